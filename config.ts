@@ -1,0 +1,100 @@
+/** The only reader of the environment: one schema, every fault reported at once, the result frozen. */
+import { resolve } from 'node:path';
+import { z } from 'zod';
+import { defaultLimits } from './limits.ts';
+
+const port = z.coerce.number().int().min(0).max(65535);
+const list = z.string().transform((text) =>
+  text
+    .split(',')
+    .map((part) => part.trim())
+    .filter(Boolean),
+);
+const url = z.url().transform((text) => new URL(text));
+
+const schema = z.object({
+  NODE_ENV: z.string().default('production'),
+  /** Folder of everything kept on this machine. */
+  FRONTAGE_DATA: z
+    .string()
+    .default('.frontage')
+    .transform((path) => resolve(path)),
+  /** Address of the API, the owner's pages and git, as callers write it. */
+  FRONTAGE_BASE_URL: url.default(new URL('http://localhost:4400')),
+  FRONTAGE_API_HOST: z.string().default('127.0.0.1'),
+  FRONTAGE_API_PORT: port.default(4400),
+  /** Scheme and port under which visitors reach the edge; the host comes from the base domain. */
+  FRONTAGE_EDGE_URL: url.default(new URL('http://localhost:4480')),
+  FRONTAGE_EDGE_HOST: z.string().default('127.0.0.1'),
+  FRONTAGE_EDGE_PORT: port.default(4480),
+  /** Domain under which sites are published: `<name>.<base domain>`. Another host than the base URL's. */
+  FRONTAGE_BASE_DOMAIN: z
+    .string()
+    .toLowerCase()
+    .regex(/^[a-z0-9.-]+$/)
+    .default('sites.localhost'),
+  DATABASE_URL: z.string().default('postgres://frontage:frontage@127.0.0.1:5432/frontage'),
+  TEMPORAL_ADDRESS: z.string().default('127.0.0.1:7233'),
+  TEMPORAL_NAMESPACE: z.string().default('default'),
+  /** Where operators open the Temporal UI; empty when there is none. */
+  TEMPORAL_UI_URL: z.string().default(''),
+  /** Which task queues this worker serves. */
+  FRONTAGE_QUEUES: list.pipe(z.array(z.enum(['platform', 'builds'])).min(1)).default(['platform', 'builds']),
+  /** Builds that one worker runs at the same time. */
+  FRONTAGE_BUILD_SLOTS: z.coerce.number().int().min(1).max(64).default(2),
+  FRONTAGE_SANDBOX: z.enum(['auto', 'docker', 'bubblewrap', 'off', 'none-run-builds-unprotected']).default('auto'),
+  /** Socket of the container engine; empty for the engine's own default. */
+  DOCKER_HOST: z.string().default(''),
+  /** Bare git repositories; `none` for a deployment that holds none. */
+  FRONTAGE_REPOSITORIES: z.string().default(''),
+  FRONTAGE_STORE: z.string().default(''),
+  /** Signs cursors and derives keys. At least 32 characters. */
+  FRONTAGE_SECRET: z.string().min(32),
+  FRONTAGE_PLAN: z.string().default('studio'),
+  FRONTAGE_RATE_SCALE: z.coerce.number().positive().default(1),
+  /** Addresses or networks whose `x-forwarded-for` is believed. */
+  FRONTAGE_TRUSTED_PROXIES: list.default([]),
+  FRONTAGE_LOG_LEVEL: z.enum(['trace', 'debug', 'info', 'warn', 'error', 'silent']).default('info'),
+});
+
+export type Config = ReturnType<typeof readConfig>;
+
+/** Reads and checks the environment. Throws one Error that names every faulty variable. */
+export function readConfig(env: NodeJS.ProcessEnv = process.env) {
+  const parsed = schema.safeParse(env);
+  if (!parsed.success) {
+    const faults = parsed.error.issues.map((issue) => `  ${issue.path.join('.')}: ${issue.message}`);
+    throw new Error(`The configuration is not usable:\n${faults.join('\n')}`);
+  }
+  const e = parsed.data;
+  const repositories =
+    e.FRONTAGE_REPOSITORIES === 'none' ? undefined : e.FRONTAGE_REPOSITORIES || `${e.FRONTAGE_DATA}/repositories`;
+  return Object.freeze({
+    dataDir: e.FRONTAGE_DATA,
+    baseUrl: e.FRONTAGE_BASE_URL.origin,
+    baseDomain: e.FRONTAGE_BASE_DOMAIN,
+    edgeUrl: e.FRONTAGE_EDGE_URL.origin,
+    api: { host: e.FRONTAGE_API_HOST, port: e.FRONTAGE_API_PORT },
+    edge: { host: e.FRONTAGE_EDGE_HOST, port: e.FRONTAGE_EDGE_PORT },
+    databaseUrl: e.DATABASE_URL,
+    temporal: { address: e.TEMPORAL_ADDRESS, namespace: e.TEMPORAL_NAMESPACE, uiUrl: e.TEMPORAL_UI_URL },
+    queues: e.FRONTAGE_QUEUES,
+    buildSlots: e.FRONTAGE_BUILD_SLOTS,
+    sandbox: e.FRONTAGE_SANDBOX,
+    dockerHost: e.DOCKER_HOST,
+    repositoriesDir: repositories === undefined ? undefined : resolve(repositories),
+    storeDir: resolve(e.FRONTAGE_STORE || `${e.FRONTAGE_DATA}/store`),
+    secret: e.FRONTAGE_SECRET,
+    plan: e.FRONTAGE_PLAN,
+    rateScale: e.FRONTAGE_RATE_SCALE,
+    trustedProxies: e.FRONTAGE_TRUSTED_PROXIES,
+    logLevel: e.FRONTAGE_LOG_LEVEL,
+    limits: defaultLimits,
+  });
+}
+
+/** The address visitors type for a site of this name. */
+export function siteAddress(config: Config, name: string): string {
+  const { protocol, port } = new URL(config.edgeUrl);
+  return `${protocol}//${name}.${config.baseDomain}${port ? `:${port}` : ''}`;
+}

@@ -1,0 +1,26 @@
+/** The store: immutable bytes under the SHA-256 of what they are, kept for ever, so that restore needs no upload. */
+import type { Readable } from 'node:stream';
+
+/** `br` and `gzip` are the same content, compressed once when it was stored. */
+export type Encoding = 'identity' | 'br' | 'gzip';
+
+export type StoredBlob = { sha256: string; bytes: number; encodings: Encoding[] };
+
+export interface Store {
+  /** Takes bytes of unknown hash; what is already held is not written again. Rejects with `storage_error`. */
+  put(content: Readable | Buffer, options?: { compress?: boolean }): Promise<StoredBlob>;
+  /** Bytes of the blob, or `undefined` when it is not held. */
+  read(sha256: string, encoding?: Encoding, range?: { start: number; end: number }): Promise<Readable | undefined>;
+  /** Whole small blob in memory. */
+  readAll(sha256: string): Promise<Buffer | undefined>;
+  /** Size of what is held under each of these hashes; a hash that is absent is not held. */
+  sizes(hashes: string[]): Promise<Map<string, number>>;
+  /** Re-hashes held blobs; answers those whose bytes are not what their name says. */
+  audit(): AsyncIterable<{ sha256: string; fault: 'missing' | 'corrupt' }>;
+  /** Bytes that live for the length of one piece of work, under a name of the caller's. */
+  scratch: {
+    put(name: string, content: Readable): Promise<void>;
+    read(name: string): Promise<Readable | undefined>;
+    remove(name: string): Promise<void>;
+  };
+}
