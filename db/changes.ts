@@ -1,0 +1,103 @@
+/** What other processes changed, heard by LISTEN over one connection. A hint only: whoever waits also asks again by itself. */
+import pg from 'pg';
+import type { Logger } from 'pino';
+
+export type Channel = 'site_changed' | 'deployment_changed' | 'outbox_added';
+const channels: readonly Channel[] = ['site_changed', 'deployment_changed', 'outbox_added'];
+
+/** Called with the id that changed, or with `undefined` when something may have been missed. */
+export type Listener = (id: string | undefined) => void;
+
+export type Changes = {
+  /** Hears the channel until the answered function is called. */
+  on(channel: Channel, listener: Listener): () => void;
+  close(): Promise<void>;
+};
+
+/** Starts to listen, and goes on through losses of the connection. */
+export function openChanges(databaseUrl: string, log: Logger): Changes {
+  const listeners = new Map<Channel, Set<Listener>>(channels.map((channel) => [channel, new Set()]));
+  let client: pg.Client | undefined;
+  let retry: NodeJS.Timeout | undefined;
+  let closed = false;
+
+  function tell(channel: Channel, id: string | undefined): void {
+    for (const listener of listeners.get(channel) ?? []) listener(id);
+  }
+
+  function lost(failed: pg.Client, error?: Error): void {
+    if (closed || failed !== client) return;
+    client = undefined;
+    log.warn({ err: error }, 'listening for changes was interrupted');
+    failed.end().catch(() => {});
+    retry = setTimeout(connect, 500);
+  }
+
+  async function connect(): Promise<void> {
+    const next = new pg.Client({
+      connectionString: databaseUrl,
+      keepAlive: true,
+      application_name: 'frontage changes',
+    });
+    client = next;
+    next.on('error', (error) => lost(next, error));
+    next.on('end', () => lost(next));
+    next.on('notification', ({ channel, payload }) => tell(channel as Channel, payload));
+    try {
+      await next.connect();
+      for (const channel of channels) await next.query(`listen ${channel}`);
+      for (const channel of channels) tell(channel, undefined);
+    } catch (error) {
+      lost(next, error as Error);
+    }
+  }
+
+  void connect();
+  return {
+    on(channel, listener) {
+      listeners.get(channel)?.add(listener);
+      return () => listeners.get(channel)?.delete(listener);
+    },
+    async close() {
+      closed = true;
+      clearTimeout(retry);
+      await client?.end().catch(() => {});
+    },
+  };
+}
+
+/**
+ * Loads until `done` or until `timeoutMs` have passed, and answers what was loaded last. Looks again at each change of `id` on
+ * the channel, and each second in case a change was not heard.
+ */
+export async function waitUntil<T>(
+  changes: Changes,
+  on: { channel: Channel; id: string },
+  load: () => Promise<T>,
+  done: (value: T) => boolean,
+  timeoutMs: number,
+): Promise<T> {
+  let heard: () => void = () => {};
+  const stop = changes.on(on.channel, (id) => {
+    if (id === undefined || id === on.id) heard();
+  });
+  const end = performance.now() + timeoutMs;
+  try {
+    for (;;) {
+      let timer: NodeJS.Timeout | undefined;
+      const change = new Promise<void>((resolve) => {
+        heard = resolve;
+        timer = setTimeout(resolve, Math.max(0, Math.min(1000, end - performance.now())));
+      });
+      const value = await load();
+      if (done(value) || performance.now() >= end) {
+        clearTimeout(timer);
+        return value;
+      }
+      await change;
+      clearTimeout(timer);
+    }
+  } finally {
+    stop();
+  }
+}

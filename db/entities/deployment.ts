@@ -1,0 +1,35 @@
+import { defineEntity, type InferEntity, p } from '@mikro-orm/core';
+import type { ErrorBody } from '../../errors.ts';
+import type { DeploymentKind, DeploymentStatus } from '../states.ts';
+import { Account } from './account.ts';
+import { Site } from './site.ts';
+
+/**
+ * One version of a site, from the call that asked for it to the bytes that are served. Its manifest is a blob in the store.
+ * `ticket` orders it against every other publish and restore of its site.
+ */
+export const Deployment = defineEntity({
+  name: 'Deployment',
+  properties: {
+    id: p.text().primary(),
+    site: () => p.manyToOne(Site),
+    number: p.integer(),
+    kind: p.text().$type<DeploymentKind>(),
+    status: p.text().$type<DeploymentStatus>(),
+    ticket: p.integer(),
+    sourceCommit: p.text().nullable(),
+    contentCommit: p.text().nullable(),
+    /** Identity of the build image, from the start of the build. */
+    image: p.text().nullable(),
+    manifestSha256: p.text().nullable(),
+    fileCount: p.integer().nullable(),
+    totalBytes: p.bigint('number').nullable(),
+    error: p.json().$type<ErrorBody>().nullable(),
+    createdBy: () => p.manyToOne(Account),
+    createdAt: p.datetime(),
+    startedAt: p.datetime().nullable(),
+    finishedAt: p.datetime().nullable(),
+    liveAt: p.datetime().nullable(),
+  },
+});
+export type Deployment = InferEntity<typeof Deployment>;

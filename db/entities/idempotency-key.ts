@@ -1,0 +1,18 @@
+import { defineEntity, type InferEntity, p } from '@mikro-orm/core';
+
+/** An answer below 400 to a call that carried `Idempotency-Key`, kept 24 hours. */
+export const IdempotencyKey = defineEntity({
+  name: 'IdempotencyKey',
+  properties: {
+    /** SHA-256 of account (or public id), method, path and key. */
+    scope: p.blob().primary(),
+    bodyHash: p.blob(),
+    /** What renders the answer anew: the resource's id; absent while the first call runs. */
+    resourceId: p.text().nullable(),
+    /** What is shown once, sealed under a key that only the caller's token and key together make. */
+    sealed: p.blob().nullable(),
+    createdAt: p.datetime(),
+    expiresAt: p.datetime(),
+  },
+});
+export type IdempotencyKey = InferEntity<typeof IdempotencyKey>;

@@ -1,0 +1,27 @@
+import { defineEntity, type InferEntity, p } from '@mikro-orm/core';
+import type { SiteStatus } from '../states.ts';
+import { Account } from './account.ts';
+
+/**
+ * A website. `liveDeploymentId` is the pointer that visitors follow; it moves only together with `liveTicket`, which only grows
+ * (`lastTicket` is the last one given out). `lastNumber` numbers the deployments.
+ */
+export const Site = defineEntity({
+  name: 'Site',
+  properties: {
+    id: p.text().primary(),
+    account: () => p.manyToOne(Account),
+    name: p.text().unique(),
+    title: p.text(),
+    template: p.text(),
+    status: p.text().$type<SiteStatus>(),
+    publicId: p.text().unique(),
+    liveDeploymentId: p.text().nullable(),
+    liveTicket: p.integer().default(0),
+    lastTicket: p.integer().default(0),
+    lastNumber: p.integer().default(0),
+    createdAt: p.datetime(),
+    archivedAt: p.datetime().nullable(),
+  },
+});
+export type Site = InferEntity<typeof Site>;

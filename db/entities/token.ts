@@ -1,0 +1,19 @@
+import { defineEntity, type InferEntity, p } from '@mikro-orm/core';
+import { Account } from './account.ts';
+
+/** A bearer token, kept as the SHA-256 of the secret; the secret itself is shown once and never stored. */
+export const Token = defineEntity({
+  name: 'Token',
+  properties: {
+    id: p.text().primary(),
+    account: () => p.manyToOne(Account),
+    name: p.text(),
+    hash: p.blob().unique(),
+    lastFour: p.text(),
+    createdAt: p.datetime(),
+    lastUsedAt: p.datetime().nullable(),
+    expiresAt: p.datetime().nullable(),
+    revokedAt: p.datetime().nullable(),
+  },
+});
+export type Token = InferEntity<typeof Token>;

@@ -1,0 +1,31 @@
+/** The database: one list of entities, one list of migrations. */
+import { Migrator } from '@mikro-orm/migrations';
+import { defineConfig, type EntityManager, MikroORM } from '@mikro-orm/postgresql';
+import { Account } from './entities/account.ts';
+import { Deployment } from './entities/deployment.ts';
+import { GitCredential } from './entities/git-credential.ts';
+import { IdempotencyKey } from './entities/idempotency-key.ts';
+import { OutboxEntry } from './entities/outbox-entry.ts';
+import { Site } from './entities/site.ts';
+import { Token } from './entities/token.ts';
+import { Initial } from './migrations/2026-11-21-initial.ts';
+
+export type { EntityManager, MikroORM };
+
+/** Opens the database with a pool of `poolMax` connections. Connects at the first use. */
+export function openOrm(databaseUrl: string, options: { poolMax?: number } = {}): MikroORM {
+  return new MikroORM(
+    defineConfig({
+      clientUrl: databaseUrl,
+      entities: [Account, Token, Site, Deployment, GitCredential, OutboxEntry, IdempotencyKey],
+      extensions: [Migrator],
+      migrations: {
+        migrationsList: [{ name: '2026-11-21-initial', class: Initial }],
+        snapshot: false,
+        transactional: true,
+      },
+      pool: { min: 0, max: options.poolMax ?? 10 },
+      forceUtcTimezone: true,
+    }),
+  );
+}

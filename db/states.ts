@@ -1,0 +1,31 @@
+/** The states of the records, as unions in one place, with the questions asked of them. Pure. */
+
+export type SiteStatus = 'active' | 'archived';
+
+export type DeploymentKind = 'site' | 'posts' | 'upload' | 'preview';
+
+export type DeploymentStatus =
+  | 'uploading'
+  | 'queued'
+  | 'building'
+  | 'storing'
+  | 'ready'
+  | 'live'
+  | 'retired'
+  | 'superseded'
+  | 'failed'
+  | 'cancelled';
+
+/** A deployment whose workflow still has work to do. */
+export const unfinishedStatuses = ['queued', 'building', 'storing'] as const satisfies DeploymentStatus[];
+
+/** Statuses in which a deployment holds its site's one build. */
+export const buildingStatuses = ['building', 'storing'] as const satisfies DeploymentStatus[];
+
+/** Whether the deployment will change no more by itself. */
+export function isSettled(status: DeploymentStatus): boolean {
+  return !(unfinishedStatuses as readonly DeploymentStatus[]).includes(status) && status !== 'uploading';
+}
+
+export type Repository = 'source' | 'content';
+export type GitAccess = 'read' | 'write';

@@ -1,0 +1,70 @@
+/** What every process is made of, wired on one screen. */
+import { Client, Connection } from '@temporalio/client';
+import pino, { type Logger } from 'pino';
+import type { Config } from './config.ts';
+import { type Changes, openChanges } from './db/changes.ts';
+import { type EntityManager, type MikroORM, openOrm } from './db/orm.ts';
+import { openRepositories, type Repositories } from './providers/repositories.ts';
+import { openDiskStore } from './providers/store/disk.ts';
+import type { Store } from './providers/store/store.ts';
+
+/** The only source of the time of day, so that a test can move it. */
+export type Clock = { now(): Date };
+export const systemClock: Clock = { now: () => new Date() };
+
+export type Deps = {
+  config: Config;
+  clock: Clock;
+  log: Logger;
+  orm: MikroORM;
+  /** A fresh entity manager: one for each request, activity or sweep. */
+  em(): EntityManager;
+  changes: Changes;
+  temporal: Client;
+  store: Store;
+  /** Absent in a deployment that holds no repositories. */
+  repositories: Repositories | undefined;
+};
+
+export function openLog(config: Config, name: string): Logger {
+  return pino({
+    name,
+    level: config.logLevel,
+    redact: [
+      '*.authorization',
+      '*.password',
+      '*.secret',
+      '*.access_token',
+      'req.headers.authorization',
+      'req.headers.cookie',
+    ],
+  });
+}
+
+/** Opens everything lazily: a part that is down is noticed by the first that uses it. */
+export function createDeps(
+  config: Config,
+  options: { name: string; clock?: Clock; log?: Logger },
+): Deps & { close(): Promise<void> } {
+  const log = options.log ?? openLog(config, options.name);
+  const orm = openOrm(config.databaseUrl);
+  const changes = openChanges(config.databaseUrl, log);
+  const connection = Connection.lazy({ address: config.temporal.address });
+  return {
+    config,
+    clock: options.clock ?? systemClock,
+    log,
+    orm,
+    em: () => orm.em.fork(),
+    changes,
+    temporal: new Client({ connection, namespace: config.temporal.namespace }),
+    store: openDiskStore(config.storeDir),
+    repositories:
+      config.repositoriesDir === undefined ? undefined : openRepositories(config.repositoriesDir, config.limits),
+    async close() {
+      await changes.close();
+      await connection.close();
+      await orm.close();
+    },
+  };
+}
