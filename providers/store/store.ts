@@ -15,8 +15,10 @@ export interface Store {
   readAll(sha256: string): Promise<Buffer | undefined>;
   /** Size of what is held under each of these hashes; a hash that is absent is not held. */
   sizes(hashes: string[]): Promise<Map<string, number>>;
-  /** Re-hashes held blobs; answers those whose bytes are not what their name says. */
-  audit(): AsyncIterable<{ sha256: string; fault: 'missing' | 'corrupt' }>;
+  /** Returns when all that was put before is safe from a loss of power. */
+  flush(): Promise<void>;
+  /** Re-hashes all that is held: whether the bytes are what their name says. */
+  audit(): AsyncIterable<{ sha256: string; sound: boolean }>;
   /** Bytes that live for the length of one piece of work, under a name of the caller's. */
   scratch: {
     put(name: string, content: Readable): Promise<void>;
