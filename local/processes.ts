@@ -1,0 +1,122 @@
+/** Operating-system processes: told apart for certain, started as daemons with a log file, stopped until they are gone. */
+import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
+import { closeSync, existsSync, openSync, readFileSync } from 'node:fs';
+import { setTimeout as sleep } from 'node:timers/promises';
+
+/** A process named so that a later one with the same number is not taken for it. */
+export type ProcessId = { pid: number; started: string };
+
+const bootIdFile = '/proc/sys/kernel/random/boot_id';
+
+/** Names the running process of this number; undefined when there is none, or only its unreaped remains. */
+export function identify(pid: number): ProcessId | undefined {
+  try {
+    return existsSync(bootIdFile) ? identifyByProc(pid) : identifyByPs(pid);
+  } catch {
+    return undefined;
+  }
+}
+
+function identifyByProc(pid: number): ProcessId | undefined {
+  // proc_pid_stat(5): the name is in parentheses and may contain anything; field 3 is the state, field 22 the start.
+  const fields = readFileSync(`/proc/${pid}/stat`, 'utf8')
+    .replace(/^.*\) /s, '')
+    .split(' ');
+  if (fields[0] === 'Z' || fields[0] === 'X') return undefined;
+  return { pid, started: `${readFileSync(bootIdFile, 'utf8').trim()}/${fields[19]}` };
+}
+
+function identifyByPs(pid: number): ProcessId | undefined {
+  const line = execFileSync('ps', ['-o', 'state=,lstart=', '-p', String(pid)], { encoding: 'utf8' }).trim();
+  const [, state, started] = line.match(/^(\S+)\s+(.*)$/) ?? [];
+  return started === undefined || state?.startsWith('Z') ? undefined : { pid, started };
+}
+
+export function isRunning(id: ProcessId): boolean {
+  return identify(id.pid)?.started === id.started;
+}
+
+/** The command line of a process, empty when it cannot be read. */
+export function commandLine(pid: number): string {
+  try {
+    if (existsSync(bootIdFile)) return readFileSync(`/proc/${pid}/cmdline`, 'utf8').replaceAll('\0', ' ').trim();
+    return execFileSync('ps', ['-o', 'args=', '-p', String(pid)], { encoding: 'utf8' }).trim();
+  } catch {
+    return '';
+  }
+}
+
+/** Asks the process to stop, kills it after the grace, and returns when it is gone. A process already gone is fine. */
+export async function endProcess(id: ProcessId, signal: NodeJS.Signals, graceMs: number): Promise<void> {
+  const killAt = performance.now() + graceMs;
+  let next: NodeJS.Signals | undefined = signal;
+  while (isRunning(id)) {
+    if (performance.now() >= killAt) next = 'SIGKILL';
+    if (next !== undefined) send(id.pid, next);
+    next = undefined;
+    await sleep(10);
+  }
+}
+
+function send(pid: number, signal: NodeJS.Signals): void {
+  try {
+    process.kill(pid, signal);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error;
+  }
+}
+
+export type DaemonOptions = {
+  command: string;
+  args: string[];
+  logFile: string;
+  env?: NodeJS.ProcessEnv;
+  cwd?: string;
+  /** Run as this user; root alone may ask. */
+  user?: { uid: number; gid: number } | undefined;
+  stopSignal: NodeJS.Signals;
+  stopGraceMs: number;
+  /** Open a channel for messages. The other side sees it close when this process dies. */
+  ipc?: boolean;
+};
+
+export type Daemon = {
+  id: ProcessId;
+  child: ChildProcess;
+  /** True until the process has ended, for whatever reason. */
+  running(): boolean;
+  /** Settles when it has ended. */
+  ended: Promise<string>;
+  stop(): Promise<void>;
+  kill(): Promise<void>;
+};
+
+/** Starts a process in a session of its own, so that Ctrl+C in the terminal reaches us alone and we end it in order. */
+export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
+  const log = openSync(options.logFile, 'a', 0o600);
+  const child = spawn(options.command, options.args, {
+    detached: true,
+    stdio: options.ipc ? ['ignore', log, log, 'ipc'] : ['ignore', log, log],
+    ...(options.env ? { env: options.env } : {}),
+    ...(options.cwd ? { cwd: options.cwd } : {}),
+    ...options.user,
+  });
+  closeSync(log);
+  await new Promise<void>((started, failed) => child.once('spawn', started).once('error', failed));
+  const id = identify(child.pid as number) ?? { pid: child.pid as number, started: 'ended at once' };
+  const ended = new Promise<string>((resolve) =>
+    child.once('exit', (code, signal) => resolve(signal ? `signal ${signal}` : `exit code ${code}`)),
+  );
+  const end = async (signal: NodeJS.Signals) => {
+    await endProcess(id, signal, options.stopGraceMs);
+    await ended;
+  };
+  return {
+    id,
+    child,
+    running: () => child.exitCode === null && child.signalCode === null,
+    ended,
+    stop: () => end(options.stopSignal),
+    kill: () => end('SIGKILL'),
+  };
+}

@@ -1,0 +1,72 @@
+/** Temporal's development server with its UI and a file as its database. */
+import { execFile } from 'node:child_process';
+import { mkdir, readFile } from 'node:fs/promises';
+import { join, resolve } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { promisify } from 'node:util';
+import { freePort } from './ports.ts';
+import { Problem } from './problem.ts';
+import { type Daemon, type ProcessId, startDaemon } from './processes.ts';
+import { findTemporal } from './temporal-cli.ts';
+
+/** Registered as Keyword; what an operator filters workflows by. */
+const searchAttributes = ['SiteId', 'AccountId', 'Hostname', 'Resource'];
+
+export type TemporalOptions = {
+  dir: string;
+  /** Free ones when left out. */
+  ports?: { server?: number; ui?: number };
+  logFile?: string;
+  log?: (line: string) => void;
+};
+
+export type Temporal = {
+  address: string;
+  uiUrl: string;
+  id: ProcessId;
+  pid: number;
+  running(): boolean;
+  stop(): Promise<void>;
+  kill(): Promise<void>;
+};
+
+/** Starts the server on this folder and returns when it answers for its search attributes. */
+export async function startTemporal(options: TemporalOptions): Promise<Temporal> {
+  const dir = resolve(options.dir);
+  await mkdir(dir, { recursive: true, mode: 0o700 });
+  const cli = await findTemporal(options.log ?? (() => {}));
+  const port = options.ports?.server ?? (await freePort());
+  const uiPort = options.ports?.ui ?? (await freePort());
+  const address = `127.0.0.1:${port}`;
+  const logFile = options.logFile ?? join(dir, 'temporal.log');
+  const daemon = await startDaemon({
+    command: cli,
+    args: [
+      ...['server', 'start-dev', '--ip', '127.0.0.1', '--port', String(port), '--ui-port', String(uiPort)],
+      ...['--db-filename', join(dir, 'temporal.db'), '--log-level', 'error'],
+      ...searchAttributes.flatMap((name) => ['--search-attribute', `${name}=Keyword`]),
+    ],
+    cwd: dir,
+    logFile,
+    stopSignal: 'SIGTERM',
+    stopGraceMs: 10_000,
+  });
+  await untilReady(cli, address, daemon, logFile);
+  const { id, running, stop, kill } = daemon;
+  return { address, uiUrl: `http://127.0.0.1:${uiPort}`, id, pid: id.pid, running, stop, kill };
+}
+
+async function untilReady(cli: string, address: string, daemon: Daemon, logFile: string): Promise<void> {
+  const ask = ['operator', 'search-attribute', 'list', '--address', address, '--command-timeout', '5s'];
+  const patience = performance.now() + 60_000;
+  for (;;) {
+    const answer = await promisify(execFile)(cli, ask).catch(() => undefined);
+    if (answer && searchAttributes.every((name) => answer.stdout.includes(name))) return;
+    if (!daemon.running() || performance.now() > patience) {
+      await daemon.kill();
+      const said = await readFile(logFile, 'utf8').catch(() => '');
+      throw new Problem(`Temporal did not start: ${said.trim().split('\n').at(-1) ?? ''} (log: ${logFile})`);
+    }
+    await sleep(30);
+  }
+}

@@ -1,0 +1,35 @@
+import { defineConfig } from 'vitest/config';
+
+const services = './test/stack/global-setup.ts';
+
+export default defineConfig({
+  test: {
+    // Node runs our TypeScript as it is, in tests as in production.
+    experimental: { viteModuleRunner: false },
+    pool: 'forks',
+    testTimeout: 30_000,
+    hookTimeout: 60_000,
+    projects: [
+      { test: { name: 'architecture', include: ['test/architecture.test.ts'] } },
+      {
+        test: {
+          name: 'unit',
+          include: ['test/**/*.test.ts'],
+          exclude: ['test/architecture.test.ts', 'test/acceptance/**'],
+          globalSetup: [services],
+          maxWorkers: 2,
+        },
+      },
+      {
+        test: {
+          name: 'acceptance',
+          include: ['test/acceptance/**/*.test.ts'],
+          globalSetup: [services],
+          testTimeout: 120_000,
+          hookTimeout: 180_000,
+          maxWorkers: 2,
+        },
+      },
+    ],
+  },
+});
