@@ -59,8 +59,7 @@ export function createDeps(
     changes,
     temporal: new Client({ connection, namespace: config.temporal.namespace }),
     store: openDiskStore(config.storeDir),
-    repositories:
-      config.repositoriesDir === undefined ? undefined : openRepositories(config.repositoriesDir, config.limits),
+    repositories: config.repositoriesDir === undefined ? undefined : openRepositories(config.repositoriesDir),
     async close() {
       await changes.close();
       await connection.close();

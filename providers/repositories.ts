@@ -1,0 +1,143 @@
+/** The sites' git repositories: `<dir>/<site id>.git` and `<dir>/<site id>.content.git`, bare, read and written by the `git` command. */
+import { randomUUID } from 'node:crypto';
+import { access, mkdir, readdir, readFile, rename, rm, stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { Repository } from '../db/states.ts';
+import { isId } from '../ids.ts';
+import { type Author, type Change, writeCommit } from './repositories/commits.ts';
+import { type Place, runGit } from './repositories/git.ts';
+import {
+  type Blob,
+  type CommitLine,
+  hasObject,
+  readBlobs,
+  readCommits,
+  type TreeEntry,
+  walkTree,
+} from './repositories/objects.ts';
+
+export type { Author, Blob, Change, CommitLine, TreeEntry };
+
+/** `main`, or a preview slot's own branch `preview/<n>`. */
+export type Branch = string;
+
+export type Repositories = {
+  /** Makes both repositories with one commit on `main` each. What is there already stays as it is. */
+  create(
+    siteId: string,
+    initial: { source: Map<string, Buffer>; content: Map<string, Buffer> },
+    author: Author,
+    at: Date,
+  ): Promise<void>;
+  /** Where the repository lies, for git itself. Says nothing about existence. */
+  place(siteId: string, repository: Repository): Place;
+  exists(siteId: string, repository: Repository): Promise<boolean>;
+  /** The commit at the tip of a branch; null when there is none. Reads a file or two, starts no process. */
+  head(siteId: string, repository: Repository, branch?: Branch): Promise<string | null>;
+  hasCommit(siteId: string, repository: Repository, sha: string): Promise<boolean>;
+  /** Every file of a commit. */
+  listTree(siteId: string, repository: Repository, commit: string): Promise<TreeEntry[]>;
+  /** Contents in the order asked. Each has to be read before the next is asked for. */
+  readBlobs(siteId: string, repository: Repository, oids: readonly string[]): AsyncIterable<Blob>;
+  /** Commits in `to` and not in `from` (null: all), newest first. */
+  commits(
+    siteId: string,
+    repository: Repository,
+    range: { from: string | null; to: string; limit: number },
+  ): Promise<CommitLine[]>;
+  /**
+   * Writes one commit on top of `parent` and moves the branch to it. Null when the branch no longer stands on `parent`. Asks no rules:
+   * the caller does.
+   */
+  commit(
+    siteId: string,
+    repository: Repository,
+    commit: { branch?: Branch; parent: string | null; message: string; author: Author; at: Date; changes: Change[] },
+  ): Promise<string | null>;
+};
+
+/** Opens the folder of the repositories; it is made at the first `create`. */
+export function openRepositories(dir: string): Repositories {
+  const place = (siteId: string, repository: Repository): Place => ({ dir: join(dir, folderName(siteId, repository)) });
+  return {
+    place,
+    async create(siteId, initial, author, at) {
+      for (const repository of ['source', 'content'] as const) {
+        const target = place(siteId, repository).dir;
+        if (!(await isThere(target))) await make(dir, target, initial[repository], author, at);
+      }
+    },
+    exists: (siteId, repository) => isThere(place(siteId, repository).dir),
+    head: (siteId, repository, branch = 'main') => readRef(place(siteId, repository), refOf(branch)),
+    hasCommit: (siteId, repository, sha) => hasObject(place(siteId, repository), sha, 'commit'),
+    listTree: (siteId, repository, commit) => collect(walkTree(place(siteId, repository), commit)),
+    readBlobs: (siteId, repository, oids) => readBlobs(place(siteId, repository), oids),
+    commits: (siteId, repository, range) => readCommits(place(siteId, repository), range),
+    commit: (siteId, repository, { branch = 'main', ...commit }) =>
+      writeCommit(place(siteId, repository), { ...commit, ref: refOf(branch) }),
+  };
+}
+
+/** The folder of a repository inside the folder of all. Throws on what is not a site's id, so that no id becomes another path. */
+export function folderName(siteId: string, repository: Repository): string {
+  if (!isId('site', siteId)) throw new Error('not the id of a site');
+  return repository === 'source' ? `${siteId}.git` : `${siteId}.content.git`;
+}
+
+function refOf(branch: Branch): string {
+  if (!/^(main|preview\/[1-9][0-9]{0,3})$/.test(branch)) throw new Error('not a branch of a site');
+  return `refs/heads/${branch}`;
+}
+
+async function collect<Item>(items: AsyncIterable<Item>): Promise<Item[]> {
+  const all: Item[] = [];
+  for await (const item of items) all.push(item);
+  return all;
+}
+
+async function isThere(path: string): Promise<boolean> {
+  return access(path).then(
+    () => true,
+    () => false,
+  );
+}
+
+/** Made aside and moved into place by one rename: a kill leaves no half repository. */
+async function make(dir: string, target: string, files: Map<string, Buffer>, author: Author, at: Date): Promise<void> {
+  const aside = join(dir, '.making');
+  const made = join(aside, randomUUID());
+  await mkdir(made, { recursive: true });
+  await sweep(aside, made);
+  try {
+    await runGit({ dir: made }, ['init', '--quiet', '--bare', '--template=', '--initial-branch=main', made]);
+    const changes = [...files].map(([path, bytes]) => ({ path, bytes }));
+    await writeCommit(
+      { dir: made },
+      { ref: 'refs/heads/main', parent: null, message: 'Start the site', author, at, changes },
+    );
+    await rename(made, target);
+  } catch (error) {
+    await rm(made, { recursive: true, force: true });
+    // Another call made the same one first.
+    if (!(await isThere(target))) throw error;
+  }
+}
+
+/** Removes what a killed process left here an hour ago or earlier, by the file system's own clock. */
+async function sweep(aside: string, made: string): Promise<void> {
+  const { mtimeMs: now } = await stat(made);
+  for (const name of await readdir(aside)) {
+    const path = join(aside, name);
+    const found = await stat(path).catch(() => undefined);
+    if (found && found.mtimeMs < now - 3_600_000) await rm(path, { recursive: true, force: true });
+  }
+}
+
+/** Reads a branch as git's files backend keeps it: its own file, else its line in `packed-refs`. */
+async function readRef(place: Place, ref: string): Promise<string | null> {
+  const loose = await readFile(join(place.dir, ref), 'utf8').catch(() => '');
+  if (/^[0-9a-f]{40}\n$/.test(loose)) return loose.trim();
+  const packed = await readFile(join(place.dir, 'packed-refs'), 'utf8').catch(() => '');
+  const line = packed.split('\n').find((text) => text.endsWith(` ${ref}`));
+  return line === undefined ? null : line.slice(0, 40);
+}

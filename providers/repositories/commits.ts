@@ -1,0 +1,71 @@
+/** Writes commits into bare repositories with one `git fast-import` each: no work tree, no index, no hook. */
+
+import { ending, type Place, spawnGit } from './git.ts';
+import { assertSha } from './objects.ts';
+
+export type Author = { name: string; email: string };
+
+/** One file to write, or to remove where `bytes` is null. `mode` is '100644' unless said. */
+export type Change = { path: string; bytes: Buffer | null; mode?: '100644' | '100755' };
+
+export type NewCommit = {
+  /** Full name of the branch: `refs/heads/main`. */
+  ref: string;
+  /** The commit it stands on, and the branch's tip at that moment; null for the first. */
+  parent: string | null;
+  message: string;
+  author: Author;
+  at: Date;
+  changes: Change[];
+};
+
+/** The stream that git-fast-import(1) reads. */
+function* stream(commit: NewCommit): Generator<Buffer | string> {
+  const seconds = Math.floor(commit.at.getTime() / 1000);
+  const who = `${plain(commit.author.name) || 'unknown'} <${plain(commit.author.email)}> ${seconds} +0000`;
+  const message = Buffer.from(commit.message);
+  yield `feature done\ncommit ${commit.ref}\nmark :1\nauthor ${who}\ncommitter ${who}\ndata ${message.length}\n`;
+  yield message;
+  yield commit.parent === null ? '\n' : `\nfrom ${commit.parent}\n`;
+  for (const { path, bytes, mode = '100644' } of commit.changes) {
+    if (bytes === null) {
+      yield `D ${quoted(path)}\n`;
+    } else {
+      yield `M ${mode} inline ${quoted(path)}\ndata ${bytes.length}\n`;
+      yield bytes;
+      yield '\n';
+    }
+  }
+  yield '\nget-mark :1\ndone\n';
+}
+
+/** A name as git takes it in a commit: on one line, without the brackets that end it. */
+function plain(text: string): string {
+  return text.replace(/[\p{Cc}<>]/gu, '').trim();
+}
+
+/** A path in git's C-style quotes. */
+function quoted(path: string): string {
+  return `"${path.replace(/["\\]/g, '\\$&').replaceAll('\n', '\\n')}"`;
+}
+
+/**
+ * Writes the commit and moves the branch to it. Answers its name, or null when the branch stood elsewhere than on `parent` in the
+ * end: then nothing has changed.
+ */
+export async function writeCommit(place: Place, commit: NewCommit): Promise<string | null> {
+  if (commit.parent !== null) assertSha(commit.parent);
+  const child = spawnGit(place, ['fast-import', '--quiet', '--date-format=raw']);
+  const end = ending(child);
+  let stdout = '';
+  child.stdout.setEncoding('utf8').on('data', (text: string) => {
+    stdout += text;
+  });
+  for (const chunk of stream(commit)) child.stdin.write(chunk);
+  child.stdin.end();
+  const { status, words } = await end;
+  // fast-import locks the branch, and moves it only to a commit that has the branch's tip in its history.
+  if (status !== 0 && /^warning: Not updating /m.test(words)) return null;
+  if (status !== 0) throw new Error(`git fast-import ended with ${status}: ${words}`);
+  return stdout.trim();
+}

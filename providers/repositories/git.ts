@@ -1,0 +1,123 @@
+/** Runs the machine's `git` on one bare repository, in an environment made from nothing. */
+import { type ChildProcessByStdio, spawn } from 'node:child_process';
+import { resolve } from 'node:path';
+import type { Readable, Writable } from 'node:stream';
+
+/** A repository as git sees it: its folder, and where objects of a push that is not accepted yet are found. */
+export type Place = { dir: string; quarantine?: string };
+
+export type GitProcess = ChildProcessByStdio<Writable, Readable, Readable>;
+
+export const hooksDir = resolve(import.meta.dirname, '../../git/hooks');
+
+// Given by the environment and not by the repository's config file, so that all repositories follow a change at once
+// and nothing inside a repository is trusted.
+const settings: Record<string, string> = {
+  'safe.directory': '*',
+  'core.hooksPath': hooksDir,
+  'core.fsync': 'objects,derived-metadata,reference',
+  'core.fsyncMethod': 'batch',
+  // Larger blobs are streamed and not deltified: a blob that inflates to gigabytes does not fill the memory.
+  'core.bigFileThreshold': '32m',
+  'core.packedGitLimit': '256m',
+  'pack.threads': '1',
+  'pack.windowMemory': '64m',
+  'gc.auto': '0',
+  'maintenance.auto': 'false',
+  'transfer.fsckObjects': 'true',
+  'transfer.advertiseSID': 'false',
+  'protocol.allow': 'never',
+  'receive.advertisePushOptions': 'false',
+  'receive.autogc': 'false',
+  'receive.denyDeletes': 'true',
+  'receive.updateServerInfo': 'false',
+  // The rules of a push say these themselves and name the file, in every tree of every new commit.
+  'receive.fsck.hasDot': 'ignore',
+  'receive.fsck.hasDotdot': 'ignore',
+  'receive.fsck.hasDotgit': 'ignore',
+  'uploadpack.allowFilter': 'true',
+  'uploadpack.allowAnySHA1InWant': 'false',
+  'uploadpack.allowReachableSHA1InWant': 'true',
+};
+
+/** The whole environment of a git process. `extra` are further settings, as `git -c` would take them. */
+export function gitEnvironment(extra: Record<string, string> = {}): Record<string, string> {
+  const all = Object.entries({ ...settings, ...extra });
+  const environment: Record<string, string> = {
+    PATH: '/usr/local/bin:/usr/bin:/bin',
+    HOME: '/nonexistent',
+    LC_ALL: 'C.UTF-8',
+    GIT_CONFIG_NOSYSTEM: '1',
+    GIT_CONFIG_GLOBAL: '/dev/null',
+    GIT_TERMINAL_PROMPT: '0',
+    GIT_OPTIONAL_LOCKS: '0',
+    GIT_CONFIG_COUNT: String(all.length),
+  };
+  for (const [index, [key, value]] of all.entries()) {
+    environment[`GIT_CONFIG_KEY_${index}`] = key;
+    environment[`GIT_CONFIG_VALUE_${index}`] = value;
+  }
+  return environment;
+}
+
+const environment = gitEnvironment();
+
+/** Starts git on a repository. The caller ends it. */
+export function spawnGit(place: Place, args: string[]): GitProcess {
+  const env: Record<string, string> = { ...environment, GIT_DIR: place.dir };
+  if (place.quarantine !== undefined) {
+    env.GIT_OBJECT_DIRECTORY = place.quarantine;
+    env.GIT_ALTERNATE_OBJECT_DIRECTORIES = `${place.dir}/objects`;
+    env.GIT_QUARANTINE_PATH = place.quarantine;
+  }
+  const child = spawn('git', args, { env, stdio: ['pipe', 'pipe', 'pipe'] });
+  // A process that ends before it has read all is judged by its exit status, not by the broken pipe.
+  child.stdin.on('error', () => {});
+  return child;
+}
+
+/** How a process ended: its exit status (null when killed) and the last words it said. */
+export function ending(child: GitProcess): Promise<{ status: number | null; words: string }> {
+  let words = '';
+  child.stderr.setEncoding('utf8').on('data', (text: string) => {
+    words = (words + text).slice(-4096);
+  });
+  return new Promise((done, failed) => {
+    child.on('error', failed);
+    child.on('close', (status) => done({ status, words }));
+  });
+}
+
+/** Runs git to its end with `input` on its stdin. Answers stdout; throws unless the exit status is in `accept`. */
+export async function runGit(
+  place: Place,
+  args: string[],
+  options: { input?: Iterable<Buffer | string>; accept?: number[] } = {},
+): Promise<{ status: number; stdout: Buffer }> {
+  const child = spawnGit(place, args);
+  const end = ending(child);
+  const chunks: Buffer[] = [];
+  child.stdout.on('data', (chunk: Buffer) => chunks.push(chunk));
+  for (const chunk of options.input ?? []) child.stdin.write(chunk);
+  child.stdin.end();
+  const { status, words } = await end;
+  if (status === null || !(options.accept ?? [0]).includes(status)) {
+    throw new Error(`git ${args[0]} ended with ${status}: ${words}`);
+  }
+  return { status, stdout: Buffer.concat(chunks) };
+}
+
+/** Stdout of a git process, chunk by chunk. Throws at the end if git failed; ends git if the reader leaves early. */
+export async function* streamGit(place: Place, args: string[], input = ''): AsyncGenerator<Buffer> {
+  const child = spawnGit(place, args);
+  const end = ending(child);
+  end.catch(() => {});
+  child.stdin.end(input);
+  try {
+    for await (const chunk of child.stdout) yield chunk as Buffer;
+    const { status, words } = await end;
+    if (status !== 0) throw new Error(`git ${args[0]} ended with ${status}: ${words}`);
+  } finally {
+    child.kill('SIGKILL');
+  }
+}

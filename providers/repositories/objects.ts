@@ -1,0 +1,197 @@
+/** Reads trees, files and history out of a bare repository. */
+import { type Place, runGit, streamGit } from './git.ts';
+
+/** One file of a tree. `path` holds U+FFFD where its bytes are not UTF-8; `bytes` is 0 for what is no file (mode 160000). */
+export type TreeEntry = { path: string; oid: string; bytes: number; mode: string };
+
+/** A file's content as it comes out of git. It has to be read before the next one is asked for; what is left is skipped. */
+export type Blob = { oid: string; bytes: number; content: AsyncIterable<Buffer> };
+
+export type CommitLine = { sha: string; subject: string; author: string; at: Date };
+
+/** A path that is not the same in two trees; `oid` and `mode` are those of the newer, null where it is gone. */
+export type Difference = { path: string; oid: string | null; mode: string | null };
+
+const shaPattern = /^[0-9a-f]{40}$/;
+
+/** Throws on anything that is not the full name of an object, before git could take it for an option or a range. */
+export function assertSha(sha: string): void {
+  if (!shaPattern.test(sha)) throw new Error('not the name of a git object');
+}
+
+/** Splits at NUL bytes; what follows the last one is dropped (git ends every record with one). */
+async function* records(chunks: AsyncIterable<Buffer>): AsyncGenerator<string> {
+  let rest: Buffer = Buffer.alloc(0);
+  for await (const chunk of chunks) {
+    const all = rest.length === 0 ? chunk : Buffer.concat([rest, chunk]);
+    let start = 0;
+    for (let end = all.indexOf(0); end !== -1; end = all.indexOf(0, start)) {
+      yield all.toString('utf8', start, end);
+      start = end + 1;
+    }
+    rest = all.subarray(start);
+  }
+}
+
+/** Every file of a commit, one by one, in git's order: a reader can stop at any size of tree. */
+export async function* walkTree(place: Place, commit: string): AsyncGenerator<TreeEntry> {
+  assertSha(commit);
+  for await (const record of records(streamGit(place, ['ls-tree', '-r', '-l', '-z', '--full-tree', commit]))) {
+    const tab = record.indexOf('\t');
+    const [mode = '', , oid = '', size = ''] = record.slice(0, tab).split(/ +/);
+    yield { path: record.slice(tab + 1), oid, bytes: size === '-' ? 0 : Number(size), mode };
+  }
+}
+
+/** What differs between two commits' trees; against `null`, everything. */
+export async function diffTrees(place: Place, from: string | null, to: string): Promise<Difference[]> {
+  assertSha(to);
+  if (from !== null) assertSha(from);
+  // The id of the empty tree is known to every git.
+  const base = from ?? '4b825dc642cb6eb9a060e54bf8d69288fbee4904';
+  const args = ['diff-tree', '-r', '-z', '--raw', '--no-renames', '--no-abbrev', base, to];
+  return rawDifferences(streamGit(place, args));
+}
+
+/** Every path that a commit not in the repository's branches yet adds or changes, also in the middle of a history. */
+export async function* walkHistory(place: Place, commit: string): AsyncGenerator<string> {
+  assertSha(commit);
+  const args = [
+    'log',
+    '-m',
+    '--root',
+    '--raw',
+    '--no-renames',
+    '--no-abbrev',
+    '--format=',
+    '-z',
+    '-r',
+    '--diff-filter=d',
+  ];
+  let isPath = false;
+  for await (const record of records(streamGit(place, [...args, commit, '--not', '--all']))) {
+    if (isPath) yield record;
+    isPath = !isPath && record.startsWith(':');
+  }
+}
+
+async function rawDifferences(chunks: AsyncIterable<Buffer>): Promise<Difference[]> {
+  const found: Difference[] = [];
+  let header: string | undefined;
+  for await (const record of records(chunks)) {
+    if (header === undefined) {
+      header = record;
+      continue;
+    }
+    const [, mode = '', , oid = '', status] = header.split(' ');
+    found.push(status === 'D' ? { path: record, oid: null, mode: null } : { path: record, oid, mode });
+    header = undefined;
+  }
+  return found;
+}
+
+/** Whether `ancestor` is in the history of `commit`. */
+export async function isAncestor(place: Place, ancestor: string, commit: string): Promise<boolean> {
+  assertSha(ancestor);
+  assertSha(commit);
+  const { status } = await runGit(place, ['merge-base', '--is-ancestor', ancestor, commit], { accept: [0, 1] });
+  return status === 0;
+}
+
+/** Commits of `to` that are not in `from` (null: all), newest first. */
+export async function readCommits(
+  place: Place,
+  range: { from: string | null; to: string; limit: number },
+): Promise<CommitLine[]> {
+  assertSha(range.to);
+  if (range.from !== null) assertSha(range.from);
+  const known = range.from !== null && (await hasObject(place, range.from, 'commit'));
+  const args = ['log', '-z', '--format=%H%n%an%n%at%n%s', `--max-count=${range.limit}`, range.to];
+  const { stdout } = await runGit(place, known ? [...args, `^${range.from}`] : args);
+  return stdout
+    .toString()
+    .split('\0')
+    .filter(Boolean)
+    .map((record) => {
+      const [sha = '', author = '', seconds = '0', ...subject] = record.split('\n');
+      return { sha, author, at: new Date(Number(seconds) * 1000), subject: subject.join(' ') };
+    });
+}
+
+/** Whether the repository holds this object and it is of this type. */
+export async function hasObject(place: Place, oid: string, type: 'commit' | 'blob'): Promise<boolean> {
+  assertSha(oid);
+  const { status, stdout } = await runGit(place, ['cat-file', '-t', oid], { accept: [0, 128] });
+  return status === 0 && stdout.toString().trim() === type;
+}
+
+/** The content of each blob in the order asked, from one process, never more than a chunk in memory. */
+export async function* readBlobs(place: Place, oids: readonly string[]): AsyncGenerator<Blob> {
+  for (const oid of oids) assertSha(oid);
+  if (oids.length === 0) return;
+  const input = `${oids.join('\n')}\n`;
+  const source = reader(streamGit(place, ['cat-file', '--batch', '--buffer'], input));
+  try {
+    for (const oid of oids) {
+      const [, type, size = ''] = (await source.line()).split(' ');
+      if (type !== 'blob') throw new Error(`object ${oid} is not a file of this repository`);
+      const bytes = Number(size);
+      const content = source.take(bytes);
+      yield { oid, bytes, content };
+      // Whatever the consumer did not read stands between here and the next header.
+      for await (const _ of content);
+      await source.skip(1);
+    }
+  } finally {
+    await source.close();
+  }
+}
+
+/** The whole content of a blob. For those known to be small. */
+export async function bytesOf(content: AsyncIterable<Buffer>): Promise<Buffer> {
+  const chunks: Buffer[] = [];
+  for await (const chunk of content) chunks.push(chunk);
+  return Buffer.concat(chunks);
+}
+
+/** Lines and counted bytes out of one stream of chunks. */
+function reader(chunks: AsyncGenerator<Buffer>) {
+  let rest: Buffer = Buffer.alloc(0);
+  async function more(): Promise<void> {
+    const next = await chunks.next();
+    if (next.done) throw new Error('git ended in the middle of an object');
+    rest = rest.length === 0 ? next.value : Buffer.concat([rest, next.value]);
+  }
+  async function some(bytesMax: number): Promise<Buffer> {
+    if (rest.length === 0) await more();
+    const chunk = rest.subarray(0, bytesMax);
+    rest = rest.subarray(chunk.length);
+    return chunk;
+  }
+  return {
+    async line(): Promise<string> {
+      for (;;) {
+        const end = rest.indexOf(10);
+        if (end !== -1) return (await some(end + 1)).toString('utf8', 0, end);
+        await more();
+      }
+    },
+    async skip(bytes: number): Promise<void> {
+      for (let left = bytes; left > 0; ) left -= (await some(left)).length;
+    },
+    /** The next `bytes` bytes. Iterating again goes on where the last iteration stopped. */
+    take(bytes: number): AsyncIterable<Buffer> {
+      let left = bytes;
+      return {
+        async *[Symbol.asyncIterator]() {
+          while (left > 0) {
+            const chunk = await some(left);
+            left -= chunk.length;
+            yield chunk;
+          }
+        },
+      };
+    },
+    close: () => chunks.return(undefined),
+  };
+}
