@@ -10,7 +10,15 @@ import pg from 'pg';
 import { freePort } from './ports.ts';
 import { findPostgres, type PostgresBinaries, type PostgresUser, postgresUser } from './postgres-binaries.ts';
 import { Problem } from './problem.ts';
-import { commandLine, type Daemon, endProcess, identify, type ProcessId, startDaemon } from './processes.ts';
+import {
+  commandLine,
+  type Daemon,
+  endProcess,
+  identify,
+  type ProcessId,
+  type Running,
+  startDaemon,
+} from './processes.ts';
 
 export type PostgresOptions = {
   /** Everything of this server: data, passwords, log. */
@@ -21,19 +29,15 @@ export type PostgresOptions = {
   durable: boolean;
   logFile?: string;
   log?: (line: string) => void;
+  onSpawn?: (id: ProcessId) => void;
 };
 
-export type Postgres = {
+export type Postgres = Running & {
   /** Of the database and role `frontage`, which owns that database and nothing else. */
   url: string;
   /** Of the superuser, in the database `postgres`. */
   adminUrl: string;
-  port: number;
-  id: ProcessId;
   pid: number;
-  running(): boolean;
-  stop(): Promise<void>;
-  kill(): Promise<void>;
 };
 
 type Passwords = { postgres: string; frontage: string };
@@ -51,8 +55,7 @@ export async function startPostgres(options: PostgresOptions): Promise<Postgres>
   const daemon = await launch({ ...options, dir, port }, binaries, user, passwords);
   const url = (name: keyof Passwords) => `postgres://${name}:${passwords[name]}@127.0.0.1:${port}/${name}`;
   await createRole(url('postgres'), passwords.frontage);
-  const { id, running, stop, kill } = daemon;
-  return { url: url('frontage'), adminUrl: url('postgres'), port, id, pid: id.pid, running, stop, kill };
+  return { ...daemon, url: url('frontage'), adminUrl: url('postgres'), pid: daemon.id.pid };
 }
 
 async function keepPasswords(dir: string): Promise<Passwords> {
@@ -128,7 +131,14 @@ async function launch(
   const patience = performance.now() + 30_000;
   for (;;) {
     const before = (await readLog(logFile)).length;
-    const daemon = await startDaemon({ ...call, cwd: '/', logFile, stopSignal: 'SIGINT', stopGraceMs: 10_000 });
+    const daemon = await startDaemon({
+      ...call,
+      cwd: '/',
+      logFile,
+      stopSignal: 'SIGINT',
+      stopGraceMs: 10_000,
+      onSpawn: options.onSpawn,
+    });
     if (await answers(daemon, options.port, passwords.postgres)) return daemon;
     const said = (await readLog(logFile)).slice(before);
     // Children of a killed server hold its memory for a moment longer than it lives.

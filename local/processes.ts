@@ -76,20 +76,25 @@ export type DaemonOptions = {
   user?: { uid: number; gid: number } | undefined;
   stopSignal: NodeJS.Signals;
   stopGraceMs: number;
+  /** Told of the process the moment it exists. */
+  onSpawn?: ((id: ProcessId) => void) | undefined;
   /** Open a channel for messages. The other side sees it close when this process dies. */
   ipc?: boolean;
 };
 
-export type Daemon = {
+/** A process that runs, or ran. */
+export type Running = {
   id: ProcessId;
-  child: ChildProcess;
   /** True until the process has ended, for whatever reason. */
   running(): boolean;
-  /** Settles when it has ended. */
+  /** Settles when it has ended, with the way it did. */
   ended: Promise<string>;
   stop(): Promise<void>;
+  /** SIGKILL. */
   kill(): Promise<void>;
 };
+
+export type Daemon = Running & { child: ChildProcess };
 
 /** Starts a process in a session of its own, so that Ctrl+C in the terminal reaches us alone and we end it in order. */
 export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
@@ -102,8 +107,9 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
     ...options.user,
   });
   closeSync(log);
-  await new Promise<void>((started, failed) => child.once('spawn', started).once('error', failed));
-  const id = identify(child.pid as number) ?? { pid: child.pid as number, started: 'ended at once' };
+  if (child.pid === undefined) throw await new Promise((failed) => child.once('error', failed));
+  const id = identify(child.pid) ?? { pid: child.pid, started: 'ended at once' };
+  options.onSpawn?.(id);
   const ended = new Promise<string>((resolve) =>
     child.once('exit', (code, signal) => resolve(signal ? `signal ${signal}` : `exit code ${code}`)),
   );

@@ -1,7 +1,7 @@
 /** Finds the Temporal CLI, which carries the development server and its UI; brings it where a machine has none. */
 import { spawn } from 'node:child_process';
-import { accessSync, constants } from 'node:fs';
-import { mkdir, mkdtemp, rename, rm, writeFile } from 'node:fs/promises';
+import { accessSync, constants, createWriteStream } from 'node:fs';
+import { mkdir, mkdtemp, rename, rm } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { createInterface } from 'node:readline';
@@ -23,14 +23,14 @@ export function cacheFolder(env = process.env): string {
 }
 
 /** Path of the CLI: on PATH, kept from before, downloaded, or built with Go. Throws one line when nothing is possible. */
-export async function findTemporal(log: Log, cache = cacheFolder()): Promise<string> {
+export async function findTemporal(log: Log, signal?: AbortSignal, cache = cacheFolder()): Promise<string> {
   const kept = join(cache, `temporal-${version}`);
   const found = onPath('temporal') ?? executable(kept);
   if (found) return found;
   await mkdir(cache, { recursive: true });
   const folder = await mkdtemp(join(cache, 'temporal-'));
   try {
-    const made = (await download(folder, log)) ?? (await build(folder, log));
+    const made = (await download(folder, log)) ?? (await build(folder, log, signal));
     // Two clones may bring it at once; each rename puts a whole file in place.
     await rename(made, kept);
     return kept;
@@ -68,7 +68,7 @@ export async function download(folder: string, log: Log, from = archives): Promi
     const tar = extract();
     const unpacked = pipeline(Readable.fromWeb(answer.body), createGunzip(), tar);
     for await (const entry of tar) {
-      if (entry.header.name === 'temporal') await writeFile(target, entry, { mode: 0o755 });
+      if (entry.header.name === 'temporal') await pipeline(entry, createWriteStream(target, { mode: 0o755 }));
       else entry.resume();
     }
     await unpacked;
@@ -81,7 +81,7 @@ export async function download(folder: string, log: Log, from = archives): Promi
 }
 
 /** About three minutes on two cores; once for this user. */
-async function build(folder: string, log: Log): Promise<string> {
+async function build(folder: string, log: Log, signal: AbortSignal | undefined): Promise<string> {
   if (!onPath('go')) {
     throw new Problem(
       'The Temporal CLI is missing and cannot be downloaded: put `temporal` on PATH, or install Go 1.24 or newer.',
@@ -91,6 +91,7 @@ async function build(folder: string, log: Log): Promise<string> {
   const go = spawn('go', ['install', '-v', `github.com/temporalio/cli/cmd/temporal@${version}`], {
     env: { ...process.env, GOBIN: folder },
     stdio: ['ignore', 'ignore', 'pipe'],
+    ...(signal ? { signal } : {}),
   });
   const ended = new Promise<number | null>((resolve, reject) => go.once('error', reject).once('close', resolve));
   let last = '';

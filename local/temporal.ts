@@ -6,7 +6,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { freePort } from './ports.ts';
 import { Problem } from './problem.ts';
-import { type Daemon, type ProcessId, startDaemon } from './processes.ts';
+import { type Daemon, type ProcessId, type Running, startDaemon } from './processes.ts';
 import { findTemporal } from './temporal-cli.ts';
 
 /** Registered as Keyword; what an operator filters workflows by. */
@@ -18,23 +18,18 @@ export type TemporalOptions = {
   ports?: { server?: number; ui?: number };
   logFile?: string;
   log?: (line: string) => void;
+  onSpawn?: (id: ProcessId) => void;
+  /** Gives up a build of the CLI that is under way. */
+  signal?: AbortSignal | undefined;
 };
 
-export type Temporal = {
-  address: string;
-  uiUrl: string;
-  id: ProcessId;
-  pid: number;
-  running(): boolean;
-  stop(): Promise<void>;
-  kill(): Promise<void>;
-};
+export type Temporal = Running & { address: string; uiUrl: string; pid: number };
 
 /** Starts the server on this folder and returns when it answers for its search attributes. */
 export async function startTemporal(options: TemporalOptions): Promise<Temporal> {
   const dir = resolve(options.dir);
   await mkdir(dir, { recursive: true, mode: 0o700 });
-  const cli = await findTemporal(options.log ?? (() => {}));
+  const cli = await findTemporal(options.log ?? (() => {}), options.signal);
   const port = options.ports?.server ?? (await freePort());
   const uiPort = options.ports?.ui ?? (await freePort());
   const address = `127.0.0.1:${port}`;
@@ -50,10 +45,10 @@ export async function startTemporal(options: TemporalOptions): Promise<Temporal>
     logFile,
     stopSignal: 'SIGTERM',
     stopGraceMs: 10_000,
+    onSpawn: options.onSpawn,
   });
   await untilReady(cli, address, daemon, logFile);
-  const { id, running, stop, kill } = daemon;
-  return { address, uiUrl: `http://127.0.0.1:${uiPort}`, id, pid: id.pid, running, stop, kill };
+  return { ...daemon, address, uiUrl: `http://127.0.0.1:${uiPort}`, pid: daemon.id.pid };
 }
 
 async function untilReady(cli: string, address: string, daemon: Daemon, logFile: string): Promise<void> {

@@ -1,0 +1,55 @@
+/** One of our own processes: `node <entry>`, configured by its environment, ready when it says so over its channel. */
+import { readFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { Problem } from './problem.ts';
+import { type Daemon, type ProcessId, startDaemon } from './processes.ts';
+
+const root = dirname(import.meta.dirname);
+
+export type NodeProcessOptions = {
+  name: string;
+  /** From the project's folder. */
+  entry: string;
+  env: NodeJS.ProcessEnv;
+  logFile: string;
+  onSpawn?: (id: ProcessId) => void;
+};
+
+/** Starts it and waits for its message `{ ready: true }`. */
+export async function startNodeProcess(options: NodeProcessOptions): Promise<Daemon> {
+  const daemon = await startDaemon({
+    command: process.execPath,
+    args: ['--import', join(import.meta.dirname, 'orphan.ts'), join(root, options.entry)],
+    env: options.env,
+    cwd: root,
+    logFile: options.logFile,
+    stopSignal: 'SIGTERM',
+    stopGraceMs: 15_000,
+    ipc: true,
+    onSpawn: options.onSpawn,
+  });
+  const ready = new Promise<'ready'>((resolve) =>
+    daemon.child.on('message', (message: { ready?: boolean }) => message.ready && resolve('ready')),
+  );
+  const impatience = new Promise<string>((resolve) => setTimeout(resolve, 60_000, 'not ready within a minute').unref());
+  const outcome = await Promise.race([ready, daemon.ended, impatience]);
+  if (outcome !== 'ready') {
+    await daemon.kill();
+    throw new Problem(
+      `${options.name} did not start (${outcome}): ${await complaint(options.logFile)} (log: ${options.logFile})`,
+    );
+  }
+  return daemon;
+}
+
+/** What its log says last: the message of a JSON line, or the first line of an error that Node printed. */
+async function complaint(logFile: string): Promise<string> {
+  const lines = (await readFile(logFile, 'utf8').catch(() => '')).trim().split('\n').slice(-40);
+  const error = lines.findLast((line) => /^\w*Error\b.*:/.test(line));
+  if (error) return error;
+  try {
+    return JSON.parse(lines.at(-1) ?? '').msg;
+  } catch {
+    return lines.at(-1) ?? '';
+  }
+}

@@ -1,0 +1,103 @@
+/** The five parts of the stack and the environment that binds them. */
+import { join } from 'node:path';
+import { startNodeProcess } from './node-process.ts';
+import { type Postgres, startPostgres } from './postgres.ts';
+import type { Part } from './supervisor.ts';
+import { startTemporal, type Temporal } from './temporal.ts';
+
+const entries = { api: 'api/server.ts', worker: 'worker/worker.ts', edge: 'edge/server.ts' };
+
+export type ProcessName = keyof typeof entries;
+export type PartName = ProcessName | 'postgres' | 'temporal';
+export const processNames = Object.keys(entries) as ProcessName[];
+
+export type Ports = { api: number; edge: number; postgres: number; temporal: number; temporalUi: number };
+
+/** Shows one step of a start; `note` tells of a long one's course. */
+export type Progress = { step<T>(title: string, run: (note: (line: string) => void) => Promise<T>): Promise<T> };
+
+export type Context = {
+  dataDir: string;
+  ports: Ports;
+  durable: boolean;
+  secret: string;
+  /** Goes over what the stack sets. */
+  extraEnv: NodeJS.ProcessEnv;
+  logFile(name: string): string;
+  progress: Progress;
+  /** Aborted when the start is to be given up. */
+  signal: AbortSignal | undefined;
+  /** Set once they have started. */
+  postgres?: Postgres;
+  temporal?: Temporal;
+};
+
+export function createParts(context: Context, processes: ProcessName[]): Part<PartName>[] {
+  return [postgresPart(context), temporalPart(context), ...processes.map((name) => processPart(context, name))];
+}
+
+function postgresPart(context: Context): Part<PartName> {
+  const { progress, durable, ports } = context;
+  const dir = join(context.dataDir, 'postgres');
+  const logFile = context.logFile('postgres');
+  return {
+    name: 'postgres',
+    stopSignal: 'SIGINT',
+    start: (onSpawn) =>
+      progress.step('PostgreSQL', async (log) => {
+        context.postgres = await startPostgres({ dir, port: ports.postgres, durable, logFile, log, onSpawn });
+        return context.postgres;
+      }),
+  };
+}
+
+function temporalPart(context: Context): Part<PartName> {
+  const { progress, signal } = context;
+  const ports = { server: context.ports.temporal, ui: context.ports.temporalUi };
+  const dir = join(context.dataDir, 'temporal');
+  const logFile = context.logFile('temporal');
+  return {
+    name: 'temporal',
+    stopSignal: 'SIGTERM',
+    start: (onSpawn) =>
+      progress.step('Temporal', async (log) => {
+        context.temporal = await startTemporal({ dir, ports, logFile, log, onSpawn, signal });
+        return context.temporal;
+      }),
+  };
+}
+
+function processPart(context: Context, name: ProcessName): Part<PartName> {
+  const logFile = context.logFile(name);
+  return {
+    name,
+    stopSignal: 'SIGTERM',
+    start: (onSpawn) =>
+      context.progress.step(`The ${name}`, () =>
+        startNodeProcess({ name, entry: entries[name], env: processEnv(context), logFile, onSpawn }),
+      ),
+  };
+}
+
+const inherited = ['PATH', 'HOME', 'USER', 'LANG', 'TMPDIR', 'XDG_CACHE_HOME', 'XDG_RUNTIME_DIR', 'DOCKER_HOST'];
+
+/** The environment of our processes: of the machine only what they need. */
+export function processEnv(context: Context): NodeJS.ProcessEnv {
+  const { ports, postgres, temporal } = context;
+  const machine = inherited.flatMap((name) => (process.env[name] ? [[name, process.env[name]]] : []));
+  return {
+    ...Object.fromEntries(machine),
+    NODE_ENV: 'development',
+    FRONTAGE_DATA: context.dataDir,
+    FRONTAGE_SECRET: context.secret,
+    FRONTAGE_BASE_URL: `http://localhost:${ports.api}`,
+    FRONTAGE_API_PORT: String(ports.api),
+    FRONTAGE_EDGE_URL: `http://localhost:${ports.edge}`,
+    FRONTAGE_EDGE_PORT: String(ports.edge),
+    FRONTAGE_RATE_SCALE: '1000',
+    DATABASE_URL: postgres?.url,
+    TEMPORAL_ADDRESS: temporal?.address,
+    TEMPORAL_UI_URL: temporal?.uiUrl,
+    ...context.extraEnv,
+  };
+}

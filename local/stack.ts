@@ -1,0 +1,149 @@
+/** The whole system on one machine, in one folder: what `npm start` runs and what acceptance tests run against. */
+import { mkdirSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { migrate } from '../db/migrate.ts';
+import { keep, newSecret, openLogs } from './data-folder.ts';
+import { lockFolder } from './lock.ts';
+import { freePort } from './ports.ts';
+import type { ProcessId } from './processes.ts';
+import { openRunRecords, type RunRecords } from './run-records.ts';
+import {
+  type Context,
+  createParts,
+  type PartName,
+  type Ports,
+  type ProcessName,
+  type Progress,
+  processEnv,
+  processNames,
+} from './stack-parts.ts';
+import { type Supervisor, supervise } from './supervisor.ts';
+
+export type { PartName, Ports, ProcessName, Progress };
+
+export type StackOptions = {
+  /** Everything it keeps, logs included. */
+  dataDir: string;
+  /** Asked once what an earlier run left has been ended. Free ports where it names none. */
+  ports?: () => Promise<Partial<Ports>>;
+  /** For our processes, over what the stack sets. */
+  env?: NodeJS.ProcessEnv;
+  /** False gives up safety against a power cut for speed. */
+  durable: boolean;
+  /** Which of our processes; all by default. */
+  processes?: ProcessName[];
+  progress?: Progress;
+  /** Abort it to give up a start that is under way. */
+  signal?: AbortSignal;
+  onUnexpectedEnd?: (name: PartName, how: string) => void;
+};
+
+export type Stack = Pick<Supervisor<PartName>, 'pid' | 'kill' | 'restart'> & {
+  dataDir: string;
+  /** Of the API, the owner's pages and git. */
+  baseUrl: string;
+  /** Of the edge. Sites are hosts `<name>.<baseDomain>` at its port. */
+  edgeUrl: string;
+  baseDomain: string;
+  databaseUrl: string;
+  temporalAddress: string;
+  temporalUiUrl: string;
+  ports: Ports;
+  /** The environment of our processes, for a command that is to work on the same system. */
+  env: NodeJS.ProcessEnv;
+  /** Stops everything in order and frees the folder. */
+  stop(): Promise<void>;
+  /** Kills everything at once and frees the folder. */
+  killAll(): Promise<void>;
+};
+
+/** Starts the system and returns when all of it is ready. What failed half-way is taken down again. */
+export async function startStack(options: StackOptions): Promise<Stack> {
+  const dataDir = resolve(options.dataDir);
+  mkdirSync(dataDir, { recursive: true, mode: 0o711 });
+  const lock = lockFolder(dataDir);
+  try {
+    const records = openRunRecords(join(dataDir, 'run'));
+    await records.endLeftovers();
+    const context = await openContext({ ...options, dataDir });
+    return await startParts(context, records, options, lock.release);
+  } catch (error) {
+    lock.release();
+    throw error;
+  }
+}
+
+async function openContext(options: StackOptions): Promise<Context> {
+  const { dataDir, durable } = options;
+  const chosen = await options.ports?.();
+  const port = async (name: keyof Ports) => [name, chosen?.[name] ?? (await freePort())] as const;
+  const names = ['api', 'edge', 'postgres', 'temporal', 'temporalUi'] as const;
+  return {
+    dataDir,
+    durable,
+    ports: Object.fromEntries(await Promise.all(names.map(port))) as Ports,
+    secret: keep(dataDir, 'secret', newSecret),
+    extraEnv: options.env ?? {},
+    logFile: openLogs(dataDir),
+    signal: options.signal,
+    progress: options.progress ?? { step: (_title, run) => run(() => {}) },
+  };
+}
+
+async function startParts(
+  context: Context,
+  records: RunRecords,
+  options: StackOptions,
+  release: () => void,
+): Promise<Stack> {
+  const processes = options.processes ?? processNames;
+  const parts = createParts(context, processes).map((part) => ({
+    ...part,
+    start: async (onSpawn: (id: ProcessId) => void) => {
+      context.signal?.throwIfAborted();
+      return await part.start(onSpawn);
+    },
+  }));
+  const supervisor = supervise(parts, records, options.onUnexpectedEnd ?? (() => {}));
+  const all = (how: 'stop' | 'kill', names: PartName[]) => Promise.all(names.map((name) => supervisor[how](name)));
+  const takeDown = async (how: 'stop' | 'kill') => {
+    await all(how, processes);
+    await all(how, ['postgres', 'temporal']);
+    release();
+  };
+  try {
+    await allSettled([startDatabase(context, supervisor), supervisor.start('temporal')]);
+    await allSettled(processes.map((name) => supervisor.start(name)));
+  } catch (error) {
+    await takeDown('stop');
+    throw error;
+  }
+  const { pid, kill, restart } = supervisor;
+  return { ...addresses(context), pid, kill, restart, stop: () => takeDown('stop'), killAll: () => takeDown('kill') };
+}
+
+async function startDatabase(context: Context, supervisor: Supervisor<PartName>): Promise<void> {
+  await supervisor.start('postgres');
+  await context.progress.step('The database schema', () => migrate(context.postgres?.url ?? ''));
+}
+
+/** Like Promise.all, but leaves nothing under way when one fails. */
+async function allSettled(starts: Promise<void>[]): Promise<void> {
+  const failed = (await Promise.allSettled(starts)).find((one) => one.status === 'rejected');
+  if (failed) throw failed.reason;
+}
+
+function addresses(context: Context) {
+  const env = processEnv(context);
+  return {
+    dataDir: context.dataDir,
+    baseUrl: env.FRONTAGE_BASE_URL ?? '',
+    edgeUrl: env.FRONTAGE_EDGE_URL ?? '',
+    baseDomain: env.FRONTAGE_BASE_DOMAIN ?? 'sites.localhost',
+    databaseUrl: env.DATABASE_URL ?? '',
+    temporalAddress: env.TEMPORAL_ADDRESS ?? '',
+    temporalUiUrl: env.TEMPORAL_UI_URL ?? '',
+    ports: context.ports,
+    env,
+  };
+}

@@ -1,0 +1,61 @@
+/** Starts, kills and stops named processes, keeps the record of what runs, and tells of an end that nobody asked for. */
+import type { ProcessId, Running } from './processes.ts';
+import type { RunRecords } from './run-records.ts';
+
+export type Part<Name extends string> = {
+  name: Name;
+  /** How a leftover of it is asked to stop. */
+  stopSignal: NodeJS.Signals;
+  /** Starts it and returns when it is ready. Must tell of the process at once. */
+  start(onSpawn: (id: ProcessId) => void): Promise<Running>;
+};
+
+export type Supervisor<Name extends string> = {
+  start(name: Name): Promise<void>;
+  /** Undefined while it does not run. */
+  pid(name: Name): number | undefined;
+  stop(name: Name): Promise<void>;
+  kill(name: Name): Promise<void>;
+  /** Stops it if it runs, and starts it anew. */
+  restart(name: Name): Promise<void>;
+};
+
+export function supervise<Name extends string>(
+  parts: Part<Name>[],
+  records: RunRecords,
+  onUnexpectedEnd: (name: Name, how: string) => void,
+): Supervisor<Name> {
+  const running = new Map<Name, Running>();
+
+  async function start(name: Name): Promise<void> {
+    const part = parts.find((one) => one.name === name);
+    if (!part) throw new Error(`No part is named ${name}`);
+    const process = await part.start((id) => records.add({ name, stopSignal: part.stopSignal, ...id }));
+    running.set(name, process);
+    process.ended.then((how) => {
+      if (running.get(name) !== process) return;
+      running.delete(name);
+      records.remove(name);
+      onUnexpectedEnd(name, how);
+    });
+  }
+
+  async function end(name: Name, how: 'stop' | 'kill'): Promise<void> {
+    const process = running.get(name);
+    if (!process) return;
+    running.delete(name);
+    await process[how]();
+    records.remove(name);
+  }
+
+  return {
+    start,
+    pid: (name) => running.get(name)?.id.pid,
+    stop: (name) => end(name, 'stop'),
+    kill: (name) => end(name, 'kill'),
+    async restart(name) {
+      await end(name, 'stop');
+      await start(name);
+    },
+  };
+}
