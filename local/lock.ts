@@ -21,7 +21,7 @@ export function lockFolder(folder: string): { release(): void } {
     );
   }
   writeFileSync(holder, `process ${process.pid}`);
-  return { release: () => database.close() };
+  return { release: () => (database.isOpen ? database.close() : undefined) };
 }
 
 function readHolder(file: string): string {

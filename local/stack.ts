@@ -19,7 +19,7 @@ import {
 } from './stack-parts.ts';
 import { type Supervisor, supervise } from './supervisor.ts';
 
-export type { PartName, Ports, ProcessName, Progress };
+export { type PartName, type Ports, type ProcessName, type Progress, processNames };
 
 export type StackOptions = {
   /** Everything it keeps, logs included. */
@@ -62,14 +62,19 @@ export async function startStack(options: StackOptions): Promise<Stack> {
   const dataDir = resolve(options.dataDir);
   mkdirSync(dataDir, { recursive: true, mode: 0o711 });
   const lock = lockFolder(dataDir);
+  const records = openRunRecords(join(dataDir, 'run'));
+  const endUnderWay = () => records.endLeftovers();
   try {
-    const records = openRunRecords(join(dataDir, 'run'));
     await records.endLeftovers();
+    // What is still starting ends, so its start fails, and so does this.
+    options.signal?.addEventListener('abort', endUnderWay);
     const context = await openContext({ ...options, dataDir });
     return await startParts(context, records, options, lock.release);
   } catch (error) {
     lock.release();
     throw error;
+  } finally {
+    options.signal?.removeEventListener('abort', endUnderWay);
   }
 }
 
@@ -99,7 +104,7 @@ async function startParts(
   const processes = options.processes ?? processNames;
   const parts = createParts(context, processes).map((part) => ({
     ...part,
-    start: async (onSpawn: (id: ProcessId) => void) => {
+    async start(onSpawn: (id: ProcessId) => void) {
       context.signal?.throwIfAborted();
       return await part.start(onSpawn);
     },

@@ -48,7 +48,7 @@ export async function startTemporal(options: TemporalOptions): Promise<Temporal>
     onSpawn: options.onSpawn,
   });
   await untilReady(cli, address, daemon, logFile);
-  return { ...daemon, address, uiUrl: `http://127.0.0.1:${uiPort}`, pid: daemon.id.pid };
+  return { ...daemon, address, uiUrl: `http://localhost:${uiPort}`, pid: daemon.id.pid };
 }
 
 async function untilReady(cli: string, address: string, daemon: Daemon, logFile: string): Promise<void> {

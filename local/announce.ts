@@ -1,0 +1,52 @@
+/** What a start tells its user: addresses, token, what to try next; the same for programs in `<data>/dev.json`. */
+import { chmodSync, writeFileSync } from 'node:fs';
+import { join, relative } from 'node:path';
+import { callApi } from './client.ts';
+import type { Demo } from './demo.ts';
+import type { Owner } from './operator.ts';
+import type { Stack } from './stack.ts';
+
+export function writeDevFile(stack: Stack, owner: Owner, demo: Demo | undefined): void {
+  const file = join(stack.dataDir, 'dev.json');
+  const content = {
+    base_url: stack.baseUrl,
+    edge_url: stack.edgeUrl,
+    base_domain: stack.baseDomain,
+    temporal_ui_url: stack.temporalUiUrl,
+    mail_url: null,
+    access_token: owner.access_token,
+    site_id: demo?.id ?? null,
+  };
+  writeFileSync(file, `${JSON.stringify(content, null, 2)}\n`, { mode: 0o600 });
+  chmodSync(file, 0o600);
+}
+
+/** The text to print once everything is up. Issues a git password for the demo site, good for a day. */
+export async function describe(stack: Stack, owner: Owner, demo: Demo | undefined): Promise<string> {
+  const rows = [
+    ...(demo ? [['Demo site', demo.address]] : []),
+    ['API', stack.baseUrl],
+    ['API docs', `${stack.baseUrl}/docs`],
+    ['Temporal UI', stack.temporalUiUrl],
+    ['Token', owner.access_token],
+    ['Logs', join(relative(process.cwd(), stack.dataDir), 'logs')],
+  ];
+  const lines = rows.map(([label, value]) => `  ${(label ?? '').padEnd(12)} ${value}`);
+  const commands = (await commandsToTry(stack, owner, demo)).map((command) => `  ${command}`);
+  return ['', ...lines, '', 'Try next:', ...commands, '', 'Ctrl+C stops everything.'].join('\n');
+}
+
+async function commandsToTry(stack: Stack, owner: Owner, demo: Demo | undefined): Promise<string[]> {
+  const bearer = `-H 'authorization: Bearer ${owner.access_token}'`;
+  const list = `curl -s ${bearer} ${stack.baseUrl}/v1/sites`;
+  if (!demo) return [list];
+  const { body } = await callApi(stack.baseUrl, `/v1/sites/${demo.id}/git-credentials`, {
+    token: owner.access_token,
+    body: { repository: 'source', access: 'write', expires_in_seconds: 86_400 },
+  });
+  const clone = new URL(body.url);
+  clone.username = body.username;
+  clone.password = body.password;
+  const publish = `curl -s ${bearer} --json '{"scope":"site"}' ${stack.baseUrl}/v1/sites/${demo.id}/publish`;
+  return [list, `git clone ${clone.href} demo`, publish];
+}

@@ -1,0 +1,35 @@
+/** The ports of `npm start`: those named in the environment, else those of the last start, else the usual ones, else free ones. */
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { choosePort, isFree } from './ports.ts';
+import { Problem } from './problem.ts';
+import type { Ports } from './stack-parts.ts';
+
+const variables: Record<keyof Ports, string> = {
+  api: 'FRONTAGE_API_PORT',
+  edge: 'FRONTAGE_EDGE_PORT',
+  postgres: 'FRONTAGE_POSTGRES_PORT',
+  temporal: 'FRONTAGE_TEMPORAL_PORT',
+  temporalUi: 'FRONTAGE_TEMPORAL_UI_PORT',
+};
+
+const usual: Ports = { api: 4400, edge: 4480, postgres: 4432, temporal: 4433, temporalUi: 4434 };
+
+export async function namedPorts(dataDir: string, env: NodeJS.ProcessEnv): Promise<Ports> {
+  const file = join(dataDir, 'ports.json');
+  const last: Partial<Ports> = existsSync(file) ? JSON.parse(readFileSync(file, 'utf8')) : {};
+  const ports: Partial<Ports> = {};
+  for (const name of Object.keys(variables) as (keyof Ports)[]) {
+    const named = env[variables[name]];
+    ports[name] = named ? await exactly(Number(named), variables[name]) : await choosePort(last[name], usual[name]);
+  }
+  // Addresses of sites and of git contain them: they should outlive a restart.
+  writeFileSync(file, JSON.stringify(ports));
+  return ports as Ports;
+}
+
+async function exactly(port: number, variable: string): Promise<number> {
+  if (!Number.isInteger(port) || port < 1 || port > 65_535) throw new Problem(`${variable} is not a port number.`);
+  if (!(await isFree(port))) throw new Problem(`Port ${port} is in use: free it, or set ${variable} to another one.`);
+  return port;
+}

@@ -1,0 +1,56 @@
+/** Shows the steps of a start: a line for each when it is done, and on a terminal one more for what goes on now. */
+import type { Progress } from './stack-parts.ts';
+
+type Output = NodeJS.WritableStream & { isTTY?: boolean; columns?: number };
+
+export type TerminalProgress = Progress & {
+  line(text: string): void;
+  /** Removes the line for what goes on now. */
+  close(): void;
+};
+
+export function showProgress(output: Output = process.stdout): TerminalProgress {
+  const underWay = new Map<string, { since: number; note: string }>();
+  const terminal = output.isTTY === true;
+
+  function drawStatus(): void {
+    if (!terminal) return;
+    const now = [...underWay].map(([title, { since, note }]) => `${title} ${seconds(since)}${note ? `: ${note}` : ''}`);
+    output.write(`\r\x1b[K${now.length > 0 ? `… ${now.join(' · ')}`.slice(0, (output.columns ?? 80) - 1) : ''}`);
+  }
+
+  function line(text: string): void {
+    output.write(terminal ? `\r\x1b[K${text}\n` : `${text}\n`);
+    drawStatus();
+  }
+
+  const timer = setInterval(drawStatus, 200);
+  timer.unref();
+  return {
+    line,
+    async step(title, run) {
+      const entry = { since: performance.now(), note: '' };
+      underWay.set(title, entry);
+      drawStatus();
+      try {
+        const result = await run((note) => {
+          entry.note = note;
+          if (!terminal) line(`… ${title}: ${note}`);
+        });
+        underWay.delete(title);
+        line(`✓ ${title} (${seconds(entry.since)})`);
+        return result;
+      } finally {
+        underWay.delete(title);
+      }
+    },
+    close() {
+      clearInterval(timer);
+      if (terminal) output.write('\r\x1b[K');
+    },
+  };
+}
+
+function seconds(since: number): string {
+  return `${((performance.now() - since) / 1000).toFixed(1)} s`;
+}
