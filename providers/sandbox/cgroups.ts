@@ -1,0 +1,131 @@
+/** Control groups of builds, versions 1 and 2: memory, processes and CPU of one build together, and its kill switch. */
+import { existsSync } from 'node:fs';
+import { access, constants, mkdir, readdir, readFile, rmdir, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import type { BuildLimits } from './sandbox.ts';
+
+const root = '/sys/fs/cgroup';
+const controllers = ['memory', 'pids', 'cpu'];
+const periodUs = 100_000;
+const removalTries = 100;
+
+export type ControlGroup = {
+  deploymentId: string;
+  /** Files that take the number of the process that is to be held. */
+  entries: string[];
+  ranOutOfMemory: () => Promise<boolean>;
+  /** Kills what is in it, then removes it. */
+  remove: () => Promise<void>;
+};
+
+export type ControlGroups = {
+  /** What is written where this is `false`: nothing holds the memory and the processes of a build. */
+  limited: boolean;
+  make: (build: { deploymentId: string; attempt: number; limits: BuildLimits }) => Promise<ControlGroup>;
+  list: () => Promise<ControlGroup[]>;
+};
+
+/** Finds out what this machine lets us set. Without the right to make groups, builds run in none. */
+export async function findControlGroups(owner: string): Promise<ControlGroups> {
+  const second = existsSync(join(root, 'cgroup.controllers'));
+  const parents = second
+    ? [join(root, `frontage-${owner}`)]
+    : controllers.map((name) => join(root, name, `frontage-${owner}`));
+  try {
+    for (const parent of parents) await mkdir(parent, { recursive: true });
+    if (second) await delegate(parents[0] ?? root);
+    for (const parent of parents) await access(parent, constants.W_OK);
+  } catch {
+    const none = { deploymentId: '', entries: [], ranOutOfMemory: async () => false, remove: async () => {} };
+    return {
+      limited: false,
+      make: async (build) => ({ ...none, deploymentId: build.deploymentId }),
+      list: async () => [],
+    };
+  }
+  const open = (name: string) =>
+    openGroup(
+      name,
+      parents.map((parent) => join(parent, name)),
+      second,
+    );
+  return {
+    limited: true,
+    async make({ deploymentId, attempt, limits }) {
+      const group = open(`${deploymentId}.${attempt}`);
+      await group.remove();
+      for (const folder of group.folders) await mkdir(folder);
+      await (second ? limitSecond(group.folders, limits) : limitFirst(group.folders, limits));
+      return group;
+    },
+    async list() {
+      const items = await readdir(parents[0] ?? root, { withFileTypes: true });
+      return items.filter((item) => item.isDirectory()).map((item) => open(item.name));
+    },
+  };
+}
+
+async function delegate(parent: string): Promise<void> {
+  const all = controllers.map((name) => `+${name}`).join(' ');
+  await writeFile(join(root, 'cgroup.subtree_control'), all);
+  await writeFile(join(parent, 'cgroup.subtree_control'), all);
+}
+
+async function limitSecond([folder = root]: string[], limits: BuildLimits): Promise<void> {
+  await writeFile(join(folder, 'memory.max'), String(limits.memoryBytes));
+  await writeFile(join(folder, 'memory.swap.max'), '0').catch(ignoreMissing);
+  await writeFile(join(folder, 'pids.max'), String(limits.pidsMax));
+  await writeFile(join(folder, 'cpu.max'), `${Math.round(limits.cpus * periodUs)} ${periodUs}`);
+}
+
+async function limitFirst([memory = root, pids = root, cpu = root]: string[], limits: BuildLimits): Promise<void> {
+  await writeFile(join(memory, 'memory.limit_in_bytes'), String(limits.memoryBytes));
+  await writeFile(join(memory, 'memory.memsw.limit_in_bytes'), String(limits.memoryBytes)).catch(ignoreMissing);
+  await writeFile(join(pids, 'pids.max'), String(limits.pidsMax));
+  await writeFile(join(cpu, 'cpu.cfs_period_us'), String(periodUs));
+  await writeFile(join(cpu, 'cpu.cfs_quota_us'), String(Math.round(limits.cpus * periodUs)));
+}
+
+/** Kernels without swap accounting have no such file. */
+function ignoreMissing(error: NodeJS.ErrnoException): void {
+  if (error.code !== 'ENOENT' && error.code !== 'EACCES' && error.code !== 'EPERM') throw error;
+}
+
+function openGroup(name: string, folders: string[], second: boolean): ControlGroup & { folders: string[] } {
+  const events = join(folders[0] ?? root, second ? 'memory.events' : 'memory.oom_control');
+  return {
+    deploymentId: name.slice(0, name.lastIndexOf('.')),
+    folders,
+    entries: folders.map((folder) => join(folder, 'cgroup.procs')),
+    ranOutOfMemory: async () => {
+      const text = await readFile(events, 'utf8').catch(() => '');
+      return Number(/^oom_kill (\d+)$/m.exec(text)?.[1] ?? 0) > 0;
+    },
+    remove: async () => {
+      for (const folder of folders) await removeFolder(folder);
+    },
+  };
+}
+
+/** A group can be removed once its last process is gone, which takes the kernel a moment. */
+async function removeFolder(folder: string): Promise<void> {
+  for (let tries = 0; tries < removalTries && existsSync(folder); tries += 1) {
+    const members = await readFile(join(folder, 'cgroup.procs'), 'utf8').catch(() => '');
+    for (const pid of members.split('\n').filter(Boolean)) kill(Number(pid));
+    const removed = await rmdir(folder).then(
+      () => true,
+      (error: NodeJS.ErrnoException) => error.code === 'ENOENT',
+    );
+    if (removed) return;
+    await delay(20);
+  }
+}
+
+function kill(pid: number): void {
+  try {
+    if (pid > 1) process.kill(pid, 'SIGKILL');
+  } catch {
+    // Gone between the list and the signal.
+  }
+}

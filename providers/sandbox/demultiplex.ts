@@ -1,0 +1,53 @@
+/** Takes apart the one stream in which a container engine sends stdout and stderr. */
+import { once } from 'node:events';
+import type { Duplex, Writable } from 'node:stream';
+
+/**
+ * Each frame is 8 bytes of header (stream, 0, 0, 0, length as 32 bits big-endian) and its payload; see the Engine API,
+ * "Attach to a container". The library's own demultiplexer ignores a full reader and would hold the output in memory.
+ */
+export function demultiplex(wire: Duplex, stdout: Writable, stderr: Writable): void {
+  pump(wire, stdout, stderr).then(
+    () => {
+      stdout.end();
+      stderr.end();
+    },
+    (error) => {
+      stdout.destroy(error);
+      stderr.destroy(error);
+    },
+  );
+}
+
+async function pump(wire: Duplex, stdout: Writable, stderr: Writable): Promise<void> {
+  const header = Buffer.alloc(8);
+  let held = 0;
+  let left = 0;
+  let target = stderr;
+  for await (const chunk of wire.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>) {
+    let at = 0;
+    while (at < chunk.length) {
+      if (left === 0) {
+        const taken = chunk.copy(header, held, at, at + 8 - held);
+        held += taken;
+        at += taken;
+        if (held < 8) continue;
+        held = 0;
+        left = header.readUInt32BE(4);
+        target = header[0] === 1 ? stdout : stderr;
+      } else {
+        const part = chunk.subarray(at, at + left);
+        at += part.length;
+        left -= part.length;
+        await write(target, part);
+      }
+    }
+  }
+  if (held > 0 || left > 0) throw new Error('The stream of the container broke off.');
+}
+
+async function write(target: Writable, part: Buffer): Promise<void> {
+  // A reader that has gone takes nothing more, and the other one must still be served.
+  if (target.destroyed || target.write(part)) return;
+  await Promise.race([once(target, 'drain'), once(target, 'close')]);
+}

@@ -1,0 +1,110 @@
+/** Picks the sandbox that this machine can run. */
+import { access } from 'node:fs/promises';
+import { homedir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import Docker from 'dockerode';
+import type { Config } from '../../config.ts';
+import type { Progress } from '../../sandbox/image.ts';
+import { openBubblewrapSandbox } from './bubblewrap.ts';
+import { openDockerSandbox } from './docker.ts';
+import type { Sandbox } from './sandbox.ts';
+import { openUnprotectedSandbox } from './unprotected.ts';
+
+/** Older engines let a container's files reach the host through their archive calls; we make none, and say so. */
+const safeEngine = [29, 5, 1];
+const engineAnswersMs = 5_000;
+
+export type OpenSandboxOptions = {
+  mode: Config['sandbox'];
+  dataDir: string;
+  /** `unix://…`, `tcp://…`, or empty for the places where engines put their socket. */
+  dockerHost: string;
+  /** Stable id of this installation, of letters, digits, `-` and `_`. */
+  owner: string;
+  log: { info: (text: string) => void; warn: (text: string) => void };
+  onProgress: Progress;
+};
+
+/**
+ * `auto`: containers where an engine answers, else bubblewrap where it works, else `undefined`: this installation then
+ * has no build capacity. A mode that is named and does not work rejects.
+ */
+export async function openSandbox(options: OpenSandboxOptions): Promise<Sandbox | undefined> {
+  const { mode, log } = options;
+  if (!/^[\w-]{1,64}$/.test(options.owner))
+    throw new Error('The owner of a sandbox is 1 to 64 letters, digits, - and _.');
+  if (mode === 'off') return undefined;
+  if (mode === 'docker') return openDocker(options);
+  if (mode === 'bubblewrap') return openBubblewrap(options);
+  if (mode === 'none-run-builds-unprotected') {
+    log.warn('Builds run UNPROTECTED: the code of every site runs with the rights of this service.');
+    return openUnprotectedSandbox(options);
+  }
+  const reasons: string[] = [];
+  for (const open of [openDocker, openBubblewrap]) {
+    try {
+      return await open(options);
+    } catch (error) {
+      reasons.push(error instanceof Error ? (error.message.split('\n')[0] ?? '') : String(error));
+    }
+  }
+  log.warn(`No sandbox works on this machine, so sites cannot be built here. ${reasons.join(' ')}`);
+  return undefined;
+}
+
+async function openDocker(options: OpenSandboxOptions): Promise<Sandbox> {
+  const docker = await findEngine(options.dockerHost);
+  if (!docker) throw new Error('No container engine answers.');
+  const { Version } = await docker.version();
+  if (isOlder(Version, safeEngine)) {
+    options.log.warn(
+      `The container engine ${Version} is older than ${safeEngine.join('.')}, which closed two holes. Update it.`,
+    );
+  }
+  options.log.info(`Sites are built in containers of engine ${Version}.`);
+  return openDockerSandbox({ ...options, docker });
+}
+
+async function openBubblewrap(options: OpenSandboxOptions): Promise<Sandbox> {
+  if (process.platform !== 'linux') throw new Error('bubblewrap needs Linux.');
+  const sandbox = await openBubblewrapSandbox(options).catch((cause) => {
+    throw new Error('bubblewrap does not work here (is it installed, and can user 10001 read the data folder?).', {
+      cause,
+    });
+  });
+  options.log.info('Sites are built in namespaces by bubblewrap.');
+  return sandbox;
+}
+
+/** Answers the engine at the address, or the first that answers in the usual places. */
+export async function findEngine(dockerHost: string): Promise<Docker | undefined> {
+  const usual = [
+    '/var/run/docker.sock',
+    ...['.docker/run', '.colima/default', '.orbstack/run'].map((folder) => join(homedir(), folder, 'docker.sock')),
+  ];
+  const hosts = dockerHost ? [dockerHost] : usual.map((path) => `unix://${path}`);
+  for (const host of hosts) {
+    const docker = await connect(host).catch(() => undefined);
+    if (docker) return docker;
+  }
+  return undefined;
+}
+
+async function connect(host: string): Promise<Docker> {
+  const address = new URL(host);
+  if (address.protocol === 'unix:') await access(address.pathname);
+  const docker =
+    address.protocol === 'unix:'
+      ? new Docker({ socketPath: address.pathname })
+      : new Docker({ protocol: 'http', host: address.hostname, port: Number(address.port) || 2375 });
+  const silence = delay(engineAnswersMs, undefined, { ref: false }).then(() => Promise.reject(new Error('silent')));
+  await Promise.race([docker.ping(), silence]);
+  return docker;
+}
+
+function isOlder(version: string, than: number[]): boolean {
+  const parts = version.split(/[.+-]/).map(Number);
+  const index = than.findIndex((part, at) => (parts[at] ?? 0) !== part);
+  return index >= 0 && (parts[index] ?? 0) < (than[index] ?? 0);
+}

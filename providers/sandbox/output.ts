@@ -1,0 +1,165 @@
+/** Reads what came out of a sandbox. The bytes are hostile: data to be checked, never unpacked to a disk. */
+import { type Readable, Transform } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import { type Extract, extract } from 'tar-stream';
+import type { BuildLimits, BuildRequest } from './sandbox.ts';
+
+type Entry = Extract extends AsyncIterable<infer E> ? E : never;
+
+const pathBytesMax = 1_024;
+const segmentBytesMax = 255;
+const failureBytesMax = 65_536;
+
+/** The output breaks a rule. The message is for the site's owner. */
+export class OutputRefused extends Error {
+  readonly code: 'build_failed' | 'plan_limit';
+  constructor(code: 'build_failed' | 'plan_limit', message: string) {
+    super(message);
+    this.code = code;
+  }
+}
+
+/** The consumer of the files failed, not the site. */
+export class ConsumerFailed extends Error {}
+
+/**
+ * Reads the runner's tar to its end: `dist/…` files go to `onFile` one at a time, caps are held against the sizes that
+ * headers claim. Answers the reason where the runner reports that the site failed.
+ */
+export async function readOutput(
+  stream: Readable,
+  limits: BuildLimits,
+  onFile: BuildRequest['onFile'],
+): Promise<{ failure: string | undefined }> {
+  const entries = extract();
+  const fed = pipeline(stream, entries);
+  fed.catch(() => {}); // The loop meets the same error.
+  const tally = { files: 0, folders: 0, bytes: 0, seen: new Set<string>() };
+  let failure: string | undefined;
+  for await (const entry of readable(entries)) {
+    if (entry.header.name === 'failure.json') failure = await readFailure(entry);
+    else if (entry.header.type === 'directory') admitFolder(entry.header.name, tally, limits);
+    else await deliver(entry, admitFile(entry, tally, limits), onFile);
+    entry.resume();
+  }
+  await fed;
+  return { failure };
+}
+
+/** Only the runner writes to the stream unless site code forced its way to it: nonsense in it is the site's doing. */
+async function* readable(entries: Extract): AsyncGenerator<Entry> {
+  try {
+    for await (const entry of entries) yield entry;
+  } catch (error) {
+    if (!(error instanceof Error && error.message.startsWith('Invalid tar header'))) throw error;
+    throw new OutputRefused('build_failed', 'The output of the build could not be read.');
+  }
+}
+
+type Tally = { files: number; folders: number; bytes: number; seen: Set<string> };
+
+function admitFolder(name: string, tally: Tally, limits: BuildLimits): void {
+  checkPath(name.replace(/\/$/, ''));
+  tally.folders += 1;
+  if (tally.folders > limits.outputFilesMax) throw tooManyFiles(limits);
+}
+
+/** Answers the file as its consumer sees it, or refuses the whole output. */
+function admitFile(entry: Entry, tally: Tally, limits: BuildLimits): { path: string; bytes: number } {
+  const { name, type, size } = entry.header;
+  const path = checkPath(name);
+  if (type !== 'file' && type !== 'contiguous-file') {
+    throw new OutputRefused('build_failed', `The build wrote ${path}, which is no regular file but a ${type}.`);
+  }
+  const bytes = size ?? 0;
+  if (!Number.isSafeInteger(bytes) || bytes < 0)
+    throw new OutputRefused('build_failed', `${path} claims no real size.`);
+  if (tally.seen.has(path)) throw new OutputRefused('build_failed', `The build wrote ${path} twice.`);
+  tally.seen.add(path);
+  tally.files += 1;
+  tally.bytes += bytes;
+  if (tally.files > limits.outputFilesMax) throw tooManyFiles(limits);
+  if (bytes > limits.fileBytesMax) {
+    throw new OutputRefused(
+      'plan_limit',
+      `${path} is larger than a file may be (${inMegabytes(limits.fileBytesMax)}).`,
+    );
+  }
+  if (tally.bytes > limits.outputBytesMax) {
+    const cap = inMegabytes(limits.outputBytesMax);
+    throw new OutputRefused('plan_limit', `The built site is larger than a site may be (${cap}).`);
+  }
+  return { path, bytes };
+}
+
+function tooManyFiles(limits: BuildLimits): OutputRefused {
+  return new OutputRefused(
+    'plan_limit',
+    `The built site has more files than a site may have (${limits.outputFilesMax}).`,
+  );
+}
+
+/** Answers the path below `dist/`. A name that another system could read in another way is refused. */
+function checkPath(name: string): string {
+  const shown = JSON.stringify(name.slice(0, 200));
+  const refuse = (why: string) => new OutputRefused('build_failed', `The build wrote a file named ${shown}: ${why}.`);
+  if (!name.startsWith('dist/') && name !== 'dist') throw refuse('it lies outside the output folder');
+  const path = name.slice(5);
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
+  if (/[\u0000-\u001f\u007f\\\ufffd]/.test(path))
+    throw refuse('it holds a control character, a backslash or bad UTF-8');
+  if (Buffer.byteLength(path) > pathBytesMax) throw refuse(`its path is longer than ${pathBytesMax} bytes`);
+  for (const part of path.split('/')) {
+    if ((part === '' && path !== '') || part === '.' || part === '..') throw refuse('its path is not plain');
+    if (Buffer.byteLength(part) > segmentBytesMax) throw refuse(`a name in it is longer than ${segmentBytesMax} bytes`);
+  }
+  return path;
+}
+
+/** Hands a file over and counts what really comes: a stream that ends early is never a short file. */
+async function deliver(
+  entry: Entry,
+  file: { path: string; bytes: number },
+  onFile: BuildRequest['onFile'],
+): Promise<void> {
+  let came = 0;
+  const counted = new Transform({
+    transform(chunk: Buffer, _encoding, done) {
+      came += chunk.length;
+      done(came > file.bytes ? new Error('More bytes came than the header claims.') : null, chunk);
+    },
+    flush(done) {
+      done(came === file.bytes ? null : new Error('Fewer bytes came than the header claims.'));
+    },
+  });
+  const passed = pipeline(entry, counted);
+  passed.catch(() => {});
+  try {
+    await onFile({ ...file, content: counted });
+  } catch (cause) {
+    // A broken sandbox also fails its reader: tell the two apart by who broke first.
+    if (entry.destroyed && came < file.bytes) throw cause;
+    throw new ConsumerFailed('An output file could not be taken.', { cause });
+  }
+  counted.resume();
+  await passed;
+}
+
+async function readFailure(entry: Entry): Promise<string> {
+  const parts: Buffer[] = [];
+  let bytes = 0;
+  for await (const part of entry as AsyncIterable<Buffer>) {
+    bytes += part.length;
+    if (bytes <= failureBytesMax) parts.push(part);
+  }
+  try {
+    const { message } = JSON.parse(Buffer.concat(parts).toString()) as { message?: unknown };
+    return typeof message === 'string' ? message : 'The build failed.';
+  } catch {
+    return 'The build failed.';
+  }
+}
+
+function inMegabytes(bytes: number): string {
+  return bytes >= 1_048_576 ? `${Math.round(bytes / 104_857.6) / 10} MiB` : `${bytes} bytes`;
+}

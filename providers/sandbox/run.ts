@@ -1,0 +1,88 @@
+/** What all sandboxes share: feed the source, read log and output, hold the clock, and say how it ended. */
+import type { Readable, Writable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import { setTimeout as delay } from 'node:timers/promises';
+import { passLog } from './log.ts';
+import { ConsumerFailed, OutputRefused, readOutput } from './output.ts';
+import type { BuildOutcome, BuildRequest } from './sandbox.ts';
+
+/** A sandbox that runs, seen from outside. Its words are those of `sandbox/runner/supervisor.mjs`. */
+export type Box = {
+  stdin: Writable;
+  stdout: Readable;
+  stderr: Readable;
+  /** How it ended. `outOfMemory` where the kernel killed a process of it for that. */
+  exited: Promise<{ code: number | null; outOfMemory: boolean }>;
+  /** Ends every process of it at once, and with them the streams. May be called twice. */
+  kill: () => Promise<void>;
+};
+
+const siteFailed = 65;
+const lastWordsMs = 1_000;
+
+/**
+ * Runs one build in a box that `open` makes. The box is gone when this settles, whichever way: `close` is called after
+ * `kill`, and everything that goes wrong on the way is either an outcome or a rejection, never both.
+ */
+export async function runBuild(request: BuildRequest, open: () => Promise<Box>): Promise<BuildOutcome> {
+  request.signal.throwIfAborted();
+  const box = await open();
+  const cut: { timedOut: boolean } = { timedOut: false };
+  const kill = () => void box.kill().catch(() => {});
+  const clock = setTimeout(() => {
+    cut.timedOut = true;
+    kill();
+  }, request.limits.timeoutMs);
+  request.signal.addEventListener('abort', kill, { once: true });
+  try {
+    if (request.signal.aborted) kill();
+    return await follow(box, request, cut);
+  } finally {
+    clearTimeout(clock);
+    request.signal.removeEventListener('abort', kill);
+    await box.kill();
+  }
+}
+
+async function follow(box: Box, request: BuildRequest, cut: { timedOut: boolean }): Promise<BuildOutcome> {
+  const { limits, signal } = request;
+  box.stdin.on('error', () => {}); // A box that ends early stops reading: its exit tells why.
+  box.stdin.write(`${JSON.stringify({ siteUrl: request.siteUrl })}\n`);
+  let sourceFault: unknown;
+  const fed = pipeline(request.source, box.stdin).catch((error) => {
+    if (request.source.errored) sourceFault = error;
+  });
+  const logged = passLog(box.stderr, limits.logBytesMax, request.onLog);
+  let fault: unknown;
+  const output = await readOutput(box.stdout, limits, request.onFile).catch(async (error) => {
+    fault = error;
+    // A box that broke off is ending by itself, and a killed one no longer tells that it ran out of memory.
+    if (!isVerdict(error)) await Promise.race([box.exited, delay(lastWordsMs, undefined, { ref: false })]);
+    await box.kill();
+    return undefined;
+  });
+  const exit = await box.exited;
+  request.source.destroy();
+  await Promise.all([fed, logged]);
+  signal.throwIfAborted();
+  if (fault instanceof OutputRefused) return { status: 'failed', code: fault.code, message: fault.message };
+  if (fault instanceof ConsumerFailed) throw fault.cause;
+  if (sourceFault) throw sourceFault;
+  if (cut.timedOut) return failed('build_timeout', `The build took longer than ${limits.timeoutMs / 1000} seconds.`);
+  if (exit.outOfMemory) return failed('build_failed', outOfMemory(limits.memoryBytes));
+  if (exit.code === siteFailed && output) return failed('build_failed', output.failure ?? 'The build failed.');
+  if (exit.code === 0 && output) return { status: 'built' };
+  throw new Error(`The sandbox ended with code ${exit.code}.`, { cause: fault });
+}
+
+function isVerdict(error: unknown): boolean {
+  return error instanceof OutputRefused || error instanceof ConsumerFailed;
+}
+
+function failed(code: 'build_failed' | 'build_timeout', message: string): BuildOutcome {
+  return { status: 'failed', code, message };
+}
+
+function outOfMemory(bytes: number): string {
+  return `The build used more memory than it may (${Math.round(bytes / 1_048_576)} MiB). Large images are the usual reason.`;
+}

@@ -1,0 +1,71 @@
+/** Makes the sandbox's image known to a container engine, without a registry where that is possible. */
+import { spawn } from 'node:child_process';
+import { readdir } from 'node:fs/promises';
+import type Docker from 'dockerode';
+import { imageId, imageNodeVersion, imageParts, makeImageFolder, type Progress } from './image.ts';
+
+const repository = 'frontage-sandbox';
+const label = 'frontage.image';
+
+/**
+ * Answers the image's id and its tag, made first where the engine lacks it. The tag appears only on a whole image; two
+ * makers at once make the same one twice.
+ */
+export async function makeDockerImage(
+  docker: Docker,
+  dataDir: string,
+  onProgress: Progress,
+): Promise<{ id: string; tag: string }> {
+  const id = await imageId();
+  const tag = `${repository}:${id}`;
+  const found = await docker.listImages({ filters: { reference: [tag], label: [`${label}=${id}`] } });
+  if (found.length > 0) return { id, tag };
+  const { Arch } = await docker.version();
+  const own = process.platform === 'linux' && Arch === (process.arch === 'x64' ? 'amd64' : process.arch);
+  await (own ? importFolder(docker, dataDir, id, onProgress) : buildFromPublicNode(docker, id, onProgress));
+  onProgress('The container engine has the sandbox image.');
+  return { id, tag };
+}
+
+async function importFolder(docker: Docker, dataDir: string, id: string, onProgress: Progress): Promise<void> {
+  const { path } = await makeImageFolder(dataDir, onProgress);
+  onProgress('Handing the sandbox image to the container engine…');
+  const names = await readdir(path);
+  const tar = spawn('tar', ['-C', path, '--numeric-owner', '--owner=0', '--group=0', '-cf', '-', ...names], {
+    stdio: ['ignore', 'pipe', 'ignore'],
+  });
+  const ended = new Promise<number | null>((resolve, reject) => tar.once('error', reject).once('exit', resolve));
+  const changes = [
+    `LABEL ${label}=${id}`,
+    'ENV PATH=/usr/bin',
+    'USER 10001:10001',
+    'WORKDIR /site',
+    'CMD ["node","/opt/frontage/runner/supervisor.mjs"]',
+  ];
+  const answer = await docker.importImage(tar.stdout, { repo: repository, tag: id, changes });
+  await finish(docker, answer);
+  if ((await ended) !== 0) throw new Error('The sandbox folder could not be read.');
+}
+
+async function buildFromPublicNode(docker: Docker, id: string, onProgress: Progress): Promise<void> {
+  onProgress('Building the sandbox image from the public Node image…');
+  const answer = await docker.buildImage(
+    { context: import.meta.dirname, src: ['Dockerfile', ...imageParts] },
+    {
+      t: `${repository}:${id}`,
+      labels: { [label]: id },
+      buildargs: { NODE_VERSION: (await imageNodeVersion()).slice(1) },
+    },
+  );
+  await finish(docker, answer);
+}
+
+async function finish(docker: Docker, answer: NodeJS.ReadableStream): Promise<void> {
+  await new Promise<void>((resolve, reject) => {
+    docker.modem.followProgress(answer, (error, rows) => {
+      const refused = rows?.find((row) => row.error)?.error;
+      if (error || refused) reject(error ?? new Error(refused));
+      else resolve();
+    });
+  });
+}

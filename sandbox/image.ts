@@ -1,0 +1,110 @@
+/**
+ * The image that builds run in: a root file system of this machine's own parts, kept in `<dataDir>/sandbox/<id>`.
+ *
+ *   opt/frontage/   package.json, package-lock.json, node_modules (the frozen packages of every site), runner/
+ *   usr/bin/node, lib/…, etc/…   on Linux, where the folder is a whole root file system
+ *
+ * The id is a hash of everything the image is made from, so a change makes a new one and no change is instant.
+ */
+import { execFile } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { access, cp, mkdir, mkdtemp, readdir, readFile, rename, rm, stat } from 'node:fs/promises';
+import { basename, join } from 'node:path';
+import { promisify } from 'node:util';
+import { addSystem, nodeBinary } from './system.ts';
+
+const run = promisify(execFile);
+const here = import.meta.dirname;
+const abandonedAfterMs = 3_600_000;
+
+/** Takes one line for people who wait. */
+export type Progress = (line: string) => void;
+
+/** What goes into the image, by its path in this folder. */
+export const imageParts = [
+  'package.json',
+  'package-lock.json',
+  'runner/package.json',
+  'runner/package-lock.json',
+  'runner/supervisor.mjs',
+  'runner/source.mjs',
+  'runner/build.mjs',
+  'runner/failure.mjs',
+];
+const makers = ['image.ts', 'system.ts', 'Dockerfile'];
+
+/** Version of the Node that runs in the image, as `v24.21.0`. */
+export async function imageNodeVersion(): Promise<string> {
+  const { stdout } = await run(nodeBinary(), ['--version']);
+  return stdout.trim();
+}
+
+/** Identity of the image as 16 hex digits: equal ids build equal source to equal output. */
+export async function imageId(): Promise<string> {
+  const hash = createHash('sha256').update(`${process.platform} ${process.arch} ${await imageNodeVersion()}`);
+  for (const name of [...imageParts, ...makers]) hash.update(`\0${name}\0`).update(await readFile(join(here, name)));
+  return hash.digest('hex').slice(0, 16);
+}
+
+/**
+ * Answers the image's folder, made first where it is missing. It is made aside and renamed, so a killed maker leaves
+ * nothing that could be taken for it, and of two at once the later one throws its own away.
+ */
+export async function makeImageFolder(dataDir: string, onProgress: Progress): Promise<{ id: string; path: string }> {
+  const id = await imageId();
+  const parent = join(dataDir, 'sandbox');
+  const path = join(parent, id);
+  if (await exists(path)) return { id, path };
+  await mkdir(parent, { recursive: true });
+  const aside = await mkdtemp(join(parent, '.making-'));
+  try {
+    await removeAbandoned(parent, aside);
+    await fill(aside, onProgress);
+    await rename(aside, path).catch(async (error) => {
+      if (!(await exists(path))) throw error;
+    });
+  } finally {
+    await rm(aside, { recursive: true, force: true });
+  }
+  onProgress('The sandbox is ready.');
+  return { id, path };
+}
+
+async function fill(folder: string, onProgress: Progress): Promise<void> {
+  const home = join(folder, 'opt', 'frontage');
+  await mkdir(join(home, 'runner'), { recursive: true });
+  for (const name of imageParts) await cp(join(here, name), join(home, name));
+  onProgress('Installing the packages that sites are built with (about a minute, once)…');
+  await installPackages(home);
+  await installPackages(join(home, 'runner'));
+  if (process.platform === 'linux') {
+    onProgress('Gathering what the sandbox needs of this machine…');
+    await addSystem(folder);
+  }
+  // mkdtemp made it 0700 and the umask may be strict: builds run under another user.
+  await run('chmod', ['-R', 'a+rX,go-w', folder]);
+}
+
+/** Install scripts stay off: none of the packages needs one, and this runs as the platform's user. */
+async function installPackages(folder: string): Promise<void> {
+  const flags = ['--ignore-scripts', '--no-audit', '--no-fund', '--include=optional', '--prefix', folder];
+  await run('npm', ['ci', ...flags], { cwd: folder, maxBuffer: 16 * 1024 * 1024 });
+}
+
+/** What makers left that were killed. Ages are told apart by the file system's own clock. */
+async function removeAbandoned(parent: string, mine: string): Promise<void> {
+  const { mtimeMs: now } = await stat(mine);
+  for (const name of await readdir(parent)) {
+    const path = join(parent, name);
+    if (!name.startsWith('.making-') || name === basename(mine)) continue;
+    const found = await stat(path).catch(() => undefined);
+    if (found && now - found.mtimeMs > abandonedAfterMs) await rm(path, { recursive: true, force: true });
+  }
+}
+
+async function exists(path: string): Promise<boolean> {
+  return access(path).then(
+    () => true,
+    () => false,
+  );
+}

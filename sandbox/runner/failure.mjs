@@ -1,0 +1,45 @@
+/** Turns what a framework throws into a sentence for the site's owner and a fuller text for the log. */
+import { relative } from 'node:path';
+import { stripVTControlCharacters as plain } from 'node:util';
+
+/** @returns {{ message: string, text: string }} */
+export function describe(error, root) {
+  if (!(error instanceof Error)) return { message: String(error), text: String(error) };
+  const summary = plain((issues(error) ?? error.message).replaceAll(`${root}/`, '')).trim();
+  const place = location(error, root);
+  const parts = [summary];
+  if (place && !summary.includes(place)) parts.push(`  at ${place}`);
+  if (error.frame) parts.push(plain(error.frame));
+  if (error.hint) parts.push(`  Hint: ${plain(error.hint)}`);
+  const stack = error.stack?.split('\n').filter((row) => /^\s+at /.test(row) && row.includes(`${root}/`)) ?? [];
+  if (stack.length > 0) parts.push(stack.slice(0, 8).join('\n').replaceAll(`${root}/`, ''));
+  const first = summary.split('\n\n')[0].replace(/\s*\n\s*/g, ' ');
+  return { message: place && !first.includes(place) ? `${place}: ${first}` : first, text: parts.join('\n') };
+}
+
+/** The configuration's faults come as a list of issues whose message is JSON. */
+function issues(error) {
+  if (!Array.isArray(error.issues)) return undefined;
+  const lines = error.issues.map(({ path, message }) => `${path?.join('.') || '(whole)'}: ${message}`);
+  return `astro.config is not valid. ${lines.join('; ')}`;
+}
+
+function location(error, root) {
+  const file = error.loc?.file ?? error.id ?? fromStack(error, root)?.file;
+  if (!file) return undefined;
+  const at = error.loc?.line ? error.loc : (fromStack(error, root) ?? {});
+  const name = String(file)
+    .split('?')[0]
+    .replace(/^file:\/\//, '');
+  const shown = name.startsWith(`${root}/`) ? relative(root, name) : name;
+  return at.line ? `${shown}:${at.line}:${at.column ?? 1}` : shown;
+}
+
+function fromStack(error, root) {
+  for (const row of error.stack?.split('\n') ?? []) {
+    const found = /\(?(?:file:\/\/)?(\/[^():]+):(\d+):(\d+)\)?$/.exec(row.trim());
+    if (found?.[1].startsWith(`${root}/src/`))
+      return { file: found[1], line: Number(found[2]), column: Number(found[3]) };
+  }
+  return undefined;
+}

@@ -1,0 +1,145 @@
+/**
+ * Process 1 of a sandbox: one site in, its built files out, then the end.
+ *
+ * stdin   one line of JSON `{ "siteUrl": … }`, then the source as a tar
+ * stdout  a tar: `dist/…` for each built file, or `failure.json` `{ "message": … }` at its end
+ * stderr  the build log
+ * exit    0 built, 65 the site failed, any other: a fault of the platform
+ *
+ * All but stdin waits until stdin speaks, and Astro is being imported meanwhile: a sandbox started ahead is warm.
+ */
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { constants } from 'node:fs';
+import { copyFile, lstat, open, readdir, readFile, symlink } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { pipeline } from 'node:stream/promises';
+import { pack } from 'tar-stream';
+import { readHeader, SiteFailure, unpack } from './source.mjs';
+
+const packages = dirname(import.meta.dirname);
+const root = process.env.FRONTAGE_ROOT ?? '/site';
+const temporary = tmpdir();
+const failureFile = join(temporary, 'failure.json');
+const siteFailed = 65;
+
+/** Site code runs in this process, never in ours: our stdout is the way out, and it must not reach it. */
+function startFramework() {
+  const child = spawn(process.execPath, [join(import.meta.dirname, 'build.mjs')], {
+    cwd: root,
+    stdio: ['pipe', 2, 2],
+    env: {
+      PATH: process.env.PATH ?? '/usr/bin',
+      HOME: temporary,
+      TMPDIR: temporary,
+      TZ: 'UTC',
+      LANG: 'C.UTF-8',
+      NODE_ENV: 'production',
+      NO_COLOR: '1',
+      ASTRO_TELEMETRY_DISABLED: '1',
+    },
+  });
+  child.stdin.on('error', () => {}); // It may end before it has read: its exit tells.
+  return child;
+}
+
+/** Puts what the platform owns beside the source. A tree without the frozen files builds with the platform's. */
+async function furnish() {
+  for (const name of ['package.json', 'package-lock.json']) {
+    await copyFile(join(packages, name), join(root, name), constants.COPYFILE_EXCL).catch((error) => {
+      if (error.code !== 'EEXIST') throw error;
+    });
+  }
+  await symlink(join(packages, 'node_modules'), join(root, 'node_modules'));
+}
+
+async function runFramework(child, exit, order) {
+  child.stdin.end(`${JSON.stringify(order)}\n`);
+  const [code, signal] = await exit;
+  // What site code left running must not change the files while they are read.
+  if (process.pid === 1) tryKillOthers();
+  if (code === 0) return;
+  if (signal === 'SIGKILL') throw new SiteFailure('The build was killed, most likely for using too much memory.');
+  if (signal === 'SIGABRT') throw new SiteFailure('The build ran out of memory.');
+  throw new SiteFailure((await readFailure()) ?? `The build ended with exit code ${code ?? signal}.`);
+}
+
+function tryKillOthers() {
+  try {
+    process.kill(-1, 'SIGKILL');
+  } catch (error) {
+    if (error.code !== 'ESRCH') throw error;
+  }
+}
+
+/** The reason as the framework's process wrote it. Site code could have written it too: a text, and no more. */
+async function readFailure() {
+  try {
+    if (!(await lstat(failureFile)).isFile()) return undefined;
+    const { message } = JSON.parse((await readFile(failureFile)).subarray(0, 16_384).toString());
+    return String(message).slice(0, 4_000);
+  } catch {
+    return undefined;
+  }
+}
+
+async function* listFiles(folder) {
+  const items = await readdir(join(root, folder), { withFileTypes: true });
+  items.sort((a, b) => (a.name < b.name ? -1 : 1));
+  for (const item of items) {
+    const path = `${folder}/${item.name}`;
+    if (item.isDirectory()) yield* listFiles(path);
+    else yield path;
+  }
+}
+
+const kinds = [
+  ['isSymbolicLink', 'a symbolic link'],
+  ['isFIFO', 'a named pipe'],
+  ['isSocket', 'a socket'],
+  ['isBlockDevice', 'a device'],
+  ['isCharacterDevice', 'a device'],
+];
+
+async function writeFiles(tar) {
+  const home = await lstat(join(root, 'dist', 'index.html')).catch(() => undefined);
+  if (!home)
+    throw new SiteFailure('The build wrote no index.html. Add a home page, for example src/pages/index.astro.');
+  for await (const path of listFiles('dist')) {
+    const found = await lstat(join(root, path));
+    if (!found.isFile()) {
+      const kind = kinds.find(([test]) => found[test]())?.[1] ?? 'no regular file';
+      throw new SiteFailure(`The build wrote ${path}, which is ${kind}. A site consists of regular files.`);
+    }
+    const file = await open(join(root, path), constants.O_RDONLY | constants.O_NOFOLLOW);
+    const { size } = await file.stat();
+    const entry = tar.entry({ name: path, size, mtime: new Date(0) });
+    if (size === 0) entry.end();
+    await (size === 0 ? file.close() : pipeline(file.createReadStream({ end: size - 1 }), entry));
+  }
+}
+
+async function supervise() {
+  const child = startFramework();
+  const exit = once(child, 'exit');
+  const { siteUrl } = await readHeader(process.stdin);
+  const tar = pack();
+  const sent = pipeline(tar, process.stdout, { end: false });
+  let code = 0;
+  try {
+    await unpack(process.stdin, root);
+    await furnish();
+    await runFramework(child, exit, { root, temporary, siteUrl, failureFile });
+    await writeFiles(tar);
+  } catch (error) {
+    if (!(error instanceof SiteFailure)) throw error;
+    code = siteFailed;
+    tar.entry({ name: 'failure.json', mtime: new Date(0) }, JSON.stringify({ message: error.message }));
+  }
+  tar.finalize();
+  await sent;
+  process.exit(code);
+}
+
+await supervise();

@@ -1,0 +1,60 @@
+/** The part of a root file system that comes from this machine: Node, the libraries it loads, and a few files of /etc. */
+import { execFile } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { copyFile, mkdir, readdir, realpath, symlink, writeFile } from 'node:fs/promises';
+import { createRequire } from 'node:module';
+import { dirname, join } from 'node:path';
+import { promisify } from 'node:util';
+
+const run = promisify(execFile);
+const certificates = ['/etc/ssl/certs/ca-certificates.crt', '/etc/pki/tls/certs/ca-bundle.crt', '/etc/ssl/cert.pem'];
+
+/** The binary of the npm package `node`, which needs few libraries; else the one we run under. */
+export function nodeBinary(): string {
+  try {
+    const { resolve } = createRequire(import.meta.url);
+    const binary = join(dirname(resolve('node/package.json')), 'bin', 'node');
+    return existsSync(binary) ? binary : process.execPath;
+  } catch {
+    return process.execPath;
+  }
+}
+
+/** Completes the folder, which already holds `opt/frontage`, to a root file system. No shell, no tools: Node alone. */
+export async function addSystem(folder: string): Promise<void> {
+  for (const name of ['usr/bin', 'etc/ssl/certs', 'proc', 'dev', 'tmp', 'site']) {
+    await mkdir(join(folder, name), { recursive: true });
+  }
+  await copyFile(nodeBinary(), join(folder, 'usr/bin/node'));
+  for (const library of await listLibraries(folder)) {
+    await mkdir(join(folder, dirname(library)), { recursive: true });
+    await copyFile(await realpath(library), join(folder, library));
+  }
+  await writeFile(join(folder, 'etc/passwd'), 'root:x:0:0::/:/none\nbuild:x:10001:10001::/tmp:/none\n');
+  await writeFile(join(folder, 'etc/group'), 'root:x:0:\nbuild:x:10001:\n');
+  await writeFile(join(folder, 'etc/nsswitch.conf'), 'hosts: files\n');
+  await writeFile(join(folder, 'etc/hosts'), '127.0.0.1 localhost\n::1 localhost\n');
+  const bundle = certificates.find((path) => existsSync(path));
+  if (bundle) await copyFile(bundle, join(folder, 'etc/ssl/certs/ca-certificates.crt'));
+  // Some loaders look in /lib64, some in /usr/lib: one of each, whatever the machine's layout.
+  if (!existsSync(join(folder, 'lib64'))) await symlink('lib', join(folder, 'lib64'));
+}
+
+/** What Node and each native package load from this machine. Lists of Node alone lack librt and libresolv. */
+async function listLibraries(folder: string): Promise<Set<string>> {
+  const packages = join(folder, 'opt/frontage/node_modules');
+  const entries = await readdir(packages, { recursive: true, withFileTypes: true });
+  const native = entries
+    .filter((entry) => entry.isFile() && /\.node$|\.so(\.\d+)*$/.test(entry.name))
+    .map((entry) => join(entry.parentPath, entry.name));
+  const found = new Set<string>();
+  for (const file of [nodeBinary(), ...native]) {
+    // ldd fails on files of another libc or architecture; those are never loaded here.
+    const { stdout } = await run('ldd', [file]).catch(() => ({ stdout: '' }));
+    for (const [, path] of stdout.matchAll(/(?:=> )?(\/\S+) \(0x/g)) {
+      if (path && !path.startsWith(folder)) found.add(path);
+    }
+  }
+  if (found.size === 0) throw new Error('ldd names no library of Node; the sandbox cannot be made on this machine.');
+  return found;
+}
