@@ -27,6 +27,16 @@ const schema = z.object({
   FRONTAGE_EDGE_URL: url.default(new URL('http://localhost:4480')),
   FRONTAGE_EDGE_HOST: z.string().default('127.0.0.1'),
   FRONTAGE_EDGE_PORT: port.default(4480),
+  /** Processes that share the edge's port; 0 is one for each core. */
+  FRONTAGE_EDGE_PROCESSES: z.coerce.number().int().min(0).max(256).default(0),
+  /** Memory for the files that are asked for most, shared out among the edge's processes. */
+  FRONTAGE_EDGE_CACHE_BYTES: z.coerce
+    .number()
+    .int()
+    .min(1024 * 1024)
+    .default(256 * 1024 * 1024),
+  /** Whether the edge logs a line for each request: method, host, path, status, milliseconds. */
+  FRONTAGE_EDGE_ACCESS_LOG: z.enum(['on', 'off']).default('off'),
   /** Domain under which sites are published: `<name>.<base domain>`. Another host than the base URL's. */
   FRONTAGE_BASE_DOMAIN: z
     .string()
@@ -75,7 +85,13 @@ export function readConfig(env: NodeJS.ProcessEnv = process.env) {
     baseDomain: e.FRONTAGE_BASE_DOMAIN,
     edgeUrl: e.FRONTAGE_EDGE_URL.origin,
     api: { host: e.FRONTAGE_API_HOST, port: e.FRONTAGE_API_PORT },
-    edge: { host: e.FRONTAGE_EDGE_HOST, port: e.FRONTAGE_EDGE_PORT },
+    edge: {
+      host: e.FRONTAGE_EDGE_HOST,
+      port: e.FRONTAGE_EDGE_PORT,
+      processes: e.FRONTAGE_EDGE_PROCESSES,
+      cacheBytes: e.FRONTAGE_EDGE_CACHE_BYTES,
+      accessLog: e.FRONTAGE_EDGE_ACCESS_LOG === 'on',
+    },
     databaseUrl: e.DATABASE_URL,
     temporal: { address: e.TEMPORAL_ADDRESS, namespace: e.TEMPORAL_NAMESPACE, uiUrl: e.TEMPORAL_UI_URL },
     queues: e.FRONTAGE_QUEUES,

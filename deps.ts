@@ -1,16 +1,16 @@
 /** What every process is made of, wired on one screen. */
 import { Client, Connection } from '@temporalio/client';
-import pino, { type Logger } from 'pino';
+import type { Logger } from 'pino';
+import { type Clock, systemClock } from './clock.ts';
 import type { Config } from './config.ts';
 import { type Changes, openChanges } from './db/changes.ts';
 import { type EntityManager, type MikroORM, openOrm } from './db/orm.ts';
+import { openLog } from './log.ts';
 import { openRepositories, type Repositories } from './providers/repositories.ts';
 import { openDiskStore } from './providers/store/disk.ts';
 import type { Store } from './providers/store/store.ts';
 
-/** The only source of the time of day, so that a test can move it. */
-export type Clock = { now(): Date };
-export const systemClock: Clock = { now: () => new Date() };
+export { type Clock, openLog, systemClock };
 
 export type Deps = {
   config: Config;
@@ -25,21 +25,6 @@ export type Deps = {
   /** Absent in a deployment that holds no repositories. */
   repositories: Repositories | undefined;
 };
-
-export function openLog(config: Config, name: string): Logger {
-  return pino({
-    name,
-    level: config.logLevel,
-    redact: [
-      '*.authorization',
-      '*.password',
-      '*.secret',
-      '*.access_token',
-      'req.headers.authorization',
-      'req.headers.cookie',
-    ],
-  });
-}
 
 /** Opens everything lazily: a part that is down is noticed by the first that uses it. */
 export function createDeps(
