@@ -1,0 +1,90 @@
+/** The three questions an edge asks the database. None of them is on the path of a request that it can answer from memory. */
+import pg from 'pg';
+import type { SiteStatus } from '../db/states.ts';
+
+export type SiteRow = {
+  id: string;
+  name: string;
+  status: SiteStatus;
+  /** Where the live version's manifest is; null as long as nothing was published. */
+  manifestSha256: string | null;
+};
+
+export type SiteChanges = {
+  /** Where to go on from at the next question. */
+  mark: string;
+  sites: SiteRow[];
+};
+
+export type EdgeDatabase = {
+  /** All sites. */
+  allSites(): Promise<SiteChanges>;
+  /** Sites that may have changed since the question that answered `mark`; some may come twice, none is left out. */
+  sitesChangedSince(mark: string): Promise<SiteChanges>;
+  /** Manifests of all versions of the site that visitors can have seen after `since`, newest first. */
+  manifestsSeenSince(siteId: string, since: Date): Promise<string[]>;
+  close(): Promise<void>;
+};
+
+// Commits come in another order than numbers are given out. What was not visible at the last question was written by a
+// transaction not older than the oldest that was running then: that one is the mark.
+const sitesSql = `
+  select mark.xid::text as mark, site.id, site.name, site.status, deployment.manifest_sha256 as "manifestSha256"
+  from (select pg_snapshot_xmin(pg_current_snapshot()) as xid) as mark
+  left join site on %condition
+  left join deployment on deployment.id = site.live_deployment_id`;
+
+// A version counts from the moment it went live to the moment the next one did.
+const manifestsSql = `
+  select manifest_sha256 as "manifestSha256" from deployment
+  where site_id = $1 and status <> 'failed' and manifest_sha256 is not null and live_at >= coalesce(
+    (select max(live_at) from deployment where site_id = $1 and status <> 'failed' and live_at <= $2), $2)
+  order by live_at desc limit 200`;
+
+const patienceMs = 2_000;
+const wholePatienceMs = 30_000;
+
+export function openEdgeDatabase(databaseUrl: string): EdgeDatabase {
+  // One each, so that visitors' misses never stand in the way of pointer changes.
+  const forSites = openConnection(databaseUrl);
+  const forAssets = openConnection(databaseUrl);
+
+  async function askSites(condition: string, values: unknown[], timeoutMs: number): Promise<SiteChanges> {
+    const { rows } = await forSites.query({
+      text: sitesSql.replace('%condition', condition),
+      values,
+      query_timeout: timeoutMs,
+    } as pg.QueryConfig);
+    const sites = rows.filter((row) => row.id !== null);
+    return {
+      mark: rows[0].mark,
+      sites: sites.map(({ id, name, status, manifestSha256 }) => ({ id, name, status, manifestSha256 })),
+    };
+  }
+
+  return {
+    allSites: () => askSites('true', [], wholePatienceMs),
+    sitesChangedSince: (mark) => askSites('site.changed_xid >= $1::xid8', [mark], patienceMs),
+    async manifestsSeenSince(siteId, since) {
+      const question = { text: manifestsSql, values: [siteId, since], query_timeout: patienceMs } as pg.QueryConfig;
+      const { rows } = await forAssets.query<{ manifestSha256: string }>(question);
+      return rows.map((row) => row.manifestSha256);
+    },
+    async close() {
+      await Promise.all([forSites.end(), forAssets.end()]);
+    },
+  };
+}
+
+function openConnection(databaseUrl: string): pg.Pool {
+  const pool = new pg.Pool({
+    connectionString: databaseUrl,
+    application_name: 'frontage edge',
+    max: 1,
+    keepAlive: true,
+    connectionTimeoutMillis: patienceMs,
+  });
+  // The next question opens a new connection, and says what is wrong.
+  pool.on('error', () => {});
+  return pool;
+}

@@ -1,0 +1,65 @@
+/** The fields of a request that decide an answer, taken from the raw list in one pass: `req.headers` costs as much as an answer. */
+
+export type RequestFields = {
+  /** Absent when the request has none or several: both are a fault (RFC 9112 section 3.2). */
+  host: string | undefined;
+  acceptEncoding: string | undefined;
+  ifMatch: string | undefined;
+  ifNoneMatch: string | undefined;
+  range: string | undefined;
+  ifRange: string | undefined;
+  hasBody: boolean;
+};
+
+/** Reads names and values in turn, as `IncomingMessage.rawHeaders` has them. */
+export function readFields(raw: string[]): RequestFields {
+  let hosts = 0;
+  const fields: RequestFields = {
+    host: undefined,
+    acceptEncoding: undefined,
+    ifMatch: undefined,
+    ifNoneMatch: undefined,
+    range: undefined,
+    ifRange: undefined,
+    hasBody: false,
+  };
+  for (let i = 0; i + 1 < raw.length; i += 2) {
+    const name = raw[i] as string;
+    const value = raw[i + 1] as string;
+    // The length tells nearly all names apart before any letter is looked at.
+    switch (name.length) {
+      case 4:
+        if (is(name, 'host') && hosts++ === 0) fields.host = value;
+        break;
+      case 5:
+        if (is(name, 'range')) fields.range = joined(fields.range, value);
+        break;
+      case 8:
+        if (is(name, 'if-match')) fields.ifMatch = joined(fields.ifMatch, value);
+        else if (is(name, 'if-range')) fields.ifRange = joined(fields.ifRange, value);
+        break;
+      case 13:
+        if (is(name, 'if-none-match')) fields.ifNoneMatch = joined(fields.ifNoneMatch, value);
+        break;
+      case 14:
+        if (is(name, 'content-length') && value !== '0') fields.hasBody = true;
+        break;
+      case 15:
+        if (is(name, 'accept-encoding')) fields.acceptEncoding = joined(fields.acceptEncoding, value);
+        break;
+      case 17:
+        if (is(name, 'transfer-encoding')) fields.hasBody = true;
+        break;
+    }
+  }
+  if (hosts !== 1) fields.host = undefined;
+  return fields;
+}
+
+function is(name: string, lower: string): boolean {
+  return name === lower || name.toLowerCase() === lower;
+}
+
+function joined(before: string | undefined, value: string): string {
+  return before === undefined ? value : `${before}, ${value}`;
+}

@@ -1,0 +1,73 @@
+/** Entry of the edge: `node edge/server.ts`. Tells its parent `{ ready, url }`; ends on SIGTERM, SIGINT or the loss of its parent. */
+import cluster from 'node:cluster';
+import { availableParallelism } from 'node:os';
+import { join } from 'node:path';
+import { systemClock } from '../clock.ts';
+import { readConfig } from '../config.ts';
+import { openChanges } from '../db/changes.ts';
+import { openLog } from '../log.ts';
+import { openDiskStore } from '../providers/store/disk.ts';
+import { openEdgeDatabase } from './database.ts';
+import { createEdge } from './edge.ts';
+import { listen } from './listen.ts';
+import { type Ready, startProcesses } from './processes.ts';
+
+const config = readConfig();
+const log = openLog(config, 'edge');
+const processes = config.edge.processes || availableParallelism();
+
+/** One process that answers visitors. */
+async function startOne(): Promise<() => Promise<void>> {
+  const changes = openChanges(config.databaseUrl, log);
+  const database = openEdgeDatabase(config.databaseUrl);
+  const edge = createEdge({
+    baseDomain: config.baseDomain,
+    store: openDiskStore(config.storeDir),
+    database,
+    changes,
+    clock: systemClock,
+    log,
+    sitesFile: join(config.dataDir, 'edge', 'sites.json'),
+    cacheBytes: Math.floor(config.edge.cacheBytes / processes),
+  });
+  let listening: Awaited<ReturnType<typeof listen>> | undefined;
+  const started = edge.ready.then(async () => {
+    const { host, port, accessLog } = config.edge;
+    listening = await listen(edge, { host, port, accessLog: accessLog ? log : undefined });
+    tellParent({ ready: true, url: `http://${host}:${listening.port}` });
+  });
+  started.catch(die);
+  return async () => {
+    await listening?.close();
+    await edge.close();
+    await Promise.all([changes.close(), database.close()]);
+  };
+}
+
+function startAll(): () => Promise<void> {
+  return startProcesses(processes, log, tellParent).stop;
+}
+
+function tellParent(message: Ready): void {
+  if (cluster.isPrimary) log.info({ url: message.url, processes }, 'the edge answers');
+  process.send?.(message);
+}
+
+function die(err: unknown): void {
+  log.fatal({ err }, 'the edge ends by a fault');
+  process.exit(1);
+}
+
+process.on('uncaughtException', die);
+process.on('unhandledRejection', die);
+const stop = cluster.isPrimary && processes > 1 ? startAll() : await startOne();
+
+let stopping = false;
+function end(): void {
+  if (stopping) return;
+  stopping = true;
+  stop().then(() => process.exit(0), die);
+}
+process.on('SIGTERM', end);
+process.on('SIGINT', end);
+process.on('disconnect', end);

@@ -1,0 +1,119 @@
+/** Keeps the table of sites true: by NOTIFY at once, by a question each second, and on disk for a start without the database. */
+import type { Logger } from 'pino';
+import type { Changes } from '../db/changes.ts';
+import type { EdgeDatabase, SiteRow } from './database.ts';
+import { createSiteTable } from './site-table.ts';
+import { readSitesFile, writeSitesFile } from './sites-file.ts';
+
+export type Sites = {
+  byName(name: string): SiteRow | undefined;
+  /** Resolves when the table is known: from the database, or from the file if the database does not answer. */
+  ready: Promise<void>;
+  close(): Promise<void>;
+};
+
+const askEveryMs = 1_000;
+const saveAfterMs = 1_000;
+
+type Parts = { database: EdgeDatabase; changes: Changes; log: Logger; file: string };
+
+export function openSites({ database, changes, log, file }: Parts): Sites {
+  const table = createSiteTable();
+  const saving = openSaving(file, () => table.all(), log);
+  const { promise: ready, resolve: becomeReady } = Promise.withResolvers<void>();
+  let mark: string | undefined;
+  let down = false;
+  let knownFromFile = false;
+  let closed = false;
+  let hurry = () => {};
+  let hurried = false;
+
+  async function ask(): Promise<void> {
+    let answer = mark === undefined ? await database.allSites() : await database.sitesChangedSince(mark);
+    // Marks only grow, unless the database was put back from a copy. Then nothing known can be trusted.
+    const whole = mark === undefined || BigInt(answer.mark) < BigInt(mark);
+    if (whole && mark !== undefined) answer = await database.allSites();
+    if (whole) table.replace(answer.sites);
+    if (whole || table.apply(answer.sites)) saving.soon();
+    mark = answer.mark;
+  }
+
+  async function askOnce(): Promise<void> {
+    try {
+      await ask();
+      if (down) log.info('the database answers again');
+      down = false;
+      becomeReady();
+    } catch (err) {
+      if (!down && !closed) log.error({ err }, 'the database does not answer: serving what is known');
+      down = true;
+      if (knownFromFile) becomeReady();
+    }
+  }
+
+  async function keepAsking(): Promise<void> {
+    while (!closed) {
+      hurried = false;
+      await askOnce();
+      if (hurried || closed) continue;
+      await new Promise<void>((resolve) => {
+        const timer = setTimeout(resolve, askEveryMs);
+        hurry = () => {
+          clearTimeout(timer);
+          resolve();
+        };
+      });
+    }
+  }
+
+  async function knowFromFile(): Promise<void> {
+    const known = await readSitesFile(file);
+    if (!known) return;
+    table.replace(known);
+    knownFromFile = true;
+  }
+
+  const stop = changes.on('site_changed', () => {
+    hurried = true;
+    hurry();
+  });
+  const asking = knowFromFile().then(keepAsking);
+
+  return {
+    byName: table.byName,
+    ready,
+    async close() {
+      closed = true;
+      stop();
+      hurry();
+      await asking;
+      await saving.close();
+    },
+  };
+}
+
+/** Writes the file some time after a change, however many changes there are. */
+function openSaving(file: string, sites: () => Iterable<SiteRow>, log: Logger) {
+  let timer: NodeJS.Timeout | undefined;
+  let running = Promise.resolve();
+
+  function save(): void {
+    timer = undefined;
+    running = running
+      .then(() => writeSitesFile(file, sites()))
+      .catch((err) => log.error({ err }, 'the table of sites could not be saved'));
+  }
+
+  return {
+    soon() {
+      timer ??= setTimeout(save, saveAfterMs);
+    },
+    async close() {
+      if (timer) {
+        clearTimeout(timer);
+        save();
+      }
+      await running;
+    },
+  };
+}
