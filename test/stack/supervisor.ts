@@ -8,14 +8,14 @@ const stack = await startStack({
   durable: false,
   processes: processes.split(',').filter(Boolean) as ProcessName[],
 });
+const stop = async () => {
+  await stack.stop();
+  process.disconnect?.();
+};
+process.once('SIGTERM', stop);
 const names = ['postgres', 'temporal', 'api', 'worker', 'edge'] as const;
 process.send?.({
   databaseUrl: stack.databaseUrl,
   baseUrl: stack.baseUrl,
   pids: names.flatMap((name) => stack.pid(name) ?? []),
 });
-const stop = async () => {
-  await stack.stop();
-  process.disconnect?.();
-};
-process.once('SIGTERM', stop);

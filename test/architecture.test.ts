@@ -1,0 +1,127 @@
+import { execFileSync } from 'node:child_process';
+import { existsSync, readFileSync } from 'node:fs';
+import { dirname, join, relative } from 'node:path';
+import { expect, test } from 'vitest';
+
+const root = dirname(import.meta.dirname);
+const self = relative(root, import.meta.filename);
+
+/** Files of the project: what git tracks, and what it would. */
+const files = execFileSync('git', ['ls-files', '-co', '--exclude-standard'], { cwd: root, encoding: 'utf8' })
+  .split('\n')
+  .filter((file) => file !== '' && file !== self && existsSync(join(root, file)));
+
+const text = (file: string) => readFileSync(join(root, file), 'utf8');
+const isIn = (file: string, folders: string[]) => folders.some((folder) => file.startsWith(`${folder}/`));
+const code = files.filter((file) => /\.(ts|mjs)$/.test(file) && !isIn(file, ['templates']));
+const harness = ['local', 'scripts', 'test', 'bench'];
+const product = code.filter((file) => file.endsWith('.ts') && !isIn(file, harness) && file !== 'vitest.config.ts');
+
+/** `file:line` of every match, so that a failure points at the place. */
+function places(among: string[], pattern: RegExp): string[] {
+  return among.flatMap((file) =>
+    text(file)
+      .split('\n')
+      .flatMap((line, index) => (pattern.test(line) ? [`${file}:${index + 1}`] : [])),
+  );
+}
+
+/** What a file imports at run time; imports of types vanish with them. */
+function imports(file: string): string[] {
+  const found = text(file).matchAll(
+    /^\s*(?:import|export)\s+(?!type\b)(?:[^'";]*?\bfrom\s+)?'([^']+)'|\bimport\('([^']+)'\)/gm,
+  );
+  return [...found]
+    .map((match) => match[1] ?? match[2] ?? '')
+    .map((name) => (name.startsWith('.') ? resolveFrom(file, name) : name));
+}
+
+const resolveFrom = (file: string, name: string) => relative(root, join(root, dirname(file), name));
+
+/** For each layer, what it may stand on besides itself. `.` are the files beside package.json. */
+const basics = ['config.ts', 'errors.ts', 'limits.ts', 'ids.ts', 'clock.ts', 'log.ts', 'package.json'];
+const pure = ['workflows/ids.ts', 'db/states.ts'];
+const layers: Record<string, string[]> = {
+  '.': [...basics, 'db', 'providers'],
+  db: [...basics, ...pure],
+  sandbox: basics,
+  templates: basics,
+  providers: [...basics, ...pure, 'sandbox', 'templates'],
+  git: [...basics, ...pure, 'db', 'providers'],
+  workflows: [...pure, 'limits.ts'],
+  activities: [...basics, 'deps.ts', 'db', 'providers', 'git', 'workflows/ids.ts'],
+  api: [...basics, 'deps.ts', 'db', 'providers', 'git', 'templates', 'workflows/ids.ts'],
+  edge: [...basics, 'deps.ts', 'db', 'providers'],
+  worker: [...basics, 'deps.ts', 'db', 'providers', 'activities', 'workflows', 'sandbox'],
+};
+const layerOf = (file: string) => (file.includes('/') ? (file.split('/')[0] as string) : '.');
+
+test('every layer stands on those below it and on no other', () => {
+  const wrong = product.flatMap((file) => {
+    const layer = layerOf(file);
+    const allowed = layers[layer];
+    if (!allowed) return [`${file} is in a folder that no layer names`];
+    const own = layer === '.' ? basics : [layer];
+    return imports(file)
+      .filter((name) => /\.(ts|mjs|json)$/.test(name))
+      .filter((name) => ![...own, ...allowed].some((one) => name === one || name.startsWith(`${one}/`)))
+      .map((name) => `${file} imports ${name}`);
+  });
+  expect(wrong).toEqual([]);
+});
+
+test('workflows reach nothing but other pure modules', () => {
+  const reached = new Set(product.filter((file) => layerOf(file) === 'workflows'));
+  const outside: string[] = [];
+  for (const file of reached) {
+    for (const name of imports(file)) {
+      if (name.endsWith('.ts')) reached.add(name);
+      else if (!/^@temporalio\/(workflow|common)$/.test(name)) outside.push(`${file} imports ${name}`);
+    }
+  }
+  expect(outside).toEqual([]);
+});
+
+test('the environment is read in config.ts alone', () => {
+  expect(
+    places(
+      product.filter((file) => file !== 'config.ts'),
+      /process\.env\b/,
+    ),
+  ).toEqual([]);
+});
+
+test('the time of day comes from the clock', () => {
+  const elsewhere = code.filter((file) => !['deps.ts', 'clock.ts'].includes(file) && !isIn(file, ['test', 'bench']));
+  expect(places(elsewhere, /\bDate\.now\(|\bnew Date\(\)|(?<![.\w])now\(\)(?!:)|\bcurrent_timestamp\b/i)).toEqual([]);
+});
+
+/** Files over the length that a reader takes in at once, and why they are. */
+const long: Record<string, string> = {
+  'errors.ts': 'a table: every error code in one place',
+};
+
+test('a file is at most 250 lines long, or says why not', () => {
+  const over = code.filter((file) => text(file).split('\n').length > 251);
+  expect(over.filter((file) => !(file in long))).toEqual([]);
+  expect(Object.keys(long).filter((file) => !over.includes(file))).toEqual([]);
+});
+
+const written = files.filter((file) => !/\.(png|jpe?g|webp|avif|gif|woff2?|ico|bin|pack)$/.test(file));
+
+test('nothing is left to be done later', () => {
+  expect(places(written, /\b(TODO|FIXME|XXX)\b/)).toEqual([]);
+});
+
+test('nothing speaks of the machine that it was written on, nor of a package registry', () => {
+  expect(places(written, /(?<![\w.])\/(work|root|home\/\w+)\//)).toEqual([]);
+  expect(
+    places(written, /\b(registry\.npmjs\.org|proxy\.golang\.org|deb\.debian\.org|pypi\.org|maven\.org)\b/),
+  ).toEqual([]);
+  expect(
+    places(
+      written.filter((file) => file.endsWith('package-lock.json')),
+      /"resolved": "http/,
+    ),
+  ).toEqual([]);
+});
