@@ -63,8 +63,8 @@ export function gitEnvironment(extra: Record<string, string> = {}): Record<strin
 const environment = gitEnvironment();
 
 /** Starts git on a repository. The caller ends it. */
-export function spawnGit(place: Place, args: string[]): GitProcess {
-  const env: Record<string, string> = { ...environment, GIT_DIR: place.dir };
+export function spawnGit(place: Place, args: string[], extra: Record<string, string> = {}): GitProcess {
+  const env: Record<string, string> = { ...environment, ...extra, GIT_DIR: place.dir };
   if (place.quarantine !== undefined) {
     env.GIT_OBJECT_DIRECTORY = place.quarantine;
     env.GIT_ALTERNATE_OBJECT_DIRECTORIES = `${place.dir}/objects`;
@@ -92,9 +92,9 @@ export function ending(child: GitProcess): Promise<{ status: number | null; word
 export async function runGit(
   place: Place,
   args: string[],
-  options: { input?: Iterable<Buffer | string>; accept?: number[] } = {},
+  options: { input?: Iterable<Buffer | string>; accept?: number[]; environment?: Record<string, string> } = {},
 ): Promise<{ status: number; stdout: Buffer }> {
-  const child = spawnGit(place, args);
+  const child = spawnGit(place, args, options.environment);
   const end = ending(child);
   const chunks: Buffer[] = [];
   child.stdout.on('data', (chunk: Buffer) => chunks.push(chunk));

@@ -1,0 +1,80 @@
+/** Who may fetch from and push to a repository: Basic credentials of that one repository (RFC 7617). */
+import { createHash, timingSafeEqual } from 'node:crypto';
+import { GitCredential } from '../db/entities/git-credential.ts';
+import type { EntityManager } from '../db/orm.ts';
+import type { GitAccess, Repository } from '../db/states.ts';
+import { isId } from '../ids.ts';
+
+/** A refusal in git's own manner: a status, and a line of plain text that git prints behind `remote:`. */
+export class GitRefusal extends Error {
+  readonly status: 400 | 401 | 403 | 404 | 503;
+  constructor(status: GitRefusal['status'], message: string) {
+    super(message);
+    this.status = status;
+  }
+}
+
+/** A repository as its address names it: `<site id>.git` or `<site id>.content.git`. */
+export type Address = { siteId: string; repository: Repository };
+
+const howToGetOne = 'Call POST /v1/sites/{id}/git-credentials for a user name and a password.';
+
+/** Reads the part of the address behind `/git/`. Throws a 404 that tells nothing. */
+export function parseAddress(name: string): Address {
+  const match = /^(site_[0-9a-z]{26})(\.content)?\.git$/.exec(name);
+  const siteId = match?.[1];
+  if (siteId === undefined || !isId('site', siteId)) throw noRepository();
+  return { siteId, repository: match?.[2] ? 'content' : 'source' };
+}
+
+export function noRepository(): GitRefusal {
+  return new GitRefusal(404, 'There is no repository at this address that this password opens.');
+}
+
+/** Passwords are random and long, so one plain hash keeps them. */
+export function passwordHash(password: string): Buffer {
+  return createHash('sha256').update(password).digest();
+}
+
+/** Throws a GitRefusal unless the header's credential opens this repository, now, for this. */
+export async function requireAccess(
+  em: EntityManager,
+  now: Date,
+  authorization: string | undefined,
+  { siteId, repository }: Address,
+  wanted: GitAccess,
+): Promise<void> {
+  const { username, password } = parseBasic(authorization);
+  const credential = await em.findOne(GitCredential, { username }, { populate: ['site'] });
+  if (!credential || !timingSafeEqual(passwordHash(password), credential.hash)) {
+    const token = password.startsWith('fro_') ? ' A bearer token is no git password.' : '';
+    throw new GitRefusal(401, `Unknown user name or wrong password.${token} ${howToGetOne}`);
+  }
+  if (credential.expiresAt <= now) throw new GitRefusal(401, `This password has run out. ${howToGetOne}`);
+  if (credential.site.id !== siteId || credential.repository !== repository) throw noRepository();
+  if (wanted === 'read') return;
+  if (credential.access !== 'write') {
+    throw new GitRefusal(403, 'This password may only read. Ask for one with "access": "write" to push.');
+  }
+  const { site } = credential;
+  if (site.status === 'archived') {
+    throw new GitRefusal(
+      403,
+      `The site ${site.name} is archived and takes no push. POST /v1/sites/${siteId}/unarchive first.`,
+    );
+  }
+}
+
+function parseBasic(authorization: string | undefined): { username: string; password: string } {
+  const [scheme = '', encoded = ''] = authorization?.split(' ') ?? [];
+  if (scheme.toLowerCase() === 'bearer') {
+    throw new GitRefusal(401, `A bearer token opens no repository. ${howToGetOne}`);
+  }
+  const text = scheme.toLowerCase() === 'basic' ? Buffer.from(encoded, 'base64').toString('utf8') : '';
+  const colon = text.indexOf(':');
+  if (colon < 1) throw new GitRefusal(401, howToGetOne);
+  const username = text.slice(0, colon);
+  // PostgreSQL takes no NUL in a text.
+  if (username.includes('\0')) throw new GitRefusal(401, howToGetOne);
+  return { username, password: text.slice(colon + 1) };
+}

@@ -1,0 +1,57 @@
+/** Our end of the `pre-receive` hook's pipe: takes what is pushed, answers the verdict. */
+import { accessSync, constants } from 'node:fs';
+import { join } from 'node:path';
+import type { Duplex } from 'node:stream';
+import { hooksDir } from '../providers/repositories/git.ts';
+import type { RefUpdate } from './push.ts';
+import type { Verdict } from './rules.ts';
+
+/** A push as the hook describes it. `quarantine` is the folder that holds its objects. */
+export type Push = { quarantine: string; updates: RefUpdate[] };
+
+const linesMax = 20;
+const requestBytesMax = 1_048_576;
+
+/** Throws if git would pass over the hook: it ignores one that is missing or not executable, and all pushes would go in. */
+export function assertHookRuns(): void {
+  accessSync(join(hooksDir, 'pre-receive'), constants.X_OK);
+}
+
+/** Waits for the hook to speak, and answers it. Ends quietly when the push ends before its hook. */
+export async function answerHook(channel: Duplex, judge: (push: Push) => Promise<string[]>): Promise<void> {
+  const request = await readRequest(channel);
+  if (request === undefined) return;
+  const lines = await judge(parsePush(request));
+  channel.end(lines.length === 0 ? 'accepted\n' : `refused\n${lines.join('\n')}\n`);
+}
+
+async function readRequest(channel: Duplex): Promise<string | undefined> {
+  let text = '';
+  for await (const chunk of channel.iterator({ destroyOnReturn: false })) {
+    text += (chunk as Buffer).toString('utf8');
+    if (text.endsWith('\n.\n')) return text;
+    if (text.length > requestBytesMax) throw new Error('the push names too many branches');
+  }
+  return undefined;
+}
+
+function parsePush(request: string): Push {
+  const [quarantine = '', ...lines] = request.split('\n').slice(0, -2);
+  const updates = lines.map((line) => {
+    const [from = '', to = '', ref = ''] = line.split(' ');
+    return { ref, from: known(from), to: known(to) };
+  });
+  return { quarantine, updates };
+}
+
+function known(sha: string): string | null {
+  return /^0*$/.test(sha) ? null : sha;
+}
+
+/** What the pusher reads on the terminal: a line for each file, saying which, why and what to do. */
+export function refusal(verdicts: readonly Verdict[]): string[] {
+  if (verdicts.length === 0) return [];
+  const shown = verdicts.slice(0, linesMax).flatMap(({ message, remedy }) => [`  ${message}`, `    ${remedy}`]);
+  const more = verdicts.length - linesMax;
+  return ['', 'Refused. Nothing has changed.', ...shown, ...(more > 0 ? [`  … and ${more} more.`] : []), ''];
+}

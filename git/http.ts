@@ -1,0 +1,194 @@
+/** The sites' repositories over HTTP: git's smart protocol (gitprotocol-http(5)) under `/git/`. */
+import { Readable } from 'node:stream';
+import { createGunzip } from 'node:zlib';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { Deps } from '../deps.ts';
+import { type Place, runGit } from '../providers/repositories/git.ts';
+import { type Address, GitRefusal, noRepository, parseAddress, requireAccess } from './access.ts';
+import { answerHook, assertHookRuns, type Push, refusal } from './hook.ts';
+import { flush, pktLine } from './pkt-line.ts';
+import { judgePush } from './push.ts';
+import { readPlatformFiles } from './rules.ts';
+import { type Exchange, type Service, serveGit } from './serve.ts';
+
+type GitDeps = Pick<Deps, 'config' | 'clock' | 'log' | 'em' | 'repositories'>;
+
+/** Patience in milliseconds: with a silent client, and with a push that has arrived. */
+export type GitTimes = { idleMs: number; workMs: number };
+const usualTimes: GitTimes = { idleMs: 60_000, workMs: 300_000 };
+
+// What a fetch asks for: a line of 50 bytes for each commit that the client has.
+const fetchBytesMax = 16_777_216;
+
+/** Adds the routes. They bring their own bodies, errors and access, and ask for no bearer token. */
+export function gitRoutes<App extends FastifyInstance>(app: App, deps: GitDeps, times = usualTimes): void {
+  assertHookRuns();
+  const platform = readPlatformFiles();
+  app.register(
+    async (git) => {
+      git.removeAllContentTypeParsers();
+      for (const service of ['git-upload-pack', 'git-receive-pack']) {
+        git.addContentTypeParser(`application/x-${service}-request`, (_request, payload, done) => done(null, payload));
+      }
+      git.setErrorHandler((error, request, reply) => answerError(deps, error, request, reply));
+      git.setNotFoundHandler((request, reply) => answerError(deps, noRepository(), request, reply));
+      git.get<Named & { Querystring: { service?: unknown } }>(
+        '/:name/info/refs',
+        { exposeHeadRoute: false, config: { operation: 'git.refs' } },
+        async (request, reply) => {
+          const service = parseService(request.query.service);
+          const { place } = await open(deps, request, service);
+          return advertise(place, service, parseProtocol(request), reply);
+        },
+      );
+      git.post<Named>('/:name/git-upload-pack', { config: { operation: 'git.fetch' } }, async (request, reply) => {
+        const { place } = await open(deps, request, 'git-upload-pack');
+        const { idleMs, workMs } = times;
+        return answer(request, reply, {
+          service: 'git-upload-pack',
+          dir: place.dir,
+          protocol: parseProtocol(request),
+          body: bodyOf(request),
+          bodyBytesMax: fetchBytesMax,
+          tooLarge: ['The list of commits that this clone has is too long: clone anew.'],
+          idleMs,
+          workMs,
+        });
+      });
+      git.post<Named>('/:name/git-receive-pack', { config: { operation: 'git.push' } }, async (request, reply) => {
+        const { place, address } = await open(deps, request, 'git-receive-pack');
+        return answer(request, reply, pushOf(deps, platform, place, address, bodyOf(request), times));
+      });
+    },
+    { prefix: '/git' },
+  );
+}
+
+type Named = { Params: { name: string } };
+
+function parseService(service: unknown): Service {
+  if (service === 'git-upload-pack' || service === 'git-receive-pack') return service;
+  throw new GitRefusal(403, 'This repository speaks the smart HTTP protocol alone. Use git 1.6.6 or newer.');
+}
+
+/** Only a version goes on to git: the header is the caller's, and becomes a part of a process's environment. */
+function parseProtocol(request: FastifyRequest): string | undefined {
+  const header = request.headers['git-protocol'];
+  return typeof header === 'string' && /^version=[12]$/.test(header) ? header : undefined;
+}
+
+/** The repository behind the address, for one who may use the service on it. */
+async function open(
+  deps: GitDeps,
+  request: FastifyRequest<Named>,
+  service: Service,
+): Promise<{ place: Place; address: Address }> {
+  if (!deps.repositories) throw new GitRefusal(503, 'This deployment holds no repositories.');
+  const address = parseAddress(request.params.name);
+  const wanted = service === 'git-receive-pack' ? 'write' : 'read';
+  await requireAccess(deps.em(), deps.clock.now(), request.headers.authorization, address, wanted);
+  if (!(await deps.repositories.exists(address.siteId, address.repository))) throw noRepository();
+  return { place: deps.repositories.place(address.siteId, address.repository), address };
+}
+
+async function advertise(place: Place, service: Service, protocol: string | undefined, reply: FastifyReply) {
+  const isFetch = service === 'git-upload-pack';
+  // Pushes have no version 2: a client that asks for it gets the first one (gitprotocol-v2(5)).
+  const args = [service.slice('git-'.length), '--stateless-rpc', '--advertise-refs', place.dir];
+  const environment = isFetch && protocol ? { GIT_PROTOCOL: protocol } : {};
+  const { stdout } = await runGit(place, args, { environment });
+  const banner = isFetch && protocol === 'version=2' ? '' : pktLine(`# service=${service}\n`) + flush;
+  return neverCached(reply)
+    .type(`application/x-${service}-advertisement`)
+    .send(Buffer.concat([Buffer.from(banner), stdout]));
+}
+
+function bodyOf(request: FastifyRequest): Readable {
+  const payload = request.body;
+  if (!(payload instanceof Readable)) throw new GitRefusal(400, 'The request has no body.');
+  const encoding = request.headers['content-encoding'] ?? 'identity';
+  if (encoding === 'identity') return payload;
+  if (encoding !== 'gzip' && encoding !== 'x-gzip') {
+    throw new GitRefusal(400, 'The body is compressed in a way that git does not use.');
+  }
+  const gunzip = createGunzip();
+  payload.on('error', (error) => gunzip.destroy(error)).on('aborted', () => gunzip.destroy(new Error('aborted')));
+  return payload.pipe(gunzip);
+}
+
+function pushOf(
+  deps: GitDeps,
+  platform: ReadonlyMap<string, string>,
+  place: Place,
+  { siteId, repository }: Address,
+  body: Readable,
+  times: GitTimes,
+): Exchange {
+  const { limits } = deps.config;
+  const judge = async ({ quarantine, updates }: Push): Promise<string[]> => {
+    if (quarantine !== '' && !quarantine.startsWith(`${place.dir}/objects/`)) throw new Error('a foreign quarantine');
+    const main = (await deps.repositories?.head(siteId, repository)) ?? null;
+    const pushed = quarantine === '' ? place : { ...place, quarantine };
+    return refusal(await judgePush({ repository, limits, platform }, pushed, updates, main));
+  };
+  const megabytes = Math.floor(limits.push_bytes / 1_048_576);
+  return {
+    service: 'git-receive-pack',
+    dir: place.dir,
+    protocol: undefined,
+    body,
+    bodyBytesMax: limits.push_bytes,
+    tooLarge: [
+      `This push is larger than ${megabytes > 0 ? `${megabytes} MiB` : `${limits.push_bytes} bytes`}, the cap for one push.`,
+      'Push fewer commits at a time, or leave large files out of the history.',
+    ],
+    onHook(channel) {
+      answerHook(channel, judge).catch((error) => {
+        deps.log.error({ err: error, siteId }, 'a push could not be judged');
+        channel.end("refused\nThe push could not be checked, by a fault on the service's side. Nothing has changed.\n");
+      });
+    },
+    ...times,
+  };
+}
+
+/** Sends what git says. The status waits for its first words, so that a request which git cannot read is told so. */
+async function answer(request: FastifyRequest, reply: FastifyReply, exchange: Exchange): Promise<FastifyReply> {
+  const pieces = serveGit(exchange);
+  reply.raw.on('close', () => {
+    if (!reply.raw.writableFinished) exchange.body.destroy(new Error('the client went away'));
+  });
+  const first = await pieces.next().catch((error) => {
+    request.log.warn({ err: error }, 'git did not answer');
+    throw new GitRefusal(400, 'git could not read this request to its end.');
+  });
+  async function* all() {
+    if (first.done) return;
+    yield first.value;
+    yield* pieces;
+  }
+  return neverCached(reply).type(`application/x-${exchange.service}-result`).send(Readable.from(all()));
+}
+
+function neverCached(reply: FastifyReply): FastifyReply {
+  return reply
+    .header('cache-control', 'no-cache, max-age=0, must-revalidate')
+    .header('x-content-type-options', 'nosniff');
+}
+
+function answerError(deps: GitDeps, error: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply {
+  const known = error instanceof GitRefusal ? error : undefined;
+  const status = known?.status ?? statusOf(error);
+  if (status >= 500 && !known) deps.log.error({ err: error, reqId: request.id }, 'git over HTTP failed');
+  if (status === 401) reply.header('www-authenticate', 'Basic realm="git", charset="UTF-8"');
+  // The rest of a body that nobody reads would stand before the next request.
+  if (request.method === 'POST') reply.header('connection', 'close');
+  const message =
+    known?.message ?? (status < 500 ? 'This is not a request of git.' : "A fault on the service's side. Try again.");
+  return neverCached(reply).code(status).type('text/plain; charset=utf-8').send(`${message}\n`);
+}
+
+function statusOf(error: unknown): number {
+  const status = (error as { statusCode?: unknown } | null)?.statusCode;
+  return typeof status === 'number' && status >= 400 && status < 500 ? status : 500;
+}

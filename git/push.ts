@@ -1,0 +1,110 @@
+/** Judges a push while its objects are still in quarantine: what is refused was never part of the repository. */
+import type { Place } from '../providers/repositories/git.ts';
+import {
+  type Difference,
+  diffTrees,
+  hasObject,
+  isAncestor,
+  readBlobs,
+  type TreeEntry,
+  walkHistory,
+  walkTree,
+} from '../providers/repositories/objects.ts';
+import { printable } from './rules/names.ts';
+import { judgeContent, judgeHistory, judgeTree, needsBytes, type Rules, type Verdict } from './rules.ts';
+
+/** One branch of a push: from which commit to which; null where it does not exist before or after. */
+export type RefUpdate = { ref: string; from: string | null; to: string | null };
+
+/** Everything that stands against a push; empty when it may go in. `main` is the tip that a new branch is compared with. */
+export async function judgePush(
+  rules: Rules,
+  place: Place,
+  updates: readonly RefUpdate[],
+  main: string | null,
+): Promise<Verdict[]> {
+  const refs = updates.map((update) => judgeRef(rules, update)).filter((verdict) => verdict !== undefined);
+  if (refs.length > 0) return refs;
+  const verdicts: Verdict[] = [];
+  for (const { ref, from, to } of updates) {
+    if (to !== null) verdicts.push(...(await judgeTip(rules, place, { ref, from: from ?? main, to })));
+  }
+  return verdicts;
+}
+
+function judgeRef({ limits }: Rules, { ref, to }: RefUpdate): Verdict | undefined {
+  const slot = /^refs\/heads\/preview\/([1-9][0-9]{0,3})$/.exec(ref)?.[1];
+  const isSlot = slot !== undefined && Number(slot) <= limits.preview_slots;
+  if (ref !== 'refs/heads/main' && !isSlot) {
+    const may = `main and preview/1 to preview/${limits.preview_slots}`;
+    return refuse(
+      ref,
+      `is not a branch that a site has: only ${may} can be pushed`,
+      'Push to main: git push origin HEAD:main',
+    );
+  }
+  if (to !== null) return undefined;
+  return refuse(ref, 'cannot be deleted by a push', 'Push commits that undo the work instead (git revert).');
+}
+
+async function judgeTip(
+  rules: Rules,
+  place: Place,
+  { ref, from, to }: { ref: string; from: string | null; to: string },
+): Promise<Verdict[]> {
+  if (!(await hasObject(place, to, 'commit'))) {
+    return [refuse(ref, 'would not point at a commit', 'Push a commit: git push origin HEAD:main')];
+  }
+  const rewrites = ref === 'refs/heads/main' && from !== null && !(await isAncestor(place, from, to));
+  if (rewrites) {
+    const remedy = 'Bring in what the site has first (git pull --rebase), then push without --force.';
+    return [refuse(ref, 'can only go forward: this push would drop commits that the site has', remedy)];
+  }
+  const [files, differences, history] = await Promise.all([
+    readFiles(place, to, rules.limits.site_files + 1),
+    diffTrees(place, from, to),
+    judgeNewHistory(place, to),
+  ]);
+  const verdicts = [...judgeTree(rules, files, differences), ...history];
+  return verdicts.length > 0 ? verdicts : judgeContents(rules, place, differences);
+}
+
+/** The files of a tip, up to one more than the cap: a small pack can hold a tree of any size. */
+async function readFiles(place: Place, commit: string, countMax: number): Promise<TreeEntry[]> {
+  const files: TreeEntry[] = [];
+  for await (const file of walkTree(place, commit)) {
+    files.push(file);
+    if (files.length >= countMax) break;
+  }
+  return files;
+}
+
+async function judgeNewHistory(place: Place, commit: string): Promise<Verdict[]> {
+  for await (const path of walkHistory(place, commit)) {
+    const verdict = judgeHistory(path);
+    if (verdict) return [verdict];
+  }
+  return [];
+}
+
+async function judgeContents(rules: Rules, place: Place, differences: readonly Difference[]): Promise<Verdict[]> {
+  const written = differences.flatMap(({ path, oid }) =>
+    oid !== null && needsBytes(rules.repository, path) ? [{ path, oid }] : [],
+  );
+  const verdicts: Verdict[] = [];
+  const paths = written.values();
+  for await (const { content } of readBlobs(
+    place,
+    written.map((file) => file.oid),
+  )) {
+    const path = paths.next().value?.path ?? '';
+    const verdict = await judgeContent(rules.repository, path, content);
+    if (verdict) verdicts.push(verdict);
+  }
+  return verdicts;
+}
+
+function refuse(ref: string, what: string, remedy: string): Verdict {
+  const name = printable(ref.replace(/^refs\/heads\//, ''));
+  return { code: 'invalid_path', path: ref, message: `The branch ${name} ${what}.`, remedy };
+}

@@ -1,0 +1,138 @@
+/** The rules of a push, of a commit by the API, and of every other way a file comes into a site: one set, from here. */
+import { createHash } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { resolve } from 'node:path';
+import type { Repository } from '../db/states.ts';
+import type { ErrorCode } from '../errors.ts';
+import type { Limits } from '../limits.ts';
+import type { Difference, TreeEntry } from '../providers/repositories/objects.ts';
+import { formatFault, placeOf, takesName } from './rules/formats.ts';
+import { isFrozen, isHarmful, isWithin, pathFault, printable } from './rules/names.ts';
+
+/** Why a file is refused. `message` begins with the path; `remedy` says what to do. */
+export type Verdict = { code: ErrorCode; path: string; message: string; remedy: string };
+
+/** What the files are judged by: the repository they are for, the caps, and the platform's own files by their blob's id. */
+export type Rules = { repository: Repository; limits: Limits; platform: ReadonlyMap<string, string> };
+
+/** The id that git gives a file of these bytes. */
+export function blobId(bytes: Uint8Array): string {
+  return createHash('sha1').update(`blob ${bytes.length}\0`).update(bytes).digest('hex');
+}
+
+/** The frozen files that the platform builds with. A site may hold these very bytes at its root. */
+export function readPlatformFiles(): ReadonlyMap<string, string> {
+  const names = ['package.json', 'package-lock.json'];
+  return new Map(names.map((name) => [name, blobId(readFileSync(resolve(import.meta.dirname, '../sandbox', name)))]));
+}
+
+/**
+ * Judges what changed between the old tip and the new one by names, modes and sizes, and the new tip's size as a whole. `files` is the new
+ * tip: all of it, or one file more than the cap.
+ */
+export function judgeTree(rules: Rules, files: readonly TreeEntry[], differences: readonly Difference[]): Verdict[] {
+  const sizes = new Map(files.map((file) => [file.path, file.bytes]));
+  const verdicts = differences.map((difference) => judgeDifference(rules, difference, sizes.get(difference.path) ?? 0));
+  return [...verdicts, judgeTotals(rules, files)].filter((verdict) => verdict !== undefined);
+}
+
+function judgeDifference(rules: Rules, difference: Difference, bytes: number): Verdict | undefined {
+  const { path, oid, mode } = difference;
+  if (isFrozen(path)) return judgeFrozen(rules, difference);
+  if (oid === null) return undefined;
+  const fault = pathFault(path);
+  if (fault) return refuse('invalid_path', path, fault, 'Rename it or leave it out.');
+  if (mode === '160000') {
+    return refuse('invalid_file', path, 'is a submodule', 'Put the files themselves into the repository.');
+  }
+  if (mode === '120000') {
+    return refuse('invalid_file', path, 'is a symbolic link', 'Put a copy of the file in its place.');
+  }
+  if (mode !== '100644' && mode !== '100755') {
+    return refuse('invalid_file', path, 'is not a plain file', 'Put a plain file in its place.');
+  }
+  if (bytes > rules.limits.file_bytes) {
+    const cap = `is larger than ${megabytes(rules.limits.file_bytes)}, the cap for one file`;
+    return refuse('plan_limit', path, cap, 'Make it smaller, or keep it out of the site.');
+  }
+  return judgePlace(rules.repository, path);
+}
+
+/** Unchanged ones stay whatever they are: the platform's own may have moved on since, and the build uses those. */
+function judgeFrozen(rules: Rules, { path, oid, mode }: Difference): Verdict | undefined {
+  const isPlatforms =
+    rules.repository === 'source' && oid !== null && rules.platform.get(path) === oid && mode === '100644';
+  if (isPlatforms) return undefined;
+  return refuse(
+    'frozen_file',
+    path,
+    `is a file that the platform keeps: it cannot be added, changed${oid === null ? ' or, as here, removed' : ' or removed'}`,
+    'Leave it as it was before; the build uses the packages that the platform provides.',
+  );
+}
+
+function judgePlace(repository: Repository, path: string): Verdict | undefined {
+  if (repository === 'source' && isWithin('src/content', path)) {
+    return refuse(
+      'crosses_repositories',
+      path,
+      'belongs in the content repository, which the build mounts at src/content/',
+      'Push it to the content repository instead, without "src/content/" in its path.',
+    );
+  }
+  const place = placeOf(repository, path);
+  if (!place || takesName(place, path)) return undefined;
+  const remedy = `${place.name} takes: ${place.extensions.join(', ')}.`;
+  return refuse('format_not_allowed', path, `is of a format that ${place.name} does not take`, remedy);
+}
+
+function judgeTotals({ limits, repository }: Rules, files: readonly TreeEntry[]): Verdict | undefined {
+  const whole = `the ${repository} repository`;
+  if (files.length > limits.site_files) {
+    return refuse(
+      'plan_limit',
+      whole,
+      `would hold more than ${limits.site_files} files`,
+      'Remove files and try again.',
+    );
+  }
+  const bytes = files.reduce((sum, file) => sum + file.bytes, 0);
+  if (bytes <= limits.site_bytes) return undefined;
+  return refuse(
+    'plan_limit',
+    whole,
+    `would hold more than ${megabytes(limits.site_bytes)}`,
+    'Remove files and try again.',
+  );
+}
+
+/** Whether the bytes of a file at this path have to be looked at. */
+export function needsBytes(repository: Repository, path: string): boolean {
+  return placeOf(repository, path) !== undefined;
+}
+
+/** Judges one file by its bytes, after `judgeTree` had nothing against it. `content` may be left half read. */
+export async function judgeContent(
+  repository: Repository,
+  path: string,
+  content: AsyncIterable<Buffer>,
+): Promise<Verdict | undefined> {
+  const place = placeOf(repository, path);
+  const fault = place && (await formatFault(place, path, content));
+  return fault && refuse(fault.code, path, fault.what, fault.remedy);
+}
+
+/** Judges a path that stood in the middle of a pushed history: there only names that would harm a clone are refused. */
+export function judgeHistory(path: string): Verdict | undefined {
+  if (!isHarmful(path)) return undefined;
+  const what = 'is in the history that you push, under a name that could harm whoever clones it';
+  return refuse('invalid_path', path, what, 'Rewrite the history without it (git rebase -i), then push.');
+}
+
+function refuse(code: ErrorCode, path: string, what: string, remedy: string): Verdict {
+  return { code, path, message: `${printable(path)} ${what}.`, remedy };
+}
+
+function megabytes(bytes: number): string {
+  return bytes >= 1_048_576 ? `${Math.floor(bytes / 1_048_576)} MiB` : `${bytes} bytes`;
+}

@@ -1,0 +1,74 @@
+/** Whether an SVG can run script. Read by a real XML parser: what it cannot read is refused too. */
+import { SaxesParser, type SaxesTagNS } from 'saxes';
+
+const active = new Set([
+  'script',
+  'foreignobject',
+  'iframe',
+  'object',
+  'embed',
+  'handler',
+  'listener',
+  'frame',
+  'meta',
+  'link',
+  'base',
+]);
+const svgNamespace = 'http://www.w3.org/2000/svg';
+const htmlNamespace = 'http://www.w3.org/1999/xhtml';
+const safeData =
+  /^data:(image\/(png|jpe?g|webp|gif|avif)|(application|font)\/[a-z0-9.+-]*(woff2?|ttf|otf|opentype|truetype)[a-z0-9.+-]*)[;,]/;
+
+/** What makes it unfit: `script` for what could run, `broken` for what is no SVG. */
+export type SvgFault = { kind: 'script' | 'broken'; what: string };
+
+/** Reads to the end or to the first fault. Undefined: a picture and nothing else. */
+export async function svgFault(content: AsyncIterable<Buffer>): Promise<SvgFault | undefined> {
+  const parser = new SaxesParser({ xmlns: true });
+  const decoder = new TextDecoder('utf-8', { fatal: true });
+  let fault: SvgFault | undefined;
+  let root = '';
+  const found = (kind: SvgFault['kind'], what: string) => {
+    fault ??= { kind, what };
+  };
+  parser.on('error', () => found('broken', 'is not well-formed XML'));
+  parser.on('doctype', () => found('script', 'has a <!DOCTYPE …>, where entities can be declared'));
+  parser.on('processinginstruction', ({ target }) => {
+    if (target !== 'xml') found('script', `has a <?${target} …> instruction`);
+  });
+  parser.on('opentag', (tag) => {
+    root ||= tag.local;
+    const what = activePart(tag);
+    if (what) found('script', what);
+  });
+  try {
+    for await (const chunk of content) {
+      parser.write(decoder.decode(chunk, { stream: true }));
+      if (fault) return fault;
+    }
+    parser.write(decoder.decode()).close();
+  } catch {
+    found('broken', 'is not XML in UTF-8');
+  }
+  if (!fault && root !== 'svg') found('broken', 'has no <svg> at its root');
+  return fault;
+}
+
+function activePart(tag: SaxesTagNS): string | undefined {
+  if (active.has(tag.local.toLowerCase())) return `has a <${tag.name}> element`;
+  if (tag.uri === htmlNamespace) return `has an HTML element <${tag.name}>`;
+  if (tag.local === 'svg' && tag.uri !== '' && tag.uri !== svgNamespace) return 'has an <svg> of another namespace';
+  for (const attribute of Object.values(tag.attributes)) {
+    const name = attribute.local.toLowerCase();
+    // Browsers drop white space and control characters inside a scheme.
+    const value = attribute.value.replace(/[\p{Cc}\s]/gu, '').toLowerCase();
+    if (name.startsWith('on')) return `has the event handler ${attribute.name}`;
+    if (/(java|vb)script:/.test(value)) return `has a script address in ${attribute.name}`;
+    if (name === 'attributename' && /^(xlink:)?href$|^on/.test(value))
+      return `animates the attribute ${attribute.value}`;
+    if ((name === 'href' || name === 'src') && value.startsWith('data:') && !safeData.test(value)) {
+      return `has a document inside ${attribute.name}`;
+    }
+  }
+  return undefined;
+}

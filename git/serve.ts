@@ -1,0 +1,155 @@
+/**
+ * One answer of git's smart HTTP protocol: `git upload-pack` or `git receive-pack` with `--stateless-rpc`, everything streamed. git's own
+ * `http-backend` would be one more process for each request, and has no way to cut off a client or to hand the hook a descriptor.
+ */
+import { spawn } from 'node:child_process';
+import type { Duplex, Readable, Writable } from 'node:stream';
+import { gitEnvironment } from '../providers/repositories/git.ts';
+import { fatalAnswer } from './pkt-line.ts';
+
+export type Service = 'git-upload-pack' | 'git-receive-pack';
+
+export type Exchange = {
+  service: Service;
+  /** Folder of the repository. */
+  dir: string;
+  /** `version=1` or `version=2`, for GIT_PROTOCOL. */
+  protocol: string | undefined;
+  /** The request's body, decompressed. */
+  body: Readable;
+  bodyBytesMax: number;
+  /** What the pusher reads when the body is larger than that. */
+  tooLarge: string[];
+  /** Longest silence of the client, and longest work after a push has arrived. */
+  idleMs: number;
+  workMs: number;
+  /** Answers the `pre-receive` hook; for pushes alone. */
+  onHook?: (channel: Duplex) => void;
+};
+
+/** How long git gets to remove a push's quarantine when it is stopped. */
+const graceMs = 2000;
+
+/** The answer, piece by piece. Ends git, and all that git has started, when the reader leaves or the client falls silent. */
+export async function* serveGit(exchange: Exchange): AsyncGenerator<Buffer | string> {
+  const git = start(exchange);
+  const stop = (reason: string) => {
+    git.stop();
+    exchange.body.destroy(new Error(reason));
+  };
+  let isWorking = false;
+  const timer = setTimeout(() => stop(isWorking ? 'took too long' : 'fell silent'), exchange.idleMs);
+  const isLarge = { value: false };
+  const fed = feed(exchange, git, timer, isLarge).then(() => {
+    if (exchange.service !== 'git-receive-pack') return;
+    isWorking = true;
+    clearTimeout(timer);
+  });
+  fed.catch(() => git.stop());
+  const work = fed.then(() => (isWorking ? setTimeout(() => stop('took too long'), exchange.workMs) : undefined));
+  work.catch(() => {});
+  try {
+    for await (const chunk of git.stdout) {
+      if (!isWorking) timer.refresh();
+      yield chunk as Buffer;
+    }
+    await fed;
+    const status = await git.closed;
+    if (isLarge.value) yield fatalAnswer(exchange.tooLarge, 'Refused. Nothing has changed.');
+    else if (status !== 0) throw new Error(`${exchange.service} ended with ${status}: ${git.words()}`);
+  } finally {
+    clearTimeout(timer);
+    work.then(clearTimeout, () => {});
+    git.stop();
+  }
+}
+
+/** Hands the body to git as fast as it reads. What git no longer wants is read and dropped, so that the client hears the answer. */
+async function feed(
+  { body, bodyBytesMax }: Exchange,
+  git: Git,
+  timer: NodeJS.Timeout,
+  isLarge: { value: boolean },
+): Promise<void> {
+  let bytes = 0;
+  for await (const chunk of body) {
+    timer.refresh();
+    bytes += (chunk as Buffer).length;
+    if (bytes > bodyBytesMax && !isLarge.value) {
+      isLarge.value = true;
+      git.stop();
+    }
+    if (bytes > 2 * bodyBytesMax) throw new Error('the client goes on sending');
+    if (isLarge.value || !git.stdin.writable) continue;
+    if (!git.stdin.write(chunk)) await drained(git.stdin);
+  }
+  git.stdin.end();
+}
+
+/** Until there is room again, or nobody to take it. */
+function drained(stdin: Writable): Promise<void> {
+  return new Promise((done) => {
+    const end = () => {
+      stdin.off('drain', end).off('close', end);
+      done();
+    };
+    stdin.on('drain', end).on('close', end);
+  });
+}
+
+type Git = {
+  stdin: Writable;
+  stdout: Readable;
+  /** Resolves to the exit status when the process and all that hold its pipes are gone. */
+  closed: Promise<number | null>;
+  stop(): void;
+  words(): string;
+};
+
+function start({ service, dir, protocol, bodyBytesMax, onHook }: Exchange): Git {
+  const child = spawn('git', [service.slice('git-'.length), '--stateless-rpc', dir], {
+    env: {
+      ...gitEnvironment({ 'receive.maxInputSize': String(bodyBytesMax) }),
+      ...(protocol === undefined ? {} : { GIT_PROTOCOL: protocol }),
+    },
+    stdio: ['pipe', 'pipe', 'pipe', onHook ? 'pipe' : 'ignore'],
+    // A process group of its own, so that a stop reaches the hook and the unpacker too.
+    detached: true,
+  });
+  let words = '';
+  let isOver = false;
+  const closed = new Promise<number | null>((done, failed) => {
+    child.on('error', failed);
+    child.on('close', (status) => {
+      isOver = true;
+      done(status);
+    });
+  });
+  closed.catch(() => {});
+  child.stdin?.on('error', () => {});
+  child.stderr?.setEncoding('utf8').on('data', (text: string) => {
+    words = (words + text).slice(-4096);
+  });
+  const channel = child.stdio[3] as Duplex | null;
+  channel?.on('error', () => {});
+  if (channel) onHook?.(channel);
+  const signal = (name: NodeJS.Signals) => {
+    if (isOver || child.pid === undefined) return;
+    try {
+      process.kill(-child.pid, name);
+    } catch {
+      // Gone in between.
+    }
+  };
+  return {
+    stdin: child.stdin as Writable,
+    stdout: child.stdout as Readable,
+    closed,
+    words: () => words,
+    stop() {
+      signal('SIGTERM');
+      const last = setTimeout(() => signal('SIGKILL'), graceMs);
+      closed.finally(() => clearTimeout(last)).catch(() => {});
+    },
+  };
+}
