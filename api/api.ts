@@ -1,16 +1,17 @@
-/** The shape of a route: what Fastify is told about each beside its path and schemas. */
+/** The shape every route of the API has, and what is told about each beside its path and schemas. */
 import type {
   FastifyBaseLogger,
   FastifyInstance,
-  FastifyRequest,
   RawReplyDefaultExpression,
   RawRequestDefaultExpression,
   RawServerDefault,
 } from 'fastify';
 import type { ZodTypeProvider } from 'fastify-type-provider-zod';
 import type { EntityManager } from '../db/orm.ts';
+import type { ErrorCode } from '../errors.ts';
+import type { IdPrefix } from '../ids.ts';
 import type { Actor } from './access.ts';
-import type { Capability } from './capabilities.ts';
+import type { Requirement } from './capabilities.ts';
 
 export type Api = FastifyInstance<
   RawServerDefault,
@@ -25,9 +26,20 @@ declare module 'fastify' {
     /** One name for log, metric, limit, documentation and tool: `site.publish`. */
     operation?: string;
     /** What must be switched on for this call; asked after the token and before anything else. */
-    capability?: Capability;
-    /** Renders the resource of a repeated `Idempotency-Key` as it is now; on every POST that makes something. */
+    capability?: Requirement;
+    /** The code for a body field that breaks its schema, where it is not the usual one of `fieldCodes`. */
+    invalid?: Record<string, ErrorCode>;
+    /** Prefix of the id that a POST makes with `request.newId`. */
+    makes?: IdPrefix;
+    /**
+     * Renders the resource of a repeated `Idempotency-Key` as it is now; on every POST that makes something. A POST without it
+     * must be harmless when it runs again.
+     */
     replay?: (request: FastifyRequest, resourceId: string) => Promise<unknown>;
+    /** The body is a file's bytes, read by the scope's own parser. */
+    rawBody?: boolean;
+    /** The answer shows a secret of `request.newSecret` that is never shown again, but to a repetition of the same call. */
+    showsSecret?: boolean;
   }
   interface FastifyRequest {
     /** Who asks. Set on every call that needs a token. */
@@ -35,6 +47,10 @@ declare module 'fastify' {
     /** The request's own entity manager. */
     em: EntityManager;
     /** Milliseconds that the caller is ready to wait for work to finish (`Prefer`, RFC 7240). */
-    waitMs: number;
+    readonly waitMs: number;
+    /** Id of what this call makes; the same one whenever the call is repeated under its `Idempotency-Key`. */
+    newId(prefix: IdPrefix): string;
+    /** Secret that this call shows once, `<prefix>_…`; the same one in a repetition, replays included. */
+    newSecret(prefix: string): string;
   }
 }

@@ -1,5 +1,6 @@
-/** What this deployment can do, from its configuration. */
+/** What this deployment can do, from its configuration, and what a call answers that needs more. */
 import type { Config } from '../config.ts';
+import { type AppError, type ErrorCode, errors } from '../errors.ts';
 
 export const capabilities = [
   'builds',
@@ -18,9 +19,45 @@ export const capabilities = [
 ] as const;
 export type Capability = (typeof capabilities)[number];
 
+/** What a call can need: a capability, or the repositories, which are no capability of the account answer. */
+export type Requirement = Capability | 'repositories';
+
 /** Which capabilities are on. A capability whose part is not there yet, or not configured, is off. */
 export function capabilitiesOf(config: Config): Record<Capability, boolean> {
   const on = new Set<Capability>();
   if (config.sandbox !== 'off') on.add('builds');
   return Object.fromEntries(capabilities.map((name) => [name, on.has(name)])) as Record<Capability, boolean>;
+}
+
+const answers: Record<Requirement, { code: ErrorCode; message: string; nextAction?: string }> = {
+  builds: {
+    code: 'publish_disabled',
+    message: 'This platform has no capacity to build sites at present.',
+    nextAction: 'Upload built output instead: POST /v1/sites/{id}/deployments.',
+  },
+  previews: { code: 'preview_disabled', message: 'This platform serves no previews.' },
+  forms: { code: 'forms_disabled', message: 'This platform takes no forms.' },
+  mail: { code: 'invitations_unavailable', message: 'This platform cannot send email, so it cannot invite.' },
+  photos: { code: 'photos_disabled', message: 'This platform has no library of stock photos.' },
+  files: { code: 'uploads_disabled', message: 'This platform takes no uploaded files.' },
+  sketches: { code: 'sketches_disabled', message: 'This platform hosts no sketches.' },
+  analytics: { code: 'analytics_disabled', message: 'This platform counts no visits.' },
+  payouts: { code: 'payouts_disabled', message: 'This platform cannot take money for a site owner.' },
+  billing: { code: 'billing_disabled', message: 'Nothing is metered here and no payment is required.' },
+  email_signin: { code: 'auth_disabled', message: 'Sign-in by email is switched off on this platform.' },
+  bookings: {
+    code: 'bookings_unavailable',
+    message: 'This platform takes no bookings.',
+    nextAction: 'Stop, and hide the booking form.',
+  },
+  domains: { code: 'invalid_mode', message: 'This platform onboards no domains, so no mode is served.' },
+  repositories: { code: 'no_repositories', message: 'This platform holds no repositories at present.' },
+};
+
+/** What to answer to a call that needs what is off; `undefined` when it is on. */
+export function missing(config: Config, need: Requirement): AppError | undefined {
+  const on = need === 'repositories' ? config.repositoriesDir !== undefined : capabilitiesOf(config)[need];
+  if (on) return undefined;
+  const { code, message, nextAction } = answers[need];
+  return errors[code](message, nextAction === undefined ? {} : { nextAction });
 }

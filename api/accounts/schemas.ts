@@ -1,0 +1,62 @@
+import { z } from 'zod';
+import type { Config } from '../../config.ts';
+import type { Account } from '../../db/entities/account.ts';
+import { defaultLimits, type Limits } from '../../limits.ts';
+import { capabilities, capabilitiesOf } from '../capabilities.ts';
+import { moment } from '../schemas.ts';
+import type { Usage } from './rules.ts';
+
+type LimitName = keyof Limits;
+const limitNames = Object.keys(defaultLimits) as [LimitName, ...LimitName[]];
+const limitSchema = z.object({
+  value: z.number().int(),
+  used: z.number().int().optional(),
+  resets_at: moment.optional(),
+});
+
+export const accountSchema = z
+  .object({
+    id: z.string(),
+    name: z.string(),
+    email: z.string(),
+    pending_email: z.string().nullable(),
+    created_at: moment,
+    counts: z.object({ sites: z.number().int(), archived_sites: z.number().int(), domains: z.number().int() }),
+    limits: z.record(z.enum(limitNames), limitSchema).describe('Every cap that applies to the account.'),
+    billing: z.object({ enabled: z.boolean(), plan: z.string(), status: z.string() }),
+    payouts: z.object({ enabled: z.boolean(), rails: z.array(z.string()), accounts: z.array(z.string()) }),
+    domain_onboarding: z.object({ modes: z.array(z.enum(['nameservers', 'cname'])) }),
+    skill: z.string().nullable().describe('Version of the skill tree; null where none is served.'),
+    base_domain: z.string(),
+    offers_to_answer: z.number().int(),
+    capabilities: z.record(z.enum(capabilities), z.boolean()),
+  })
+  .meta({ id: 'Account' });
+
+/** What is switched off answers as empty: nothing is metered, no money is taken, no domain is onboarded. */
+export function accountView(account: Account, usage: Usage, config: Config): z.output<typeof accountSchema> {
+  return {
+    id: account.id,
+    name: account.name,
+    email: account.email,
+    pending_email: null,
+    created_at: account.createdAt,
+    counts: { sites: usage.sites, archived_sites: usage.archivedSites, domains: 0 },
+    limits: limitsView(config.limits, { sites: usage.sites, tokens: usage.tokens }),
+    billing: { enabled: false, plan: config.plan, status: 'active' },
+    payouts: { enabled: false, rails: [], accounts: [] },
+    domain_onboarding: { modes: [] },
+    skill: null,
+    base_domain: config.baseDomain,
+    offers_to_answer: 0,
+    capabilities: capabilitiesOf(config),
+  };
+}
+
+function limitsView(limits: Limits, used: Partial<Record<LimitName, number>>) {
+  const entries = limitNames.map((name) => {
+    const count = used[name];
+    return [name, { value: limits[name], ...(count === undefined ? {} : { used: count }) }];
+  });
+  return Object.fromEntries(entries) as Record<LimitName, z.output<typeof limitSchema>>;
+}

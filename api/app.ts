@@ -1,0 +1,84 @@
+/** The sitemap: every address of the API, under the protection it has. */
+import { randomBytes } from 'node:crypto';
+import Fastify, { type FastifyReply, type FastifyRequest } from 'fastify';
+import { serializerCompiler, validatorCompiler, type ZodTypeProvider } from 'fastify-type-provider-zod';
+import type { Deps } from '../deps.ts';
+import { accountRoutes } from './accounts/routes.ts';
+import type { Api } from './api.ts';
+import { healthRoutes } from './health/routes.ts';
+import { requireToken } from './plugins/bearer.ts';
+import { requireCapabilities } from './plugins/capability.ts';
+import { answerErrors, sendError } from './plugins/errors.ts';
+import { setHeaders } from './plugins/headers.ts';
+import { honourIdempotencyKeys, makeOnce } from './plugins/idempotency.ts';
+import { bodyBytesMax, readJson } from './plugins/json.ts';
+import { describeApi, serveDescription } from './plugins/openapi.ts';
+import { preferWaiting } from './plugins/prefer.ts';
+import { limitAddresses, limitTokens, shareLimits } from './plugins/rate-limit.ts';
+import { logRequests } from './plugins/request-log.ts';
+import { completeRoutes } from './plugins/route-defaults.ts';
+import { refuseBrokenRequests, timeouts } from './plugins/sockets.ts';
+import { siteRoutes } from './sites/routes.ts';
+import { templateRoutes } from './templates/routes.ts';
+import { tokenRoutes } from './tokens/routes.ts';
+
+/** Builds the API, ready to listen. */
+export async function buildApp(deps: Deps): Promise<Api> {
+  const app = newServer(deps);
+  setHeaders(app, deps.config.baseUrl);
+  logRequests(app);
+  answerErrors(app);
+  readJson(app);
+  preferWaiting(app);
+  makeOnce(app);
+  await shareLimits(app, deps);
+  await describeApi(app, deps.config);
+
+  await app.register(async function open(scope: Api) {
+    await scope.register(async function health(scope: Api) {
+      completeRoutes(scope);
+      healthRoutes(scope, deps);
+    });
+    await scope.register(async function pages(scope: Api) {
+      limitAddresses(scope, deps, 'pages');
+      await serveDescription(scope);
+    });
+  });
+
+  await app.register(async function bearer(scope: Api) {
+    requireToken(scope, deps);
+    limitTokens(scope, deps);
+    requireCapabilities(scope, deps);
+    honourIdempotencyKeys(scope, deps);
+    completeRoutes(scope);
+
+    accountRoutes(scope, deps);
+    tokenRoutes(scope, deps);
+    templateRoutes(scope, deps);
+    siteRoutes(scope, deps);
+  });
+
+  await app.ready();
+  return app;
+}
+
+function newServer({ config, log }: Deps): Api {
+  const app = Fastify({
+    loggerInstance: log,
+    disableRequestLogging: true,
+    genReqId: () => `req_${randomBytes(12).toString('hex')}`,
+    bodyLimit: bodyBytesMax,
+    trustProxy: config.trustedProxies.length > 0 ? config.trustedProxies : false,
+    return503OnClosing: false,
+    clientErrorHandler: refuseBrokenRequests,
+    // The address could not be read, so no hook of a route has run.
+    frameworkErrors: (error, request, reply) => {
+      reply.header('x-request-id', request.id);
+      sendError(error, request as unknown as FastifyRequest, reply as unknown as FastifyReply);
+    },
+    ...timeouts,
+  }).withTypeProvider<ZodTypeProvider>();
+  app.setValidatorCompiler(validatorCompiler);
+  app.setSerializerCompiler(serializerCompiler);
+  return app as unknown as Api;
+}

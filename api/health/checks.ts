@@ -1,0 +1,48 @@
+/** Asks each part that the service stands on whether it answers. */
+import { setTimeout as pause } from 'node:timers/promises';
+import type { Deps } from '../../deps.ts';
+
+const timeoutMs = 2_000;
+const anyHash = '0'.repeat(64);
+
+type State = 'ok' | 'failing';
+export type Parts = { database: State; workflow_engine: State; store: State };
+
+/** Answers a function that asks all parts at once. Callers who come while it asks share its answer, so that asking is cheap. */
+export function checkParts({ em, temporal, store, log }: Deps): () => Promise<Parts> {
+  let asking: Promise<Parts> | undefined;
+
+  async function ask(): Promise<Parts> {
+    const [database, workflow_engine, engineStore] = await Promise.all([
+      answers('database', () => em().execute('select 1')),
+      answers('workflow engine', () => temporal.connection.workflowService.getSystemInfo({})),
+      answers('store', () => store.sizes([anyHash])),
+    ]);
+    return { database, workflow_engine, store: engineStore };
+  }
+
+  async function answers(name: string, act: () => Promise<unknown>): Promise<State> {
+    const giveUp = new AbortController();
+    try {
+      await Promise.race([
+        act(),
+        pause(timeoutMs, undefined, { signal: giveUp.signal }).then(() => {
+          throw new Error(`no answer in ${timeoutMs} ms`);
+        }),
+      ]);
+      return 'ok';
+    } catch (error) {
+      log.warn({ err: error }, `the ${name} does not answer`);
+      return 'failing';
+    } finally {
+      giveUp.abort();
+    }
+  }
+
+  return () => {
+    asking ??= ask().finally(() => {
+      asking = undefined;
+    });
+    return asking;
+  };
+}

@@ -1,0 +1,40 @@
+/** Whether the process is up, and whether it can do its work. For load balancers and whoever watches. */
+import { z } from 'zod';
+import type { Deps } from '../../deps.ts';
+import type { Api } from '../api.ts';
+import { checkParts } from './checks.ts';
+
+const part = z.enum(['ok', 'failing']);
+const readiness = z.object({
+  status: z.enum(['ready', 'not_ready']),
+  parts: z.object({ database: part, workflow_engine: part, store: part }),
+});
+
+export function healthRoutes(app: Api, deps: Deps): void {
+  app.get(
+    '/healthz',
+    {
+      config: { operation: 'health.live' },
+      schema: { security: [], summary: 'The process is up', response: { 200: z.object({ status: z.literal('up') }) } },
+    },
+    async () => ({ status: 'up' as const }),
+  );
+
+  const check = checkParts(deps);
+  app.get(
+    '/readyz',
+    {
+      config: { operation: 'health.ready' },
+      schema: {
+        security: [],
+        summary: 'Database, workflow engine and store answer',
+        response: { 200: readiness, 503: readiness },
+      },
+    },
+    async (_request, reply) => {
+      const parts = await check();
+      const ready = Object.values(parts).every((state) => state === 'ok');
+      return reply.code(ready ? 200 : 503).send({ status: ready ? 'ready' : 'not_ready', parts });
+    },
+  );
+}

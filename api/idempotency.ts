@@ -1,0 +1,138 @@
+/**
+ * The memory of `Idempotency-Key`. What a call will make (the resource's id, and the secret it will show) is written down before the
+ * call runs. So a call that died half-way is taken up by the next one with the same id, and nothing is ever made twice.
+ */
+import { createCipheriv, createDecipheriv, createHash, hkdfSync, randomBytes } from 'node:crypto';
+import { setTimeout as pause } from 'node:timers/promises';
+import { typeid } from 'typeid-js';
+import { IdempotencyKey } from '../db/entities/idempotency-key.ts';
+import type { Deps } from '../deps.ts';
+import { errors } from '../errors.ts';
+
+const keptMs = 24 * 60 * 60 * 1000;
+/** A running call says this often that it lives, and is taken for dead when it has not for the length of the lease. */
+export const renewalMs = 3_000;
+const leaseMs = 12_000;
+const pollMs = { first: 20, most: 250 };
+
+/** What a caller repeats. `bearer` seals what is shown once. */
+export type Repeatable = {
+  accountId: string;
+  method: string;
+  path: string;
+  key: string;
+  body: unknown;
+  bearer: string;
+};
+
+/** `reservedId` is the resource id without its prefix, `secret` the bytes of what is shown once. */
+export type Attempt = { scope: Buffer; reservedId: string; secret: Buffer | undefined } & (
+  | { state: 'first' }
+  /** An earlier call with this key died, perhaps after it had made its resource. */
+  | { state: 'resumed' }
+  /** The call was answered before, with this resource. */
+  | { state: 'answered'; resourceId: string }
+);
+
+type Memory = Pick<Deps, 'em' | 'clock'>;
+
+/**
+ * Says whether the call is to run or was answered, after waiting for one that runs. Throws `idempotency_mismatch` when the key was
+ * used with another body, or by another token where a secret is shown.
+ */
+export async function begin(memory: Memory, call: Repeatable, options: { showsSecret: boolean }): Promise<Attempt> {
+  const scope = digest([call.accountId, call.method, call.path, call.key]);
+  const bodyHash = digest([call.body ?? {}]);
+  const sealingKey = Buffer.from(hkdfSync('sha256', call.bearer, scope, `idempotency\0${call.key}`, 32));
+  for (let waitMs = pollMs.first; ; waitMs = Math.min(waitMs * 2, pollMs.most)) {
+    const started = await start(memory, scope, bodyHash, options.showsSecret ? sealingKey : undefined);
+    if (started) return started;
+    const row = await memory.em().findOne(IdempotencyKey, { scope });
+    if (!row) continue;
+    const now = memory.clock.now();
+    if (row.resourceId && row.expiresAt <= now) {
+      await memory.em().nativeDelete(IdempotencyKey, { scope, expiresAt: row.expiresAt });
+      continue;
+    }
+    if (!bodyHash.equals(row.bodyHash))
+      throw errors.idempotency_mismatch('This Idempotency-Key was used with another body.');
+    const known = {
+      scope,
+      reservedId: row.reservedId,
+      secret: row.sealed ? unseal(sealingKey, row.sealed) : undefined,
+    };
+    if (row.resourceId) return { ...known, state: 'answered', resourceId: row.resourceId };
+    if (row.expiresAt <= now && (await takeOver(memory, row))) return { ...known, state: 'resumed' };
+    await pause(waitMs);
+  }
+}
+
+/** Keeps the answer for 24 hours. */
+export async function keep({ em, clock }: Memory, attempt: Attempt, resourceId: string): Promise<void> {
+  const expiresAt = new Date(clock.now().getTime() + keptMs);
+  await em().nativeUpdate(IdempotencyKey, { scope: attempt.scope, resourceId: null }, { resourceId, expiresAt });
+}
+
+/** Leaves the key free: an error is not kept. */
+export async function free({ em }: Memory, attempt: Attempt): Promise<void> {
+  await em().nativeDelete(IdempotencyKey, { scope: attempt.scope, resourceId: null });
+}
+
+/** Says that the call still runs. */
+export async function renew({ em, clock }: Memory, attempt: Attempt): Promise<void> {
+  const expiresAt = new Date(clock.now().getTime() + leaseMs);
+  await em().nativeUpdate(IdempotencyKey, { scope: attempt.scope, resourceId: null }, { expiresAt });
+}
+
+/** Removes what is over for good: answers past their time, and calls that died and that nobody took up for a day. */
+export async function sweepIdempotencyKeys({ em, clock }: Memory): Promise<number> {
+  const before = new Date(clock.now().getTime() - keptMs);
+  return await em().nativeDelete(IdempotencyKey, { expiresAt: { $lt: before } });
+}
+
+async function start(
+  { em, clock }: Memory,
+  scope: Buffer,
+  bodyHash: Buffer,
+  sealingKey: Buffer | undefined,
+): Promise<Attempt | undefined> {
+  const now = clock.now();
+  const reservedId = typeid().toString();
+  const secret = sealingKey && randomBytes(32);
+  const sealed = sealingKey && secret ? seal(sealingKey, secret) : null;
+  const rows = await em().execute<unknown[]>(
+    `insert into idempotency_key (scope, body_hash, reserved_id, sealed, created_at, expires_at) values (?, ?, ?, ?, ?, ?)
+     on conflict (scope) do nothing returning reserved_id`,
+    [scope, bodyHash, reservedId, sealed, now, new Date(now.getTime() + leaseMs)],
+  );
+  return rows.length > 0 ? { scope, reservedId, secret, state: 'first' } : undefined;
+}
+
+/** Of several that wait for a dead call, one goes on with it. */
+async function takeOver({ em, clock }: Memory, row: IdempotencyKey): Promise<boolean> {
+  const expiresAt = new Date(clock.now().getTime() + leaseMs);
+  const dead = { scope: row.scope, resourceId: null, expiresAt: row.expiresAt };
+  return (await em().nativeUpdate(IdempotencyKey, dead, { expiresAt })) === 1;
+}
+
+function digest(parts: unknown[]): Buffer {
+  return createHash('sha256').update(JSON.stringify(parts)).digest();
+}
+
+function seal(key: Buffer, secret: Buffer): Buffer {
+  const nonce = randomBytes(12);
+  const cipher = createCipheriv('aes-256-gcm', key, nonce);
+  return Buffer.concat([nonce, cipher.update(secret), cipher.final(), cipher.getAuthTag()]);
+}
+
+function unseal(key: Buffer, sealed: Uint8Array): Buffer {
+  const cipher = createDecipheriv('aes-256-gcm', key, sealed.subarray(0, 12));
+  cipher.setAuthTag(sealed.subarray(-16));
+  try {
+    return Buffer.concat([cipher.update(sealed.subarray(12, -16)), cipher.final()]);
+  } catch {
+    throw errors.idempotency_mismatch(
+      'This Idempotency-Key was used by another token, and what it showed once is repeated to that token alone.',
+    );
+  }
+}

@@ -1,0 +1,69 @@
+/** Lists in pages, newest first: by the position of the last row seen, so that rows added meanwhile shift nothing. */
+import { createHmac, hkdfSync, timingSafeEqual } from 'node:crypto';
+import { z } from 'zod';
+import { errors } from '../errors.ts';
+
+/** Query of every list. Extend it with a list's own filters. */
+export const pageQuery = z.strictObject({
+  limit: z.coerce.number().int().min(1).max(200).default(50).describe('Items in the answer.'),
+  cursor: z.string().optional().describe('`next_cursor` of the answer before.'),
+});
+export type PageQuery = { limit: number; cursor?: string | undefined };
+
+/** Answer of every list. */
+export function listOf<Item extends z.ZodType>(item: Item) {
+  return z.object({
+    items: z.array(item),
+    next_cursor: z.string().nullable().describe('Pass it as `cursor` for the next page; null on the last.'),
+  });
+}
+
+export type Page<Row> = { rows: Row[]; next_cursor: string | null };
+
+/**
+ * One page of a list. `list` says which list it is (its name, whose it is, its filters): a cursor works for that list alone. `read`
+ * answers up to `limit` rows that come after the position, or the first ones; `positionOf` is the row's place in that order.
+ * Throws `invalid_cursor`.
+ */
+export async function page<Row>(
+  secret: string,
+  list: readonly string[],
+  query: PageQuery,
+  read: (after: string | undefined, limit: number) => Promise<Row[]> | Row[],
+  positionOf: (row: Row) => string,
+): Promise<Page<Row>> {
+  const key = hkdfSync('sha256', secret, '', `cursor\0${JSON.stringify(list)}`, 32);
+  const after = query.cursor === undefined ? undefined : openCursor(Buffer.from(key), query.cursor);
+  const rows = await read(after, query.limit + 1);
+  const more = rows.length > query.limit;
+  if (more) rows.length = query.limit;
+  const last = rows.at(-1);
+  return { rows, next_cursor: more && last ? writeCursor(Buffer.from(key), positionOf(last)) : null };
+}
+
+const signatureBytes = 16;
+
+function sign(key: Buffer, position: Buffer): Buffer {
+  return createHmac('sha256', key).update(position).digest().subarray(0, signatureBytes);
+}
+
+function writeCursor(key: Buffer, position: string): string {
+  const text = Buffer.from(position);
+  return Buffer.concat([sign(key, text), text]).toString('base64url');
+}
+
+function openCursor(key: Buffer, cursor: string): string {
+  const bytes = Buffer.from(cursor, 'base64url');
+  const position = bytes.subarray(signatureBytes);
+  const signed =
+    bytes.length >= signatureBytes &&
+    // Base64 has several spellings of the same bytes; only the one we wrote is ours.
+    bytes.toString('base64url') === cursor &&
+    timingSafeEqual(bytes.subarray(0, signatureBytes), sign(key, position));
+  if (!signed) {
+    throw errors.invalid_cursor('The cursor is not one that this list has answered.', {
+      nextAction: 'Leave cursor out to read the first page, then pass next_cursor as it was given.',
+    });
+  }
+  return position.toString();
+}

@@ -1,0 +1,46 @@
+/** Who asks: `Authorization: Bearer fro_…`. Only the token's hash is held, so the look-up by hash is the whole check. */
+import type { FastifyRequest } from 'fastify';
+import { Token } from '../../db/entities/token.ts';
+import type { Deps } from '../../deps.ts';
+import { type AppError, errors } from '../../errors.ts';
+import type { Actor } from '../access.ts';
+import type { Api } from '../api.ts';
+import { hashSecret } from '../secrets.ts';
+import { limitFailedSignIns } from './rate-limit.ts';
+
+/** A token's last use is written down at most this often. */
+const lastUsedStepMs = 60_000;
+
+/** Every call of the scope needs a token. Sets `request.em` and `request.actor`. */
+export function requireToken(scope: Api, deps: Deps): void {
+  const countFailure = limitFailedSignIns(scope, deps);
+  scope.addHook('onRequest', async (request) => {
+    request.em = deps.em();
+    const actor = await readActor(request, deps);
+    if (actor) request.actor = actor;
+    else throw (await countFailure(request)) ?? unauthorized();
+  });
+}
+
+/** The secret in the header, or `undefined` when there is none in the shape of ours. */
+export function bearerSecret(request: FastifyRequest): string | undefined {
+  return /^Bearer +(fro_[\w-]{43})$/i.exec(request.headers.authorization ?? '')?.[1];
+}
+
+async function readActor(request: FastifyRequest, deps: Deps): Promise<Actor | undefined> {
+  const secret = bearerSecret(request);
+  if (secret === undefined) return undefined;
+  const now = deps.clock.now();
+  const token = await request.em.findOne(Token, { hash: hashSecret(secret) }, { disableIdentityMap: true });
+  if (!token || token.revokedAt || (token.expiresAt && token.expiresAt <= now)) return undefined;
+  if (!token.lastUsedAt || now.getTime() - token.lastUsedAt.getTime() >= lastUsedStepMs) {
+    await request.em.nativeUpdate(Token, { id: token.id, lastUsedAt: token.lastUsedAt }, { lastUsedAt: now });
+  }
+  return { accountId: token.account.id, tokenId: token.id };
+}
+
+function unauthorized(): AppError {
+  return errors.unauthorized('The call carries no token that this platform knows.', {
+    nextAction: 'Send Authorization: Bearer followed by a token that is neither revoked nor past its expiry.',
+  });
+}

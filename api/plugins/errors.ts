@@ -1,0 +1,101 @@
+/** Every failure leaves as the same one-key body, and nothing of what failed underneath leaves with it. */
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { hasZodFastifySchemaValidationErrors } from 'fastify-type-provider-zod';
+import { AppError, type ErrorBody, type ErrorCode, errors } from '../../errors.ts';
+import type { Api } from '../api.ts';
+
+/** Codes of the specification that name a field, wherever it stands in a body or a query. Anything else has the general code. */
+const fieldCodes: Record<string, ErrorCode> = {
+  limit: 'invalid_limit',
+  cursor: 'invalid_cursor',
+  since: 'invalid_since',
+  period: 'invalid_period',
+  query: 'invalid_query',
+  format: 'invalid_format',
+  scope: 'invalid_scope',
+  status: 'invalid_status',
+  name: 'invalid_name',
+  title: 'invalid_title',
+  template: 'invalid_template',
+  email: 'invalid_email',
+  expires_at: 'invalid_expiry',
+};
+
+/** Answers errors, unknown paths and methods that a path does not have. Add it before any route. */
+export function answerErrors(app: Api): void {
+  const paths = new Map<string, Set<string>>();
+  app.addHook('onRoute', ({ url, method }) => {
+    const methods = paths.get(url) ?? new Set();
+    for (const name of [method].flat()) methods.add(name);
+    paths.set(url, methods);
+  });
+  app.setErrorHandler((error, request, reply) => sendError(error, request, reply));
+  app.setNotFoundHandler((request, reply) => {
+    const allowed = methodsOf(paths, request.url);
+    if (allowed.length === 0) return sendError(errors.not_found('There is nothing at this address.'), request, reply);
+    reply.header('allow', allowed.join(', '));
+    return sendError(errors.method_not_allowed(`This address takes ${allowed.join(', ')} alone.`), request, reply);
+  });
+}
+
+/** Sends any failure as its contract error. An unexpected one is logged with its stack and answered as `internal`. */
+export function sendError(error: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply {
+  const known = asAppError(error, request);
+  if (known.code === 'internal') request.log.error({ err: error }, 'unexpected failure');
+  if (known.retryAfterSeconds !== undefined) reply.header('retry-after', Math.ceil(known.retryAfterSeconds));
+  if (known.status === 401) reply.header('www-authenticate', 'Bearer');
+  const body: ErrorBody = known.code === 'internal' ? { ...known.toBody(), request_id: request.id } : known.toBody();
+  return reply.code(known.status).type('application/json; charset=utf-8').send({ error: body });
+}
+
+function methodsOf(paths: Map<string, Set<string>>, url: string): string[] {
+  const path = url.split('?', 1)[0] ?? '';
+  const matching = [...paths].filter(([pattern]) => path === pattern || toExpression(pattern).test(path));
+  return [...new Set(matching.flatMap(([, methods]) => [...methods]))].sort();
+}
+
+function toExpression(pattern: string): RegExp {
+  const parts = pattern.split(/(:[A-Za-z_]+|\*)/).map((part) => {
+    if (part === '*') return '.*';
+    return part.startsWith(':') ? '[^/]+' : part.replace(/[.+?^${}()|[\]\\]/g, '\\$&');
+  });
+  return new RegExp(`^${parts.join('')}$`);
+}
+
+function asAppError(error: unknown, request: FastifyRequest): AppError {
+  if (error instanceof AppError) return error;
+  if (hasZodFastifySchemaValidationErrors(error)) return fromValidation(error as unknown as Invalid, request);
+  const code = (error as { code?: unknown } | null)?.code;
+  if (code === 'FST_ERR_CTP_BODY_TOO_LARGE') return errors.body_too_large('The body is over 1 MiB.');
+  if (code === 'FST_ERR_BAD_URL') return errors.invalid_input('The address is not a well-formed URL.');
+  if (code === 'FST_ERR_MAX_PARAM_LENGTH') return errors.not_found('There is nothing at this address.');
+  if (code === 'FST_ERR_CTP_INVALID_MEDIA_TYPE' || code === 'FST_ERR_CTP_INVALID_CONTENT_LENGTH') {
+    return errors.invalid_json('The body has to be JSON, sent with content-type: application/json.');
+  }
+  if (typeof code === 'string' && code.startsWith('FST_ERR_CTP_')) {
+    return errors.invalid_json('The body is not valid JSON.');
+  }
+  return errors.internal("Something failed on the platform's side; nothing is wrong with the request.", {
+    nextAction: 'Send the same request again. If it goes on failing, report the request_id with POST /v1/feedback.',
+  });
+}
+
+type Issue = { keyword: string; instancePath: string; message: string; params: { keys?: string[] } };
+type Invalid = { validation: Issue[]; validationContext: 'body' | 'querystring' | 'params' | 'headers' };
+
+function fromValidation({ validation, validationContext }: Invalid, request: FastifyRequest): AppError {
+  const [issue] = validation as [Issue];
+  const [field = '', ...rest] = issue.instancePath.split('/').filter(Boolean);
+  const inBody = validationContext === 'body';
+  const place = inBody ? 'in the body' : validationContext === 'params' ? 'in the path' : 'in the query';
+  const unknown = issue.params.keys?.map((key) => JSON.stringify(key.slice(0, 80))).join(', ');
+  if (unknown !== undefined) {
+    const parent = [field, ...rest].filter(Boolean).join('.');
+    const where = parent ? `inside ${parent} ${place}` : place;
+    return errors[inBody ? 'invalid_json' : 'invalid_input'](`This call knows no field ${unknown} ${where}.`);
+  }
+  if (field === '') return errors.invalid_json('The body has to be a JSON object.');
+  const own = request.routeOptions.config.invalid?.[field] ?? fieldCodes[field];
+  const code = own ?? (inBody ? 'invalid_json' : 'invalid_input');
+  return errors[code](`The field ${[field, ...rest].join('.')} ${place} is not usable: ${issue.message}.`);
+}

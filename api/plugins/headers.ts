@@ -1,0 +1,22 @@
+/** Headers of every answer: the request's id, and what keeps a browser from making more of an answer than it is. */
+import type { Api } from '../api.ts';
+
+const defaults = {
+  'x-content-type-options': 'nosniff',
+  'x-frame-options': 'DENY',
+  'referrer-policy': 'no-referrer',
+  'cross-origin-resource-policy': 'same-origin',
+  'content-security-policy': "default-src 'none'; frame-ancestors 'none'",
+};
+
+/** Sets them first of all, so that a route may say otherwise. */
+export function setHeaders(app: Api, baseUrl: string): void {
+  const all: Record<string, string> = baseUrl.startsWith('https:')
+    ? { ...defaults, 'strict-transport-security': 'max-age=31536000' }
+    : defaults;
+  app.addHook('onRequest', async (request, reply) => {
+    reply.headers(all);
+    reply.header('x-request-id', request.id);
+    if (request.url.startsWith('/v1/')) reply.header('cache-control', 'no-store');
+  });
+}

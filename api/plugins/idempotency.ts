@@ -1,0 +1,101 @@
+/** `Idempotency-Key` on every POST of the scope: a repeated call answers what the first one made, as it is now. */
+import type { FastifyRequest } from 'fastify';
+import type { Deps } from '../../deps.ts';
+import { AppError, errors } from '../../errors.ts';
+import { newId, newSecret } from '../../ids.ts';
+import type { Api } from '../api.ts';
+import { type Attempt, begin, free, keep, renew, renewalMs } from '../idempotency.ts';
+import { bearerSecret } from './bearer.ts';
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** Set while the call runs under an `Idempotency-Key`, and in a replay. */
+    attempt: Attempt | null;
+    renewal: NodeJS.Timeout | null;
+    /** Id of the resource in the answer. */
+    answeredId: string | null;
+  }
+}
+
+/** Gives `request.newId` and `request.newSecret` to all scopes. */
+export function makeOnce(app: Api): void {
+  app.decorateRequest('attempt', null);
+  app.decorateRequest('renewal', null);
+  app.decorateRequest('answeredId', null);
+  app.decorateRequest('newId', function (this: FastifyRequest, prefix) {
+    return this.attempt ? `${prefix}_${this.attempt.reservedId}` : newId(prefix);
+  });
+  app.decorateRequest('newSecret', function (this: FastifyRequest, prefix) {
+    return this.attempt?.secret ? `${prefix}_${this.attempt.secret.toString('base64url')}` : newSecret(prefix);
+  });
+}
+
+/** After the token and the body are known to be good, so that a call which is refused for them leaves its key free. */
+export function honourIdempotencyKeys(scope: Api, deps: Deps): void {
+  scope.addHook('preHandler', async (request, reply) => {
+    const key = readKey(request);
+    if (key === undefined) return;
+    const { showsSecret = false } = request.routeOptions.config;
+    request.attempt = await begin(deps, repeatable(request, key), { showsSecret });
+    const answer = await earlierAnswer(request, request.attempt);
+    if (answer !== undefined) return reply.send(answer);
+    request.renewal = keepRenewing(deps, request, request.attempt);
+  });
+
+  scope.addHook('preSerialization', async (request, _reply, payload) => {
+    const id = (payload as { id?: unknown } | null)?.id;
+    if (typeof id === 'string') request.answeredId = id;
+    return payload;
+  });
+
+  scope.addHook('onSend', async (request, reply) => {
+    const { attempt } = request;
+    clearInterval(request.renewal ?? undefined);
+    if (!attempt || attempt.state === 'answered') return;
+    const { makes } = request.routeOptions.config;
+    const made = request.answeredId ?? (makes ? `${makes}_${attempt.reservedId}` : attempt.reservedId);
+    const done = reply.statusCode < 400 ? keep(deps, attempt, made) : free(deps, attempt);
+    // Not kept: the lease runs out, and the next call takes this one up.
+    await done.catch((error) => request.log.warn({ err: error }, 'an idempotency key could not be settled'));
+  });
+}
+
+function readKey(request: FastifyRequest): string | undefined {
+  const key = request.headers['idempotency-key'];
+  if (request.method !== 'POST' || key === undefined) return undefined;
+  if (typeof key === 'string' && /^[\x21-\x7e]{1,255}$/.test(key)) return key;
+  throw errors.invalid_input('The header Idempotency-Key takes 1 to 255 visible ASCII characters.');
+}
+
+function repeatable(request: FastifyRequest, key: string) {
+  return {
+    accountId: request.actor.accountId,
+    method: request.method,
+    path: request.url,
+    key,
+    body: request.body,
+    bearer: bearerSecret(request) ?? '',
+  };
+}
+
+/** The answer to give in place of running the call; `undefined` when it is to run. */
+async function earlierAnswer(request: FastifyRequest, attempt: Attempt): Promise<unknown> {
+  const { replay, makes } = request.routeOptions.config;
+  if (!replay || attempt.state === 'first') return undefined;
+  if (attempt.state === 'answered') return await replay(request, attempt.resourceId);
+  if (!makes) return undefined;
+  try {
+    return await replay(request, `${makes}_${attempt.reservedId}`);
+  } catch (error) {
+    // It died before it had made anything.
+    if (error instanceof AppError && error.code === 'not_found') return undefined;
+    throw error;
+  }
+}
+
+function keepRenewing(deps: Deps, request: FastifyRequest, attempt: Attempt): NodeJS.Timeout {
+  const timer = setInterval(() => {
+    renew(deps, attempt).catch((error) => request.log.warn({ err: error }, 'an idempotency key could not be renewed'));
+  }, renewalMs);
+  return timer.unref();
+}

@@ -1,0 +1,50 @@
+/** Bodies: JSON in UTF-8 of at most 1 MiB. An absent body is an empty object. */
+import { isUtf8 } from 'node:buffer';
+import { errors } from '../../errors.ts';
+import type { Api } from '../api.ts';
+
+export const bodyBytesMax = 1_048_576;
+const depthMax = 64;
+
+export function readJson(app: Api): void {
+  const parse = app.getDefaultJsonParser('error', 'error');
+  app.removeAllContentTypeParsers();
+  app.addContentTypeParser('application/json', { parseAs: 'buffer' }, (request, body: Buffer, done) => {
+    if (body.length === 0) return done(null, undefined);
+    if (!isUtf8(body)) return done(errors.invalid_json('The body is not UTF-8.'));
+    // Passing the text on as JSON alone: `__proto__` and `constructor.prototype` are refused here.
+    parse(request, body.toString(), (error, value) => {
+      if (error) return done(error);
+      const fault = unstorable(value);
+      done(fault === undefined ? null : errors.invalid_json(fault), value);
+    });
+  });
+  app.addHook('preValidation', async (request) => {
+    if (request.body === undefined && request.routeOptions.schema?.body) request.body = {};
+    const address = [...Object.values(request.params ?? {}), ...Object.entries(request.query ?? {}).flat()].flat();
+    if (!address.every(isStorable)) throw errors.invalid_input('The address holds characters that no text may hold.');
+  });
+}
+
+/** Text that the database can hold: no NUL, no half of a surrogate pair. */
+function isStorable(text: unknown): boolean {
+  return typeof text !== 'string' || (text.isWellFormed() && !text.includes('\0'));
+}
+
+/** Says what makes the value impossible to keep. Walks without recursion, for the depth is the caller's choice. */
+function unstorable(root: unknown): string | undefined {
+  let level: unknown[] = [root];
+  for (let depth = 0; level.length > 0; depth++) {
+    if (depth > depthMax) return `The body is nested deeper than ${depthMax} levels.`;
+    const next: unknown[] = [];
+    for (const value of level) {
+      if (!isStorable(value)) return 'The body holds a NUL character or half of a surrogate pair.';
+      if (Array.isArray(value)) for (const item of value) next.push(item);
+      else if (value !== null && typeof value === 'object') {
+        for (const [key, item] of Object.entries(value)) next.push(key, item);
+      }
+    }
+    level = next;
+  }
+  return undefined;
+}

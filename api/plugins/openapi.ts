@@ -1,0 +1,90 @@
+/** `GET /openapi.json`, made from the very schemas that validate, and `/docs`, which shows it without a request to anywhere else. */
+import swagger from '@fastify/swagger';
+import reference from '@scalar/fastify-api-reference';
+import { jsonSchemaTransform, jsonSchemaTransformObject } from 'fastify-type-provider-zod';
+import type { Config } from '../../config.ts';
+import { catalog } from '../../errors.ts';
+import type { Api } from '../api.ts';
+
+const description = `Makes and runs websites for an agent and its owner.
+
+Every success is 200. Every failure has the body of \`Error\`; its codes are below and at \`GET /errors\`. A list answers
+\`{ items, next_cursor }\`, newest first. A POST takes \`Idempotency-Key\` (kept 24 hours: a repeated call answers what the first one
+made, as it is now). A call that starts work waits for it up to 20 s, or as \`Prefer: wait=N\` (0 to 50) or
+\`Prefer: respond-async\` say. Limited calls carry \`ratelimit-*\` headers.`;
+
+/** Collects the routes that are added after it. */
+export async function describeApi(app: Api, config: Config): Promise<void> {
+  await app.register(swagger, {
+    openapi: {
+      openapi: '3.1.0',
+      info: { title: 'Frontage', version: '1', description: `${description}\n\n${errorTable()}` },
+      servers: [{ url: config.baseUrl }],
+      components: { securitySchemes: { bearer: { type: 'http', scheme: 'bearer' } } },
+      security: [{ bearer: [] }],
+    },
+    transform: (document) => {
+      const { schema, url } = jsonSchemaTransform(document);
+      const isPost = document.route.method === 'POST' && url.startsWith('/v1/');
+      const shown = { ...schema, ...(isPost && !schema.security ? { headers: idempotencyHeader } : {}) };
+      if (isEmptyObject(shown.body)) delete shown.body;
+      if (isEmptyObject(shown.querystring)) delete shown.querystring;
+      return { schema: shown, url };
+    },
+    transformObject: jsonSchemaTransformObject,
+  });
+}
+
+/** The document and the page that shows it. Neither needs a token. */
+export async function serveDescription(scope: Api): Promise<void> {
+  scope.get('/openapi.json', { schema: { hide: true }, config: { operation: 'openapi.read' } }, async () =>
+    scope.swagger(),
+  );
+  scope.get('/errors', { schema: { hide: true }, config: { operation: 'errors.list' } }, async () => ({
+    errors: catalog,
+  }));
+  await scope.register(reference, {
+    routePrefix: '/docs',
+    configuration: { url: '/openapi.json', withDefaultFonts: false, hideClientButton: true, telemetry: false },
+    hooks: {
+      onRequest(_request, reply, done) {
+        reply.header('content-security-policy', pagePolicy);
+        done();
+      },
+    },
+  });
+}
+
+const pagePolicy = [
+  "default-src 'none'",
+  "script-src 'self' 'unsafe-inline' 'unsafe-eval'",
+  "style-src 'self' 'unsafe-inline'",
+  "img-src 'self' data: blob:",
+  "font-src 'self' data:",
+  "connect-src 'self'",
+  "frame-ancestors 'none'",
+].join('; ');
+
+const idempotencyHeader = {
+  type: 'object',
+  properties: {
+    'Idempotency-Key': {
+      type: 'string',
+      minLength: 1,
+      maxLength: 255,
+      description: 'Makes the call safe to repeat for 24 hours.',
+    },
+  },
+};
+
+function isEmptyObject(schema: unknown): boolean {
+  const { type, properties, additionalProperties } = (schema ?? {}) as Record<string, unknown>;
+  return type === 'object' && additionalProperties === false && Object.keys(properties ?? {}).length === 0;
+}
+
+function errorTable(): string {
+  const rows = Object.entries(catalog).map(
+    ([code, { status, retryable, when }]) => `| \`${code}\` | ${status} | ${retryable} | ${when} |`,
+  );
+  return ['## Errors', '', '| Code | Status | Retryable | When |', '|---|---|---|---|', ...rows].join('\n');
+}

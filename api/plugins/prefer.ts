@@ -1,0 +1,43 @@
+/** `Prefer: wait=N` and `Prefer: respond-async` (RFC 7240). A preference that can't be read is passed over, as section 2 asks. */
+import type { FastifyRequest } from 'fastify';
+import type { Api } from '../api.ts';
+
+const defaultMs = 20_000;
+const maxSeconds = 50;
+
+type Preference = { waitMs: number; applied: string | undefined };
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** Set once the route has asked how long to wait. */
+    preference: Preference | null;
+  }
+}
+
+/** Gives `request.waitMs`. A route that reads it has applied the preference, and the answer says so. */
+export function preferWaiting(app: Api): void {
+  app.decorateRequest('preference', null);
+  app.decorateRequest('waitMs', {
+    getter(this: FastifyRequest) {
+      this.preference ??= readPreference(this.headers.prefer);
+      return this.preference.waitMs;
+    },
+  });
+  app.addHook('onSend', async (request, reply) => {
+    if (request.preference?.applied) reply.header('preference-applied', request.preference.applied);
+  });
+}
+
+/** Reads the header: the first preference of a kind counts (RFC 7240 section 2), and more than 50 s is 50 s. */
+export function readPreference(header: string | string[] | undefined): Preference {
+  const preferences = [header ?? []].flat().join(',').split(',');
+  for (const preference of preferences) {
+    const [name = '', value] = (preference.split(';', 1)[0] ?? '').split('=').map((part) => part.trim());
+    if (name.toLowerCase() === 'respond-async') return { waitMs: 0, applied: 'respond-async' };
+    const seconds = /^"?(\d{1,9})"?$/.exec(value ?? '')?.[1];
+    if (name.toLowerCase() !== 'wait' || seconds === undefined) continue;
+    const granted = Math.min(Number(seconds), maxSeconds);
+    return { waitMs: granted * 1000, applied: `wait=${granted}` };
+  }
+  return { waitMs: defaultMs, applied: undefined };
+}

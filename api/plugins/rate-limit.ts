@@ -1,0 +1,99 @@
+/**
+ * Limits per minute, counted in the database so that all API processes share them. A counter that can't be reached lets the call
+ * pass: a limit protects the service, and must not be what takes it down.
+ */
+import rateLimit, { normalizeIP, type RateLimitPluginOptions } from '@fastify/rate-limit';
+import type { FastifyRequest } from 'fastify';
+import type { Deps } from '../../deps.ts';
+import { type AppError, errors } from '../../errors.ts';
+import type { Api } from '../api.ts';
+
+/** Requests a minute, before `FRONTAGE_RATE_SCALE`. */
+export const perMinute = { token: 600, signIn: 120, pages: 120 } as const;
+const windowMs = 60_000;
+
+/** Makes the limiters of this file usable in all scopes of the app. */
+export async function shareLimits(app: Api, deps: Deps): Promise<void> {
+  await app.register(rateLimit, {
+    global: false,
+    enableDraftSpec: true,
+    skipOnError: true,
+    timeWindow: windowMs,
+    store: counterStore(deps) as NonNullable<RateLimitPluginOptions['store']>,
+    errorResponseBuilder: (_request, { ttl }) => limited(ttl),
+  });
+}
+
+/** Counts the calls of each token. After `requireToken`. */
+export function limitTokens(scope: Api, { config }: Deps): void {
+  const max = Math.ceil(perMinute.token * config.rateScale);
+  scope.addHook('onRequest', scope.rateLimit({ max, keyGenerator: (request) => `token:${request.actor.tokenId}` }));
+}
+
+/** Counts the calls of each client address under a name of the scope's. */
+export function limitAddresses(scope: Api, { config }: Deps, name: keyof typeof perMinute): void {
+  const max = Math.ceil(perMinute[name] * config.rateScale);
+  scope.addHook('onRequest', scope.rateLimit({ max, keyGenerator: (request) => `${name}:${addressOf(request)}` }));
+}
+
+/** Counts calls without a known token for each client address; answers `rate_limited` when there were too many. */
+export function limitFailedSignIns(
+  scope: Api,
+  { config }: Deps,
+): (request: FastifyRequest) => Promise<AppError | undefined> {
+  const count = scope.createRateLimit({
+    max: Math.ceil(perMinute.signIn * config.rateScale),
+    keyGenerator: (request) => `refused:${addressOf(request)}`,
+  });
+  return async (request) => {
+    const result = await count(request);
+    return !result.isAllowed && result.isExceeded ? limited(result.ttl) : undefined;
+  };
+}
+
+/** The client: one IPv4 address, or the /64 network that one IPv6 client commands. */
+function addressOf(request: FastifyRequest): string {
+  return normalizeIP(request.ip);
+}
+
+function limited(ttlMs: number): AppError {
+  const seconds = Math.max(1, Math.ceil(ttlMs / 1000));
+  return errors.rate_limited(`Too many requests in one minute. Wait ${seconds} s.`, {
+    nextAction: `Send the same request again after ${seconds} seconds.`,
+    retryAfterSeconds: seconds,
+  });
+}
+
+type Counted = (error: Error | null, result?: { current: number; ttl: number }) => void;
+
+/** The store that the limiter wants as a class; all its limiters count in one table, told apart by their keys. */
+function counterStore({ em, clock, log }: Deps) {
+  return class CounterStore {
+    incr(key: string, done: Counted, lengthMs: number): void {
+      count(key, lengthMs).then(
+        (result) => done(null, result),
+        (error: Error) => {
+          log.warn({ err: error }, 'a rate limit could not be counted; the call passes');
+          done(error);
+        },
+      );
+    }
+    child(): CounterStore {
+      return this;
+    }
+  };
+
+  async function count(key: string, lengthMs: number): Promise<{ current: number; ttl: number }> {
+    const now = clock.now();
+    const end = new Date(now.getTime() + lengthMs);
+    const [row] = await em().execute<[{ hits: number; resets_at: string | Date }]>(
+      `insert into rate_limit as counter (key, hits, resets_at) values (?, 1, ?)
+       on conflict (key) do update set
+         hits = case when counter.resets_at <= ? then 1 else counter.hits + 1 end,
+         resets_at = case when counter.resets_at <= ? then excluded.resets_at else counter.resets_at end
+       returning hits, resets_at`,
+      [key, end, now, now],
+    );
+    return { current: row.hits, ttl: new Date(row.resets_at).getTime() - now.getTime() };
+  }
+}

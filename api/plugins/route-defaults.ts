@@ -1,0 +1,26 @@
+/** What every route has without saying so: its error answer, and the refusal of whatever it does not take. */
+import { z } from 'zod';
+import type { Api } from '../api.ts';
+import { errorAnswer, noInput } from '../schemas.ts';
+
+const noQuery = z.strictObject({});
+const methodsWithBody = ['POST', 'PUT', 'PATCH', 'DELETE'];
+
+/** Add it to a scope before its routes. A route without a name or a declared answer is a mistake, found at the start. */
+export function completeRoutes(scope: Api): void {
+  scope.addHook('onRoute', (route) => {
+    const { operation } = route.config ?? {};
+    if (!operation) throw new Error(`${route.method} ${route.url} has no operation name`);
+    const { response } = (route.schema ?? {}) as { response?: Record<string, unknown> };
+    if (!response) throw new Error(`${operation} declares no answer`);
+    const takesBody = [route.method].flat().some((method) => methodsWithBody.includes(method));
+    route.schema = {
+      querystring: noQuery,
+      ...(takesBody && !route.config?.rawBody ? { body: noInput } : {}),
+      ...route.schema,
+      operationId: operation,
+      tags: route.schema?.tags ?? [operation.split('.', 1)[0] ?? operation],
+      response: { ...response, default: errorAnswer },
+    } as NonNullable<typeof route.schema>;
+  });
+}

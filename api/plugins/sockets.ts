@@ -1,0 +1,27 @@
+/** What a connection may cost before it has sent a request that can be read. */
+import type { Socket } from 'node:net';
+import { errors } from '../../errors.ts';
+
+/** Milliseconds. A whole push has to fit into `requestTimeout`; headers come at once or from someone who means harm. */
+export const timeouts = {
+  http: { headersTimeout: 15_000, maxHeaderSize: 32_768 },
+  requestTimeout: 15 * 60_000,
+  keepAliveTimeout: 72_000,
+  connectionTimeout: 0,
+} as const;
+
+/** Answers what is no HTTP request, too large in its headers, or too slow, with the contract's body, and hangs up. */
+export function refuseBrokenRequests(error: NodeJS.ErrnoException, socket: Socket): void {
+  if (error.code === 'ECONNRESET' || socket.destroyed || !socket.writable) return void socket.destroy();
+  const body = JSON.stringify({ error: errors.invalid_input(faultOf(error.code)).toBody() });
+  socket.end(
+    'HTTP/1.1 400 Bad Request\r\nconnection: close\r\ncontent-type: application/json; charset=utf-8\r\n' +
+      `x-content-type-options: nosniff\r\ncontent-length: ${Buffer.byteLength(body)}\r\n\r\n${body}`,
+  );
+}
+
+function faultOf(code: string | undefined): string {
+  if (code === 'HPE_HEADER_OVERFLOW') return 'The headers of the request are over 32 KiB.';
+  if (code === 'ERR_HTTP_REQUEST_TIMEOUT') return 'The request did not arrive in time.';
+  return 'This is not a well-formed HTTP/1.1 request.';
+}

@@ -1,0 +1,31 @@
+/** The API process. Answers until it is told to stop, then finishes what it has begun. */
+import { readConfig } from '../config.ts';
+import { createDeps } from '../deps.ts';
+import { buildApp } from './app.ts';
+import { startSweeping } from './sweeping.ts';
+
+/** How long requests that run may go on after the word to stop. */
+const graceMs = 10_000;
+
+const config = readConfig();
+const deps = createDeps(config, { name: 'api' });
+const app = await buildApp(deps);
+const stopSweeping = startSweeping(deps);
+const url = await app.listen({ host: config.api.host, port: config.api.port });
+process.send?.({ ready: true, url });
+
+let stopping = false;
+async function stop(): Promise<void> {
+  if (stopping) return;
+  stopping = true;
+  deps.log.info('stopping');
+  // Those that wait for work to finish would use up the grace: their work goes on without them.
+  setTimeout(() => app.server.closeAllConnections(), graceMs).unref();
+  stopSweeping();
+  await app.close();
+  await deps.close();
+  process.exit(0);
+}
+process.once('SIGTERM', stop);
+process.once('SIGINT', stop);
+process.once('disconnect', stop);

@@ -1,0 +1,101 @@
+import type { FastifyRequest } from 'fastify';
+import { Site } from '../../db/entities/site.ts';
+import type { Deps } from '../../deps.ts';
+import { loadSite } from '../access.ts';
+import type { Api } from '../api.ts';
+import { listOf, page, pageQuery } from '../pages.ts';
+import { idParams } from '../schemas.ts';
+import { archiveSite, createSite, unarchiveSite, unpublishedChanges, updateSite } from './rules.ts';
+import { siteChange, siteDetailSchema, siteDetailView, siteInput, siteSchema, siteView } from './schemas.ts';
+
+/** Sites: made from a template, listed, renamed, archived. */
+export function siteRoutes(app: Api, deps: Deps): void {
+  const { config } = deps;
+  const replay = async ({ em, actor }: Pick<FastifyRequest, 'em' | 'actor'>, id: string) =>
+    siteView(await loadSite(em, actor, id), { config, actor });
+
+  app.post(
+    '/v1/sites',
+    {
+      config: { operation: 'site.create', capability: 'repositories', makes: 'site', replay },
+      schema: {
+        summary: 'Make a site',
+        description: 'Its source stands in git at once, from the template, and builds as it is.',
+        body: siteInput,
+        response: { 200: siteSchema },
+      },
+    },
+    async (request) => {
+      const { em, actor } = request;
+      const site = await createSite(em, deps, actor, { id: request.newId('site'), ...request.body });
+      return siteView(site, { config, actor });
+    },
+  );
+
+  app.get(
+    '/v1/sites',
+    {
+      config: { operation: 'site.list' },
+      schema: { summary: 'List the sites', querystring: pageQuery, response: { 200: listOf(siteSchema) } },
+    },
+    async ({ em, actor, query }) => {
+      const { rows, next_cursor } = await page(
+        config.secret,
+        ['sites', actor.accountId],
+        query,
+        (after, limit) =>
+          em.find(
+            Site,
+            { account: actor.accountId, ...(after ? { id: { $lt: after } } : {}) },
+            { orderBy: { id: 'desc' }, limit },
+          ),
+        (site) => site.id,
+      );
+      return { items: rows.map((site) => siteView(site, { config, actor })), next_cursor };
+    },
+  );
+
+  app.get(
+    '/v1/sites/:id',
+    {
+      config: { operation: 'site.read' },
+      schema: { summary: 'Read a site', params: idParams, response: { 200: siteDetailSchema } },
+    },
+    async ({ em, actor, params }) => {
+      const site = await loadSite(em, actor, params.id);
+      return siteDetailView(site, await unpublishedChanges(em, deps, site), { config, actor });
+    },
+  );
+
+  app.patch(
+    '/v1/sites/:id',
+    {
+      config: { operation: 'site.update' },
+      schema: { summary: 'Change title or name', params: idParams, body: siteChange, response: { 200: siteSchema } },
+    },
+    async ({ em, actor, params, body }) => siteView(await updateSite(em, actor, params.id, body), { config, actor }),
+  );
+
+  app.post(
+    '/v1/sites/:id/archive',
+    {
+      config: { operation: 'site.archive', replay },
+      schema: {
+        summary: 'Archive a site',
+        description: 'It serves nothing, takes no change, and keeps its name. What is being built for it stops.',
+        params: idParams,
+        response: { 200: siteSchema },
+      },
+    },
+    async ({ em, actor, params }) => siteView(await archiveSite(em, deps, actor, params.id), { config, actor }),
+  );
+
+  app.post(
+    '/v1/sites/:id/unarchive',
+    {
+      config: { operation: 'site.unarchive', replay },
+      schema: { summary: 'Bring an archived site back', params: idParams, response: { 200: siteSchema } },
+    },
+    async ({ em, actor, params }) => siteView(await unarchiveSite(em, deps, actor, params.id), { config, actor }),
+  );
+}

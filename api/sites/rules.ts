@@ -1,0 +1,144 @@
+/** What may be done with a site itself. */
+import { LockMode, UniqueConstraintViolationException } from '@mikro-orm/core';
+import { Account } from '../../db/entities/account.ts';
+import { Deployment } from '../../db/entities/deployment.ts';
+import { Site } from '../../db/entities/site.ts';
+import type { EntityManager } from '../../db/orm.ts';
+import { enqueue } from '../../db/outbox.ts';
+import { unfinishedStatuses } from '../../db/states.ts';
+import type { Deps } from '../../deps.ts';
+import { type AppError, errors } from '../../errors.ts';
+import { newPublicId } from '../../ids.ts';
+import { readTemplate } from '../../templates/templates.ts';
+import { workflowIds } from '../../workflows/ids.ts';
+import { type Actor, loadSite, requireActive } from '../access.ts';
+import { missing } from '../capabilities.ts';
+import { countWithinLimit } from '../limits.ts';
+import { isReserved } from './names.ts';
+import type { UnpublishedChanges } from './schemas.ts';
+
+export type NewSite = { id: string; name: string; title: string; template: string };
+
+/**
+ * Makes a site with both repositories from a template. The repositories come first: a site that can be seen always has them, and a
+ * call that dies before its row is written has taken no name. Throws `invalid_name`, `invalid_template`, `plan_limit`.
+ */
+export async function createSite(em: EntityManager, deps: Deps, actor: Actor, input: NewSite): Promise<Site> {
+  const { repositories, clock } = deps;
+  if (!repositories) throw missing(deps.config, 'repositories') ?? new Error('repositories are on and not there');
+  const tree = await readTemplate(input.template, { title: input.title });
+  if (!tree) throw noSuchTemplate();
+  await requireFreeName(em, input.name);
+  await em.transactional((tx) => requireRoom(tx, deps, actor.accountId));
+  const owner = await em.findOneOrFail(Account, actor.accountId);
+  await repositories.create(input.id, tree, { name: owner.name, email: owner.email }, clock.now());
+  return await em
+    .transactional(async (tx) => {
+      await requireRoom(tx, deps, actor.accountId);
+      return tx.create(Site, {
+        ...input,
+        account: tx.getReference(Account, actor.accountId),
+        status: 'active',
+        publicId: newPublicId(),
+        createdAt: clock.now(),
+      });
+    })
+    .catch(refuseTakenName);
+}
+
+/** Changes title or name. A new name moves the address at once. Throws `nothing_to_update`, `invalid_name`. */
+export async function updateSite(
+  em: EntityManager,
+  actor: Actor,
+  siteId: string,
+  { title, name }: { title?: string | undefined; name?: string | undefined },
+): Promise<Site> {
+  const site = await loadSite(em, actor, siteId);
+  requireActive(site);
+  if (title === undefined && name === undefined) {
+    throw errors.nothing_to_update('The call names no change.', { nextAction: 'Send a title, a name, or both.' });
+  }
+  if (name !== undefined && name !== site.name) await requireFreeName(em, name);
+  site.title = title ?? site.title;
+  site.name = name ?? site.name;
+  await em.flush().catch(refuseTakenName);
+  return site;
+}
+
+/** Takes the site off the web and stops what is being built for it. Archiving an archived site changes nothing. */
+export async function archiveSite(em: EntityManager, { clock }: Deps, actor: Actor, siteId: string): Promise<Site> {
+  return await em.transactional(async (tx) => {
+    const site = await lockSite(tx, actor, siteId);
+    if (site.status === 'archived') return site;
+    site.status = 'archived';
+    site.archivedAt = clock.now();
+    const unfinished = await tx.find(Deployment, { site, status: { $in: [...unfinishedStatuses] } });
+    for (const deployment of unfinished) {
+      deployment.status = 'cancelled';
+      deployment.finishedAt = clock.now();
+      enqueue(tx, clock, { kind: 'cancel', workflowId: workflowIds.publishSite(deployment.id) });
+    }
+    return site;
+  });
+}
+
+/** Serves again what was live before. Throws `plan_limit` when the account has as many active sites as it may. */
+export async function unarchiveSite(em: EntityManager, deps: Deps, actor: Actor, siteId: string): Promise<Site> {
+  return await em.transactional(async (tx) => {
+    const site = await loadSite(tx, actor, siteId);
+    if (site.status === 'active') return site;
+    await requireRoom(tx, deps, site.account.id);
+    site.status = 'active';
+    site.archivedAt = null;
+    return site;
+  });
+}
+
+/** Which of the repositories is ahead of what visitors see. Without a live version everything is. */
+export async function unpublishedChanges(em: EntityManager, deps: Deps, site: Site): Promise<UnpublishedChanges> {
+  const { repositories } = deps;
+  if (!repositories) return { source: false, content: false };
+  const live = site.liveDeploymentId ? await em.findOne(Deployment, { id: site.liveDeploymentId }) : null;
+  const [source, content] = await Promise.all([
+    repositories.head(site.id, 'source'),
+    repositories.head(site.id, 'content'),
+  ]);
+  return { source: live?.sourceCommit !== source, content: live?.contentCommit !== content };
+}
+
+async function lockSite(tx: EntityManager, actor: Actor, siteId: string): Promise<Site> {
+  const site = await loadSite(tx, actor, siteId);
+  await tx.lock(site, LockMode.PESSIMISTIC_WRITE);
+  await tx.refresh(site);
+  return site;
+}
+
+async function requireFreeName(em: EntityManager, name: string): Promise<void> {
+  if (isReserved(name) || (await em.count(Site, { name })) > 0) throw nameTaken(name);
+}
+
+/** Archived sites keep their name and their bytes, and do not count: nothing else would ever make room. */
+async function requireRoom(em: EntityManager, { config }: Deps, accountId: string): Promise<void> {
+  await countWithinLimit(em, accountId, {
+    limit: config.limits.sites,
+    count: () => em.count(Site, { account: accountId, status: 'active' }),
+    what: 'sites',
+    nextAction: 'Archive a site that is not needed with POST /v1/sites/{id}/archive.',
+  });
+}
+
+function refuseTakenName(error: unknown): never {
+  if (error instanceof UniqueConstraintViolationException && error.message.includes('site_name_key')) throw nameTaken();
+  throw error;
+}
+
+function nameTaken(name?: string): AppError {
+  const which = name === undefined ? 'That name' : `The name ${name}`;
+  return errors.invalid_name(`${which} is taken or reserved.`, { nextAction: 'Send another name.' });
+}
+
+function noSuchTemplate(): AppError {
+  return errors.invalid_template('There is no template of that name.', {
+    nextAction: 'Read GET /v1/templates for the names there are.',
+  });
+}

@@ -1,0 +1,82 @@
+import { z } from 'zod';
+import { type Config, siteAddress } from '../../config.ts';
+import type { Site } from '../../db/entities/site.ts';
+import type { Actor } from '../access.ts';
+import { moment } from '../schemas.ts';
+
+const name = z
+  .string()
+  .min(2)
+  .max(40)
+  // Two hyphens in a row are kept for hosts of the platform's own, and for internationalised names (RFC 5891 section 4.2.3.1).
+  .regex(/^[a-z0-9]+(-[a-z0-9]+)*$/, 'a name takes lower-case letters, digits, and single hyphens between them')
+  .describe('First part of the address: 2 to 40 lower-case letters, digits and hyphens.');
+const title = z.string().trim().min(1).max(120).describe('What the site is called, for people.');
+
+export const siteInput = z.strictObject({
+  name,
+  title,
+  template: z.string().default('blank').describe('A name of GET /v1/templates.'),
+});
+export const siteChange = z.strictObject({ title: title.optional(), name: name.optional() });
+
+export const siteSchema = z
+  .object({
+    id: z.string(),
+    name: z.string(),
+    title: z.string(),
+    template: z.string(),
+    status: z.enum(['active', 'archived']),
+    address: z.string().describe('Where visitors find it.'),
+    git: z.object({ source: z.string(), content: z.string() }).describe('Addresses of its two repositories.'),
+    live_deployment_id: z.string().nullable(),
+    open_comments: z.number().int().describe('Open comment threads.'),
+    public_id: z.string(),
+    role: z.enum(['owner', 'collaborator']),
+    created_at: moment,
+    archived_at: moment.nullable(),
+  })
+  .meta({ id: 'Site' });
+
+export const siteDetailSchema = siteSchema
+  .extend({
+    has_unpublished_changes: z.boolean(),
+    unpublished_changes: z.object({ source: z.boolean(), content: z.boolean() }),
+  })
+  .meta({ id: 'SiteDetail' });
+
+export type UnpublishedChanges = { source: boolean; content: boolean };
+
+export function siteView(site: Site, { config, actor }: { config: Config; actor: Actor }): z.output<typeof siteSchema> {
+  return {
+    id: site.id,
+    name: site.name,
+    title: site.title,
+    template: site.template,
+    status: site.status,
+    address: siteAddress(config, site.name),
+    git: {
+      source: `${config.baseUrl}/git/${site.id}.git`,
+      content: `${config.baseUrl}/git/${site.id}.content.git`,
+    },
+    live_deployment_id: site.liveDeploymentId ?? null,
+    // No page can be commented on yet, so there is no thread to count.
+    open_comments: 0,
+    public_id: site.publicId,
+    role: site.account.id === actor.accountId ? 'owner' : 'collaborator',
+    created_at: site.createdAt,
+    archived_at: site.archivedAt ?? null,
+  };
+}
+
+export function siteDetailView(
+  site: Site,
+  changes: UnpublishedChanges,
+  context: { config: Config; actor: Actor },
+): z.output<typeof siteDetailSchema> {
+  return {
+    ...siteView(site, context),
+    has_unpublished_changes: changes.source || changes.content,
+    unpublished_changes: changes,
+  };
+}

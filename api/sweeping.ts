@@ -1,0 +1,19 @@
+/** Removes what the API's own memory holds past its time. Any process may, at any time; nothing depends on it but disk space. */
+import type { Deps } from '../deps.ts';
+import { sweepIdempotencyKeys } from './idempotency.ts';
+
+const everyMs = 10 * 60_000;
+
+/** Answers the function that ends it. */
+export function startSweeping(deps: Deps): () => void {
+  const timer = setInterval(() => {
+    sweep(deps).catch((error) => deps.log.warn({ err: error }, 'a sweep failed; the next one follows'));
+  }, everyMs);
+  timer.unref();
+  return () => clearInterval(timer);
+}
+
+export async function sweep(deps: Pick<Deps, 'em' | 'clock'>): Promise<void> {
+  await sweepIdempotencyKeys(deps);
+  await deps.em().execute('delete from rate_limit where resets_at < ?', [deps.clock.now()]);
+}

@@ -1,0 +1,34 @@
+import { z } from 'zod';
+import type { Deps } from '../../deps.ts';
+import { listTemplates } from '../../templates/templates.ts';
+import type { Api } from '../api.ts';
+import { listOf, page, pageQuery } from '../pages.ts';
+
+const templateSchema = z
+  .object({ name: z.string(), title: z.string(), description: z.string(), preview_url: z.string().nullable() })
+  .meta({ id: 'Template' });
+
+/** Starters that a site can be made from. */
+export function templateRoutes(app: Api, { config }: Deps): void {
+  app.get(
+    '/v1/templates',
+    {
+      config: { operation: 'template.list' },
+      schema: { summary: 'List the templates', querystring: pageQuery, response: { 200: listOf(templateSchema) } },
+    },
+    async ({ query }) => {
+      const all = await listTemplates();
+      const { rows, next_cursor } = await page(
+        config.secret,
+        ['templates'],
+        query,
+        (after, limit) => {
+          const from = after === undefined ? 0 : all.findIndex(({ name }) => name === after) + 1;
+          return all.slice(from, from + limit);
+        },
+        ({ name }) => name,
+      );
+      return { items: rows.map((template) => ({ ...template, preview_url: null })), next_cursor };
+    },
+  );
+}

@@ -1,0 +1,84 @@
+import { Token } from '../../db/entities/token.ts';
+import type { Deps } from '../../deps.ts';
+import type { Api } from '../api.ts';
+import { listOf, page, pageQuery } from '../pages.ts';
+import { idParams } from '../schemas.ts';
+import { createToken, loadToken, renameToken, revokeToken } from './rules.ts';
+import { newTokenSchema, tokenChange, tokenInput, tokenSchema, tokenView } from './schemas.ts';
+
+/** The account's bearer tokens. */
+export function tokenRoutes(app: Api, deps: Deps): void {
+  app.post(
+    '/v1/tokens',
+    {
+      config: {
+        operation: 'token.create',
+        makes: 'tok',
+        showsSecret: true,
+        replay: async (request, id) => ({
+          ...tokenView(await loadToken(request.em, request.actor, id), request.actor),
+          access_token: request.newSecret('fro'),
+        }),
+      },
+      schema: {
+        summary: 'Issue a token',
+        description: 'The answer shows the token itself, in `access_token`, this once.',
+        body: tokenInput,
+        response: { 200: newTokenSchema },
+      },
+    },
+    async (request) => {
+      const { name, expires_at } = request.body;
+      const secret = request.newSecret('fro');
+      const input = {
+        id: request.newId('tok'),
+        secret,
+        name,
+        expiresAt: expires_at ? new Date(expires_at) : undefined,
+      };
+      const token = await createToken(request.em, deps, request.actor, input);
+      return { ...tokenView(token, request.actor), access_token: secret };
+    },
+  );
+
+  app.get(
+    '/v1/tokens',
+    {
+      config: { operation: 'token.list' },
+      schema: { summary: 'List the tokens', querystring: pageQuery, response: { 200: listOf(tokenSchema) } },
+    },
+    async ({ em, actor, query }) => {
+      const { rows, next_cursor } = await page(
+        deps.config.secret,
+        ['tokens', actor.accountId],
+        query,
+        (after, limit) =>
+          em.find(
+            Token,
+            { account: actor.accountId, revokedAt: null, ...(after ? { id: { $lt: after } } : {}) },
+            { orderBy: { id: 'desc' }, limit },
+          ),
+        (token) => token.id,
+      );
+      return { items: rows.map((token) => tokenView(token, actor)), next_cursor };
+    },
+  );
+
+  app.patch(
+    '/v1/tokens/:id',
+    {
+      config: { operation: 'token.rename' },
+      schema: { summary: 'Rename a token', params: idParams, body: tokenChange, response: { 200: tokenSchema } },
+    },
+    async ({ em, actor, params, body }) => tokenView(await renameToken(em, actor, params.id, body.name), actor),
+  );
+
+  app.delete(
+    '/v1/tokens/:id',
+    {
+      config: { operation: 'token.revoke' },
+      schema: { summary: 'Revoke a token at once', params: idParams, response: { 200: tokenSchema } },
+    },
+    async ({ em, actor, params }) => tokenView(await revokeToken(em, deps.clock, actor, params.id), actor),
+  );
+}

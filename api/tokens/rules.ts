@@ -1,0 +1,95 @@
+/** What may be done with an account's tokens. */
+import { Account } from '../../db/entities/account.ts';
+import { Token } from '../../db/entities/token.ts';
+import type { EntityManager } from '../../db/orm.ts';
+import type { Deps } from '../../deps.ts';
+import { errors } from '../../errors.ts';
+import { isId, newId, newSecret } from '../../ids.ts';
+import type { Actor } from '../access.ts';
+import { countWithinLimit } from '../limits.ts';
+import { hashSecret } from '../secrets.ts';
+
+type Clock = Deps['clock'];
+export type NewToken = {
+  id?: string;
+  /** `fro_…`; made here when the caller brings none. */
+  secret?: string;
+  name: string;
+  expiresAt?: Date | undefined;
+};
+
+/** Adds a token to the account. Answers it with its secret, which is held nowhere. Throws `invalid_expiry`. */
+export async function issueToken(
+  em: EntityManager,
+  clock: Clock,
+  accountId: string,
+  { id = newId('tok'), secret = newSecret('fro'), name, expiresAt }: NewToken,
+): Promise<{ token: Token; secret: string }> {
+  const now = clock.now();
+  if (expiresAt && expiresAt <= now) {
+    throw errors.invalid_expiry('expires_at is not in the future.', {
+      nextAction: 'Send a later expires_at, or leave it out for a token that does not expire.',
+    });
+  }
+  const token = em.create(Token, {
+    id,
+    account: em.getReference(Account, accountId),
+    name,
+    hash: hashSecret(secret),
+    lastFour: secret.slice(-4),
+    createdAt: now,
+    expiresAt: expiresAt ?? null,
+  });
+  await em.flush();
+  return { token, secret };
+}
+
+/** Issues a token at the wish of one who holds one. Throws `plan_limit`. */
+export async function createToken(
+  em: EntityManager,
+  { clock, config }: Deps,
+  actor: Actor,
+  input: NewToken,
+): Promise<Token> {
+  return await em.transactional(async (tx) => {
+    await countWithinLimit(tx, actor.accountId, {
+      limit: config.limits.tokens,
+      count: () => tx.count(Token, usable(actor.accountId, clock.now())),
+      what: 'tokens',
+      nextAction: 'Revoke one that is not used any more with DELETE /v1/tokens/{id}.',
+    });
+    return (await issueToken(tx, clock, actor.accountId, input)).token;
+  });
+}
+
+/** The caller's token that is not revoked, its expired ones too. Throws `not_found`. */
+export async function loadToken(em: EntityManager, actor: Actor, id: string): Promise<Token> {
+  const token = isId('tok', id) ? await em.findOne(Token, { id, account: actor.accountId, revokedAt: null }) : null;
+  if (token) return token;
+  throw errors.not_found('There is no token of that id on this account.', { nextAction: 'Read GET /v1/tokens.' });
+}
+
+export async function renameToken(em: EntityManager, actor: Actor, id: string, name: string): Promise<Token> {
+  const token = await loadToken(em, actor, id);
+  token.name = name;
+  await em.flush();
+  return token;
+}
+
+/** Revokes at once. Throws `current_token` for the token that asks. */
+export async function revokeToken(em: EntityManager, clock: Clock, actor: Actor, id: string): Promise<Token> {
+  const token = await loadToken(em, actor, id);
+  if (token.id === actor.tokenId) {
+    throw errors.current_token('A token cannot revoke itself.', {
+      nextAction: `Revoke it with another token of the account: DELETE /v1/tokens/${id}.`,
+    });
+  }
+  token.revokedAt = clock.now();
+  await em.flush();
+  return token;
+}
+
+/** Tokens that still open the account: what the cap on tokens counts. */
+export function usable(accountId: string, now: Date) {
+  return { account: accountId, revokedAt: null, $or: [{ expiresAt: null }, { expiresAt: { $gt: now } }] };
+}

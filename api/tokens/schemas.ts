@@ -1,0 +1,39 @@
+import { z } from 'zod';
+import type { Token } from '../../db/entities/token.ts';
+import type { Actor } from '../access.ts';
+import { moment } from '../schemas.ts';
+
+const name = z.string().trim().min(1).max(100).describe('What it is for, as its owner will recognise it.');
+
+export const tokenInput = z.strictObject({
+  name,
+  expires_at: z.iso.datetime({ offset: true }).optional().describe('In the future; left out, it does not expire.'),
+});
+export const tokenChange = z.strictObject({ name });
+
+export const tokenSchema = z
+  .object({
+    id: z.string(),
+    name: z.string(),
+    last_four: z.string(),
+    created_at: moment,
+    last_used_at: moment.nullable(),
+    expires_at: moment.nullable(),
+    current: z.boolean().describe('Whether it is the token of this call.'),
+  })
+  .meta({ id: 'Token' });
+export const newTokenSchema = tokenSchema.extend({
+  access_token: z.string().describe('The token itself. It is shown once.'),
+});
+
+export function tokenView(token: Token, actor: Actor): z.output<typeof tokenSchema> {
+  return {
+    id: token.id,
+    name: token.name,
+    last_four: token.lastFour,
+    created_at: token.createdAt,
+    last_used_at: token.lastUsedAt ?? null,
+    expires_at: token.expiresAt ?? null,
+    current: token.id === actor.tokenId,
+  };
+}
