@@ -1,0 +1,44 @@
+/**
+ * The operator's command, in the environment of the installation:
+ *
+ *   node scripts/operator.ts account create --email owner@example.com --name 'The owner'
+ *
+ * opens an account (or takes the one that the address has) and prints it with a new token, once.
+ */
+import { parseArgs } from 'node:util';
+import { openAccount } from '../api/accounts/rules.ts';
+import { issueToken } from '../api/tokens/rules.ts';
+import { systemClock } from '../clock.ts';
+import { readConfig } from '../config.ts';
+import { type EntityManager, openOrm } from '../db/orm.ts';
+
+type Options = { email?: string | undefined; name?: string | undefined };
+
+const commands: Record<string, (em: EntityManager, options: Options) => Promise<unknown>> = {
+  async 'account create'(em, { email, name }) {
+    if (!email || !name) throw new Error('account create needs --email and --name.');
+    const account = await openAccount(em, systemClock, { email, name });
+    const { secret } = await issueToken(em, systemClock, account.id, { name: 'operator' });
+    return { account_id: account.id, access_token: secret };
+  },
+};
+
+async function main(): Promise<void> {
+  const { positionals, values } = parseArgs({
+    allowPositionals: true,
+    options: { email: { type: 'string' }, name: { type: 'string' } },
+  });
+  const command = commands[positionals.join(' ')];
+  if (!command) throw new Error(`Commands: ${Object.keys(commands).join(', ')}`);
+  const orm = openOrm(readConfig().databaseUrl, { poolMax: 1 });
+  try {
+    console.log(JSON.stringify(await command(orm.em.fork(), values)));
+  } finally {
+    await orm.close();
+  }
+}
+
+main().catch((error: Error) => {
+  console.error(`✗ ${error.message}`);
+  process.exitCode = 1;
+});
