@@ -1,7 +1,5 @@
 import { defineConfig } from 'vitest/config';
 
-const services = './test/stack/global-setup.ts';
-
 export default defineConfig({
   test: {
     // Node runs our TypeScript as it is, in tests as in production.
@@ -16,7 +14,7 @@ export default defineConfig({
           name: 'unit',
           include: ['test/**/*.test.ts'],
           exclude: ['test/architecture.test.ts', 'test/acceptance/**'],
-          globalSetup: [services],
+          globalSetup: ['./test/stack/services-setup.ts'],
           maxWorkers: 2,
         },
       },
@@ -24,7 +22,8 @@ export default defineConfig({
         test: {
           name: 'acceptance',
           include: ['test/acceptance/**/*.test.ts'],
-          globalSetup: [services],
+          globalSetup: ['./test/stack/acceptance-setup.ts'],
+          sequence: { groupOrder: 1 },
           testTimeout: 120_000,
           hookTimeout: 180_000,
           maxWorkers: 2,

@@ -30,6 +30,8 @@ export type StackOptions = {
   env?: NodeJS.ProcessEnv;
   /** False gives up safety against a power cut for speed. */
   durable: boolean;
+  /** What else our processes need; runs beside the start of the databases. */
+  prepare?: () => Promise<void>;
   /** Which of our processes; all by default. */
   processes?: ProcessName[];
   progress?: Progress;
@@ -117,7 +119,7 @@ async function startParts(
     release();
   };
   try {
-    await allSettled([startDatabase(context, supervisor), supervisor.start('temporal')]);
+    await allSettled([startDatabase(context, supervisor), supervisor.start('temporal'), options.prepare?.()]);
     await allSettled(processes.map((name) => supervisor.start(name)));
   } catch (error) {
     await takeDown('stop');
@@ -133,7 +135,7 @@ async function startDatabase(context: Context, supervisor: Supervisor<PartName>)
 }
 
 /** Like Promise.all, but leaves nothing under way when one fails. */
-async function allSettled(starts: Promise<void>[]): Promise<void> {
+async function allSettled(starts: (Promise<void> | undefined)[]): Promise<void> {
   const failed = (await Promise.allSettled(starts)).find((one) => one.status === 'rejected');
   if (failed) throw failed.reason;
 }

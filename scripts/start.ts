@@ -7,6 +7,7 @@ import { namedPorts } from '../local/named-ports.ts';
 import type { Owner } from '../local/operator.ts';
 import { Problem } from '../local/problem.ts';
 import { showProgress } from '../local/progress.ts';
+import { prepareSandbox } from '../local/sandbox-image.ts';
 import { type PartName, processNames, type Stack, startStack } from '../local/stack.ts';
 import { watchSource } from '../local/watch.ts';
 
@@ -21,6 +22,7 @@ async function start(): Promise<void> {
     durable: true,
     ports: () => namedPorts(dataDir, process.env),
     env: namedSettings(),
+    prepare: () => progress.step('The sandbox', prepare),
     progress,
     signal: stopping.signal,
     onUnexpectedEnd: startAgain,
@@ -31,6 +33,13 @@ async function start(): Promise<void> {
   progress.line(`✓ Ready (${(performance.now() / 1000).toFixed(1)} s)`);
   progress.line(await describe(stack, owner, demo));
   if (process.argv.includes('--watch')) watchSource(restartProcesses);
+}
+
+/** Without a sandbox there are no builds; the rest runs. */
+async function prepare(note: (line: string) => void): Promise<void> {
+  await prepareSandbox(dataDir, process.env, note).catch((error: Error) => {
+    progress.line(`✗ The sandbox's image could not be made, so sites cannot be built: ${error.message}`);
+  });
 }
 
 /** What the user set for our processes; the folder and the ports are the stack's to hand on. */

@@ -1,6 +1,8 @@
-/** The folder of one test run: in memory where the machine has room there, swept by a later run if this one is killed. */
+/** Folders of one test run, swept by a later run if this one is killed. */
 import {
+  chmodSync,
   existsSync,
+  globSync,
   mkdirSync,
   mkdtempSync,
   readdirSync,
@@ -18,28 +20,35 @@ const prefix = 'frontage-test-';
 const memory = '/dev/shm';
 const neededBytes = 512 * 1024 * 1024;
 
-function roots(): string[] {
-  const root = existsSync(memory) ? statfsSync(memory) : undefined;
-  return root && root.bavail * root.bsize >= neededBytes ? [memory, tmpdir()] : [tmpdir()];
+/** Where files are in memory, if this machine has room there. What lies there may not be executable. */
+export function memoryRoot(): string {
+  const room = existsSync(memory) ? statfsSync(memory) : undefined;
+  return room && room.bavail * room.bsize >= neededBytes ? memory : tmpdir();
 }
 
-/** Makes a folder that belongs to this process. */
-export function makeRunFolder(): string {
-  const folder = mkdtempSync(join(roots()[0] as string, prefix));
+/** Makes a folder that belongs to this process. Other users may pass through it: PostgreSQL's, the builds'. */
+export function makeRunFolder(root = tmpdir()): string {
+  const folder = mkdtempSync(join(root, prefix));
   writeFileSync(join(folder, 'owner.json'), JSON.stringify(identify(process.pid)));
   mkdirSync(join(folder, 'run'));
+  chmodSync(folder, 0o711);
   return folder;
+}
+
+export function removeRunFolder(folder: string): void {
+  rmSync(folder, { recursive: true, force: true, maxRetries: 10 });
 }
 
 /** Ends what killed runs left: their recorded processes, then their folders. Runs that go on are not touched. */
 export async function sweepRunFolders(): Promise<void> {
-  for (const root of roots()) {
+  for (const root of new Set([memoryRoot(), tmpdir()])) {
     for (const name of readdirSync(root).filter((one) => one.startsWith(prefix))) {
       const folder = join(root, name);
       const owner = ownerOf(folder);
       if (!owner || isRunning(owner)) continue;
-      await openRunRecords(join(folder, 'run')).endLeftovers();
-      rmSync(folder, { recursive: true, force: true });
+      for (const run of globSync('{run,*/run}', { cwd: folder }))
+        await openRunRecords(join(folder, run)).endLeftovers();
+      removeRunFolder(folder);
     }
   }
 }

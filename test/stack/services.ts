@@ -1,12 +1,11 @@
 /** PostgreSQL with a migrated template, and Temporal: one of each for a test run, in vitest's own process. */
-import { chmodSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import pg from 'pg';
 import { migrate } from '../../db/migrate.ts';
 import { startPostgres } from '../../local/postgres.ts';
 import { openRunRecords } from '../../local/run-records.ts';
 import { startTemporal } from '../../local/temporal.ts';
-import { makeRunFolder, sweepRunFolders } from './run-folder.ts';
+import { makeRunFolder, memoryRoot, removeRunFolder, sweepRunFolders } from './run-folder.ts';
 
 /** What tests are told about the run's services. */
 export type Services = {
@@ -15,24 +14,23 @@ export type Services = {
   /** Of the migrated template database; not to be connected to. */
   templateUrl: string;
   temporalAddress: string;
-  folder: string;
 };
 
 /** Starts both. The answer's `stop` ends them and removes their folder. */
 export async function startServices(): Promise<Services & { stop(): Promise<void> }> {
   await sweepRunFolders();
-  const folder = makeRunFolder();
-  // PostgreSQL's own user passes through.
-  chmodSync(folder, 0o711);
+  const folder = makeRunFolder(memoryRoot());
   const records = openRunRecords(join(folder, 'run'));
   const [postgres, temporal] = await Promise.all([
-    startPostgres({ dir: join(folder, 'postgres'), durable: false }).then((one) => {
-      records.add({ name: 'postgres', stopSignal: 'SIGINT', ...one.id });
-      return one;
+    startPostgres({
+      dir: join(folder, 'postgres'),
+      durable: false,
+      onSpawn: (id) => records.add({ name: 'postgres', stopSignal: 'SIGINT', ...id }),
     }),
-    startTemporal({ dir: join(folder, 'temporal'), log: console.log }).then((one) => {
-      records.add({ name: 'temporal', stopSignal: 'SIGKILL', ...one.id });
-      return one;
+    startTemporal({
+      dir: join(folder, 'temporal'),
+      log: console.log,
+      onSpawn: (id) => records.add({ name: 'temporal', stopSignal: 'SIGKILL', ...id }),
     }),
   ]);
   await migrate(postgres.url);
@@ -41,10 +39,9 @@ export async function startServices(): Promise<Services & { stop(): Promise<void
     adminUrl: postgres.adminUrl,
     templateUrl: postgres.url,
     temporalAddress: temporal.address,
-    folder,
     async stop() {
       await Promise.all([postgres.stop(), temporal.kill()]);
-      rmSync(folder, { recursive: true, force: true, maxRetries: 10 });
+      removeRunFolder(folder);
     },
   };
 }

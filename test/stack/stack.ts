@@ -1,0 +1,113 @@
+/** The running system for acceptance tests, which know it over the wire alone. */
+import { randomBytes } from 'node:crypto';
+import { mkdirSync, rmSync, symlinkSync } from 'node:fs';
+import { type IncomingHttpHeaders, request } from 'node:http';
+import { join } from 'node:path';
+import { buffer } from 'node:stream/consumers';
+import { inject } from 'vitest';
+import { type Answer, type Call, callApi } from '../../local/client.ts';
+import { openAccount } from '../../local/operator.ts';
+import { prepareSandbox } from '../../local/sandbox-image.ts';
+import { type Stack, type StackOptions, startStack } from '../../local/stack.ts';
+
+export type Owner = { accountId: string; email: string; token: string };
+
+/** Where a stack is, as data that can be handed to test processes. */
+export type StackAddress = Pick<
+  Stack,
+  'dataDir' | 'baseUrl' | 'edgeUrl' | 'baseDomain' | 'databaseUrl' | 'temporalAddress' | 'temporalUiUrl' | 'env'
+> & { owner: Owner };
+
+export type Visit = { status: number; headers: IncomingHttpHeaders; body: Buffer; text: string };
+
+export type TestStack = StackAddress & {
+  /** A call with the owner's token, unless another is given; `token: null` sends none. */
+  api(path: string, call?: Omit<Call, 'token'> & { token?: string | null }): Promise<Answer>;
+  /** What a visitor of this site gets from the edge. Redirects are not followed. */
+  visit(
+    siteName: string,
+    path: string,
+    options?: { method?: string; headers?: Record<string, string> },
+  ): Promise<Visit>;
+  /** Another account with a token of its own. */
+  openOwner(): Promise<Owner>;
+};
+
+/** The one stack that all acceptance tests of a run share: take sites and accounts of your own in it. */
+export function useStack(): TestStack {
+  return withCalls(inject('stack'));
+}
+
+export type OwnStack = TestStack & Pick<Stack, 'pid' | 'kill' | 'restart' | 'stop' | 'killAll'>;
+
+/** A stack for one test file, which may kill its parts. Must be stopped by whoever started it. */
+export async function startOwnStack(options: Partial<StackOptions> = {}): Promise<OwnStack> {
+  const { stack, address } = await startTestStack(
+    inject('runFolder'),
+    `own-${randomBytes(6).toString('hex')}`,
+    options,
+  );
+  const removing = (end: () => Promise<void>) => async () => {
+    await end();
+    rmSync(stack.dataDir, { recursive: true, force: true, maxRetries: 10 });
+  };
+  const { pid, kill, restart } = stack;
+  return { ...withCalls(address), pid, kill, restart, stop: removing(stack.stop), killAll: removing(stack.killAll) };
+}
+
+/** Starts a stack in the run's folder. The sandbox's image, which takes long to make, is the same for all of them. */
+export async function startTestStack(runFolder: string, name: string, options: Partial<StackOptions> = {}) {
+  const dataDir = join(runFolder, name);
+  const sandbox = join(runFolder, 'sandbox');
+  for (const folder of [dataDir, sandbox]) mkdirSync(folder, { recursive: true });
+  symlinkSync(sandbox, join(dataDir, 'sandbox'));
+  const prepare = () => prepareSandbox(dataDir, { ...process.env, ...options.env }, () => {});
+  const stack = await startStack({ durable: false, prepare, ...options, dataDir });
+  try {
+    const { baseUrl, edgeUrl, baseDomain, databaseUrl, temporalAddress, temporalUiUrl, env } = stack;
+    const where = { dataDir, baseUrl, edgeUrl, baseDomain, databaseUrl, temporalAddress, temporalUiUrl, env };
+    const address: StackAddress = { ...where, owner: await openOwner(env) };
+    return { stack, address };
+  } catch (error) {
+    await stack.killAll();
+    throw error;
+  }
+}
+
+async function openOwner(env: NodeJS.ProcessEnv): Promise<Owner> {
+  const email = `owner-${randomBytes(6).toString('hex')}@example.com`;
+  const { account_id, access_token } = await openAccount(env, email, 'Test Owner');
+  return { accountId: account_id, email, token: access_token };
+}
+
+function withCalls(address: StackAddress): TestStack {
+  return {
+    ...address,
+    api: (path, { token, ...call } = {}) =>
+      callApi(address.baseUrl, path, { ...call, token: token === null ? undefined : (token ?? address.owner.token) }),
+    visit: (siteName, path, options = {}) => visit(address, siteName, path, options),
+    openOwner: () => openOwner(address.env),
+  };
+}
+
+/** By hand: no resolver knows `*.localhost` everywhere, and `fetch` sets no Host. */
+async function visit(
+  { edgeUrl, baseDomain }: StackAddress,
+  siteName: string,
+  path: string,
+  { method = 'GET', headers = {} }: { method?: string; headers?: Record<string, string> },
+): Promise<Visit> {
+  const { port } = new URL(edgeUrl);
+  const host = `${siteName}.${baseDomain}:${port}`;
+  return await new Promise((resolve, reject) => {
+    const call = request({ host: '127.0.0.1', port, path, method, headers: { host, ...headers } });
+    call.once('error', reject);
+    call.once('response', (answer) => {
+      const got = buffer(answer).then((body) => {
+        return { status: answer.statusCode ?? 0, headers: answer.headers, body, text: body.toString('utf8') };
+      });
+      got.then(resolve, reject);
+    });
+    call.end();
+  });
+}
