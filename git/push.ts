@@ -10,7 +10,6 @@ import {
   walkHistory,
   walkTree,
 } from '../providers/repositories/objects.ts';
-import { printable } from './rules/names.ts';
 import { judgeContent, judgeHistory, judgeTree, needsBytes, type Rules, type Verdict } from './rules.ts';
 
 /** One branch of a push: from which commit to which; null where it does not exist before or after. */
@@ -105,6 +104,5 @@ async function judgeContents(rules: Rules, place: Place, differences: readonly D
 }
 
 function refuse(ref: string, what: string, remedy: string): Verdict {
-  const name = printable(ref.replace(/^refs\/heads\//, ''));
-  return { code: 'invalid_path', path: ref, message: `The branch ${name} ${what}.`, remedy };
+  return { code: 'invalid_path', path: ref.replace(/^refs\/heads\//, ''), what, remedy };
 }

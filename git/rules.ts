@@ -9,8 +9,8 @@ import type { Difference, TreeEntry } from '../providers/repositories/objects.ts
 import { formatFault, placeOf, takesName } from './rules/formats.ts';
 import { isFrozen, isHarmful, isWithin, pathFault, printable } from './rules/names.ts';
 
-/** Why a file is refused. `message` begins with the path; `remedy` says what to do. */
-export type Verdict = { code: ErrorCode; path: string; message: string; remedy: string };
+/** Why a file is refused: `what` is the end of a sentence that begins with the path, `remedy` says what to do. */
+export type Verdict = { code: ErrorCode; path: string; what: string; remedy: string };
 
 /** What the files are judged by: the repository they are for, the caps, and the platform's own files by their blob's id. */
 export type Rules = { repository: Repository; limits: Limits; platform: ReadonlyMap<string, string> };
@@ -129,8 +129,13 @@ export function judgeHistory(path: string): Verdict | undefined {
   return refuse('invalid_path', path, what, 'Rewrite the history without it (git rebase -i), then push.');
 }
 
+/** The verdict as a sentence. `folder` is where the repository stands in the site: '' or `src/content/`. */
+export function sentence({ path, what }: Verdict, folder = ''): string {
+  return `${printable(folder + path)} ${what}.`;
+}
+
 function refuse(code: ErrorCode, path: string, what: string, remedy: string): Verdict {
-  return { code, path, message: `${printable(path)} ${what}.`, remedy };
+  return { code, path, what, remedy };
 }
 
 function megabytes(bytes: number): string {

@@ -1,0 +1,60 @@
+/** Git credentials: who may fetch from one repository or push to it, for how long. */
+import { Account } from '../../db/entities/account.ts';
+import { GitCredential } from '../../db/entities/git-credential.ts';
+import type { EntityManager } from '../../db/orm.ts';
+import type { GitAccess, Repository } from '../../db/states.ts';
+import type { Deps } from '../../deps.ts';
+import { errors } from '../../errors.ts';
+import { isId } from '../../ids.ts';
+import { type Actor, loadSite, requireActive } from '../access.ts';
+import { hashSecret } from '../secrets.ts';
+
+export type NewCredential = {
+  id: string;
+  password: string;
+  repository: Repository;
+  access: GitAccess;
+  expiresInSeconds: number;
+};
+
+/** Makes a user name and keeps its password's hash. Throws `site_archived` for one that could push to an archived site. */
+export async function createCredential(
+  em: EntityManager,
+  { clock }: Pick<Deps, 'clock'>,
+  actor: Actor,
+  siteId: string,
+  { id, password, repository, access, expiresInSeconds }: NewCredential,
+): Promise<GitCredential> {
+  const site = await loadSite(em, actor, siteId);
+  if (access === 'write') requireActive(site);
+  const now = clock.now();
+  const credential = em.create(GitCredential, {
+    id,
+    site,
+    account: em.getReference(Account, actor.accountId),
+    repository,
+    access,
+    // As unguessable as the id, and never the same twice.
+    username: id.replace('cred_', 'git-'),
+    hash: hashSecret(password),
+    createdAt: now,
+    expiresAt: new Date(now.getTime() + expiresInSeconds * 1000),
+  });
+  await em.flush();
+  return credential;
+}
+
+/** A credential of the site that this account made. Throws `not_found`. */
+export async function loadCredential(
+  em: EntityManager,
+  actor: Actor,
+  siteId: string,
+  id: string,
+): Promise<GitCredential> {
+  const site = await loadSite(em, actor, siteId);
+  const found = isId('cred', id)
+    ? await em.findOne(GitCredential, { id, site, account: actor.accountId }, { populate: ['site'] })
+    : null;
+  if (!found) throw errors.not_found('There is no git credential of that id that this account made.');
+  return found;
+}

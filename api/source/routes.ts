@@ -1,0 +1,173 @@
+import type { FastifyRequest } from 'fastify';
+import type { z } from 'zod';
+import type { Repository } from '../../db/states.ts';
+import type { Deps } from '../../deps.ts';
+import { errors } from '../../errors.ts';
+import { loadSite } from '../access.ts';
+import type { Api } from '../api.ts';
+import { page } from '../pages.ts';
+import { idParams } from '../schemas.ts';
+import { createCredential, loadCredential } from './credentials.ts';
+import { type Committed, commitChanges, requireRepositories } from './rules.ts';
+import {
+  commitInput,
+  commitSchema,
+  credentialInput,
+  credentialSchema,
+  credentialView,
+  filesQuery,
+  filesSchema,
+} from './schemas.ts';
+import { type Commits, listFolder, readFile, readSiteTree, resolveRef } from './tree.ts';
+
+/** What git passwords begin with, so that a scanner knows a leaked one. */
+const passwordPrefix = 'frg';
+
+/** A site's source: credentials for git, its files, and commits without git. */
+export function sourceRoutes(app: Api, deps: Deps): void {
+  credentialRoute(app, deps);
+  filesRoute(app, deps);
+  commitRoute(app, deps);
+}
+
+function credentialRoute(app: Api, deps: Deps): void {
+  const siteOf = (request: FastifyRequest) => (request.params as z.output<typeof idParams>).id;
+  app.post(
+    '/v1/sites/:id/git-credentials',
+    {
+      config: {
+        operation: 'source.credential',
+        capability: 'repositories',
+        makes: 'cred',
+        showsSecret: true,
+        replay: async (request, id) =>
+          credentialView(
+            deps.config,
+            await loadCredential(request.em, request.actor, siteOf(request), id),
+            request.newSecret(passwordPrefix),
+          ),
+      },
+      schema: {
+        summary: 'Make a git user name and password',
+        description: 'They open one repository over HTTP until they run out. The password is shown this once.',
+        params: idParams,
+        body: credentialInput,
+        response: { 200: credentialSchema },
+      },
+    },
+    async (request) => {
+      const { repository, access, expires_in_seconds } = request.body;
+      const password = request.newSecret(passwordPrefix);
+      const credential = await createCredential(request.em, deps, request.actor, request.params.id, {
+        id: request.newId('cred'),
+        password,
+        repository,
+        access,
+        expiresInSeconds: expires_in_seconds,
+      });
+      return credentialView(deps.config, credential, password);
+    },
+  );
+}
+
+function filesRoute(app: Api, deps: Deps): void {
+  app.get(
+    '/v1/sites/:id/files',
+    {
+      config: { operation: 'source.files', capability: 'repositories' },
+      schema: {
+        summary: 'List a folder or read a file',
+        description: 'Of the tree that is built: the source repository with the content repository at `src/content/`.',
+        params: idParams,
+        querystring: filesQuery,
+        response: { 200: filesSchema },
+      },
+    },
+    async ({ em, actor, params, query }) => {
+      const repositories = requireRepositories(deps);
+      const site = await loadSite(em, actor, params.id);
+      const commits = await resolveRef(em, repositories, site, query.ref);
+      const files = await readSiteTree(repositories, site.id, commits);
+      const path = query.path.replace(/\/+$/, '');
+      const file = files.find((one) => one.path === path);
+      if (file) {
+        const { repository, bytes } = file;
+        const commit = commits[repository] ?? '';
+        const content = await readFile(repositories, site.id, file);
+        return { path, kind: 'file' as const, bytes, repository, commit, ...content };
+      }
+      const items = listFolder(files, path, query.recursive === 'true');
+      if (items.length === 0 && path !== '') throw noSuchPath();
+      return await folderAnswer(path, items, commits, { ...query, list: ['files', site.id, query.ref] });
+    },
+  );
+
+  async function folderAnswer(
+    path: string,
+    items: ReturnType<typeof listFolder>,
+    commits: Commits,
+    query: { list: string[]; limit: number; cursor?: string | undefined; recursive: string },
+  ) {
+    const { rows, next_cursor } = await page(
+      deps.config.secret,
+      [...query.list, path, query.recursive],
+      query,
+      (after, limit) => items.filter((item) => after === undefined || item.path > after).slice(0, limit),
+      (item) => item.path,
+    );
+    return { path, kind: 'folder' as const, commits, items: rows, next_cursor };
+  }
+}
+
+function noSuchPath() {
+  return errors.not_found('The site has no file and no folder at this path.', {
+    nextAction: 'Read GET /v1/sites/{id}/files without a path for what there is.',
+  });
+}
+
+function commitRoute(app: Api, deps: Deps): void {
+  app.post(
+    '/v1/sites/:id/commits',
+    {
+      config: {
+        operation: 'source.commit',
+        capability: 'repositories',
+        replay: async ({ em, actor, params }, made) => {
+          const site = await loadSite(em, actor, (params as z.output<typeof idParams>).id);
+          return await commitView(deps, site.id, parseMade(made));
+        },
+      },
+      schema: {
+        summary: 'Commit files without git',
+        description: 'Writes, changes and removes files in one commit on `main`. Every rule of a push holds.',
+        params: idParams,
+        body: commitInput,
+        response: { 200: commitSchema },
+      },
+    },
+    async (request) => {
+      const committed = await commitChanges(request.em, deps, request.actor, request.params.id, request.body);
+      request.answeredId = [committed.repository, committed.commit, committed.filesChanged].join(':');
+      return await commitView(deps, request.params.id, committed);
+    },
+  );
+}
+
+/** A commit has no id of its own kind: what an Idempotency-Key remembers is all three parts of it. */
+function parseMade(made: string): Committed {
+  const [repository, commit = '', filesChanged] = made.split(':');
+  return { repository: repository as Repository, commit, filesChanged: Number(filesChanged) };
+}
+
+async function commitView(deps: Deps, siteId: string, { repository, commit, filesChanged }: Committed) {
+  const [line] = await requireRepositories(deps).commits(siteId, repository, { from: null, to: commit, limit: 1 });
+  return {
+    commit,
+    repository,
+    branch: 'main' as const,
+    subject: line?.subject ?? '',
+    author: line?.author ?? '',
+    files_changed: filesChanged,
+    committed_at: line?.at ?? deps.clock.now(),
+  };
+}

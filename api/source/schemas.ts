@@ -1,0 +1,122 @@
+import { z } from 'zod';
+import type { Config } from '../../config.ts';
+import type { GitCredential } from '../../db/entities/git-credential.ts';
+import type { Repository } from '../../db/states.ts';
+import { listOf, pageQuery } from '../pages.ts';
+import { moment } from '../schemas.ts';
+
+const day = 86_400;
+const repository = z.enum(['source', 'content']);
+const sha = z.string().regex(/^[0-9a-f]{40}$/, 'a commit is named by its 40 hexadecimal digits');
+
+export const credentialInput = z.strictObject({
+  repository: repository.describe('The one repository that they open.'),
+  access: z.enum(['read', 'write']).describe('`read` clones and fetches, `write` pushes too.'),
+  expires_in_seconds: z
+    .number()
+    .int()
+    .min(60)
+    .max(90 * day)
+    .default(day)
+    .describe('A minute to 90 days; one day unless said.'),
+});
+
+export const credentialSchema = z
+  .object({
+    id: z.string(),
+    repository,
+    access: z.enum(['read', 'write']),
+    username: z.string(),
+    password: z.string().describe('Shown once.'),
+    url: z.string().describe('Address of the repository.'),
+    expires_at: moment,
+  })
+  .meta({ id: 'GitCredential' });
+
+/** The address of a site's repository for git. */
+export function repositoryAddress(config: Config, siteId: string, repository: Repository): string {
+  return `${config.baseUrl}/git/${siteId}${repository === 'content' ? '.content' : ''}.git`;
+}
+
+export function credentialView(config: Config, credential: GitCredential, password: string) {
+  return {
+    id: credential.id,
+    repository: credential.repository,
+    access: credential.access,
+    username: credential.username,
+    password,
+    url: repositoryAddress(config, credential.site.id, credential.repository),
+    expires_at: credential.expiresAt,
+  };
+}
+
+export const filesQuery = pageQuery.extend({
+  path: z.string().max(2048).default('').describe('A folder or a file of the site; left out, the root.'),
+  ref: z
+    .string()
+    .max(64)
+    .default('main')
+    .describe('`main`, `preview/<n>`, a deployment (`dep_…`) for what it was built from, or a commit.'),
+  recursive: z
+    .enum(['true', 'false'])
+    .default('false')
+    .describe('`true`: every file below the folder, in place of what lies directly in it.'),
+});
+
+const commits = z
+  .object({ source: z.string().nullable(), content: z.string().nullable() })
+  .describe('The commits that were read; null where the tree holds none of that repository.');
+
+const folderSchema = listOf(
+  z.object({
+    path: z.string(),
+    kind: z.enum(['file', 'folder']),
+    bytes: z.number().int().describe('Of a folder: of all files below it.'),
+  }),
+).extend({ path: z.string(), kind: z.literal('folder'), commits });
+
+const fileSchema = z.object({
+  path: z.string(),
+  kind: z.literal('file'),
+  bytes: z.number().int(),
+  sha256: z.string(),
+  repository,
+  commit: z.string(),
+  text: z.string().optional().describe('The content, where it is text in UTF-8.'),
+  base64: z.string().optional().describe('The content, where it is not.'),
+});
+
+export const filesSchema = z.union([folderSchema, fileSchema]).meta({ id: 'Files' });
+
+const change = z
+  .strictObject({
+    path: z.string().min(1).max(2048).describe('Below `src/content/` it goes to the content repository.'),
+    text: z.string().optional(),
+    base64: z.base64().optional(),
+    delete: z.literal(true).optional(),
+  })
+  .refine(
+    ({ text, base64, delete: remove }) => [text, base64, remove].filter((part) => part !== undefined).length === 1,
+    'it takes exactly one of text, base64 and delete',
+  );
+export type ChangeInput = z.output<typeof change>;
+
+export const commitInput = z.strictObject({
+  message: z.string().trim().min(1).max(5000).describe('What the change is for; its first line is the subject.'),
+  changes: z.array(change).min(1).max(1000).describe('All in one repository.'),
+  expected_head: sha
+    .optional()
+    .describe('The commit that the change was made on; `stale_hash` if `main` has moved on.'),
+});
+
+export const commitSchema = z
+  .object({
+    commit: z.string().describe('The head of `main` now. Changes that are there already make no commit.'),
+    repository,
+    branch: z.literal('main'),
+    subject: z.string(),
+    author: z.string(),
+    files_changed: z.number().int().describe('Files that the commit wrote or removed.'),
+    committed_at: moment,
+  })
+  .meta({ id: 'Commit' });

@@ -1,0 +1,96 @@
+/** The site's files as the build sees them: the source repository, with the content repository mounted at `src/content/`. */
+
+import { isUtf8 } from 'node:buffer';
+import { createHash } from 'node:crypto';
+import { Deployment } from '../../db/entities/deployment.ts';
+import type { Site } from '../../db/entities/site.ts';
+import type { EntityManager } from '../../db/orm.ts';
+import type { Repository } from '../../db/states.ts';
+import { errors } from '../../errors.ts';
+import { isId } from '../../ids.ts';
+import { bytesOf } from '../../providers/repositories/objects.ts';
+import type { Repositories, TreeEntry } from '../../providers/repositories.ts';
+
+export const contentFolder = 'src/content/';
+
+/** The commits that a tree is read from; null where the tree holds nothing of that repository. */
+export type Commits = { source: string | null; content: string | null };
+
+export type SiteFile = TreeEntry & { repository: Repository };
+
+/** What lies in a folder. The bytes of a folder are those of all files below it. */
+export type Item = { path: string; kind: 'file' | 'folder'; bytes: number };
+
+/** The commits behind a ref: a branch, a deployment, or one commit of one repository. Throws `not_found`. */
+export async function resolveRef(
+  em: EntityManager,
+  repositories: Repositories,
+  site: Site,
+  ref: string,
+): Promise<Commits> {
+  if (isId('dep', ref)) {
+    const deployment = await em.findOne(Deployment, { id: ref, site });
+    if (!deployment) throw noSuchRef();
+    return { source: deployment.sourceCommit ?? null, content: deployment.contentCommit ?? null };
+  }
+  if (/^[0-9a-f]{40}$/.test(ref)) {
+    if (await repositories.hasCommit(site.id, 'source', ref)) return { source: ref, content: null };
+    if (await repositories.hasCommit(site.id, 'content', ref)) return { source: null, content: ref };
+    throw noSuchRef();
+  }
+  if (!/^(main|preview\/[1-9][0-9]{0,3})$/.test(ref)) throw noSuchRef();
+  const [source, content] = await Promise.all([
+    repositories.head(site.id, 'source', ref),
+    repositories.head(site.id, 'content', ref),
+  ]);
+  if (source === null && content === null) throw noSuchRef();
+  // A slot may have work in one repository alone; the other one is the site's.
+  return {
+    source: source ?? (await repositories.head(site.id, 'source')),
+    content: content ?? (await repositories.head(site.id, 'content')),
+  };
+}
+
+function noSuchRef() {
+  return errors.not_found('The site has no such branch, deployment or commit.', {
+    nextAction: 'Leave ref out to read main.',
+  });
+}
+
+/** Every file of the site under its path in the build, sorted by path. */
+export async function readSiteTree(repositories: Repositories, siteId: string, commits: Commits): Promise<SiteFile[]> {
+  const read = async (repository: Repository, prefix: string): Promise<SiteFile[]> => {
+    const commit = commits[repository];
+    const files = commit === null ? [] : await repositories.listTree(siteId, repository, commit);
+    return files.map((file) => ({ ...file, path: prefix + file.path, repository }));
+  };
+  const [source, content] = await Promise.all([read('source', ''), read('content', contentFolder)]);
+  return [...source, ...content].sort((a, b) => (a.path < b.path ? -1 : 1));
+}
+
+/** What lies directly in a folder (or, `recursive`, every file below it), sorted by path. Empty when there is no such folder. */
+export function listFolder(files: readonly SiteFile[], folder: string, recursive: boolean): Item[] {
+  const prefix = folder === '' ? '' : `${folder}/`;
+  const items = new Map<string, Item>();
+  for (const { path, bytes } of files) {
+    if (!path.startsWith(prefix)) continue;
+    const slash = recursive ? -1 : path.indexOf('/', prefix.length);
+    const shown = slash === -1 ? path : path.slice(0, slash);
+    const item = items.get(shown) ?? { path: shown, kind: slash === -1 ? 'file' : 'folder', bytes: 0 };
+    items.set(shown, { ...item, bytes: item.bytes + bytes });
+  }
+  return [...items.values()].sort((a, b) => (a.path < b.path ? -1 : 1));
+}
+
+/** A file's content for a JSON answer: as text where it is text. */
+export async function readFile(repositories: Repositories, siteId: string, file: SiteFile) {
+  for await (const { content } of repositories.readBlobs(siteId, file.repository, [file.oid])) {
+    const bytes = await bytesOf(content);
+    const isText = isUtf8(bytes) && !bytes.includes(0);
+    return {
+      sha256: createHash('sha256').update(bytes).digest('hex'),
+      ...(isText ? { text: bytes.toString('utf8') } : { base64: bytes.toString('base64') }),
+    };
+  }
+  throw new Error('a file of the tree has no content');
+}
