@@ -1,4 +1,4 @@
-/** What a start tells its user: addresses, token, what to try next; the same for programs in `<data>/dev.json`. */
+/** What a start tells its user: addresses, token, what to try next; and the same for programs. */
 import { chmodSync, writeFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import { callApi } from './client.ts';
@@ -6,8 +6,8 @@ import type { Demo } from './demo.ts';
 import type { Owner } from './operator.ts';
 import type { Stack } from './stack.ts';
 
-export function writeDevFile(stack: Stack, owner: Owner, demo: Demo | undefined): void {
-  const file = join(stack.dataDir, 'dev.json');
+/** For programs: `dev.json` has addresses and token, `env` is what `node --env-file` takes to join this system. */
+export function writeDevFiles(stack: Stack, owner: Owner, demo: Demo | undefined): void {
   const content = {
     base_url: stack.baseUrl,
     edge_url: stack.edgeUrl,
@@ -17,7 +17,13 @@ export function writeDevFile(stack: Stack, owner: Owner, demo: Demo | undefined)
     access_token: owner.access_token,
     site_id: demo?.id ?? null,
   };
-  writeFileSync(file, `${JSON.stringify(content, null, 2)}\n`, { mode: 0o600 });
+  const settings = Object.entries(stack.env).filter(([name]) => /^(FRONTAGE|DATABASE|TEMPORAL|DOCKER)_/.test(name));
+  writePrivate(join(stack.dataDir, 'dev.json'), `${JSON.stringify(content, null, 2)}\n`);
+  writePrivate(join(stack.dataDir, 'env'), settings.map(([name, value]) => `${name}="${value}"\n`).join(''));
+}
+
+function writePrivate(file: string, text: string): void {
+  writeFileSync(file, text, { mode: 0o600 });
   chmodSync(file, 0o600);
 }
 

@@ -1,7 +1,7 @@
 /** `npm start`: the whole system on this machine, with a demo site to look at. `--watch` restarts our processes on change. */
 import { join, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { describe, writeDevFile } from '../local/announce.ts';
+import { describe, writeDevFiles } from '../local/announce.ts';
 import { type Demo, keepOwner, publishDemo } from '../local/demo.ts';
 import { namedPorts } from '../local/named-ports.ts';
 import type { Owner } from '../local/operator.ts';
@@ -29,7 +29,7 @@ async function start(): Promise<void> {
   });
   const owner = await keepOwner(stack);
   const demo = await tryDemo(stack, owner);
-  writeDevFile(stack, owner, demo);
+  writeDevFiles(stack, owner, demo);
   progress.line(`✓ Ready (${(performance.now() / 1000).toFixed(1)} s)`);
   progress.line(await describe(stack, owner, demo));
   if (process.argv.includes('--watch')) watchSource(restartProcesses);
