@@ -42,6 +42,10 @@ declare module 'fastify' {
     showsSecret?: boolean;
   }
   interface FastifyRequest {
+    /**
+     * What a repetition of this call is rendered from. It is the `id` of the answer; the handler of an answer without one sets it.
+     */
+    answeredId: string | null;
     /** Who asks. Set on every call that needs a token. */
     actor: Actor;
     /** The request's own entity manager. */

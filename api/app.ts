@@ -1,8 +1,9 @@
 /** The sitemap: every address of the API, under the protection it has. */
 import { randomBytes } from 'node:crypto';
-import Fastify, { type FastifyReply, type FastifyRequest } from 'fastify';
+import Fastify, { type FastifyReply, type FastifyRequest, LogController } from 'fastify';
 import { serializerCompiler, validatorCompiler, type ZodTypeProvider } from 'fastify-type-provider-zod';
 import type { Deps } from '../deps.ts';
+import { gitRoutes } from '../git/http.ts';
 import { accountRoutes } from './accounts/routes.ts';
 import type { Api } from './api.ts';
 import { healthRoutes } from './health/routes.ts';
@@ -17,8 +18,9 @@ import { preferWaiting } from './plugins/prefer.ts';
 import { limitAddresses, limitTokens, shareLimits } from './plugins/rate-limit.ts';
 import { logRequests } from './plugins/request-log.ts';
 import { completeRoutes } from './plugins/route-defaults.ts';
-import { refuseBrokenRequests, timeouts } from './plugins/sockets.ts';
+import { hurryBodies, refuseBrokenRequests, timeouts } from './plugins/sockets.ts';
 import { siteRoutes } from './sites/routes.ts';
+import { sourceRoutes, sourceRoutes } from './source/routes.ts';
 import { templateRoutes } from './templates/routes.ts';
 import { tokenRoutes } from './tokens/routes.ts';
 
@@ -28,34 +30,41 @@ export async function buildApp(deps: Deps): Promise<Api> {
   setHeaders(app, deps.config.baseUrl);
   logRequests(app);
   answerErrors(app);
-  readJson(app);
-  preferWaiting(app);
-  makeOnce(app);
   await shareLimits(app, deps);
   await describeApi(app, deps.config);
 
-  await app.register(async function open(scope: Api) {
+  gitRoutes(app, deps);
+
+  await app.register(async function json(scope: Api) {
+    hurryBodies(scope);
+    readJson(scope);
+    preferWaiting(scope);
+    makeOnce(scope);
+
     await scope.register(async function health(scope: Api) {
       completeRoutes(scope);
       healthRoutes(scope, deps);
     });
+
     await scope.register(async function pages(scope: Api) {
       limitAddresses(scope, deps, 'pages');
       await serveDescription(scope);
     });
-  });
 
-  await app.register(async function bearer(scope: Api) {
-    requireToken(scope, deps);
-    limitTokens(scope, deps);
-    requireCapabilities(scope, deps);
-    honourIdempotencyKeys(scope, deps);
-    completeRoutes(scope);
+    await scope.register(async function bearer(scope: Api) {
+      requireToken(scope, deps);
+      limitTokens(scope, deps);
+      requireCapabilities(scope, deps);
+      honourIdempotencyKeys(scope, deps);
+      completeRoutes(scope);
 
-    accountRoutes(scope, deps);
-    tokenRoutes(scope, deps);
-    templateRoutes(scope, deps);
-    siteRoutes(scope, deps);
+      accountRoutes(scope, deps);
+      tokenRoutes(scope, deps);
+      templateRoutes(scope, deps);
+      siteRoutes(scope, deps);
+      sourceRoutes(scope, deps);
+      sourceRoutes(scope, deps);
+    });
   });
 
   await app.ready();
@@ -65,7 +74,7 @@ export async function buildApp(deps: Deps): Promise<Api> {
 function newServer({ config, log }: Deps): Api {
   const app = Fastify({
     loggerInstance: log,
-    disableRequestLogging: true,
+    logController: new LogController({ disableRequestLogging: true }),
     genReqId: () => `req_${randomBytes(12).toString('hex')}`,
     bodyLimit: bodyBytesMax,
     trustProxy: config.trustedProxies.length > 0 ? config.trustedProxies : false,

@@ -1,6 +1,8 @@
 /** Lists in pages, newest first: by the position of the last row seen, so that rows added meanwhile shift nothing. */
 import { createHmac, hkdfSync, timingSafeEqual } from 'node:crypto';
+import type { EntityName, FilterQuery } from '@mikro-orm/core';
 import { z } from 'zod';
+import type { EntityManager } from '../db/orm.ts';
 import { errors } from '../errors.ts';
 
 /** Query of every list. Extend it with a list's own filters. */
@@ -17,6 +19,20 @@ export function listOf<Item extends z.ZodType>(item: Item) {
     next_cursor: z.string().nullable().describe('Pass it as `cursor` for the next page; null on the last.'),
   });
 }
+
+/** Reads rows of an entity for `page`, the youngest id first. */
+export function newestFirst<Entity extends { id: string }>(
+  em: EntityManager,
+  entity: EntityName<Entity>,
+  where: FilterQuery<NoInfer<Entity>>,
+): (after: string | undefined, limit: number) => Promise<Entity[]> {
+  return async (after, limit) => {
+    const older = after === undefined ? where : { $and: [where, { id: { $lt: after } }] };
+    return await em.find<Entity>(entity, older as never, { orderBy: { id: 'desc' } as never, limit });
+  };
+}
+
+export const byId = (row: { id: string }): string => row.id;
 
 export type Page<Row> = { rows: Row[]; next_cursor: string | null };
 

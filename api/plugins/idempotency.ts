@@ -12,8 +12,6 @@ declare module 'fastify' {
     /** Set while the call runs under an `Idempotency-Key`, and in a replay. */
     attempt: Attempt | null;
     renewal: NodeJS.Timeout | null;
-    /** Id of the resource in the answer. */
-    answeredId: string | null;
   }
 }
 

@@ -18,20 +18,22 @@ export async function describeApi(app: Api, config: Config): Promise<void> {
   await app.register(swagger, {
     openapi: {
       openapi: '3.1.0',
-      info: { title: 'Frontage', version: '1', description: `${description}\n\n${errorTable()}` },
+      info: { title: 'Frontage', version: '1', description: `${description}\n\n${errorList()}` },
       servers: [{ url: config.baseUrl }],
       components: { securitySchemes: { bearer: { type: 'http', scheme: 'bearer' } } },
       security: [{ bearer: [] }],
     },
     transform: (document) => {
       const { schema, url } = jsonSchemaTransform(document);
+      // Git's own protocol describes itself.
+      if (!schema) return { schema: { hide: true }, url };
       const isPost = document.route.method === 'POST' && url.startsWith('/v1/');
       const shown = { ...schema, ...(isPost && !schema.security ? { headers: idempotencyHeader } : {}) };
       if (isEmptyObject(shown.body)) delete shown.body;
       if (isEmptyObject(shown.querystring)) delete shown.querystring;
       return { schema: shown, url };
     },
-    transformObject: jsonSchemaTransformObject,
+    transformObject: (document) => dropUnused(jsonSchemaTransformObject(document)),
   });
 }
 
@@ -45,7 +47,17 @@ export async function serveDescription(scope: Api): Promise<void> {
   }));
   await scope.register(reference, {
     routePrefix: '/docs',
-    configuration: { url: '/openapi.json', withDefaultFonts: false, hideClientButton: true, telemetry: false },
+    configuration: {
+      url: '/openapi.json',
+      pageTitle: 'Frontage',
+      // Whatever would speak to somebody else's servers is off.
+      withDefaultFonts: false,
+      telemetry: false,
+      agent: { disabled: true },
+      mcp: { disabled: true },
+      showDeveloperTools: 'never',
+      hideClientButton: true,
+    },
     hooks: {
       onRequest(_request, reply, done) {
         reply.header('content-security-policy', pagePolicy);
@@ -77,14 +89,25 @@ const idempotencyHeader = {
   },
 };
 
+/** Each named schema comes twice, as input and as output; what no call refers to is noise. */
+function dropUnused<Document extends object>(document: Document): Document {
+  const { components } = document as { components?: { schemas?: Record<string, unknown> } };
+  const text = JSON.stringify(document);
+  const schemas = Object.entries(components?.schemas ?? {});
+  const used = schemas.filter(([name]) => text.includes(`"#/components/schemas/${name}"`));
+  return { ...document, components: { ...components, schemas: Object.fromEntries(used) } };
+}
+
 function isEmptyObject(schema: unknown): boolean {
   const { type, properties, additionalProperties } = (schema ?? {}) as Record<string, unknown>;
   return type === 'object' && additionalProperties === false && Object.keys(properties ?? {}).length === 0;
 }
 
-function errorTable(): string {
-  const rows = Object.entries(catalog).map(
-    ([code, { status, retryable, when }]) => `| \`${code}\` | ${status} | ${retryable} | ${when} |`,
-  );
-  return ['## Errors', '', '| Code | Status | Retryable | When |', '|---|---|---|---|', ...rows].join('\n');
+function errorList(): string {
+  const lines = Object.entries(catalog).map(([code, { status, retryable, when }]) => {
+    const retry =
+      retryable === false ? '' : retryable === true ? ' Retryable.' : ' Retryable or not, as the answer says.';
+    return `- \`${code}\` (${status}): ${when}.${retry}`;
+  });
+  return ['## Errors', '', ...lines].join('\n');
 }

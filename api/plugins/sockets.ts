@@ -1,14 +1,27 @@
 /** What a connection may cost before it has sent a request that can be read. */
 import type { Socket } from 'node:net';
+import type { Readable } from 'node:stream';
 import { errors } from '../../errors.ts';
+import type { Api } from '../api.ts';
 
 /** Milliseconds. A whole push has to fit into `requestTimeout`; headers come at once or from someone who means harm. */
 export const timeouts = {
-  http: { headersTimeout: 15_000, maxHeaderSize: 32_768 },
+  http: { headersTimeout: 15_000, maxHeaderSize: 32_768, connectionsCheckingInterval: 5_000 },
   requestTimeout: 15 * 60_000,
   keepAliveTimeout: 72_000,
   connectionTimeout: 0,
 } as const;
+
+/** A JSON body is small: one that takes longer than this is hung up on. */
+const bodyMs = 30_000;
+
+export function hurryBodies(scope: Api): void {
+  scope.addHook('preParsing', async (_request, _reply, payload) => {
+    const timer = setTimeout(() => (payload as Readable).destroy(), bodyMs);
+    payload.once('end', () => clearTimeout(timer)).once('close', () => clearTimeout(timer));
+    return payload;
+  });
+}
 
 /** Answers what is no HTTP request, too large in its headers, or too slow, with the contract's body, and hangs up. */
 export function refuseBrokenRequests(error: NodeJS.ErrnoException, socket: Socket): void {

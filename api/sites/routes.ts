@@ -3,7 +3,7 @@ import { Site } from '../../db/entities/site.ts';
 import type { Deps } from '../../deps.ts';
 import { loadSite } from '../access.ts';
 import type { Api } from '../api.ts';
-import { listOf, page, pageQuery } from '../pages.ts';
+import { byId, listOf, newestFirst, page, pageQuery } from '../pages.ts';
 import { idParams } from '../schemas.ts';
 import { archiveSite, createSite, unarchiveSite, unpublishedChanges, updateSite } from './rules.ts';
 import { siteChange, siteDetailSchema, siteDetailView, siteInput, siteSchema, siteView } from './schemas.ts';
@@ -43,13 +43,8 @@ export function siteRoutes(app: Api, deps: Deps): void {
         config.secret,
         ['sites', actor.accountId],
         query,
-        (after, limit) =>
-          em.find(
-            Site,
-            { account: actor.accountId, ...(after ? { id: { $lt: after } } : {}) },
-            { orderBy: { id: 'desc' }, limit },
-          ),
-        (site) => site.id,
+        newestFirst(em, Site, { account: actor.accountId }),
+        byId,
       );
       return { items: rows.map((site) => siteView(site, { config, actor })), next_cursor };
     },

@@ -1,7 +1,7 @@
 import { Token } from '../../db/entities/token.ts';
 import type { Deps } from '../../deps.ts';
 import type { Api } from '../api.ts';
-import { listOf, page, pageQuery } from '../pages.ts';
+import { byId, listOf, newestFirst, page, pageQuery } from '../pages.ts';
 import { idParams } from '../schemas.ts';
 import { createToken, loadToken, renameToken, revokeToken } from './rules.ts';
 import { newTokenSchema, tokenChange, tokenInput, tokenSchema, tokenView } from './schemas.ts';
@@ -52,13 +52,8 @@ export function tokenRoutes(app: Api, deps: Deps): void {
         deps.config.secret,
         ['tokens', actor.accountId],
         query,
-        (after, limit) =>
-          em.find(
-            Token,
-            { account: actor.accountId, revokedAt: null, ...(after ? { id: { $lt: after } } : {}) },
-            { orderBy: { id: 'desc' }, limit },
-          ),
-        (token) => token.id,
+        newestFirst(em, Token, { account: actor.accountId, revokedAt: null }),
+        byId,
       );
       return { items: rows.map((token) => tokenView(token, actor)), next_cursor };
     },
