@@ -20,7 +20,7 @@ import { logRequests } from './plugins/request-log.ts';
 import { completeRoutes } from './plugins/route-defaults.ts';
 import { hurryBodies, refuseBrokenRequests, timeouts } from './plugins/sockets.ts';
 import { siteRoutes } from './sites/routes.ts';
-import { sourceRoutes, sourceRoutes } from './source/routes.ts';
+import { sourceRoutes } from './source/routes.ts';
 import { templateRoutes } from './templates/routes.ts';
 import { tokenRoutes } from './tokens/routes.ts';
 
@@ -62,7 +62,6 @@ export async function buildApp(deps: Deps): Promise<Api> {
       tokenRoutes(scope, deps);
       templateRoutes(scope, deps);
       siteRoutes(scope, deps);
-      sourceRoutes(scope, deps);
       sourceRoutes(scope, deps);
     });
   });
