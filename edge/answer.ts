@@ -96,17 +96,20 @@ async function stream(
     res.writeHead(status, fields).end();
     return;
   }
-  let sent = 0;
-  content.on('data', (chunk: Buffer) => {
-    sent += chunk.length;
-  });
   res.writeHead(status, fields);
-  await pipeline(content, res);
-  if (range && sent !== range.end - range.start + 1) {
-    // The client waits for bytes that do not exist: only the end of the connection tells it so.
-    res.socket?.destroy();
-    throw new MissingBytes(`blob ${form.key} is not whole`);
-  }
+  await (range ? pipeline(content, exactly(range.end - range.start + 1), res) : pipeline(content, res));
+}
+
+/** Passes on what it is given and fails if that was less: a client that waits for the rest must see the connection end. */
+function exactly(bytes: number) {
+  return async function* (content: AsyncIterable<Buffer>) {
+    let passed = 0;
+    for await (const chunk of content) {
+      passed += chunk.length;
+      yield chunk;
+    }
+    if (passed !== bytes) throw new MissingBytes(`a blob ended after ${passed} of ${bytes} bytes`);
+  };
 }
 
 /** Sends a visitor to another path of the same site. Not for ever: the next version may have the page where it was asked for. */

@@ -83,8 +83,9 @@ export function createEdge(parts: EdgeParts): Edge {
   }
 
   function fail({ req, res }: Exchange, site: SiteRow | undefined, err: unknown, as: 'html' | 'text'): void {
-    const gone = req.socket.destroyed || (err as NodeJS.ErrnoException).code === 'ERR_STREAM_PREMATURE_CLOSE';
-    if (!gone && !saidLately.has(site?.id ?? '')) {
+    // A visitor who left is no fault.
+    if ((err as NodeJS.ErrnoException).code === 'ERR_STREAM_PREMATURE_CLOSE') return;
+    if (!saidLately.has(site?.id ?? '')) {
       saidLately.set(site?.id ?? '', true);
       log.error({ err, site: site?.id, host: req.headers.host, path: req.url?.split('?')[0] }, 'not served');
     }

@@ -1,0 +1,84 @@
+/** After a publish, pages that visitors still hold find their scripts and pictures. */
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { systemClock } from '../../clock.ts';
+import { ask, createWorld, deaf, until, type World } from './world.ts';
+
+const day = 24 * 60 * 60 * 1000;
+const daysAgo = (days: number) => new Date(systemClock.now().getTime() - days * day);
+const host = 'shop.sites.test';
+
+let world: World;
+let port: number;
+let siteId: string;
+
+beforeAll(async () => {
+  world = await createWorld();
+  siteId = await world.addSite('shop');
+  const add = async (days: number, mark: string, files: Record<string, string> = {}) =>
+    world.addDeployment(siteId, await world.keep({ [`_astro/${mark}.AbCd1234.js`]: mark, ...files }), daysAgo(days));
+  await add(90, 'ancient');
+  // Replaced 20 days ago: until then visitors were given its pages.
+  await add(60, 'lasting', { '_astro/named.js': 'no hash', 'gone.html': 'gone', 'gone.png': 'gone' });
+  await add(20, 'recent');
+  const failed = await world.keep({ '_astro/failed.AbCd1234.js': 'failed' });
+  const failedId = await world.addDeployment(siteId, failed, daysAgo(2));
+  await world.db.query(`update deployment set status = 'failed', error = '{}' where id = $1`, [failedId]);
+  await world.point(siteId, await add(1, 'live', { 'index.html': 'now' }));
+  ({ port } = await world.openEdge());
+});
+afterAll(() => world?.close());
+
+test.each(['live', 'recent', 'lasting'])('the %s version’s hashed asset is served, for ever', async (mark) => {
+  const answer = await ask(port, `/_astro/${mark}.AbCd1234.js`, { host });
+  expect([answer.status, answer.text]).toEqual([200, mark]);
+  expect(answer.headers['cache-control']).toBe('public, max-age=31536000, immutable');
+});
+
+test.each([
+  ['of a version that was replaced more than 30 days ago', '/_astro/ancient.AbCd1234.js'],
+  ['of a version that failed', '/_astro/failed.AbCd1234.js'],
+  ['without a hash in its name', '/_astro/named.js'],
+  ['that no version had', '/_astro/never.AbCd1234.js'],
+  ['outside the assets’ folder', '/gone.png'],
+])('a file %s is not there, and that is not remembered', async (_what, path) => {
+  const answer = await ask(port, path, { host });
+  expect(answer.status).toBe(404);
+  expect(answer.headers['cache-control']).toBe('no-store');
+});
+
+test('an earlier page is not there', async () => {
+  expect((await ask(port, '/gone', { host })).status).toBe(404);
+});
+
+test('another site’s assets are not there', async () => {
+  await world.publish('other', { '_astro/other.AbCd1234.js': 'other' });
+  const edge = await world.openEdge();
+  expect((await ask(edge.port, '/_astro/other.AbCd1234.js', { host: 'other.sites.test' })).status).toBe(200);
+  expect((await ask(edge.port, '/_astro/other.AbCd1234.js', { host })).status).toBe(404);
+});
+
+test('an asset of a version that this edge has not heard of yet is served within about a second', async () => {
+  const { siteId: id } = await world.publish('ahead', { 'index.html': 'one' });
+  const edge = await world.openEdge({ changes: deaf });
+  const path = '/_astro/next.AbCd1234.js';
+  expect((await ask(edge.port, path, { host: 'ahead.sites.test' })).status).toBe(404);
+  await world.addDeployment(id, await world.keep({ [path.slice(1)]: 'next' }));
+  const found = () => ask(edge.port, path, { host: 'ahead.sites.test' }).then((answer) => answer.status === 200);
+  expect(await until(found)).toBeLessThan(1_500);
+});
+
+test('however many missing assets are asked for, the database is asked once a second', async () => {
+  await world.publish('asked', { 'index.html': 'one' });
+  const lone = await world.openEdge({ changes: deaf });
+  const count = async () => {
+    const { rows } = await world.db.query(
+      `select coalesce(sum(calls), 0)::int as calls from (select seq_scan + idx_scan as calls from pg_stat_user_tables where relname = 'deployment') t`,
+    );
+    return rows[0].calls as number;
+  };
+  const before = await count();
+  const paths = Array.from({ length: 300 }, (_, n) => `/_astro/made-up.${String(n).padStart(8, '0')}.js`);
+  const answers = await Promise.all(paths.map((path) => ask(lone.port, path, { host: 'asked.sites.test' })));
+  expect(answers.every((answer) => answer.status === 404)).toBe(true);
+  expect((await count()) - before).toBeLessThan(100);
+});

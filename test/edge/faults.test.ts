@@ -1,0 +1,110 @@
+/** A broken site breaks alone: its visitors are told, the log is told, and every other site is served. */
+import { rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { renderManifest } from '../../providers/manifest.ts';
+import { blobPath } from '../../providers/store/disk.ts';
+import { ask, createWorld, type World } from './world.ts';
+
+let world: World;
+let port: number;
+const blobs: Record<string, string> = {};
+
+async function publishManifest(name: string, manifest: Buffer | string): Promise<string> {
+  const siteId = await world.addSite(name);
+  const { sha256 } = await world.store.put(Buffer.from(manifest));
+  await world.point(siteId, await world.addDeployment(siteId, sha256));
+  return sha256;
+}
+
+beforeAll(async () => {
+  world = await createWorld();
+  await world.publish('well', { 'index.html': 'well' });
+  const store = join(world.dir, 'store');
+  await rm(blobPath(store, await publishManifest('lost', '\n')));
+  await publishManifest('garbled', 'not a manifest');
+  await publishManifest(
+    'climbing',
+    renderManifest([{ path: '/evil.test/index.html', sha256: 'a'.repeat(64), bytes: 1 }]),
+  );
+  await publishManifest('unhashed', renderManifest([{ path: 'index.html', sha256: '../../secret', bytes: 1 }]));
+  for (const name of ['missing', 'short', 'onlyplain']) {
+    const content = `${name} `.repeat(500);
+    const blob = await world.store.put(Buffer.from(content), { compress: true });
+    blobs[name] = blobPath(store, blob.sha256);
+    await publishManifest(
+      name,
+      renderManifest([
+        { path: 'index.html', sha256: blob.sha256, bytes: blob.bytes, encodings: ['br', 'gzip'] },
+        { path: 'good.html', sha256: (await world.store.put(Buffer.from('good'))).sha256, bytes: 4 },
+      ]),
+    );
+  }
+  for (const suffix of ['', '.br', '.gz']) await rm(blobs.missing + suffix);
+  await writeFile(blobs.short as string, 'short');
+  for (const suffix of ['.br', '.gz']) await rm(blobs.onlyplain + suffix);
+  ({ port } = await world.openEdge());
+});
+afterAll(() => world?.close());
+
+describe.each([
+  ['lost', 'whose manifest is gone'],
+  ['garbled', 'whose manifest is no manifest'],
+  ['climbing', 'whose manifest names a path of no site'],
+  ['unhashed', 'whose manifest names no hash'],
+  ['missing', 'whose bytes are gone'],
+  ['short', 'whose bytes are cut short'],
+])('%s, a site %s', (name) => {
+  test('answers 503 with a page and when to come back', async () => {
+    const answer = await ask(port, '/', { host: `${name}.sites.test` });
+    expect(answer.status).toBe(503);
+    expect(answer.headers['retry-after']).toBe('5');
+    expect(answer.headers['cache-control']).toBe('no-store');
+    expect(answer.text).toContain('Back in a moment');
+    expect(answer.text).not.toContain(world.dir);
+  });
+
+  test('is in the log, once a second however many ask', async () => {
+    const host = `${name}.sites.test`;
+    const lines = () => world.logged.filter((line) => (line as { host?: string }).host === host).length;
+    const before = lines();
+    await Promise.all(Array.from({ length: 50 }, () => ask(port, '/', { host })));
+    expect(lines()).toBeGreaterThan(0);
+    expect(lines() - before).toBeLessThan(5);
+  });
+
+  test('leaves other sites as they are', async () => {
+    expect((await ask(port, '/', { host: 'well.sites.test' })).text).toBe('well');
+  });
+});
+
+test('a file that is there is served although another of the site is gone', async () => {
+  expect((await ask(port, '/good', { host: 'missing.sites.test' })).text).toBe('good');
+});
+
+test('a compressed form that is gone is served plain', async () => {
+  const headers = { 'accept-encoding': 'br' };
+  const answer = await ask(port, '/', { host: 'onlyplain.sites.test', headers });
+  expect(answer.status).toBe(200);
+  expect(answer.headers['content-encoding']).toBeUndefined();
+  expect(answer.headers.etag).toMatch(/^"[0-9a-f]{64}"$/);
+  expect(answer.text).toMatch(/^onlyplain /);
+});
+
+test('bytes that come back are served again', async () => {
+  const blob = await world.store.put(Buffer.from('missing '.repeat(500)), { compress: true });
+  expect(blobPath(join(world.dir, 'store'), blob.sha256)).toBe(blobs.missing);
+  expect((await ask(port, '/', { host: 'missing.sites.test' })).status).toBe(200);
+});
+
+test('the cache keeps to its bound and goes on serving what no longer fits', async () => {
+  const files = Object.fromEntries(Array.from({ length: 40 }, (_, n) => [`${n}.bin`, Buffer.alloc(200_000, n)]));
+  await world.publish('wide', files);
+  const small = await world.openEdge({ cacheBytes: 1024 * 1024 });
+  for (let round = 0; round < 2; round++) {
+    for (let n = 0; n < 40; n++) {
+      const answer = await ask(small.port, `/${n}.bin`, { host: 'wide.sites.test' });
+      expect(answer.body.equals(Buffer.alloc(200_000, n))).toBe(true);
+    }
+  }
+});

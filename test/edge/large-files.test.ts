@@ -1,0 +1,76 @@
+/** Files too large to be held in memory are streamed, under the same rules. */
+import { randomBytes } from 'node:crypto';
+import { readdir, readlink, stat, truncate } from 'node:fs/promises';
+import { connect } from 'node:net';
+import { brotliDecompressSync } from 'node:zlib';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { heldBytesMax } from '../../edge/bytes.ts';
+import { blobPath } from '../../providers/store/disk.ts';
+import { ask, createWorld, until, type World } from './world.ts';
+
+const film = randomBytes(3 * heldBytesMax + 7);
+const words = 'All work and no play. '.repeat(100_000);
+const host = 'big.sites.test';
+
+let world: World;
+let port: number;
+
+beforeAll(async () => {
+  world = await createWorld();
+  await world.publish('big', { 'film.mp4': film, 'words.txt': words, 'torn.bin': randomBytes(2 * heldBytesMax) });
+  ({ port } = await world.openEdge());
+});
+afterAll(() => world?.close());
+
+test('whole, with its length', async () => {
+  const answer = await ask(port, '/film.mp4', { host });
+  expect(answer.headers['content-length']).toBe(String(film.length));
+  expect(answer.body.equals(film)).toBe(true);
+});
+
+test('HEAD has the length and no body', async () => {
+  const answer = await ask(port, '/film.mp4', { host, method: 'HEAD' });
+  expect([answer.headers['content-length'], answer.body.length]).toEqual([String(film.length), 0]);
+});
+
+test('a range in its middle', async () => {
+  const answer = await ask(port, '/film.mp4', { host, headers: { range: 'bytes=1000000-2000000' } });
+  expect(answer.status).toBe(206);
+  expect(answer.body.equals(film.subarray(1_000_000, 2_000_001))).toBe(true);
+});
+
+test('compressed', async () => {
+  const answer = await ask(port, '/words.txt', { host, headers: { 'accept-encoding': 'br' } });
+  expect(answer.headers['content-encoding']).toBe('br');
+  expect(brotliDecompressSync(answer.body).toString()).toBe(words);
+});
+
+test('a visitor who leaves in the middle leaves no file open and no line in the log', async () => {
+  const before = world.logged.length;
+  for (let n = 0; n < 20; n++) {
+    await new Promise<void>((resolve, reject) => {
+      const socket = connect(port, '127.0.0.1', () => socket.write(`GET /film.mp4 HTTP/1.1\r\nHost: ${host}\r\n\r\n`));
+      socket.once('data', () => socket.destroy());
+      socket.once('close', () => resolve());
+      socket.once('error', reject);
+    });
+  }
+  await until(async () => (await openFiles()).every((path) => !path.startsWith(world.dir)));
+  expect(world.logged.slice(before)).toEqual([]);
+});
+
+test('a file that is shorter on disk than it should be ends in a broken connection, not in a wrong file', async () => {
+  const torn = (await world.db.query('select manifest_sha256 from deployment')).rows[0].manifest_sha256;
+  const manifest = (await world.store.readAll(torn))?.toString() ?? '';
+  const line = manifest.split('\n').find((text) => text.includes('torn.bin')) ?? '';
+  const path = blobPath(`${world.dir}/store`, JSON.parse(line).sha256);
+  await truncate(path, (await stat(path)).size - 10);
+  await expect(ask(port, '/torn.bin', { host })).rejects.toThrow();
+  await until(async () => world.logged.some((entry) => entry.err?.message.includes('a blob ended after')));
+  expect((await ask(port, '/words.txt', { host })).status).toBe(200);
+});
+
+async function openFiles(): Promise<string[]> {
+  const numbers = await readdir('/proc/self/fd');
+  return Promise.all(numbers.map((number) => readlink(`/proc/self/fd/${number}`).catch(() => '')));
+}

@@ -1,0 +1,167 @@
+/** What visitors see follows the site's pointer: at once, wholly, and without the database when it must. */
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { type Answer, ask, createWorld, deaf, until, type World } from './world.ts';
+
+let world: World;
+beforeAll(async () => {
+  world = await createWorld();
+});
+afterAll(() => world?.close());
+
+const shows = (port: number, name: string, words: string, path = '/') =>
+  until(async () => (await ask(port, path, { host: `${name}.sites.test` })).text.includes(words));
+
+async function publishAgain(siteId: string, files: Record<string, string>): Promise<void> {
+  const manifest = await world.keep(files);
+  await world.point(siteId, await world.addDeployment(siteId, manifest));
+}
+
+describe('a new version is seen', () => {
+  test('at once, where NOTIFY is heard', async () => {
+    const { siteId } = await world.publish('heard', { 'index.html': 'one' });
+    const { port } = await world.openEdge();
+    await shows(port, 'heard', 'one');
+    await publishAgain(siteId, { 'index.html': 'two' });
+    expect(await shows(port, 'heard', 'two')).toBeLessThan(900);
+  });
+
+  test('within about a second, where it is not', async () => {
+    const { siteId } = await world.publish('deaf', { 'index.html': 'one' });
+    const { port } = await world.openEdge({ changes: deaf });
+    for (const words of ['two', 'three']) {
+      await publishAgain(siteId, { 'index.html': words });
+      expect(await shows(port, 'deaf', words)).toBeLessThan(1_500);
+    }
+  });
+
+  test('even if its transaction began before others that were committed first', async () => {
+    const { siteId } = await world.publish('slow', { 'index.html': 'one' });
+    const other = await world.publish('quick', { 'index.html': 'one' });
+    const { port } = await world.openEdge({ changes: deaf });
+    const late = await world.addDeployment(siteId, await world.keep({ 'index.html': 'late' }));
+    const client = await world.db.connect();
+    await client.query('begin');
+    await client.query('update site set live_deployment_id = $2 where id = $1', [siteId, late]);
+    await publishAgain(other.siteId, { 'index.html': 'meanwhile' });
+    await shows(port, 'quick', 'meanwhile');
+    // The edge has by now asked past the number of the transaction that is still open.
+    await publishAgain(other.siteId, { 'index.html': 'and again' });
+    await shows(port, 'quick', 'and again');
+    await client.query('commit');
+    client.release();
+    expect(await shows(port, 'slow', 'late')).toBeLessThan(1_500);
+  });
+});
+
+test('a new site, a new name, an archive and its end are seen too', async () => {
+  const { port } = await world.openEdge();
+  const { siteId } = await world.publish('fresh', { 'index.html': 'fresh' });
+  await shows(port, 'fresh', 'fresh');
+  await world.db.query(`update site set name = 'renamed' where id = $1`, [siteId]);
+  await shows(port, 'renamed', 'fresh');
+  expect((await ask(port, '/', { host: 'fresh.sites.test' })).status).toBe(404);
+  await world.publish('fresh', { 'index.html': 'another' });
+  await shows(port, 'fresh', 'another');
+  await world.db.query(`update site set status = 'archived', archived_at = created_at where id = $1`, [siteId]);
+  await shows(port, 'renamed', 'has closed');
+  await world.db.query(`update site set status = 'active', archived_at = null where id = $1`, [siteId]);
+  await shows(port, 'renamed', 'fresh');
+});
+
+test('two sites that exchange their names are never taken for each other in the end', async () => {
+  const left = await world.publish('left', { 'index.html': 'was left' });
+  const right = await world.publish('right', { 'index.html': 'was right' });
+  const { port } = await world.openEdge({ changes: deaf });
+  const rename = (id: string, name: string) => world.db.query('update site set name = $2 where id = $1', [id, name]);
+  await rename(left.siteId, 'between');
+  await rename(right.siteId, 'left');
+  await rename(left.siteId, 'right');
+  await shows(port, 'left', 'was right');
+  await shows(port, 'right', 'was left');
+  expect((await ask(port, '/', { host: 'between.sites.test' })).status).toBe(404);
+});
+
+test('while the pointer moves 100 times, every answer is whole and of one version', async () => {
+  const versions = await Promise.all(
+    [0, 1].map((n) =>
+      world.keep({
+        'index.html': `version ${n} `.repeat(50),
+        'only.css': `/* ${n} */ `.repeat(50),
+        [`p${n}.html`]: `page ${n}`,
+      }),
+    ),
+  );
+  const siteId = await world.addSite('flip');
+  const deployments = await Promise.all(versions.map((manifest) => world.addDeployment(siteId, manifest)));
+  const { port } = await world.openEdge();
+  await world.point(siteId, deployments[0] as string);
+  await shows(port, 'flip', 'version 0');
+
+  const bodyOf = new Map<string, string>();
+  const answers: Answer[] = [];
+  let moving = true;
+  const visitor = async (path: string) => {
+    while (moving) {
+      const answer = await ask(port, path, { host: 'flip.sites.test' });
+      answers.push(answer);
+      const known = bodyOf.get(`${path}${answer.headers.etag}`);
+      if (known === undefined) bodyOf.set(`${path}${answer.headers.etag}`, answer.text);
+      else expect(answer.text).toBe(known);
+    }
+  };
+  const visitors = ['/', '/only.css', '/', '/only.css'].map(visitor);
+  for (let n = 1; n <= 100; n++) await world.point(siteId, deployments[n % 2] as string);
+  await shows(port, 'flip', 'version 0');
+  moving = false;
+  await Promise.all(visitors);
+
+  expect(answers.every((answer) => answer.status === 200)).toBe(true);
+  expect(bodyOf.size).toBe(4);
+  for (const answer of answers) {
+    const numbers = new Set(answer.text.match(/\d/g));
+    expect(numbers.size).toBe(1);
+    expect(answer.headers['content-length']).toBe(String(answer.body.length));
+  }
+});
+
+describe('without the database', () => {
+  test('what is known is served, and what was missed is seen when it is back', async () => {
+    const lone = await createWorld();
+    try {
+      const { siteId } = await lone.publish('calm', { 'index.html': 'calm', 'late.html': 'not read before' });
+      const { port } = await lone.openEdge();
+      await shows(port, 'calm', 'calm');
+      await cutOff(lone, true);
+      await until(async () => lone.logged.some((line) => line.msg.startsWith('the database does not answer')));
+      expect((await ask(port, '/late', { host: 'calm.sites.test' })).text).toBe('not read before');
+      expect((await ask(port, '/_astro/x.AbCd1234.js', { host: 'calm.sites.test' })).status).toBe(404);
+      expect((await ask(port, '/', { host: 'nobody.sites.test' })).status).toBe(404);
+      await cutOff(lone, false);
+      await lone.point(siteId, await lone.addDeployment(siteId, await lone.keep({ 'index.html': 'back again' })));
+      await shows(port, 'calm', 'back again');
+    } finally {
+      await lone.close();
+    }
+  });
+
+  test('an edge that starts serves what it knew when it ended', async () => {
+    await world.publish('kept', { 'index.html': 'kept' });
+    const before = await world.openEdge();
+    await shows(before.port, 'kept', 'kept');
+    await before.close();
+    const { port } = await world.openEdge({ changes: deaf, databaseUrl: 'postgres://nobody@127.0.0.1:1/none' });
+    expect((await ask(port, '/', { host: 'kept.sites.test' })).text).toBe('kept');
+  });
+});
+
+/** Ends all connections of others to the world's database and takes no new ones, or takes them again. */
+async function cutOff(lone: World, cut: boolean): Promise<void> {
+  const name = new URL(lone.database.url).pathname.slice(1);
+  const admin = await world.db.connect();
+  try {
+    await admin.query(`alter database ${name} with allow_connections ${!cut}`);
+    if (cut) await admin.query('select pg_terminate_backend(pid) from pg_stat_activity where datname = $1', [name]);
+  } finally {
+    admin.release();
+  }
+}
