@@ -33,10 +33,12 @@ export async function publishDemo(stack: Stack, owner: Owner, note: (line: strin
   const existing = items.find((site: { name: string }) => site.name === name);
   const site = existing ?? (await api('/v1/sites', { name, title: 'The corner bakery', template: 'business' }));
   if (site.live_deployment_id) return site;
-  note('building');
+  const patience = performance.now() + 600_000;
   let deployment = await api(`/v1/sites/${site.id}/publish`, { scope: 'site' });
   while (deployment.status !== 'live') {
     if (deployment.error) throw new Problem(`The demo site was not published: ${deployment.error.message}`);
+    if (performance.now() > patience)
+      throw new Problem('The demo site is still not published; the log of the worker may say why.');
     await sleep(500);
     deployment = await api(`/v1/deployments/${deployment.id}`);
     note(deployment.status);

@@ -76,22 +76,23 @@ async function install() {
     await new Promise((resolve) => setTimeout(resolve, 200));
   }
   try {
-    if (!isInstalled()) await npmCi();
+    if (!isInstalled()) await npmInstall();
   } finally {
     rmSync(lockFile, { force: true });
   }
 }
 
-async function npmCi() {
+/** Not `npm ci`: it refuses a lockfile written where the optional packages of other platforms were not on offer. */
+async function npmInstall() {
   if (!works('npm', ['--version']))
     give('npm is missing: install it (it comes with Node; on Debian: apt install npm).');
   const start = performance.now();
   const seconds = () => `${Math.round((performance.now() - start) / 1000)} s`;
   const tty = process.stdout.isTTY;
-  const show = () => tty && process.stdout.write(`\r… installing packages (npm ci) ${seconds()} `);
-  if (!tty) console.log('… installing packages (npm ci)');
+  const show = () => tty && process.stdout.write(`\r… installing packages (npm install) ${seconds()} `);
+  if (!tty) console.log('… installing packages (npm install)');
   const timer = setInterval(show, 500);
-  const npm = spawn('npm', ['ci', '--no-audit', '--no-fund', '--loglevel=error'], {
+  const npm = spawn('npm', ['install', '--no-save', '--no-audit', '--no-fund', '--loglevel=error'], {
     cwd: root,
     stdio: ['ignore', 'pipe', 'pipe'],
   });
@@ -101,9 +102,10 @@ async function npmCi() {
   clearInterval(timer);
   if (tty) process.stdout.write('\r\x1b[K');
   if (code !== 0) {
-    const log = join(root, '.frontage', 'npm-ci.log');
+    const log = join(root, '.frontage', 'npm-install.log');
     writeFileSync(log, said);
-    const line = said.split('\n').find((one) => /^npm (error|ERR!) \S/.test(one)) ?? `exit code ${code}`;
+    const line =
+      said.split('\n').find((one) => /^npm (error|ERR!) (?!code|errno|syscall)\S/.test(one)) ?? `exit code ${code}`;
     give(`The packages could not be installed: ${line} (log: ${log}; once mended, run the same command again)`);
   }
   if (!works(node, ['--version'])) {
