@@ -10,12 +10,12 @@ export type Listening = {
   close(): Promise<void>;
 };
 
-type Options = { host: string; port: number; accessLog?: Logger | undefined };
+type Options = { host: string; port: number; sharesPort?: boolean; accessLog?: Logger | undefined };
 
 const closeWithinMs = 10_000;
 
 /** Answers on the port, or on a free one for 0. */
-export async function listen(edge: Edge, { host, port, accessLog }: Options): Promise<Listening> {
+export async function listen(edge: Edge, { host, port, sharesPort = false, accessLog }: Options): Promise<Listening> {
   let closing = false;
   const server = createServer(
     {
@@ -36,7 +36,7 @@ export async function listen(edge: Edge, { host, port, accessLog }: Options): Pr
   server.timeout = 60_000;
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject);
-    server.listen({ host, port, backlog: 1024 }, resolve);
+    server.listen({ host, port, backlog: 1024, reusePort: sharesPort }, resolve);
   });
   return {
     port: (server.address() as AddressInfo).port,

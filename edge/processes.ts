@@ -1,19 +1,37 @@
 /** Several edge processes behind one port: one for each core, each with its own memory, replaced when it dies. */
 import cluster, { type Worker } from 'node:cluster';
+import { once } from 'node:events';
+import { type AddressInfo, createServer } from 'node:net';
 import type { Logger } from 'pino';
 
 export type Ready = { ready: true; url: string };
 
 const replaceAfterMs = 500;
 
-/** Starts `count` processes of this same program. `onReady` is called once, when all of them answer. */
-export function startProcesses(count: number, log: Logger, onReady: (message: Ready) => void) {
+/**
+ * The kernel shares connections out among processes that listen on the same port. Handing them on from the first process, as
+ * Node's cluster does by itself, leaves those hanging that were handed to a process as it died.
+ */
+export const sharesPort = cluster.isWorker && process.platform === 'linux';
+
+type Options = {
+  count: number;
+  host: string;
+  port: number;
+  log: Logger;
+  /** Called once, when all of them answer. */
+  onReady: (message: Ready) => void;
+};
+
+/** Starts processes of this same program. Rejects when the port is taken. */
+export async function startProcesses({ count, host, port, log, onReady }: Options) {
+  const env = { FRONTAGE_EDGE_PORT: String(await freePort(host, port)) };
   const waitingFor = new Set<Worker>();
   let stopping = false;
   let told = false;
 
   function start(): void {
-    const worker = cluster.fork();
+    const worker = cluster.fork(env);
     if (!told) waitingFor.add(worker);
     worker.on('message', (message: Ready) => {
       waitingFor.delete(worker);
@@ -46,4 +64,15 @@ export function startProcesses(count: number, log: Logger, onReady: (message: Re
       );
     },
   };
+}
+
+/** The port itself, or a free one for 0. A port that may be shared is never found taken: so it is first asked for alone. */
+async function freePort(host: string, port: number): Promise<number> {
+  const probe = createServer();
+  probe.listen({ host, port });
+  await once(probe, 'listening');
+  const found = (probe.address() as AddressInfo).port;
+  probe.close();
+  await once(probe, 'close');
+  return found;
 }

@@ -10,7 +10,7 @@ import { openDiskStore } from '../providers/store/disk.ts';
 import { openEdgeDatabase } from './database.ts';
 import { createEdge } from './edge.ts';
 import { listen } from './listen.ts';
-import { type Ready, startProcesses } from './processes.ts';
+import { type Ready, sharesPort, startProcesses } from './processes.ts';
 
 const config = readConfig();
 const log = openLog(config, 'edge');
@@ -33,7 +33,7 @@ async function startOne(): Promise<() => Promise<void>> {
   let listening: Awaited<ReturnType<typeof listen>> | undefined;
   const started = edge.ready.then(async () => {
     const { host, port, accessLog } = config.edge;
-    listening = await listen(edge, { host, port, accessLog: accessLog ? log : undefined });
+    listening = await listen(edge, { host, port, sharesPort, accessLog: accessLog ? log : undefined });
     tellParent({ ready: true, url: `http://${host}:${listening.port}` });
   });
   started.catch(die);
@@ -44,8 +44,9 @@ async function startOne(): Promise<() => Promise<void>> {
   };
 }
 
-function startAll(): () => Promise<void> {
-  return startProcesses(processes, log, tellParent).stop;
+async function startAll(): Promise<() => Promise<void>> {
+  const { host, port } = config.edge;
+  return (await startProcesses({ count: processes, host, port, log, onReady: tellParent })).stop;
 }
 
 function tellParent(message: Ready): void {
@@ -60,7 +61,7 @@ function die(err: unknown): void {
 
 process.on('uncaughtException', die);
 process.on('unhandledRejection', die);
-const stop = cluster.isPrimary && processes > 1 ? startAll() : await startOne();
+const stop = cluster.isPrimary && processes > 1 ? await startAll() : await startOne();
 
 let stopping = false;
 function end(): void {

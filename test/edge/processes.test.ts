@@ -4,6 +4,7 @@ import { once } from 'node:events';
 import { readFile } from 'node:fs/promises';
 import { connect } from 'node:net';
 import { join } from 'node:path';
+import type { Readable } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { heldBytesMax } from '../../edge/bytes.ts';
@@ -23,9 +24,8 @@ afterEach(() => {
 });
 afterAll(() => world?.close());
 
-type Started = { child: ChildProcess; port: number; log: Promise<string>; exit: Promise<unknown[]> };
-
-async function start(processes: number, more: Record<string, string> = {}): Promise<Started> {
+/** Runs the edge's entry on a free port. */
+function spawnEdge(processes: number, more: Record<string, string> = {}) {
   const child = fork(join(import.meta.dirname, '../../edge/server.ts'), {
     env: {
       PATH: process.env.PATH,
@@ -41,10 +41,14 @@ async function start(processes: number, more: Record<string, string> = {}): Prom
   });
   running.add(child);
   const exit = once(child, 'exit').finally(() => running.delete(child));
-  const log = text(child.stdout as NodeJS.ReadableStream as never);
-  const [message] = (await once(child, 'message')) as [{ ready: boolean; url: string }];
+  return { child, exit, log: text(child.stdout as Readable) };
+}
+
+async function start(processes: number, more: Record<string, string> = {}) {
+  const edge = spawnEdge(processes, more);
+  const [message] = (await once(edge.child, 'message')) as [{ ready: boolean; url: string }];
   expect(message.ready).toBe(true);
-  return { child, port: Number(new URL(message.url).port), log, exit };
+  return { ...edge, port: Number(new URL(message.url).port) };
 }
 
 const refused = (port: number) =>
@@ -75,15 +79,25 @@ test('the edge ends when its parent is gone', async () => {
   expect(await refused(port)).toBe(true);
 });
 
+test('no process stays when the first is killed', async () => {
+  const { child, port } = await start(2);
+  child.kill('SIGKILL');
+  await until(() => refused(port));
+});
+
+async function childrenOf(pid: number | undefined): Promise<number[]> {
+  const children = await readFile(`/proc/${pid}/task/${pid}/children`, 'utf8');
+  return children.trim().split(' ').map(Number);
+}
+
 test('a process that dies is replaced, and visitors are served all the while', async () => {
   const { child, port, log, exit } = await start(2);
-  const children = await readFile(`/proc/${child.pid}/task/${child.pid}/children`, 'utf8');
-  const [victim] = children.trim().split(' ').map(Number);
+  const [victim] = await childrenOf(child.pid);
   process.kill(victim as number, 'SIGKILL');
   const serves = async () => (await ask(port, '/', { host }).catch(() => undefined))?.text === 'front';
   await until(serves);
   await until(async () => {
-    const now = (await readFile(`/proc/${child.pid}/task/${child.pid}/children`, 'utf8')).trim().split(' ').map(Number);
+    const now = await childrenOf(child.pid);
     return now.length === 2 && !now.includes(victim as number);
   });
   expect(await serves()).toBe(true);
@@ -92,15 +106,12 @@ test('a process that dies is replaced, and visitors are served all the while', a
   expect(await log).toContain('an edge process died');
 });
 
-test('a port that is taken is said, and the edge ends', async () => {
-  const { port } = await start(1);
-  for (const processes of ['1', '2']) {
-    const second = start(Number(processes), { FRONTAGE_EDGE_PORT: String(port) });
-    second.catch(() => {});
-    await until(
-      async () => [...running].some((child) => child.exitCode === 1 || child.exitCode === 2) || running.size === 1,
-    );
-  }
+test.each([1, 2])('%i process(es): a port that is taken is said, and the edge ends', async (processes) => {
+  const { port } = await start(2);
+  const second = spawnEdge(processes, { FRONTAGE_EDGE_PORT: String(port) });
+  const [log, [code]] = await Promise.all([second.log, second.exit]);
+  expect(code).toBe(1);
+  expect(log).toContain('EADDRINUSE');
 });
 
 test('the access log is off, and names no query when it is on', async () => {
