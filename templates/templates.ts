@@ -1,0 +1,49 @@
+/** The site starters: `<name>/template.json`, `<name>/source` (the site's repository), `<name>/content` (its posts). */
+import { readdir, readFile } from 'node:fs/promises';
+import { join, relative, sep } from 'node:path';
+
+const here = import.meta.dirname;
+const frozenDir = join(here, '..', 'sandbox');
+const frozenFiles = ['package.json', 'package-lock.json'];
+
+export type TemplateSummary = { name: string; title: string; description: string };
+/** Files by their path in the repository, with `/`. */
+export type TemplateFiles = Map<string, Buffer>;
+
+/** The starters there are, by name. */
+export async function listTemplates(): Promise<TemplateSummary[]> {
+  const items = await readdir(here, { withFileTypes: true });
+  const names = items.filter((item) => item.isDirectory()).map((item) => item.name);
+  return Promise.all(names.sort().map(summarize));
+}
+
+/**
+ * Reads a starter as the first commits of a new site's two repositories, its title written in. The source includes the
+ * platform's frozen files, so that a clone builds with `npm ci && npx astro build`. Unknown names answer `undefined`.
+ */
+export async function readTemplate(
+  name: string,
+  { title }: { title: string },
+): Promise<{ source: TemplateFiles; content: TemplateFiles } | undefined> {
+  const known = await listTemplates();
+  if (!known.some((template) => template.name === name)) return undefined;
+  const source = await readTree(join(here, name, 'source'));
+  for (const file of frozenFiles) source.set(file, await readFile(join(frozenDir, file)));
+  const facts = JSON.parse(String(source.get('src/site.json')));
+  source.set('src/site.json', Buffer.from(`${JSON.stringify({ ...facts, title }, null, 2)}\n`));
+  return { source, content: await readTree(join(here, name, 'content')) };
+}
+
+async function summarize(name: string): Promise<TemplateSummary> {
+  const { title, description } = JSON.parse(await readFile(join(here, name, 'template.json'), 'utf8'));
+  return { name, title, description };
+}
+
+async function readTree(folder: string): Promise<TemplateFiles> {
+  const items = await readdir(folder, { recursive: true, withFileTypes: true });
+  const paths = items.filter((item) => item.isFile()).map((item) => join(item.parentPath, item.name));
+  const files = paths.sort().map(async (path): Promise<[string, Buffer]> => {
+    return [relative(folder, path).split(sep).join('/'), await readFile(path)];
+  });
+  return new Map(await Promise.all(files));
+}
