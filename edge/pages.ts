@@ -12,13 +12,14 @@ export type PageName =
   | 'badRequest'
   | 'notAllowed';
 
-type Words = { status: number; title: string; text: string; home?: true; fields?: string[] };
+type Words = { status: number; title: string; text: string; lit?: true; home?: true; fields?: string[] };
 
 const words: Record<PageName, Words> = {
   base: {
     status: 200,
     title: 'Websites live here',
     text: 'Each site has an address of its own under this domain. Open the one you were given.',
+    lit: true,
   },
   unknown: {
     status: 404,
@@ -39,6 +40,7 @@ const words: Record<PageName, Words> = {
     status: 404,
     title: 'Page not found',
     text: 'The page may have moved or been removed. The rest of the site is where it was.',
+    lit: true,
     home: true,
   },
   unavailable: {
@@ -121,7 +123,7 @@ function renderHtml(its: Words): RenderedPage {
 </head>
 <body>
 <main>
-${shopFront(its.status)}
+${shopFront(its.lit ?? false)}
 <h1>${its.title}</h1>
 <p>${its.text}</p>
 ${its.home ? '<a href="/">Go to the front page</a>\n' : ''}</main>
@@ -137,15 +139,15 @@ ${its.home ? '<a href="/">Go to the front page</a>\n' : ''}</main>
 }
 
 /** A shop's front: lit for what is open, its shutter down for what is not. */
-function shopFront(status: number): string {
+function shopFront(lit: boolean): string {
   const stripes = [0, 1, 2, 3, 4, 5, 6]
     .map((n) => `<path class="${n % 2 ? 'pale' : 'stripe'}" d="M${18 + n * 12} 26h12v16a6 6 0 0 1-12 0z"/>`)
     .join('');
   const shutter = [58, 64, 70, 76].map((y) => `<path class="line" d="M30 ${y}h34"/>`).join('');
-  const inside = status === 200 ? '<path class="lamp" d="M47 52v7m-7 9a7 7 0 0 1 14 0z"/>' : shutter;
-  return `<svg viewBox="0 0 120 104" width="132" height="114" aria-hidden="true">
+  const inside = lit ? '<path class="lamp" d="M47 52v7m-7 9a7 7 0 0 1 14 0z"/>' : shutter;
+  return `<svg viewBox="0 0 120 104" aria-hidden="true">
 <path class="wall" d="M22 40h76v52H22z"/>
-<path class="${status === 200 ? 'lit' : 'dark'}" d="M30 52h34v30H30z"/>${inside}
+<path class="${lit ? 'lit' : 'dark'}" d="M30 52h34v30H30z"/>${inside}
 <path class="door" d="M72 54h18v38H72z"/><circle class="knob" cx="76" cy="74" r="1.4"/>
 <path class="roof" d="M22 18h76l4 8H18z"/>${stripes}
 <path class="ground" d="M10 92h100"/>
