@@ -1,13 +1,13 @@
 /** Our end of the `pre-receive` hook's pipe: takes what is pushed, answers the verdict. */
 import { accessSync, constants } from 'node:fs';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import type { Duplex } from 'node:stream';
 import { hooksDir } from '../providers/repositories/git.ts';
 import type { RefUpdate } from './push.ts';
 import { sentence, type Verdict } from './rules.ts';
 
-/** A push as the hook describes it. `quarantine` is the folder that holds its objects. */
-export type Push = { quarantine: string; updates: RefUpdate[] };
+/** A push as the hook describes it. `quarantine` is the folder that holds its objects, inside `objects/`; none came with a mere deletion. */
+export type Push = { quarantine: string | undefined; updates: RefUpdate[] };
 
 const linesMax = 20;
 const requestBytesMax = 1_048_576;
@@ -41,7 +41,8 @@ function parsePush(request: string): Push {
     const [from = '', to = '', ref = ''] = line.split(' ');
     return { ref, from: known(from), to: known(to) };
   });
-  return { quarantine, updates };
+  // Its name alone: the way there is ours, and git writes it with links resolved.
+  return { quarantine: quarantine === '' ? undefined : basename(quarantine), updates };
 }
 
 function known(sha: string): string | null {

@@ -1,4 +1,5 @@
 /** The sites' repositories over HTTP: git's smart protocol (gitprotocol-http(5)) under `/git/`. */
+import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { createGunzip } from 'node:zlib';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
@@ -126,9 +127,8 @@ function pushOf(
 ): Exchange {
   const { limits } = deps.config;
   const judge = async ({ quarantine, updates }: Push): Promise<string[]> => {
-    if (quarantine !== '' && !quarantine.startsWith(`${place.dir}/objects/`)) throw new Error('a foreign quarantine');
     const main = (await deps.repositories?.head(siteId, repository)) ?? null;
-    const pushed = quarantine === '' ? place : { ...place, quarantine };
+    const pushed = quarantine === undefined ? place : { ...place, quarantine: join(place.dir, 'objects', quarantine) };
     return refusal(await judgePush({ repository, limits, platform }, pushed, updates, main));
   };
   const megabytes = Math.floor(limits.push_bytes / 1_048_576);
