@@ -1,0 +1,148 @@
+import { afterAll, expect, test } from 'vitest';
+import { begin } from '../../api/idempotency.ts';
+import { createSite as createSiteRule } from '../../api/sites/rules.ts';
+import { issueToken } from '../../api/tokens/rules.ts';
+import { IdempotencyKey } from '../../db/entities/idempotency-key.ts';
+import { Site } from '../../db/entities/site.ts';
+import { Token } from '../../db/entities/token.ts';
+import { type Caller, callWith, createWorld, errorOf, freeName } from './world.ts';
+
+const world = await createWorld();
+const second = await world.start();
+afterAll(() => world.close());
+const owner = await world.newCaller();
+
+const keyed = (caller: Caller, key: string, body: unknown, path = '/v1/sites') =>
+  caller.call('POST', path, { body, headers: { 'idempotency-key': key } });
+
+test('fifty calls at once with one key, over two processes, make one site and answer it fifty times', async () => {
+  const other = { ...owner, call: callWith(second.url, owner.token) };
+  const body = { name: freeName(), title: 'Once' };
+  const answers = await Promise.all(
+    Array.from({ length: 50 }, (_, index) => keyed(index % 2 ? owner : other, 'fifty', body)),
+  );
+  expect(answers.map(({ status }) => status)).toEqual(Array(50).fill(200));
+  expect(new Set(answers.map((answer) => answer.body.id)).size).toBe(1);
+  expect(await world.deps.em().count(Site, { name: body.name })).toBe(1);
+});
+
+test('fifty calls at once for a token all answer the same working secret, which is not in the database', async () => {
+  const answers = await Promise.all(
+    Array.from({ length: 50 }, () => keyed(owner, 'secret', { name: 'ci' }, '/v1/tokens')),
+  );
+  const [secret, ...more] = new Set(answers.map(({ body }) => body.access_token as string));
+  expect(more).toEqual([]);
+  expect((await callWith(world.url, secret)('GET', '/v1/account')).status).toBe(200);
+  expect(await world.deps.em().count(Token, { name: 'ci' })).toBe(1);
+  const kept = JSON.stringify(await world.deps.em().execute('select * from idempotency_key'));
+  const bytes = Buffer.from((secret ?? '').slice('fro_'.length), 'base64url');
+  expect(bytes.length).toBe(32);
+  expect(kept).not.toContain(secret);
+  expect(kept).not.toContain(bytes.toString('hex'));
+  expect(kept).not.toContain(JSON.stringify([...bytes]).slice(1, -1));
+});
+
+test('another body under the same key is idempotency_mismatch', async () => {
+  const body = { name: freeName(), title: 'First' };
+  expect((await keyed(owner, 'mismatch', body)).status).toBe(200);
+  const answer = await keyed(owner, 'mismatch', { ...body, title: 'Second' });
+  expect([answer.status, errorOf(answer).code]).toEqual([409, 'idempotency_mismatch']);
+});
+
+test('the same fields in another order are the same body', async () => {
+  const name = freeName();
+  const first = await keyed(owner, 'order', { name, title: 'A' });
+  const again = await keyed(owner, 'order', { title: 'A', name });
+  expect(again.body.id).toBe(first.body.id);
+});
+
+test('a replay renders the resource as it is now', async () => {
+  const body = { name: freeName(), title: 'Before' };
+  const { id } = (await keyed(owner, 'replay', body)).body;
+  await owner.call('PATCH', `/v1/sites/${id}`, { body: { title: 'After' } });
+  const again = await keyed(owner, 'replay', body);
+  expect([again.body.id, again.body.title]).toEqual([id, 'After']);
+});
+
+test('an error leaves the key free', async () => {
+  const name = freeName();
+  const refused = await keyed(owner, 'free', { name, title: 'A', template: 'none-such' });
+  expect(errorOf(refused).code).toBe('invalid_template');
+  expect((await keyed(owner, 'free', { name, title: 'A' })).status).toBe(200);
+});
+
+test('the same key of another account, and on another path, is another key', async () => {
+  const stranger = await world.newCaller();
+  const [mine, theirs] = await Promise.all(
+    [owner, stranger].map((caller) => keyed(caller, 'shared', { name: freeName(), title: 'A' })),
+  );
+  expect(theirs?.body.id).not.toBe(mine?.body.id);
+  expect((await keyed(owner, 'shared', { name: 'a token' }, '/v1/tokens')).status).toBe(200);
+});
+
+test('what is shown once is not shown to another token of the account', async () => {
+  const { secret } = await issueToken(world.deps.em(), world.clock, owner.accountId, { name: 'other' });
+  expect((await keyed(owner, 'mine', { name: 'x' }, '/v1/tokens')).status).toBe(200);
+  const answer = await keyed({ ...owner, call: callWith(world.url, secret) }, 'mine', { name: 'x' }, '/v1/tokens');
+  expect([answer.status, errorOf(answer).code]).toEqual([409, 'idempotency_mismatch']);
+  expect(answer.text).not.toContain('fro_');
+});
+
+test('a key takes 1 to 255 visible characters', async () => {
+  for (const key of ['a b', 'x'.repeat(256), 'é']) {
+    const answer = await keyed(owner, key, { name: freeName(), title: 'A' });
+    expect([key.length, errorOf(answer).code]).toEqual([key.length, 'invalid_input']);
+  }
+});
+
+/** Writes down what a process does that takes the call and dies before it answers. */
+async function takeCall(key: string, body: { name: string; title: string }) {
+  const whole = { ...body, template: 'blank' };
+  const call = { accountId: owner.accountId, method: 'POST', path: '/v1/sites', key, body: whole, bearer: owner.token };
+  const attempt = await begin(world.deps, call, { showsSecret: false });
+  return { id: `site_${attempt.reservedId}`, ...whole };
+}
+
+test('a call whose process died before it made anything is run by the next one', async () => {
+  const body = { name: freeName(), title: 'A' };
+  const { id } = await takeCall('died-early', body);
+  world.skip(13_000);
+  const answer = await keyed(owner, 'died-early', body);
+  expect([answer.status, answer.body.id]).toEqual([200, id]);
+});
+
+test('a call whose process died after it had made its resource is answered with that one', async () => {
+  const body = { name: freeName(), title: 'A' };
+  const made = await takeCall('died-late', body);
+  await createSiteRule(world.deps.em(), world.deps, { accountId: owner.accountId, tokenId: '' }, made);
+  const waiting = keyed(owner, 'died-late', body);
+  world.skip(13_000);
+  const { status, body: site } = await waiting;
+  expect([status, site.id]).toEqual([200, made.id]);
+});
+
+test('a repetition waits for the call that runs', async () => {
+  const body = { name: freeName(), title: 'A' };
+  const made = await takeCall('running', body);
+  let answered = false;
+  const waiting = keyed(owner, 'running', body).then((answer) => {
+    answered = true;
+    return answer;
+  });
+  await createSiteRule(world.deps.em(), world.deps, { accountId: owner.accountId, tokenId: '' }, made);
+  expect(answered).toBe(false);
+  await world.deps
+    .em()
+    .nativeUpdate(IdempotencyKey, { reservedId: made.id.slice('site_'.length) }, { resourceId: made.id });
+  expect((await waiting).body.id).toBe(made.id);
+});
+
+test('a key is forgotten after 24 hours', async () => {
+  const first = await keyed(owner, 'day', { name: freeName(), title: 'A' });
+  world.skip(24 * 3_600_000 - 60_000);
+  expect(errorOf(await keyed(owner, 'day', { name: freeName(), title: 'B' })).code).toBe('idempotency_mismatch');
+  world.skip(61_000);
+  const later = await keyed(owner, 'day', { name: freeName(), title: 'B' });
+  expect(later.status).toBe(200);
+  expect(later.body.id).not.toBe(first.body.id);
+});

@@ -1,0 +1,89 @@
+import { afterAll, expect, test } from 'vitest';
+import { callWith, createWorld, errorOf } from './world.ts';
+
+// A twentieth: 30 a minute for a token, 6 for an address.
+const world = await createWorld({ FRONTAGE_RATE_SCALE: '0.05', FRONTAGE_TRUSTED_PROXIES: '127.0.0.1' });
+const second = await world.start();
+afterAll(() => world.close());
+const anyone = callWith(world.url);
+const from = (address: string) => ({ headers: { 'x-forwarded-for': address } });
+
+test('a token passes exactly as often as its limit says, over two processes at once', async () => {
+  const owner = await world.newCaller();
+  const calls = Array.from({ length: 50 }, (_, index) =>
+    callWith(index % 2 ? world.url : second.url, owner.token)('GET', '/v1/account'),
+  );
+  const answers = await Promise.all(calls);
+  expect(answers.filter(({ status }) => status === 200)).toHaveLength(30);
+  const refused = answers.filter(({ status }) => status !== 200);
+  expect(refused.map((answer) => errorOf(answer).code)).toEqual(Array(20).fill('rate_limited'));
+  const remaining = answers.map(({ headers }) => Number(headers.get('ratelimit-remaining'))).sort((a, b) => b - a);
+  expect(remaining.slice(0, 31)).toEqual(Array.from({ length: 31 }, (_, index) => Math.max(0, 29 - index)));
+});
+
+test('a refused call says when to come back, and then passes', async () => {
+  const owner = await world.newCaller();
+  for (let n = 0; n < 30; n++) await owner.call('GET', '/v1/account');
+  const answer = await owner.call('GET', '/v1/account');
+  expect([answer.status, errorOf(answer).retryable]).toEqual([429, true]);
+  const seconds = Number(answer.headers.get('retry-after'));
+  expect(seconds).toBeGreaterThan(0);
+  expect(seconds).toBeLessThanOrEqual(60);
+  expect(answer.headers.get('ratelimit-limit')).toBe('30');
+  expect(answer.headers.get('ratelimit-remaining')).toBe('0');
+  world.skip(seconds * 1000);
+  expect((await owner.call('GET', '/v1/account')).status).toBe(200);
+});
+
+test('one token at its limit takes nothing from another of the same account', async () => {
+  const owner = await world.newCaller();
+  const { body } = await owner.call('POST', '/v1/tokens', { body: { name: 'second' } });
+  for (let n = 0; n < 30; n++) await owner.call('GET', '/v1/account');
+  expect((await owner.call('GET', '/v1/account')).status).toBe(429);
+  expect((await callWith(world.url, body.access_token)('GET', '/v1/account')).status).toBe(200);
+});
+
+test('an address that keeps failing to sign in is told to wait, and its good token still works', async () => {
+  const owner = await world.newCaller();
+  const wrong = callWith(world.url, `fro_${'A'.repeat(43)}`);
+  const statuses: number[] = [];
+  for (let n = 0; n < 8; n++) statuses.push((await wrong('GET', '/v1/account', from('203.0.113.9'))).status);
+  expect(statuses).toEqual([401, 401, 401, 401, 401, 401, 429, 429]);
+  expect((await owner.call('GET', '/v1/account', from('203.0.113.9'))).status).toBe(200);
+  expect((await wrong('GET', '/v1/account', from('203.0.113.10'))).status).toBe(401);
+});
+
+test('an IPv6 client is its /64 network', async () => {
+  const statuses: number[] = [];
+  for (let n = 0; n < 7; n++) statuses.push((await anyone('GET', '/errors', from(`2001:db8::${n}`))).status);
+  expect(statuses).toEqual([200, 200, 200, 200, 200, 200, 429]);
+  expect((await anyone('GET', '/errors', from('2001:db8:0:1::1'))).status).toBe(200);
+});
+
+test('a forwarded address counts only from a proxy that the configuration trusts', async () => {
+  const direct = await createWorld({ FRONTAGE_RATE_SCALE: '0.05' });
+  try {
+    const call = callWith(direct.url);
+    const statuses: number[] = [];
+    for (let n = 0; n < 7; n++) statuses.push((await call('GET', '/errors', from(`203.0.113.${n}`))).status);
+    expect(statuses.at(-1)).toBe(429);
+  } finally {
+    await direct.close();
+  }
+});
+
+test('health is asked as often as one likes', async () => {
+  for (let n = 0; n < 20; n++) expect((await anyone('GET', '/healthz')).status).toBe(200);
+});
+
+test('a counter that cannot be written lets the call pass', async () => {
+  const broken = await createWorld();
+  try {
+    const owner = await broken.newCaller();
+    await broken.deps.em().execute('drop table rate_limit');
+    expect((await owner.call('GET', '/v1/account')).status).toBe(200);
+    expect(broken.logged.some(({ msg }) => msg.includes('rate limit could not be counted'))).toBe(true);
+  } finally {
+    await broken.close();
+  }
+});

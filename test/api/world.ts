@@ -1,0 +1,133 @@
+/** The API on a free port, with a database and folders of its own, and callers with tokens. */
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import pino from 'pino';
+import { openAccount } from '../../api/accounts/rules.ts';
+import type { Api } from '../../api/api.ts';
+import { buildApp } from '../../api/app.ts';
+import { issueToken } from '../../api/tokens/rules.ts';
+import { readConfig } from '../../config.ts';
+import { createDeps } from '../../deps.ts';
+import type { ErrorBody } from '../../errors.ts';
+import { createTestDatabase, temporalAddress } from '../stack/database.ts';
+
+// biome-ignore lint/suspicious/noExplicitAny: what a test reads of an answer is what it asserts.
+type Json = any;
+export type Answer = { status: number; headers: Headers; body: Json; text: string };
+export type Sent = { body?: unknown; raw?: string | Buffer; headers?: Record<string, string> };
+export type Call = (method: string, path: string, sent?: Sent) => Promise<Answer>;
+export type Caller = { accountId: string; token: string; call: Call };
+export type Logged = { level: number; msg: string; err?: { message: string; stack: string }; operation?: string };
+
+export async function createWorld(env: Record<string, string> = {}) {
+  const dir = await mkdtemp(join(tmpdir(), 'frontage-api-'));
+  const database = await createTestDatabase();
+  const config = readConfig({
+    DATABASE_URL: database.url,
+    TEMPORAL_ADDRESS: temporalAddress(),
+    FRONTAGE_DATA: dir,
+    FRONTAGE_SECRET: 'a secret of the tests, long enough',
+    FRONTAGE_RATE_SCALE: '1000',
+    ...env,
+  });
+  let aheadMs = 0;
+  const clock = { now: () => new Date(Date.now() + aheadMs) };
+  const logged: Logged[] = [];
+  const log = pino({ level: 'info' }, { write: (line: string) => void logged.push(JSON.parse(line)) });
+  const running: { app: Api; url: string; close(): Promise<void> }[] = [];
+
+  /** Starts one more API process on the same database. */
+  async function start() {
+    const deps = createDeps(config, { name: 'api', clock, log });
+    const app = await buildApp(deps);
+    const url = await app.listen({ host: '127.0.0.1', port: 0 });
+    const close = () => app.close().then(() => deps.close());
+    running.push({ app, url, close });
+    return { app, url, deps };
+  }
+
+  const { app, url, deps } = await start();
+  let accounts = 0;
+
+  /** Opens an account with one token. */
+  async function newCaller(base = url): Promise<Caller> {
+    const name = `Owner ${++accounts}`;
+    const account = await openAccount(deps.em(), clock, { email: `owner${accounts}@example.com`, name });
+    const { secret } = await issueToken(deps.em(), clock, account.id, { name: 'first' });
+    return { accountId: account.id, token: secret, call: callWith(base, secret) };
+  }
+
+  return {
+    app,
+    url,
+    deps,
+    config,
+    clock,
+    database,
+    logged,
+    start,
+    newCaller,
+    skip: (ms: number) => {
+      aheadMs += ms;
+    },
+    /** Failures that no contract error explains. */
+    unexpected: () => logged.filter(({ level, msg }) => level >= 50 && msg === 'unexpected failure'),
+    async close() {
+      await Promise.all(running.map((one) => one.close()));
+      await database.drop();
+      await rm(dir, { recursive: true, force: true });
+    },
+  };
+}
+export type World = Awaited<ReturnType<typeof createWorld>>;
+
+/** Calls with a token, or without one. */
+export function callWith(base: string, token?: string): Call {
+  return async (method, path, { body, raw, headers = {} } = {}) => {
+    const payload = raw ?? (body === undefined ? undefined : JSON.stringify(body));
+    const answer = await fetch(`${base}${path}`, {
+      method,
+      redirect: 'manual',
+      headers: {
+        ...(token === undefined ? {} : { authorization: `Bearer ${token}` }),
+        ...(payload === undefined ? {} : { 'content-type': 'application/json' }),
+        ...headers,
+      },
+      ...(payload === undefined ? {} : { body: payload as string }),
+    });
+    const text = await answer.text();
+    const isJson = answer.headers.get('content-type')?.startsWith('application/json');
+    return { status: answer.status, headers: answer.headers, text, body: isJson ? JSON.parse(text) : undefined };
+  };
+}
+
+/** The error of an answer, after checking that the body is the contract's. */
+export function errorOf({ body, status, text }: Answer): ErrorBody {
+  const { error } = body ?? {};
+  const keys = Object.keys(body ?? {});
+  const wellFormed =
+    status >= 400 &&
+    keys.length === 1 &&
+    typeof error?.code === 'string' &&
+    typeof error.message === 'string' &&
+    error.message.length > 0 &&
+    typeof error.retryable === 'boolean' &&
+    Object.keys(error).every((key) =>
+      ['code', 'message', 'retryable', 'next_action', 'request_id', 'detail'].includes(key),
+    );
+  if (!wellFormed) throw new Error(`not the contract's error body: ${status} ${text.slice(0, 300)}`);
+  return error;
+}
+
+let names = 0;
+/** A name that no other site of the test has. */
+export const freeName = () => `site-${process.pid}-${++names}`;
+
+export async function createSite(caller: Caller, input: Record<string, unknown> = {}) {
+  const { status, body, text } = await caller.call('POST', '/v1/sites', {
+    body: { name: freeName(), title: 'A site', ...input },
+  });
+  if (status !== 200) throw new Error(`no site was made: ${text}`);
+  return body;
+}
