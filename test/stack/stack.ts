@@ -91,11 +91,11 @@ function withCalls(address: StackAddress): TestStack {
 }
 
 /** By hand: no resolver knows `*.localhost` everywhere, and `fetch` sets no Host. */
-async function visit(
-  { edgeUrl, baseDomain }: StackAddress,
+export async function visit(
+  { edgeUrl, baseDomain }: Pick<StackAddress, 'edgeUrl' | 'baseDomain'>,
   siteName: string,
   path: string,
-  { method = 'GET', headers = {} }: { method?: string; headers?: Record<string, string> },
+  { method = 'GET', headers = {} }: { method?: string; headers?: Record<string, string> } = {},
 ): Promise<Visit> {
   const { port } = new URL(edgeUrl);
   const host = `${siteName}.${baseDomain}:${port}`;

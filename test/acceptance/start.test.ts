@@ -1,0 +1,112 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdirSync, readdirSync, readFileSync, statSync, symlinkSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { afterAll, afterEach, beforeAll, expect, inject, test } from 'vitest';
+import { callApi } from '../../local/client.ts';
+import { endProcess, isRunning, type ProcessId } from '../../local/processes.ts';
+import { visit } from '../stack/stack.ts';
+
+const root = dirname(dirname(import.meta.dirname));
+const dataDir = join(inject('runFolder'), 'start');
+const started: ChildProcess[] = [];
+let first: ReturnType<typeof readDevFile>;
+
+beforeAll(async () => {
+  mkdirSync(dataDir, { recursive: true });
+  symlinkSync(join(inject('runFolder'), 'sandbox'), join(dataDir, 'sandbox'));
+  const { process } = await start();
+  first = readDevFile();
+  await stop(process);
+});
+
+afterEach(() => Promise.all(started.filter((one) => one.exitCode === null && one.signalCode === null).map(stop)));
+afterAll(() => Promise.all(recorded().map((one) => endProcess(one, 'SIGKILL', 0))));
+
+/** `npm start` without npm, until it says that it is ready. */
+async function start(): Promise<{ process: ChildProcess; seconds: number }> {
+  const since = performance.now();
+  const env = { ...process.env, FRONTAGE_DATA: dataDir };
+  const child = spawn(process.execPath, ['scripts/bootstrap.mjs', 'scripts/start.ts'], { cwd: root, env });
+  started.push(child);
+  let said = '';
+  await new Promise<void>((resolve, reject) => {
+    for (const stream of [child.stdout, child.stderr]) {
+      stream.on('data', (text) => {
+        said += text;
+        if (said.includes('✓ Ready')) resolve();
+      });
+    }
+    child.once('exit', () => reject(new Error(`npm start ended: ${said}`)));
+  });
+  return { process: child, seconds: (performance.now() - since) / 1000 };
+}
+
+async function stop(process: ChildProcess): Promise<void> {
+  const ended = once(process, 'exit');
+  process.kill('SIGTERM');
+  await ended;
+}
+
+function readDevFile() {
+  return JSON.parse(readFileSync(join(dataDir, 'dev.json'), 'utf8'));
+}
+
+/** What runs for this folder, by the folder's own account. */
+function recorded(): ProcessId[] {
+  const run = join(dataDir, 'run');
+  return readdirSync(run).map((name) => JSON.parse(readFileSync(join(run, name), 'utf8')));
+}
+
+/** The process that holds the folder: not the one that npm starts, but its child. */
+function supervisor(): number {
+  return Number(readFileSync(join(dataDir, 'holder'), 'utf8').replace('process ', ''));
+}
+
+test('npm start ends with a demo site on its address and a token that works', async () => {
+  await start();
+  const { base_url, edge_url, base_domain, access_token, site_id } = readDevFile();
+  const { body: site } = await callApi(base_url, `/v1/sites/${site_id}`, { token: access_token });
+  expect(site.address).toBe(`http://demo.${base_domain}:${new URL(edge_url).port}`);
+  const page = await visit({ edgeUrl: edge_url, baseDomain: base_domain }, 'demo', '/');
+  expect(page.status).toBe(200);
+  expect(page.text).toContain('<html');
+});
+
+test('a second start is ready within 10 s, with the same addresses, token and site', async () => {
+  const { seconds } = await start();
+  expect(seconds).toBeLessThan(10);
+  expect(readDevFile()).toEqual(first);
+});
+
+test('a stop leaves nothing running', async () => {
+  const { process } = await start();
+  const running = recorded();
+  expect(running.filter(isRunning)).toHaveLength(5);
+  await stop(process);
+  expect(running.filter(isRunning)).toEqual([]);
+  expect(recorded()).toEqual([]);
+});
+
+test('after a SIGKILL our processes stop by themselves, and the next start ends the databases it left', async () => {
+  const { process: command } = await start();
+  const left = recorded();
+  process.kill(supervisor(), 'SIGKILL');
+  await once(command, 'exit');
+  await expect.poll(() => left.filter(isRunning).length, { timeout: 20_000 }).toBe(2);
+  await start();
+  expect(left.filter(isRunning)).toEqual([]);
+});
+
+test('when the command is killed that npm started, the rest stops in order', async () => {
+  const { process: command } = await start();
+  const left = recorded();
+  command.kill('SIGKILL');
+  await expect.poll(() => left.filter(isRunning).length, { timeout: 20_000 }).toBe(0);
+});
+
+test('what is secret is for the eyes of its owner alone', async () => {
+  for (const name of ['dev.json', 'env', 'owner.json', 'secret']) {
+    expect(statSync(join(dataDir, name)).mode & 0o777).toBe(0o600);
+  }
+});
