@@ -1,0 +1,41 @@
+import { afterAll, expect, test } from 'vitest';
+import { openAccount } from '../../api/accounts/rules.ts';
+import { defaultLimits } from '../../limits.ts';
+import { createSite, createWorld } from './world.ts';
+
+const world = await createWorld({ FRONTAGE_SANDBOX: 'off', FRONTAGE_PLAN: 'shop' });
+afterAll(() => world.close());
+
+test('the account says what it has, what caps it, and what is switched on', async () => {
+  const owner = await world.newCaller();
+  const sites = [await createSite(owner), await createSite(owner), await createSite(owner)];
+  await owner.call('POST', `/v1/sites/${sites[0].id}/archive`);
+  const { body } = await owner.call('GET', '/v1/account');
+  expect(body).toMatchObject({
+    id: owner.accountId,
+    pending_email: null,
+    counts: { sites: 2, archived_sites: 1, domains: 0 },
+    billing: { enabled: false, plan: 'shop' },
+    payouts: { enabled: false, rails: [], accounts: [] },
+    domain_onboarding: { modes: [] },
+    base_domain: 'sites.localhost',
+    offers_to_answer: 0,
+  });
+  expect(Object.keys(body.limits).sort()).toEqual(Object.keys(defaultLimits).sort());
+  expect(body.limits.sites).toEqual({ value: 50, used: 2 });
+  expect(body.limits.tokens).toEqual({ value: 100, used: 1 });
+  expect(Object.values(body.capabilities)).toEqual(Array(13).fill(false));
+  expect(body.email).toMatch(/@example\.com$/);
+});
+
+test('an address has one account, however it is written and however many open it at once', async () => {
+  const open = (email: string) => openAccount(world.deps.em(), world.clock, { email, name: 'Ada' });
+  const opened = await Promise.all(
+    Array.from({ length: 10 }, (_, n) => open(n % 2 ? 'ada@example.com' : ' Ada@Example.com')),
+  );
+  expect(new Set(opened.map(({ id }) => id)).size).toBe(1);
+  expect(opened[0]?.email).toBe('ada@example.com');
+  for (const email of ['', 'ada', '@example.com', 'ada@', 'a b@example.com', 'Ada <ada@example.com>']) {
+    await expect(open(email)).rejects.toMatchObject({ code: 'invalid_email' });
+  }
+});
