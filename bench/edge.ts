@@ -1,0 +1,65 @@
+/**
+ * The edge beside nginx and Caddy: requests per second for small files, on the same cores as the load.
+ * `node bench/edge.ts`, with nginx and caddy on PATH. Rounds are interleaved; figures are medians over them.
+ */
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { contestants, type Server, startContestants } from './edge-contestants.ts';
+import { load } from './load.ts';
+import { cpuSeconds, median } from './measure.ts';
+
+const sizes = { 'small.html': 1024, 'page.html': 27 * 1024 } as const;
+const rounds = 7;
+const seconds = 3;
+const connections = 32;
+
+type Measured = { requestsPerSecond: number; requestsPerCpuSecond: number; p99Ms: number };
+
+async function measure(server: Server, path: string): Promise<Measured> {
+  const before = await cpuSeconds(server.pid);
+  const result = await load({ url: `${server.url}/${path}`, host: server.host, connections, seconds });
+  if (result.failures > 0) throw new Error(`${server.name} failed ${result.failures} requests`);
+  const cpu = (await cpuSeconds(server.pid)) - before;
+  return {
+    requestsPerSecond: result.requests / seconds,
+    requestsPerCpuSecond: result.requests / cpu,
+    p99Ms: result.p99Ms,
+  };
+}
+
+/** Measures and prints a line for each file and server. */
+export async function benchEdge(): Promise<void> {
+  const dir = await mkdtemp(join(tmpdir(), 'frontage-bench-'));
+  const { servers, stop } = await startContestants(dir, sizes);
+  try {
+    for (const path of Object.keys(sizes)) {
+      const taken = new Map<string, Measured[]>(servers.map((server) => [server.name, []]));
+      for (const server of servers)
+        await load({ url: `${server.url}/${path}`, host: server.host, connections, seconds: 1 });
+      for (let round = 0; round < rounds; round++)
+        for (const server of servers) taken.get(server.name)?.push(await measure(server, path));
+      report(path, taken);
+    }
+  } finally {
+    await stop();
+    await rm(dir, { recursive: true, force: true });
+  }
+}
+
+function report(path: string, taken: Map<string, Measured[]>): void {
+  const ours = taken.get(contestants.edge) ?? [];
+  for (const [name, theirs] of taken) {
+    const middle = (of: keyof Measured) => median(theirs.map((one) => one[of]));
+    // A pair of neighbouring runs shares what else the machine was doing.
+    const ratio = (of: keyof Measured) => median(ours.map((one, n) => one[of] / (theirs[n]?.[of] ?? Number.NaN)));
+    console.log(
+      `${path} ${sizes[path as keyof typeof sizes]} B, ${name}:`,
+      `${Math.round(middle('requestsPerSecond'))} requests/s, p99 ${middle('p99Ms')} ms,`,
+      `${Math.round(middle('requestsPerCpuSecond'))} requests per CPU second;`,
+      `edge is ${ratio('requestsPerSecond').toFixed(2)} x (per CPU second ${ratio('requestsPerCpuSecond').toFixed(2)} x)`,
+    );
+  }
+}
+
+if (import.meta.main) await benchEdge();
