@@ -1,0 +1,152 @@
+/** Input made from the OpenAPI document: bodies that fit it, and bodies that do not in every way we can think of. */
+
+export type Schema = {
+  type?: string | string[];
+  properties?: Record<string, Schema>;
+  required?: string[];
+  items?: Schema;
+  enum?: unknown[];
+  const?: unknown;
+  anyOf?: Schema[];
+  oneOf?: Schema[];
+  format?: string;
+  minLength?: number;
+  minimum?: number;
+  minItems?: number;
+  default?: unknown;
+};
+export type Operation = {
+  operationId: string;
+  security?: unknown[];
+  parameters?: { in: string; name: string }[];
+  requestBody?: { content: Record<string, { schema: Schema }> };
+  responses: Record<string, unknown>;
+};
+export type Route = { method: string; path: string; operation: Operation };
+
+export function routesOf(document: { paths: Record<string, Record<string, Operation>> }): Route[] {
+  return Object.entries(document.paths).flatMap(([path, methods]) =>
+    Object.entries(methods).map(([method, operation]) => ({ method: method.toUpperCase(), path, operation })),
+  );
+}
+
+export const bodySchema = ({ operation }: Route): Schema | undefined =>
+  operation.requestBody?.content['application/json']?.schema;
+
+/** A value that the schema's words allow; patterns are left to luck. */
+export function sample(schema: Schema): unknown {
+  const { anyOf, oneOf, enum: values, properties = {}, items } = schema;
+  if (schema.const !== undefined) return schema.const;
+  if (values) return values[0];
+  const choice = anyOf?.[0] ?? oneOf?.[0];
+  if (choice) return sample(choice);
+  const type = Array.isArray(schema.type) ? schema.type[0] : schema.type;
+  if (type === 'object') {
+    const needed = Object.entries(properties).filter(([name]) => schema.required?.includes(name));
+    return Object.fromEntries(needed.map(([name, part]) => [name, sample(part)]));
+  }
+  if (type === 'array') return items ? Array.from({ length: schema.minItems ?? 1 }, () => sample(items)) : [];
+  if (type === 'integer' || type === 'number') return Math.max(1, schema.minimum ?? 1);
+  if (type === 'boolean') return true;
+  if (schema.format === 'date-time') return '2099-01-01T00:00:00Z';
+  return 'sample'.padEnd(schema.minLength ?? 0, 'x');
+}
+
+const nested = (depth: number) => JSON.parse(`${'['.repeat(depth)}${']'.repeat(depth)}`);
+
+export const oddities: unknown[] = [
+  null,
+  true,
+  0,
+  -1,
+  1.5,
+  1e308,
+  2 ** 53,
+  '',
+  ' ',
+  '\0',
+  '\ud800',
+  '\u202e\u0007',
+  "' or 1=1; drop table site; --",
+  '../../../../etc/passwd',
+  // biome-ignore lint/suspicious/noTemplateCurlyInString: it is what it looks like, and must stay text.
+  '${jndi:ldap://x}',
+  'x'.repeat(100_000),
+  '🥐'.repeat(1000),
+  [],
+  [null],
+  {},
+  { a: { b: 1 } },
+  nested(60),
+  nested(200),
+];
+
+/** Bodies that are wrong in one place each. */
+export function* oddBodies(schema: Schema): Generator<unknown> {
+  const whole = sample(schema) as Record<string, unknown>;
+  yield* oddities;
+  yield { ...whole, no_such_field: 1 };
+  yield { ...whole, constructor: 1, toString: 1, hasOwnProperty: 1 };
+  for (const name of Object.keys(schema.properties ?? {})) {
+    const { [name]: _left, ...without } = whole;
+    yield without;
+    for (const value of oddities) yield { ...whole, [name]: value };
+    const part = schema.properties?.[name];
+    const inner = part?.items ?? part?.anyOf?.[0] ?? part;
+    for (const key of Object.keys(inner?.properties ?? inner?.anyOf?.[0]?.properties ?? {})) {
+      for (const value of oddities) {
+        const odd = { ...(sample(inner ?? {}) as object), [key]: value };
+        yield { ...whole, [name]: part?.items ? [odd] : odd };
+      }
+    }
+  }
+}
+
+export const oddPathParts = [
+  'x',
+  '-1',
+  '%20',
+  '%2e%2e%2f',
+  '%00',
+  '%E0%A4%A',
+  '%ED%A0%80',
+  'site_00000000000000000000000000',
+  'SITE_00000000000000000000000000',
+  'site_zzzzzzzzzzzzzzzzzzzzzzzzzz',
+  'dep_01h455vb4pex5vsknk084sn02q',
+  '__proto__',
+  'x'.repeat(5000),
+  '%F0%9F%A5%90',
+  "'%20or%20''='",
+];
+
+export const oddQueries = [
+  'no_such=1',
+  'limit=1&limit=2',
+  'limit[]=1',
+  'limit=NaN',
+  'limit=1e3',
+  'limit=-0',
+  'limit=999999999999999999999',
+  'cursor=%00',
+  'cursor=%ED%A0%80',
+  `cursor=${'A'.repeat(4000)}`,
+  'cursor[a]=b',
+  '__proto__[x]=1',
+  'ref=%00',
+  'path=..%2f..%2fetc',
+  `path=${'a/'.repeat(2000)}`,
+  '%',
+  '&&&===',
+];
+
+export const oddHeaders: Record<string, string>[] = [
+  { prefer: 'wait=abc' },
+  { prefer: 'wait=-5, respond-async;;;, ="' },
+  { prefer: 'wait=99999999999999999999, respond-async' },
+  { 'idempotency-key': 'x'.repeat(300), prefer: 'respond-async' },
+  { accept: 'image/png', prefer: 'respond-async' },
+  { 'content-type': 'application/json; charset=utf-7', prefer: 'respond-async' },
+  { 'x-forwarded-for': 'not an address', prefer: 'respond-async' },
+  { 'x-http-method-override': 'DELETE', prefer: 'respond-async' },
+];
