@@ -38,72 +38,79 @@ const formatOf = (extension: string) => sameFormat[extension] ?? extension;
 // Enough to see what a file is, even behind large metadata.
 const headBytesMax = 1_048_576;
 
-/** Judges a file by its bytes. `content` may be left half read. Call it only for names that the place takes. */
+/**
+ * Judges a file by its bytes. What no place's list names is `format_not_allowed`; a good format under another one's name is
+ * `invalid_file`. `content` may be left half read. Call it only for names that the place takes.
+ */
 export async function formatFault(
   place: Place,
   path: string,
   content: AsyncIterable<Buffer>,
 ): Promise<FormatFault | undefined> {
   const extension = extensionOf(path);
-  if (texts.includes(extension)) return textFault(extension, content);
-  if (extension === 'svg') return drawingFault(content);
-  const found = await fileTypeFromBuffer(await head(content));
-  const format = found && formatOf(found.ext);
-  if (format === formatOf(extension)) return undefined;
-  if (found === undefined || !place.extensions.includes(formatOf(found.ext))) {
-    const bytes = found ? `of the format ${found.ext}` : 'of no format that is known';
-    return {
-      code: 'format_not_allowed',
-      what: `is called .${extension}, but its bytes are ${bytes}, and ${place.name} does not take those`,
-      remedy: `Use one of: ${place.extensions.join(', ')}.`,
-    };
+  const head: Buffer[] = [];
+  const chunks = remembering(content, head);
+  if (texts.includes(extension)) {
+    return (await isText(chunks)) ? undefined : wrongBytes(place, extension, head, 'are not text in UTF-8');
   }
+  if (extension === 'svg') {
+    const fault = await svgFault(chunks);
+    if (fault?.kind === 'script') return running(fault.what);
+    return fault && wrongBytes(place, extension, head, fault.what);
+  }
+  for await (const _ of chunks) if (bytesIn(head) >= headBytesMax) break;
+  const found = await fileTypeFromBuffer(Buffer.concat(head));
+  if (found && formatOf(found.ext) === formatOf(extension)) return undefined;
+  return wrongBytes(place, extension, head, 'are of no format that is known');
+}
+
+const bytesIn = (chunks: readonly Buffer[]) => chunks.reduce((sum, chunk) => sum + chunk.length, 0);
+
+/** Keeps the first bytes of what passes through. */
+async function* remembering(content: AsyncIterable<Buffer>, head: Buffer[]): AsyncGenerator<Buffer> {
+  for await (const chunk of content) {
+    if (bytesIn(head) < headBytesMax) head.push(chunk);
+    yield chunk;
+  }
+}
+
+/** `otherwise` says what is wrong with the bytes where they are not of a format that has a name. */
+async function wrongBytes(
+  place: Place,
+  extension: string,
+  head: readonly Buffer[],
+  otherwise: string,
+): Promise<FormatFault> {
+  const found = await fileTypeFromBuffer(Buffer.concat(head));
+  const isTaken = found !== undefined && place.extensions.includes(formatOf(found.ext));
+  // For a text that is none, a guess at some other format misleads more than it tells.
+  const isGuess = !isTaken && (texts.includes(extension) || extension === 'svg');
+  const named = isGuess ? undefined : found?.ext;
   return {
-    code: 'invalid_file',
-    what: `is called .${extension}, but its bytes are ${found.ext}`,
-    remedy: `Rename it to .${found.ext}, or convert it.`,
+    code: isTaken ? 'invalid_file' : 'format_not_allowed',
+    what: `is called .${extension}, but its bytes ${named ? `are of the format ${named}` : otherwise}`,
+    remedy: isTaken ? `Rename it to .${named}, or convert it.` : `Use one of: ${place.extensions.join(', ')}.`,
   };
 }
 
-async function head(content: AsyncIterable<Buffer>): Promise<Buffer> {
-  const chunks: Buffer[] = [];
-  let bytes = 0;
-  for await (const chunk of content) {
-    chunks.push(chunk);
-    bytes += chunk.length;
-    if (bytes >= headBytesMax) break;
-  }
-  return Buffer.concat(chunks);
+function running(what: string): FormatFault {
+  return {
+    code: 'format_not_allowed',
+    what: `${what}, and an SVG here may hold nothing that can run`,
+    remedy: 'Take that out of the SVG (an optimiser such as SVGO does), or use a PNG.',
+  };
 }
 
-async function textFault(extension: string, content: AsyncIterable<Buffer>): Promise<FormatFault | undefined> {
+async function isText(content: AsyncIterable<Buffer>): Promise<boolean> {
   const decoder = new TextDecoder('utf-8', { fatal: true });
   try {
-    let hasNul = false;
     for await (const chunk of content) {
+      if (chunk.includes(0)) return false;
       decoder.decode(chunk, { stream: true });
-      hasNul ||= chunk.includes(0);
     }
     decoder.decode();
-    if (!hasNul) return undefined;
+    return true;
   } catch {
-    // Falls through: not UTF-8.
+    return false;
   }
-  return {
-    code: 'invalid_file',
-    what: `is called .${extension}, but its bytes are not text in UTF-8`,
-    remedy: 'Save it as UTF-8 text, or leave it out.',
-  };
-}
-
-async function drawingFault(content: AsyncIterable<Buffer>): Promise<FormatFault | undefined> {
-  const fault = await svgFault(content);
-  if (!fault) return undefined;
-  return fault.kind === 'script'
-    ? {
-        code: 'format_not_allowed',
-        what: `${fault.what}, and an SVG here may hold nothing that can run`,
-        remedy: 'Take that out of the SVG (an optimiser such as SVGO does), or use a PNG.',
-      }
-    : { code: 'invalid_file', what: `is called .svg, but ${fault.what}`, remedy: 'Export it again as plain SVG.' };
 }

@@ -19,7 +19,7 @@ const htmlNamespace = 'http://www.w3.org/1999/xhtml';
 const safeData =
   /^data:(image\/(png|jpe?g|webp|gif|avif)|(application|font)\/[a-z0-9.+-]*(woff2?|ttf|otf|opentype|truetype)[a-z0-9.+-]*)[;,]/;
 
-/** What makes it unfit: `script` for what could run, `broken` for what is no SVG. */
+/** What makes it unfit: `script` for what could run ("it has …"), `broken` for what is no SVG ("its bytes are …"). */
 export type SvgFault = { kind: 'script' | 'broken'; what: string };
 
 /** Reads to the end or to the first fault. Undefined: a picture and nothing else. */
@@ -31,7 +31,7 @@ export async function svgFault(content: AsyncIterable<Buffer>): Promise<SvgFault
   const found = (kind: SvgFault['kind'], what: string) => {
     fault ??= { kind, what };
   };
-  parser.on('error', () => found('broken', 'is not well-formed XML'));
+  parser.on('error', () => found('broken', 'are not well-formed XML'));
   parser.on('doctype', () => found('script', 'has a <!DOCTYPE …>, where entities can be declared'));
   parser.on('processinginstruction', ({ target }) => {
     if (target !== 'xml') found('script', `has a <?${target} …> instruction`);
@@ -48,9 +48,9 @@ export async function svgFault(content: AsyncIterable<Buffer>): Promise<SvgFault
     }
     parser.write(decoder.decode()).close();
   } catch {
-    found('broken', 'is not XML in UTF-8');
+    found('broken', 'are not XML in UTF-8');
   }
-  if (!fault && root !== 'svg') found('broken', 'has no <svg> at its root');
+  if (!fault && root !== 'svg') found('broken', 'have no <svg> at their root');
   return fault;
 }
 

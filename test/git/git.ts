@@ -1,8 +1,10 @@
 /** The real `git` command as a pusher has it, away from the machine's own settings. */
 import { spawn } from 'node:child_process';
+import { createHash } from 'node:crypto';
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
+import { deflateSync } from 'node:zlib';
 
 export type Ended = { status: number | null; stdout: string; stderr: string };
 
@@ -72,26 +74,64 @@ export async function commitFiles(clone: string, files: Record<string, string | 
   await git(clone, ['commit', '--quiet', '--message', 'Change']);
 }
 
-/** What a tree entry may hold in a hostile tree: bytes under any name and mode, or a tree inside. */
-export type HostileEntry = {
-  name: string;
-  mode?: string;
-  bytes?: string | Buffer;
-  oid?: string;
-  tree?: HostileEntry[];
-};
+/** A file of a hand-made tree: any name and any mode. `raw` is the path in bytes, where it is no UTF-8. */
+export type AnyFile = { path: string; raw?: Buffer; mode?: string; bytes?: string | Buffer; oid?: string };
 
-/** Writes a tree object byte by byte, with names and modes that git's own commands would not take. Answers its id. */
-export async function writeTree(clone: string, entries: HostileEntry[]): Promise<string> {
-  const parts: { sort: Buffer; raw: Buffer }[] = [];
-  for (const { name, mode, bytes = '', oid, tree } of entries) {
-    const id = oid ?? (tree ? await writeTree(clone, tree) : await git(clone, ['hash-object', '-w', '--stdin'], bytes));
-    const kind = mode ?? (tree ? '40000' : '100644');
-    const named = Buffer.from(name, 'latin1');
-    const raw = Buffer.concat([Buffer.from(`${kind} `), named, Buffer.from([0]), Buffer.from(id, 'hex')]);
-    parts.push({ sort: tree || kind === '40000' ? Buffer.concat([named, Buffer.from('/')]) : named, raw });
+type Entry = { name: Buffer; mode: string; oid: string };
+
+/** Writes an object as a loose file, whatever is in it. Answers its id. */
+export async function writeObject(
+  clone: string,
+  type: 'blob' | 'tree' | 'commit' | 'tag',
+  bytes: string | Buffer,
+): Promise<string> {
+  const body = Buffer.from(bytes as string);
+  const whole = Buffer.concat([Buffer.from(`${type} ${body.length}\0`), body]);
+  const oid = createHash('sha1').update(whole).digest('hex');
+  const path = join(clone, '.git/objects', oid.slice(0, 2), oid.slice(2));
+  await mkdir(dirname(path), { recursive: true });
+  await writeFile(path, deflateSync(whole));
+  return oid;
+}
+
+/** Writes the tree objects byte by byte, with names that git's own commands would not take. Answers the root's id. */
+export async function writeTree(clone: string, files: readonly AnyFile[]): Promise<string> {
+  const folders = new Map<string, AnyFile[]>();
+  const entries: Entry[] = [];
+  for (const file of files) {
+    const slash = file.raw ? -1 : file.path.indexOf('/');
+    if (slash === -1) {
+      const oid = file.oid ?? (await writeObject(clone, 'blob', file.bytes ?? ''));
+      entries.push({ name: file.raw ?? Buffer.from(file.path), mode: file.mode ?? '100644', oid });
+    } else {
+      const name = file.path.slice(0, slash);
+      folders.set(name, [...(folders.get(name) ?? []), { ...file, path: file.path.slice(slash + 1) }]);
+    }
   }
-  parts.sort((a, b) => Buffer.compare(a.sort, b.sort));
-  const all = Buffer.concat(parts.map((part) => part.raw));
-  return git(clone, ['hash-object', '-w', '-t', 'tree', '--stdin', '--literally'], all);
+  for (const [name, inside] of folders) {
+    entries.push({ name: Buffer.from(name), mode: '40000', oid: await writeTree(clone, inside) });
+  }
+  const key = ({ name, mode }: Entry) => (mode === '40000' ? Buffer.concat([name, Buffer.from('/')]) : name);
+  return writeRawTree(
+    clone,
+    entries.sort((a, b) => Buffer.compare(key(a), key(b))),
+  );
+}
+
+/** Writes one tree object with its entries in the order given. */
+export function writeRawTree(clone: string, entries: readonly Entry[]): Promise<string> {
+  const parts = entries.flatMap(({ name, mode, oid }) => [
+    Buffer.from(`${mode} `),
+    name,
+    Buffer.from([0]),
+    Buffer.from(oid, 'hex'),
+  ]);
+  return writeObject(clone, 'tree', Buffer.concat(parts));
+}
+
+/** Commits a tree without touching the work tree. Answers the commit. */
+export function commitTree(clone: string, tree: string, parents: readonly string[]): Promise<string> {
+  const who = 'Bo <bo@example.com> 1795219200 +0000';
+  const lines = [`tree ${tree}`, ...parents.map((parent) => `parent ${parent}`), `author ${who}`, `committer ${who}`];
+  return writeObject(clone, 'commit', `${lines.join('\n')}\n\nChange\n`);
 }

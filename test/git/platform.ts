@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { buildApp } from '../../api/app.ts';
 import { createCredential } from '../../api/source/credentials.ts';
 import { issueToken } from '../../api/tokens/rules.ts';
-import { readConfig } from '../../config.ts';
+import { type Config, readConfig } from '../../config.ts';
 import { Account } from '../../db/entities/account.ts';
 import { Site } from '../../db/entities/site.ts';
 import type { GitAccess, Repository } from '../../db/states.ts';
@@ -14,6 +14,9 @@ import { newId, newPublicId, newSecret } from '../../ids.ts';
 import type { Limits } from '../../limits.ts';
 import type { Repositories } from '../../providers/repositories.ts';
 import { createTestDatabase } from '../stack/database.ts';
+
+/** An error's body, or whatever else was answered. */
+export type Answer = { error: { code: string; message: string; next_action?: string } } & Record<string, unknown>;
 
 export type Platform = {
   url: string;
@@ -28,12 +31,12 @@ export type Platform = {
   /** An address of the repository with a user name and a password in it. */
   address(siteId: string, options?: { repository?: Repository; access?: GitAccess; seconds?: number }): Promise<string>;
   /** A call of the JSON API. */
-  call(
+  call<Body = Answer>(
     method: string,
     path: string,
     body?: unknown,
     headers?: Record<string, string>,
-  ): Promise<{ status: number; body: any }>;
+  ): Promise<{ status: number; body: Body }>;
   close(): Promise<void>;
 };
 
@@ -44,12 +47,13 @@ export async function startPlatform(limits: Partial<Limits> = {}): Promise<Platf
     DATABASE_URL: database.url,
     FRONTAGE_DATA: folder,
     FRONTAGE_SECRET: 'a secret that signs the cursors of these tests',
-    FRONTAGE_LOG_LEVEL: 'warn',
+    FRONTAGE_LOG_LEVEL: 'silent',
     FRONTAGE_RATE_SCALE: '1000',
   });
   let skippedMs = 0;
   const clock = { now: () => new Date(Date.UTC(2026, 10, 21) + skippedMs) };
-  const deps = createDeps({ ...usual, limits: { ...usual.limits, ...limits } }, { name: 'test', clock });
+  const config = { ...usual, limits: { ...usual.limits, ...limits } } as Config;
+  const deps = createDeps(config, { name: 'test', clock });
   const app = await buildApp(deps);
   const url = await app.listen({ host: '127.0.0.1', port: 0 });
   const repositories = deps.repositories as Repositories;
@@ -97,7 +101,7 @@ export async function startPlatform(limits: Partial<Limits> = {}): Promise<Platf
       const path = `/git/${siteId}${repository === 'content' ? '.content' : ''}.git`;
       return url.replace('http://', `http://${username}:${password}@`) + path;
     },
-    async call(method, path, body, headers = {}) {
+    async call<Body>(method: string, path: string, body?: unknown, headers: Record<string, string> = {}) {
       const response = await fetch(url + path, {
         method,
         headers: {
@@ -107,7 +111,7 @@ export async function startPlatform(limits: Partial<Limits> = {}): Promise<Platf
         },
         ...(body === undefined ? {} : { body: JSON.stringify(body) }),
       });
-      return { status: response.status, body: await response.json() };
+      return { status: response.status, body: (await response.json()) as Body };
     },
     async close() {
       await app.close();

@@ -1,0 +1,263 @@
+/** Pushes that a site has to refuse: what is put into the tree, and the rule that is named. */
+import { randomBytes } from 'node:crypto';
+import type { Repository } from '../../db/states.ts';
+import type { ErrorCode } from '../../errors.ts';
+import type { AnyFile } from './git.ts';
+import * as sample from './samples.ts';
+
+export type HostilePush = {
+  /** Ends the sentence "a push is refused that brings …". */
+  brings: string;
+  repository?: Repository;
+  files: AnyFile[];
+  /** Files of the tip that the push takes away. */
+  without?: string[];
+  /** What the terminal says, beside the file. */
+  says: RegExp;
+  /** The file as the terminal names it; the first file's path unless said. */
+  names?: string;
+  /** The code that the same change gets by the API; undefined where no API call could ask for it. */
+  code?: ErrorCode;
+};
+
+export const limits = { file_bytes: 100_000, site_files: 40, site_bytes: 1_000_000, push_bytes: 2_000_000 };
+
+const frozen = (path: string, file: Partial<AnyFile> = {}): HostilePush => ({
+  brings: JSON.stringify(path),
+  files: [{ path, bytes: '{}', ...file }],
+  says: /a file that the platform keeps/,
+  code: 'frozen_file',
+});
+const badPath = (path: string, says: RegExp, names = path): HostilePush => ({
+  brings: JSON.stringify(path),
+  files: [{ path, bytes: 'x' }],
+  says,
+  names,
+  code: 'invalid_path',
+});
+const dotGit = (path: string) => badPath(path, /takes? for the folder \.git/, shown(path));
+const crossing = (path: string, code: ErrorCode | null = 'crosses_repositories'): HostilePush => ({
+  brings: JSON.stringify(path),
+  files: [{ path, bytes: 'x' }],
+  says: /belongs in the content repository/,
+  ...(code ? { code } : {}),
+});
+const link = (path: string, to: string): HostilePush => ({
+  brings: `a symbolic link ${path} to ${to}`,
+  files: [{ path, mode: '120000', bytes: to }],
+  says: /is a symbolic link/,
+});
+const submodule = (path: string): HostilePush => ({
+  brings: `a submodule ${path}`,
+  files: [{ path, mode: '160000', oid: 'c0ffee'.repeat(7).slice(0, 40) }],
+  says: /is a submodule/,
+});
+const format = (
+  path: string,
+  bytes: string | Buffer,
+  says: RegExp,
+  code: ErrorCode = 'format_not_allowed',
+  repository: Repository = 'source',
+): HostilePush => ({ brings: `${path} (${describe(bytes)})`, repository, files: [{ path, bytes }], says, code });
+const content = (path: string, bytes: string | Buffer, says: RegExp, code?: ErrorCode) =>
+  format(path, bytes, says, code, 'content');
+const drawing = (what: string, inside: string, says: RegExp, root = ''): HostilePush => ({
+  ...format('src/assets/a.svg', sample.svg(inside, root), says),
+  brings: `an SVG with ${what}`,
+});
+
+function describe(bytes: string | Buffer): string {
+  return JSON.stringify(
+    Buffer.from(bytes as string)
+      .toString('latin1')
+      .slice(0, 10),
+  );
+}
+
+/** As a terminal shows it: what is invisible is spelled out. */
+function shown(path: string): string {
+  return path.replace(/[\p{C}]/gu, (char) => `\\u{${(char.codePointAt(0) ?? 0).toString(16)}}`);
+}
+
+const many = (count: number, bytes: () => Buffer): AnyFile[] =>
+  Array.from({ length: count }, (_, index) => ({ path: `many/${index}.bin`, bytes: bytes() }));
+
+const frozenFiles: HostilePush[] = [
+  ...[
+    'package-lock.json',
+    'npm-shrinkwrap.json',
+    'yarn.lock',
+    'pnpm-lock.yaml',
+    'pnpm-workspace.yaml',
+    'bun.lock',
+    'bun.lockb',
+    'deno.lock',
+    '.npmrc',
+    '.yarnrc',
+    '.yarnrc.yml',
+    '.pnpmfile.cjs',
+    'src/package.json',
+    'docs/a/b/yarn.lock',
+    'public/.npmrc',
+    'src/content/package.json',
+    'Package.JSON',
+    'src/PACKAGE-LOCK.json',
+    '.NPMRC',
+    'package.json.',
+    'package.json ',
+    'package.json:$DATA',
+    'src/package.json/readme.md',
+  ].map((path) => frozen(path)),
+  { ...frozen('package\u200c.json'), names: 'package\\u{200c}.json' },
+  { ...frozen('package.json', { bytes: '{"name":"mine"}' }), brings: 'a changed package.json' },
+  {
+    brings: 'no package.json any more',
+    files: [],
+    without: ['package.json'],
+    names: 'package.json',
+    says: /as here, removed/,
+    code: 'frozen_file',
+  },
+  { ...link('package.json', '/etc/passwd'), says: /a file that the platform keeps/ },
+  { ...frozen('package.json'), brings: 'package.json in the content repository', repository: 'content' },
+  { ...frozen('posts/.npmrc'), brings: '.npmrc in a folder of the content repository', repository: 'content' },
+];
+
+const names: HostilePush[] = [
+  ...[
+    '.git/config',
+    '.GIT/config',
+    '.Git',
+    'src/.git/hooks/post-checkout',
+    'git~1/config',
+    'GIT~1',
+    '.git./config',
+  ].map(dotGit),
+  ...['.git /config', '.git...', '.g\u200cit/config', '.git\u200e', '.git::$INDEX_ALLOCATION/config', 'a/b/.gIt'].map(
+    dotGit,
+  ),
+  ...['.gitmodules', 'src/.GitModules', 'gitmod~1', 'GI7EBA~1'].map((path) => badPath(path, /list of submodules/)),
+  badPath('a\\b.txt', /backslash/),
+  badPath('tab\there.txt', /control character/, 'tab\\u{9}here.txt'),
+  badPath('line\nbreak.txt', /control character/, 'line\\u{a}break.txt'),
+  badPath('red\u001b[31m.txt', /control character/, 'red\\u{1b}[31m.txt'),
+  badPath('next\u0085.txt', /control character/, 'next\\u{85}.txt'),
+  badPath(`${'n'.repeat(256)}.txt`, /more than 255 bytes/, 'nnnn'),
+  badPath(Array.from({ length: 20 }, () => 'd'.repeat(60)).join('/'), /more than 1024 bytes/, 'dddd'),
+  { ...badPath('..', /"\." or "\.\."/), code: 'invalid_path' },
+  badPath('src/../../etc', /"\." or "\.\."/),
+  badPath('./a.txt', /"\." or "\.\."/),
+  {
+    brings: 'a name that is not UTF-8',
+    files: [{ path: '?', raw: Buffer.from([0x61, 0xff, 0x62]) }],
+    says: /not UTF-8/,
+    names: 'a',
+  },
+];
+
+const kinds: HostilePush[] = [
+  link('link', '/etc/passwd'),
+  link('src/up', '../..'),
+  link('src/assets/a.png', 'b.png'),
+  link('.gitattributes', 'src'),
+  submodule('module'),
+  submodule('src/module'),
+  { ...link('posts/a.md', '../b.md'), repository: 'content' },
+];
+
+const crossings: HostilePush[] = [
+  crossing('src/content/a.md', null),
+  crossing('src/Content/a.md'),
+  crossing('SRC/content/a.md'),
+  crossing('src/content./a.md'),
+  crossing('src/content'),
+];
+
+const sizes: HostilePush[] = [
+  {
+    brings: 'a file over the cap',
+    files: [{ path: 'src/big.bin', bytes: randomBytes(limits.file_bytes + 1) }],
+    says: /larger than 100000 bytes, the cap for one file/,
+    code: 'plan_limit',
+  },
+  {
+    brings: 'more files than a site may have',
+    files: many(limits.site_files, () => Buffer.from('x')),
+    names: 'the source repository',
+    says: /more than 40 files/,
+    code: 'plan_limit',
+  },
+  {
+    brings: 'more bytes than a site may have',
+    files: many(11, () => randomBytes(95_000)),
+    names: 'the source repository',
+    says: /more than 1000000 bytes/,
+  },
+];
+
+const formats: HostilePush[] = [
+  ...[
+    'a.exe',
+    'a.html',
+    'a.svg',
+    'a.ts',
+    'a.js',
+    'noextension',
+    '.md',
+    'posts/.gitignore',
+    'a.md.html',
+    'a.pdf',
+    'a.tiff',
+  ].map((path) => content(path, 'x', /does not take/)),
+  content('a.jpg', sample.html, /its bytes are of no format that is known/),
+  content('a.png', sample.exe, /of the format exe/),
+  content('a.avif', sample.heic, /of the format heic/),
+  content('a.webp', sample.wav, /of the format wav/),
+  content('a.gif', sample.jpg, /of the format jpg/, 'invalid_file'),
+  content('a.jpeg', sample.png, /of the format png/, 'invalid_file'),
+  content('a.md', sample.png, /of the format png/, 'invalid_file'),
+  content('b.md', sample.exe, /not text in UTF-8/),
+  content('c.md', Buffer.from([0x61, 0xff]), /not text in UTF-8/),
+  content('a.json', Buffer.from('\ufeff{"a":1}', 'utf16le'), /not text in UTF-8/),
+  content('a.csv', 'a\0b', /not text in UTF-8/),
+  ...['a.js', 'a.css', 'a.html', 'a.ts', 'a', 'a.pdf', 'a.mp4', 'a.svgz'].map((name) =>
+    format(`src/assets/${name}`, 'x', /does not take/),
+  ),
+  format('SRC/Assets/a.js', 'x', /does not take/),
+  format('src/assets/a.png', sample.html, /of no format that is known/),
+  format('src/assets/a.jpg', sample.pdf, /of the format pdf/),
+  format('src/assets/a.woff2', sample.zip, /of the format zip/),
+  format('src/assets/a.ttf', sample.woff, /of the format woff/, 'invalid_file'),
+  format('src/assets/a.avif', '', /of no format that is known/),
+  format('src/assets/a.svg', sample.html, /DOCTYPE|not well-formed/),
+  format('src/assets/a.svg', sample.png, /of the format png/, 'invalid_file'),
+  format('src/assets/a.svg', '<svg><path></svg>', /not well-formed/),
+  format('src/assets/a.svg', '<html xmlns="http://www.w3.org/1999/xhtml"/>', /HTML element/),
+  drawing('a script', '<script>alert(1)</script>', /<script> element/),
+  drawing('a script in another case', '<SCRIPT href="a.js"/>', /<SCRIPT> element/),
+  drawing(
+    'a script behind a prefix',
+    '<x:script xmlns:x="http://www.w3.org/2000/svg">1</x:script>',
+    /<x:script> element/,
+  ),
+  drawing('an event handler', '', /event handler onload/, ' onload="alert(1)"'),
+  drawing('an event handler in another case', '<path OnClick="alert(1)"/>', /event handler OnClick/),
+  drawing('a script address', '<a xlink:href="java&#10;script:alert(1)"><path/></a>', /script address in xlink:href/),
+  drawing('a document in an address', '<use href="data:image/svg+xml;base64,PHN2Zy8+"/>', /document inside href/),
+  drawing('an animated address', '<set attributeName="href" to="x"/>', /animates the attribute href/),
+  drawing(
+    'HTML inside',
+    '<foreignObject><b xmlns="http://www.w3.org/1999/xhtml"/></foreignObject>',
+    /<foreignObject> element/,
+  ),
+  format('src/assets/a.svg', `<!DOCTYPE svg [<!ENTITY a "b">]>${sample.svg()}`, /DOCTYPE/),
+  format('src/assets/a.svg', `<?xml-stylesheet href="a.xsl"?>${sample.svg()}`, /xml-stylesheet/),
+  ...['index.html', 'a.svg', 'robots.txt', 'a.js', 'favicon.ico', 'a.png', 'sub/a.wasm', 'a.pdf.html'].map((name) =>
+    format(`public/${name}`, 'x', /public\/ does not take/),
+  ),
+  format('Public/a.html', 'x', /public\/ does not take/),
+  format('public/a.pdf', sample.html, /of no format that is known/),
+  format('public/a.pdf', sample.zip, /of the format zip/),
+];
+
+export const hostilePushes = [...frozenFiles, ...names, ...kinds, ...crossings, ...sizes, ...formats];
