@@ -1,0 +1,85 @@
+import { existsSync } from 'node:fs';
+import { chromium } from 'playwright-core';
+import { afterAll, expect, test } from 'vitest';
+import { catalog } from '../../errors.ts';
+import { type Operation, routesOf } from './samples.ts';
+import { callWith, createWorld } from './world.ts';
+
+const world = await createWorld();
+afterAll(() => world.close());
+const anyone = callWith(world.url);
+const document = (await anyone('GET', '/openapi.json')).body;
+const routes = routesOf(document);
+const browser = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'].find(existsSync);
+
+/** Every `$ref` anywhere in the document. */
+function refs(value: unknown): string[] {
+  if (Array.isArray(value)) return value.flatMap(refs);
+  if (value === null || typeof value !== 'object') return [];
+  return Object.entries(value).flatMap(([key, inner]) => (key === '$ref' ? [String(inner)] : refs(inner)));
+}
+
+test('the document is OpenAPI 3.1, of this deployment, with the bearer token as its security', () => {
+  expect(document.openapi).toBe('3.1.0');
+  expect(document.servers).toEqual([{ url: world.config.baseUrl }]);
+  expect(document.security).toEqual([{ bearer: [] }]);
+  expect(document.components.securitySchemes).toEqual({ bearer: { type: 'http', scheme: 'bearer' } });
+});
+
+test.each([...new Set(routes.map(({ path }) => path))])('every method that %s answers is in it', async (path) => {
+  const { headers } = await anyone('PROPFIND', path.replaceAll(/\{\w+\}/g, 'x'));
+  const answered = headers
+    .get('allow')
+    ?.split(', ')
+    .filter((method) => method !== 'HEAD');
+  const listed = routes.filter((route) => route.path === path).map(({ method }) => method);
+  expect(listed.sort()).toEqual(answered);
+});
+
+test.each(routes.map((route) => [`${route.method} ${route.path}`, route] as const))(
+  '%s has a name, a summary, its answers, and every part of its path',
+  (_name, { path, operation }) => {
+    expect(operation.operationId).toMatch(/^[a-z_]+\.[a-z_]+$/);
+    expect((operation as Operation & { summary?: string }).summary).toMatch(/^[A-Z]/);
+    expect(Object.keys(operation.responses)).toEqual(expect.arrayContaining(['200', 'default']));
+    const parts = [...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name);
+    const described = (operation.parameters ?? []).filter((one) => one.in === 'path').map(({ name }) => name);
+    expect(described.sort()).toEqual(parts.sort());
+  },
+);
+
+test('operations have names of their own, and no route under /v1 is open', () => {
+  const ids = routes.map(({ operation }) => operation.operationId);
+  expect(new Set(ids).size).toBe(ids.length);
+  const open = routes.filter(({ operation }) => operation.security).map(({ path }) => path);
+  expect(open.sort()).toEqual(['/healthz', '/readyz']);
+});
+
+test('every reference leads to a schema, and every schema is referred to', () => {
+  const names = Object.keys(document.components.schemas).map((name) => `#/components/schemas/${name}`);
+  expect([...new Set(refs(document))].sort()).toEqual(names.sort());
+});
+
+test('every error code of the catalog is described', () => {
+  for (const [code, { status }] of Object.entries(catalog)) {
+    expect(document.info.description).toContain(`\`${code}\` (${status})`);
+  }
+  expect(document.components.schemas.Error.properties.error.properties.code.enum).toEqual(Object.keys(catalog));
+});
+
+test.skipIf(!browser)('the page at /docs shows the calls and asks nobody else for anything', async () => {
+  const chrome = await chromium.launch({ executablePath: browser ?? '', args: ['--no-sandbox'] });
+  try {
+    const page = await chrome.newPage();
+    const asked: string[] = [];
+    page.on('request', (request) => asked.push(request.url()));
+    await page.goto(`${world.url}/docs`);
+    await page.getByText('Frontage', { exact: true }).first().waitFor();
+    await page.getByRole('button', { name: /site/ }).first().click();
+    await page.getByText('Make a site').first().waitFor();
+    expect(asked.length).toBeGreaterThan(2);
+    expect(asked.filter((url) => !url.startsWith(`${world.url}/`) && !/^(data|blob):/.test(url))).toEqual([]);
+  } finally {
+    await chrome.close();
+  }
+});
