@@ -55,13 +55,13 @@ export async function startOwnStack(options: Partial<StackOptions> = {}): Promis
   return { ...withCalls(address), pid, kill, restart, stop: removing(stack.stop), killAll: removing(stack.killAll) };
 }
 
-/** Starts a stack in the run's folder. The sandbox's image, which takes long to make, is the same for all of them. */
+/** Starts a stack in the run's folder. The sandbox's image, which takes long to make, is the run's and linked into each. */
 export async function startTestStack(runFolder: string, name: string, options: Partial<StackOptions> = {}) {
   const dataDir = join(runFolder, name);
   const sandbox = join(runFolder, 'sandbox');
   for (const folder of [dataDir, sandbox]) mkdirSync(folder, { recursive: true });
   symlinkSync(sandbox, join(dataDir, 'sandbox'));
-  const prepare = () => prepareSandbox(dataDir, { ...process.env, ...options.env }, () => {});
+  const prepare = () => prepareSandbox(runFolder, { ...process.env, ...options.env }, () => {});
   const stack = await startStack({ durable: false, prepare, ...options, dataDir });
   try {
     const { baseUrl, edgeUrl, baseDomain, databaseUrl, temporalAddress, temporalUiUrl, env } = stack;
