@@ -1,5 +1,4 @@
 /** The sitemap: every address of the API, under the protection it has. */
-import { randomBytes } from 'node:crypto';
 import Fastify, { type FastifyReply, type FastifyRequest, LogController } from 'fastify';
 import { serializerCompiler, validatorCompiler, type ZodTypeProvider } from 'fastify-type-provider-zod';
 import type { Deps } from '../deps.ts';
@@ -10,7 +9,7 @@ import { healthRoutes } from './health/routes.ts';
 import { requireToken } from './plugins/bearer.ts';
 import { requireCapabilities } from './plugins/capability.ts';
 import { answerErrors, sendError } from './plugins/errors.ts';
-import { setHeaders } from './plugins/headers.ts';
+import { newRequestId, setHeaders } from './plugins/headers.ts';
 import { honourIdempotencyKeys, makeOnce } from './plugins/idempotency.ts';
 import { bodyBytesMax, readJson } from './plugins/json.ts';
 import { describeApi, serveDescription } from './plugins/openapi.ts';
@@ -74,7 +73,7 @@ function newServer({ config, log }: Deps): Api {
   const app = Fastify({
     loggerInstance: log,
     logController: new LogController({ disableRequestLogging: true }),
-    genReqId: () => `req_${randomBytes(12).toString('hex')}`,
+    genReqId: newRequestId,
     bodyLimit: bodyBytesMax,
     trustProxy: config.trustedProxies.length > 0 ? config.trustedProxies : false,
     return503OnClosing: false,

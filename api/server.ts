@@ -19,8 +19,11 @@ async function stop(): Promise<void> {
   if (stopping) return;
   stopping = true;
   deps.log.info('stopping');
-  // Those that wait for work to finish would use up the grace: their work goes on without them.
+  // A connection that is kept alive would hold the server open after its last answer.
+  setInterval(() => app.server.closeIdleConnections(), 100).unref();
   setTimeout(() => app.server.closeAllConnections(), graceMs).unref();
+  // A database that does not answer must not keep a process that is to end.
+  setTimeout(() => process.exit(1), graceMs + 5_000).unref();
   stopSweeping();
   await app.close();
   await deps.close();

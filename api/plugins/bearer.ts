@@ -14,11 +14,11 @@ const lastUsedStepMs = 60_000;
 /** Every call of the scope needs a token. Sets `request.em` and `request.actor`. */
 export function requireToken(scope: Api, deps: Deps): void {
   const countFailure = limitFailedSignIns(scope, deps);
-  scope.addHook('onRequest', async (request) => {
+  scope.addHook('onRequest', async (request, reply) => {
     request.em = deps.em();
     const actor = await readActor(request, deps);
     if (actor) request.actor = actor;
-    else throw (await countFailure(request)) ?? unauthorized();
+    else throw (await countFailure(request, reply)) ?? unauthorized();
   });
 }
 

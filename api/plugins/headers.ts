@@ -1,4 +1,5 @@
 /** Headers of every answer: the request's id, and what keeps a browser from making more of an answer than it is. */
+import { randomBytes } from 'node:crypto';
 import type { Api } from '../api.ts';
 
 const defaults = {
@@ -8,6 +9,11 @@ const defaults = {
   'cross-origin-resource-policy': 'same-origin',
   'content-security-policy': "default-src 'none'; frame-ancestors 'none'",
 };
+
+/** Ours, never the caller's: what is written into logs and shown to an owner is not for strangers to choose. */
+export function newRequestId(): string {
+  return `req_${randomBytes(12).toString('hex')}`;
+}
 
 /** Sets them first of all, so that a route may say otherwise. */
 export function setHeaders(app: Api, baseUrl: string): void {

@@ -3,7 +3,7 @@
  * pass: a limit protects the service, and must not be what takes it down.
  */
 import rateLimit, { normalizeIP, type RateLimitPluginOptions } from '@fastify/rate-limit';
-import type { FastifyRequest } from 'fastify';
+import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Deps } from '../../deps.ts';
 import { type AppError, errors } from '../../errors.ts';
 import type { Api } from '../api.ts';
@@ -40,14 +40,18 @@ export function limitAddresses(scope: Api, { config }: Deps, name: keyof typeof 
 export function limitFailedSignIns(
   scope: Api,
   { config }: Deps,
-): (request: FastifyRequest) => Promise<AppError | undefined> {
+): (request: FastifyRequest, reply: FastifyReply) => Promise<AppError | undefined> {
   const count = scope.createRateLimit({
     max: Math.ceil(perMinute.signIn * config.rateScale),
     keyGenerator: (request) => `refused:${addressOf(request)}`,
   });
-  return async (request) => {
+  return async (request, reply) => {
     const result = await count(request);
-    return !result.isAllowed && result.isExceeded ? limited(result.ttl) : undefined;
+    if (result.isAllowed) return undefined;
+    reply.header('ratelimit-limit', result.max);
+    reply.header('ratelimit-remaining', result.remaining);
+    reply.header('ratelimit-reset', result.ttlInSeconds);
+    return result.isExceeded ? limited(result.ttl) : undefined;
   };
 }
 

@@ -3,6 +3,7 @@ import type { Socket } from 'node:net';
 import type { Readable } from 'node:stream';
 import { errors } from '../../errors.ts';
 import type { Api } from '../api.ts';
+import { newRequestId } from './headers.ts';
 
 /** Milliseconds. A whole push has to fit into `requestTimeout`; headers come at once or from someone who means harm. */
 export const timeouts = {
@@ -29,7 +30,7 @@ export function refuseBrokenRequests(error: NodeJS.ErrnoException, socket: Socke
   const body = JSON.stringify({ error: errors.invalid_input(faultOf(error.code)).toBody() });
   socket.end(
     'HTTP/1.1 400 Bad Request\r\nconnection: close\r\ncontent-type: application/json; charset=utf-8\r\n' +
-      `x-content-type-options: nosniff\r\ncontent-length: ${Buffer.byteLength(body)}\r\n\r\n${body}`,
+      `x-request-id: ${newRequestId()}\r\nx-content-type-options: nosniff\r\ncontent-length: ${Buffer.byteLength(body)}\r\n\r\n${body}`,
   );
 }
 

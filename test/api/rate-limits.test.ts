@@ -47,7 +47,11 @@ test('an address that keeps failing to sign in is told to wait, and its good tok
   const owner = await world.newCaller();
   const wrong = callWith(world.url, `fro_${'A'.repeat(43)}`);
   const statuses: number[] = [];
-  for (let n = 0; n < 8; n++) statuses.push((await wrong('GET', '/v1/account', from('203.0.113.9'))).status);
+  for (let n = 0; n < 8; n++) {
+    const { status, headers } = await wrong('GET', '/v1/account', from('203.0.113.9'));
+    statuses.push(status);
+    expect([headers.get('ratelimit-limit'), headers.get('retry-after') !== null]).toEqual(['6', status === 429]);
+  }
   expect(statuses).toEqual([401, 401, 401, 401, 401, 401, 429, 429]);
   expect((await owner.call('GET', '/v1/account', from('203.0.113.9'))).status).toBe(200);
   expect((await wrong('GET', '/v1/account', from('203.0.113.10'))).status).toBe(401);

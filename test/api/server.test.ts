@@ -1,0 +1,81 @@
+import { type ChildProcess, fork } from 'node:child_process';
+import { once } from 'node:events';
+import { connect } from 'node:net';
+import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
+import { afterAll, expect, test } from 'vitest';
+import { callWith, createWorld } from './world.ts';
+
+const world = await createWorld();
+const children: ChildProcess[] = [];
+afterAll(async () => {
+  for (const child of children) child.kill('SIGKILL');
+  await world.close();
+});
+const owner = await world.newCaller();
+const entry = join(import.meta.dirname, '../../api/server.ts');
+
+/** Starts an API process on a free port; answers when it says that it is ready. */
+async function startProcess() {
+  const child = fork(entry, {
+    env: {
+      PATH: process.env.PATH ?? '',
+      DATABASE_URL: world.database.url,
+      TEMPORAL_ADDRESS: world.config.temporal.address,
+      FRONTAGE_SECRET: world.config.secret,
+      FRONTAGE_DATA: world.config.dataDir,
+      FRONTAGE_API_PORT: '0',
+    },
+    stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
+    execArgv: [],
+  });
+  children.push(child);
+  const ended = once(child, 'exit').then(([code, signal]) => signal ?? code);
+  const [message] = (await once(child, 'message')) as [{ ready: boolean; url: string }];
+  expect(message.ready).toBe(true);
+  return { child, url: message.url, ended };
+}
+
+const refuses = (url: string) =>
+  fetch(url).then(
+    () => false,
+    () => true,
+  );
+
+test('a request that has begun is finished after the word to stop, and no new one is taken', async () => {
+  const { child, url, ended } = await startProcess();
+  const body = JSON.stringify({ name: 'slowly' });
+  const socket = connect(Number(new URL(url).port), '127.0.0.1');
+  const answer = text(socket);
+  socket.write(
+    `POST /v1/tokens HTTP/1.1\r\nhost: a\r\nauthorization: Bearer ${owner.token}\r\ncontent-type: application/json\r\n` +
+      `content-length: ${body.length}\r\n\r\n${body.slice(0, 5)}`,
+  );
+  // Answered on another connection, so the first one's head has been read by then.
+  expect((await callWith(url, owner.token)('GET', '/v1/account')).status).toBe(200);
+  child.kill('SIGTERM');
+  await expect.poll(() => refuses(`${url}/healthz`)).toBe(true);
+  socket.write(body.slice(5));
+  expect(await answer).toMatch(/^HTTP\/1\.1 200 OK/);
+  expect(await ended).toBe(0);
+});
+
+test('the end of the process that started it is its end', async () => {
+  const { child, ended } = await startProcess();
+  child.disconnect();
+  expect(await ended).toBe(0);
+});
+
+test('a configuration that cannot be used is said in one go, and nothing starts', async () => {
+  const child = fork(entry, {
+    env: { PATH: process.env.PATH ?? '', FRONTAGE_SECRET: 'short', FRONTAGE_API_PORT: 'http' },
+    stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
+    execArgv: [],
+  });
+  children.push(child);
+  const [said, [code]] = await Promise.all([text(child.stderr as NodeJS.ReadableStream), once(child, 'exit')]);
+  expect(code).toBe(1);
+  expect(said).toContain('FRONTAGE_SECRET');
+  expect(said).toContain('FRONTAGE_API_PORT');
+  expect(said).not.toContain('short');
+});
