@@ -1,5 +1,6 @@
 /** What visitors see follows the site's pointer: at once, wholly, and without the database when it must. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { EdgeDatabase } from '../../edge/database.ts';
 import { type Answer, ask, createWorld, deaf, until, type World } from './world.ts';
 
 let world: World;
@@ -81,6 +82,31 @@ test('two sites that exchange their names are never taken for each other in the 
   expect((await ask(port, '/', { host: 'between.sites.test' })).status).toBe(404);
 });
 
+test('a database that was put back from a copy is believed, and what it does not know is forgotten', async () => {
+  const { siteId } = await world.publish('undone', { 'index.html': 'undone' });
+  const stays = await world.publish('stays', { 'index.html': 'stays' });
+  let putBack = false;
+  const through = (database: EdgeDatabase): EdgeDatabase => ({
+    ...database,
+    // Its transactions count from where the copy was taken.
+    sitesChangedSince: async (mark) => ({ ...(await database.sitesChangedSince(mark)), ...(putBack && { mark: '3' }) }),
+  });
+  const { port } = await world.openEdge({ changes: deaf, through });
+  await shows(port, 'undone', 'undone');
+  await world.db.query('update site set live_deployment_id = null where id = $1', [siteId]);
+  await world.db.query('delete from deployment where site_id = $1', [siteId]);
+  await world.db.query('delete from site where id = $1', [siteId]);
+  putBack = true;
+  await shows(port, 'undone', 'No site at this address');
+  expect((await ask(port, '/', { host: 'stays.sites.test' })).text).toBe('stays');
+  putBack = false;
+  await world.point(
+    stays.siteId,
+    await world.addDeployment(stays.siteId, await world.keep({ 'index.html': 'moves on' })),
+  );
+  await shows(port, 'stays', 'moves on');
+});
+
 test('while the pointer moves 100 times, every answer is whole and of one version', async () => {
   const versions = await Promise.all(
     [0, 1].map((n) =>
@@ -115,6 +141,7 @@ test('while the pointer moves 100 times, every answer is whole and of one versio
   moving = false;
   await Promise.all(visitors);
 
+  expect(answers.length).toBeGreaterThan(100);
   expect(answers.every((answer) => answer.status === 200)).toBe(true);
   expect(bodyOf.size).toBe(4);
   for (const answer of answers) {

@@ -8,7 +8,7 @@ import pg from 'pg';
 import pino from 'pino';
 import { systemClock } from '../../clock.ts';
 import { type Changes, openChanges } from '../../db/changes.ts';
-import { openEdgeDatabase } from '../../edge/database.ts';
+import { type EdgeDatabase, openEdgeDatabase } from '../../edge/database.ts';
 import { createEdge } from '../../edge/edge.ts';
 import { listen } from '../../edge/listen.ts';
 import { newId, newPublicId } from '../../ids.ts';
@@ -26,7 +26,12 @@ export type Ask = { host?: string; method?: string; headers?: Record<string, str
 /** A change channel that hears nothing. */
 export const deaf: Changes = { on: () => () => {}, close: async () => {} };
 
-export type EdgeOptions = { changes?: Changes; databaseUrl?: string; cacheBytes?: number };
+export type EdgeOptions = {
+  changes?: Changes;
+  databaseUrl?: string;
+  cacheBytes?: number;
+  through?: (database: EdgeDatabase) => EdgeDatabase;
+};
 
 export async function createWorld() {
   const dir = await mkdtemp(join(tmpdir(), 'frontage-edge-'));
@@ -45,9 +50,10 @@ export async function createWorld() {
   const closing: (() => Promise<unknown>)[] = [];
 
   /** Starts an edge; answers its port and how to end it. */
-  async function openEdge({ changes, databaseUrl = database.url, cacheBytes = 16 * 1024 * 1024 }: EdgeOptions = {}) {
+  async function openEdge(options: EdgeOptions = {}) {
+    const { changes, databaseUrl = database.url, cacheBytes = 16 * 1024 * 1024, through = (asked) => asked } = options;
     const hearing = changes ?? openChanges(databaseUrl, log);
-    const asking = openEdgeDatabase(databaseUrl);
+    const asking = through(openEdgeDatabase(databaseUrl));
     const sitesFile = join(dir, 'edge', 'sites.json');
     const parts = { baseDomain, store, database: asking, changes: hearing, clock: systemClock, log };
     const edge = createEdge({ ...parts, sitesFile, cacheBytes });
