@@ -98,8 +98,9 @@ async function build(folder: string, log: Log, signal: AbortSignal | undefined):
   let packages = 0;
   for await (const line of createInterface({ input: go.stderr })) {
     last = line;
-    if (/^[\w./-]+$/.test(line)) packages += 1;
-    if (packages % 50 === 0) log(`building the Temporal CLI with Go: ${packages} packages`);
+    if (!/^[\w./-]+$/.test(line)) continue;
+    packages += 1;
+    if (packages % 50 === 0) log(`building the Temporal CLI with Go: ${packages} of about 1,300 packages`);
   }
   if ((await ended) !== 0) {
     throw new Problem(`The Temporal CLI could not be built with Go: ${last}. Put \`temporal\` on PATH instead.`);
