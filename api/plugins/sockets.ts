@@ -16,9 +16,13 @@ export const timeouts = {
 /** A JSON body is small: one that takes longer than this is hung up on. */
 const bodyMs = 30_000;
 
-export function hurryBodies(scope: Api): void {
-  scope.addHook('preParsing', async (_request, _reply, payload) => {
-    const timer = setTimeout(() => (payload as Readable).destroy(), bodyMs);
+export function hurryBodies(scope: Api, timeoutMs = bodyMs): void {
+  scope.addHook('preParsing', async (request, _reply, payload) => {
+    if (request.routeOptions.config.rawBody) return payload;
+    const timer = setTimeout(() => {
+      // What has arrived may take its time to be answered: a build's log is followed for minutes.
+      if (!request.raw.complete) (payload as Readable).destroy();
+    }, timeoutMs);
     payload.once('end', () => clearTimeout(timer)).once('close', () => clearTimeout(timer));
     return payload;
   });

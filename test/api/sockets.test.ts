@@ -1,0 +1,42 @@
+import { connect } from 'node:net';
+import { text } from 'node:stream/consumers';
+import { setTimeout as pause } from 'node:timers/promises';
+import Fastify from 'fastify';
+import { afterAll, expect, test } from 'vitest';
+import type { Api } from '../../api/api.ts';
+import { hurryBodies } from '../../api/plugins/sockets.ts';
+
+const patienceMs = 100;
+const app = Fastify() as unknown as Api;
+afterAll(() => app.close());
+hurryBodies(app, patienceMs);
+app.post('/', async () => 'read');
+app.post('/file', { config: { rawBody: true } }, async () => 'read');
+app.get('/', async () => {
+  await pause(patienceMs * 4);
+  return 'late';
+});
+const { port } = new URL(await app.listen({ port: 0 }));
+
+function send(head: string) {
+  const socket = connect(Number(port));
+  socket.on('error', () => {});
+  socket.write(`${head} HTTP/1.1\r\nhost: a\r\nconnection: close\r\n`);
+  return { socket, answer: text(socket).catch(() => 'hung up') };
+}
+
+test('a body that does not arrive in time is hung up on', async () => {
+  const { socket, answer } = send('POST /');
+  socket.write('content-type: application/json\r\ncontent-length: 10\r\n\r\n{"a"');
+  expect(await answer).not.toContain('200 OK');
+});
+
+test('a file may take its time, and so may an answer', async () => {
+  const file = send('POST /file');
+  file.socket.write('content-type: application/json\r\ncontent-length: 7\r\n\r\n{"a"');
+  const late = send('GET /');
+  late.socket.write('\r\n');
+  expect(await late.answer).toMatch(/200 OK.*late/s);
+  file.socket.write(':1}');
+  expect(await file.answer).toMatch(/200 OK.*read/s);
+});
