@@ -27,7 +27,7 @@ export type Exchange = {
   onHook?: (channel: Duplex) => void;
 };
 
-/** How long git gets to remove a push's quarantine when it is stopped. */
+/** How long git gets to end by itself when it is stopped. */
 const graceMs = 2000;
 
 /** The answer, piece by piece. Ends git, and all that git has started, when the reader leaves or the client falls silent. */
@@ -49,9 +49,9 @@ export async function* serveGit(exchange: Exchange): AsyncGenerator<Buffer | str
   const work = fed.then(() => (isWorking ? setTimeout(() => stop('took too long'), exchange.workMs) : undefined));
   work.catch(() => {});
   try {
-    for await (const chunk of git.stdout) {
+    for await (const chunk of git.stdout.iterator({ destroyOnReturn: false })) {
       if (!isWorking) timer.refresh();
-      yield chunk as Buffer;
+      if (!isLarge.value) yield chunk as Buffer;
     }
     await fed;
     const status = await git.closed;
@@ -118,10 +118,12 @@ function start({ service, dir, protocol, bodyBytesMax, onHook }: Exchange): Git 
   });
   let words = '';
   let isOver = false;
+  let stopping: NodeJS.Timeout | undefined;
   const closed = new Promise<number | null>((done, failed) => {
     child.on('error', failed);
     child.on('close', (status) => {
       isOver = true;
+      clearTimeout(stopping);
       done(status);
     });
   });
@@ -146,10 +148,15 @@ function start({ service, dir, protocol, bodyBytesMax, onHook }: Exchange): Git 
     stdout: child.stdout as Readable,
     closed,
     words: () => words,
+    // First only the ends of its pipes: a receive-pack that is signalled while its unpacker dies can leave the quarantine behind.
     stop() {
-      signal('SIGTERM');
-      const last = setTimeout(() => signal('SIGKILL'), graceMs);
-      closed.finally(() => clearTimeout(last)).catch(() => {});
+      child.stdin?.destroy();
+      child.stdout?.resume();
+      channel?.destroy();
+      stopping ??= setTimeout(() => {
+        signal('SIGTERM');
+        stopping = setTimeout(() => signal('SIGKILL'), graceMs);
+      }, graceMs);
     },
   };
 }

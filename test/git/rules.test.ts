@@ -1,10 +1,12 @@
-import { readdir, readFile } from 'node:fs/promises';
+import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Repository } from '../../db/states.ts';
 import { type AnyFile, commitTree, folder, git, tryGit, writeTree } from './git.ts';
 import { type HostilePush, hostilePushes, limits } from './hostile.ts';
 import { type Platform, startPlatform } from './platform.ts';
+import * as sample from './samples.ts';
+import { gitProcesses, stateOf } from './state.ts';
 
 let platform: Platform;
 let siteId: string;
@@ -35,22 +37,6 @@ afterAll(async () => {
   await platform.close();
 });
 
-/** All that a push could leave behind in the repository. */
-async function stateOf(repository: Repository) {
-  const { dir } = platform.repositories.place(siteId, repository);
-  const quarantines = (await readdir(join(dir, 'objects'))).filter((name) => name.includes('incoming'));
-  return { refs: await git(dir, ['for-each-ref']), quarantines };
-}
-
-/** Command lines of the git processes that work on this platform's repositories. */
-async function gitProcesses(): Promise<string[]> {
-  const { dir } = platform.repositories.place(siteId, 'source');
-  const lines = (await readdir('/proc'))
-    .filter((name) => /^\d+$/.test(name))
-    .map((pid) => readFile(`/proc/${pid}/cmdline`, 'utf8').catch(() => ''));
-  return (await Promise.all(lines)).filter((line) => line.startsWith('git') && line.includes(dir));
-}
-
 async function push({ files, without = [], repository = 'source' }: HostilePush) {
   const clone = join(work.path, repository);
   const kept = base[repository].filter(
@@ -66,7 +52,7 @@ describe.each(hostilePushes)('a push is refused that brings $brings', (hostile) 
   const name = hostile.names ?? files[0]?.path ?? '';
 
   test('by git, with a line that names the file and the rule, and nothing is left of it', async () => {
-    const before = await stateOf(repository);
+    const before = await stateOf(platform, siteId, repository);
     const { status, stderr } = await push(hostile);
     expect(stderr).toMatch(/remote: Refused\. Nothing has changed\./);
     const lines = stderr.split('\n').filter((line) => line.startsWith('remote:   '));
@@ -75,14 +61,14 @@ describe.each(hostilePushes)('a push is refused that brings $brings', (hostile) 
       stderr,
     ).toBeDefined();
     expect(status).toBe(1);
-    expect(await stateOf(repository)).toEqual(before);
+    expect(await stateOf(platform, siteId, repository)).toEqual(before);
     expect(before.quarantines).toEqual([]);
-    expect(await gitProcesses()).toEqual([]);
+    expect(await gitProcesses(platform, siteId)).toEqual([]);
   });
 
   if (code === undefined) return;
   test('by the API, with the same rule', async () => {
-    const before = await stateOf(repository);
+    const before = await stateOf(platform, siteId, repository);
     const prefix = repository === 'content' ? 'src/content/' : '';
     const changes = [
       ...files.map(({ path, bytes = '' }) => ({ path: prefix + path, base64: Buffer.from(bytes).toString('base64') })),
@@ -90,6 +76,98 @@ describe.each(hostilePushes)('a push is refused that brings $brings', (hostile) 
     ];
     const answer = await platform.call('POST', `/v1/sites/${siteId}/commits`, { message: 'Change', changes });
     expect(answer.body.error).toMatchObject({ code, retryable: false, message: expect.stringMatching(says) });
-    expect(await stateOf(repository)).toEqual(before);
+    expect(await stateOf(platform, siteId, repository)).toEqual(before);
   });
 });
+
+const welcome: { brings: string; repository?: Repository; files: AnyFile[] }[] = [
+  { brings: "the platform's own package.json", files: [{ path: 'package.json', bytes: platformPackages }] },
+  { brings: 'the configuration of the framework', files: [{ path: 'astro.config.mjs', bytes: 'export default {}' }] },
+  { brings: 'an executable file', files: [{ path: 'scripts/run.sh', mode: '100755', bytes: '#!/bin/sh' }] },
+  { brings: 'a name with spaces and accents', files: [{ path: 'src/pages/caf\u00e9 & bar.md', bytes: 'x' }] },
+  {
+    brings: 'files about git',
+    files: [
+      { path: '.gitignore', bytes: 'dist' },
+      { path: '.github/a.yml', bytes: 'a: 1' },
+    ],
+  },
+  {
+    brings: 'names close to frozen ones',
+    files: [
+      { path: 'package.json.md', bytes: 'x' },
+      { path: 'npmrc', bytes: 'x' },
+    ],
+  },
+  {
+    brings: 'a folder close to src/content',
+    files: [
+      { path: 'src/content.config.ts', bytes: 'x' },
+      { path: 'src/contents/a', bytes: 'x' },
+    ],
+  },
+  {
+    brings: 'every image and font that the toolchain reads',
+    files: [
+      { path: 'src/assets/a.png', bytes: sample.png },
+      { path: 'src/assets/a.JPG', bytes: sample.jpg },
+      { path: 'src/assets/a.jpeg', bytes: sample.jpg },
+      { path: 'src/assets/a.gif', bytes: sample.gif },
+      { path: 'src/assets/a.webp', bytes: sample.webp },
+      { path: 'src/assets/a.avif', bytes: sample.avif },
+      { path: 'src/assets/a.tiff', bytes: sample.tiff },
+      { path: 'src/assets/a.svg', bytes: sample.svg() },
+      { path: 'src/assets/a.woff2', bytes: sample.woff2 },
+      { path: 'src/assets/a.woff', bytes: sample.woff },
+      { path: 'src/assets/a.ttf', bytes: sample.ttf },
+      { path: 'src/assets/a.otf', bytes: sample.otf },
+    ],
+  },
+  {
+    brings: 'an SVG with a picture and a gradient inside',
+    files: [
+      {
+        path: 'src/assets/b.svg',
+        bytes: sample.svg(
+          '<defs><linearGradient id="a"/></defs><image href="data:image/png;base64,AA=="/><path fill="url(#a)" style="opacity:.5"/>',
+        ),
+      },
+    ],
+  },
+  { brings: 'a PDF in public/', files: [{ path: 'public/menu.pdf', bytes: sample.pdf }] },
+  {
+    brings: 'posts in every format',
+    repository: 'content',
+    files: [
+      ...['a.md', 'b/c.mdx', 'd.yaml', 'e.yml', 'f.toml', 'g.csv', 'h.MD'].map((path) => ({ path, bytes: 'a\u00e9' })),
+      { path: 'i.json', bytes: '{}' },
+      { path: 'j.jpg', bytes: sample.jpg },
+      { path: 'k.png', bytes: sample.png },
+      { path: 'l.avif', bytes: sample.avif },
+    ],
+  },
+];
+
+test.each(welcome)(
+  'a push goes in that brings $brings, and so does the same commit by the API',
+  async ({ files, repository = 'source' }) => {
+    const own = await platform.site({ 'src/pages/index.astro': 'x' });
+    await using work = await folder();
+    const address = await platform.address(own, { repository });
+    await git(work.path, ['clone', '--quiet', address, '.']);
+    const head = (await platform.repositories.head(own, repository)) ?? '';
+    const commit = await commitTree(work.path, await writeTree(work.path, files), [head]);
+    const { status, stderr } = await tryGit(work.path, ['push', 'origin', `${commit}:refs/heads/main`]);
+    expect(status, stderr).toBe(0);
+    expect(await platform.repositories.head(own, repository)).toBe(commit);
+
+    const other = await platform.site({ 'src/pages/index.astro': 'x' });
+    const prefix = repository === 'content' ? 'src/content/' : '';
+    const changes = files.map(({ path, bytes = '' }) => ({
+      path: prefix + path,
+      base64: Buffer.from(bytes).toString('base64'),
+    }));
+    const answer = await platform.call('POST', `/v1/sites/${other}/commits`, { message: 'Change', changes });
+    expect(answer).toMatchObject({ status: 200, body: { repository, files_changed: files.length } });
+  },
+);

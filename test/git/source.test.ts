@@ -1,0 +1,290 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { Account } from '../../db/entities/account.ts';
+import { Site } from '../../db/entities/site.ts';
+import { newId } from '../../ids.ts';
+import { commitFiles, folder, git } from './git.ts';
+import { type Platform, startPlatform } from './platform.ts';
+
+let platform: Platform;
+beforeAll(async () => {
+  platform = await startPlatform();
+});
+afterAll(() => platform.close());
+
+type Credential = { id: string; username: string; password: string; url: string; expires_at: string };
+type Committed = { commit: string; repository: string; files_changed: number; subject: string; author: string };
+type Item = { path: string; kind: string; bytes: number };
+type Folder = { items: Item[]; next_cursor: string | null; commits: { source: string; content: string } };
+type File = {
+  path: string;
+  bytes: number;
+  repository: string;
+  commit: string;
+  sha256: string;
+  text?: string;
+  base64?: string;
+};
+
+const commit = (siteId: string, body: unknown, headers = {}) =>
+  platform.call<Committed>('POST', `/v1/sites/${siteId}/commits`, body, headers);
+const write = (path: string, text: string) => ({ message: `Write ${path}`, changes: [{ path, text }] });
+const files = <Body = Folder>(siteId: string, query = '') =>
+  platform.call<Body>('GET', `/v1/sites/${siteId}/files${query}`);
+
+describe('git credentials', () => {
+  test('open the repository they were made for, at the address they name', async () => {
+    await using work = await folder();
+    const siteId = await platform.site({ 'a.txt': 'a' });
+    const input = { repository: 'content', access: 'write' };
+    const { status, body } = await platform.call<Credential>('POST', `/v1/sites/${siteId}/git-credentials`, input);
+    expect(status).toBe(200);
+    expect(body.url).toMatch(new RegExp(`/git/${siteId}\\.content\\.git$`));
+    expect(new Date(body.expires_at).getTime() - platform.deps.clock.now().getTime()).toBe(86_400_000);
+    const address = new URL(platform.url + new URL(body.url).pathname);
+    Object.assign(address, { username: body.username, password: body.password });
+    await git(work.path, ['clone', '--quiet', address.href, '.']);
+    await commitFiles(work.path, { 'a.md': '# A' });
+    await git(work.path, ['push', '--quiet']);
+  });
+
+  test('are shown again to a repetition of the call, and not made twice', async () => {
+    const siteId = await platform.site();
+    const ask = () =>
+      platform.call<Credential>(
+        'POST',
+        `/v1/sites/${siteId}/git-credentials`,
+        { repository: 'source', access: 'read' },
+        { 'idempotency-key': 'once' },
+      );
+    const first = await ask();
+    expect(first.body.password).toMatch(/^frg_/);
+    expect((await ask()).body).toEqual(first.body);
+  });
+
+  test.each([
+    [{ repository: 'both', access: 'read' }],
+    [{ repository: 'source' }],
+    [{ repository: 'source', access: 'admin' }],
+    [{ repository: 'source', access: 'read', expires_in_seconds: 59 }],
+    [{ repository: 'source', access: 'read', expires_in_seconds: 90 * 86_400 + 1 }],
+    [{ repository: 'source', access: 'read', more: 1 }],
+  ])('are not made from %j', async (input) => {
+    const answer = await platform.call('POST', `/v1/sites/${await platform.site()}/git-credentials`, input);
+    expect(answer).toMatchObject({ status: 400, body: { error: { code: 'invalid_json' } } });
+  });
+});
+
+describe('a commit by the API', () => {
+  test('stands in git under the name of the account, and a clone sees it', async () => {
+    await using work = await folder();
+    const siteId = await platform.site({ 'a.txt': 'a', 'old/b.txt': 'b' });
+    const changes = [
+      { path: 'a.txt', text: 'changed\n' },
+      { path: 'old/b.txt', delete: true },
+      { path: 'src/n\u00e9w.bin', base64: Buffer.from([0, 1, 255]).toString('base64') },
+    ];
+    const { body } = await commit(siteId, { message: 'Rework\n\nAll of it.', changes });
+    expect(body).toMatchObject({
+      repository: 'source',
+      branch: 'main',
+      files_changed: 3,
+      subject: 'Rework',
+      author: 'Ada',
+    });
+    await git(work.path, ['clone', '--quiet', await platform.address(siteId), '.']);
+    expect(await git(work.path, ['rev-parse', 'HEAD'])).toBe(body.commit);
+    expect(await git(work.path, ['log', '-1', '--format=%an <%ae> %b'])).toBe('Ada <ada@example.com> All of it.');
+    expect(await git(work.path, ['-c', 'core.quotePath=false', 'ls-files'])).toBe('a.txt\nsrc/n\u00e9w.bin');
+  });
+
+  test('below src/content/ goes to the content repository, and nothing may cross', async () => {
+    const siteId = await platform.site({ 'a.txt': 'a' });
+    const { body } = await commit(siteId, write('src/content/posts/one.md', '# One'));
+    expect(body.repository).toBe('content');
+    expect(await platform.repositories.head(siteId, 'content')).toBe(body.commit);
+    const before = await platform.repositories.head(siteId, 'source');
+    const crossing = {
+      message: 'x',
+      changes: [
+        { path: 'src/content/a.md', text: 'a' },
+        { path: 'b.txt', text: 'b' },
+      ],
+    };
+    expect(await commit(siteId, crossing)).toMatchObject({
+      status: 400,
+      body: { error: { code: 'crosses_repositories' } },
+    });
+    expect(await platform.repositories.head(siteId, 'source')).toBe(before);
+    expect(await platform.repositories.head(siteId, 'content')).toBe(body.commit);
+  });
+
+  test('is refused when main has moved on since expected_head', async () => {
+    const siteId = await platform.site({ 'a.txt': 'a' });
+    const head = await platform.repositories.head(siteId, 'source');
+    const first = await commit(siteId, { ...write('a.txt', 'b'), expected_head: head });
+    expect(first.status).toBe(200);
+    const second = await commit(siteId, { ...write('a.txt', 'c'), expected_head: head });
+    expect(second).toMatchObject({
+      status: 409,
+      body: { error: { code: 'stale_hash', next_action: expect.stringMatching(/GET/) } },
+    });
+    expect(await platform.repositories.head(siteId, 'source')).toBe(first.body.commit);
+  });
+
+  test('that is there already makes no other', async () => {
+    const siteId = await platform.site({ 'a.txt': 'a' });
+    const head = await platform.repositories.head(siteId, 'source');
+    const again = await commit(siteId, { ...write('a.txt', 'a'), expected_head: 'f'.repeat(40) });
+    expect(again.body).toMatchObject({ commit: head, files_changed: 0 });
+    const key = { 'idempotency-key': 'commit-once' };
+    const first = await commit(siteId, write('a.txt', 'b'), key);
+    await commit(siteId, write('a.txt', 'c'));
+    expect((await commit(siteId, write('a.txt', 'b'), key)).body).toEqual(first.body);
+  });
+
+  test('loses none of many that are made at once', async () => {
+    const siteId = await platform.site({ 'a.txt': 'a' });
+    const answers = await Promise.all(['1', '2', '3', '4'].map((name) => commit(siteId, write(`${name}.txt`, name))));
+    const made = answers.flatMap(({ status }, index) => (status === 200 ? [`${index + 1}.txt`] : []));
+    expect(made.length).toBeGreaterThan(0);
+    const { items } = (await files(siteId)).body;
+    expect(items.map(({ path }) => path)).toEqual([...made, 'a.txt']);
+  });
+
+  test.each([
+    [
+      'one path twice',
+      [
+        { path: 'a', text: '1' },
+        { path: 'a', text: '2' },
+      ],
+      'invalid_path',
+    ],
+    ['a file where a folder is', [{ path: 'old', text: '1' }], 'invalid_path'],
+    ['a folder where a file is', [{ path: 'a.txt/b', text: '1' }], 'invalid_path'],
+    ['a path from the root', [{ path: '/a', text: '1' }], 'invalid_path'],
+    ['a path that ends in a slash', [{ path: 'a/', text: '1' }], 'invalid_path'],
+    ['no content', [{ path: 'a' }], 'invalid_json'],
+    ['text and base64', [{ path: 'a', text: '1', base64: 'MQ==' }], 'invalid_json'],
+    ['base64 that is none', [{ path: 'a', base64: '***' }], 'invalid_json'],
+    ['an unknown field', [{ path: 'a', text: '1', mode: '120000' }], 'invalid_json'],
+    ['nothing at all', [], 'invalid_json'],
+  ])('is refused with %s', async (_what, changes, code) => {
+    const siteId = await platform.site({ 'a.txt': 'a', 'old/b.txt': 'b' });
+    const head = await platform.repositories.head(siteId, 'source');
+    const answer = await commit(siteId, { message: 'x', changes });
+    expect(answer).toMatchObject({ status: 400, body: { error: { code } } });
+    expect(await platform.repositories.head(siteId, 'source')).toBe(head);
+  });
+
+  test('may put a file in the place of a folder that it removes', async () => {
+    const siteId = await platform.site({ 'old/b.txt': 'b' });
+    const changes = [
+      { path: 'old', text: '1' },
+      { path: 'old/b.txt', delete: true },
+    ];
+    expect((await commit(siteId, { message: 'x', changes })).status).toBe(200);
+    expect((await files(siteId)).body.items).toEqual([{ path: 'old', kind: 'file', bytes: 1 }]);
+  });
+
+  test('keeps an executable file executable', async () => {
+    await using work = await folder();
+    const siteId = await platform.site({ 'a.txt': 'a' });
+    await git(work.path, ['clone', '--quiet', await platform.address(siteId), '.']);
+    await git(work.path, ['update-index', '--chmod=+x', 'a.txt']);
+    await git(work.path, ['commit', '--quiet', '-m', 'x']);
+    await git(work.path, ['push', '--quiet']);
+    const { body } = await commit(siteId, write('a.txt', 'b'));
+    expect((await platform.repositories.listTree(siteId, 'source', body.commit))[0]?.mode).toBe('100755');
+  });
+});
+
+describe('the files of a site', () => {
+  test('are one tree of both repositories', async () => {
+    const siteId = await platform.site({ 'src/pages/a.astro': 'abc', 'z.txt': 'z' });
+    await commit(siteId, write('src/content/posts/one.md', '# One'));
+    const root = (await files(siteId)).body;
+    expect(root).toMatchObject({ path: '', kind: 'folder', next_cursor: null });
+    expect(root.items).toEqual([
+      { path: 'src', kind: 'folder', bytes: 8 },
+      { path: 'z.txt', kind: 'file', bytes: 1 },
+    ]);
+    const inside = (await files(siteId, '?path=src')).body.items.map(({ path }) => path);
+    expect(inside).toEqual(['src/content', 'src/pages']);
+    const all = (await files(siteId, '?recursive=true')).body.items.map(({ path }) => path);
+    expect(all).toEqual(['src/content/posts/one.md', 'src/pages/a.astro', 'z.txt']);
+    const post = (await files<File>(siteId, '?path=src/content/posts/one.md')).body;
+    expect(post).toMatchObject({
+      kind: 'file',
+      bytes: 5,
+      text: '# One',
+      repository: 'content',
+      commit: root.commits.content,
+    });
+  });
+
+  test('come as base64 where they are no text', async () => {
+    const siteId = await platform.site({ 'a.bin': Buffer.from([0, 255]) });
+    const { body } = await files<File>(siteId, '?path=a.bin');
+    expect(body).toMatchObject({ bytes: 2, base64: 'AP8=' });
+    expect(body.text).toBeUndefined();
+  });
+
+  test('come in pages, and a cursor works for its own list alone', async () => {
+    const siteId = await platform.site({ a: '', b: '', c: '', 'd/e': '', 'd/f': '' });
+    const first = (await files(siteId, '?limit=3')).body;
+    expect(first.items.map(({ path }) => path)).toEqual(['a', 'b', 'c']);
+    const second = (await files(siteId, `?limit=3&cursor=${first.next_cursor}`)).body;
+    expect(second).toMatchObject({ items: [{ path: 'd' }], next_cursor: null });
+    const foreign = await files(siteId, `?path=d&cursor=${first.next_cursor}`);
+    expect(foreign).toMatchObject({ status: 400, body: { error: { code: 'invalid_cursor' } } });
+  });
+
+  test('can be read as they were, by commit, and as they are in a slot', async () => {
+    await using work = await folder();
+    const siteId = await platform.site({ 'a.txt': 'old' });
+    const old = await platform.repositories.head(siteId, 'source');
+    await commit(siteId, write('a.txt', 'new'));
+    await commit(siteId, write('src/content/a.md', 'post'));
+    expect((await files<File>(siteId, `?path=a.txt&ref=${old}`)).body.text).toBe('old');
+    await git(work.path, ['clone', '--quiet', await platform.address(siteId), '.']);
+    await commitFiles(work.path, { 'a.txt': 'slot' });
+    await git(work.path, ['push', '--quiet', 'origin', 'HEAD:preview/2']);
+    expect((await files<File>(siteId, '?path=a.txt&ref=preview/2')).body.text).toBe('slot');
+    expect((await files<File>(siteId, '?path=src/content/a.md&ref=preview/2')).body.text).toBe('post');
+  });
+
+  test.each([
+    ['?path=nothing', 404, 'not_found'],
+    ['?path=../etc/passwd', 404, 'not_found'],
+    ['?ref=feature', 404, 'not_found'],
+    ['?ref=preview/3', 404, 'not_found'],
+    ['?ref=--help', 404, 'not_found'],
+    [`?ref=${'f'.repeat(40)}`, 404, 'not_found'],
+    [`?ref=${newId('dep')}`, 404, 'not_found'],
+    ['?limit=0', 400, 'invalid_limit'],
+    ['?recursive=maybe', 400, 'invalid_input'],
+    ['?branch=main', 400, 'invalid_input'],
+  ])('are not found by %s', async (query, status, code) => {
+    const siteId = await platform.site({ 'a.txt': 'a' });
+    expect(await files(siteId, query)).toMatchObject({ status, body: { error: { code } } });
+  });
+
+  test("of another account's site are not found, nor anything else of its source", async () => {
+    const em = platform.deps.em();
+    const stranger = em.create(Account, {
+      id: newId('acct'),
+      name: 'Eve',
+      email: 'eve@example.com',
+      createdAt: platform.deps.clock.now(),
+    });
+    await em.flush();
+    const siteId = await platform.site({ 'a.txt': 'a' });
+    await platform.deps.em().nativeUpdate(Site, { id: siteId }, { account: stranger.id });
+    const missing = { status: 404, body: { error: { code: 'not_found' } } };
+    expect(await files(siteId)).toMatchObject(missing);
+    expect(await commit(siteId, write('a.txt', 'b'))).toMatchObject(missing);
+    const input = { repository: 'source', access: 'read' };
+    expect(await platform.call('POST', `/v1/sites/${siteId}/git-credentials`, input)).toMatchObject(missing);
+  });
+});
