@@ -114,7 +114,9 @@ test('nothing is left to be done later', () => {
 });
 
 test('nothing speaks of the machine that it was written on, nor of a package registry', () => {
-  expect(places(written, /(?<![\w.])\/(work|root|home\/\w+)\//)).toEqual([]);
+  // Hostile builds in tests ask for dot files of root.
+  const machine = /(?<![\w.])\/(work|root(?!\/\.)|home\/\w+)\//;
+  expect(places(written, machine)).toEqual([]);
   expect(
     places(written, /\b(registry\.npmjs\.org|proxy\.golang\.org|deb\.debian\.org|pypi\.org|maven\.org)\b/),
   ).toEqual([]);
