@@ -5,6 +5,7 @@ import { createGunzip } from 'node:zlib';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Deps } from '../deps.ts';
 import { type Place, runGit } from '../providers/repositories/git.ts';
+import { sweepRepository } from '../providers/repositories/leftovers.ts';
 import { type Address, GitRefusal, noRepository, parseAddress, requireAccess } from './access.ts';
 import { answerHook, assertHookRuns, type Push, refusal } from './hook.ts';
 import { flush, pktLine } from './pkt-line.ts';
@@ -58,6 +59,7 @@ export function gitRoutes<App extends FastifyInstance>(app: App, deps: GitDeps, 
       });
       git.post<Named>('/:name/git-receive-pack', { config: { operation: 'git.push' } }, async (request, reply) => {
         const { place, address } = await open(deps, request, 'git-receive-pack');
+        await sweepRepository(place.dir);
         return answer(request, reply, pushOf(deps, platform, place, address, bodyOf(request), times));
       });
     },

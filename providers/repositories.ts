@@ -1,11 +1,12 @@
 /** The sites' git repositories: `<dir>/<site id>.git` and `<dir>/<site id>.content.git`, bare, read and written by the `git` command. */
 import { randomUUID } from 'node:crypto';
-import { access, mkdir, readdir, readFile, rename, rm, stat } from 'node:fs/promises';
+import { access, mkdir, readFile, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Repository } from '../db/states.ts';
 import { isId } from '../ids.ts';
 import { type Author, type Change, writeCommit } from './repositories/commits.ts';
 import { type Place, runGit } from './repositories/git.ts';
+import { sweepMaking } from './repositories/leftovers.ts';
 import {
   type Blob,
   type CommitLine,
@@ -107,7 +108,7 @@ async function make(dir: string, target: string, files: Map<string, Buffer>, aut
   const aside = join(dir, '.making');
   const made = join(aside, randomUUID());
   await mkdir(made, { recursive: true });
-  await sweep(aside, made);
+  await sweepMaking(aside);
   try {
     await runGit({ dir: made }, ['init', '--quiet', '--bare', '--template=', '--initial-branch=main', made]);
     const changes = [...files].map(([path, bytes]) => ({ path, bytes }));
@@ -120,16 +121,6 @@ async function make(dir: string, target: string, files: Map<string, Buffer>, aut
     await rm(made, { recursive: true, force: true });
     // Another call made the same one first.
     if (!(await isThere(target))) throw error;
-  }
-}
-
-/** Removes what a killed process left here an hour ago or earlier, by the file system's own clock. */
-async function sweep(aside: string, made: string): Promise<void> {
-  const { mtimeMs: now } = await stat(made);
-  for (const name of await readdir(aside)) {
-    const path = join(aside, name);
-    const found = await stat(path).catch(() => undefined);
-    if (found && found.mtimeMs < now - 3_600_000) await rm(path, { recursive: true, force: true });
   }
 }
 

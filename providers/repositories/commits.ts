@@ -1,6 +1,7 @@
 /** Writes commits into bare repositories with one `git fast-import` each: no work tree, no index, no hook. */
 
 import { ending, type Place, spawnGit } from './git.ts';
+import { sweepRepository } from './leftovers.ts';
 import { assertSha } from './objects.ts';
 
 export type Author = { name: string; email: string };
@@ -66,6 +67,10 @@ export async function writeCommit(place: Place, commit: NewCommit): Promise<stri
   const { status, words } = await end;
   // fast-import locks the branch, and moves it only to a commit that has the branch's tip in its history.
   if (status !== 0 && /^warning: Not updating /m.test(words)) return null;
+  if (status !== 0 && /^error: cannot lock ref /m.test(words)) {
+    await sweepRepository(place.dir);
+    return null;
+  }
   if (status !== 0) throw new Error(`git fast-import ended with ${status}: ${words}`);
   return stdout.trim();
 }

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { readFile } from 'node:fs/promises';
+import { mkdir, readFile, stat, utimes, writeFile } from 'node:fs/promises';
 import { request } from 'node:http';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
@@ -334,6 +334,23 @@ describe('a push', () => {
     await new Promise((done) => half.on('close', done));
     await vi.waitFor(async () => expect(await gitProcesses(platform, siteId)).toEqual([]));
     expect(await stateOf(platform, siteId)).toEqual(before);
+  });
+
+  test('removes what killed ones have left, and nothing of one that runs', async () => {
+    await using work = await folder();
+    const siteId = await platform.site({ 'a.txt': 'a' });
+    const { dir } = platform.repositories.place(siteId, 'source');
+    const [left, runs] = [join(dir, 'objects/tmp_objdir-incoming-left'), join(dir, 'objects/tmp_objdir-incoming-runs')];
+    const lock = join(dir, 'refs/heads/main.lock');
+    for (const path of [left, runs]) await mkdir(join(path, 'pack'), { recursive: true });
+    await writeFile(lock, '');
+    const { mtimeMs } = await stat(lock);
+    await utimes(left, new Date(mtimeMs), new Date(mtimeMs - 3_700_000));
+    await utimes(lock, new Date(mtimeMs), new Date(mtimeMs - 61_000));
+    await git(work.path, ['clone', '--quiet', await platform.address(siteId, { seconds: day }), '.']);
+    await commitFiles(work.path, { 'b.txt': 'b' });
+    await git(work.path, ['push', '--quiet']);
+    expect((await stateOf(platform, siteId)).quarantines).toEqual(['tmp_objdir-incoming-runs']);
   });
 
   /** Sends the beginning of a push and goes on holding the line. */

@@ -1,0 +1,119 @@
+import { mkdtemp, readdir, rm, stat, utimes, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { newId } from '../../ids.ts';
+import { bytesOf } from '../../providers/repositories/objects.ts';
+import { openRepositories, type Repositories } from '../../providers/repositories.ts';
+import { git } from './git.ts';
+
+const author = { name: 'Ada <x>\n', email: 'ada@example.com' };
+const at = new Date('2026-11-21T12:00:00Z');
+const files = (entries: Record<string, string | Buffer>) =>
+  new Map(Object.entries(entries).map(([path, bytes]) => [path, Buffer.from(bytes as string)]));
+
+let dir: string;
+let repositories: Repositories;
+beforeAll(async () => {
+  dir = await mkdtemp(join(tmpdir(), 'frontage-repositories-'));
+  repositories = openRepositories(dir);
+});
+afterAll(() => rm(dir, { recursive: true, force: true }));
+
+async function make(source: Record<string, string | Buffer> = {}): Promise<string> {
+  const siteId = newId('site');
+  await repositories.create(siteId, { source: files(source), content: files({}) }, author, at);
+  return siteId;
+}
+
+test('both repositories are made whole, once, however many calls make them', async () => {
+  const siteId = newId('site');
+  const initial = { source: files({ 'a.txt': 'a' }), content: files({ 'b.md': 'b' }) };
+  await Promise.all([1, 2, 3].map(() => repositories.create(siteId, initial, author, at)));
+  const heads = [await repositories.head(siteId, 'source'), await repositories.head(siteId, 'content')];
+  await repositories.create(siteId, { source: files({}), content: files({}) }, author, at);
+  expect([await repositories.head(siteId, 'source'), await repositories.head(siteId, 'content')]).toEqual(heads);
+  expect(await repositories.listTree(siteId, 'content', heads[1] ?? '')).toMatchObject([{ path: 'b.md', bytes: 1 }]);
+  expect(await readdir(join(dir, '.making'))).toEqual([]);
+  const { dir: place } = repositories.place(siteId, 'source');
+  await git(place, ['fsck', '--strict']);
+});
+
+test('what is not the id of a site becomes no path', () => {
+  for (const id of ['../../etc', '', 'site_', 'site_01m7y4w1hnfezrps8pa690527W', 'dep_01m7y4w1hnfezrps8pa690527w']) {
+    expect(() => repositories.place(id, 'source')).toThrow('not the id of a site');
+  }
+});
+
+test('a head is found in its file and in packed refs', async () => {
+  const siteId = await make({ 'a.txt': 'a' });
+  const head = await repositories.head(siteId, 'source');
+  await git(repositories.place(siteId, 'source').dir, ['pack-refs', '--all']);
+  expect(await repositories.head(siteId, 'source')).toBe(head);
+  expect(await repositories.head(siteId, 'source', 'preview/1')).toBeNull();
+  expect(await repositories.head(newId('site'), 'source')).toBeNull();
+});
+
+test('contents come in the order asked, whole, and what is left unread does not disturb the next', async () => {
+  const large = Buffer.alloc(3_000_000, 'frontage');
+  const siteId = await make({ empty: '', large, 'line\u00e9': 'a\nb\0c\n' });
+  const tree = await repositories.listTree(siteId, 'source', (await repositories.head(siteId, 'source')) ?? '');
+  const oids = [...tree, ...tree].map(({ oid }) => oid);
+  const read: (string | number)[] = [];
+  for await (const { bytes, content } of repositories.readBlobs(siteId, 'source', oids)) {
+    if (bytes < 100) read.push((await bytesOf(content)).toString());
+    else if (read.length > 1) read.push(Buffer.compare(await bytesOf(content), large));
+    else for await (const chunk of content) if (read.push(chunk[0] ?? 0)) break;
+  }
+  expect(read).toEqual(['', large[0], 'a\nb\0c\n', '', 0, 'a\nb\0c\n']);
+  const stray = repositories.readBlobs(siteId, 'source', ['f'.repeat(40)]);
+  await expect(stray[Symbol.asyncIterator]().next()).rejects.toThrow(/not a file of this repository/);
+});
+
+test('a commit moves a branch from the tip it stands on, and from no other', async () => {
+  const siteId = await make({ 'a.txt': 'a', 'b "q".txt': 'b' });
+  const parent = await repositories.head(siteId, 'source');
+  const commit = { parent, message: 'Two\n\nmore', author, at, changes: [{ path: 'b "q".txt', bytes: null }] };
+  const one = await repositories.commit(siteId, 'source', commit);
+  expect(await repositories.head(siteId, 'source')).toBe(one);
+  const late = { ...commit, message: 'Late' };
+  expect(await repositories.commit(siteId, 'source', late)).toBeNull();
+  expect(await repositories.head(siteId, 'source')).toBe(one);
+  const range = { from: parent, to: one ?? '', limit: 10 };
+  expect(await repositories.commits(siteId, 'source', range)).toEqual([
+    { sha: one, subject: 'Two', author: 'Ada x', at },
+  ]);
+  expect(await repositories.hasCommit(siteId, 'source', one ?? '')).toBe(true);
+  expect(await repositories.hasCommit(siteId, 'source', 'f'.repeat(40))).toBe(false);
+  await expect(repositories.hasCommit(siteId, 'source', '--help')).rejects.toThrow('not the name of a git object');
+});
+
+test('a lock that a killed process left keeps no commit out for longer than a minute', async () => {
+  const siteId = await make({ 'a.txt': 'a' });
+  const lock = join(repositories.place(siteId, 'source').dir, 'refs/heads/main.lock');
+  await writeFile(lock, '');
+  const { mtimeMs } = await stat(lock);
+  await utimes(lock, new Date(mtimeMs), new Date(mtimeMs - 61_000));
+  const parent = await repositories.head(siteId, 'source');
+  const commit = { parent, message: 'x', author, at, changes: [{ path: 'b', bytes: Buffer.from('b') }] };
+  expect(await repositories.commit(siteId, 'source', commit)).toBeNull();
+  expect(await repositories.commit(siteId, 'source', commit)).toBe(await repositories.head(siteId, 'source'));
+});
+
+test('of many commits on the same tip one wins', async () => {
+  const siteId = await make({ 'a.txt': 'a' });
+  const parent = await repositories.head(siteId, 'source');
+  const all = await Promise.all(
+    Array.from({ length: 12 }, (_, n) =>
+      repositories.commit(siteId, 'source', {
+        parent,
+        message: `${n}`,
+        author,
+        at,
+        changes: [{ path: `${n}`, bytes: Buffer.from('x') }],
+      }),
+    ),
+  );
+  const won = all.filter((sha) => sha !== null);
+  expect(won).toEqual([await repositories.head(siteId, 'source')]);
+});
