@@ -54,5 +54,5 @@ async function commandsToTry(stack: Stack, owner: Owner, demo: Demo | undefined)
   clone.username = body.username;
   clone.password = body.password;
   const publish = `curl -s ${bearer} --json '{"scope":"site"}' ${stack.baseUrl}/v1/sites/${demo.id}/publish`;
-  return [list, `git clone ${clone.href} demo`, publish];
+  return [list, `git clone ${clone.href} workshop`, publish];
 }

@@ -7,7 +7,8 @@ import { type Owner, openAccount } from './operator.ts';
 import { Problem } from './problem.ts';
 import type { Stack } from './stack.ts';
 
-const name = 'demo';
+/** Not `demo`: that is among the names no site may take. */
+const name = 'workshop';
 
 /** The owner of the first start; opened anew where the database does not know its token any more. */
 export async function keepOwner(stack: Stack): Promise<Owner> {
@@ -31,7 +32,7 @@ export async function publishDemo(stack: Stack, owner: Owner, note: (line: strin
     expectOk(await callApi(stack.baseUrl, path, { token: owner.access_token, body, headers: { prefer: 'wait=5' } }));
   const { items } = await api('/v1/sites?limit=200');
   const existing = items.find((site: { name: string }) => site.name === name);
-  const site = existing ?? (await api('/v1/sites', { name, title: 'The corner bakery', template: 'business' }));
+  const site = existing ?? (await api('/v1/sites', { name, title: 'The workshop on the quay', template: 'business' }));
   if (site.live_deployment_id) return site;
   const patience = performance.now() + 600_000;
   let deployment = await api(`/v1/sites/${site.id}/publish`, { scope: 'site' });

@@ -56,7 +56,13 @@ export async function postgresUser(binaries: PostgresBinaries, dataFolder: strin
     return { ids, wrap: (command, args) => ({ command, args, user: ids }) };
   }
   const setpriv = [`--reuid=${ids.uid}`, `--regid=${ids.gid}`, '--clear-groups'];
-  const capability = ['--inh-caps=+dac_override', '--ambient-caps=+dac_override', '--'];
+  // Without the last, access(2) asks as if the capability were not there.
+  const capability = [
+    '--inh-caps=+dac_override',
+    '--ambient-caps=+dac_override',
+    '--securebits=+no_setuid_fixup',
+    '--',
+  ];
   try {
     await run('setpriv', [...setpriv, ...capability, 'true']);
   } catch (cause) {

@@ -67,8 +67,8 @@ test('npm start ends with a demo site on its address and a token that works', as
   await start();
   const { base_url, edge_url, base_domain, access_token, site_id } = readDevFile();
   const { body: site } = await callApi(base_url, `/v1/sites/${site_id}`, { token: access_token });
-  expect(site.address).toBe(`http://demo.${base_domain}:${new URL(edge_url).port}`);
-  const page = await visit({ edgeUrl: edge_url, baseDomain: base_domain }, 'demo', '/');
+  expect(site.address).toBe(`http://workshop.${base_domain}:${new URL(edge_url).port}`);
+  const page = await visit({ edgeUrl: edge_url, baseDomain: base_domain }, 'workshop', '/');
   expect(page.status).toBe(200);
   expect(page.text).toContain('<html');
 });
