@@ -3,23 +3,47 @@ import type { Readable } from 'node:stream';
 
 /**
  * Passes the stream to `onLog` as text until `bytesMax`, then counts what is dropped and says so in a last line. Resolves
- * at the stream's end, however it ends.
+ * at the words `end`, which are not passed on, or at the stream's end, however it ends.
  */
-export async function passLog(stream: Readable, bytesMax: number, onLog: (text: string) => void): Promise<void> {
-  const decoder = new TextDecoder();
-  let left = bytesMax;
-  let dropped = 0;
+export async function passLog(
+  stream: Readable,
+  { end, bytesMax, onLog }: { end: string; bytesMax: number; onLog: (text: string) => void },
+): Promise<void> {
+  const pass = capped(bytesMax, onLog);
+  // What could be the first part of the end is held back until the next bytes tell.
+  let held = Buffer.alloc(0);
   try {
-    for await (const chunk of stream as AsyncIterable<Buffer>) {
-      const kept = chunk.subarray(0, left);
-      left -= kept.length;
-      dropped += chunk.length - kept.length;
-      if (kept.length > 0) onLog(decoder.decode(kept, { stream: true }));
+    for await (const chunk of stream.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>) {
+      const bytes = Buffer.concat([held, chunk]);
+      const found = bytes.indexOf(end);
+      const ready = found >= 0 ? found : Math.max(0, bytes.length - end.length + 1);
+      pass.write(bytes.subarray(0, ready));
+      held = bytes.subarray(found >= 0 ? bytes.length : ready);
+      if (found >= 0) break;
     }
   } catch {
     // Killing a build breaks its log off; what came is what there is.
   }
-  const rest = decoder.decode();
-  if (rest) onLog(rest);
-  if (dropped > 0) onLog(`\n[The log ends here: ${dropped} more bytes were dropped.]\n`);
+  pass.write(held);
+  pass.end();
+  stream.resume();
+}
+
+function capped(bytesMax: number, onLog: (text: string) => void) {
+  const decoder = new TextDecoder();
+  let left = bytesMax;
+  let dropped = 0;
+  const say = (text: string) => text !== '' && onLog(text);
+  return {
+    write(bytes: Buffer) {
+      const kept = bytes.subarray(0, left);
+      left -= kept.length;
+      dropped += bytes.length - kept.length;
+      say(decoder.decode(kept, { stream: true }));
+    },
+    end() {
+      say(decoder.decode());
+      if (dropped > 0) say(`\n[The log ends here: ${dropped} more bytes were dropped.]\n`);
+    },
+  };
 }

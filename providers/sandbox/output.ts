@@ -2,13 +2,19 @@
 import { type Readable, Transform } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { type Extract, extract } from 'tar-stream';
+import { z } from 'zod';
 import type { BuildLimits, BuildRequest } from './sandbox.ts';
 
 type Entry = Extract extends AsyncIterable<infer E> ? E : never;
 
 const pathBytesMax = 1_024;
 const segmentBytesMax = 255;
-const failureBytesMax = 65_536;
+const verdictBytesMax = 65_536;
+
+const verdictSchema = z.discriminatedUnion('status', [
+  z.object({ status: z.literal('built') }),
+  z.object({ status: z.literal('failed'), message: z.string(), outOfMemory: z.boolean() }),
+]);
 
 /** The output breaks a rule. The message is for the site's owner. */
 export class OutputRefused extends Error {
@@ -22,28 +28,29 @@ export class OutputRefused extends Error {
 /** The consumer of the files failed, not the site. */
 export class ConsumerFailed extends Error {}
 
+/** The runner's last word. A stream that ends without it broke off. */
+export type Verdict = { status: 'built' } | { status: 'failed'; message: string; outOfMemory: boolean };
+
 /**
- * Reads the runner's tar to its end: `dist/…` files go to `onFile` one at a time, caps are held against the sizes that
- * headers claim. Answers the reason where the runner reports that the site failed.
+ * Reads the runner's tar up to its verdict: `dist/…` files go to `onFile` one at a time, caps are held against the sizes
+ * that headers claim. Reads no further, and does not wait for the stream's end.
  */
 export async function readOutput(
   stream: Readable,
   limits: BuildLimits,
   onFile: BuildRequest['onFile'],
-): Promise<{ failure: string | undefined }> {
+): Promise<Verdict> {
   const entries = extract();
-  const fed = pipeline(stream, entries);
-  fed.catch(() => {}); // The loop meets the same error.
+  pipeline(stream, entries).catch(() => {}); // The loop meets the same error.
   const tally = { files: 0, folders: 0, bytes: 0, seen: new Set<string>() };
-  let failure: string | undefined;
   for await (const entry of readable(entries)) {
-    if (entry.header.name === 'failure.json') failure = await readFailure(entry);
-    else if (entry.header.type === 'directory') admitFolder(entry.header.name, tally, limits);
+    // Awaited here: leaving the loop ends the stream.
+    if (entry.header.name === 'verdict.json') return await readVerdict(entry);
+    if (entry.header.type === 'directory') admitFolder(entry.header.name, tally, limits);
     else await deliver(entry, admitFile(entry, tally, limits), onFile);
     entry.resume();
   }
-  await fed;
-  return { failure };
+  throw new Error('The output ended without a verdict.');
 }
 
 /** Only the runner writes to the stream unless site code forced its way to it: nonsense in it is the site's doing. */
@@ -52,8 +59,12 @@ async function* readable(entries: Extract): AsyncGenerator<Entry> {
     for await (const entry of entries) yield entry;
   } catch (error) {
     if (!(error instanceof Error && error.message.startsWith('Invalid tar header'))) throw error;
-    throw new OutputRefused('build_failed', 'The output of the build could not be read.');
+    throw unreadable();
   }
+}
+
+function unreadable(): OutputRefused {
+  return new OutputRefused('build_failed', 'The output of the build could not be read.');
 }
 
 type Tally = { files: number; folders: number; bytes: number; seen: Set<string> };
@@ -122,6 +133,8 @@ async function deliver(
   file: { path: string; bytes: number },
   onFile: BuildRequest['onFile'],
 ): Promise<void> {
+  // A stream that ended before anybody listened tells nobody.
+  if (entry.destroying || entry.destroyed) throw new Error('The output broke off.');
   let came = 0;
   const counted = new Transform({
     transform(chunk: Buffer, _encoding, done) {
@@ -145,18 +158,18 @@ async function deliver(
   await passed;
 }
 
-async function readFailure(entry: Entry): Promise<string> {
+/** Site code may have forced its way to the stream: the verdict is read as carefully as a file. */
+async function readVerdict(entry: Entry): Promise<Verdict> {
   const parts: Buffer[] = [];
   let bytes = 0;
   for await (const part of entry as AsyncIterable<Buffer>) {
     bytes += part.length;
-    if (bytes <= failureBytesMax) parts.push(part);
+    if (bytes <= verdictBytesMax) parts.push(part);
   }
   try {
-    const { message } = JSON.parse(Buffer.concat(parts).toString()) as { message?: unknown };
-    return typeof message === 'string' ? message : 'The build failed.';
+    return verdictSchema.parse(JSON.parse(Buffer.concat(parts).toString()));
   } catch {
-    return 'The build failed.';
+    throw unreadable();
   }
 }
 

@@ -1,4 +1,5 @@
 /** What all sandboxes share: feed the source, read log and output, hold the clock, and say how it ended. */
+import { randomBytes } from 'node:crypto';
 import type { Readable, Writable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -17,7 +18,6 @@ export type Box = {
   kill: () => Promise<void>;
 };
 
-const siteFailed = 65;
 const lastWordsMs = 1_000;
 
 /**
@@ -47,35 +47,39 @@ export async function runBuild(request: BuildRequest, open: () => Promise<Box>):
 async function follow(box: Box, request: BuildRequest, cut: { timedOut: boolean }): Promise<BuildOutcome> {
   const { limits, signal } = request;
   box.stdin.on('error', () => {}); // A box that ends early stops reading: its exit tells why.
-  box.stdin.write(`${JSON.stringify({ siteUrl: request.siteUrl })}\n`);
+  const endOfLog = randomBytes(24).toString('base64');
+  box.stdin.write(`${JSON.stringify({ siteUrl: request.siteUrl, endOfLog })}\n`);
   let sourceFault: unknown;
   const fed = pipeline(request.source, box.stdin).catch((error) => {
     if (request.source.errored) sourceFault = error;
   });
-  const logged = passLog(box.stderr, limits.logBytesMax, request.onLog);
+  const logged = passLog(box.stderr, { end: endOfLog, bytesMax: limits.logBytesMax, onLog: request.onLog });
   let fault: unknown;
-  const output = await readOutput(box.stdout, limits, request.onFile).catch(async (error) => {
+  const verdict = await readOutput(box.stdout, limits, request.onFile).catch(async (error) => {
     fault = error;
     // A box that broke off is ending by itself, and a killed one no longer tells that it ran out of memory.
-    if (!isVerdict(error)) await Promise.race([box.exited, delay(lastWordsMs, undefined, { ref: false })]);
-    await box.kill();
+    if (!isOurs(error)) await Promise.race([box.exited, delay(lastWordsMs, undefined, { ref: false })]);
     return undefined;
   });
-  const exit = await box.exited;
+  // Log and verdict come by two ways: the end of one says nothing of the other.
+  if (verdict) await Promise.race([logged, delay(lastWordsMs, undefined, { ref: false })]);
+  await box.kill();
+  const exit = verdict ? undefined : await box.exited;
   request.source.destroy();
   await Promise.all([fed, logged]);
   signal.throwIfAborted();
   if (fault instanceof OutputRefused) return { status: 'failed', code: fault.code, message: fault.message };
   if (fault instanceof ConsumerFailed) throw fault.cause;
   if (sourceFault) throw sourceFault;
+  if (verdict?.status === 'built') return { status: 'built' };
   if (cut.timedOut) return failed('build_timeout', `The build took longer than ${limits.timeoutMs / 1000} seconds.`);
-  if (exit.outOfMemory) return failed('build_failed', outOfMemory(limits.memoryBytes));
-  if (exit.code === siteFailed && output) return failed('build_failed', output.failure ?? 'The build failed.');
-  if (exit.code === 0 && output) return { status: 'built' };
-  throw new Error(`The sandbox ended with code ${exit.code}.`, { cause: fault });
+  if (verdict?.outOfMemory || exit?.outOfMemory) return failed('build_failed', outOfMemory(limits.memoryBytes));
+  if (verdict) return failed('build_failed', verdict.message);
+  throw new Error(`The sandbox ended with code ${exit?.code} and without a verdict.`, { cause: fault });
 }
 
-function isVerdict(error: unknown): boolean {
+/** We end the reading ourselves: the box is still whole. */
+function isOurs(error: unknown): boolean {
   return error instanceof OutputRefused || error instanceof ConsumerFailed;
 }
 

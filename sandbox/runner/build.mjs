@@ -12,7 +12,11 @@ const order = JSON.parse(line);
 function fail(error) {
   const { message, text } = describe(error, order.root);
   console.error(`\n${text}`);
-  writeFileSync(order.failureFile, JSON.stringify({ message }));
+  try {
+    writeFileSync(order.failureFile, JSON.stringify({ message }));
+  } catch {
+    // A full disk keeps no reason; the log has it.
+  }
   process.exit(1);
 }
 process.on('uncaughtException', fail);

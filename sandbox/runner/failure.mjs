@@ -13,8 +13,14 @@ export function describe(error, root) {
   if (error.hint) parts.push(`  Hint: ${plain(error.hint)}`);
   const stack = error.stack?.split('\n').filter((row) => /^\s+at /.test(row) && row.includes(`${root}/`)) ?? [];
   if (stack.length > 0) parts.push(stack.slice(0, 8).join('\n').replaceAll(`${root}/`, ''));
-  const first = summary.split('\n\n')[0].replace(/\s*\n\s*/g, ' ');
-  return { message: place && !first.includes(place) ? `${place}: ${first}` : first, text: parts.join('\n') };
+  const brief = shorten(summary);
+  return { message: place && !brief.includes(place) ? `${place}: ${brief}` : brief, text: parts.join('\n') };
+}
+
+/** The first sentences, without a bundler's count of errors before them and its drawing of the place after them. */
+function shorten(summary) {
+  const words = summary.replace(/^Build failed with \d+ errors?:\s*/, '').split(/[\u2500-\u257f]/)[0];
+  return words.replaceAll('**', '').replace(/\s+/g, ' ').trim().slice(0, 600);
 }
 
 /** The configuration's faults come as a list of issues whose message is JSON. */

@@ -8,7 +8,12 @@ import { extract } from 'tar-stream';
 const headerBytesMax = 4_096;
 
 /** What the owner of the site can mend; its message is written for them. */
-export class SiteFailure extends Error {}
+export class SiteFailure extends Error {
+  constructor(message, { outOfMemory = false } = {}) {
+    super(message);
+    this.outOfMemory = outOfMemory;
+  }
+}
 
 /** Reads the first line as JSON and leaves the rest of the stream to its next reader. */
 export async function readHeader(stream) {

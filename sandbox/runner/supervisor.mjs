@@ -1,10 +1,13 @@
 /**
  * Process 1 of a sandbox: one site in, its built files out, then the end.
  *
- * stdin   one line of JSON `{ "siteUrl": … }`, then the source as a tar
- * stdout  a tar: `dist/…` for each built file, or `failure.json` `{ "message": … }` at its end
- * stderr  the build log
- * exit    0 built, 65 the site failed, any other: a fault of the platform
+ * stdin   one line of JSON `{ "siteUrl": …, "endOfLog": … }`, then the source as a tar
+ * stdout  a tar: `dist/…` for each built file, and at its end `verdict.json`:
+ *         `{ "status": "built" }` or `{ "status": "failed", "message": …, "outOfMemory": true | false }`
+ * stderr  the build log; after it the words of `endOfLog`, which site code does not know
+ *
+ * Whoever has read both ends the sandbox. It does not end by itself, because an engine drops what a slow reader has
+ * not read two seconds after the end; an end without a verdict is a fault of the platform or of the machine.
  *
  * All but stdin waits until stdin speaks, and Astro is being imported meanwhile: a sandbox started ahead is warm.
  */
@@ -22,7 +25,7 @@ const packages = dirname(import.meta.dirname);
 const root = process.env.FRONTAGE_ROOT ?? '/site';
 const temporary = tmpdir();
 const failureFile = join(temporary, 'failure.json');
-const siteFailed = 65;
+const lingerMs = 60_000;
 
 /** Site code runs in this process, never in ours: our stdout is the way out, and it must not reach it. */
 function startFramework() {
@@ -60,8 +63,9 @@ async function runFramework(child, exit, order) {
   // What site code left running must not change the files while they are read.
   if (process.pid === 1) tryKillOthers();
   if (code === 0) return;
-  if (signal === 'SIGKILL') throw new SiteFailure('The build was killed, most likely for using too much memory.');
-  if (signal === 'SIGABRT') throw new SiteFailure('The build ran out of memory.');
+  // From within nobody else kills it: the kernel does, or Node itself when its heap is full.
+  const outOfMemory = signal === 'SIGKILL' || signal === 'SIGABRT';
+  if (outOfMemory) throw new SiteFailure('The build ran out of memory.', { outOfMemory });
   throw new SiteFailure((await readFailure()) ?? `The build ended with exit code ${code ?? signal}.`);
 }
 
@@ -123,10 +127,10 @@ async function writeFiles(tar) {
 async function supervise() {
   const child = startFramework();
   const exit = once(child, 'exit');
-  const { siteUrl } = await readHeader(process.stdin);
+  const { siteUrl, endOfLog } = await readHeader(process.stdin);
   const tar = pack();
   const sent = pipeline(tar, process.stdout, { end: false });
-  let code = 0;
+  const verdict = { status: 'built' };
   try {
     await unpack(process.stdin, root);
     await furnish();
@@ -134,12 +138,13 @@ async function supervise() {
     await writeFiles(tar);
   } catch (error) {
     if (!(error instanceof SiteFailure)) throw error;
-    code = siteFailed;
-    tar.entry({ name: 'failure.json', mtime: new Date(0) }, JSON.stringify({ message: error.message }));
+    Object.assign(verdict, { status: 'failed', message: error.message, outOfMemory: error.outOfMemory });
   }
+  tar.entry({ name: 'verdict.json', mtime: new Date(0) }, JSON.stringify(verdict));
   tar.finalize();
+  process.stderr.write(endOfLog);
   await sent;
-  process.exit(code);
+  setTimeout(() => process.exit(0), lingerMs);
 }
 
 await supervise();

@@ -1,0 +1,204 @@
+import { once } from 'node:events';
+import { readdirSync, readFileSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { Sandbox } from '../../providers/sandbox/sandbox.ts';
+import { build, kinds, openKind, site, siteThatRuns, siteThatWrites } from './world.ts';
+
+/** Command lines of this machine's processes that hold the text: what a build may have left running. */
+function listProcesses(text: string): string[] {
+  return readdirSync('/proc')
+    .filter((name) => /^\d+$/.test(name) && Number(name) !== process.pid)
+    .map((pid) => {
+      try {
+        return readFileSync(`/proc/${pid}/cmdline`, 'utf8');
+      } catch {
+        return '';
+      }
+    })
+    .filter((line) => line.includes(text));
+}
+
+describe.each(kinds)('in $kind', ({ kind, missing }) => {
+  let sandbox: Sandbox;
+  beforeAll(async () => {
+    if (!missing) sandbox = await openKind(kind);
+  }, 300_000);
+  afterAll(() => sandbox?.close());
+
+  test.skipIf(missing)('a build that never ends is ended at its time', async () => {
+    const started = performance.now();
+    const { outcome } = await build(sandbox, siteThatRuns('for (;;);'), { limits: { timeoutMs: 3_000 } });
+    expect(outcome).toEqual({ status: 'failed', code: 'build_timeout', message: expect.stringContaining('3 seconds') });
+    expect(performance.now() - started).toBeLessThan(6_000);
+  });
+
+  test.skipIf(missing)('a build that eats memory fails for that, not for its time', async () => {
+    const hog = siteThatRuns('const all = []; for (;;) all.push(Buffer.alloc(16 * 1048576, 1));');
+    const { outcome } = await build(sandbox, hog, { limits: { memoryBytes: 300 * 1_048_576 } });
+    expect(outcome).toMatchObject({ code: 'build_failed', message: expect.stringMatching(/more memory .*300 MiB/) });
+  });
+
+  test.skipIf(missing)('a build that fills its disk fails', async () => {
+    const filler = siteThatRuns(`import fs from 'node:fs'; const f = fs.openSync('/tmp/fill', 'w');
+      for (;;) fs.writeSync(f, Buffer.alloc(1048576));`);
+    const { outcome } = await build(sandbox, filler, { limits: { memoryBytes: 512 * 1_048_576 } });
+    expect(outcome).toMatchObject({ code: 'build_failed', message: expect.stringMatching(/ENOSPC|memory/) });
+  });
+
+  test.skipIf(missing)('processes that multiply are held, and none outlives the build', async () => {
+    const mark = `bomb-${kind}-${process.pid}`;
+    const bomb = siteThatRuns(`import { spawn } from 'node:child_process';
+      const code = 'setInterval(() => {}, 1e6); "${mark}"'; let failed = 0;
+      for (let i = 0; i < 400; i++) { const c = spawn(process.execPath, ['-e', code], { detached: true, stdio: 'ignore' });
+        c.on('error', () => failed++); }
+      await new Promise((r) => setTimeout(r, 500)); console.log('REFUSED', failed > 0);`);
+    const limits = { pidsMax: 120, timeoutMs: 8_000, memoryBytes: 2 * 1024 ** 3 };
+    const { outcome } = await build(sandbox, bomb, { limits });
+    expect(['built', 'failed']).toContain(outcome.status);
+    expect(listProcesses(mark)).toEqual([]);
+    expect((await build(sandbox, site())).outcome).toEqual({ status: 'built' });
+  });
+
+  test.skipIf(missing)('endless words are cut at the cap and counted', async () => {
+    const talker = siteThatRuns(`import fs from 'node:fs'; for (;;) fs.writeSync(1, 'blah blah '.repeat(6000));`);
+    const limits = { timeoutMs: 3_000, logBytesMax: 50_000 };
+    const { outcome, log } = await build(sandbox, talker, { limits });
+    expect(outcome).toMatchObject({ code: 'build_timeout' });
+    expect(log.length).toBeLessThan(51_000);
+    expect(log).toMatch(/\[The log ends here: \d+ more bytes were dropped\.\]\n$/);
+  });
+
+  const specials = [
+    {
+      what: 'a link to a file of the host',
+      code: "fs.symlinkSync('/etc/passwd', dist + 'leak.txt');",
+      says: /leak\.txt.*symbolic link/,
+    },
+    { what: 'a link to a folder', code: "fs.symlinkSync('/etc', dist + 'etc');", says: /dist\/etc.*symbolic link/ },
+    {
+      what: 'a socket',
+      code: "await new Promise((r) => net.createServer().listen(dist + 'door', r));",
+      says: /door.*a socket/,
+    },
+    {
+      what: 'a home page that is a link',
+      code: "fs.rmSync(dist + 'index.html'); fs.symlinkSync('/etc/passwd', dist + 'index.html');",
+      says: /index\.html.*symbolic link/,
+    },
+    { what: 'a name with a line break', code: "fs.writeFileSync(dist + 'a\\nb', 'x');", says: /control character/ },
+  ];
+  test.skipIf(missing).for(specials)('$what in the output is refused by name', async ({ code, says }) => {
+    const { outcome, files, log } = await build(sandbox, siteThatWrites(code));
+    expect(outcome, log).toMatchObject({ code: 'build_failed', message: expect.stringMatching(says) });
+    for (const bytes of files.values()) expect(String(bytes)).not.toContain('root:');
+  });
+
+  const heaps = [
+    {
+      what: 'too many files',
+      code: 'for (let i = 0; i < 60; i++) fs.writeFileSync(dist + i, "x");',
+      says: /more files .*\(50\)/,
+    },
+    {
+      what: 'a file that is too large',
+      code: 'fs.writeFileSync(dist + "big", Buffer.alloc(2e6));',
+      says: /big is larger/,
+    },
+    {
+      what: 'a huge file of nothing',
+      code: 'fs.writeFileSync(dist + "hole", ""); fs.truncateSync(dist + "hole", 2e12);',
+      says: /hole is larger|EFBIG/,
+    },
+    {
+      what: 'a site that is too large',
+      code: 'for (const n of [1,2,3,4,5]) fs.writeFileSync(dist + n, Buffer.alloc(9e5));',
+      says: /site is larger/,
+    },
+  ];
+  test.skipIf(missing).for(heaps)('$what is over the plan, and the message names the cap', async ({ code, says }) => {
+    const limits = { outputFilesMax: 50, fileBytesMax: 1_000_000, outputBytesMax: 3_000_000 };
+    const { outcome, log } = await build(sandbox, siteThatWrites(code), { limits });
+    expect(outcome, log).toMatchObject({ status: 'failed', message: expect.stringMatching(says) });
+    if (!JSON.stringify(outcome).includes('EFBIG')) expect(outcome).toMatchObject({ code: 'plan_limit' });
+  });
+
+  test.skipIf(missing)('no network is there, not even this machine', async () => {
+    const host = createServer((socket) => socket.end('here')).listen(0, '127.0.0.1');
+    await once(host, 'listening');
+    const { port } = host.address() as { port: number };
+    const probe = siteThatWrites(`
+      const connect = (host, port) => new Promise((done) => { const s = net.connect({ host, port, timeout: 3000 }, () => done('OPEN'));
+        s.on('error', (e) => done(e.code)); s.on('timeout', () => done('TIMEOUT')); });
+      fs.writeFileSync(dist + 'net.json', JSON.stringify({ local: await connect('127.0.0.1', ${port}),
+        far: await connect('192.0.2.1', 80), name: await connect('example.com', 80), faces: Object.keys(os.networkInterfaces()) }));`);
+    const { outcome, files, log } = await build(sandbox, probe);
+    host.close();
+    expect(outcome, log).toEqual({ status: 'built' });
+    const found = JSON.parse(String(files.get('net.json')));
+    expect(found).toEqual({
+      local: 'ECONNREFUSED',
+      far: 'ENETUNREACH',
+      name: expect.stringMatching(/^(EAI_AGAIN|ENOTFOUND)$/),
+      faces: ['lo'],
+    });
+  });
+
+  test.skipIf(missing)('nothing of the host can be read: environment, processes, files', async () => {
+    process.env.FRONTAGE_SECRET_PROBE = `probe-${process.pid}-secret`;
+    const probe = siteThatWrites(`
+      const see = (path) => { try { return fs.readFileSync(path, 'latin1'); } catch (e) { return e.code; } };
+      const pids = fs.readdirSync('/proc').filter((n) => /^\\d+$/.test(n));
+      fs.writeFileSync(dist + 'seen.json', JSON.stringify({ env: process.env, pids: pids.length, user: process.getuid(),
+        environs: pids.map((p) => see('/proc/' + p + '/environ')), cmdlines: pids.map((p) => see('/proc/' + p + '/cmdline')),
+        shadow: see('/etc/shadow'), home: see('/root/.npmrc'), passwd: see('/etc/passwd'),
+        mounts: see('/proc/self/mountinfo').split('\\n').length,
+        caps: /CapEff:\\s*(\\w+)/.exec(see('/proc/self/status'))[1], noNew: /NoNewPrivs:\\s*(\\d)/.exec(see('/proc/self/status'))[1],
+        write: ['/opt/frontage/x', '/usr/x', '/etc/x', '/x'].map((p) => { try { fs.writeFileSync(p, ''); return 'WRITTEN'; } catch (e) { return e.code; } }) }));`);
+    const { outcome, files, log } = await build(sandbox, probe);
+    delete process.env.FRONTAGE_SECRET_PROBE;
+    expect(outcome, log).toEqual({ status: 'built' });
+    const text = String(files.get('seen.json'));
+    expect(text).not.toContain('-secret');
+    const seen = JSON.parse(text);
+    expect(Object.keys(seen.env).sort()).toEqual(
+      expect.arrayContaining(['HOME', 'LANG', 'NODE_ENV', 'NO_COLOR', 'PATH', 'TMPDIR', 'TZ']),
+    );
+    expect(Object.keys(seen.env).filter((name) => /FRONTAGE|DATABASE|TEMPORAL|TOKEN|SECRET|USER/.test(name))).toEqual(
+      [],
+    );
+    expect(seen.pids).toBeLessThan(8);
+    expect(seen).toMatchObject({ shadow: 'ENOENT', home: 'ENOENT', caps: '0000000000000000', noNew: '1' });
+    expect(seen.passwd).not.toContain('/bin/');
+    expect(seen.user).not.toBe(0);
+    expect(seen.write).not.toContain('WRITTEN');
+  });
+
+  test.skipIf(missing)('site code that reaches for the way out delivers no file of its own making', async () => {
+    const forger = siteThatWrites(`
+      const name = Buffer.alloc(512); name.write('../../evil.html'); 
+      for (const fd of [1, 2]) try { fs.writeSync(fd, name); } catch {}
+      try { fs.writeFileSync('/proc/1/fd/1', name); } catch {}
+      try { process.kill(1, 'SIGKILL'); } catch {}`);
+    const { outcome, files } = await build(sandbox, forger);
+    expect([...files.keys()].filter((path) => path !== 'index.html')).toEqual([]);
+    if (outcome.status === 'failed') expect(outcome.code).toBe('build_failed');
+  });
+
+  test.skipIf(missing)('two builds at once do not see each other', async () => {
+    const watcher = (name: string) =>
+      siteThatWrites(`
+        fs.writeFileSync('/tmp/mark-${name}', ''); fs.writeFileSync('/site/mark-${name}', '');
+        const seen = new Set(); const end = performance.now() + 1500;
+        while (performance.now() < end) { for (const d of ['/tmp', '/site', '/dev/shm']) try { fs.readdirSync(d).forEach((n) => seen.add(n)); } catch {}
+          fs.readdirSync('/proc').forEach((n) => /^\\d+$/.test(n) && seen.add('pid' + n)); await new Promise((r) => setTimeout(r, 50)); }
+        fs.writeFileSync(dist + 'seen.json', JSON.stringify([...seen]));`);
+    const [one, two] = await Promise.all([build(sandbox, watcher('one')), build(sandbox, watcher('two'))]);
+    const seen = (built: typeof one): string[] => JSON.parse(String(built.files.get('seen.json')));
+    expect(seen(one)).toContain('mark-one');
+    expect(seen(two)).toContain('mark-two');
+    expect(seen(one)).not.toContain('mark-two');
+    expect(seen(two)).not.toContain('mark-one');
+    expect(seen(one).filter((name) => name.startsWith('pid')).length).toBeLessThan(12);
+  });
+});

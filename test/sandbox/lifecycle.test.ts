@@ -1,0 +1,118 @@
+import { Readable } from 'node:stream';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { openSandbox } from '../../providers/sandbox/open.ts';
+import type { Sandbox } from '../../providers/sandbox/sandbox.ts';
+import {
+  build,
+  buildUntil,
+  dataDir,
+  engine,
+  kinds,
+  listContainers,
+  newDeployment,
+  newOwner,
+  openKind,
+  request,
+  site,
+  siteThatRuns,
+} from './world.ts';
+
+const waits = siteThatRuns("console.log('I am waiting'); await new Promise((r) => setTimeout(r, 1e6));");
+
+describe.each(kinds)('in $kind', ({ kind, missing }) => {
+  const owner = newOwner();
+  let sandbox: Sandbox;
+  beforeAll(async () => {
+    if (!missing) sandbox = await openKind(kind, owner);
+  }, 300_000);
+  afterAll(() => sandbox?.close());
+
+  test.skipIf(missing)('an aborted build ends within two seconds, with the reason, and leaves nothing', async () => {
+    const abort = new AbortController();
+    const { ended } = await buildUntil(sandbox, waits, 'I am waiting', { signal: abort.signal });
+    const started = performance.now();
+    abort.abort(new Error('superseded'));
+    await expect(ended).rejects.toThrow('superseded');
+    expect(performance.now() - started).toBeLessThan(2_000);
+    expect(await listContainers(owner)).toEqual([]);
+    expect(await sandbox.sweep(async () => false)).toBe(0);
+  });
+
+  test.skipIf(missing)('a build that is aborted before it starts never starts', async () => {
+    const signal = AbortSignal.abort(new Error('too late'));
+    await expect(build(sandbox, site(), { signal })).rejects.toThrow('too late');
+    expect(await listContainers(owner)).toEqual([]);
+  });
+
+  test.skipIf(missing)('a new attempt ends what an earlier one left of the same deployment', async () => {
+    const deploymentId = newDeployment();
+    const other = await buildUntil(sandbox, waits, 'I am waiting', { signal: AbortSignal.timeout(60_000) });
+    const { ended } = await buildUntil(sandbox, waits, 'I am waiting', { deploymentId, attempt: 1 });
+    const earlier = ended.catch((error) => error);
+    const later = await build(sandbox, site(), { deploymentId, attempt: 2 });
+    expect(later.outcome).toEqual({ status: 'built' });
+    expect(await earlier).not.toMatchObject({ status: 'built' });
+    const untouched = Symbol('untouched');
+    expect(await Promise.race([other.ended, Promise.resolve(untouched)])).toBe(untouched);
+    expect(await sandbox.sweep(async () => false)).toBe(1);
+    await other.ended.catch(() => {});
+  });
+
+  test.skipIf(missing)('a sweep removes what nobody waits for, of this installation alone', async () => {
+    const foreign = await openKind(kind);
+    const kept = await buildUntil(sandbox, waits, 'I am waiting', { deploymentId: 'dep_kept' });
+    const orphan = await buildUntil(sandbox, waits, 'I am waiting', { deploymentId: 'dep_orphan' });
+    const theirs = await buildUntil(foreign, waits, 'I am waiting', { deploymentId: 'dep_theirs' });
+    const asked: string[] = [];
+    const isRunning = async (id: string) => asked.push(id) > 0 && id === 'dep_kept';
+    expect(await sandbox.sweep(isRunning)).toBe(1);
+    expect(asked.sort()).toEqual(['dep_kept', 'dep_orphan']);
+    expect(await orphan.ended.catch((error) => error)).not.toMatchObject({ status: 'built' });
+    expect(await sandbox.sweep(async () => false)).toBe(1);
+    expect(await foreign.sweep(async () => false)).toBe(1);
+    await Promise.allSettled([kept.ended, theirs.ended]);
+  });
+
+  test.skipIf(missing)('who cannot take a file gets his own error back, and the build is gone', async () => {
+    const onFile = async () => Promise.reject(new Error('the store is full'));
+    await expect(build(sandbox, site(), { onFile })).rejects.toThrow('the store is full');
+    expect(await sandbox.sweep(async () => false)).toBe(0);
+  });
+
+  test.skipIf(missing)('a source that breaks off is no fault of the site', async () => {
+    const source = Readable.from(
+      (async function* () {
+        yield Buffer.alloc(100);
+        throw new Error('the repository is gone');
+      })(),
+    );
+    await expect(sandbox.build(request({}, { source }))).rejects.toThrow('the repository is gone');
+    expect(await sandbox.sweep(async () => false)).toBe(0);
+  });
+});
+
+const quiet = { info: () => {}, warn: () => {} };
+const options = { dataDir, owner: newOwner(), log: quiet, onProgress: () => {} };
+
+test('off means no sandbox', async () => {
+  expect(await openSandbox({ ...options, mode: 'off', dockerHost: '' })).toBeUndefined();
+});
+
+test.skipIf(!engine)('an engine is taken first, and one that is too old is named in the log', async () => {
+  const warnings: string[] = [];
+  const log = { info: () => {}, warn: (text: string) => void warnings.push(text) };
+  const dockerHost = process.env.DOCKER_HOST ?? '';
+  expect(await openSandbox({ ...options, log, mode: 'auto', dockerHost })).toMatchObject({ kind: 'docker' });
+  const version = (await engine?.version())?.Version ?? '';
+  if (Number(version.split('.')[0]) < 29) expect(warnings.join()).toContain(version);
+});
+
+test.skipIf(kinds[1].missing)('bubblewrap stands in where no engine answers', { timeout: 60_000 }, async () => {
+  const found = await openSandbox({ ...options, mode: 'auto', dockerHost: 'unix:///nowhere/docker.sock' });
+  expect(found).toMatchObject({ kind: 'bubblewrap' });
+});
+
+test('a named engine that does not answer is an error, never another sandbox', async () => {
+  const asked = openSandbox({ ...options, mode: 'docker', dockerHost: 'unix:///nowhere/docker.sock' });
+  await expect(asked).rejects.toThrow('No container engine answers.');
+});

@@ -1,0 +1,133 @@
+import { Readable } from 'node:stream';
+import { buffer } from 'node:stream/consumers';
+import { expect, test } from 'vitest';
+import { OutputRefused, readOutput } from '../../providers/sandbox/output.ts';
+import { type TarEntry, tarOf } from './tar.ts';
+import { roomy } from './world.ts';
+
+const built = { name: 'verdict.json', content: '{"status":"built"}' };
+
+async function read(entries: TarEntry[], limits = roomy) {
+  const files: string[] = [];
+  const verdict = await readOutput(tarOf([...entries, built]), limits, async ({ path, content }) => {
+    files.push(path);
+    content.resume();
+  });
+  return { verdict, files };
+}
+
+test('regular files come out in their order, one at a time', async () => {
+  let open = 0;
+  const seen: string[] = [];
+  const tar = tarOf([
+    { name: 'dist', type: 'directory' },
+    { name: 'dist/a.txt', content: 'a' },
+    { name: 'dist/ü ber/%20.html', content: 'b'.repeat(200_000) },
+    { name: 'dist/empty', content: '' },
+    built,
+  ]);
+  await readOutput(tar, roomy, async ({ path, bytes, content }) => {
+    expect(++open).toBe(1);
+    expect((await buffer(content)).length).toBe(bytes);
+    open -= 1;
+    seen.push(`${path} ${bytes}`);
+  });
+  expect(seen).toEqual(['a.txt 1', 'ü ber/%20.html 200000', 'empty 0']);
+});
+
+const names = [
+  '../passwd',
+  'dist/../passwd',
+  '/etc/passwd',
+  'dist//passwd',
+  'dist/./passwd',
+  'dist/a/..',
+  'dist/a\\b',
+  'dist/a\nb',
+  'dist/a\u0007b',
+  'dist/a\u007fb',
+  'dist/\ufffd',
+  'distant/file',
+  `dist/${'x'.repeat(256)}`,
+  `dist/${'x/'.repeat(520)}y`,
+];
+
+test.each(names)('a file named %j is refused', async (name) => {
+  const error = await read([{ name, content: 'x' }]).catch((thrown) => thrown);
+  expect(error).toBeInstanceOf(OutputRefused);
+  expect(error).toMatchObject({
+    code: 'build_failed',
+    message: expect.stringContaining('The build wrote a file named'),
+  });
+});
+
+const kinds = ['symlink', 'link', 'fifo', 'block-device', 'character-device'] as const;
+
+test.each(kinds)('a %s is refused by its name', async (type) => {
+  const entry = { name: 'dist/leak.txt', type, linkname: '/etc/passwd' };
+  await expect(read([{ name: 'dist/a', content: 'a' }, entry])).rejects.toMatchObject({
+    code: 'build_failed',
+    message: expect.stringContaining(`leak.txt, which is no regular file but a ${type}`),
+  });
+});
+
+test('the same path twice is refused', async () => {
+  const twice = read([
+    { name: 'dist/a', content: '1' },
+    { name: 'dist/a', content: '2' },
+  ]);
+  await expect(twice).rejects.toMatchObject({ code: 'build_failed', message: expect.stringContaining('twice') });
+});
+
+test('each cap is held, and the message names it', async () => {
+  const files = ['a', 'b', 'c'].map((name) => ({ name: `dist/${name}`, content: 'x'.repeat(1_000) }));
+  const folders = ['a', 'b', 'c'].map((name) => ({ name: `dist/${name}`, type: 'directory' as const }));
+  const refusal = (message: RegExp) => ({ code: 'plan_limit', message: expect.stringMatching(message) });
+  await expect(read(files, { ...roomy, outputFilesMax: 2 })).rejects.toMatchObject(refusal(/more files .*\(2\)/));
+  await expect(read(folders, { ...roomy, outputFilesMax: 2 })).rejects.toMatchObject(refusal(/more files .*\(2\)/));
+  await expect(read(files, { ...roomy, fileBytesMax: 999 })).rejects.toMatchObject(refusal(/a is larger .*999 bytes/));
+  await expect(read(files, { ...roomy, outputBytesMax: 2_999 })).rejects.toMatchObject(refusal(/site .*2999 bytes/));
+  await expect(
+    read(files, { ...roomy, outputFilesMax: 3, fileBytesMax: 1_000, outputBytesMax: 3_000 }),
+  ).resolves.toEqual({
+    verdict: { status: 'built' },
+    files: ['a', 'b', 'c'],
+  });
+});
+
+test('an output that breaks off is no output, and its last file never looks whole', async () => {
+  const whole = await buffer(tarOf([{ name: 'dist/a', content: 'x'.repeat(5_000) }]));
+  const opened = Promise.withResolvers<void>();
+  const cut = Readable.from(
+    (async function* () {
+      yield whole.subarray(0, 3_000);
+      await opened.promise;
+    })(),
+  );
+  let came: unknown;
+  const reading = readOutput(cut, roomy, async ({ content }) => {
+    opened.resolve();
+    came = await buffer(content).catch(() => 'broken');
+  });
+  await expect(reading).rejects.toThrow();
+  expect(came).toBe('broken');
+});
+
+test('an output that ends well but without a verdict is no output', async () => {
+  const reading = readOutput(
+    tarOf([{ name: 'dist/a', content: 'a' }]),
+    roomy,
+    async ({ content }) => void content.resume(),
+  );
+  await expect(reading).rejects.toThrow('without a verdict');
+});
+
+test('a verdict of another shape is refused', async () => {
+  const reading = readOutput(tarOf([{ name: 'verdict.json', content: '{"status":"live"}' }]), roomy, async () => {});
+  await expect(reading).rejects.toMatchObject({ code: 'build_failed' });
+});
+
+test('nonsense in place of a tar is the fault of the site', async () => {
+  const nonsense = Readable.from([Buffer.alloc(2_048, 'nonsense')]);
+  await expect(readOutput(nonsense, roomy, async () => {})).rejects.toMatchObject({ code: 'build_failed' });
+});

@@ -1,0 +1,145 @@
+import { stripVTControlCharacters } from 'node:util';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { Sandbox } from '../../providers/sandbox/sandbox.ts';
+import { openUnprotectedSandbox } from '../../providers/sandbox/unprotected.ts';
+import { listTemplates, readTemplate } from '../../templates/templates.ts';
+import { build, dataDir, kinds, newOwner, openKind, site, siteThatRuns } from './world.ts';
+
+const names = ['blank', 'blog', 'business'];
+
+async function treeOf(name: string, posts: boolean): Promise<Map<string, Buffer>> {
+  const template = await readTemplate(name, { title: 'Lighthouse & Sons' });
+  if (!template) throw new Error(`No template ${name}`);
+  const content = [...template.content].map(([path, bytes]): [string, Buffer] => [`src/content/${path}`, bytes]);
+  return new Map([...template.source, ...(posts ? content : [])]);
+}
+
+test('the starters are those that the tests build', async () => {
+  expect((await listTemplates()).map(({ name }) => name)).toEqual(names);
+  expect(await readTemplate('../sandbox', { title: 'x' })).toBeUndefined();
+});
+
+describe.each(kinds)('in $kind', ({ kind, missing }) => {
+  let sandbox: Sandbox;
+  beforeAll(async () => {
+    if (!missing) sandbox = await openKind(kind);
+  }, 300_000);
+  afterAll(() => sandbox?.close());
+
+  test.skipIf(missing).for(names)(
+    'the starter %s builds with its posts and without any',
+    { timeout: 120_000 },
+    async (name) => {
+      for (const posts of [true, false]) {
+        const { outcome, files, log } = await build(sandbox, await treeOf(name, posts));
+        expect(outcome, log).toEqual({ status: 'built' });
+        const expected = ['index.html', '404.html', 'favicon.svg', 'robots.txt', 'rss.xml', 'sitemap-index.xml'];
+        expect([...files.keys()]).toEqual(expect.arrayContaining(expected));
+        const home = String(files.get('index.html'));
+        expect(home).toContain('Lighthouse &amp; Sons');
+        expect(home).toContain('<link rel="canonical" href="https://shop.example/">');
+        expect(String(files.get('sitemap-0.xml')).includes('/posts/')).toBe(posts);
+        for (const [path, bytes] of files) {
+          if (!/\.(html|css)$/.test(path)) continue;
+          const loads = String(bytes).match(/(?:\bsrc=|url\(|@import )["']?(?:https?:)?\/\/[^\s"')]*/g) ?? [];
+          expect(loads, `${path} loads from elsewhere`).toEqual([]);
+        }
+      }
+    },
+  );
+
+  test.skipIf(missing)('the address of the platform wins over the one in the configuration', async () => {
+    const tree = site({
+      'astro.config.mjs': "export default { site: 'https://elsewhere.example', outDir: '/tmp/elsewhere' };",
+      'src/pages/index.astro': '<p>{Astro.site.href}</p>',
+    });
+    const { outcome, files } = await build(sandbox, tree);
+    expect(outcome).toEqual({ status: 'built' });
+    expect(String(files.get('index.html'))).toContain('<p>https://shop.example/</p>');
+  });
+
+  const faults = [
+    {
+      what: 'a fault in a page',
+      tree: site({ 'src/pages/index.astro': '---\nconst a = ;\n---\n<h1>{a}</h1>' }),
+      says: /src\/pages\/index\.astro/,
+    },
+    {
+      what: 'an error while a page is made',
+      tree: site({ 'src/pages/index.astro': '---\nthrow new Error("The oven is cold");\n---\n<h1>Hi</h1>' }),
+      says: /The oven is cold/,
+    },
+    {
+      what: 'an import of what is not there',
+      tree: site({ 'src/pages/index.astro': '---\nimport x from "../missing.ts";\n---\n{x}' }),
+      says: /missing\.ts/,
+    },
+    {
+      what: 'a post that does not fit its schema',
+      tree: site({
+        'src/content.config.ts': `import { defineCollection } from 'astro:content'; import { glob } from 'astro/loaders';
+          import { z } from 'astro/zod';
+          export const collections = { posts: defineCollection({
+            loader: glob({ base: './src/content/posts', pattern: '*.md' }), schema: z.object({ title: z.string() }) }) };`,
+        'src/content/posts/first.md': '---\ntitel: Wrong\n---\nText',
+      }),
+      says: /first.*title/s,
+    },
+    {
+      what: 'a configuration that is not one',
+      tree: site({ 'astro.config.mjs': 'export default { trailingSlash: 7 };' }),
+      says: /astro\.config.*trailingSlash/s,
+    },
+    {
+      what: 'a configuration that throws',
+      tree: siteThatRuns('throw new Error("The key is lost");'),
+      says: /The key is lost/,
+    },
+    {
+      what: 'no home page',
+      tree: { 'src/pages/about.astro': '<h1>About</h1>' },
+      says: /no index\.html.*src\/pages\/index\.astro/,
+    },
+    { what: 'node_modules in git', tree: site({ 'node_modules/x/index.js': '' }), says: /node_modules.*Remove it/ },
+    {
+      what: 'a font of another host, which would be left out in silence',
+      tree: site({
+        'astro.config.mjs': `import { fontProviders } from 'astro/config';
+          export default { fonts: [{ provider: fontProviders.google(), name: 'Roboto', cssVariable: '--f' }] };`,
+      }),
+      says: /Roboto.*google.*@fontsource/s,
+    },
+    { what: 'a process that ends early', tree: siteThatRuns('process.exit(3);'), says: /exit code 3/ },
+  ];
+
+  test.skipIf(missing).for(faults)('$what fails the build, and the message says why', async ({ tree, says }) => {
+    const { outcome, files, log } = await build(sandbox, tree as Record<string, string>);
+    expect(outcome, log).toMatchObject({
+      status: 'failed',
+      code: 'build_failed',
+      message: expect.stringMatching(says),
+    });
+    const { message } = outcome as { message: string };
+    expect(message).toBe(stripVTControlCharacters(message));
+    expect(message).not.toContain('/site/');
+    expect(files.size).toBe(0);
+  });
+
+  test.skipIf(missing)('the log of a failed build names the file', async () => {
+    const tree = site({ 'src/pages/index.astro': '---\nconst a = ;\n---\n<h1>{a}</h1>' });
+    const { log } = await build(sandbox, tree);
+    expect(log).toContain('src/pages/index.astro');
+  });
+});
+
+test('a build without protection, for who asks for it in those words, gives the same files', {
+  timeout: 60_000,
+}, async () => {
+  const sandbox = await openUnprotectedSandbox({ dataDir, owner: newOwner(), onProgress: () => {} });
+  const { outcome, files } = await build(sandbox, site());
+  expect(outcome).toEqual({ status: 'built' });
+  expect(String(files.get('index.html'))).toContain('<h1>Hello</h1>');
+  const slow = await build(sandbox, siteThatRuns('for (;;);'), { limits: { timeoutMs: 2_000 } });
+  expect(slow.outcome).toMatchObject({ code: 'build_timeout' });
+  expect(await sandbox.sweep(async () => false)).toBe(0);
+});
