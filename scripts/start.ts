@@ -2,7 +2,7 @@
 import { join, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, writeDevFiles } from '../local/announce.ts';
-import { type Demo, keepOwner, publishDemo } from '../local/demo.ts';
+import { type Demo, keepDemo, keepOwner, publishDemo } from '../local/demo.ts';
 import { namedPorts } from '../local/named-ports.ts';
 import type { Owner } from '../local/operator.ts';
 import { Problem } from '../local/problem.ts';
@@ -50,13 +50,17 @@ function namedSettings(): NodeJS.ProcessEnv {
 
 /** A machine that cannot build sites still runs the rest. */
 async function tryDemo(stack: Stack, owner: Owner): Promise<Demo | undefined> {
+  let demo: Demo | undefined;
   try {
-    return await progress.step('The demo site', (note) => publishDemo(stack, owner, note));
+    await progress.step('The demo site', async (note) => {
+      demo = await keepDemo(stack, owner);
+      await publishDemo(stack, owner, demo, note);
+    });
   } catch (error) {
     stopping.signal.throwIfAborted();
     complain(error);
-    return undefined;
   }
+  return demo;
 }
 
 async function startAgain(name: PartName, how: string): Promise<void> {
