@@ -4,6 +4,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Repository } from '../../db/states.ts';
 import { type AnyFile, commitTree, folder, git, tryGit, writeTree } from './git.ts';
 import { type HostilePush, hostilePushes, limits } from './hostile.ts';
+import { hostileFormats } from './hostile-formats.ts';
 import { type Platform, startPlatform } from './platform.ts';
 import * as sample from './samples.ts';
 import { gitProcesses, stateOf } from './state.ts';
@@ -47,7 +48,7 @@ async function push({ files, without = [], repository = 'source' }: HostilePush)
   return tryGit(clone, ['push', 'origin', `${commit}:refs/heads/main`]);
 }
 
-describe.each(hostilePushes)('a push is refused that brings $brings', (hostile) => {
+describe.each([...hostilePushes, ...hostileFormats])('a push is refused that brings $brings', (hostile) => {
   const { repository = 'source', files, without = [], says, code } = hostile;
   const name = hostile.names ?? files[0]?.path ?? '';
 

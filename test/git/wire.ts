@@ -1,0 +1,47 @@
+/** Requests of git's protocol made by hand, for what the real command would never send. */
+import { type ClientRequest, request } from 'node:http';
+import type { Platform } from './platform.ts';
+
+/** Splits the user name and password off an address, as fetch wants it. */
+export function opened(address: string) {
+  const { username, password, origin, pathname } = new URL(address);
+  const basic = Buffer.from(`${username}:${password}`).toString('base64');
+  return { url: origin + pathname, authorization: `Basic ${basic}` };
+}
+
+export async function get(address: string, path: string, headers: Record<string, string> = {}) {
+  const { url, authorization } = opened(address);
+  const response = await fetch(url + path, { headers: { authorization, ...headers } });
+  return { status: response.status, headers: response.headers, text: await response.text() };
+}
+
+export async function post(
+  address: string,
+  service: string,
+  body: Uint8Array<ArrayBuffer> | string,
+  headers: Record<string, string> = {},
+) {
+  const { url, authorization } = opened(address);
+  const response = await fetch(`${url}/${service}`, {
+    method: 'POST',
+    headers: { authorization, 'content-type': `application/x-${service}-request`, ...headers },
+    body,
+  });
+  return { status: response.status, type: response.headers.get('content-type'), text: await response.text() };
+}
+
+/** Sends the beginning of a push and goes on holding the line. */
+export async function startPush(platform: Platform, siteId: string, origin = platform.url): Promise<ClientRequest> {
+  const address = new URL(await platform.address(siteId, { seconds: 86_400 }));
+  const { authorization } = opened(address.href);
+  const sending = request(`${origin}${address.pathname}/git-receive-pack`, {
+    method: 'POST',
+    headers: { authorization, 'content-type': 'application/x-git-receive-pack-request' },
+  });
+  sending.on('error', () => {});
+  const head = (await platform.repositories.head(siteId, 'source')) ?? '';
+  const text = `${head} ${'1'.repeat(40)} refs/heads/main\0 report-status side-band-64k`;
+  sending.write(`${(text.length + 4).toString(16).padStart(4, '0')}${text}0000PACK`);
+  sending.write(Buffer.from([0, 0, 0, 2, 0, 0, 1, 0]));
+  return sending;
+}
