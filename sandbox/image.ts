@@ -88,7 +88,9 @@ async function fill(folder: string, onProgress: Progress): Promise<void> {
 /** Install scripts stay off: none of the packages needs one, and this runs as the platform's user. */
 async function installPackages(folder: string): Promise<void> {
   const flags = ['--ignore-scripts', '--no-audit', '--no-fund', '--include=optional', '--prefix', folder];
-  await run('npm', ['ci', ...flags], { cwd: folder, maxBuffer: 16 * 1024 * 1024 });
+  await run('npm', ['ci', ...flags], { cwd: folder, maxBuffer: 16 * 1024 * 1024 }).catch((cause) => {
+    throw new Error('npm could not install the packages that sites are built with. Is this machine online?', { cause });
+  });
 }
 
 /** What makers left that were killed. Ages are told apart by the file system's own clock. */

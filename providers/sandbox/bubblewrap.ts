@@ -92,6 +92,6 @@ function enclose(root: string, memoryBytes: number): string[] {
     ...['--proc', '/proc', '--dev', '/dev'],
     ...['--perms', '1777', '--size', String(Math.round(memoryBytes / 2)), '--tmpfs', '/tmp'],
     ...['--perms', '0700', '--size', String(memoryBytes), '--tmpfs', '/site'],
-    ...['--chdir', '/site', '--'],
+    ...['--remount-ro', '/dev', '--remount-ro', '/', '--chdir', '/site', '--'],
   ];
 }

@@ -10,13 +10,14 @@ export async function passLog(
   { end, bytesMax, onLog }: { end: string; bytesMax: number; onLog: (text: string) => void },
 ): Promise<void> {
   const pass = capped(bytesMax, onLog);
-  // What could be the first part of the end is held back until the next bytes tell.
+  // What could be the first part of the end is held back until the next bytes tell; it starts with a byte that logs lack.
   let held = Buffer.alloc(0);
   try {
     for await (const chunk of stream.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>) {
       const bytes = Buffer.concat([held, chunk]);
       const found = bytes.indexOf(end);
-      const ready = found >= 0 ? found : Math.max(0, bytes.length - end.length + 1);
+      const start = bytes.indexOf(end.slice(0, 1), Math.max(0, bytes.length - end.length + 1));
+      const ready = found >= 0 ? found : start >= 0 ? start : bytes.length;
       pass.write(bytes.subarray(0, ready));
       held = bytes.subarray(found >= 0 ? bytes.length : ready);
       if (found >= 0) break;

@@ -47,7 +47,7 @@ export async function runBuild(request: BuildRequest, open: () => Promise<Box>):
 async function follow(box: Box, request: BuildRequest, cut: { timedOut: boolean }): Promise<BuildOutcome> {
   const { limits, signal } = request;
   box.stdin.on('error', () => {}); // A box that ends early stops reading: its exit tells why.
-  const endOfLog = randomBytes(24).toString('base64');
+  const endOfLog = `\0${randomBytes(24).toString('base64')}`;
   box.stdin.write(`${JSON.stringify({ siteUrl: request.siteUrl, endOfLog })}\n`);
   let sourceFault: unknown;
   const fed = pipeline(request.source, box.stdin).catch((error) => {

@@ -1,6 +1,6 @@
 /** Runs the framework on a site. Lives in the same process as the site's own code, so nothing it says is trusted. */
 import { once } from 'node:events';
-import { writeFileSync } from 'node:fs';
+import { writeSync } from 'node:fs';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { build } from 'astro';
@@ -13,9 +13,9 @@ function fail(error) {
   const { message, text } = describe(error, order.root);
   console.error(`\n${text}`);
   try {
-    writeFileSync(order.failureFile, JSON.stringify({ message }));
+    writeSync(3, JSON.stringify({ message }));
   } catch {
-    // A full disk keeps no reason; the log has it.
+    // Site code closed it; the log has the reason.
   }
   process.exit(1);
 }

@@ -14,7 +14,7 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { constants } from 'node:fs';
-import { copyFile, lstat, open, readdir, readFile, symlink } from 'node:fs/promises';
+import { copyFile, lstat, open, readdir, symlink } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
@@ -24,14 +24,14 @@ import { readHeader, SiteFailure, unpack } from './source.mjs';
 const packages = dirname(import.meta.dirname);
 const root = process.env.FRONTAGE_ROOT ?? '/site';
 const temporary = tmpdir();
-const failureFile = join(temporary, 'failure.json');
+const reasonBytesMax = 16_384;
 const lingerMs = 60_000;
 
 /** Site code runs in this process, never in ours: our stdout is the way out, and it must not reach it. */
 function startFramework() {
   const child = spawn(process.execPath, [join(import.meta.dirname, 'build.mjs')], {
     cwd: root,
-    stdio: ['pipe', 2, 2],
+    stdio: ['pipe', 2, 2, 'pipe'],
     env: {
       PATH: process.env.PATH ?? '/usr/bin',
       HOME: temporary,
@@ -59,6 +59,7 @@ async function furnish() {
 
 async function runFramework(child, exit, order) {
   child.stdin.end(`${JSON.stringify(order)}\n`);
+  const reason = readReason(child.stdio[3]);
   const [code, signal] = await exit;
   // What site code left running must not change the files while they are read.
   if (process.pid === 1) tryKillOthers();
@@ -66,7 +67,7 @@ async function runFramework(child, exit, order) {
   // From within nobody else kills it: the kernel does, or Node itself when its heap is full.
   const outOfMemory = signal === 'SIGKILL' || signal === 'SIGABRT';
   if (outOfMemory) throw new SiteFailure('The build ran out of memory.', { outOfMemory });
-  throw new SiteFailure((await readFailure()) ?? `The build ended with exit code ${code ?? signal}.`);
+  throw new SiteFailure((await reason) ?? `The build ended with exit code ${code ?? signal}.`);
 }
 
 function tryKillOthers() {
@@ -77,12 +78,12 @@ function tryKillOthers() {
   }
 }
 
-/** The reason as the framework's process wrote it. Site code could have written it too: a text, and no more. */
-async function readFailure() {
+/** The reason as the framework's process gives it. Site code could have given it too: a text, and no more. */
+async function readReason(stream) {
+  let text = '';
+  for await (const chunk of stream) if (text.length < reasonBytesMax) text += chunk;
   try {
-    if (!(await lstat(failureFile)).isFile()) return undefined;
-    const { message } = JSON.parse((await readFile(failureFile)).subarray(0, 16_384).toString());
-    return String(message).slice(0, 4_000);
+    return String(JSON.parse(text).message).slice(0, 4_000);
   } catch {
     return undefined;
   }
@@ -134,7 +135,7 @@ async function supervise() {
   try {
     await unpack(process.stdin, root);
     await furnish();
-    await runFramework(child, exit, { root, temporary, siteUrl, failureFile });
+    await runFramework(child, exit, { root, temporary, siteUrl });
     await writeFiles(tar);
   } catch (error) {
     if (!(error instanceof SiteFailure)) throw error;
