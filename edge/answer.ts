@@ -89,13 +89,12 @@ async function stream(
   fields: string[],
   range: ByteRange | undefined,
 ): Promise<void> {
-  const content = await source.store.read(form.key.slice(0, 64), form.encoding, range);
-  if (!content) throw new MissingBytes(`blob ${form.key} is missing`);
   if (req.method === 'HEAD') {
-    content.destroy();
     res.writeHead(status, fields).end();
     return;
   }
+  const content = await source.store.read(form.key.slice(0, 64), form.encoding, range);
+  if (!content) throw new MissingBytes(`blob ${form.key} is missing`);
   res.writeHead(status, fields);
   await (range ? pipeline(content, exactly(range.end - range.start + 1), res) : pipeline(content, res));
 }

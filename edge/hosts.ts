@@ -29,10 +29,9 @@ function addressOf(field: string, target: string): RequestAddress | undefined {
   return addressLiteral.test(field) ? { host: '', target } : undefined;
 }
 
-/** The name of the site that a host stands for: `name` of `name.<base domain>`. One label, never more. */
+/** The name that a host gives a site: `name` of `name.<base domain>`. Whether there is such a site is for the table to say. */
 export function siteNameOf(host: string, baseDomain: string): string | undefined {
   const end = host.length - baseDomain.length - 1;
   if (end < 1 || host.charCodeAt(end) !== 46 /* . */ || !host.endsWith(baseDomain)) return undefined;
-  const name = host.slice(0, end);
-  return name.includes('.') ? undefined : name;
+  return host.slice(0, end);
 }

@@ -45,6 +45,14 @@ test('compressed', async () => {
   expect(brotliDecompressSync(answer.body).toString()).toBe(words);
 });
 
+test('neither HEAD nor a range leaves a file open', async () => {
+  for (let n = 0; n < 20; n++) {
+    await ask(port, '/film.mp4', { host, method: 'HEAD' });
+    await ask(port, '/film.mp4', { host, headers: { range: 'bytes=5-6' } });
+  }
+  await noneIsOpen();
+});
+
 test('a visitor who leaves in the middle leaves no file open and no line in the log', async () => {
   const before = world.logged.length;
   for (let n = 0; n < 20; n++) {
@@ -55,7 +63,7 @@ test('a visitor who leaves in the middle leaves no file open and no line in the 
       socket.once('error', reject);
     });
   }
-  await until(async () => (await openFiles()).every((path) => !path.startsWith(world.dir)));
+  await noneIsOpen();
   expect(world.logged.slice(before)).toEqual([]);
 });
 
@@ -70,7 +78,11 @@ test('a file that is shorter on disk than it should be ends in a broken connecti
   expect((await ask(port, '/words.txt', { host })).status).toBe(200);
 });
 
-async function openFiles(): Promise<string[]> {
-  const numbers = await readdir('/proc/self/fd');
-  return Promise.all(numbers.map((number) => readlink(`/proc/self/fd/${number}`).catch(() => '')));
+/** Waits until this process holds no file of the store. */
+async function noneIsOpen(): Promise<void> {
+  await until(async () => {
+    const numbers = await readdir('/proc/self/fd');
+    const paths = await Promise.all(numbers.map((number) => readlink(`/proc/self/fd/${number}`).catch(() => '')));
+    return paths.every((path) => !path.startsWith(world.dir));
+  });
 }

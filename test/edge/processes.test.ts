@@ -64,11 +64,14 @@ test.each([1, 2])(
     const { child, port, exit } = await start(processes);
     const slow = connect(port, '127.0.0.1', () => slow.write(`GET /film.mp4 HTTP/1.1\r\nHost: ${host}\r\n\r\n`));
     await once(slow, 'readable');
+    const began = performance.now();
     child.kill('SIGTERM');
     await until(() => refused(port));
     const got = await text(slow);
     expect(got.length).toBeGreaterThan(film.length);
     expect(await exit).toEqual([0, null]);
+    // The connection would be kept for another request: it ends with this one, not with anyone's patience.
+    expect(performance.now() - began).toBeLessThan(8_000);
   },
 );
 
