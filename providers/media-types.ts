@@ -1,0 +1,26 @@
+/** Media types by the name of a file, for what is served and for what is worth compressing. */
+import { Mime } from 'mime/lite';
+import other from 'mime/types/other.js';
+import standard from 'mime/types/standard.js';
+
+const types = new Mime(standard, other);
+
+/** The media type that the name's extension stands for, with `charset=utf-8` where it is text. */
+export function contentTypeOf(path: string): string {
+  const type = types.getType(path) ?? 'application/octet-stream';
+  return isText(type) ? `${type}; charset=utf-8` : type;
+}
+
+/** Whether brotli and gzip make files of this name smaller: text, and formats that are not compressed themselves. */
+export function isCompressible(path: string): boolean {
+  const type = types.getType(path);
+  return (
+    type !== null &&
+    (isText(type) ||
+      /^(font\/(ttf|otf)|image\/(svg\+xml|bmp|x-icon|vnd\.microsoft\.icon)|application\/wasm)$/.test(type))
+  );
+}
+
+function isText(type: string): boolean {
+  return /^text\/|[/+](json|xml|javascript|manifest\+json|ld\+json)$/.test(type);
+}
