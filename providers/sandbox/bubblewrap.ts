@@ -11,7 +11,13 @@ const run = promisify(execFile);
 const buildUser = '10001';
 const toolsEnv = { PATH: '/usr/local/bin:/usr/bin:/bin:/usr/sbin:/sbin' };
 
-export type BubblewrapSandboxOptions = { dataDir: string; owner: string; onProgress: Progress };
+export type BubblewrapSandboxOptions = {
+  dataDir: string;
+  /** Stable id of this installation: two on one machine never touch each other's builds. */
+  owner: string;
+  onProgress: Progress;
+  warn?: (text: string) => void;
+};
 
 /** Makes the root file system where it is missing, tries it once, and answers a sandbox of namespaces. */
 export async function openBubblewrapSandbox(options: BubblewrapSandboxOptions): Promise<Sandbox> {
@@ -19,6 +25,11 @@ export async function openBubblewrapSandbox(options: BubblewrapSandboxOptions): 
   const [program = '', ...args] = [...dropUser(), ...enclose(image.path, 64 * 1_048_576), 'node', '--version'];
   await run(program, args, { timeout: 20_000, env: toolsEnv });
   const groups = await findControlGroups(options.owner);
+  if (!groups.limited) {
+    options.warn?.(
+      'No control groups can be set here: builds are held in time and output, not in memory and processes.',
+    );
+  }
 
   async function build(request: BuildRequest) {
     request.signal.throwIfAborted();
@@ -38,7 +49,7 @@ export async function openBubblewrapSandbox(options: BubblewrapSandboxOptions): 
     return removed;
   }
 
-  return { kind: 'bubblewrap', image: image.id, build, sweep, close: async () => {} };
+  return { kind: 'bubblewrap', image: image.id, build, sweep, close: groups.close };
 }
 
 async function openBox(root: string, group: ControlGroup, limits: BuildLimits): Promise<Box> {

@@ -20,10 +20,12 @@ export type ControlGroup = {
 };
 
 export type ControlGroups = {
-  /** What is written where this is `false`: nothing holds the memory and the processes of a build. */
+  /** Where this is `false`, nothing holds the memory and the processes of a build. */
   limited: boolean;
   make: (build: { deploymentId: string; attempt: number; limits: BuildLimits }) => Promise<ControlGroup>;
   list: () => Promise<ControlGroup[]>;
+  /** Leaves nothing in the kernel's tree, unless builds go on. */
+  close: () => Promise<void>;
 };
 
 /** Finds out what this machine lets us set. Without the right to make groups, builds run in none. */
@@ -32,17 +34,15 @@ export async function findControlGroups(owner: string): Promise<ControlGroups> {
   const parents = second
     ? [join(root, `frontage-${owner}`)]
     : controllers.map((name) => join(root, name, `frontage-${owner}`));
-  try {
+  const prepare = async () => {
     for (const parent of parents) await mkdir(parent, { recursive: true });
     if (second) await delegate(parents[0] ?? root);
+  };
+  try {
+    await prepare();
     for (const parent of parents) await access(parent, constants.W_OK);
   } catch {
-    const none = { deploymentId: '', entries: [], ranOutOfMemory: async () => false, remove: async () => {} };
-    return {
-      limited: false,
-      make: async (build) => ({ ...none, deploymentId: build.deploymentId }),
-      list: async () => [],
-    };
+    return noGroups;
   }
   const open = (name: string) =>
     openGroup(
@@ -53,6 +53,7 @@ export async function findControlGroups(owner: string): Promise<ControlGroups> {
   return {
     limited: true,
     async make({ deploymentId, attempt, limits }) {
+      await prepare(); // Another that closed may have taken the parents with it.
       const group = open(`${deploymentId}.${attempt}`);
       await group.remove();
       for (const folder of group.folders) await mkdir(folder);
@@ -60,11 +61,26 @@ export async function findControlGroups(owner: string): Promise<ControlGroups> {
       return group;
     },
     async list() {
-      const items = await readdir(parents[0] ?? root, { withFileTypes: true });
+      const items = await readdir(parents[0] ?? root, { withFileTypes: true }).catch(() => []);
       return items.filter((item) => item.isDirectory()).map((item) => open(item.name));
+    },
+    async close() {
+      for (const parent of parents) await rmdir(parent).catch(() => {});
     },
   };
 }
+
+const noGroups: ControlGroups = {
+  limited: false,
+  make: async ({ deploymentId }) => ({
+    deploymentId,
+    entries: [],
+    ranOutOfMemory: async () => false,
+    remove: async () => {},
+  }),
+  list: async () => [],
+  close: async () => {},
+};
 
 async function delegate(parent: string): Promise<void> {
   const all = controllers.map((name) => `+${name}`).join(' ');

@@ -68,7 +68,7 @@ async function openDocker(options: OpenSandboxOptions): Promise<Sandbox> {
 
 async function openBubblewrap(options: OpenSandboxOptions): Promise<Sandbox> {
   if (process.platform !== 'linux') throw new Error('bubblewrap needs Linux.');
-  const sandbox = await openBubblewrapSandbox(options).catch((cause) => {
+  const sandbox = await openBubblewrapSandbox({ ...options, warn: (text) => options.log.warn(text) }).catch((cause) => {
     throw new Error('bubblewrap does not work here (is it installed, and can user 10001 read the data folder?).', {
       cause,
     });

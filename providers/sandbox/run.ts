@@ -21,8 +21,8 @@ export type Box = {
 const lastWordsMs = 1_000;
 
 /**
- * Runs one build in a box that `open` makes. The box is gone when this settles, whichever way: `close` is called after
- * `kill`, and everything that goes wrong on the way is either an outcome or a rejection, never both.
+ * Runs one build in a box that `open` makes. The box is gone when this settles, and what went wrong on the way is either
+ * an outcome (the site's doing) or a rejection (everyone else's), never both.
  */
 export async function runBuild(request: BuildRequest, open: () => Promise<Box>): Promise<BuildOutcome> {
   request.signal.throwIfAborted();

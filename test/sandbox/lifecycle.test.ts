@@ -71,6 +71,7 @@ describe.each(kinds)('in $kind', ({ kind, missing }) => {
     expect(await sandbox.sweep(async () => false)).toBe(1);
     expect(await foreign.sweep(async () => false)).toBe(1);
     await Promise.allSettled([kept.ended, theirs.ended]);
+    await foreign.close();
   });
 
   test.skipIf(missing)('who cannot take a file gets his own error back, and the build is gone', async () => {
@@ -110,6 +111,7 @@ test.skipIf(!engine)('an engine is taken first, and one that is too old is named
 test.skipIf(kinds[1].missing)('bubblewrap stands in where no engine answers', { timeout: 60_000 }, async () => {
   const found = await openSandbox({ ...options, mode: 'auto', dockerHost: 'unix:///nowhere/docker.sock' });
   expect(found).toMatchObject({ kind: 'bubblewrap' });
+  await found?.close();
 });
 
 test('a named engine that does not answer is an error, never another sandbox', async () => {

@@ -34,7 +34,7 @@ export async function openKind(kind: 'docker' | 'bubblewrap', owner = newOwner()
 }
 
 const works = await openKind('bubblewrap').then(
-  () => true,
+  (sandbox) => sandbox.close().then(() => true),
   () => false,
 );
 
