@@ -21,6 +21,10 @@ export const Deployment = defineEntity({
     contentCommit: p.text().nullable(),
     /** Identity of the build image, from the start of the build. */
     image: p.text().nullable(),
+    /** The address that the pages were built for. */
+    siteUrl: p.text(),
+    /** Where this one was overtaken, the publish or restore that won. */
+    supersededById: p.text().nullable(),
     manifestSha256: p.text().nullable(),
     fileCount: p.integer().nullable(),
     totalBytes: p.bigint('number').nullable(),

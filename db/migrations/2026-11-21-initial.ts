@@ -57,6 +57,8 @@ export class Initial extends Migration {
         source_commit text,
         content_commit text,
         image text,
+        site_url text not null,
+        superseded_by_id text references deployment,
         manifest_sha256 text,
         file_count integer,
         total_bytes bigint,
@@ -71,6 +73,7 @@ export class Initial extends Migration {
         check ((status = 'failed') = (error is not null))
       );
       create index on deployment (site_id, id desc);
+      create index deployment_waiting on deployment (site_id, ticket) where status = 'queued';
       create unique index deployment_one_live on deployment (site_id) where status = 'live';
       create unique index deployment_one_build on deployment (site_id) where status in ('building', 'storing') and kind in ('site', 'posts');
       create index deployment_unfinished on deployment (created_at) where status in ('queued', 'building', 'storing');
@@ -112,6 +115,7 @@ export class Initial extends Migration {
       create table idempotency_key (
         scope bytea primary key,
         body_hash bytea not null,
+        reserved_id text not null,
         resource_id text,
         sealed bytea,
         created_at timestamptz not null,
@@ -141,6 +145,13 @@ export class Initial extends Migration {
         perform pg_notify('deployment_changed', new.id);
         return null;
       end $$;
+      create function outbox_added() returns trigger language plpgsql as $$
+      begin
+        perform pg_notify('outbox_added', '');
+        return null;
+      end $$;
+      create trigger outbox_added after insert on outbox for each statement execute function outbox_added();
+
       create trigger deployment_changed after insert or update of status on deployment
         for each row execute function deployment_changed();
     `);

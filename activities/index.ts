@@ -1,0 +1,19 @@
+/** The activities of each queue, made of what they need. */
+import type { Deps } from '../deps.ts';
+import type { Sandbox } from '../providers/sandbox/sandbox.ts';
+import { buildActivities, publishingActivities } from './publishing.ts';
+import { reconcilingActivities } from './reconciling.ts';
+
+export type PlatformDeps = Deps;
+export type BuilderDeps = Pick<Deps, 'config' | 'clock' | 'log' | 'em' | 'store'> & { sandbox: Sandbox };
+
+export function createPlatformActivities(deps: PlatformDeps) {
+  return { ...publishingActivities(deps), ...reconcilingActivities(deps) };
+}
+
+export function createBuildActivities(deps: BuilderDeps) {
+  return { ...buildActivities(deps) };
+}
+
+/** What workflows may call, by name. */
+export type Activities = ReturnType<typeof createPlatformActivities> & ReturnType<typeof createBuildActivities>;

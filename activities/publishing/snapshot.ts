@@ -1,0 +1,87 @@
+/** The source of a build: both trees at their pinned commits as one tar, content mounted at `src/content/`, drafts taken out. */
+import { type Pack, pack } from 'tar-stream';
+import type { Repository } from '../../db/states.ts';
+import { errors } from '../../errors.ts';
+import type { Repositories } from '../../providers/repositories.ts';
+import type { Store } from '../../providers/store/store.ts';
+import { isDraft, mayBeDraft, UnreadableFrontMatter } from './drafts.ts';
+
+const contentMount = 'src/content/';
+
+/** Under which name the snapshot of a deployment waits in the store for its build. */
+export function snapshotName(deploymentId: string): string {
+  return `${deploymentId}.tar`;
+}
+
+export type SnapshotCommits = { siteId: string; sourceCommit: string; contentCommit: string | null };
+
+/** Writes the snapshot to the store's scratch. Throws `build_failed` where a post does not let itself be read. */
+export async function writeSnapshot(
+  store: Store,
+  repositories: Repositories,
+  name: string,
+  commits: SnapshotCommits,
+): Promise<void> {
+  const tar = pack();
+  const stored = store.scratch.put(name, tar);
+  stored.catch(() => tar.destroy());
+  try {
+    await addTree(tar, repositories, commits.siteId, 'source', commits.sourceCommit);
+    if (commits.contentCommit) await addTree(tar, repositories, commits.siteId, 'content', commits.contentCommit);
+    tar.finalize();
+  } catch (error) {
+    tar.destroy();
+    await stored.catch(() => {});
+    throw error;
+  }
+  await stored;
+}
+
+async function addTree(
+  tar: Pack,
+  repositories: Repositories,
+  siteId: string,
+  repository: Repository,
+  commit: string,
+): Promise<void> {
+  const files = await repositories.listTree(siteId, repository, commit);
+  const pathsOf = new Map<string, string[]>();
+  for (const file of files) pathsOf.set(file.oid, [...(pathsOf.get(file.oid) ?? []), file.path]);
+  for await (const blob of repositories.readBlobs(siteId, repository, [...pathsOf.keys()])) {
+    const content = await toBuffer(blob.content);
+    for (const path of pathsOf.get(blob.oid) ?? []) {
+      if (repository === 'content' && dropped(path, content)) continue;
+      await addFile(tar, (repository === 'content' ? contentMount : '') + path, content);
+    }
+  }
+}
+
+/** Adds one file and waits until the reader has room for the next. */
+function addFile(tar: Pack, name: string, content: Buffer): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const entry = tar.entry({ name, size: content.length, mode: 0o644 }, (error) =>
+      error ? reject(error) : resolve(),
+    );
+    entry.end(content);
+  });
+}
+
+/** Whether the post is a draft. One that cannot be told is a fault of the post, never a published post. */
+function dropped(path: string, content: Buffer): boolean {
+  if (!mayBeDraft(path)) return false;
+  try {
+    return isDraft(path, content.toString('utf8'));
+  } catch (error) {
+    if (!(error instanceof UnreadableFrontMatter)) throw error;
+    throw errors.build_failed(`The post ${path} cannot be published: ${error.message}.`, {
+      nextAction: `Mend the front matter of ${path} in the content repository, push, and publish again.`,
+    });
+  }
+}
+
+async function toBuffer(content: Buffer | AsyncIterable<Buffer>): Promise<Buffer> {
+  if (Buffer.isBuffer(content)) return content;
+  const chunks: Buffer[] = [];
+  for await (const chunk of content) chunks.push(chunk);
+  return Buffer.concat(chunks);
+}

@@ -1,0 +1,84 @@
+/** What the schedules do: rows held against workflows, and what is past its time deleted. */
+import { WorkflowNotFoundError } from '@temporalio/client';
+import { settle } from '../db/deployments.ts';
+import { Deployment } from '../db/entities/deployment.ts';
+import { OutboxEntry } from '../db/entities/outbox-entry.ts';
+import { unfinishedStatuses } from '../db/states.ts';
+import { errors } from '../errors.ts';
+import { workflowIds } from '../workflows/ids.ts';
+import type { PlatformDeps } from './index.ts';
+
+// Younger ones may have a start that is on its way.
+const settlingMs = 60_000;
+const sentEntriesKeptMs = 7 * 24 * 3600_000;
+
+export function reconcilingActivities(deps: PlatformDeps) {
+  const { clock, log } = deps;
+
+  /** Whether the deployment's workflow runs, has ended, or was never there. */
+  async function workflowOf(deploymentId: string): Promise<'running' | 'ended' | 'missing'> {
+    try {
+      const { status } = await deps.temporal.workflow.getHandle(workflowIds.publishSite(deploymentId)).describe();
+      return status.name === 'RUNNING' ? 'running' : 'ended';
+    } catch (error) {
+      if (error instanceof WorkflowNotFoundError) return 'missing';
+      throw error;
+    }
+  }
+
+  async function restart(deploymentId: string): Promise<void> {
+    await deps
+      .em()
+      .execute(`update outbox set sent_at = null where workflow_id = ? and kind = 'start'`, [
+        workflowIds.publishSite(deploymentId),
+      ]);
+    log.warn({ deploymentId, repair: 'restarted' }, 'an unfinished publish had no workflow: started again');
+  }
+
+  async function fail(deploymentId: string): Promise<void> {
+    const error = errors.internal('The platform could not finish this publish.', { nextAction: 'Publish again.' });
+    await settle(deps.em(), clock, deploymentId, { status: 'failed', error: error.toBody() });
+    log.error({ deploymentId, repair: 'failed' }, 'an unfinished publish had a workflow that ended: marked as failed');
+  }
+
+  return {
+    async reconcileDeployments(): Promise<{ restarted: number; failed: number }> {
+      const before = new Date(clock.now().getTime() - settlingMs);
+      const unfinished = await deps
+        .em()
+        .find(
+          Deployment,
+          { status: { $in: [...unfinishedStatuses] }, createdAt: { $lt: before }, kind: { $in: ['site', 'posts'] } },
+          { fields: ['id'], limit: 500, orderBy: { createdAt: 'asc' } },
+        );
+      const repaired = { restarted: 0, failed: 0 };
+      for (const { id } of unfinished) {
+        const workflow = await workflowOf(id);
+        if (workflow === 'missing') {
+          await restart(id);
+          repaired.restarted += 1;
+        } else if (workflow === 'ended') {
+          await fail(id);
+          repaired.failed += 1;
+        }
+      }
+      return repaired;
+    },
+
+    /** Deletes what is past its time. Answers how many rows went. */
+    async sweepRows(): Promise<number> {
+      const em = deps.em();
+      const now = clock.now();
+      const sentBefore = new Date(now.getTime() - sentEntriesKeptMs);
+      const sent = await em.nativeDelete(OutboxEntry, { sentAt: { $lt: sentBefore } });
+      const gone = await Promise.all(
+        [
+          'delete from idempotency_key where expires_at < ? returning 1',
+          'delete from rate_limit where resets_at < ? returning 1',
+          'delete from git_credential where expires_at < ? returning 1',
+        ].map(async (sql) => (await em.execute(sql, [now])).length),
+      );
+      return gone.reduce((sum, rows) => sum + rows, sent);
+    },
+  };
+}

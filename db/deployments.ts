@@ -1,0 +1,227 @@
+/**
+ * The moves of a deployment's row. Each is one transaction that looks and moves under the lock of its site's row, so that calls,
+ * retried activities and races end in one order: that of the tickets.
+ */
+import { LockMode } from '@mikro-orm/core';
+import type { Clock } from '../deps.ts';
+import type { ErrorBody } from '../errors.ts';
+import { newId } from '../ids.ts';
+import { workflowIds } from '../workflows/ids.ts';
+import { Account } from './entities/account.ts';
+import { Deployment } from './entities/deployment.ts';
+import { Site } from './entities/site.ts';
+import type { EntityManager } from './orm.ts';
+import { enqueue } from './outbox.ts';
+import { type DeploymentKind, isSettled } from './states.ts';
+
+/** The row of the site, locked until the transaction ends. */
+async function lockSite(em: EntityManager, siteId: string): Promise<Site> {
+  return await em.findOneOrFail(Site, { id: siteId }, { lockMode: LockMode.PESSIMISTIC_WRITE, refresh: true });
+}
+
+/** The next place in the order of everything that may go live on the site. */
+export async function takeTicket(em: EntityManager, siteId: string): Promise<number> {
+  return await em.transactional(async (tx) => {
+    const site = await lockSite(tx, siteId);
+    site.lastTicket += 1;
+    return site.lastTicket;
+  });
+}
+
+export type AcceptedPublish = {
+  siteId: string;
+  hostname: string;
+  kind: Extract<DeploymentKind, 'site' | 'posts'>;
+  /** Null where the live version's source is taken when the turn comes (`posts`). */
+  sourceCommit: string | null;
+  contentCommit: string | null;
+  siteUrl: string;
+  createdBy: string;
+};
+
+/**
+ * Accepts a publish: a row with the next ticket, and the start of its workflow. Publishes of the same scope that still wait are
+ * superseded, and by a whole `site` the `posts` that wait too. Undefined when the site was archived meanwhile.
+ */
+export async function acceptPublish(
+  em: EntityManager,
+  clock: Clock,
+  publish: AcceptedPublish,
+): Promise<Deployment | undefined> {
+  return await em.transactional(async (tx) => {
+    const site = await lockSite(tx, publish.siteId);
+    if (site.status === 'archived') return undefined;
+    site.lastTicket += 1;
+    site.lastNumber += 1;
+    const deployment = tx.create(Deployment, {
+      id: newId('dep'),
+      site,
+      number: site.lastNumber,
+      kind: publish.kind,
+      status: 'queued',
+      ticket: site.lastTicket,
+      sourceCommit: publish.sourceCommit,
+      contentCommit: publish.contentCommit,
+      siteUrl: publish.siteUrl,
+      createdBy: tx.getReference(Account, publish.createdBy),
+      createdAt: clock.now(),
+    });
+    await tx.flush();
+    await supersede(tx, clock, deployment, {
+      statuses: ['queued'],
+      kinds: publish.kind === 'site' ? ['site', 'posts'] : ['posts'],
+    });
+    enqueue(tx, clock, {
+      kind: 'start',
+      workflowId: workflowIds.publishSite(deployment.id),
+      message: {
+        type: 'publishSite',
+        input: { deploymentId: deployment.id },
+        summary: `${publish.kind === 'site' ? 'Publish' : 'Publish posts of'} ${publish.hostname}, version ${deployment.number}`,
+        searchAttributes: {
+          SiteId: site.id,
+          AccountId: site.account.id,
+          Hostname: publish.hostname,
+          Resource: deployment.id,
+        },
+      },
+    });
+    return deployment;
+  });
+}
+
+/** Ends those that can no longer go live before `winner`, and stops their workflows. */
+async function supersede(
+  tx: EntityManager,
+  clock: Clock,
+  winner: { id: string; site: { id: string }; ticket: number },
+  which: { statuses: string[]; kinds: string[] },
+): Promise<void> {
+  const losers: { id: string }[] = await tx.execute(
+    `update deployment set status = 'superseded', superseded_by_id = ?, finished_at = ?
+     where site_id = ? and id <> ? and ticket < ? and status = any(?) and kind = any(?) returning id`,
+    [winner.id, clock.now(), winner.site.id, winner.id, winner.ticket, pgArray(which.statuses), pgArray(which.kinds)],
+  );
+  for (const loser of losers) enqueue(tx, clock, { kind: 'cancel', workflowId: workflowIds.publishSite(loser.id) });
+}
+
+function pgArray(words: string[]): string {
+  return `{${words.join(',')}}`;
+}
+
+/** Tells the oldest publish that waits on the site that it may be its turn. */
+async function callNext(tx: EntityManager, clock: Clock, siteId: string): Promise<void> {
+  const [next]: { id: string }[] = await tx.execute(
+    `select id from deployment where site_id = ? and status = 'queued' order by ticket limit 1`,
+    [siteId],
+  );
+  if (next)
+    enqueue(tx, clock, { kind: 'signal', workflowId: workflowIds.publishSite(next.id), message: { signal: 'turn' } });
+}
+
+export type Turn = { turn: 'build' } | { turn: 'wait'; for: string } | { turn: 'none'; because: string };
+
+/** Takes the site's one build, if it is free and nothing accepted earlier waits. Repeating it answers the same. */
+export async function claimBuild(em: EntityManager, clock: Clock, deploymentId: string): Promise<Turn> {
+  return await em.transactional(async (tx) => {
+    const { site: reference } = await tx.findOneOrFail(Deployment, { id: deploymentId });
+    const site = await lockSite(tx, reference.id);
+    const deployment = await tx.findOneOrFail(Deployment, { id: deploymentId }, { refresh: true });
+    if (isSettled(deployment.status)) return { turn: 'none', because: deployment.status };
+    if (deployment.status !== 'queued') return { turn: 'build' };
+    const ahead = await tx.findOne(
+      Deployment,
+      {
+        site,
+        kind: { $in: ['site', 'posts'] },
+        status: { $in: ['queued', 'building', 'storing'] },
+        ticket: { $lt: deployment.ticket },
+      },
+      { orderBy: { ticket: 'asc' } },
+    );
+    if (ahead) return { turn: 'wait', for: ahead.id };
+    if (deployment.kind === 'posts') {
+      const live = site.liveDeploymentId ? await tx.findOne(Deployment, { id: site.liveDeploymentId }) : null;
+      deployment.sourceCommit = live?.sourceCommit ?? deployment.sourceCommit;
+    }
+    deployment.status = 'building';
+    deployment.startedAt = clock.now();
+    return { turn: 'build' };
+  });
+}
+
+/** Moves the pointer that visitors follow, unless something with a later ticket is live: then the deployment is superseded. */
+export async function goLive(
+  em: EntityManager,
+  clock: Clock,
+  deploymentId: string,
+  /** The ticket of a restore; a first going live uses the deployment's own. */
+  restoreTicket?: number,
+): Promise<Deployment> {
+  return await em.transactional(async (tx) => {
+    const { site: reference } = await tx.findOneOrFail(Deployment, { id: deploymentId });
+    const site = await lockSite(tx, reference.id);
+    const deployment = await tx.findOneOrFail(Deployment, { id: deploymentId }, { refresh: true });
+    // Run again after a crash between commit and report: what it was to do is done.
+    if (restoreTicket === undefined && isSettled(deployment.status) && deployment.status !== 'ready') return deployment;
+    const ticket = restoreTicket ?? deployment.ticket;
+    if (site.liveTicket > ticket || site.status === 'archived') {
+      if (restoreTicket === undefined) {
+        deployment.status = site.status === 'archived' ? 'cancelled' : 'superseded';
+        deployment.supersededById = site.status === 'archived' ? null : site.liveDeploymentId;
+        deployment.finishedAt = clock.now();
+        await callNext(tx, clock, site.id);
+      }
+      return deployment;
+    }
+    await tx.execute(`update deployment set status = 'retired' where site_id = ? and status = 'live' and id <> ?`, [
+      site.id,
+      deployment.id,
+    ]);
+    deployment.status = 'live';
+    deployment.liveAt = clock.now();
+    deployment.finishedAt ??= clock.now();
+    site.liveDeploymentId = deployment.id;
+    site.liveTicket = ticket;
+    await tx.flush();
+    await supersede(
+      tx,
+      clock,
+      { id: deployment.id, site, ticket },
+      { statuses: ['queued', 'building', 'storing'], kinds: ['site', 'posts'] },
+    );
+    await callNext(tx, clock, site.id);
+    return deployment;
+  });
+}
+
+/** Ends a publish that did not go live; what has ended stays as it ended. */
+export async function settle(
+  em: EntityManager,
+  clock: Clock,
+  deploymentId: string,
+  end: { status: 'failed'; error: ErrorBody } | { status: 'cancelled' },
+): Promise<void> {
+  await em.transactional(async (tx) => {
+    const { site: reference } = await tx.findOneOrFail(Deployment, { id: deploymentId });
+    await lockSite(tx, reference.id);
+    const deployment = await tx.findOneOrFail(Deployment, { id: deploymentId }, { refresh: true });
+    if (!isSettled(deployment.status)) {
+      deployment.status = end.status;
+      deployment.error = end.status === 'failed' ? end.error : null;
+      deployment.finishedAt = clock.now();
+      await tx.flush();
+    }
+    await callNext(tx, clock, reference.id);
+  });
+}
+
+/** Ends every unfinished publish of a site that is archived, in the caller's transaction. */
+export async function cancelUnfinished(tx: EntityManager, clock: Clock, siteId: string): Promise<void> {
+  const cancelled: { id: string }[] = await tx.execute(
+    `update deployment set status = 'cancelled', finished_at = ?
+     where site_id = ? and status in ('queued', 'building', 'storing') returning id`,
+    [clock.now(), siteId],
+  );
+  for (const { id } of cancelled) enqueue(tx, clock, { kind: 'cancel', workflowId: workflowIds.publishSite(id) });
+}

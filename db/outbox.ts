@@ -1,0 +1,122 @@
+/**
+ * The outbox: what a transaction wants of the workflow engine is a row of the same transaction, and is sent after it commits.
+ * Entries are sent at least once and each is harmless when repeated: a workflow id is a business key, and rows decide.
+ */
+import { type Client, WorkflowExecutionAlreadyStartedError, WorkflowNotFoundError } from '@temporalio/client';
+import { defineSearchAttributeKey, TypedSearchAttributes } from '@temporalio/common';
+import type { Clock, Deps } from '../deps.ts';
+import { newId } from '../ids.ts';
+import { queues } from '../workflows/ids.ts';
+import { OutboxEntry, type OutboxMessage } from './entities/outbox-entry.ts';
+import type { EntityManager } from './orm.ts';
+
+const batchSize = 50;
+const sendTimeoutMs = 5_000;
+
+const searchAttributeKeys = {
+  SiteId: defineSearchAttributeKey('SiteId', 'KEYWORD'),
+  AccountId: defineSearchAttributeKey('AccountId', 'KEYWORD'),
+  Hostname: defineSearchAttributeKey('Hostname', 'KEYWORD'),
+  Resource: defineSearchAttributeKey('Resource', 'KEYWORD'),
+};
+
+/** Adds an entry to the transaction that the entity manager will flush. */
+export function enqueue(
+  em: EntityManager,
+  clock: Clock,
+  entry: { kind: OutboxEntry['kind']; workflowId: string; message?: OutboxMessage },
+): void {
+  em.create(OutboxEntry, { id: newId('out'), message: {}, ...entry, createdAt: clock.now() });
+}
+
+function searchAttributesOf(message: OutboxMessage): TypedSearchAttributes {
+  const pairs = Object.entries(message.searchAttributes ?? {}) as [keyof typeof searchAttributeKeys, string][];
+  return new TypedSearchAttributes(pairs.map(([name, value]) => ({ key: searchAttributeKeys[name], value })));
+}
+
+async function send(temporal: Client, entry: OutboxEntry): Promise<void> {
+  const { kind, workflowId, message } = entry;
+  const handle = temporal.workflow.getHandle(workflowId);
+  try {
+    if (kind === 'signal') await handle.signal(message.signal ?? '');
+    else if (kind === 'cancel') await handle.cancel();
+    else {
+      await temporal.workflow.start(message.type ?? '', {
+        workflowId,
+        taskQueue: queues.platform,
+        args: [message.input],
+        workflowIdReusePolicy: 'REJECT_DUPLICATE',
+        workflowIdConflictPolicy: 'USE_EXISTING',
+        typedSearchAttributes: searchAttributesOf(message),
+        ...(message.summary ? { staticSummary: message.summary } : {}),
+      });
+    }
+  } catch (error) {
+    // A workflow that ran to its end has read what the message would have said: rows decide, messages hurry.
+    if (error instanceof WorkflowExecutionAlreadyStartedError || error instanceof WorkflowNotFoundError) return;
+    throw error;
+  }
+}
+
+/**
+ * Sends what waits, oldest first, and answers how many were sent. Rows that another process is sending are passed over, and so are
+ * those whose workflow has an earlier entry that was not sent.
+ */
+export async function relayOutbox(deps: Pick<Deps, 'em' | 'temporal' | 'clock' | 'log'>): Promise<number> {
+  return await deps.em().transactional(async (em) => {
+    const rows: { id: string }[] = await em.execute(
+      `select id from outbox o where sent_at is null and not exists
+         (select 1 from outbox e where e.workflow_id = o.workflow_id and e.sent_at is null and e.id < o.id)
+       order by id limit ${batchSize} for update skip locked`,
+    );
+    const entries = await em.find(OutboxEntry, { id: { $in: rows.map((row) => row.id) } });
+    await Promise.all(
+      entries.map(async (entry) => {
+        entry.attempts += 1;
+        try {
+          await deps.temporal.withAbortSignal(AbortSignal.timeout(sendTimeoutMs), () => send(deps.temporal, entry));
+          entry.sentAt = deps.clock.now();
+          entry.lastError = null;
+        } catch (error) {
+          entry.lastError = String(error).slice(0, 500);
+          deps.log.warn(
+            { err: error, workflowId: entry.workflowId, kind: entry.kind },
+            'a message to the workflow engine waits',
+          );
+        }
+      }),
+    );
+    return entries.filter((entry) => entry.sentAt).length;
+  });
+}
+
+/** Relays at each commit that adds an entry, and each second. Answers the function that stops it after the running round. */
+export function startRelay(deps: Deps): () => Promise<void> {
+  let stopped = false;
+  let wake: () => void = () => {};
+  const stopListening = deps.changes.on('outbox_added', () => wake());
+
+  async function loop(): Promise<void> {
+    while (!stopped) {
+      let timer: NodeJS.Timeout | undefined;
+      const next = new Promise<void>((resolve) => {
+        wake = resolve;
+        timer = setTimeout(resolve, 1000);
+      });
+      const sent = await relayOutbox(deps).catch((error) => {
+        deps.log.warn({ err: error }, 'the outbox could not be read');
+        return 0;
+      });
+      if (sent < batchSize && !stopped) await next;
+      clearTimeout(timer);
+    }
+  }
+
+  const running = loop();
+  return async () => {
+    stopped = true;
+    stopListening();
+    wake();
+    await running;
+  };
+}

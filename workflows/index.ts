@@ -1,0 +1,2 @@
+export * from './publishing.ts';
+export * from './reconciling.ts';

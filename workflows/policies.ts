@@ -1,0 +1,21 @@
+/** The named sets of options with which workflows call activities. */
+import type { ActivityOptions } from '@temporalio/workflow';
+
+/** Work on rows and files: quick, repeated until the part it needs answers again. */
+export const quick: ActivityOptions = {
+  taskQueue: 'platform',
+  startToCloseTimeout: '30 seconds',
+  retry: { initialInterval: '200ms', backoffCoefficient: 2, maximumInterval: '10 seconds' },
+};
+
+/**
+ * A build. It beats its heart each second, so a killed worker is noticed in ten; a cancelled build is over only when its container
+ * is gone. The time limit of the build itself is the sandbox's; this one is for a machine that hangs.
+ */
+export const build: ActivityOptions = {
+  taskQueue: 'builds',
+  startToCloseTimeout: '20 minutes',
+  heartbeatTimeout: '10 seconds',
+  cancellationType: 'WAIT_CANCELLATION_COMPLETED',
+  retry: { initialInterval: '500ms', backoffCoefficient: 2, maximumInterval: '15 seconds', maximumAttempts: 6 },
+};
