@@ -30,7 +30,7 @@ export function publishingActivities(deps: PlatformDeps) {
         await writeSnapshot(deps.store, deps.repositories, snapshotName(deploymentId), {
           siteId: site.id,
           sourceCommit,
-          contentCommit,
+          contentCommit: contentCommit ?? null,
         });
       });
     },

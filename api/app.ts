@@ -5,6 +5,7 @@ import type { Deps } from '../deps.ts';
 import { gitRoutes } from '../git/http.ts';
 import { accountRoutes } from './accounts/routes.ts';
 import type { Api } from './api.ts';
+import { deploymentRoutes } from './deployments/routes.ts';
 import { healthRoutes } from './health/routes.ts';
 import { requireToken } from './plugins/bearer.ts';
 import { requireCapabilities } from './plugins/capability.ts';
@@ -18,6 +19,7 @@ import { limitAddresses, limitTokens, shareLimits } from './plugins/rate-limit.t
 import { logRequests } from './plugins/request-log.ts';
 import { completeRoutes } from './plugins/route-defaults.ts';
 import { hurryBodies, refuseBrokenRequests, timeouts } from './plugins/sockets.ts';
+import { publishingRoutes } from './publishing/routes.ts';
 import { siteRoutes } from './sites/routes.ts';
 import { sourceRoutes } from './source/routes.ts';
 import { templateRoutes } from './templates/routes.ts';
@@ -62,6 +64,8 @@ export async function buildApp(deps: Deps): Promise<Api> {
       templateRoutes(scope, deps);
       siteRoutes(scope, deps);
       sourceRoutes(scope, deps);
+      publishingRoutes(scope, deps);
+      deploymentRoutes(scope, deps);
     });
   });
 

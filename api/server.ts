@@ -1,5 +1,6 @@
 /** The API process. Answers until it is told to stop, then finishes what it has begun. */
 import { readConfig } from '../config.ts';
+import { startRelay } from '../db/outbox.ts';
 import { createDeps } from '../deps.ts';
 import { buildApp } from './app.ts';
 import { startSweeping } from './sweeping.ts';
@@ -11,6 +12,7 @@ const config = readConfig();
 const deps = createDeps(config, { name: 'api' });
 const app = await buildApp(deps);
 const stopSweeping = startSweeping(deps);
+const stopRelay = startRelay(deps);
 const url = await app.listen({ host: config.api.host, port: config.api.port });
 process.send?.({ ready: true, url });
 
@@ -26,6 +28,7 @@ async function stop(): Promise<void> {
   setTimeout(() => process.exit(1), graceMs + 5_000).unref();
   stopSweeping();
   await app.close();
+  await stopRelay();
   await deps.close();
   process.exit(0);
 }

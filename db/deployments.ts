@@ -5,7 +5,6 @@
 import { LockMode } from '@mikro-orm/core';
 import type { Clock } from '../deps.ts';
 import type { ErrorBody } from '../errors.ts';
-import { newId } from '../ids.ts';
 import { workflowIds } from '../workflows/ids.ts';
 import { Account } from './entities/account.ts';
 import { Deployment } from './entities/deployment.ts';
@@ -29,6 +28,7 @@ export async function takeTicket(em: EntityManager, siteId: string): Promise<num
 }
 
 export type AcceptedPublish = {
+  id: string;
   siteId: string;
   hostname: string;
   kind: Extract<DeploymentKind, 'site' | 'posts'>;
@@ -54,7 +54,7 @@ export async function acceptPublish(
     site.lastTicket += 1;
     site.lastNumber += 1;
     const deployment = tx.create(Deployment, {
-      id: newId('dep'),
+      id: publish.id,
       site,
       number: site.lastNumber,
       kind: publish.kind,
@@ -214,14 +214,4 @@ export async function settle(
     }
     await callNext(tx, clock, reference.id);
   });
-}
-
-/** Ends every unfinished publish of a site that is archived, in the caller's transaction. */
-export async function cancelUnfinished(tx: EntityManager, clock: Clock, siteId: string): Promise<void> {
-  const cancelled: { id: string }[] = await tx.execute(
-    `update deployment set status = 'cancelled', finished_at = ?
-     where site_id = ? and status in ('queued', 'building', 'storing') returning id`,
-    [clock.now(), siteId],
-  );
-  for (const { id } of cancelled) enqueue(tx, clock, { kind: 'cancel', workflowId: workflowIds.publishSite(id) });
 }

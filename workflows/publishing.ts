@@ -43,7 +43,7 @@ export async function publishSite({ deploymentId }: { deploymentId: string }): P
     setCurrentDetails('Reads both repositories and takes the drafts out.');
     await snapshotSource.executeWithOptions({ summary: 'both heads, without drafts' }, [deploymentId]);
     setCurrentDetails(
-      'Builds in the sandbox and stores the output. The log: `GET /v1/deployments/' + deploymentId + '/log`.',
+      `Builds in the sandbox and stores the output. The log: \`GET /v1/deployments/${deploymentId}/log\`.`,
     );
     await buildSite.executeWithOptions({ summary: 'sandboxed build, output to the store' }, [deploymentId]);
     setCurrentDetails('Moves the pointer that visitors follow.');

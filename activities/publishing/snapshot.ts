@@ -1,7 +1,9 @@
 /** The source of a build: both trees at their pinned commits as one tar, content mounted at `src/content/`, drafts taken out. */
+import { Readable } from 'node:stream';
 import { type Pack, pack } from 'tar-stream';
 import type { Repository } from '../../db/states.ts';
 import { errors } from '../../errors.ts';
+import { bytesOf } from '../../providers/repositories/objects.ts';
 import type { Repositories } from '../../providers/repositories.ts';
 import type { Store } from '../../providers/store/store.ts';
 import { isDraft, mayBeDraft, UnreadableFrontMatter } from './drafts.ts';
@@ -23,7 +25,7 @@ export async function writeSnapshot(
   commits: SnapshotCommits,
 ): Promise<void> {
   const tar = pack();
-  const stored = store.scratch.put(name, tar);
+  const stored = store.scratch.put(name, Readable.from(tar, { objectMode: false }));
   stored.catch(() => tar.destroy());
   try {
     await addTree(tar, repositories, commits.siteId, 'source', commits.sourceCommit);
@@ -48,7 +50,7 @@ async function addTree(
   const pathsOf = new Map<string, string[]>();
   for (const file of files) pathsOf.set(file.oid, [...(pathsOf.get(file.oid) ?? []), file.path]);
   for await (const blob of repositories.readBlobs(siteId, repository, [...pathsOf.keys()])) {
-    const content = await toBuffer(blob.content);
+    const content = await bytesOf(blob.content);
     for (const path of pathsOf.get(blob.oid) ?? []) {
       if (repository === 'content' && dropped(path, content)) continue;
       await addFile(tar, (repository === 'content' ? contentMount : '') + path, content);
@@ -77,11 +79,4 @@ function dropped(path: string, content: Buffer): boolean {
       nextAction: `Mend the front matter of ${path} in the content repository, push, and publish again.`,
     });
   }
-}
-
-async function toBuffer(content: Buffer | AsyncIterable<Buffer>): Promise<Buffer> {
-  if (Buffer.isBuffer(content)) return content;
-  const chunks: Buffer[] = [];
-  for await (const chunk of content) chunks.push(chunk);
-  return Buffer.concat(chunks);
 }

@@ -1,0 +1,126 @@
+import type { FastifyRequest } from 'fastify';
+import { z } from 'zod';
+import { Deployment } from '../../db/entities/deployment.ts';
+import type { Deps } from '../../deps.ts';
+import { loadDeployment, loadSite } from '../access.ts';
+import type { Api } from '../api.ts';
+import { byId, listOf, newestFirst, page, pageQuery } from '../pages.ts';
+import { idParams } from '../schemas.ts';
+import { logText, streamLog } from './log.ts';
+import { changesOf, failureDetail, manifestOf, restore } from './rules.ts';
+import { deploymentDetailSchema, deploymentSchema, deploymentView, manifestFileSchema } from './schemas.ts';
+
+/** Deployments: listed, read with what changed, their log and files, and restored. */
+export function deploymentRoutes(app: Api, deps: Deps): void {
+  const { secret } = deps.config;
+
+  app.get(
+    '/v1/sites/:id/deployments',
+    {
+      config: { operation: 'deployment.list' },
+      schema: {
+        summary: 'List the deployments',
+        params: idParams,
+        querystring: pageQuery,
+        response: { 200: listOf(deploymentSchema) },
+      },
+    },
+    async ({ em, actor, params, query }) => {
+      const site = await loadSite(em, actor, params.id);
+      const { rows, next_cursor } = await page(
+        secret,
+        ['deployments', site.id],
+        query,
+        newestFirst(em, Deployment, { site: site.id }),
+        byId,
+      );
+      return { items: rows.map((deployment) => deploymentView(deployment)), next_cursor };
+    },
+  );
+
+  app.get(
+    '/v1/deployments/:id',
+    {
+      config: { operation: 'deployment.read' },
+      schema: {
+        summary: 'Read a deployment',
+        description: 'With what changed in it.',
+        params: idParams,
+        response: { 200: deploymentDetailSchema },
+      },
+    },
+    async ({ em, actor, params }) => {
+      const deployment = await loadDeployment(em, actor, params.id);
+      const [detail, changes] = [await failureDetail(em, deployment), await changesOf(em, deps, deployment)];
+      return { ...deploymentView(deployment, detail), ...changes };
+    },
+  );
+
+  app.get(
+    '/v1/deployments/:id/files',
+    {
+      config: { operation: 'deployment.files' },
+      schema: {
+        summary: 'List its files',
+        params: idParams,
+        querystring: pageQuery,
+        response: { 200: listOf(manifestFileSchema) },
+      },
+    },
+    async ({ em, actor, params, query }) => {
+      const deployment = await loadDeployment(em, actor, params.id);
+      const files = (await manifestOf(deps, deployment)) ?? [];
+      const read = (after: string | undefined, limit: number) => {
+        const start = after === undefined ? 0 : files.findIndex((file) => file.path > after);
+        return start < 0 ? [] : files.slice(start, start + limit);
+      };
+      const { rows, next_cursor } = await page(secret, ['files', deployment.id], query, read, (file) => file.path);
+      return { items: rows.map(({ path, sha256, bytes }) => ({ path, sha256, bytes })), next_cursor };
+    },
+  );
+
+  app.get(
+    '/v1/deployments/:id/log',
+    {
+      config: { operation: 'deployment.log' },
+      schema: {
+        summary: 'Read the build log',
+        description: '`text/plain`; with `Accept: text/event-stream` it follows until the deployment has ended.',
+        params: idParams,
+        response: { 200: z.any().describe('The log.') },
+      },
+    },
+    async ({ em, actor, params, headers }, reply) => {
+      const { id } = await loadDeployment(em, actor, params.id);
+      reply.header('cache-control', 'no-store');
+      if (/\btext\/event-stream\b/i.test(headers.accept ?? '')) {
+        return reply
+          .type('text/event-stream')
+          .serializer((body: unknown) => body as string)
+          .send(streamLog(deps, id));
+      }
+      return reply
+        .type('text/plain; charset=utf-8')
+        .serializer((body: unknown) => body as string)
+        .send(await logText(em, id));
+    },
+  );
+
+  app.post(
+    '/v1/deployments/:id/restore',
+    {
+      config: {
+        operation: 'deployment.restore',
+        replay: async ({ em, actor }: Pick<FastifyRequest, 'em' | 'actor'>, id) =>
+          deploymentView(await loadDeployment(em, actor, id)),
+      },
+      schema: {
+        summary: 'Serve this version again',
+        description: 'Nothing is built, sent or changed in git.',
+        params: idParams,
+        response: { 200: deploymentSchema },
+      },
+    },
+    async ({ em, actor, params }) => deploymentView(await restore(em, deps, actor, params.id)),
+  );
+}

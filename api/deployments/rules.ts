@@ -1,0 +1,122 @@
+/** What may be asked of a deployment, and its restore. */
+import { readLogTail } from '../../db/build-log.ts';
+import { goLive, takeTicket } from '../../db/deployments.ts';
+import { Deployment } from '../../db/entities/deployment.ts';
+import type { EntityManager } from '../../db/orm.ts';
+import type { Repository } from '../../db/states.ts';
+import type { Deps } from '../../deps.ts';
+import { errors } from '../../errors.ts';
+import { diffManifests, type ManifestFile, parseManifest } from '../../providers/manifest.ts';
+import { type Actor, loadDeployment, requireActive } from '../access.ts';
+import { isRestorable } from './schemas.ts';
+
+const logTailBytes = 64 * 1024;
+const changesShown = 200;
+const commitsShown = 50;
+
+/** The end of the log of a deployment whose build failed; undefined for any other. */
+export async function failureDetail(em: EntityManager, { id, error }: Deployment): Promise<string | undefined> {
+  return error?.code === 'build_failed' || error?.code === 'build_timeout'
+    ? await readLogTail(em, id, logTailBytes)
+    : undefined;
+}
+
+/** The files of a deployment, sorted by path; none where nothing was built. */
+export async function manifestOf({ store }: Deps, { manifestSha256 }: Deployment): Promise<ManifestFile[] | undefined> {
+  if (!manifestSha256) return undefined;
+  const manifest = await store.readAll(manifestSha256);
+  if (!manifest) throw errors.storage_error('The list of files of this deployment could not be read.');
+  return parseManifest(manifest);
+}
+
+/** The version that was built before this one. */
+async function versionBefore(em: EntityManager, deployment: Deployment): Promise<Deployment | null> {
+  return await em.findOne(
+    Deployment,
+    { site: deployment.site.id, number: { $lt: deployment.number }, status: { $in: ['live', 'retired'] } },
+    { orderBy: { number: 'desc' } },
+  );
+}
+
+/** What the deployment changed in files and commits against the version before it. */
+export async function changesOf(em: EntityManager, deps: Deps, deployment: Deployment) {
+  const before = await versionBefore(em, deployment);
+  const [files, earlier] = await Promise.all([
+    manifestOf(deps, deployment),
+    before ? manifestOf(deps, before) : undefined,
+  ]);
+  const commits = (
+    await Promise.all([commitsOf(deps, deployment, before, 'source'), commitsOf(deps, deployment, before, 'content')])
+  ).flat();
+  if (!files) return { changes: null, commits };
+  const { added, modified, removed } = diffManifests(earlier ?? [], files);
+  const shown = (list: ManifestFile[]) => list.slice(0, changesShown).map(({ path, bytes }) => ({ path, bytes }));
+  return {
+    changes: {
+      against: before?.id ?? null,
+      added: shown(added),
+      modified: shown(modified),
+      removed: shown(removed),
+      counts: { added: added.length, modified: modified.length, removed: removed.length },
+    },
+    commits,
+  };
+}
+
+async function commitsOf(
+  { repositories }: Deps,
+  deployment: Deployment,
+  before: Deployment | null,
+  repository: Repository,
+) {
+  const commitIn = (one: Deployment | null) =>
+    (repository === 'source' ? one?.sourceCommit : one?.contentCommit) ?? null;
+  const to = commitIn(deployment);
+  if (!repositories || !to || !(await repositories.hasCommit(deployment.site.id, repository, to))) return [];
+  const from = commitIn(before);
+  const known = from && (await repositories.hasCommit(deployment.site.id, repository, from)) ? from : null;
+  const commits = await repositories.commits(deployment.site.id, repository, { from: known, to, limit: commitsShown });
+  return commits.map(({ sha, subject, author }) => ({ sha, subject, author, repository }));
+}
+
+/**
+ * Serves an earlier version again: the same pointer moves, nothing is built or sent. Restoring what is live changes nothing.
+ * Throws `not_restorable`, `unarchived_content` (bytes are missing), `superseded` (something newer went live meanwhile).
+ */
+export async function restore(em: EntityManager, deps: Deps, actor: Actor, deploymentId: string): Promise<Deployment> {
+  const deployment = await loadDeployment(em, actor, deploymentId);
+  requireActive(deployment.site);
+  if (deployment.status === 'live') return deployment;
+  if (!isRestorable(deployment)) {
+    throw errors.not_restorable(`Version ${deployment.number} was never live, so there is nothing to bring back.`, {
+      nextAction: `Publish from source with POST /v1/sites/${deployment.site.id}/publish.`,
+    });
+  }
+  const ticket = await takeTicket(em, deployment.site.id);
+  await requireHeldFiles(deps, deployment);
+  const restored = await goLive(em, deps.clock, deploymentId, ticket);
+  if (restored.status !== 'live') {
+    throw errors.superseded('A later publish or restore went live while this one was being done.', {
+      nextAction: `Read GET /v1/sites/${deployment.site.id}/deployments for what is live now.`,
+    });
+  }
+  return restored;
+}
+
+async function requireHeldFiles(deps: Deps, deployment: Deployment): Promise<void> {
+  const files = (await manifestOf(deps, deployment)) ?? [];
+  const held = await deps.store.sizes(files.map((file) => file.sha256));
+  const lost = files.filter((file) => held.get(file.sha256) !== file.bytes);
+  if (lost.length === 0) return;
+  deps.log.error(
+    { deploymentId: deployment.id, lost: lost.length },
+    'the store lacks files of a version that was live',
+  );
+  throw errors.unarchived_content(
+    `${lost.length} files of version ${deployment.number} are missing from the archive, ${lost[0]?.path} first.`,
+    {
+      retryable: false,
+      nextAction: `Publish from source with POST /v1/sites/${deployment.site.id}/publish.`,
+    },
+  );
+}

@@ -1,0 +1,103 @@
+import { z } from 'zod';
+import type { Deployment } from '../../db/entities/deployment.ts';
+import { isSettled } from '../../db/states.ts';
+import { moment } from '../schemas.ts';
+
+const statuses = [
+  'uploading',
+  'queued',
+  'building',
+  'storing',
+  'ready',
+  'live',
+  'retired',
+  'superseded',
+  'failed',
+  'cancelled',
+] as const;
+
+export const deploymentSchema = z
+  .object({
+    id: z.string(),
+    site_id: z.string(),
+    number: z.number().int().describe('Counts the versions of the site.'),
+    kind: z.enum(['site', 'posts', 'upload', 'preview']),
+    status: z.enum(statuses),
+    restorable: z.boolean().describe('Whether POST …/restore brings it back.'),
+    file_count: z.number().int().nullable(),
+    total_bytes: z.number().int().nullable(),
+    source_commit: z.string().nullable(),
+    content_commit: z.string().nullable(),
+    superseded_by: z.string().nullable().describe('The deployment that won, where a later call overtook this one.'),
+    created_by: z.string(),
+    created_at: moment,
+    started_at: moment.nullable(),
+    finished_at: moment.nullable(),
+    live_at: moment.nullable(),
+    next_action: z.string().optional().describe('What to do next, while it is not finished.'),
+    error: z
+      .object({
+        code: z.string(),
+        message: z.string(),
+        retryable: z.boolean(),
+        next_action: z.string().optional(),
+        detail: z.string().optional().describe('The end of the build log; on the single read.'),
+      })
+      .optional()
+      .describe('Why it failed.'),
+  })
+  .meta({ id: 'Deployment' });
+
+const changedFile = z.object({ path: z.string(), bytes: z.number().int() });
+
+export const deploymentDetailSchema = deploymentSchema
+  .extend({
+    changes: z
+      .object({
+        against: z.string().nullable().describe('The version before it; null for the first.'),
+        added: z.array(changedFile),
+        modified: z.array(changedFile),
+        removed: z.array(changedFile),
+        counts: z.object({ added: z.number().int(), modified: z.number().int(), removed: z.number().int() }),
+      })
+      .nullable()
+      .describe('The first 200 files of each kind; null where nothing was built.'),
+    commits: z.array(
+      z.object({ sha: z.string(), subject: z.string(), author: z.string(), repository: z.enum(['source', 'content']) }),
+    ),
+  })
+  .meta({ id: 'DeploymentDetail' });
+
+export const manifestFileSchema = z
+  .object({ path: z.string(), sha256: z.string(), bytes: z.number().int() })
+  .meta({ id: 'ManifestFile' });
+
+/** `detail` is the end of the build log, for a failed one that is shown whole. */
+export function deploymentView(deployment: Deployment, detail?: string): z.output<typeof deploymentSchema> {
+  const { id, error, status } = deployment;
+  return {
+    id,
+    site_id: deployment.site.id,
+    number: deployment.number,
+    kind: deployment.kind,
+    status,
+    restorable: isRestorable(deployment),
+    file_count: deployment.fileCount ?? null,
+    total_bytes: deployment.totalBytes ?? null,
+    source_commit: deployment.sourceCommit ?? null,
+    content_commit: deployment.contentCommit ?? null,
+    superseded_by: deployment.supersededById ?? null,
+    created_by: deployment.createdBy.id,
+    created_at: deployment.createdAt,
+    started_at: deployment.startedAt ?? null,
+    finished_at: deployment.finishedAt ?? null,
+    live_at: deployment.liveAt ?? null,
+    ...(isSettled(status) ? {} : { next_action: `Read GET /v1/deployments/${id} again in about 5 seconds.` }),
+    ...(error ? { error: { ...error, ...(detail === undefined ? {} : { detail }) } } : {}),
+  };
+}
+
+/** Whether it was or is live: its bytes are kept for ever. */
+export function isRestorable({ status }: Deployment): boolean {
+  return status === 'live' || status === 'retired';
+}

@@ -1,0 +1,80 @@
+import type { FastifyRequest } from 'fastify';
+import { z } from 'zod';
+import { waitUntil } from '../../db/changes.ts';
+import { Deployment } from '../../db/entities/deployment.ts';
+import { isSettled } from '../../db/states.ts';
+import type { Deps } from '../../deps.ts';
+import { AppError } from '../../errors.ts';
+import { loadDeployment } from '../access.ts';
+import type { Api } from '../api.ts';
+import { failureDetail } from '../deployments/rules.ts';
+import { deploymentSchema, deploymentView } from '../deployments/schemas.ts';
+import { idParams } from '../schemas.ts';
+import { publish } from './rules.ts';
+
+const publishInput = z.strictObject({
+  scope: z
+    .enum(['site', 'posts'])
+    .default('site')
+    .describe('`site`: both heads. `posts`: the live source with the posts of now.'),
+});
+
+/** Publishing: builds what git holds and makes it live. */
+export function publishingRoutes(app: Api, deps: Deps): void {
+  app.post(
+    '/v1/sites/:id/publish',
+    {
+      config: {
+        operation: 'site.publish',
+        capability: 'builds',
+        makes: 'dep',
+        replay: async ({ em, actor }: Pick<FastifyRequest, 'em' | 'actor'>, id) =>
+          deploymentView(await loadDeployment(em, actor, id)),
+      },
+      schema: {
+        summary: 'Publish a site',
+        description:
+          'Builds in a sandbox and goes live when it is built. Waits as `Prefer` says; after that the answer carries `status` and ' +
+          '`next_action`. A build that fails within the wait answers `build_failed` with its log. `Cache-Control: no-cache` builds even what is live.',
+        params: idParams,
+        body: publishInput,
+        response: { 200: deploymentSchema },
+      },
+    },
+    async (request) => {
+      const { em, actor, params, body, headers } = request;
+      const anew = /(^|,)\s*no-cache\s*(,|$)/i.test(headers['cache-control'] ?? '');
+      const { id } = await publish(em, deps, actor, {
+        id: request.newId('dep'),
+        siteId: params.id,
+        scope: body.scope,
+        anew,
+      });
+      const deployment = await untilSettled(deps, id, request.waitMs);
+      if (deployment.error) throw await failure(deps, deployment);
+      return deploymentView(deployment);
+    },
+  );
+}
+
+async function untilSettled(deps: Deps, id: string, timeoutMs: number): Promise<Deployment> {
+  const load = () => deps.em().findOneOrFail(Deployment, { id });
+  return await waitUntil(
+    deps.changes,
+    { channel: 'deployment_changed', id },
+    load,
+    ({ status }) => isSettled(status),
+    timeoutMs,
+  );
+}
+
+async function failure(deps: Deps, deployment: Deployment): Promise<AppError> {
+  const { error } = deployment;
+  if (!error) throw new Error('a failed deployment has its error');
+  const detail = await failureDetail(deps.em(), deployment);
+  return new AppError(error.code, error.message, {
+    retryable: error.retryable,
+    ...(error.next_action ? { nextAction: error.next_action } : {}),
+    ...(detail === undefined ? {} : { detail }),
+  });
+}

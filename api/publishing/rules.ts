@@ -1,0 +1,125 @@
+/** The rules of a publish: what is built, and when nothing needs to be. */
+import { siteAddress } from '../../config.ts';
+import { acceptPublish } from '../../db/deployments.ts';
+import { Deployment } from '../../db/entities/deployment.ts';
+import type { Site } from '../../db/entities/site.ts';
+import type { EntityManager } from '../../db/orm.ts';
+import { unfinishedStatuses } from '../../db/states.ts';
+import type { Deps } from '../../deps.ts';
+import { errors } from '../../errors.ts';
+import { imageId } from '../../sandbox/image.ts';
+import { type Actor, loadSite, requireActive } from '../access.ts';
+
+const hourMs = 3600_000;
+
+export type Publish = {
+  /** Id of the deployment that is made. */
+  id: string;
+  siteId: string;
+  scope: 'site' | 'posts';
+  /** Build even what is live already. */
+  anew: boolean;
+};
+
+/**
+ * Accepts a publish with both heads as they are now, or answers the live deployment where it has been built from the very same.
+ * Throws `site_archived`, `no_source`, `no_live_version`, `no_live_source`, `rate_limited`.
+ */
+export async function publish(
+  em: EntityManager,
+  deps: Deps,
+  actor: Actor,
+  { id, siteId, scope, anew }: Publish,
+): Promise<Deployment> {
+  const site = await loadSite(em, actor, siteId);
+  requireActive(site);
+  const live = site.liveDeploymentId ? await em.findOne(Deployment, { id: site.liveDeploymentId }) : null;
+  const commits = await pinnedCommits(deps, site, scope, live);
+  const siteUrl = siteAddress(deps.config, site.name);
+  if (!anew && live && (await isSame(em, live, { ...commits, siteUrl }))) return live;
+  await requireRoom(em, deps, site);
+  const deployment = await acceptPublish(em, deps.clock, {
+    id,
+    siteId,
+    hostname: new URL(siteUrl).host,
+    kind: scope,
+    ...commits,
+    siteUrl,
+    createdBy: actor.accountId,
+  });
+  if (!deployment) requireActive({ ...site, status: 'archived' });
+  return deployment ?? fail();
+}
+
+function fail(): never {
+  throw new Error('a publish was neither accepted nor refused');
+}
+
+async function pinnedCommits({ repositories }: Deps, site: Site, scope: Publish['scope'], live: Deployment | null) {
+  if (!repositories) throw errors.no_repositories('This deployment of the platform holds no repositories.');
+  const contentCommit = await repositories.head(site.id, 'content');
+  if (scope === 'posts') return { sourceCommit: await liveSource(repositories, site, live), contentCommit };
+  const sourceCommit = await repositories.head(site.id, 'source');
+  if (!sourceCommit) {
+    throw errors.no_source(`The site ${site.name} has no source yet.`, {
+      nextAction: 'Push to the main branch of its git repository, then publish.',
+    });
+  }
+  return { sourceCommit, contentCommit };
+}
+
+async function liveSource(
+  repositories: NonNullable<Deps['repositories']>,
+  site: Site,
+  live: Deployment | null,
+): Promise<string> {
+  const nextAction = `Publish the whole site with POST /v1/sites/${site.id}/publish and scope "site".`;
+  if (!live)
+    throw errors.no_live_version(`The site ${site.name} is not live yet, and posts need a live site.`, { nextAction });
+  const commit = live.sourceCommit;
+  if (!commit || !(await repositories.hasCommit(site.id, 'source', commit))) {
+    throw errors.no_live_source('What is live was not built from the source that the platform holds.', { nextAction });
+  }
+  return commit;
+}
+
+let image: Promise<string> | undefined;
+
+/** Whether the live version is what this publish would make, and nothing else is on its way. */
+async function isSame(
+  em: EntityManager,
+  live: Deployment,
+  wanted: { sourceCommit: string; contentCommit: string | null; siteUrl: string },
+): Promise<boolean> {
+  if (
+    live.sourceCommit !== wanted.sourceCommit ||
+    (live.contentCommit ?? null) !== wanted.contentCommit ||
+    live.siteUrl !== wanted.siteUrl
+  ) {
+    return false;
+  }
+  image ??= imageId();
+  if (live.image !== (await image)) return false;
+  return (await em.count(Deployment, { site: live.site.id, status: { $in: [...unfinishedStatuses] } })) === 0;
+}
+
+/** Throws `rate_limited` when the owner's sites were published as often as may be in the last hour. */
+async function requireRoom(em: EntityManager, { config, clock }: Deps, site: Site): Promise<void> {
+  const limit = config.limits.publishes_per_hour;
+  const since = new Date(clock.now().getTime() - hourMs);
+  const recent = await em.find(
+    Deployment,
+    { site: { account: site.account.id }, createdAt: { $gt: since }, kind: { $in: ['site', 'posts'] } },
+    { orderBy: { createdAt: 'desc' }, limit, fields: ['createdAt'] },
+  );
+  const oldest = recent[limit - 1];
+  if (!oldest) return;
+  const retryAfterSeconds = Math.ceil((oldest.createdAt.getTime() - since.getTime()) / 1000);
+  throw errors.rate_limited(
+    `The sites of this account were published ${limit} times in the last hour, which is as often as may be.`,
+    {
+      retryAfterSeconds,
+      nextAction: `Send the same call again in ${retryAfterSeconds} seconds.`,
+    },
+  );
+}

@@ -1,0 +1,34 @@
+/** The recurring work, as Temporal Schedules: made or brought up to date each time a worker starts. */
+import { type Client, ScheduleAlreadyRunning, type ScheduleOptions } from '@temporalio/client';
+import { queues, workflowIds } from '../workflows/ids.ts';
+
+const recurring = [
+  { name: 'reconcile', type: 'reconcile', every: '1 minute', note: 'Holds unfinished rows against their workflows.' },
+  { name: 'sweep', type: 'sweep', every: '1 hour', note: 'Deletes what is past its time.' },
+  { name: 'sweep-orphans', type: 'sweepOrphans', every: '2 minutes', note: 'Removes builds that killed workers left.' },
+] as const;
+
+export async function ensureSchedules(temporal: Client): Promise<void> {
+  for (const { name, type, every, note } of recurring) {
+    const scheduleId = workflowIds.schedule(name);
+    const schedule = {
+      spec: { intervals: [{ every }] },
+      action: {
+        type: 'startWorkflow',
+        workflowType: type,
+        workflowId: scheduleId,
+        taskQueue: queues.platform,
+        args: [],
+        staticSummary: note,
+      },
+      policies: { overlap: 'SKIP', catchupWindow: '1 minute' },
+      state: { note },
+    } as const satisfies Omit<ScheduleOptions, 'scheduleId'>;
+    try {
+      await temporal.schedule.create({ scheduleId, ...schedule });
+    } catch (error) {
+      if (!(error instanceof ScheduleAlreadyRunning)) throw error;
+      await temporal.schedule.getHandle(scheduleId).update(() => schedule);
+    }
+  }
+}

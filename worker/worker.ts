@@ -1,0 +1,120 @@
+/** The worker's process: it serves the task queues that the configuration names, and relays the outbox. */
+import { createHash } from 'node:crypto';
+import {
+  DefaultLogger,
+  type LogLevel,
+  NativeConnection,
+  Runtime,
+  Worker,
+  type WorkerOptions,
+} from '@temporalio/worker';
+import { createBuildActivities, createPlatformActivities } from '../activities/index.ts';
+import { type Config, readConfig } from '../config.ts';
+import { startRelay } from '../db/outbox.ts';
+import { createDeps, type Deps } from '../deps.ts';
+import { openSandbox } from '../providers/sandbox/open.ts';
+import type { Sandbox } from '../providers/sandbox/sandbox.ts';
+import { queues } from '../workflows/ids.ts';
+import { workflowBundle } from './bundle.ts';
+import { ensureSchedules } from './schedules.ts';
+
+const pinoLevels: Record<LogLevel, 'trace' | 'debug' | 'info' | 'warn' | 'error'> = {
+  TRACE: 'trace',
+  DEBUG: 'debug',
+  INFO: 'info',
+  WARN: 'warn',
+  ERROR: 'error',
+};
+
+const config = readConfig();
+const deps = createDeps(config, { name: 'worker' });
+const logger = new DefaultLogger('INFO', ({ level, message, meta }) => {
+  deps.log[pinoLevels[level]](meta?.error ? { err: meta.error, ...meta } : (meta ?? {}), message);
+});
+Runtime.install({ logger, shutdownSignals: [] });
+
+const sandbox = config.queues.includes('builds') ? await openBuildSandbox(config, deps) : undefined;
+const connection = await connect(config, deps);
+const workers = await createWorkers();
+const stopRelay = config.queues.includes('platform') ? startRelay(deps) : undefined;
+const running = Promise.all(workers.map((worker) => worker.run()));
+
+for (const signal of ['SIGTERM', 'SIGINT'] as const) process.once(signal, shutDown);
+process.once('disconnect', shutDown);
+if (config.queues.includes('platform')) await ensureSchedules(deps.temporal);
+process.send?.({ ready: true });
+deps.log.info({ queues: config.queues, sandbox: sandbox?.kind }, 'ready');
+
+try {
+  await running;
+} finally {
+  await stopRelay?.();
+  await sandbox?.close();
+  await connection.close();
+  await deps.close();
+}
+
+function shutDown(): void {
+  for (const worker of workers) if (worker.getState() === 'RUNNING') worker.shutdown();
+}
+
+async function createWorkers(): Promise<Worker[]> {
+  const common: Omit<WorkerOptions, 'taskQueue'> = {
+    connection,
+    namespace: config.temporal.namespace,
+    maxHeartbeatThrottleInterval: '1s',
+  };
+  const made: Worker[] = [];
+  if (config.queues.includes('platform')) {
+    made.push(
+      await Worker.create({
+        ...common,
+        taskQueue: queues.platform,
+        workflowBundle: await workflowBundle(config.dataDir, logger),
+        activities: createPlatformActivities(deps),
+        shutdownGraceTime: '10 seconds',
+        shutdownForceTime: '20 seconds',
+      }),
+    );
+  }
+  if (sandbox) {
+    made.push(
+      await Worker.create({
+        ...common,
+        taskQueue: queues.builds,
+        activities: createBuildActivities({ ...deps, sandbox }),
+        maxConcurrentActivityTaskExecutions: config.buildSlots,
+        // A build that is cut off begins again on the next worker: better at once than after a wait.
+        shutdownGraceTime: '1 second',
+        shutdownForceTime: '20 seconds',
+      }),
+    );
+  }
+  return made;
+}
+
+/** Waits for the workflow engine: a worker that starts first is no fault. */
+async function connect({ temporal }: Config, { log }: Deps): Promise<NativeConnection> {
+  for (;;) {
+    try {
+      return await NativeConnection.connect({ address: temporal.address });
+    } catch (error) {
+      log.warn({ err: error }, 'the workflow engine does not answer yet');
+      await new Promise((resolve) => setTimeout(resolve, 1000));
+    }
+  }
+}
+
+function openBuildSandbox(
+  { sandbox, dataDir, dockerHost, secret }: Config,
+  { log }: Deps,
+): Promise<Sandbox | undefined> {
+  return openSandbox({
+    mode: sandbox,
+    dataDir,
+    dockerHost,
+    owner: createHash('sha256').update(`sandbox owner ${secret}`).digest('hex').slice(0, 16),
+    log: { info: (text) => log.info(text), warn: (text) => log.warn(text) },
+    onProgress: (line) => log.info(line),
+  });
+}
