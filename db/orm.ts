@@ -26,6 +26,8 @@ export function openOrm(databaseUrl: string, options: { poolMax?: number } = {})
       },
       pool: { min: 0, max: options.poolMax ?? 10 },
       forceUtcTimezone: true,
+      // It would write to the terminal of whoever starts us; who migrates is told what ran.
+      logger: () => {},
     }),
   );
 }

@@ -7,7 +7,7 @@ import type { EntityManager } from '../../db/orm.ts';
 import { unfinishedStatuses } from '../../db/states.ts';
 import type { Deps } from '../../deps.ts';
 import { errors } from '../../errors.ts';
-import { imageId } from '../../sandbox/image.ts';
+import { buildImageId } from '../../providers/sandbox/identity.ts';
 import { type Actor, loadSite, requireActive } from '../access.ts';
 
 const hourMs = 3600_000;
@@ -83,8 +83,6 @@ async function liveSource(
   return commit;
 }
 
-let image: Promise<string> | undefined;
-
 /** Whether the live version is what this publish would make, and nothing else is on its way. */
 async function isSame(
   em: EntityManager,
@@ -98,8 +96,7 @@ async function isSame(
   ) {
     return false;
   }
-  image ??= imageId();
-  if (live.image !== (await image)) return false;
+  if (live.image !== (await buildImageId())) return false;
   return (await em.count(Deployment, { site: live.site.id, status: { $in: [...unfinishedStatuses] } })) === 0;
 }
 

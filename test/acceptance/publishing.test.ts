@@ -1,65 +1,11 @@
 /** The main job, over the wire alone: a site is made, cloned, changed, pushed, published, visited, broken, mended and restored. */
-import { execFile } from 'node:child_process';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { promisify } from 'node:util';
-import { afterAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { useStack } from '../stack/stack.ts';
+import { change, clone, expectPage, newSite, page, post, publish } from './story.ts';
 
 const stack = useStack();
-const folders: string[] = [];
-afterAll(() => Promise.all(folders.map((folder) => rm(folder, { recursive: true, force: true }))));
-
-let count = 0;
-async function newSite(template = 'blank') {
-  const name = `story-${process.pid}-${++count}`;
-  const { body } = await stack.api('/v1/sites', { method: 'POST', body: { name, title: 'A story', template } });
-  return body as { id: string; name: string; git: { source: string; content: string } };
-}
-
-async function post(path: string, body: unknown = {}, headers: Record<string, string> = { prefer: 'wait=50' }) {
-  return await stack.api(path, { method: 'POST', body, headers });
-}
-
-async function clone(
-  site: { id: string },
-  repository: 'source' | 'content',
-): Promise<(...args: string[]) => Promise<string>> {
-  const { body } = await post(`/v1/sites/${site.id}/git-credentials`, { repository, access: 'write' });
-  const url = new URL(body.url);
-  url.username = body.username;
-  url.password = body.password;
-  const folder = await mkdtemp(join(tmpdir(), 'frontage-story-'));
-  folders.push(folder);
-  const git = async (...args: string[]) => {
-    const identity = ['-c', 'user.name=Ada', '-c', 'user.email=ada@example.com'];
-    const { stdout } = await promisify(execFile)('git', ['-C', folder, ...identity, ...args]);
-    return stdout;
-  };
-  await git('clone', '-q', url.href, '.');
-  return git;
-}
-
-async function change(site: { id: string }, path: string, text: string | null) {
-  const changes = [text === null ? { path, delete: true } : { path, text }];
-  const answer = await post(`/v1/sites/${site.id}/commits`, { message: `Change ${path}`, changes });
-  expect(answer.status).toBe(200);
-}
-
-async function publish(site: { id: string }, scope: 'site' | 'posts' = 'site') {
-  return await post(`/v1/sites/${site.id}/publish`, { scope });
-}
-
-/** Every edge serves what is live within a second. */
-async function expectPage(site: { name: string }, path: string, words: string) {
-  await expect
-    .poll(async () => (await stack.visit(site.name, path)).text, { timeout: 2000, interval: 20 })
-    .toContain(words);
-}
-
-const page = (words: string) =>
-  `<html lang="en"><head><title>${words}</title></head><body><h1>${words}</h1></body></html>\n`;
 
 test('a site is made, cloned, changed, pushed, published and visited', async () => {
   const site = await newSite('blog');

@@ -1,0 +1,62 @@
+/** What the acceptance tests of publishing do again and again, over the wire alone. */
+import { execFile } from 'node:child_process';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { afterAll, expect } from 'vitest';
+import { useStack } from '../stack/stack.ts';
+
+const stack = useStack();
+const folders: string[] = [];
+afterAll(() => Promise.all(folders.map((folder) => rm(folder, { recursive: true, force: true }))));
+
+let count = 0;
+export async function newSite(template = 'blank') {
+  const name = `story-${process.pid}-${++count}`;
+  const { body } = await stack.api('/v1/sites', { method: 'POST', body: { name, title: 'A story', template } });
+  return body as { id: string; name: string; git: { source: string; content: string } };
+}
+
+export async function post(path: string, body: unknown = {}, headers: Record<string, string> = { prefer: 'wait=50' }) {
+  return await stack.api(path, { method: 'POST', body, headers });
+}
+
+export async function clone(
+  site: { id: string },
+  repository: 'source' | 'content',
+): Promise<(...args: string[]) => Promise<string>> {
+  const { body } = await post(`/v1/sites/${site.id}/git-credentials`, { repository, access: 'write' });
+  const url = new URL(body.url);
+  url.username = body.username;
+  url.password = body.password;
+  const folder = await mkdtemp(join(tmpdir(), 'frontage-story-'));
+  folders.push(folder);
+  const git = async (...args: string[]) => {
+    const identity = ['-c', 'user.name=Ada', '-c', 'user.email=ada@example.com'];
+    const { stdout } = await promisify(execFile)('git', ['-C', folder, ...identity, ...args]);
+    return stdout;
+  };
+  await git('clone', '-q', url.href, '.');
+  return git;
+}
+
+export async function change(site: { id: string }, path: string, text: string | null) {
+  const changes = [text === null ? { path, delete: true } : { path, text }];
+  const answer = await post(`/v1/sites/${site.id}/commits`, { message: `Change ${path}`, changes });
+  expect(answer.status).toBe(200);
+}
+
+export async function publish(site: { id: string }, scope: 'site' | 'posts' = 'site') {
+  return await post(`/v1/sites/${site.id}/publish`, { scope });
+}
+
+/** Every edge serves what is live within a second. */
+export async function expectPage(site: { name: string }, path: string, words: string) {
+  await expect
+    .poll(async () => (await stack.visit(site.name, path)).text, { timeout: 2000, interval: 20 })
+    .toContain(words);
+}
+
+export const page = (words: string) =>
+  `<html lang="en"><head><title>${words}</title></head><body><h1>${words}</h1></body></html>\n`;
