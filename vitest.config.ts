@@ -8,12 +8,12 @@ export default defineConfig({
     testTimeout: 30_000,
     hookTimeout: 60_000,
     projects: [
-      { test: { name: 'architecture', include: ['test/architecture.test.ts'] } },
+      { test: { name: 'architecture', include: ['test/architecture.test.ts', 'test/coverage/**/*.test.ts'] } },
       {
         test: {
           name: 'unit',
           include: ['test/**/*.test.ts'],
-          exclude: ['test/architecture.test.ts', 'test/acceptance/**'],
+          exclude: ['test/architecture.test.ts', 'test/coverage/**', 'test/acceptance/**'],
           globalSetup: ['./test/stack/services-setup.ts'],
           maxWorkers: 2,
         },

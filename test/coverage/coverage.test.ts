@@ -1,0 +1,67 @@
+import { existsSync, globSync, readFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { expect, test } from 'vitest';
+import { catalog } from '../../errors.ts';
+import { codes } from './codes.ts';
+import { claimed, type Row } from './row.ts';
+import { rows, unshown } from './rows.ts';
+
+const root = join(import.meta.dirname, '../..');
+const text = (file: string) => readFileSync(join(root, file), 'utf8');
+const named = ({ kind, name }: Row) => `${kind}: ${name}`;
+const claims = rows.filter(({ by }) => claimed.includes(by));
+
+/** The names of a file's tests: the strings that a call begins with and goes on after. */
+function titles(file: string): string[] {
+  if (!existsSync(join(root, file))) return [];
+  const titled = /(?:\b(?:test|it)(?:\.\w+(?:\([^()]*\))?)*|\))\(\s*(['"`])((?:\\.|(?!\1)[^\\])*)\1,/g;
+  return [...text(file).matchAll(titled)].map(([, , title = '']) => title);
+}
+
+test('every row that a capability claims is shown by a test, or is listed with the reason why not', () => {
+  const missing = claims.filter(({ shownBy, name }) => !shownBy && !unshown[name]);
+  expect(missing.map(named)).toEqual([]);
+  const open = claims.filter(({ shownBy }) => !shownBy).map((row) => `  ${named(row)}: ${unshown[row.name]}`);
+  console.info(`${claims.length - open.length} of ${claims.length} claimed rows are shown.\n${open.join('\n')}`);
+});
+
+test('what is listed as not shown is claimed and not shown', () => {
+  const open = claims.filter(({ shownBy }) => !shownBy).map(({ name }) => name);
+  expect(Object.keys(unshown).filter((name) => !open.includes(name))).toEqual([]);
+});
+
+test('every test that a row names is there', () => {
+  const gone = rows.filter(({ shownBy }) => shownBy && !titles(shownBy.file).some((t) => t.includes(shownBy.test)));
+  expect(gone.map((row) => `${named(row)} <- ${row.shownBy?.file}: ${row.shownBy?.test}`)).toEqual([]);
+});
+
+test('no row stands in the list twice', () => {
+  const names = rows.map(named);
+  expect(names.filter((name, index) => names.indexOf(name) !== index)).toEqual([]);
+});
+
+test('every error code is in the list, with the status and the retryable that the catalog has', () => {
+  const listed = codes.map(({ name, status, retryable }) => [name, { status, retryable }]);
+  const known = Object.entries(catalog).map(([name, { status, retryable }]) => [name, { status, retryable }]);
+  expect(Object.fromEntries(listed)).toEqual(Object.fromEntries(known));
+});
+
+test('a test that shows an error code knows the code', () => {
+  const words = ({ file }: { file: string }) => globSync(join(root, dirname(file), '*.ts')).map((f) => readFileSync(f));
+  const unread = codes.filter(({ name, shownBy }) => shownBy && !words(shownBy).some((bytes) => bytes.includes(name)));
+  expect(unread.map(named)).toEqual([]);
+});
+
+test('every route under /v1 is in the list, and every call that is claimed has its route', () => {
+  const route = /\.(get|post|put|patch|delete)\(\s*'(\/v1[^']*)'/g;
+  const routes = globSync('api/*/routes.ts', { cwd: root }).flatMap((file) =>
+    [...text(file).matchAll(route)].map(
+      ([, method = '', path = '']) =>
+        `${method.toUpperCase()} ${path.replaceAll(/:(\w+)/g, '{$1}').replace('*', '{path}')}`,
+    ),
+  );
+  expect(routes.length).toBeGreaterThan(20);
+  const calls = (among: Row[]) => among.filter(({ kind }) => kind === 'endpoint').map(({ name }) => name);
+  expect(routes.filter((name) => !calls(rows).includes(name))).toEqual([]);
+  expect(calls(claims).filter((name) => name.includes(' /v1/') && !routes.includes(name))).toEqual([]);
+});

@@ -1,0 +1,18 @@
+/** Every mail that goes out, and what is read instead of one. */
+import { later } from './row.ts';
+
+export const events = [
+  ...later('event', 'people', [
+    'a sign-in link goes to the address of the account',
+    'an agent’s request for access goes to the address of the account',
+    'an invitation goes to the invited address and names the site by hostname',
+    'the list of invitations shows what waits for the account',
+  ]),
+  ...later('event', 'show', ['open_comments shows what waits for the agent']),
+  ...later('event', 'visitors', [
+    'a submission goes to the notify_to of its form',
+    'a submission without a sender is stored, not mailed, and says so',
+    'a booking goes to the notify_to of the site',
+  ]),
+  ...later('event', 'money', ['a payout offer is mailed to nobody and counted in offers_to_answer']),
+];

@@ -1,0 +1,30 @@
+/** Every cap. */
+import { later, rowsOf } from './row.ts';
+
+export const limits = [
+  ...rowsOf('limit', 'publish', {
+    'a body is at most 1 MiB': ['api/errors', 'a body over 1 MiB is body_too_large, and one of 1 MiB is read'],
+    'a list takes a limit of 1 to 200': ['api/errors', 'GET %s is %s'],
+    'a list holds 50 items unless asked': ['api/pages', 'a list holds 50 items unless the call says otherwise'],
+    'the account answer reports every cap of the catalog': [
+      'api/account',
+      'the account says what it has, what caps it',
+    ],
+    'sites of an account': ['api/sites', 'the cap on sites holds under calls at once'],
+    'tokens of an account': ['api/tokens', 'the cap on tokens holds under calls at once'],
+    'bytes of a file, bytes and files of a site': ['git/rules', 'a push is refused that brings $brings'],
+    'bytes of a push': ['git/broken', 'over the cap is refused with a line that says so'],
+    'bytes and files of what a build makes': ['sandbox/hostile', '$what is over the plan'],
+    'seconds of a build': ['sandbox/hostile', 'a build that never ends is ended at its time'],
+    'publishes in an hour': null,
+    'calls in a minute, of a token and of an address': ['api/rate-limits', 'a token passes exactly as often'],
+    'a cap on frequency says when to come back': ['api/rate-limits', 'a refused call says when to come back'],
+  }),
+  ...later('limit', 'people', ['one open invitation for an address and a site', 'collaborators of a site']),
+  ...later('limit', 'material', ['files in a day, over every way in', 'files and bytes of an upload link']),
+  ...later('limit', 'show', ['a comment’s note has at most 500 characters', 'preview slots of a site']),
+  ...later('limit', 'visitors', ['submissions are kept 180 days', 'forms of a site', 'seats of a calendar']),
+  ...later('limit', 'money', ['one open payout offer for a site']),
+  ...later('limit', 'domains', ['domains of an account']),
+  ...later('limit', 'agents', ['feedback in a day']),
+];

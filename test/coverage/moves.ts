@@ -1,0 +1,83 @@
+/** Every move from one state to another, and what comes with it. */
+import { later, rowsOf } from './row.ts';
+
+export const moves = [
+  ...rowsOf('move', 'publish', {
+    'publishing a site puts the heads of both repositories live': [
+      'acceptance/publishing',
+      'a site is made, cloned, changed, pushed, published and visited',
+    ],
+    'publishing posts puts the source that is live with the posts of now live': [
+      'acceptance/publishing',
+      'posts are published with the live source, and unpublished source stays unpublished',
+    ],
+    'restoring serves an earlier deployment, and no git branch moves': [
+      'acceptance/publishing',
+      'an earlier version comes back at once, and no git branch moves',
+    ],
+    'a restore while something newer went live is refused': null,
+    'a build that fails leaves the live version as it was': [
+      'acceptance/publishing',
+      'a build that fails says why with its log, and the live version stays',
+    ],
+    'a publish that a newer one overtakes before it builds is superseded': [
+      'acceptance/publishing',
+      'of publishes that wait for one that builds, the newest wins and names itself to the others',
+    ],
+    'a draft post never reaches the live site': [
+      'acceptance/publishing',
+      'a draft never reaches the live site, and front matter that cannot be read fails the build',
+    ],
+    'archiving a site ends what is being built for it': [
+      'api/sites',
+      'archiving ends what is being built, and says so to its workflow',
+    ],
+    'an archived site serves nothing, and comes back as it was': [
+      'acceptance/publishing',
+      'an archived site serves nothing, takes no publish, and what was being built for it stops',
+    ],
+    'a token is revoked at once, by any other than itself': [
+      'api/tokens',
+      'a token is renamed, and revoked at once by another one of the account',
+    ],
+    'a token ends at its expiry': ['api/tokens', 'a token ends at the moment of its expiry'],
+  }),
+  ...later('move', 'people', [
+    'accepting an invitation makes the account a collaborator',
+    'an invitation that is withdrawn cannot be accepted',
+    'an expired invitation holds the one slot of its address until it is withdrawn',
+    'when an acceptance wins over a withdrawal, the answer points at removing the collaborator',
+    'removing a collaborator ends the access of every token of that account',
+    'an access request ends approved, refused, expired or redeemed once',
+  ]),
+  ...later('move', 'material', [
+    'a deployment from built output goes live when the last of its files has come',
+    'a deployment past the stage that takes files takes none',
+  ]),
+  ...later('move', 'show', [
+    'a preview slot is empty, holds a draft, holds work of its own, or is marked for removal',
+    'a comment thread is resolved and opened again by either side',
+  ]),
+  ...later('move', 'visitors', [
+    'a form that is disabled takes no submissions and keeps those it has',
+    'a form that is enabled takes submissions again',
+    'a form that is removed, confirmed, takes its submissions with it',
+    'a live booking that is cancelled frees its seat',
+    'a hold that ran out is live no more and cannot be cancelled',
+    'a site that stops taking bookings, confirmed, has its calendars archived and not deleted',
+  ]),
+  ...later('move', 'money', [
+    'accepting a payout offer makes the site pay into the account',
+    'a payout offer is answered by the party that did not open it',
+    'a payout offer that ran out or was taken back cannot be accepted',
+    'a payout agreement is ended by the owner of either side',
+    'a payment that is refunded goes back to where the charge went',
+  ]),
+  ...later('move', 'domains', [
+    'a domain that is attached serves the site, its certificate and records without further calls',
+    'a domain that is detached serves the site no more',
+    'a domain is live only when its status and its certificate are both active',
+    'a domain that moved or was deleted is tried again on a schedule',
+    'a blocked domain waits for a person',
+  ]),
+];

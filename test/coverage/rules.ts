@@ -1,0 +1,86 @@
+/** What holds for calls, the source and access, beside the calls themselves. */
+import { later, rowsOf } from './row.ts';
+
+export const rules = [
+  ...rowsOf('rule', 'publish', {
+    'an error is one key, error, with code, message and retryable': ['api/errors', 'gets the one-key body'],
+    'the code is described in one catalog': ['api/description', 'every error code of the catalog is described'],
+    'next_action says the remedy where there is one': ['acceptance/publishing', 'a build that fails says why'],
+    'request_id comes with an internal error': ['api/errors', 'what fails unexpectedly is internal with the request'],
+    'detail comes with a build failure and is its log': ['acceptance/publishing', 'a build that fails says why'],
+    'what is not finished answers 200 with status and next_action': [
+      'acceptance/publishing',
+      'a caller who does not wait is told what to do next, and reads the end later',
+    ],
+    'every call under /v1 asks for a token': ['api/hostile', '%s asks for a token before anything else'],
+    'no call answers an unexpected failure to wrong input': ['api/hostile', 'nothing of all this failed unexpectedly'],
+    'a body is read by its schema, and an unknown field refused': ['api/hostile', '%s takes no body that its schema'],
+    'a list answers next_cursor until its end': ['api/pages', 'pages show every site once, newest first'],
+    'a cursor opens its own list of its own account alone': ['api/pages', 'a cursor that was altered, of another list'],
+    'deployments come newest first': ['acceptance/publishing', 'deployments are listed newest first, in pages'],
+    'an id is no credential: a site of another account is not found': [
+      'api/sites',
+      'a site is another account’s secret',
+    ],
+    'a deployment of another account is not found': [
+      'acceptance/publishing',
+      "another account's deployment is not found",
+    ],
+    'a token of another account is not found': ['api/tokens', "another account's token is not found"],
+    'an expiry of a token is in the future': ['api/tokens', 'an expiry has to be in the future'],
+    'tokens are listed with their last use': ['api/tokens', 'the last use is listed'],
+    'a git credential opens one repository': ['git/access', 'that is wrong, has run out or belongs elsewhere opens'],
+    'a path below src/content/ belongs to the content repository': ['git/commits', 'below src/content/ goes to'],
+    'a batch that crosses the repositories is refused': ['git/rules', 'a push is refused that brings $brings'],
+    'the content repository takes the formats of a list': ['git/rules', 'a push is refused that brings $brings'],
+    'a frozen file is refused by the API as by a push': ['git/rules', 'by the API, with the same rule'],
+    'a refused push changes nothing and says why': [
+      'git/rules',
+      'by git, with a line that names the file and the rule',
+    ],
+    "the framework's configuration is not frozen": ['git/rules', 'a push goes in that brings $brings'],
+    'src/assets takes what the build can read, public/ PDF alone': ['git/rules', 'a push is refused that brings'],
+    'the type of a file is read from its bytes': ['git/rules', 'a push is refused that brings $brings'],
+    'a starter builds as it is': ['sandbox/sites', 'the starter %s builds with its posts and without any'],
+    'the site says what of it is not published': ['api/sites', 'a site says what of it is not published'],
+    'a deployment says what changed in it': ['acceptance/publishing', 'a site is made, cloned, changed, pushed'],
+    'a deployment says whether it can be restored': ['acceptance/publishing', 'an earlier version comes back at once'],
+    'the account says its counts, limits and capabilities': ['api/account', 'the account says what it has'],
+    'what is switched off answers its own code': ['api/capabilities', 'each capability that is off has its own code'],
+    'no answer names a provider or carries its words': ['api/errors', 'its words stay in the log'],
+    'a site is served on its name under the base domain': ['edge/hosts', '%s: the site'],
+  }),
+  ...later('rule', 'people', [
+    'a collaborator passes the access check of a site and is refused what is the owner’s',
+    'the address of an account is changed only after the new one is confirmed',
+    'an acceptance is for the account of the token alone',
+  ]),
+  ...later('rule', 'material', [
+    'asset writes, photos, commits and upload links share one daily allowance',
+    'an upload link is bound to site, expiry, number of files and bytes per file',
+  ]),
+  ...later('rule', 'show', [
+    'the site list counts open comment threads',
+    'a thread without its picture says why',
+    'a slot has a draft that drafts of posts are seen on',
+  ]),
+  ...later('rule', 'visitors', [
+    'the address that a form posts to never changes',
+    'notify_to is one of the addresses of the site, which notify_options lists',
+    'submissions come newest first, and as CSV',
+    'a booking keeps a hash of the address, not the address',
+    'the calls of visitors need no token',
+  ]),
+  ...later('rule', 'money', [
+    'a secret key is sealed, and only its last four characters are shown',
+    'every opening of a pay link mints a fresh page',
+    'the reference of a payment is not read',
+    'an account with its own key is refused onboarding',
+    'a payout account says what it waits for',
+  ]),
+  ...later('rule', 'domains', ['the account lists the ways to onboard a domain', 'no domain is ever registered']),
+  ...later('rule', 'agents', [
+    'the account names the version of the skill tree',
+    'tools of what is off are not listed',
+  ]),
+];
