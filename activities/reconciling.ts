@@ -2,6 +2,7 @@
 import { WorkflowNotFoundError } from '@temporalio/client';
 import { settle } from '../db/deployments.ts';
 import { Deployment } from '../db/entities/deployment.ts';
+import { GitCredential } from '../db/entities/git-credential.ts';
 import { OutboxEntry } from '../db/entities/outbox-entry.ts';
 import { unfinishedStatuses } from '../db/states.ts';
 import { errors } from '../errors.ts';
@@ -26,19 +27,25 @@ export function reconcilingActivities(deps: PlatformDeps) {
     }
   }
 
-  async function restart(deploymentId: string): Promise<void> {
-    await deps
+  /** Sends the start again. False where the entry is gone: it was sent longer ago than entries are kept. */
+  async function restart(deploymentId: string): Promise<boolean> {
+    const sent = await deps
       .em()
-      .execute(`update outbox set sent_at = null where workflow_id = ? and kind = 'start'`, [
+      .execute(`update outbox set sent_at = null where workflow_id = ? and kind = 'start' returning id`, [
         workflowIds.publishSite(deploymentId),
       ]);
-    log.warn({ deploymentId, repair: 'restarted' }, 'an unfinished publish had no workflow: started again');
+    if (sent.length > 0)
+      log.warn({ deploymentId, repair: 'restarted' }, 'an unfinished publish had no workflow: started again');
+    return sent.length > 0;
   }
 
   async function fail(deploymentId: string): Promise<void> {
     const error = errors.internal('The platform could not finish this publish.', { nextAction: 'Publish again.' });
     await settle(deps.em(), clock, deploymentId, { status: 'failed', error: error.toBody() });
-    log.error({ deploymentId, repair: 'failed' }, 'an unfinished publish had a workflow that ended: marked as failed');
+    log.error(
+      { deploymentId, repair: 'failed' },
+      'an unfinished publish has no workflow that could end it: marked as failed',
+    );
   }
 
   return {
@@ -54,10 +61,9 @@ export function reconcilingActivities(deps: PlatformDeps) {
       const repaired = { restarted: 0, failed: 0 };
       for (const { id } of unfinished) {
         const workflow = await workflowOf(id);
-        if (workflow === 'missing') {
-          await restart(id);
+        if (workflow === 'missing' && (await restart(id))) {
           repaired.restarted += 1;
-        } else if (workflow === 'ended') {
+        } else if (workflow !== 'running') {
           await fail(id);
           repaired.failed += 1;
         }
@@ -65,20 +71,14 @@ export function reconcilingActivities(deps: PlatformDeps) {
       return repaired;
     },
 
-    /** Deletes what is past its time. Answers how many rows went. */
+    /** Deletes what is past its time; what the API remembers for itself, it sweeps itself. Answers how many rows went. */
     async sweepRows(): Promise<number> {
       const em = deps.em();
       const now = clock.now();
       const sentBefore = new Date(now.getTime() - sentEntriesKeptMs);
       const sent = await em.nativeDelete(OutboxEntry, { sentAt: { $lt: sentBefore } });
-      const gone = await Promise.all(
-        [
-          'delete from idempotency_key where expires_at < ? returning 1',
-          'delete from rate_limit where resets_at < ? returning 1',
-          'delete from git_credential where expires_at < ? returning 1',
-        ].map(async (sql) => (await em.execute(sql, [now])).length),
-      );
-      return gone.reduce((sum, rows) => sum + rows, sent);
+      const ended = await em.nativeDelete(GitCredential, { expiresAt: { $lt: now } });
+      return sent + ended;
     },
   };
 }

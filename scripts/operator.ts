@@ -3,14 +3,17 @@
  *
  *   node scripts/operator.ts account create --email owner@example.com --name 'The owner'
  *
- * opens an account (or takes the one that the address has) and prints it with a new token, once.
+ * opens an account (or takes the one that the address has) and prints it with a new token, once. `database migrate` brings the
+ * database to the newest schema. `store audit` re-hashes every blob of the store and names those that are spoilt.
  */
 import { parseArgs } from 'node:util';
 import { openAccount } from '../api/accounts/rules.ts';
 import { issueToken } from '../api/tokens/rules.ts';
 import { systemClock } from '../clock.ts';
 import { readConfig } from '../config.ts';
+import { migrate } from '../db/migrate.ts';
 import { type EntityManager, openOrm } from '../db/orm.ts';
+import { openDiskStore } from '../providers/store/disk.ts';
 
 type Options = { email?: string | undefined; name?: string | undefined };
 
@@ -20,6 +23,16 @@ const commands: Record<string, (em: EntityManager, options: Options) => Promise<
     const account = await openAccount(em, systemClock, { email, name });
     const { secret } = await issueToken(em, systemClock, account.id, { name: 'operator' });
     return { account_id: account.id, access_token: secret };
+  },
+  'database migrate': async () => ({ ran: await migrate(readConfig().databaseUrl) }),
+  async 'store audit'() {
+    const spoilt: string[] = [];
+    let blobs = 0;
+    for await (const { sha256, sound } of openDiskStore(readConfig().storeDir).audit()) {
+      blobs += 1;
+      if (!sound) spoilt.push(sha256);
+    }
+    return { blobs, spoilt };
   },
 };
 

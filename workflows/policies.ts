@@ -14,6 +14,8 @@ export const quick: ActivityOptions = {
  */
 export const build: ActivityOptions = {
   taskQueue: 'builds',
+  // Longer than any queue of builds should be: where no worker serves builds, a publish fails and does not wait for ever.
+  scheduleToStartTimeout: '1 hour',
   startToCloseTimeout: '20 minutes',
   heartbeatTimeout: '10 seconds',
   cancellationType: 'WAIT_CANCELLATION_COMPLETED',

@@ -23,7 +23,7 @@ export async function reconcile(): Promise<{ restarted: number; failed: number }
   return await reconcileDeployments();
 }
 
-/** sweep: what is past its time is deleted (sent outbox entries, idempotency keys, limits, credentials); `schedule:sweep`, hourly. */
+/** sweep: what is past its time is deleted (sent outbox entries, credentials); `schedule:sweep`, hourly. */
 export async function sweep(): Promise<{ rows: number }> {
   return { rows: await sweepRows() };
 }

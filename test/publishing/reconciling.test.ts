@@ -1,0 +1,165 @@
+/** Rows held against workflows, with a real database and a real workflow engine that no worker serves. */
+import { randomUUID } from 'node:crypto';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { reconcilingActivities } from '../../activities/reconciling.ts';
+import { openAccount } from '../../api/accounts/rules.ts';
+import { readConfig } from '../../config.ts';
+import { acceptPublish, claimBuild, goLive, settle, takeTicket } from '../../db/deployments.ts';
+import { Deployment } from '../../db/entities/deployment.ts';
+import { OutboxEntry } from '../../db/entities/outbox-entry.ts';
+import { Site } from '../../db/entities/site.ts';
+import { relayOutbox } from '../../db/outbox.ts';
+import { createDeps, type Deps } from '../../deps.ts';
+import { newId } from '../../ids.ts';
+import { workflowIds } from '../../workflows/ids.ts';
+import { createTestDatabase, type TestDatabase, temporalAddress } from '../stack/database.ts';
+
+let database: TestDatabase;
+let deps: Deps & { close(): Promise<void> };
+let accountId: string;
+const clock = { time: new Date('2026-05-01T10:00:00Z'), now: () => clock.time };
+
+beforeAll(async () => {
+  database = await createTestDatabase();
+  const config = readConfig({
+    DATABASE_URL: database.url,
+    TEMPORAL_ADDRESS: temporalAddress(),
+    FRONTAGE_SECRET: 'x'.repeat(32),
+    FRONTAGE_LOG_LEVEL: 'silent',
+  });
+  deps = createDeps(config, { name: 'test', clock });
+  accountId = (await openAccount(deps.em(), clock, { email: 'a@example.com', name: 'A' })).id;
+});
+afterAll(async () => {
+  await deps.close();
+  await database.drop();
+});
+
+async function newSite(): Promise<string> {
+  const em = deps.em();
+  const id = newId('site');
+  const name = `s-${randomUUID()}`;
+  em.create(Site, {
+    id,
+    name,
+    account: accountId,
+    title: 'T',
+    template: 'blank',
+    status: 'active',
+    publicId: name,
+    createdAt: clock.now(),
+  });
+  await em.flush();
+  return id;
+}
+
+async function accept(siteId: string, kind: 'site' | 'posts' = 'site'): Promise<string> {
+  const id = newId('dep');
+  const commit = 'a'.repeat(40);
+  const publish = {
+    id,
+    siteId,
+    hostname: 'h',
+    kind,
+    sourceCommit: commit,
+    contentCommit: commit,
+    siteUrl: 'http://h',
+    createdBy: accountId,
+  };
+  await acceptPublish(deps.em(), clock, publish);
+  return id;
+}
+
+const read = (id: string) => deps.em().findOneOrFail(Deployment, { id });
+const built = (id: string) =>
+  deps.em().nativeUpdate(Deployment, { id }, { manifestSha256: 'f'.repeat(64), fileCount: 1, totalBytes: 1 });
+const running = async (id: string) =>
+  (await deps.temporal.workflow.getHandle(workflowIds.publishSite(id)).describe()).status.name;
+
+test('an accepted publish is a row and a message in one transaction, sent once', async () => {
+  const id = await accept(await newSite());
+  await Promise.all([relayOutbox(deps), relayOutbox(deps), relayOutbox(deps)]);
+  expect(await running(id)).toBe('RUNNING');
+  const sent = await deps.em().find(OutboxEntry, { workflowId: workflowIds.publishSite(id) });
+  expect(sent.map(({ attempts, sentAt }) => ({ attempts, sent: sentAt !== null }))).toEqual([
+    { attempts: 1, sent: true },
+  ]);
+});
+
+test('an unfinished publish without a workflow is started again, one whose workflow ended is failed', async () => {
+  const lost = await accept(await newSite());
+  await deps.em().nativeUpdate(OutboxEntry, { workflowId: workflowIds.publishSite(lost) }, { sentAt: clock.now() });
+  const dead = await accept(await newSite());
+  await relayOutbox(deps);
+  await deps.temporal.workflow.getHandle(workflowIds.publishSite(dead)).terminate('a test');
+  const reconciling = reconcilingActivities(deps);
+  clock.time = new Date(clock.time.getTime() + 120_000);
+  expect(await reconciling.reconcileDeployments()).toEqual({ restarted: 1, failed: 1 });
+  await relayOutbox(deps);
+  expect(await running(lost)).toBe('RUNNING');
+  expect(await read(dead)).toMatchObject({ status: 'failed', error: { code: 'internal', retryable: true } });
+  expect(await reconciling.reconcileDeployments()).toEqual({ restarted: 0, failed: 0 });
+});
+
+test('a site has one build at a time, in the order of acceptance, and repeating a claim changes nothing', async () => {
+  const site = await newSite();
+  const first = await accept(site);
+  expect(await claimBuild(deps.em(), clock, first)).toEqual({ turn: 'build' });
+  expect(await claimBuild(deps.em(), clock, first)).toEqual({ turn: 'build' });
+  const second = await accept(site);
+  expect(await claimBuild(deps.em(), clock, second)).toEqual({ turn: 'wait', for: first });
+  await settle(deps.em(), clock, first, { status: 'cancelled' });
+  expect(await claimBuild(deps.em(), clock, second)).toEqual({ turn: 'build' });
+});
+
+test('posts wait behind a site and are built on what that made live', async () => {
+  const site = await newSite();
+  const whole = await accept(site);
+  await deps.em().nativeUpdate(Deployment, { id: whole }, { sourceCommit: 'b'.repeat(40) });
+  await claimBuild(deps.em(), clock, whole);
+  const posts = await accept(site, 'posts');
+  expect(await claimBuild(deps.em(), clock, posts)).toEqual({ turn: 'wait', for: whole });
+  await built(whole);
+  await goLive(deps.em(), clock, whole);
+  expect(await claimBuild(deps.em(), clock, posts)).toEqual({ turn: 'build' });
+  expect((await read(posts)).sourceCommit).toBe('b'.repeat(40));
+});
+
+test('a whole site takes the place of the posts that wait, and posts never that of a site', async () => {
+  const site = await newSite();
+  await claimBuild(deps.em(), clock, await accept(site));
+  const posts = await accept(site, 'posts');
+  const whole = await accept(site);
+  expect(await read(posts)).toMatchObject({ status: 'superseded', supersededById: whole });
+  await accept(site, 'posts');
+  expect((await read(whole)).status).toBe('queued');
+});
+
+test('what was accepted before a restore cannot go live after it', async () => {
+  const site = await newSite();
+  const old = await accept(site);
+  await claimBuild(deps.em(), clock, old);
+  await built(old);
+  await goLive(deps.em(), clock, old);
+  const slow = await accept(site);
+  await claimBuild(deps.em(), clock, slow);
+  await built(slow);
+  const ticket = await takeTicket(deps.em(), site);
+  await goLive(deps.em(), clock, old, ticket);
+  expect(await goLive(deps.em(), clock, slow)).toMatchObject({ status: 'superseded', supersededById: old });
+  expect((await read(old)).status).toBe('live');
+});
+
+test('of fifty racing to go live exactly the one with the last ticket is live in the end', async () => {
+  const site = await newSite();
+  const ids: string[] = [];
+  for (let n = 0; n < 50; n++) {
+    const id = await accept(site);
+    await deps.em().nativeUpdate(Deployment, { id }, { status: 'ready', manifestSha256: 'f'.repeat(64) });
+    ids.push(id);
+  }
+  await Promise.all(ids.map((id) => goLive(deps.em(), clock, id)));
+  const live = await deps.em().find(Deployment, { site, status: 'live' });
+  expect(live.map(({ id }) => id)).toEqual([ids.at(-1)]);
+  expect((await deps.em().findOneOrFail(Site, { id: site })).liveDeploymentId).toBe(ids.at(-1));
+});
