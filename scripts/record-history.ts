@@ -14,6 +14,11 @@ if (!workflowId || !name) throw new Error('Usage: record-history.ts <workflow id
 const { address, namespace } = readConfig().temporal;
 const connection = await Connection.connect({ address });
 const history = await new Client({ connection, namespace }).workflow.getHandle(workflowId).fetchHistory();
+// Stack traces name the files of the machine that recorded them, and replay reads none.
+const failures = (history.events ?? [])
+  .flatMap((event) => Object.values(event))
+  .map((attributes) => attributes?.failure);
+for (let failure of failures) for (; failure; failure = failure.cause) failure.stackTrace = '';
 const bytes = protos.temporal.api.history.v1.History.encode(history).finish();
 await writeFile(join(import.meta.dirname, '../test/histories', `${name}.binpb`), bytes);
 await connection.close();

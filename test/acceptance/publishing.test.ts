@@ -1,5 +1,5 @@
 /** The main job, over the wire alone: a site is made, cloned, changed, pushed, published, visited, broken, mended and restored. */
-import { writeFile } from 'node:fs/promises';
+import { rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { useStack } from '../stack/stack.ts';
@@ -194,4 +194,27 @@ test('deployments are listed newest first, in pages', async () => {
   const numbers = [...first.items, ...second.items].map((deployment: { number: number }) => deployment.number);
   expect(numbers).toEqual([3, 2, 1]);
   expect(second.next_cursor).toBeNull();
+});
+
+test('a site whose source is gone says so', async () => {
+  const site = await newSite();
+  await rm(join(stack.dataDir, 'repositories', `${site.id}.git`, 'refs/heads/main'));
+  const { status, body } = await publish(site);
+  expect({ status, code: body.error.code }).toEqual({ status: 409, code: 'no_source' });
+});
+
+test('an account publishes as often in an hour as it may, and is told when it may again', async () => {
+  const { token } = await stack.openOwner();
+  const call = (path: string, body: unknown) =>
+    stack.api(path, { method: 'POST', body, token, headers: { prefer: 'respond-async', 'cache-control': 'no-cache' } });
+  const { body: site } = await call('/v1/sites', { name: `often-${process.pid}`, title: 'Often' });
+  for (let n = 0; n < 60; n++) expect((await call(`/v1/sites/${site.id}/publish`, {})).status).toBe(200);
+  const { status, headers, body } = await call(`/v1/sites/${site.id}/publish`, {});
+  expect({ status, code: body.error.code, retryable: body.error.retryable }).toEqual({
+    status: 429,
+    code: 'rate_limited',
+    retryable: true,
+  });
+  expect(Number(headers.get('retry-after'))).toBeGreaterThan(3000);
+  await stack.api(`/v1/sites/${site.id}/archive`, { method: 'POST', token });
 });

@@ -16,7 +16,7 @@ export const limits = [
     'bytes of a push': ['git/broken', 'over the cap is refused with a line that says so'],
     'bytes and files of what a build makes': ['sandbox/hostile', '$what is over the plan'],
     'seconds of a build': ['sandbox/hostile', 'a build that never ends is ended at its time'],
-    'publishes in an hour': null,
+    'publishes in an hour': ['acceptance/publishing', 'an account publishes as often in an hour'],
     'calls in a minute, of a token and of an address': ['api/rate-limits', 'a token passes exactly as often'],
     'a cap on frequency says when to come back': ['api/rate-limits', 'a refused call says when to come back'],
   }),

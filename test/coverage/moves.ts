@@ -15,7 +15,7 @@ export const moves = [
       'acceptance/publishing',
       'an earlier version comes back at once, and no git branch moves',
     ],
-    'a restore while something newer went live is refused': null,
+    'a restore while something newer went live is refused': ['publishing/restore', 'something newer overtakes'],
     'a build that fails leaves the live version as it was': [
       'acceptance/publishing',
       'a build that fails says why with its log, and the live version stays',
