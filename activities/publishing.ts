@@ -1,4 +1,5 @@
 /** The steps of `publishSite`. Each reads the row first, does one thing, and may be repeated at any point. */
+import { Context } from '@temporalio/activity';
 import { ApplicationFailure } from '@temporalio/common';
 import { claimBuild, goLive, settle, type Turn } from '../db/deployments.ts';
 import { Deployment } from '../db/entities/deployment.ts';
@@ -24,15 +25,25 @@ export function publishingActivities(deps: PlatformDeps) {
         .em()
         .findOneOrFail(Deployment, { id: deploymentId });
       if (isSettled(status)) return;
-      await asFailure(async () => {
-        if (!deps.repositories) throw errors.no_repositories('This deployment of the platform holds no repositories.');
-        if (!sourceCommit) throw errors.no_source('The site has no source to build.');
-        await writeSnapshot(deps.store, deps.repositories, snapshotName(deploymentId), {
-          siteId: site.id,
-          sourceCommit,
-          contentCommit: contentCommit ?? null,
+      const context = Context.current();
+      const beat = setInterval(() => context.heartbeat(), 1000);
+      try {
+        await asFailure(async () => {
+          if (!deps.repositories)
+            throw errors.no_repositories('This deployment of the platform holds no repositories.');
+          if (!sourceCommit) throw errors.no_source('The site has no source to build.');
+          const commits = { siteId: site.id, sourceCommit, contentCommit: contentCommit ?? null };
+          await writeSnapshot(
+            deps.store,
+            deps.repositories,
+            snapshotName(deploymentId),
+            commits,
+            context.cancellationSignal,
+          );
         });
-      });
+      } finally {
+        clearInterval(beat);
+      }
     },
 
     async putLive(deploymentId: string): Promise<string> {

@@ -8,6 +8,7 @@ import { unfinishedStatuses } from '../db/states.ts';
 import { errors } from '../errors.ts';
 import { workflowIds } from '../workflows/ids.ts';
 import type { PlatformDeps } from './index.ts';
+import { snapshotName } from './publishing/snapshot.ts';
 
 // Younger ones may have a start that is on its way.
 const settlingMs = 60_000;
@@ -39,13 +40,16 @@ export function reconcilingActivities(deps: PlatformDeps) {
     return sent.length > 0;
   }
 
-  async function fail(deploymentId: string): Promise<void> {
+  async function fail(deploymentId: string): Promise<boolean> {
     const error = errors.internal('The platform could not finish this publish.', { nextAction: 'Publish again.' });
-    await settle(deps.em(), clock, deploymentId, { status: 'failed', error: error.toBody() });
-    log.error(
-      { deploymentId, repair: 'failed' },
-      'an unfinished publish has no workflow that could end it: marked as failed',
-    );
+    const ended = await settle(deps.em(), clock, deploymentId, { status: 'failed', error: error.toBody() });
+    await deps.store.scratch.remove(snapshotName(deploymentId));
+    if (ended)
+      log.error(
+        { deploymentId, repair: 'failed' },
+        'an unfinished publish has no workflow that could end it: marked as failed',
+      );
+    return ended;
   }
 
   return {
@@ -64,8 +68,7 @@ export function reconcilingActivities(deps: PlatformDeps) {
         if (workflow === 'missing' && (await restart(id))) {
           repaired.restarted += 1;
         } else if (workflow !== 'running') {
-          await fail(id);
-          repaired.failed += 1;
+          if (await fail(id)) repaired.failed += 1;
         }
       }
       return repaired;

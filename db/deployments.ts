@@ -30,13 +30,18 @@ export async function takeTicket(em: EntityManager, siteId: string): Promise<num
 export type AcceptedPublish = {
   id: string;
   siteId: string;
-  hostname: string;
   kind: Extract<DeploymentKind, 'site' | 'posts'>;
+  createdBy: string;
+  /** Read under the site's lock, so that a later ticket never carries an earlier head. */
+  pin: (site: Site) => Promise<Pinned>;
+};
+
+export type Pinned = {
+  hostname: string;
   /** Null where the live version's source is taken when the turn comes (`posts`). */
   sourceCommit: string | null;
   contentCommit: string | null;
   siteUrl: string;
-  createdBy: string;
 };
 
 /**
@@ -51,6 +56,7 @@ export async function acceptPublish(
   return await em.transactional(async (tx) => {
     const site = await lockSite(tx, publish.siteId);
     if (site.status === 'archived') return undefined;
+    const { hostname, sourceCommit, contentCommit, siteUrl } = await publish.pin(site);
     site.lastTicket += 1;
     site.lastNumber += 1;
     const deployment = tx.create(Deployment, {
@@ -60,9 +66,9 @@ export async function acceptPublish(
       kind: publish.kind,
       status: 'queued',
       ticket: site.lastTicket,
-      sourceCommit: publish.sourceCommit,
-      contentCommit: publish.contentCommit,
-      siteUrl: publish.siteUrl,
+      sourceCommit,
+      contentCommit,
+      siteUrl,
       createdBy: tx.getReference(Account, publish.createdBy),
       createdAt: clock.now(),
     });
@@ -77,11 +83,11 @@ export async function acceptPublish(
       message: {
         type: 'publishSite',
         input: { deploymentId: deployment.id },
-        summary: `${publish.kind === 'site' ? 'Publish' : 'Publish posts of'} ${publish.hostname}, version ${deployment.number}`,
+        summary: `${publish.kind === 'site' ? 'Publish' : 'Publish posts of'} ${hostname}, version ${deployment.number}`,
         searchAttributes: {
           SiteId: site.id,
           AccountId: site.account.id,
-          Hostname: publish.hostname,
+          Hostname: hostname,
           Resource: deployment.id,
         },
       },
@@ -179,6 +185,7 @@ export async function goLive(
       deployment.id,
     ]);
     deployment.status = 'live';
+    // Also when it is restored: how long its own assets outlive it is counted from its last day.
     deployment.liveAt = clock.now();
     deployment.finishedAt ??= clock.now();
     site.liveDeploymentId = deployment.id;
@@ -195,23 +202,30 @@ export async function goLive(
   });
 }
 
-/** Ends a publish that did not go live; what has ended stays as it ended. */
+/** Ends a publish that did not go live; what has ended stays as it ended. Answers whether this ended it. */
 export async function settle(
   em: EntityManager,
   clock: Clock,
   deploymentId: string,
   end: { status: 'failed'; error: ErrorBody } | { status: 'cancelled' },
-): Promise<void> {
-  await em.transactional(async (tx) => {
+): Promise<boolean> {
+  return await em.transactional(async (tx) => {
     const { site: reference } = await tx.findOneOrFail(Deployment, { id: deploymentId });
     await lockSite(tx, reference.id);
     const deployment = await tx.findOneOrFail(Deployment, { id: deploymentId }, { refresh: true });
-    if (!isSettled(deployment.status)) {
+    const ends = !isSettled(deployment.status);
+    if (ends) {
       deployment.status = end.status;
-      deployment.error = end.status === 'failed' ? end.error : null;
+      deployment.error = end.status === 'failed' ? { ...end.error, message: storable(end.error.message) } : null;
       deployment.finishedAt = clock.now();
       await tx.flush();
     }
     await callNext(tx, clock, reference.id);
+    return ends;
   });
+}
+
+/** Text that PostgreSQL's jsonb takes: site code and posts have a say in messages, and it refuses NUL and halves of surrogate pairs. */
+function storable(text: string): string {
+  return text.slice(0, 4000).replaceAll('\0', '\u{FFFD}').toWellFormed();
 }

@@ -67,7 +67,7 @@ export async function relayOutbox(deps: Pick<Deps, 'em' | 'temporal' | 'clock' |
     const rows: { id: string }[] = await em.execute(
       `select id from outbox o where sent_at is null and not exists
          (select 1 from outbox e where e.workflow_id = o.workflow_id and e.sent_at is null and e.id < o.id)
-       order by id limit ${batchSize} for update skip locked`,
+       order by attempts, id limit ${batchSize} for update skip locked`,
     );
     const entries = await em.find(OutboxEntry, { id: { $in: rows.map((row) => row.id) } });
     await Promise.all(

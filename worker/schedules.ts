@@ -28,7 +28,7 @@ export async function ensureSchedules(temporal: Client): Promise<void> {
       await temporal.schedule.create({ scheduleId, ...schedule });
     } catch (error) {
       if (!(error instanceof ScheduleAlreadyRunning)) throw error;
-      await temporal.schedule.getHandle(scheduleId).update(() => schedule);
+      await temporal.schedule.getHandle(scheduleId).update((was) => ({ ...schedule, state: { ...was.state, note } }));
     }
   }
 }

@@ -8,6 +8,15 @@ export const quick: ActivityOptions = {
   retry: { initialInterval: '200ms', backoffCoefficient: 2, maximumInterval: '10 seconds' },
 };
 
+/** Reading both repositories: longer than other work on files, and a repository that cannot be read fails in the end. */
+export const snapshot: ActivityOptions = {
+  taskQueue: 'platform',
+  startToCloseTimeout: '5 minutes',
+  heartbeatTimeout: '10 seconds',
+  cancellationType: 'WAIT_CANCELLATION_COMPLETED',
+  retry: { initialInterval: '500ms', backoffCoefficient: 2, maximumInterval: '15 seconds', maximumAttempts: 6 },
+};
+
 /**
  * A build. It beats its heart each second, so a killed worker is noticed in ten; a cancelled build is over only when its container
  * is gone. The time limit of the build itself is the sandbox's; this one is for a machine that hangs.

@@ -23,7 +23,8 @@ import * as policies from './policies.ts';
 /** Said to the oldest waiting publish of a site when the one before it has ended. */
 export const turnSignal = defineSignal('turn');
 
-const { claimBuild, snapshotSource, putLive, failPublish, cancelPublish } = proxyActivities<Activities>(policies.quick);
+const { claimBuild, putLive, failPublish, cancelPublish } = proxyActivities<Activities>(policies.quick);
+const { snapshotSource } = proxyActivities<Activities>(policies.snapshot);
 const { buildSite } = proxyActivities<Activities>(policies.build);
 
 export async function publishSite({ deploymentId }: { deploymentId: string }): Promise<{ status: string }> {

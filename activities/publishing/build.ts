@@ -23,7 +23,11 @@ export async function buildDeployment(deps: BuilderDeps, deploymentId: string): 
   if (!source) throw new Error('the snapshot is not in the store');
 
   const beat = setInterval(() => context.heartbeat(), 1000);
-  const log = await openLogWriter(deps, deploymentId, context.info.attempt);
+  const log = await openLogWriter(deps, deploymentId, context.info.attempt).catch((error) => {
+    clearInterval(beat);
+    source.destroy();
+    throw error;
+  });
   const files: ManifestFile[] = [];
   try {
     const outcome = await deps.sandbox.build({
@@ -92,7 +96,8 @@ async function openLogWriter(deps: BuilderDeps, deploymentId: string, attempt: n
   const em = deps.em();
   await clearLog(em, deploymentId);
   let pending = attempt > 1 ? 'The machine that built this site went away; the build begins again.\n' : '';
-  let seq = 0;
+  // Each attempt counts on from where no earlier one can be, so that followers miss nothing.
+  let seq = (attempt - 1) * 1_000_000;
   let writing = Promise.resolve();
   const flush = () => {
     if (!pending) return;

@@ -26,13 +26,22 @@ export function isDraft(path: string, text: string): boolean {
 
 function readData(path: string, text: string): unknown {
   if (!path.endsWith('.md') && !path.endsWith('.mdx')) {
-    if (path.endsWith('.json')) return readable(() => JSON.parse(text.replace(/^\uFEFF/, '')));
+    if (path.endsWith('.json')) return parseJson(text);
     return readable(() => (path.endsWith('.toml') ? parseToml(text) : parseYaml(text)));
   }
   const found = frontMatter.exec(text);
   if (found) return readable(() => (found[1] === '+++' ? parseToml(found[2] ?? '') : parseYaml(found[2] ?? '')));
   if (opening.test(text)) throw new UnreadableFrontMatter('its front matter is opened and never closed');
   return undefined;
+}
+
+/** The parser's own message would quote the post. */
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text.replace(/^\uFEFF/, ''));
+  } catch {
+    throw new UnreadableFrontMatter('it is not valid JSON');
+  }
 }
 
 function readable(parse: () => unknown): unknown {

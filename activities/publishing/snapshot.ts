@@ -23,13 +23,15 @@ export async function writeSnapshot(
   repositories: Repositories,
   name: string,
   commits: SnapshotCommits,
+  signal: AbortSignal,
 ): Promise<void> {
   const tar = pack();
   const stored = store.scratch.put(name, Readable.from(tar, { objectMode: false }));
   stored.catch(() => tar.destroy());
   try {
-    await addTree(tar, repositories, commits.siteId, 'source', commits.sourceCommit);
-    if (commits.contentCommit) await addTree(tar, repositories, commits.siteId, 'content', commits.contentCommit);
+    await addTree(tar, repositories, commits.siteId, 'source', commits.sourceCommit, signal);
+    if (commits.contentCommit)
+      await addTree(tar, repositories, commits.siteId, 'content', commits.contentCommit, signal);
     tar.finalize();
   } catch (error) {
     tar.destroy();
@@ -45,11 +47,13 @@ async function addTree(
   siteId: string,
   repository: Repository,
   commit: string,
+  signal: AbortSignal,
 ): Promise<void> {
   const files = await repositories.listTree(siteId, repository, commit);
   const pathsOf = new Map<string, string[]>();
   for (const file of files) pathsOf.set(file.oid, [...(pathsOf.get(file.oid) ?? []), file.path]);
   for await (const blob of repositories.readBlobs(siteId, repository, [...pathsOf.keys()])) {
+    signal.throwIfAborted();
     const content = await bytesOf(blob.content);
     for (const path of pathsOf.get(blob.oid) ?? []) {
       if (repository === 'content' && dropped(path, content)) continue;

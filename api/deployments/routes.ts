@@ -82,6 +82,8 @@ export function deploymentRoutes(app: Api, deps: Deps): void {
   app.get(
     '/v1/deployments/:id/log',
     {
+      // A HEAD of a stream that follows would be followed by nobody.
+      exposeHeadRoute: false,
       config: { operation: 'deployment.log' },
       schema: {
         summary: 'Read the build log',

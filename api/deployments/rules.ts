@@ -80,13 +80,13 @@ async function commitsOf(
 }
 
 /**
- * Serves an earlier version again: the same pointer moves, nothing is built or sent. Restoring what is live changes nothing.
+ * Serves an earlier version again: the same pointer moves, nothing is built or sent. Restoring what is live keeps it so against
+ * publishes that were accepted before.
  * Throws `not_restorable`, `unarchived_content` (bytes are missing), `superseded` (something newer went live meanwhile).
  */
 export async function restore(em: EntityManager, deps: Deps, actor: Actor, deploymentId: string): Promise<Deployment> {
   const deployment = await loadDeployment(em, actor, deploymentId);
   requireActive(deployment.site);
-  if (deployment.status === 'live') return deployment;
   if (!isRestorable(deployment)) {
     throw errors.not_restorable(`Version ${deployment.number} was never live, so there is nothing to bring back.`, {
       nextAction: `Publish from source with POST /v1/sites/${deployment.site.id}/publish.`,
@@ -95,7 +95,8 @@ export async function restore(em: EntityManager, deps: Deps, actor: Actor, deplo
   const ticket = await takeTicket(em, deployment.site.id);
   await requireHeldFiles(deps, deployment);
   const restored = await goLive(em, deps.clock, deploymentId, ticket);
-  if (restored.status !== 'live') {
+  if (restored.site.liveTicket !== ticket) {
+    requireActive(restored.site);
     throw errors.superseded('A later publish or restore went live while this one was being done.', {
       nextAction: `Read GET /v1/sites/${deployment.site.id}/deployments for what is live now.`,
     });

@@ -1,6 +1,6 @@
 /** The rules of a publish: what is built, and when nothing needs to be. */
 import { siteAddress } from '../../config.ts';
-import { acceptPublish } from '../../db/deployments.ts';
+import { acceptPublish, type Pinned } from '../../db/deployments.ts';
 import { Deployment } from '../../db/entities/deployment.ts';
 import type { Site } from '../../db/entities/site.ts';
 import type { EntityManager } from '../../db/orm.ts';
@@ -33,26 +33,33 @@ export async function publish(
 ): Promise<Deployment> {
   const site = await loadSite(em, actor, siteId);
   requireActive(site);
-  const live = site.liveDeploymentId ? await em.findOne(Deployment, { id: site.liveDeploymentId }) : null;
-  const commits = await pinnedCommits(deps, site, scope, live);
-  const siteUrl = siteAddress(deps.config, site.name);
-  if (!anew && live && (await isSame(em, live, { ...commits, siteUrl }))) return live;
+  const live = await liveOf(em, site);
+  const now = await pinned(deps, site, scope, live);
+  if (!anew && live && (await isSame(em, live, now))) return live;
   await requireRoom(em, deps, site);
   const deployment = await acceptPublish(em, deps.clock, {
     id,
     siteId,
-    hostname: new URL(siteUrl).host,
     kind: scope,
-    ...commits,
-    siteUrl,
     createdBy: actor.accountId,
+    pin: (locked) => pinned(deps, locked, scope, live),
   });
   if (!deployment) requireActive({ ...site, status: 'archived' });
   return deployment ?? fail();
 }
 
+async function liveOf(em: EntityManager, site: Site): Promise<Deployment | null> {
+  return site.liveDeploymentId ? await em.findOne(Deployment, { id: site.liveDeploymentId }) : null;
+}
+
 function fail(): never {
   throw new Error('a publish was neither accepted nor refused');
+}
+
+/** What a publish accepted at this moment is built from. */
+async function pinned(deps: Deps, site: Site, scope: Publish['scope'], live: Deployment | null): Promise<Pinned> {
+  const siteUrl = siteAddress(deps.config, site.name);
+  return { ...(await pinnedCommits(deps, site, scope, live)), siteUrl, hostname: new URL(siteUrl).host };
 }
 
 async function pinnedCommits({ repositories }: Deps, site: Site, scope: Publish['scope'], live: Deployment | null) {
@@ -84,11 +91,7 @@ async function liveSource(
 }
 
 /** Whether the live version is what this publish would make, and nothing else is on its way. */
-async function isSame(
-  em: EntityManager,
-  live: Deployment,
-  wanted: { sourceCommit: string; contentCommit: string | null; siteUrl: string },
-): Promise<boolean> {
+async function isSame(em: EntityManager, live: Deployment, wanted: Pinned): Promise<boolean> {
   if (
     live.sourceCommit !== wanted.sourceCommit ||
     (live.contentCommit ?? null) !== wanted.contentCommit ||

@@ -85,7 +85,7 @@ export async function archiveSite(em: EntityManager, { clock }: Deps, actor: Act
 /** Serves again what was live before. Throws `plan_limit` when the account has as many active sites as it may. */
 export async function unarchiveSite(em: EntityManager, deps: Deps, actor: Actor, siteId: string): Promise<Site> {
   return await em.transactional(async (tx) => {
-    const site = await loadSite(tx, actor, siteId);
+    const site = await lockSite(tx, actor, siteId);
     if (site.status === 'active') return site;
     await requireRoom(tx, deps, site.account.id);
     site.status = 'active';

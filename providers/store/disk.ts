@@ -82,18 +82,26 @@ export function openDiskStore(dir: string): Store {
     });
   }
 
-  async function writeAside(content: Readable | Buffer): Promise<string> {
+  async function writeAside(content: Readable | Buffer, through?: Transform): Promise<string> {
     await folder(temporary);
     const aside = join(temporary, randomUUID());
-    if (Buffer.isBuffer(content)) await writeFile(aside, content);
-    else await pipeline(content, createWriteStream(aside));
-    return aside;
+    try {
+      if (Buffer.isBuffer(content)) await writeFile(aside, content);
+      else if (through) await pipeline(content, through, createWriteStream(aside));
+      else await pipeline(content, createWriteStream(aside));
+      return aside;
+    } catch (error) {
+      await rm(aside, { force: true });
+      throw error;
+    }
   }
 
   async function putBuffer(content: Buffer, wantsVariants: boolean): Promise<StoredBlob> {
     const sha256 = createHash('sha256').update(content).digest('hex');
     const path = blobPath(dir, sha256);
-    if (await orMissing(stat(path))) return { sha256, bytes: content.length, encodings: await variantsOf(path) };
+    // A name with other bytes is what a loss of power left: it is written anew.
+    if ((await orMissing(stat(path)))?.size === content.length)
+      return { sha256, bytes: content.length, encodings: await variantsOf(path) };
     await folder(join(path, '..'));
     const variants = wantsVariants && content.length >= compressibleBytesMin ? await compress(content) : {};
     const asides = await Promise.all(
@@ -116,8 +124,7 @@ export function openDiskStore(dir: string): Store {
         done(null, chunk);
       },
     });
-    content.once('error', (error) => measure.destroy(error));
-    const aside = await writeAside(content.pipe(measure));
+    const aside = await writeAside(content, measure);
     const sha256 = hash.digest('hex');
     const path = blobPath(dir, sha256);
     await folder(join(path, '..'));

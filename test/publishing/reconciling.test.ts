@@ -56,17 +56,8 @@ async function newSite(): Promise<string> {
 async function accept(siteId: string, kind: 'site' | 'posts' = 'site'): Promise<string> {
   const id = newId('dep');
   const commit = 'a'.repeat(40);
-  const publish = {
-    id,
-    siteId,
-    hostname: 'h',
-    kind,
-    sourceCommit: commit,
-    contentCommit: commit,
-    siteUrl: 'http://h',
-    createdBy: accountId,
-  };
-  await acceptPublish(deps.em(), clock, publish);
+  const pinned = { hostname: 'h', sourceCommit: commit, contentCommit: commit, siteUrl: 'http://h' };
+  await acceptPublish(deps.em(), clock, { id, siteId, kind, createdBy: accountId, pin: async () => pinned });
   return id;
 }
 
@@ -162,4 +153,12 @@ test('of fifty racing to go live exactly the one with the last ticket is live in
   const live = await deps.em().find(Deployment, { site, status: 'live' });
   expect(live.map(({ id }) => id)).toEqual([ids.at(-1)]);
   expect((await deps.em().findOneOrFail(Site, { id: site })).liveDeploymentId).toBe(ids.at(-1));
+});
+
+test('a failure whose words no database takes is kept with those words made storable', async () => {
+  const id = await accept(await newSite());
+  const error = { code: 'build_failed', message: `cut \uD83D and \0`, retryable: false } as const;
+  expect(await settle(deps.em(), clock, id, { status: 'failed', error })).toBe(true);
+  expect((await read(id)).error?.message).toBe('cut \u{FFFD} and \u{FFFD}');
+  expect(await settle(deps.em(), clock, id, { status: 'cancelled' })).toBe(false);
 });

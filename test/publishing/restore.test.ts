@@ -124,7 +124,7 @@ test('a list of files that the store does not give is a storage error that may p
   await expect(manifestOf(deps, deployment)).rejects.toMatchObject({ code: 'storage_error', retryable: true });
 });
 
-test('restoring what is live changes nothing', async () => {
+test('restoring what is live keeps it live', async () => {
   const [live] = await siteWithVersions(1);
   if (!live) throw new Error('no version');
   expect((await restore(deps.em(), deps, actor, live.id)).status).toBe('live');
