@@ -34,7 +34,9 @@ export function createDeps(
   const log = options.log ?? openLog(config, options.name);
   const orm = openOrm(config.databaseUrl);
   const changes = openChanges(config.databaseUrl, log);
-  const connection = Connection.lazy({ address: config.temporal.address });
+  // Without the client's own retries: a retry that is due when the connection closes throws outside of every call, and each of
+  // our callers tries again by itself.
+  const connection = Connection.lazy({ address: config.temporal.address, interceptors: [] });
   return {
     config,
     clock: options.clock ?? systemClock,
