@@ -34,14 +34,14 @@ const logger = new DefaultLogger('INFO', ({ level, message, meta }) => {
 Runtime.install({ logger, shutdownSignals: [] });
 
 const sandbox = config.queues.includes('builds') ? await openBuildSandbox(config, deps) : undefined;
-const connection = await connect(config, deps);
+const connection = await untilAnswered(() => NativeConnection.connect({ address: config.temporal.address }));
 const workers = await createWorkers();
 const stopRelay = config.queues.includes('platform') ? startRelay(deps) : undefined;
 const running = Promise.all(workers.map((worker) => worker.run()));
 
 for (const signal of ['SIGTERM', 'SIGINT'] as const) process.once(signal, shutDown);
 process.once('disconnect', shutDown);
-if (config.queues.includes('platform')) await ensureSchedules(deps.temporal);
+if (config.queues.includes('platform')) await untilAnswered(() => ensureSchedules(deps.temporal));
 process.send?.({ ready: true });
 deps.log.info({ queues: config.queues, sandbox: sandbox?.kind }, 'ready');
 
@@ -93,13 +93,13 @@ async function createWorkers(): Promise<Worker[]> {
   return made;
 }
 
-/** Waits for the workflow engine: a worker that starts first is no fault. */
-async function connect({ temporal }: Config, { log }: Deps): Promise<NativeConnection> {
+/** Tries until the workflow engine answers: a worker that starts first is no fault. */
+async function untilAnswered<T>(act: () => Promise<T>): Promise<T> {
   for (;;) {
     try {
-      return await NativeConnection.connect({ address: temporal.address });
+      return await act();
     } catch (error) {
-      log.warn({ err: error }, 'the workflow engine does not answer yet');
+      deps.log.warn({ err: error }, 'the workflow engine does not answer yet');
       await new Promise((resolve) => setTimeout(resolve, 1000));
     }
   }
