@@ -1,6 +1,7 @@
 /** The edge's own pages, for what no site answers. One renderer; rendered once, when the process starts. */
-import { createHash } from 'node:crypto';
-import { readFileSync } from 'node:fs';
+import { html } from '../web/html.ts';
+import { writePage } from '../web/page.ts';
+import { shopFront } from '../web/shop-front.ts';
 
 export type PageName =
   | 'base'
@@ -64,9 +65,6 @@ const words: Record<PageName, Words> = {
 
 export type RenderedPage = { status: number; body: Buffer; fields: string[] };
 
-const style = readFileSync(new URL('./pages.css', import.meta.url), 'utf8');
-const styleHash = createHash('sha256').update(style).digest('base64');
-
 const commonFields = [
   'cache-control',
   'no-store',
@@ -77,15 +75,6 @@ const commonFields = [
   'referrer-policy',
   'no-referrer',
 ];
-
-const contentSecurityPolicy = [
-  "default-src 'none'",
-  `style-src 'sha256-${styleHash}'`,
-  'img-src data:',
-  "base-uri 'none'",
-  "form-action 'none'",
-  "frame-ancestors 'none'",
-].join('; ');
 
 /** A page of the edge's own as HTML, or as one line of text for requests that a page would be the wrong answer to. */
 export function ownPage(name: PageName, as: 'html' | 'text'): RenderedPage {
@@ -101,55 +90,22 @@ function renderAll(render: (words: Words) => RenderedPage): Record<PageName, Ren
 
 function rendered(its: Words, text: string, fields: string[]): RenderedPage {
   const body = Buffer.from(text);
-  const all = [...fields, 'content-length', String(body.length), ...commonFields, ...(its.fields ?? [])];
-  return { status: its.status, body, fields: all };
+  return {
+    status: its.status,
+    body,
+    fields: [...fields, 'content-length', String(body.length), ...(its.fields ?? [])],
+  };
 }
 
 function renderText(its: Words): RenderedPage {
-  return rendered(its, `${its.title}.\n`, ['content-type', 'text/plain; charset=utf-8']);
+  return rendered(its, `${its.title}.\n`, ['content-type', 'text/plain; charset=utf-8', ...commonFields]);
 }
 
 function renderHtml(its: Words): RenderedPage {
-  const html = `<!doctype html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<meta name="robots" content="noindex">
-<meta name="color-scheme" content="light dark">
-<title>${its.title}</title>
-<link rel="icon" href="data:,">
-<style>${style}</style>
-</head>
-<body>
-<main>
-${shopFront(its.lit ?? false)}
+  const main = html`${shopFront(its.lit ?? false)}
 <h1>${its.title}</h1>
 <p>${its.text}</p>
-${its.home ? '<a href="/">Go to the front page</a>\n' : ''}</main>
-</body>
-</html>
-`;
-  return rendered(its, html, [
-    'content-type',
-    'text/html; charset=utf-8',
-    'content-security-policy',
-    contentSecurityPolicy,
-  ]);
-}
-
-/** A shop's front: lit for what is open, its shutter down for what is not. */
-function shopFront(lit: boolean): string {
-  const stripes = [0, 1, 2, 3, 4, 5, 6]
-    .map((n) => `<path class="${n % 2 ? 'pale' : 'stripe'}" d="M${18 + n * 12} 26h12v16a6 6 0 0 1-12 0z"/>`)
-    .join('');
-  const shutter = [58, 64, 70, 76].map((y) => `<path class="line" d="M30 ${y}h34"/>`).join('');
-  const inside = lit ? '<path class="lamp" d="M47 52v7m-7 9a7 7 0 0 1 14 0z"/>' : shutter;
-  return `<svg viewBox="0 0 120 104" aria-hidden="true">
-<path class="wall" d="M22 40h76v52H22z"/>
-<path class="${lit ? 'lit' : 'dark'}" d="M30 52h34v30H30z"/>${inside}
-<path class="door" d="M72 54h18v38H72z"/><circle class="knob" cx="76" cy="74" r="1.4"/>
-<path class="roof" d="M22 18h76l4 8H18z"/>${stripes}
-<path class="ground" d="M10 92h100"/>
-</svg>`;
+${its.home ? html`<a class="button quiet" href="/">Go to the front page</a>` : null}`;
+  const { body, headers } = writePage({ title: its.title, main, layout: 'sign' });
+  return rendered(its, body, Object.entries(headers).flat());
 }

@@ -47,11 +47,12 @@ const layers: Record<string, string[]> = {
   sandbox: basics,
   templates: basics,
   providers: [...basics, ...pure, 'sandbox', 'templates'],
+  web: basics,
   git: [...basics, ...pure, 'db', 'providers'],
   workflows: [...pure, 'limits.ts'],
   activities: [...basics, 'deps.ts', 'db', 'providers', 'git', 'workflows/ids.ts'],
-  api: [...basics, 'deps.ts', 'db', 'providers', 'git', 'templates', 'workflows/ids.ts'],
-  edge: [...basics, 'deps.ts', 'db', 'providers'],
+  api: [...basics, 'deps.ts', 'db', 'providers', 'git', 'templates', 'web', 'workflows/ids.ts'],
+  edge: [...basics, 'deps.ts', 'db', 'providers', 'web'],
   worker: [...basics, 'deps.ts', 'db', 'providers', 'activities', 'workflows', 'sandbox'],
 };
 const layerOf = (file: string) => (file.includes('/') ? (file.split('/')[0] as string) : '.');
