@@ -60,6 +60,13 @@ const schema = z.object({
   FRONTAGE_STORE: z.string().default(''),
   /** Signs cursors and derives keys. At least 32 characters. */
   FRONTAGE_SECRET: z.string().min(32),
+  /** The server that takes mail, as `smtp://user:password@host:587`; without one no mail is sent. */
+  FRONTAGE_SMTP_URL: z
+    .url({ protocol: /^smtps?$/ })
+    .or(z.literal(''))
+    .default(''),
+  /** The sender, as `Frontage <hello@example.com>`; by default `hello@` the base URL's host. */
+  FRONTAGE_MAIL_FROM: z.string().default(''),
   FRONTAGE_PLAN: z.string().default('studio'),
   FRONTAGE_RATE_SCALE: z.coerce.number().positive().default(1),
   /** Addresses or networks whose `x-forwarded-for` is believed. */
@@ -101,6 +108,10 @@ export function readConfig(env: NodeJS.ProcessEnv = process.env) {
     repositoriesDir: repositories === undefined ? undefined : resolve(repositories),
     storeDir: resolve(e.FRONTAGE_STORE || `${e.FRONTAGE_DATA}/store`),
     secret: e.FRONTAGE_SECRET,
+    /** Absent where no mail is sent. */
+    mail: e.FRONTAGE_SMTP_URL
+      ? { url: e.FRONTAGE_SMTP_URL, from: e.FRONTAGE_MAIL_FROM || `Frontage <hello@${e.FRONTAGE_BASE_URL.hostname}>` }
+      : undefined,
     plan: e.FRONTAGE_PLAN,
     rateScale: e.FRONTAGE_RATE_SCALE,
     trustedProxies: e.FRONTAGE_TRUSTED_PROXIES,

@@ -6,6 +6,7 @@ import type { Config } from './config.ts';
 import { type Changes, openChanges } from './db/changes.ts';
 import { type EntityManager, type MikroORM, openOrm } from './db/orm.ts';
 import { openLog } from './log.ts';
+import { type Mailer, openMailer } from './providers/mail.ts';
 import { openRepositories, type Repositories } from './providers/repositories.ts';
 import { openDiskStore } from './providers/store/disk.ts';
 import type { Store } from './providers/store/store.ts';
@@ -22,6 +23,8 @@ export type Deps = {
   changes: Changes;
   temporal: Client;
   store: Store;
+  /** Absent where no mail is sent. */
+  mailer: Mailer | undefined;
   /** Absent in a deployment that holds no repositories. */
   repositories: Repositories | undefined;
 };
@@ -37,6 +40,7 @@ export function createDeps(
   // Without the client's own retries: a retry that is due when the connection closes throws outside of every call, and each of
   // our callers tries again by itself.
   const connection = Connection.lazy({ address: config.temporal.address, interceptors: [] });
+  const mailer = config.mail && openMailer(config.mail);
   return {
     config,
     clock: options.clock ?? systemClock,
@@ -46,8 +50,10 @@ export function createDeps(
     changes,
     temporal: new Client({ connection, namespace: config.temporal.namespace }),
     store: openDiskStore(config.storeDir),
+    mailer,
     repositories: config.repositoriesDir === undefined ? undefined : openRepositories(config.repositoriesDir),
     async close() {
+      mailer?.close();
       await changes.close();
       await connection.close();
       await orm.close();

@@ -1,6 +1,7 @@
 /** The activities of each queue, made of what they need. */
 import type { Deps } from '../deps.ts';
 import type { Sandbox } from '../providers/sandbox/sandbox.ts';
+import { notifyingActivities } from './notifying.ts';
 import { buildActivities, publishingActivities } from './publishing.ts';
 import { reconcilingActivities } from './reconciling.ts';
 
@@ -8,7 +9,7 @@ export type PlatformDeps = Deps;
 export type BuilderDeps = Pick<Deps, 'config' | 'clock' | 'log' | 'em' | 'store'> & { sandbox: Sandbox };
 
 export function createPlatformActivities(deps: PlatformDeps) {
-  return { ...publishingActivities(deps), ...reconcilingActivities(deps) };
+  return { ...notifyingActivities(deps), ...publishingActivities(deps), ...reconcilingActivities(deps) };
 }
 
 export function createBuildActivities(deps: BuilderDeps) {

@@ -26,6 +26,7 @@ export type Requirement = Capability | 'repositories';
 export function capabilitiesOf(config: Config): Record<Capability, boolean> {
   const on = new Set<Capability>();
   if (config.sandbox !== 'off') on.add('builds');
+  if (config.mail) on.add('mail');
   return Object.fromEntries(capabilities.map((name) => [name, on.has(name)])) as Record<Capability, boolean>;
 }
 

@@ -5,10 +5,12 @@ import { Account } from './entities/account.ts';
 import { Deployment } from './entities/deployment.ts';
 import { GitCredential } from './entities/git-credential.ts';
 import { IdempotencyKey } from './entities/idempotency-key.ts';
+import { Mail } from './entities/mail.ts';
 import { OutboxEntry } from './entities/outbox-entry.ts';
 import { Site } from './entities/site.ts';
 import { Token } from './entities/token.ts';
 import { Initial } from './migrations/2026-11-21-initial.ts';
+import { Mail as MailMigration } from './migrations/2026-11-21-mail.ts';
 
 export type { EntityManager, MikroORM };
 
@@ -17,10 +19,13 @@ export function openOrm(databaseUrl: string, options: { poolMax?: number } = {})
   return new MikroORM(
     defineConfig({
       clientUrl: databaseUrl,
-      entities: [Account, Token, Site, Deployment, GitCredential, OutboxEntry, IdempotencyKey],
+      entities: [Account, Token, Site, Deployment, GitCredential, OutboxEntry, IdempotencyKey, Mail],
       extensions: [Migrator],
       migrations: {
-        migrationsList: [{ name: '2026-11-21-initial', class: Initial }],
+        migrationsList: [
+          { name: '2026-11-21-initial', class: Initial },
+          { name: '2026-11-21-mail', class: MailMigration },
+        ],
         snapshot: false,
         transactional: true,
       },

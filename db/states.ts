@@ -27,5 +27,8 @@ export function isSettled(status: DeploymentStatus): boolean {
   return !(unfinishedStatuses as readonly DeploymentStatus[]).includes(status) && status !== 'uploading';
 }
 
+/** `queued` until a mail server has taken it or it is given up. */
+export type MailStatus = 'queued' | 'sent' | 'failed';
+
 export type Repository = 'source' | 'content';
 export type GitAccess = 'read' | 'write';

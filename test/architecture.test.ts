@@ -39,7 +39,7 @@ function imports(file: string): string[] {
 const resolveFrom = (file: string, name: string) => relative(root, join(root, dirname(file), name));
 
 /** For each layer, what it may stand on besides itself. `.` are the files beside package.json. */
-const basics = ['config.ts', 'errors.ts', 'limits.ts', 'ids.ts', 'clock.ts', 'log.ts', 'package.json'];
+const basics = ['config.ts', 'errors.ts', 'limits.ts', 'ids.ts', 'clock.ts', 'log.ts', 'sealing.ts', 'package.json'];
 const pure = ['workflows/ids.ts', 'db/states.ts'];
 const layers: Record<string, string[]> = {
   '.': [...basics, 'db', 'providers'],
@@ -48,9 +48,10 @@ const layers: Record<string, string[]> = {
   templates: basics,
   providers: [...basics, ...pure, 'sandbox', 'templates'],
   web: basics,
+  mails: [...basics, 'web/html.ts'],
   git: [...basics, ...pure, 'db', 'providers'],
   workflows: [...pure, 'limits.ts'],
-  activities: [...basics, 'deps.ts', 'db', 'providers', 'git', 'workflows/ids.ts'],
+  activities: [...basics, 'deps.ts', 'db', 'providers', 'git', 'mails', 'workflows/ids.ts'],
   api: [...basics, 'deps.ts', 'db', 'providers', 'git', 'templates', 'web', 'workflows/ids.ts'],
   edge: [...basics, 'deps.ts', 'db', 'providers', 'web'],
   worker: [...basics, 'deps.ts', 'db', 'providers', 'activities', 'workflows', 'sandbox'],

@@ -1,6 +1,7 @@
 /** The business key of each workflow: one id, one type. Ids are plain text everywhere, so they carry no personal data. */
 export const workflowIds = {
   publishSite: (deploymentId: string) => `publish:${deploymentId}`,
+  notify: (mailId: string) => `mail:${mailId}`,
   schedule: (name: string) => `schedule:${name}`,
 } as const;
 

@@ -1,2 +1,3 @@
+export * from './notifying.ts';
 export * from './publishing.ts';
 export * from './reconciling.ts';

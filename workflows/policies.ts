@@ -8,6 +8,14 @@ export const quick: ActivityOptions = {
   retry: { initialInterval: '200ms', backoffCoefficient: 2, maximumInterval: '10 seconds' },
 };
 
+/** A mail: the server may be away for days. One try is over, however slow the server, well before the next may begin. */
+export const delivery: ActivityOptions = {
+  taskQueue: 'platform',
+  scheduleToCloseTimeout: '4 days',
+  startToCloseTimeout: '10 minutes',
+  retry: { initialInterval: '1 second', backoffCoefficient: 2, maximumInterval: '15 minutes' },
+};
+
 /** Reading both repositories: longer than other work on files, and a repository that cannot be read fails in the end. */
 export const snapshot: ActivityOptions = {
   taskQueue: 'platform',

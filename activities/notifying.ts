@@ -1,0 +1,62 @@
+/** The steps of `notify`. */
+
+import { setTimeout as pause } from 'node:timers/promises';
+import { ApplicationFailure } from '@temporalio/common';
+import { Mail } from '../db/entities/mail.ts';
+import { openLetter, settleMail } from '../db/mail.ts';
+import { type MailData, writeMail } from '../mails/mails.ts';
+import { MailNotSent } from '../providers/mail.ts';
+import { SealBroken } from '../sealing.ts';
+import type { PlatformDeps } from './index.ts';
+
+export function notifyingActivities(deps: PlatformDeps) {
+  const { clock, config, log } = deps;
+
+  async function settled(id: string, outcome: Parameters<typeof settleMail>[3]): Promise<string> {
+    await settleMail(deps.em(), clock, id, outcome);
+    return outcome.status;
+  }
+
+  /** The server has the mail: a row that did not say so would send it once more, so this is tried for a while. */
+  async function keepSent(id: string): Promise<string> {
+    for (let waitMs = 100; ; waitMs *= 2) {
+      try {
+        return await settled(id, { status: 'sent' });
+      } catch (error) {
+        if (waitMs > 10_000) throw error;
+        log.warn({ err: error, mailId: id }, 'a mail was sent and could not be written down yet');
+        await pause(waitMs);
+      }
+    }
+  }
+
+  return {
+    /** Sends a mail that waits. Throws what another try may mend, without a word of the server's or of the mail's. */
+    async sendMail(id: string): Promise<string> {
+      const mail = await deps.em().findOne(Mail, { id });
+      if (!mail) return 'gone';
+      if (!mail.sealed) return mail.status;
+      if (!deps.mailer) throw ApplicationFailure.retryable('no mail server is configured', 'not_configured');
+      try {
+        const letter = openLetter({ id, sealed: mail.sealed }, config.secret);
+        const written = writeMail(mail.kind, letter.data as MailData<typeof mail.kind>, { baseUrl: config.baseUrl });
+        const messageId = `${id}@${new URL(config.baseUrl).hostname}`;
+        const { to, replyTo } = letter;
+        await deps.mailer.send({ ...written, to, replyTo, messageId, date: mail.createdAt });
+      } catch (error) {
+        if (error instanceof SealBroken) return await settled(id, { status: 'failed', failure: error.message });
+        if (!(error instanceof MailNotSent)) throw error;
+        if (error.outcome === 'refused') return await settled(id, { status: 'failed', failure: error.message });
+        log.warn({ mailId: id, kind: mail.kind, reason: error.message }, 'a mail waits');
+        throw ApplicationFailure.retryable(error.message, 'not_taken');
+      }
+      return await keepSent(id);
+    },
+
+    async giveUpMail(id: string): Promise<string> {
+      log.error({ mailId: id }, 'a mail was given up');
+      await settleMail(deps.em(), clock, id, { status: 'failed', failure: 'no mail server took it for days' });
+      return (await deps.em().findOne(Mail, { id }))?.status ?? 'gone';
+    },
+  };
+}

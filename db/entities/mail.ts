@@ -1,0 +1,19 @@
+import { defineEntity, type InferEntity, p } from '@mikro-orm/core';
+import type { MailKind } from '../../mails/mails.ts';
+import type { MailStatus } from '../states.ts';
+
+/** One mail to one address. Address and words stand sealed in it until it is sent or given up, and nowhere after. */
+export const Mail = defineEntity({
+  name: 'Mail',
+  properties: {
+    id: p.text().primary(),
+    kind: p.text().$type<MailKind>(),
+    status: p.text().$type<MailStatus>(),
+    sealed: p.blob().nullable(),
+    /** Why it was given up, in our own words. */
+    failure: p.text().nullable(),
+    createdAt: p.datetime(),
+    settledAt: p.datetime().nullable(),
+  },
+});
+export type Mail = InferEntity<typeof Mail>;

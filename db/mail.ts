@@ -1,0 +1,69 @@
+/** Mails: queued in the transaction that causes them, sent by the workflow `notify`, forgotten once settled. */
+
+import type { Clock } from '../clock.ts';
+import type { Config } from '../config.ts';
+import { newId } from '../ids.ts';
+import type { MailData, MailKind } from '../mails/mails.ts';
+import { open, seal } from '../sealing.ts';
+import { workflowIds } from '../workflows/ids.ts';
+import { Mail } from './entities/mail.ts';
+import type { EntityManager } from './orm.ts';
+import { enqueue } from './outbox.ts';
+
+export type MailTo<Kind extends MailKind> = {
+  kind: Kind;
+  /** One plain address. */
+  to: string;
+  data: MailData<Kind>;
+  /** Where an answer to it goes; our own sender where there is none. */
+  replyTo?: string;
+  /** For an operator who looks for it: whose site, whose account. */
+  site?: string;
+  account?: string;
+};
+
+/** What is sealed in the row while the mail waits. */
+export type Letter = { to: string; replyTo?: string; data: unknown };
+
+/**
+ * Writes the mail and the start of its workflow into the caller's transaction, which sends it if it commits. Call it only where mail is
+ * switched on. Keep the answer's id on the record that caused it: its state is there to be read.
+ */
+export function queueMail<Kind extends MailKind>(
+  em: EntityManager,
+  { clock, config }: { clock: Clock; config: Pick<Config, 'secret'> },
+  { kind, to, data, replyTo, site, account }: MailTo<Kind>,
+): Mail {
+  const id = newId('mail');
+  const letter: Letter = { to, data, ...(replyTo === undefined ? {} : { replyTo }) };
+  enqueue(em, clock, {
+    kind: 'start',
+    workflowId: workflowIds.notify(id),
+    message: {
+      type: 'notify',
+      input: { mailId: id },
+      summary: `Mail: ${kind}`,
+      searchAttributes: { Resource: id, ...(site ? { SiteId: site } : {}), ...(account ? { AccountId: account } : {}) },
+    },
+  });
+  const sealed = seal(config.secret, JSON.stringify(letter), contextOf(id));
+  return em.create(Mail, { id, kind, status: 'queued', sealed, createdAt: clock.now() });
+}
+
+/** What a waiting mail holds. Throws SealBroken where the secret it was sealed under is gone. */
+export function openLetter(mail: Pick<Mail, 'id'> & { sealed: Uint8Array }, secret: string): Letter {
+  return JSON.parse(open(secret, mail.sealed, contextOf(mail.id)).toString('utf8'));
+}
+
+/** Ends a waiting mail and forgets its address and its words. False where it was settled already. */
+export async function settleMail(
+  em: EntityManager,
+  clock: Clock,
+  id: string,
+  outcome: { status: 'sent' } | { status: 'failed'; failure: string },
+): Promise<boolean> {
+  const settled = { ...outcome, sealed: null, settledAt: clock.now() };
+  return (await em.nativeUpdate(Mail, { id, status: 'queued' }, settled)) === 1;
+}
+
+const contextOf = (id: string) => `mail:${id}`;
