@@ -13,7 +13,7 @@ export function writeDevFiles(stack: Stack, owner: Owner, demo: Demo | undefined
     edge_url: stack.edgeUrl,
     base_domain: stack.baseDomain,
     temporal_ui_url: stack.temporalUiUrl,
-    mail_url: null,
+    mail_url: stack.mailUrl,
     access_token: owner.access_token,
     site_id: demo?.id ?? null,
   };
@@ -34,6 +34,7 @@ export async function describe(stack: Stack, owner: Owner, demo: Demo | undefine
     ['API', stack.baseUrl],
     ['API docs', `${stack.baseUrl}/docs`],
     ['Temporal UI', stack.temporalUiUrl],
+    ...(stack.mailUrl ? [['Mailbox', stack.mailUrl]] : []),
     ['Token', owner.access_token],
     ['Logs', join(relative(process.cwd(), stack.dataDir), 'logs')],
   ];

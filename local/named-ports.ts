@@ -11,9 +11,19 @@ const variables: Record<keyof Ports, string> = {
   postgres: 'FRONTAGE_POSTGRES_PORT',
   temporal: 'FRONTAGE_TEMPORAL_PORT',
   temporalUi: 'FRONTAGE_TEMPORAL_UI_PORT',
+  mail: 'FRONTAGE_MAIL_PORT',
+  smtp: 'FRONTAGE_SMTP_PORT',
 };
 
-const usual: Ports = { api: 4400, edge: 4480, postgres: 4432, temporal: 4433, temporalUi: 4434 };
+const usual: Ports = {
+  api: 4400,
+  edge: 4480,
+  postgres: 4432,
+  temporal: 4433,
+  temporalUi: 4434,
+  mail: 4435,
+  smtp: 4436,
+};
 
 export async function namedPorts(dataDir: string, env: NodeJS.ProcessEnv): Promise<Ports> {
   const file = join(dataDir, 'ports.json');

@@ -1,4 +1,4 @@
-/** The five parts of the stack and the environment that binds them. */
+/** The parts of the stack and the environment that binds them. */
 import { join } from 'node:path';
 import { startNodeProcess } from './node-process.ts';
 import { type Postgres, startPostgres } from './postgres.ts';
@@ -8,10 +8,19 @@ import { startTemporal, type Temporal } from './temporal.ts';
 const entries = { api: 'api/server.ts', worker: 'worker/worker.ts', edge: 'edge/server.ts' };
 
 export type ProcessName = keyof typeof entries;
-export type PartName = ProcessName | 'postgres' | 'temporal';
+export type PartName = ProcessName | 'postgres' | 'temporal' | 'mail';
 export const processNames = Object.keys(entries) as ProcessName[];
 
-export type Ports = { api: number; edge: number; postgres: number; temporal: number; temporalUi: number };
+export type Ports = {
+  api: number;
+  edge: number;
+  postgres: number;
+  temporal: number;
+  temporalUi: number;
+  /** Of the mail catcher's pages, and of its mail server. */
+  mail: number;
+  smtp: number;
+};
 
 /** Shows one step of a start; `note` tells of a long one's course. */
 export type Progress = { step<T>(title: string, run: (note: (line: string) => void) => Promise<T>): Promise<T> };
@@ -33,7 +42,8 @@ export type Context = {
 };
 
 export function createParts(context: Context, processes: ProcessName[]): Part<PartName>[] {
-  return [postgresPart(context), temporalPart(context), ...processes.map((name) => processPart(context, name))];
+  const services = [postgresPart(context), temporalPart(context), ...(catchesMail(context) ? [mailPart(context)] : [])];
+  return [...services, ...processes.map((name) => processPart(context, name))];
 }
 
 function postgresPart(context: Context): Part<PartName> {
@@ -67,6 +77,29 @@ function temporalPart(context: Context): Part<PartName> {
   };
 }
 
+/** Whether mails go to the catcher; else to the server that the user named, or nowhere. */
+export function catchesMail({ extraEnv }: Pick<Context, 'extraEnv'>): boolean {
+  return extraEnv.FRONTAGE_SMTP_URL === undefined;
+}
+
+function mailPart(context: Context): Part<PartName> {
+  const env = {
+    ...machineEnv(),
+    MAIL_CATCHER_SMTP_PORT: String(context.ports.smtp),
+    MAIL_CATCHER_WEB_PORT: String(context.ports.mail),
+    MAIL_CATCHER_FOLDER: join(context.dataDir, 'mail'),
+  };
+  const logFile = context.logFile('mail');
+  return {
+    name: 'mail',
+    stopSignal: 'SIGTERM',
+    start: (onSpawn) =>
+      context.progress.step('The mailbox', () =>
+        startNodeProcess({ name: 'mail', entry: 'local/mail-catcher.ts', env, logFile, onSpawn }),
+      ),
+  };
+}
+
 function processPart(context: Context, name: ProcessName): Part<PartName> {
   const logFile = context.logFile(name);
   return {
@@ -81,12 +114,16 @@ function processPart(context: Context, name: ProcessName): Part<PartName> {
 
 const inherited = ['PATH', 'HOME', 'USER', 'LANG', 'TMPDIR', 'XDG_CACHE_HOME', 'XDG_RUNTIME_DIR', 'DOCKER_HOST'];
 
-/** The environment of our processes: of the machine only what they need. */
+/** Of the machine's environment only what our processes need. */
+function machineEnv(): NodeJS.ProcessEnv {
+  return Object.fromEntries(inherited.flatMap((name) => (process.env[name] ? [[name, process.env[name]]] : [])));
+}
+
+/** The environment of our processes. */
 export function processEnv(context: Context): NodeJS.ProcessEnv {
   const { ports, postgres, temporal } = context;
-  const machine = inherited.flatMap((name) => (process.env[name] ? [[name, process.env[name]]] : []));
   return {
-    ...Object.fromEntries(machine),
+    ...machineEnv(),
     NODE_ENV: 'development',
     FRONTAGE_DATA: context.dataDir,
     FRONTAGE_SECRET: context.secret,
@@ -95,6 +132,7 @@ export function processEnv(context: Context): NodeJS.ProcessEnv {
     FRONTAGE_EDGE_URL: `http://localhost:${ports.edge}`,
     FRONTAGE_EDGE_PORT: String(ports.edge),
     FRONTAGE_RATE_SCALE: '1000',
+    FRONTAGE_SMTP_URL: `smtp://127.0.0.1:${ports.smtp}`,
     DATABASE_URL: postgres?.url,
     TEMPORAL_ADDRESS: temporal?.address,
     TEMPORAL_UI_URL: temporal?.uiUrl,

@@ -9,6 +9,7 @@ import type { ProcessId } from './processes.ts';
 import { openRunRecords, type RunRecords } from './run-records.ts';
 import {
   type Context,
+  catchesMail,
   createParts,
   type PartName,
   type Ports,
@@ -50,6 +51,8 @@ export type Stack = Pick<Supervisor<PartName>, 'pid' | 'kill' | 'restart'> & {
   databaseUrl: string;
   temporalAddress: string;
   temporalUiUrl: string;
+  /** Of the mail catcher; null where mails go to a server that was named. */
+  mailUrl: string | null;
   ports: Ports;
   /** The environment of our processes, for a command that is to work on the same system. */
   env: NodeJS.ProcessEnv;
@@ -84,7 +87,7 @@ async function openContext(options: StackOptions): Promise<Context> {
   const { dataDir, durable } = options;
   const chosen = await options.ports?.();
   const port = async (name: keyof Ports) => [name, chosen?.[name] ?? (await freePort())] as const;
-  const names = ['api', 'edge', 'postgres', 'temporal', 'temporalUi'] as const;
+  const names = ['api', 'edge', 'postgres', 'temporal', 'temporalUi', 'mail', 'smtp'] as const;
   return {
     dataDir,
     durable,
@@ -112,14 +115,20 @@ async function startParts(
     },
   }));
   const supervisor = supervise(parts, records, options.onUnexpectedEnd ?? (() => {}));
+  const services: PartName[] = ['postgres', 'temporal', ...(catchesMail(context) ? (['mail'] as const) : [])];
   const all = (how: 'stop' | 'kill', names: PartName[]) => Promise.all(names.map((name) => supervisor[how](name)));
   const takeDown = async (how: 'stop' | 'kill') => {
     await all(how, processes);
-    await all(how, ['postgres', 'temporal']);
+    await all(how, services);
     release();
   };
   try {
-    await allSettled([startDatabase(context, supervisor), supervisor.start('temporal'), options.prepare?.()]);
+    await allSettled([
+      startDatabase(context, supervisor),
+      supervisor.start('temporal'),
+      startMail(context, supervisor),
+      options.prepare?.(),
+    ]);
     await allSettled(processes.map((name) => supervisor.start(name)));
   } catch (error) {
     await takeDown('stop');
@@ -127,6 +136,10 @@ async function startParts(
   }
   const { pid, kill, restart } = supervisor;
   return { ...addresses(context), pid, kill, restart, stop: () => takeDown('stop'), killAll: () => takeDown('kill') };
+}
+
+async function startMail(context: Context, supervisor: Supervisor<PartName>): Promise<void> {
+  if (catchesMail(context)) await supervisor.start('mail');
 }
 
 async function startDatabase(context: Context, supervisor: Supervisor<PartName>): Promise<void> {
@@ -150,6 +163,7 @@ function addresses(context: Context) {
     databaseUrl: env.DATABASE_URL ?? '',
     temporalAddress: env.TEMPORAL_ADDRESS ?? '',
     temporalUiUrl: env.TEMPORAL_UI_URL ?? '',
+    mailUrl: catchesMail(context) ? `http://localhost:${context.ports.mail}` : null,
     ports: context.ports,
     env,
   };

@@ -12,6 +12,8 @@ const folders = [
   'git',
   'db',
   'providers',
+  'mails',
+  'web',
   'sandbox',
   'templates',
   '.',

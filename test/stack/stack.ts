@@ -15,7 +15,15 @@ export type Owner = { accountId: string; email: string; token: string };
 /** Where a stack is, as data that can be handed to test processes. */
 export type StackAddress = Pick<
   Stack,
-  'dataDir' | 'baseUrl' | 'edgeUrl' | 'baseDomain' | 'databaseUrl' | 'temporalAddress' | 'temporalUiUrl' | 'env'
+  | 'dataDir'
+  | 'baseUrl'
+  | 'edgeUrl'
+  | 'baseDomain'
+  | 'databaseUrl'
+  | 'temporalAddress'
+  | 'temporalUiUrl'
+  | 'mailUrl'
+  | 'env'
 > & { owner: Owner };
 
 export type Visit = { status: number; headers: IncomingHttpHeaders; body: Buffer; text: string };
@@ -64,8 +72,8 @@ export async function startTestStack(runFolder: string, name: string, options: P
   const prepare = () => prepareSandbox(runFolder, { ...process.env, ...options.env }, () => {});
   const stack = await startStack({ durable: false, prepare, ...options, dataDir });
   try {
-    const { baseUrl, edgeUrl, baseDomain, databaseUrl, temporalAddress, temporalUiUrl, env } = stack;
-    const where = { dataDir, baseUrl, edgeUrl, baseDomain, databaseUrl, temporalAddress, temporalUiUrl, env };
+    const { baseUrl, edgeUrl, baseDomain, databaseUrl, temporalAddress, temporalUiUrl, mailUrl, env } = stack;
+    const where = { dataDir, baseUrl, edgeUrl, baseDomain, databaseUrl, temporalAddress, temporalUiUrl, mailUrl, env };
     const address: StackAddress = { ...where, owner: await openOwner(env) };
     return { stack, address };
   } catch (error) {

@@ -13,7 +13,7 @@ const stop = async () => {
   process.disconnect?.();
 };
 process.once('SIGTERM', stop);
-const names = ['postgres', 'temporal', 'api', 'worker', 'edge'] as const;
+const names = ['postgres', 'temporal', 'mail', 'api', 'worker', 'edge'] as const;
 process.send?.({
   databaseUrl: stack.databaseUrl,
   baseUrl: stack.baseUrl,
