@@ -1,0 +1,134 @@
+/** One kill: a publish, a restore or a push is brought to an edge, a process is killed there, and all is waited for again. */
+import { randomInt } from 'node:crypto';
+import { setTimeout as delay } from 'node:timers/promises';
+import { expect } from 'vitest';
+import { visit } from '../../stack/stack.ts';
+import { committed, type Edge, hold } from './edges.ts';
+import { addresses } from './visitor.ts';
+import {
+  ask,
+  commitVersion,
+  type Part,
+  prepareCommit,
+  publishPatiently,
+  push,
+  type Row,
+  readRows,
+  type World,
+} from './world.ts';
+
+const unfinished = ['queued', 'building', 'storing'];
+const patienceMs = 120_000;
+
+/** Kills the part at the edge. Answers the milliseconds from its restart until what was begun had ended. */
+export async function killAt(world: World, part: Part, edge: Edge, version: string): Promise<number> {
+  if (edge.act === 'push') return await killDuringPush(world, part, version);
+  const rows = await readRows(world);
+  const live = rows.find(({ status }) => status === 'live')?.id;
+  const target = rows.find(({ status }) => status === 'retired')?.id;
+  if (edge.act === 'publish') await commitVersion(world, version);
+  const promised = await standAndKill(world, part, edge, target);
+  await world.restart(part);
+  const restarted = performance.now();
+  if (edge.act === 'restore') {
+    const now = (await untilSettled(world)).find(({ status }) => status === 'live')?.id;
+    // Who was promised it sees it; what was not promised came to pass or did not.
+    expect(promised ? [promised] : [live, target]).toContain(now);
+  } else {
+    const begun = promised ?? (await newRow(world, rows.length));
+    const id = begun ?? (await publishPatiently(world));
+    world.versions.set(id, version);
+    await expectLive(world, id, `${part} killed ${edge.name}`);
+  }
+  const took = performance.now() - restarted;
+  await expectShown(world);
+  return took;
+}
+
+/** Answers the deployment, where the call was answered. */
+async function standAndKill(world: World, part: Part, { act, at }: Edge, target = ''): Promise<string | undefined> {
+  const { databaseUrl } = world.stack;
+  if (!at) throw new Error('this edge is no place to stand on');
+  const path = act === 'restore' ? `/v1/deployments/${target}/restore` : `/v1/sites/${world.site.id}/publish`;
+  if (at.side === 'after') {
+    const answer = ask(world, act === 'restore' ? 'restore' : 'publish', path);
+    await committed(databaseUrl, at.move, act === 'restore' ? target : ((await answer) ?? ''));
+    await world.kill(part);
+    return await answer;
+  }
+  const held = await hold(databaseUrl, at.move);
+  const answer = ask(world, act === 'restore' ? 'restore' : 'publish', path);
+  await held.reached();
+  await world.kill(part);
+  if (part === 'api' || part === 'worker') await held.cut();
+  await held.release();
+  return await answer;
+}
+
+async function killDuringPush(world: World, part: Part, version: string): Promise<number> {
+  const commit = await prepareCommit(world, version);
+  const pushing = push(world, commit);
+  await delay(randomInt(0, 250));
+  await world.kill(part);
+  await pushing;
+  await world.restart(part);
+  const restarted = performance.now();
+  await until(
+    'the push is taken',
+    () => push(world, commit),
+    (taken) => taken,
+  );
+  const took = performance.now() - restarted;
+  await commitVersion(world, version);
+  const id = await publishPatiently(world);
+  world.versions.set(id, version);
+  await expectLive(world, id, `${part} killed during a push`);
+  await expectShown(world);
+  return took;
+}
+
+/** A publish that was taken and not promised: its row, if there is one. */
+async function newRow(world: World, knownRows: number): Promise<string | undefined> {
+  const rows = await until(
+    'the rows can be read',
+    () => readRows(world),
+    () => true,
+  );
+  return rows.length > knownRows ? rows[0]?.id : undefined;
+}
+
+async function untilSettled(world: World): Promise<Row[]> {
+  const ended = (rows: Row[]) => !rows.some(({ status }) => unfinished.includes(status));
+  return await until('all have ended', () => readRows(world), ended);
+}
+
+export async function expectLive(world: World, id: string, why: string): Promise<void> {
+  const rows = await untilSettled(world);
+  const { status, error } = rows.find((row) => row.id === id) ?? {};
+  expect({ why, status, error }).toEqual({ why, status: 'live', error: null });
+  expect(rows.filter((row) => row.status === 'live')).toHaveLength(1);
+}
+
+/** Every address shows the version that is live. */
+export async function expectShown(world: World): Promise<void> {
+  const live = (await readRows(world)).find(({ status }) => status === 'live')?.id ?? '';
+  const words = `[${world.versions.get(live)}]`;
+  for (const path of addresses) {
+    const read = async () => (await visit(world.stack, world.site.name, path)).text;
+    await until(`${path} shows ${words}`, read, (text) => text.includes(words));
+  }
+}
+
+/** Reads until it is so; a read that fails is tried again. */
+async function until<T>(what: string, read: () => Promise<T>, so: (value: T) => boolean): Promise<T> {
+  const end = performance.now() + patienceMs;
+  for (;;) {
+    const found = await read().then(
+      (value) => ({ value }),
+      (error) => ({ error }),
+    );
+    if ('value' in found && so(found.value)) return found.value;
+    if (performance.now() > end) throw new Error(`not so after ${patienceMs} ms: ${what}; ${JSON.stringify(found)}`);
+    await delay(50);
+  }
+}

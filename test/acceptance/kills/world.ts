@@ -1,0 +1,187 @@
+/** What a campaign of kills works on: a system with an engine of its own, one site, and a book of what was promised. */
+import { execFile } from 'node:child_process';
+import { randomUUID } from 'node:crypto';
+import { appendFileSync } from 'node:fs';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { promisify } from 'node:util';
+import { Client, Connection } from '@temporalio/client';
+import { inject } from 'vitest';
+import type { Answer } from '../../../local/client.ts';
+import { type OwnEngine, startOwnEngine } from '../../stack/engine.ts';
+import { type OwnStack, startOwnStack } from '../../stack/stack.ts';
+import { armEdges, withClient } from './edges.ts';
+import { pagesOf } from './visitor.ts';
+
+export type Part = 'api' | 'worker' | 'temporal' | 'postgres' | 'engine';
+
+/** An answer of 200, written to the disk before anything else is done. */
+type Promised = { kind: 'commit' | 'push' | 'publish' | 'restore'; id: string };
+
+export type World = Awaited<ReturnType<typeof startWorld>>;
+
+/** Starts it, with a first version live. */
+export async function startWorld() {
+  const runFolder = inject('runFolder');
+  const engine = await startOwnEngine(runFolder, runFolder);
+  const stack = await startOwnStack({ env: { DOCKER_HOST: engine.host, FRONTAGE_SANDBOX: 'docker' } });
+  const folder = await mkdtemp(join(tmpdir(), 'frontage-kills-'));
+  const name = `kills-${process.pid}`;
+  const { body: site } = await stack.api('/v1/sites', { body: { name, title: 'Kills', template: 'blank' } });
+  const world = {
+    stack,
+    engine,
+    site: site as { id: string; name: string },
+    clone: join(folder, 'clone'),
+    book: openBook(join(folder, 'promised.jsonl')),
+    /** Which version each deployment shows. */
+    versions: new Map<string, string>(),
+    kill: (part: Part) => (part === 'engine' ? engine.kill() : stack.kill(part)),
+    restart: (part: Part) => (part === 'engine' ? engine.restart() : stack.restart(part)),
+    async stop() {
+      await stack.stop();
+      await engine.stop();
+      await rm(folder, { recursive: true, force: true });
+    },
+  };
+  await cloneSource(world);
+  await armEdges(stack.databaseUrl);
+  return world;
+}
+
+function openBook(file: string) {
+  const promised: Promised[] = [];
+  return {
+    promised,
+    write(entry: Promised) {
+      appendFileSync(file, `${JSON.stringify(entry)}\n`, { flush: true });
+      promised.push(entry);
+    },
+  };
+}
+
+type Asking = { stack: OwnStack; site: { id: string; name: string }; book: ReturnType<typeof openBook> };
+
+/** Commits the pages of a version. */
+export async function commitVersion(world: Asking, version: string): Promise<void> {
+  const { body } = await persist(world, `/v1/sites/${world.site.id}/commits`, {
+    message: version,
+    changes: pagesOf(version),
+  });
+  world.book.write({ kind: 'commit', id: body.commit });
+}
+
+/** Asks once to publish or to restore. Answers the deployment that was promised, or undefined where nothing was. */
+export async function ask({ stack, book }: Asking, kind: 'publish' | 'restore', path: string) {
+  const sent = { method: 'POST', headers: { prefer: 'respond-async' }, ...(kind === 'publish' ? { body: {} } : {}) };
+  const answer = await stack.api(path, sent).catch(() => undefined);
+  if (answer?.status !== 200) return undefined;
+  book.write({ kind, id: answer.body.id });
+  return answer.body.id as string;
+}
+
+/** Calls until it is answered, as a patient caller does: the same call under the same key. */
+async function persist({ stack }: Pick<Asking, 'stack'>, path: string, body: unknown): Promise<Answer> {
+  const headers = { 'idempotency-key': randomUUID(), prefer: 'respond-async' };
+  const end = performance.now() + 60_000;
+  for (;;) {
+    const answer = await stack.api(path, { body, headers }).catch((error) => ({ status: 599, body: String(error) }));
+    if (answer.status === 200) return answer as Answer;
+    if (answer.status < 500 || performance.now() > end)
+      throw new Error(`${path}: ${answer.status} ${JSON.stringify(answer.body)}`);
+    await delay(100);
+  }
+}
+
+/** Publishes what is committed, however long it takes until that is promised. */
+export async function publishPatiently(world: Asking): Promise<string> {
+  const { body } = await persist(world, `/v1/sites/${world.site.id}/publish`, {});
+  world.book.write({ kind: 'publish', id: body.id });
+  return body.id;
+}
+
+type Cloned = Asking & { clone: string };
+
+async function git({ clone }: { clone: string }, ...args: string[]): Promise<string> {
+  const { stdout } = await promisify(execFile)('git', [
+    '-C',
+    clone,
+    '-c',
+    'user.name=A',
+    '-c',
+    'user.email=a@example.com',
+    ...args,
+  ]);
+  return stdout.trim();
+}
+
+async function cloneSource({ stack, site, clone }: Cloned): Promise<void> {
+  const { body } = await stack.api(`/v1/sites/${site.id}/git-credentials`, {
+    body: { repository: 'source', access: 'write' },
+  });
+  const url = new URL(body.url);
+  url.username = body.username;
+  url.password = body.password;
+  await promisify(execFile)('git', ['clone', '-q', url.href, clone]);
+}
+
+/** Makes a commit on what is there, ready to be pushed. */
+export async function prepareCommit(world: Cloned, text: string): Promise<string> {
+  await git(world, 'fetch', '-q');
+  await git(world, 'reset', '-q', '--hard', 'origin/main');
+  await writeFile(join(world.clone, 'src', 'pushed.ts'), `export const pushed = '${text}';\n`);
+  await git(world, 'add', '.');
+  await git(world, 'commit', '-q', '-m', text);
+  return await git(world, 'rev-parse', 'HEAD');
+}
+
+/** Pushes; true once it is promised. */
+export async function push(world: Cloned, commit: string): Promise<boolean> {
+  const pushed = await git(world, 'push', '-q', 'origin', 'HEAD:main').then(
+    () => true,
+    () => false,
+  );
+  if (pushed) world.book.write({ kind: 'push', id: commit });
+  return pushed;
+}
+
+/** Promised commits that the history of `main` does not hold, promised deployments that are no rows. */
+export async function listLost(world: Cloned): Promise<Promised[]> {
+  await git(world, 'fetch', '-q');
+  const commits = (await git(world, 'log', '--format=%H', 'origin/main')).split('\n');
+  const rows = await withClient(world.stack.databaseUrl, (client) => client.query('select id from deployment'));
+  const there = new Set([...commits, ...rows.rows.map((row) => row.id)]);
+  return world.book.promised.filter(({ id }) => !there.has(id));
+}
+
+export type Row = { id: string; number: number; status: string; error: unknown };
+
+/** The deployments of the site, newest first. */
+export async function readRows({ stack, site }: Asking): Promise<Row[]> {
+  const { rows } = await withClient(stack.databaseUrl, (client) =>
+    client.query('select id, number, status, error from deployment where site_id = $1 order by number desc', [site.id]),
+  );
+  return rows;
+}
+
+/** What was still to be sent, rows that have not ended, and containers, which nobody waits for then. */
+export async function listLeftovers({ stack, engine }: { stack: OwnStack; engine: OwnEngine }) {
+  const { rows } = await withClient(stack.databaseUrl, (client) =>
+    client.query(`select
+      (select count(*)::int from outbox where sent_at is null) as unsent,
+      (select count(*)::int from deployment where status in ('queued', 'building', 'storing')) as unfinished`),
+  );
+  return { ...rows[0], containers: (await engine.docker.listContainers({ all: true })).length };
+}
+
+/** Starts the sweep of orphans now, which its schedule starts each two minutes. */
+export async function sweepOrphans({ stack }: { stack: OwnStack }): Promise<void> {
+  const connection = await Connection.connect({ address: stack.temporalAddress });
+  try {
+    await new Client({ connection }).schedule.getHandle('schedule:sweep-orphans').trigger();
+  } finally {
+    await connection.close();
+  }
+}
