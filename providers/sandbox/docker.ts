@@ -9,6 +9,7 @@ import type { BuildLimits, BuildRequest, Sandbox } from './sandbox.ts';
 
 const labels = { deployment: 'frontage.deployment', attempt: 'frontage.attempt', owner: 'frontage.owner' };
 const inodesMax = 400_000;
+const lastAnswerMs = 2_000;
 
 export type DockerSandboxOptions = {
   docker: Docker;
@@ -62,7 +63,7 @@ async function openBox(docker: Docker, tag: string, owner: string, request: Buil
     const stderr = new PassThrough();
     demultiplex(wire, stdout, stderr);
     await container.start();
-    return { stdin: wire, stdout, stderr, exited: readExit(container), kill: killer(container, wire) };
+    return { stdin: wire, stdout, stderr, exited: readExit(container, wire), kill: killer(container, wire) };
   } catch (error) {
     await removeContainer(container);
     throw error;
@@ -78,11 +79,15 @@ function killer(container: Docker.Container, wire: Duplex) {
 }
 
 /** A container removed under our hands has no state left: its wait answered, or it ended without a code. */
-async function readExit(container: Docker.Container) {
-  const code = await container.wait({ condition: 'not-running' }).then(
-    ({ StatusCode }: { StatusCode: number }) => StatusCode,
-    () => null,
-  );
+async function readExit(container: Docker.Container, wire: Duplex) {
+  const code = await Promise.race([
+    container.wait({ condition: 'not-running' }).then(
+      ({ StatusCode }: { StatusCode: number }) => StatusCode,
+      () => null,
+    ),
+    // The library never answers a wait whose engine died half-way; the stream of that engine ends.
+    new Promise<null>((resolve) => wire.once('close', () => setTimeout(resolve, lastAnswerMs, null))),
+  ]);
   const state = await container.inspect().then(
     ({ State }) => State,
     () => undefined,

@@ -18,7 +18,7 @@ import {
 } from './world.ts';
 
 const unfinished = ['queued', 'building', 'storing'];
-const patienceMs = 120_000;
+const patienceMs = 90_000;
 
 /** Kills the part at the edge. Answers the milliseconds from its restart until what was begun had ended. */
 export async function killAt(world: World, part: Part, edge: Edge, version: string): Promise<number> {
