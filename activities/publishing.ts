@@ -84,6 +84,7 @@ export function buildActivities(deps: BuilderDeps) {
 const remedies: Partial<Record<ErrorCode, string>> = {
   build_failed: 'Read `detail` for the log, mend the source, push, and publish again.',
   build_timeout: 'Read `detail` for where the time went, make the build lighter, push, and publish again.',
+  invalid_redirects: 'Mend `_redirects` in the source, push, and publish again.',
   plan_limit: 'Make the site smaller, push, and publish again; GET /v1/account lists the limits.',
   internal: 'Publish again; if it persists, send feedback with POST /v1/feedback.',
 };

@@ -20,6 +20,7 @@ import { logRequests } from './plugins/request-log.ts';
 import { completeRoutes } from './plugins/route-defaults.ts';
 import { hurryBodies, refuseBrokenRequests, timeouts } from './plugins/sockets.ts';
 import { publishingRoutes } from './publishing/routes.ts';
+import { redirectRoutes } from './redirects/routes.ts';
 import { siteRoutes } from './sites/routes.ts';
 import { sourceRoutes } from './source/routes.ts';
 import { templateRoutes } from './templates/routes.ts';
@@ -66,6 +67,7 @@ export async function buildApp(deps: Deps): Promise<Api> {
       sourceRoutes(scope, deps);
       publishingRoutes(scope, deps);
       deploymentRoutes(scope, deps);
+      redirectRoutes(scope, deps);
     });
   });
 

@@ -11,6 +11,7 @@ import { Site } from './entities/site.ts';
 import { Token } from './entities/token.ts';
 import { Initial } from './migrations/2026-11-21-initial.ts';
 import { Mail as MailMigration } from './migrations/2026-11-21-mail.ts';
+import { Output } from './migrations/2026-11-21-output.ts';
 
 export type { EntityManager, MikroORM };
 
@@ -25,6 +26,7 @@ export function openOrm(databaseUrl: string, options: { poolMax?: number } = {})
         migrationsList: [
           { name: '2026-11-21-initial', class: Initial },
           { name: '2026-11-21-mail', class: MailMigration },
+          { name: '2026-11-21-output', class: Output },
         ],
         snapshot: false,
         transactional: true,

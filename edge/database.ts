@@ -8,6 +8,8 @@ export type SiteRow = {
   status: SiteStatus;
   /** Where the live version's manifest is; null as long as nothing was published. */
   manifestSha256: string | null;
+  /** Where the redirect rules are that a call set; null where there are none. */
+  redirectsSha256: string | null;
 };
 
 export type SiteChanges = {
@@ -29,7 +31,8 @@ export type EdgeDatabase = {
 // Commits come in another order than numbers are given out. What was not visible at the last question was written by a
 // transaction not older than the oldest that was running then: that one is the mark.
 const sitesSql = `
-  select mark.xid::text as mark, site.id, site.name, site.status, deployment.manifest_sha256 as "manifestSha256"
+  select mark.xid::text as mark, site.id, site.name, site.status, deployment.manifest_sha256 as "manifestSha256",
+    site.redirects_sha256 as "redirectsSha256"
   from (select pg_snapshot_xmin(pg_current_snapshot()) as xid) as mark
   left join site on %condition
   left join deployment on deployment.id = site.live_deployment_id`;
@@ -58,7 +61,7 @@ export function openEdgeDatabase(databaseUrl: string): EdgeDatabase {
     const sites = rows.filter((row) => row.id !== null);
     return {
       mark: rows[0].mark,
-      sites: sites.map(({ id, name, status, manifestSha256 }) => ({ id, name, status, manifestSha256 })),
+      sites: sites.map(({ mark: _, ...site }) => site),
     };
   }
 

@@ -13,6 +13,7 @@ import { findFile, isHashedAsset, wantsPage } from './files.ts';
 import { servedFile } from './forms.ts';
 import { readAddress, siteNameOf } from './hosts.ts';
 import { readTarget, type Target } from './paths.ts';
+import { answerRule, openSiteRedirects } from './redirects.ts';
 import { readFields } from './request.ts';
 import { openSites } from './sites.ts';
 import { openVersions, type Version } from './versions.ts';
@@ -39,11 +40,13 @@ export type Edge = {
 
 const manifestBytesMin = 64 * 1024 * 1024;
 const earlierBytesMax = 32 * 1024 * 1024;
+const redirectsBytesMax = 32 * 1024 * 1024;
 
 export function createEdge(parts: EdgeParts): Edge {
   const { store, log, baseDomain } = parts;
   const sites = openSites({ ...parts, file: parts.sitesFile });
   const versions = openVersions(store, Math.max(manifestBytesMin, parts.cacheBytes / 4));
+  const siteRedirects = openSiteRedirects(store, redirectsBytesMax);
   const earlier = openEarlierAssets({ ...parts, bytesMax: earlierBytesMax });
   const source = { store, bytes: openBytes(store, parts.cacheBytes) };
   // A fault of one site is one line a second, however many visitors meet it.
@@ -67,6 +70,12 @@ export function createEdge(parts: EdgeParts): Edge {
 
   async function answerSite(exchange: Exchange, site: SiteRow, manifest: string, target: Target): Promise<void> {
     const version = versions.held(manifest) ?? (await versions.load(manifest));
+    if (site.redirectsSha256 !== null || version.redirects) {
+      const own = site.redirectsSha256;
+      const set = own === null ? undefined : (siteRedirects.held(own) ?? (await siteRedirects.load(own)));
+      const as = wantsPage(target.path) ? 'html' : 'text';
+      if (answerRule(exchange.res, [set, version.redirects], target, as)) return;
+    }
     const found = findFile(version.files, target.path);
     if (!found) return answerNothing(exchange, site, version, target.path);
     if ('file' in found) return answerFile(source, exchange, servedFile(found.file));

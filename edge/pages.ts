@@ -9,6 +9,7 @@ export type PageName =
   | 'unpublished'
   | 'archived'
   | 'missing'
+  | 'gone'
   | 'unavailable'
   | 'badRequest'
   | 'notAllowed';
@@ -42,6 +43,12 @@ const words: Record<PageName, Words> = {
     title: 'Page not found',
     text: 'The page may have moved or been removed. The rest of the site is where it was.',
     lit: true,
+    home: true,
+  },
+  gone: {
+    status: 410,
+    title: 'This page is gone',
+    text: 'It was taken down on purpose and will not come back. The rest of the site is where it was.',
     home: true,
   },
   unavailable: {

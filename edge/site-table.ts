@@ -39,5 +39,11 @@ export function createSiteTable(): SiteTable {
 }
 
 function isSame(a: SiteRow | undefined, b: SiteRow): boolean {
-  return a !== undefined && a.name === b.name && a.status === b.status && a.manifestSha256 === b.manifestSha256;
+  return (
+    a !== undefined &&
+    a.name === b.name &&
+    a.status === b.status &&
+    a.manifestSha256 === b.manifestSha256 &&
+    a.redirectsSha256 === b.redirectsSha256
+  );
 }

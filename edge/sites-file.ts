@@ -4,18 +4,19 @@ import { mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import type { SiteRow } from './database.ts';
 
-type Line = [id: string, name: string, status: string, manifestSha256: string | null];
+type Line = [id: string, name: string, status: string, manifestSha256: string | null, redirectsSha256?: string | null];
 
 /** The sites as they were last saved; `undefined` when there is no file that can be read. */
 export async function readSitesFile(path: string): Promise<SiteRow[] | undefined> {
   try {
     const saved = JSON.parse(await readFile(path, 'utf8')) as { format: 1; sites: Line[] };
     if (saved.format !== 1) return undefined;
-    return saved.sites.map(([id, name, status, manifestSha256]) => ({
+    return saved.sites.map(([id, name, status, manifestSha256, redirectsSha256 = null]) => ({
       id,
       name,
       status: status === 'archived' ? 'archived' : 'active',
       manifestSha256,
+      redirectsSha256,
     }));
   } catch {
     return undefined;
@@ -24,7 +25,13 @@ export async function readSitesFile(path: string): Promise<SiteRow[] | undefined
 
 /** Takes the place of the file in one step, so that a crash leaves the old one or the new one. */
 export async function writeSitesFile(path: string, sites: Iterable<SiteRow>): Promise<void> {
-  const lines: Line[] = Array.from(sites, (site) => [site.id, site.name, site.status, site.manifestSha256]);
+  const lines: Line[] = Array.from(sites, (site) => [
+    site.id,
+    site.name,
+    site.status,
+    site.manifestSha256,
+    site.redirectsSha256,
+  ]);
   await mkdir(dirname(path), { recursive: true });
   const aside = `${path}.${randomUUID()}`;
   try {

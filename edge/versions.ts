@@ -1,10 +1,15 @@
 /** Versions of sites that are being asked for: what each path of a deployment is, held in memory and never changed. */
 import { LRUCache } from 'lru-cache';
 import { type ManifestFile, parseManifest } from '../providers/manifest.ts';
+import { redirectsFile } from '../providers/redirects/file.ts';
+import type { RedirectTable } from '../providers/redirects.ts';
 import type { Store } from '../providers/store/store.ts';
+import { readVersionRedirects, weightOf } from './redirects.ts';
 
 export type Version = {
   files: ReadonlyMap<string, ManifestFile>;
+  /** The rules of its own `_redirects`. */
+  redirects: RedirectTable | undefined;
   /** About what it takes in memory. */
   weight: number;
 };
@@ -43,7 +48,9 @@ export async function readVersion(store: Store, manifestSha256: string): Promise
     if (!isSound(file)) throw new Error(`manifest ${manifestSha256} holds an unusable line`);
     files.set(file.path, file);
   }
-  return { files, weight: manifest.length * weightPerByte + 1024 };
+  const redirects = await readVersionRedirects(store, files);
+  files.delete(redirectsFile);
+  return { files, redirects, weight: manifest.length * weightPerByte + weightOf(redirects) + 1024 };
 }
 
 function isSound(file: ManifestFile): boolean {

@@ -6,8 +6,10 @@ import { ApplicationFailure } from '@temporalio/common';
 import { appendLog, clearLog } from '../../db/build-log.ts';
 import { Deployment } from '../../db/entities/deployment.ts';
 import { isSettled } from '../../db/states.ts';
+import { AppError } from '../../errors.ts';
 import { type ManifestFile, renderManifest } from '../../providers/manifest.ts';
 import { isCompressible } from '../../providers/media-types.ts';
+import { redirectsFile, requireUsableRedirects } from '../../providers/redirects/file.ts';
 import type { BuildLimits } from '../../providers/sandbox/sandbox.ts';
 import type { BuilderDeps } from '../index.ts';
 import { snapshotName } from './snapshot.ts';
@@ -45,6 +47,7 @@ export async function buildDeployment(deps: BuilderDeps, deploymentId: string): 
     });
     await log.close();
     if (outcome.status === 'failed') throw ApplicationFailure.nonRetryable(outcome.message, outcome.code);
+    await checkRedirects(deps, deployment, files);
     await keepManifest(deps, deploymentId, files);
   } finally {
     clearInterval(beat);
@@ -57,6 +60,15 @@ async function storeFile(deps: BuilderDeps, file: { path: string; content: Reada
   const { sha256, bytes, encodings } = await deps.store.put(file.content, { compress: isCompressible(file.path) });
   const variants = encodings.filter((encoding) => encoding !== 'identity');
   return { path: file.path, sha256, bytes, ...(variants.length ? { encodings: variants } : {}) };
+}
+
+/** What the site would send its visitors to is its own fault, as a page that does not build. */
+async function checkRedirects({ store }: BuilderDeps, { siteUrl }: Deployment, files: ManifestFile[]): Promise<void> {
+  const file = files.find(({ path }) => path === redirectsFile);
+  await requireUsableRedirects(store, file, siteUrl).catch((error) => {
+    if (error instanceof AppError && !error.retryable) throw ApplicationFailure.nonRetryable(error.message, error.code);
+    throw error;
+  });
 }
 
 async function setStoring(deps: BuilderDeps, deploymentId: string): Promise<void> {

@@ -3,12 +3,15 @@ import { Readable } from 'node:stream';
 import { type Pack, pack } from 'tar-stream';
 import type { Repository } from '../../db/states.ts';
 import { errors } from '../../errors.ts';
+import { redirectsFile } from '../../providers/redirects/file.ts';
 import { bytesOf } from '../../providers/repositories/objects.ts';
 import type { Repositories } from '../../providers/repositories.ts';
 import type { Store } from '../../providers/store/store.ts';
 import { isDraft, mayBeDraft, UnreadableFrontMatter } from './drafts.ts';
 
 const contentMount = 'src/content/';
+/** The build copies `public/` as it is, so the rules reach the output under their own name. */
+const redirectsMount = `public/${redirectsFile}`;
 
 /** Under which name the snapshot of a deployment waits in the store for its build. */
 export function snapshotName(deploymentId: string): string {
@@ -57,9 +60,14 @@ async function addTree(
     const content = await bytesOf(blob.content);
     for (const path of pathsOf.get(blob.oid) ?? []) {
       if (repository === 'content' && dropped(path, content)) continue;
-      await addFile(tar, (repository === 'content' ? contentMount : '') + path, content);
+      await addFile(tar, mountOf(repository, path), content);
     }
   }
+}
+
+function mountOf(repository: Repository, path: string): string {
+  if (repository === 'content') return contentMount + path;
+  return path === redirectsFile ? redirectsMount : path;
 }
 
 /** Adds one file and waits until the reader has room for the next. */

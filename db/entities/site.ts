@@ -20,6 +20,8 @@ export const Site = defineEntity({
     liveTicket: p.integer().default(0),
     lastTicket: p.integer().default(0),
     lastNumber: p.integer().default(0),
+    /** The redirect rules that a call set, a blob in the store. */
+    redirectsSha256: p.text().nullable(),
     createdAt: p.datetime(),
     archivedAt: p.datetime().nullable(),
   },

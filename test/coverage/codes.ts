@@ -54,11 +54,14 @@ const people = later('code', 'people', [
   'email_taken 409 no',
 ]);
 
+const output = rowsOf('code', 'material', {
+  'invalid_redirects 400 no': ['redirects/serving', 'rules that cannot be used are invalid_redirects'],
+});
+
 const material = later('code', 'material', [
   'provider_error 502 depends',
   'invalid_query 400 no',
   'no_live_source 409 no',
-  'invalid_redirects 400 no',
   'missing_asset 409 no',
   'invalid_manifest 400 no',
   'hash_mismatch 400 no',
@@ -166,6 +169,7 @@ const agents = later('code', 'agents', [
 export const codes = codeRows([
   ...publishing,
   ...people,
+  ...output,
   ...material,
   ...show,
   ...visitors,

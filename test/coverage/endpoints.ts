@@ -37,6 +37,10 @@ export const endpoints = [
     'GET /v1/invitations',
     'POST /v1/invitations/{id}/accept',
   ]),
+  ...rowsOf('endpoint', 'material', {
+    'GET /v1/sites/{id}/redirects': ['redirects/serving', 'redirects are set as a whole, read back, and in effect'],
+    'PUT /v1/sites/{id}/redirects': ['redirects/serving', 'redirects are set as a whole, read back, and in effect'],
+  }),
   ...later('endpoint', 'material', [
     'POST /v1/photos/search',
     'POST /v1/sketches',

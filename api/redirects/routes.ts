@@ -1,0 +1,35 @@
+import type { Deps } from '../../deps.ts';
+import { loadSite } from '../access.ts';
+import type { Api } from '../api.ts';
+import { idParams } from '../schemas.ts';
+import { redirectsOf, setRedirects } from './rules.ts';
+import { redirectsInput, redirectsSchema, redirectsView } from './schemas.ts';
+
+/** Redirects: read and set as a whole. */
+export function redirectRoutes(app: Api, deps: Deps): void {
+  app.get(
+    '/v1/sites/:id/redirects',
+    {
+      config: { operation: 'redirects.read' },
+      schema: { summary: 'Read the redirects', params: idParams, response: { 200: redirectsSchema } },
+    },
+    async ({ em, actor, params }) => redirectsView(await redirectsOf(deps, await loadSite(em, actor, params.id))),
+  );
+
+  app.put(
+    '/v1/sites/:id/redirects',
+    {
+      config: { operation: 'redirects.set', invalid: { rules: 'invalid_redirects' } },
+      schema: {
+        summary: 'Set the redirects',
+        description:
+          'All of them: what was set before goes. They take effect at once, win over the `_redirects` of a deployment and over files, ' +
+          'and stay when a deployment is published or restored. The query of a visitor is kept.',
+        params: idParams,
+        body: redirectsInput,
+        response: { 200: redirectsSchema },
+      },
+    },
+    async ({ em, actor, params, body }) => redirectsView(await setRedirects(em, deps, actor, params.id, body.rules)),
+  );
+}

@@ -1,0 +1,44 @@
+/** The redirect rules that a call sets. They belong to the site, and stay through publishes and restores. */
+import { siteAddress } from '../../config.ts';
+import type { Site } from '../../db/entities/site.ts';
+import type { EntityManager } from '../../db/orm.ts';
+import type { Deps } from '../../deps.ts';
+import { errors } from '../../errors.ts';
+import { checkRedirects } from '../../providers/redirects/rules.ts';
+import type { RedirectRule } from '../../providers/redirects.ts';
+import { type Actor, loadSite, requireActive } from '../access.ts';
+
+export async function redirectsOf(deps: Deps, { redirectsSha256 }: Site): Promise<RedirectRule[]> {
+  if (!redirectsSha256) return [];
+  const blob = await deps.store.readAll(redirectsSha256);
+  if (!blob) throw errors.storage_error('The redirects of this site could not be read.');
+  return JSON.parse(blob.toString());
+}
+
+/** Takes the place of all rules the site had; edges follow within a second. Throws `invalid_redirects`, `site_archived`. */
+export async function setRedirects(
+  em: EntityManager,
+  deps: Deps,
+  actor: Actor,
+  siteId: string,
+  rules: readonly { from: string; to?: string | null | undefined; status: number }[],
+): Promise<RedirectRule[]> {
+  const site = await loadSite(em, actor, siteId);
+  requireActive(site);
+  const written = rules.map(({ from, to, status }, index) => ({
+    name: `Rule ${index + 1}`,
+    from,
+    to: to ?? undefined,
+    status,
+  }));
+  const checked = checkRedirects(written, siteAddress(deps.config, site.name));
+  // Bytes before their name: an edge may ask as soon as the row says so.
+  const { sha256 } = await deps.store.put(Buffer.from(JSON.stringify(checked)));
+  await deps.store.flush();
+  const [row] = await em.execute<{ id: string }[]>(
+    `update site set redirects_sha256 = ? where id = ? and status = 'active' returning id`,
+    [checked.length > 0 ? sha256 : null, site.id],
+  );
+  if (!row) requireActive({ ...site, status: 'archived' });
+  return checked;
+}

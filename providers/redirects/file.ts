@@ -1,0 +1,83 @@
+/** The file `_redirects` of a deployment: `/from /to 301` on each line, `#` before what is for people. Pure. */
+import { isUtf8 } from 'node:buffer';
+import { errors } from '../../errors.ts';
+import type { ManifestFile } from '../manifest.ts';
+import type { RedirectRule } from '../redirects.ts';
+import type { Store } from '../store/store.ts';
+import { checkRedirects, rulesMax, type WrittenRule } from './rules.ts';
+
+/** Read at publish, never served. */
+export const redirectsFile = '_redirects';
+
+/** Room for as many rules as there may be, each with a remark. */
+export const redirectsFileBytesMax = 4 * 1024 * 1024;
+
+/**
+ * Reads the file. Without a status a line is 301; a line for a page that is gone may leave the target out: `/old 410`.
+ * Throws `invalid_redirects`, which names the first line that cannot be used.
+ */
+export function parseRedirectsFile(content: Buffer, origin: string): RedirectRule[] {
+  if (content.length > redirectsFileBytesMax) throw tooLarge();
+  if (!isUtf8(content)) throw unreadable('is not text in UTF-8');
+  const written: WrittenRule[] = [];
+  for (const [index, line] of content
+    .toString()
+    .replace(/^\uFEFF/, '')
+    .split(/\r\n|\n|\r/)
+    .entries()) {
+    const words = line
+      .replace(/(^|\s)#.*$/, '')
+      .split(/\s+/)
+      .filter(Boolean);
+    if (words.length > 0) written.push(readLine(`Line ${index + 1} of ${redirectsFile}`, words));
+    if (written.length > rulesMax) break;
+  }
+  return checkRedirects(written, origin);
+}
+
+/** Throws `invalid_redirects` where the files bring rules that cannot be used: a version with such rules does not go live. */
+export async function requireUsableRedirects(
+  store: Pick<Store, 'readAll'>,
+  file: Pick<ManifestFile, 'sha256' | 'bytes'> | undefined,
+  origin: string,
+): Promise<void> {
+  if (!file) return;
+  if (file.bytes > redirectsFileBytesMax) throw tooLarge();
+  const content = await store.readAll(file.sha256);
+  if (!content) throw errors.storage_error(`The file ${redirectsFile} could not be read for a moment.`);
+  parseRedirectsFile(content, origin);
+}
+
+function readLine(name: string, words: string[]): WrittenRule {
+  const [from = '', ...rest] = words;
+  const [to, last, ...more] = rest.length === 1 && rest[0] === '410' ? [undefined, '410'] : rest;
+  if (more.length > 0) {
+    throw errors.invalid_redirects(
+      `${name} has more than a path, a target and a status: conditions are not known here.`,
+      {
+        nextAction: 'Leave out what stands after the status, and publish again.',
+      },
+    );
+  }
+  // Elsewhere `301!` means that the rule wins over a file. Here every rule does.
+  const status = last === undefined ? 301 : Number(/^(\d{3})!?$/.exec(last)?.[1] ?? Number.NaN);
+  if (Number.isNaN(status)) {
+    throw errors.invalid_redirects(
+      `${name} has something else than a status at its end: ${JSON.stringify(last?.slice(0, 80))}.`,
+      {
+        nextAction: 'Write a line as /from /to 301, and publish again.',
+      },
+    );
+  }
+  return { name, from, to, status };
+}
+
+function tooLarge() {
+  return unreadable(`is larger than ${redirectsFileBytesMax / 1024 ** 2} MiB`);
+}
+
+function unreadable(what: string) {
+  return errors.invalid_redirects(`The file ${redirectsFile} ${what}.`, {
+    nextAction: 'Mend the file, and publish again.',
+  });
+}

@@ -1,0 +1,128 @@
+/** Whether redirect rules can be used: one judge for the call's rules and for a deployment's own `_redirects`. Pure. */
+import { errors } from '../../errors.ts';
+import {
+  arrives,
+  createRedirectTable,
+  hopsMax,
+  type RedirectRule,
+  type RedirectStatus,
+  readFrom,
+  redirectStatuses,
+} from '../redirects.ts';
+
+export const rulesMax = 2_000;
+const fromBytesMax = 1_024;
+const toBytesMax = 2_048;
+
+/** A rule as it was written, and what to call it in a message: `Rule 3`, `Line 7 of _redirects`. */
+export type WrittenRule = { name: string; from: string; to?: string | undefined; status: number };
+
+/**
+ * The rules, if all of them can be used together. `origin` is the site's own address.
+ * Throws `invalid_redirects`, which names the first rule that cannot be used and why.
+ */
+export function checkRedirects(written: readonly WrittenRule[], origin: string): RedirectRule[] {
+  if (written.length > rulesMax) {
+    throw refuse(
+      `There are ${written.length} redirects, and a site takes ${rulesMax}`,
+      'Use rules that end in /* for whole folders.',
+    );
+  }
+  const names = new Map<string, string>();
+  const rules = written.map((rule) => {
+    const checked = checkRule(rule);
+    const { path, splat } = readFrom(checked.from);
+    const key = `${path}${splat ? '/*' : ''}`;
+    const earlier = names.get(key);
+    if (earlier !== undefined)
+      throw refuse(`${rule.name} is for the same path as ${lowered(earlier)}: ${checked.from}`);
+    names.set(key, rule.name);
+    return checked;
+  });
+  requireArrivals(rules, written, origin);
+  return rules;
+}
+
+/** From each rule's own path, and from one below those that end in `/*`: a loop that exists passes through one of these. */
+function requireArrivals(rules: readonly RedirectRule[], written: readonly WrittenRule[], origin: string): void {
+  const table = createRedirectTable(rules);
+  rules.forEach((rule, index) => {
+    const { path, splat } = readFrom(rule.from);
+    const starts = splat ? [path, `${path}/${below}`.replace(/^\//, '')] : [path];
+    if (starts.every((start) => arrives([table], start, origin))) return;
+    throw refuse(
+      `${written[index]?.name} leads in a circle, or over more than ${hopsMax} redirects: ${rule.from}`,
+      'Point it at the page where visitors are to arrive.',
+    );
+  });
+}
+
+// A name that no rule is about.
+const below = '\u{10FFFD}';
+
+function checkRule({ name, from, to, status }: WrittenRule): RedirectRule {
+  const no = (fault: string) => refuse(`${name} ${fault}`);
+  if (!(redirectStatuses as readonly number[]).includes(status)) {
+    throw no(`has the status ${printable(String(status))}, and a redirect takes ${redirectStatuses.join(', ')}`);
+  }
+  const fault = faultOfFrom(from);
+  if (fault) throw no(`${fault}: ${printable(from)}`);
+  if (to === undefined && status !== 410) throw no('says no address to go to');
+  if (to === undefined) return { from, status: 410 };
+  const target = readTo(to, from.endsWith('/*'));
+  if ('fault' in target) throw no(`${target.fault}: ${printable(to)}`);
+  return { from, to: target.to, status: status as RedirectStatus };
+}
+
+function faultOfFrom(from: string): string | undefined {
+  if (!from.startsWith('/')) return 'does not begin its path with a slash';
+  if (Buffer.byteLength(from) > fromBytesMax) return `has a path of more than ${fromBytesMax} bytes`;
+  if (/[?#]/.test(from)) return 'has a query or fragment in its path, and a rule is found by the path alone';
+  const plain = from.endsWith('/*') ? from.slice(0, -2) : from;
+  if (plain.includes('*')) return 'has a * that is not the end of its path, as in /old/*';
+  if (!from.isWellFormed() || /%2f|%5c|[\\\s\p{Cc}]/iu.test(from)) return 'has a character that no path can have';
+  try {
+    const { path } = readFrom(from);
+    if (/[\\\p{Cc}]/u.test(path) || path.startsWith('/')) return 'has a character that no path can have';
+    return /(^|\/)\.{1,2}(\/|$)/.test(path) ? 'has . or .. in its path' : undefined;
+  } catch {
+    return 'has a % that begins no character';
+  }
+}
+
+function readTo(to: string, hasSplat: boolean): { to: string } | { fault: string } {
+  if (Buffer.byteLength(to) > toBytesMax) return { fault: `leads to an address of more than ${toBytesMax} bytes` };
+  // White space too: parsers of addresses drop it, and `/\t/host` becomes another host.
+  if (!to.isWellFormed() || /[\\\s\p{Cc}]/u.test(to))
+    return { fault: 'leads to an address with a character that none can have' };
+  if (to.includes(':splat') && !hasSplat) return { fault: 'says :splat, and its path does not end in /*' };
+  if (to.startsWith('//')) return { fault: 'leads to //, which is another host without its scheme' };
+  const isPath = to.startsWith('/');
+  if (!isPath && !/^https?:\/\//i.test(to))
+    return { fault: 'leads neither to a path of the site nor to http:// or https://' };
+  const url = URL.parse(to, isPath ? 'http://site.invalid' : undefined);
+  if (!url || url.username || url.password) return { fault: 'leads to an address that cannot be read' };
+  try {
+    decodeURIComponent(url.pathname);
+  } catch {
+    return { fault: 'leads to an address with a % that begins no character' };
+  }
+  const plain = isPath ? url.pathname + url.search + url.hash : url.href;
+  return { to: plain === `${to}/` ? to : plain };
+}
+
+function refuse(message: string, nextAction = 'Mend the rule and send all of them again.') {
+  return errors.invalid_redirects(`${message}.`, { nextAction });
+}
+
+function lowered(name: string): string {
+  return name.charAt(0).toLowerCase() + name.slice(1);
+}
+
+/** Safe to print, and short. */
+function printable(text: string): string {
+  const shown = text.length > 200 ? `${text.slice(0, 200)}…` : text;
+  return shown
+    .toWellFormed()
+    .replace(/[\p{C}\p{Zl}\p{Zp}]/gu, (char) => `\\u{${(char.codePointAt(0) ?? 0).toString(16)}}`);
+}

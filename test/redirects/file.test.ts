@@ -1,0 +1,37 @@
+import { expect, test } from 'vitest';
+import { parseRedirectsFile } from '../../providers/redirects/file.ts';
+import { faultOf } from './fault.ts';
+
+const origin = 'http://shop.sites.test';
+
+test('_redirects is lines of path, target and status, with remarks', () => {
+  const file =
+    '\uFEFF# moved\r\n/a   /b\r\n\n/c\thttps://x.example/ 302 # temporary\n/d /e#part 308\n/gone 410\n/f/* /g/:splat 301!\n';
+  expect(parseRedirectsFile(Buffer.from(file), origin)).toEqual([
+    { from: '/a', to: '/b', status: 301 },
+    { from: '/c', to: 'https://x.example/', status: 302 },
+    { from: '/d', to: '/e#part', status: 308 },
+    { from: '/gone', status: 410 },
+    { from: '/f/*', to: '/g/:splat', status: 301 },
+  ]);
+});
+
+test.each([
+  ['# one\n\n/a /b\n/c javascript:x', 'Line 4 of _redirects leads neither'],
+  ['/a /b 200', 'Line 1 of _redirects has the status 200'],
+  ['/a /b 301 Country=de', 'Line 1 of _redirects has more than'],
+  ['/a id=:id /b 301', 'Line 1 of _redirects has more than'],
+  ['/a /b soon', 'Line 1 of _redirects has something else than a status'],
+  ['/a', 'Line 1 of _redirects says no address'],
+  ['/a /b\n/b /a', 'Line 1 of _redirects leads in a circle'],
+  ['/a /b\n/a /c', 'Line 2 of _redirects is for the same path as line 1 of _redirects: /a.'],
+])('the file %j is refused with the line', (file, words) => {
+  expect(faultOf(() => parseRedirectsFile(Buffer.from(file), origin))).toContain(words);
+});
+
+test('a file that is no text, or too large, is refused', () => {
+  expect(faultOf(() => parseRedirectsFile(Buffer.from([0xff, 0xfe]), origin))).toContain('is not text in UTF-8');
+  expect(faultOf(() => parseRedirectsFile(Buffer.alloc(5 * 1024 * 1024, '#'), origin))).toContain(
+    'is larger than 4 MiB',
+  );
+});

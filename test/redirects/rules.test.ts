@@ -1,0 +1,220 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { checkRedirects } from '../../providers/redirects/rules.ts';
+import {
+  arrives,
+  createRedirectTable,
+  findRedirect,
+  locationOf,
+  type RedirectRule,
+} from '../../providers/redirects.ts';
+import { faultOf } from './fault.ts';
+
+const origin = 'http://shop.sites.test';
+const check = (...rules: [from: string, to?: string | undefined, status?: number][]) =>
+  checkRedirects(
+    rules.map(([from, to, status = 301], index) => ({ name: `Rule ${index + 1}`, from, to, status })),
+    origin,
+  );
+const leads = (rules: RedirectRule[], path: string, query = '') => {
+  const match = findRedirect([createRedirectTable(rules)], path);
+  return match && locationOf(match, query);
+};
+
+test('the rule for the very path wins over those that end in /*, and of these the longest, wherever they stand', () => {
+  const rules = check(
+    ['/*', '/all/:splat', 302],
+    ['/a/*', 'https://b.example/:splat'],
+    ['/a/b/*', '/c/:splat?x=1', 307],
+    ['/a/b', '/d', 308],
+    ['/all/*', undefined, 410],
+    ['/c/*', undefined, 410],
+    ['/d', undefined, 410],
+  );
+  expect(leads(rules, 'a/b')).toBe('/d');
+  expect(leads(rules, 'a/b/')).toBe('/d');
+  expect(leads(rules, 'a/b/x/y')).toBe('/c/x/y?x=1');
+  expect(leads(rules, 'a/bb')).toBe('https://b.example/bb');
+  expect(leads(rules, 'a')).toBe('https://b.example/');
+  expect(leads(rules, 'z/1')).toBe('/all/z/1');
+});
+
+test.each([
+  ['/old', '/new', 'old', '?a=1&b=2', '/new?a=1&b=2'],
+  ['/old', '/new?c=3#part', 'old', '?a=1', '/new?c=3&a=1#part'],
+  ['/old', '/new#part', 'old', '?a=1', '/new?a=1#part'],
+  ['/old', '/new', 'old', '?', '/new'],
+  ['/caf%C3%A9', '/menü', 'café', '', '/men%C3%BC'],
+  ['/café', '/a', 'café', '', '/a'],
+  ['/a b', '/x', '', '', undefined],
+  ['/f/*', '/search?q=:splat', 'f/a&b=c/d', '', '/search?q=a%26b%3Dc%2Fd'],
+  ['/f/*', '/g/:splat/end', 'f/ü?#/2', '', '/g/%C3%BC%3F%23/2/end'],
+  ['/f/*', '/g/:splat', 'f/$&$1', '', '/g/%24%26%241'],
+  ['/f/*', 'https://x.example/:splat', 'f//evil.example', '', 'https://x.example//evil.example'],
+])('%s to %s: /%s%s leads to %s', (from, to, path, query, location) => {
+  const fault = faultOf(() => check([from, to]));
+  expect(fault === 'fine' ? leads(check([from, to]), path, query) : undefined).toBe(location);
+});
+
+test('no path that a visitor asks for leads from a path of the site to another host', () => {
+  const rules = check(['/go/*', '/:splat'], ['/q/*', '/p?next=:splat']);
+  const part = fc.oneof(
+    fc.string(),
+    fc.constantFrom('/', '//', '///evil.example', '\\', '@evil', '%2f', '\t', '..', ':80'),
+  );
+  const asked = fc.array(part, { maxLength: 6 }).map((parts) => parts.join(''));
+  fc.assert(
+    fc.property(
+      asked.filter((text) => text.isWellFormed()),
+      fc.constantFrom('go/', 'q/', 'go//', 'go///'),
+      (text, folder) => {
+        const location = leads(rules, folder + text);
+        if (location === undefined) return;
+        expect(new URL(location, origin).origin).toBe(origin);
+        expect(location).toMatch(/^\/(?!\/)[\x21-\x7e]*$/);
+      },
+    ),
+    { numRuns: 2_000 },
+  );
+});
+
+test.each([
+  [['old', '/new'], 'Rule 1 does not begin its path with a slash: old.'],
+  [['/o*', '/new'], 'Rule 1 has a * that is not the end of its path'],
+  [['/*/o', '/new'], 'Rule 1 has a * that is not the end of its path'],
+  [['/o?x=1', '/new'], 'Rule 1 has a query or fragment'],
+  [['/a/../b', '/new'], 'Rule 1 has . or ..'],
+  [['/a/%2e%2e/b', '/new'], 'Rule 1 has . or ..'],
+  [['/a%2Fb', '/new'], 'a character that no path can have'],
+  [['/a\\b', '/new'], 'a character that no path can have'],
+  [['/a%00', '/new'], 'a character that no path can have'],
+  [['//a', '/new'], 'a character that no path can have'],
+  [['/a%zz', '/new'], 'a % that begins no character'],
+  [['/a%ED%A0%80', '/new'], 'a % that begins no character'],
+  [[`/${'a'.repeat(1100)}`, '/new'], 'more than 1024 bytes'],
+  [['/a'], 'Rule 1 says no address to go to.'],
+  [['/a', ''], 'neither to a path of the site nor to http'],
+  [['/a', 'b'], 'neither to a path of the site nor to http'],
+  [['/a', 'javascript:alert(1)'], 'neither to a path of the site nor to http'],
+  [['/a', 'JAVASCRIPT:alert(1)'], 'neither to a path of the site nor to http'],
+  [['/a', 'data:text/html,x'], 'neither to a path of the site nor to http'],
+  [['/a', 'ftp://x.example/'], 'neither to a path of the site nor to http'],
+  [['/a', '//evil.example'], 'another host without its scheme'],
+  [['/a', '/\\evil.example'], 'a character that none can have'],
+  [['/a', '/\t/evil.example'], 'a character that none can have'],
+  [['/a', 'https://user:pass@x.example/'], 'cannot be read'],
+  [['/a', 'https://'], 'cannot be read'],
+  [['/a/*', 'https://x.example:splat/'], 'cannot be read'],
+  [['/a/*', 'https://:splat'], 'cannot be read'],
+  [['/a', '/b/:splat'], 'says :splat, and its path does not end in /*'],
+  [['/a', '/b%zz'], 'a % that begins no character'],
+  [['/a', '/b', 200], 'has the status 200'],
+  [['/a', '/b', 404], 'has the status 404'],
+  [['/a', `/${'b'.repeat(2100)}`], 'more than 2048 bytes'],
+] as [[string, string?, number?], string][])('%j is refused', (rule, words) => {
+  expect(faultOf(() => check(rule))).toContain(words);
+});
+
+test.each([
+  ['to itself', [['/a', '/a']], 1],
+  ['to itself with a slash', [['/a', '/a/']], 1],
+  [
+    'over one other',
+    [
+      ['/x', '/y'],
+      ['/a', '/b'],
+      ['/b', '/a?x=1'],
+    ],
+    2,
+  ],
+  [
+    'over three',
+    [
+      ['/a', '/b'],
+      ['/b', '/c'],
+      ['/c', '/a#part'],
+    ],
+    1,
+  ],
+  ['by its own address', [['/a', `${origin}/a`]], 1],
+  ['by its bare address', [['/', origin]], 1],
+  ['into its own folder', [['/a/*', '/a/b/:splat']], 1],
+  ['from everything to a page', [['/*', '/moved']], 1],
+  [
+    'through a splat and back',
+    [
+      ['/a/*', '/b/:splat'],
+      ['/b/*', '/a/:splat'],
+    ],
+    1,
+  ],
+  [
+    'through a splat that catches another',
+    [
+      ['/a/*', '/b/x/:splat'],
+      ['/b/x/y', '/a/y'],
+    ],
+    2,
+  ],
+  [
+    'through a rule deeper than both',
+    [
+      ['/a/*', '/b/:splat'],
+      ['/b/x/*', '/c/:splat'],
+      ['/c/y/*', '/a/x/y/:splat'],
+    ],
+    3,
+  ],
+  ['by an escaped spelling', [['/café', '/caf%C3%A9']], 1],
+] as [string, [string, string][], number][])('a circle %s is refused, and its rule named', (_what, rules, number) => {
+  expect(faultOf(() => check(...rules))).toContain(`Rule ${number} leads in a circle`);
+});
+
+test('a chain is no circle, nor are rules that only look like one', () => {
+  const chain = Array.from({ length: 20 }, (_, n): [string, string] => [`/${n}`, `/${n + 1}`]);
+  expect(faultOf(() => check(...chain))).toBe('fine');
+  expect(faultOf(() => check(...chain, ['/20', '/21'], ['/21', '/22']))).toContain(
+    'Rule 1 leads in a circle, or over more than 20',
+  );
+  expect(faultOf(() => check(['/a/*', '/b/:splat'], ['/b/x', '/a/y']))).toBe('fine');
+  expect(faultOf(() => check(['/x/a/*', '/x/:splat']))).toBe('fine');
+});
+
+test('the same path twice is refused, in whatever spelling', () => {
+  expect(faultOf(() => check(['/a', '/b'], ['/c', '/d'], ['/a/', '/e']))).toBe(
+    'Rule 3 is for the same path as rule 1: /a/.',
+  );
+  expect(faultOf(() => check(['/%61', '/b'], ['/a', '/d']))).toContain('Rule 2 is for the same path as rule 1');
+  expect(faultOf(() => check(['/a/*', '/b'], ['/a', '/d']))).toBe('fine');
+  expect(faultOf(() => check(['/a/*', '/b'], ['/a/*', '/d']))).toContain('same path');
+});
+
+test('a site takes 2,000 rules, and they are judged in well under a second', () => {
+  const rules = (count: number) =>
+    Array.from({ length: count }, (_, n): [string, string] => [`/old/${n}/*`, `/new/${n}/:splat`]);
+  const began = performance.now();
+  expect(faultOf(() => check(...rules(2_000)))).toBe('fine');
+  expect(performance.now() - began).toBeLessThan(1_000);
+  expect(faultOf(() => check(...rules(2_001)))).toBe('There are 2001 redirects, and a site takes 2000.');
+});
+
+test('whatever is accepted arrives, from every path there is', () => {
+  const name = fc.constantFrom('a', 'b', 'c');
+  const path = fc.array(name, { maxLength: 3 }).map((names) => `/${names.join('/')}`);
+  const splat = fc
+    .tuple(path, path)
+    .map(([from, to]): [string, string] => [`${from === '/' ? '' : from}/*`, `${to === '/' ? '' : to}/:splat`]);
+  const rule = fc.oneof(splat, fc.tuple(path, path));
+  fc.assert(
+    fc.property(
+      fc.array(rule, { maxLength: 6 }),
+      fc.array(fc.array(name, { maxLength: 7 }), { maxLength: 20 }),
+      (rules, asked) => {
+        if (faultOf(() => check(...rules)) !== 'fine') return;
+        const table = createRedirectTable(check(...rules));
+        for (const names of asked) expect(arrives([table], names.join('/'))).toBe(true);
+      },
+    ),
+    { numRuns: 3_000 },
+  );
+});
