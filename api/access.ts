@@ -1,41 +1,80 @@
-/** The one place where it is decided who may act on what. What the caller may not see is the same `not_found` as what does not exist. */
+/**
+ * The one place where it is decided who may act on what: the owner of a site, and its collaborators. What the caller may not see is the
+ * same `not_found` as what does not exist. Caps are the owner's, whoever acts.
+ */
 import type { Loaded } from '@mikro-orm/core';
-
+import { Collaborator } from '../db/entities/collaborator.ts';
 import { Deployment } from '../db/entities/deployment.ts';
 import { Site } from '../db/entities/site.ts';
 import type { EntityManager } from '../db/orm.ts';
-import { errors } from '../errors.ts';
+import type { Role } from '../db/states.ts';
+import { type AppError, errors } from '../errors.ts';
 import { isId } from '../ids.ts';
 
 /** Who asks: the account behind the token. */
 export type Actor = { accountId: string; tokenId: string };
+/** Who asks, by token or in a signed-in browser. */
+export type Person = Pick<Actor, 'accountId'>;
+
+/** What the caller is to a site that he may act on. */
+export function roleOf(site: Site, { accountId }: Person): Role {
+  return site.account.id === accountId ? 'owner' : 'collaborator';
+}
+
+/** Whether the caller may act on the site at all. */
+async function mayAct(em: EntityManager, { accountId }: Person, site: Site): Promise<boolean> {
+  return site.account.id === accountId || (await em.count(Collaborator, { site: site.id, account: accountId })) > 0;
+}
 
 /** The site, if the caller may act on it. */
-export async function loadSite(em: EntityManager, actor: Actor, siteId: string): Promise<Site> {
-  const site = isId('site', siteId) ? await em.findOne(Site, { id: siteId, account: actor.accountId }) : null;
-  if (!site) {
-    throw errors.not_found('There is no site of that id that this token may act on.', {
-      nextAction: 'Read GET /v1/sites for the sites of this account.',
-    });
-  }
-  return site;
+export async function loadSite(em: EntityManager, actor: Person, siteId: string): Promise<Site> {
+  const site = isId('site', siteId) ? await em.findOne(Site, { id: siteId }) : null;
+  if (site && (await mayAct(em, actor, site))) return site;
+  throw noSuchSite();
+}
+
+function noSuchSite(): AppError {
+  return errors.not_found('There is no site of that id that this token may act on.', {
+    nextAction: 'Read GET /v1/sites for the sites that it may act on.',
+  });
+}
+
+/** Sites that the caller may act on, as a condition of a query: his own and those he collaborates on. */
+export async function sitesOf(em: EntityManager, { accountId }: Person) {
+  const joined = await em.find(Collaborator, { account: accountId }, { fields: ['site'] });
+  return { $or: [{ account: accountId }, { id: { $in: joined.map(({ site }) => site.id) } }] };
 }
 
 /** The deployment with its site, if the caller may act on that site. */
 export async function loadDeployment(
   em: EntityManager,
-  actor: Actor,
+  actor: Person,
   deploymentId: string,
 ): Promise<Loaded<Deployment, 'site'>> {
-  const deployment = isId('dep', deploymentId)
-    ? await em.findOne(Deployment, { id: deploymentId, site: { account: actor.accountId } }, { populate: ['site'] })
-    : null;
-  if (!deployment) {
-    throw errors.not_found('There is no deployment of that id that this token may act on.', {
-      nextAction: 'Read GET /v1/sites/{id}/deployments for the deployments of a site.',
-    });
-  }
-  return deployment;
+  const deployment = await findDeployment(em, actor, deploymentId);
+  if (deployment) return deployment;
+  throw errors.not_found('There is no deployment of that id that this token may act on.', {
+    nextAction: 'Read GET /v1/sites/{id}/deployments for the deployments of a site.',
+  });
+}
+
+/** Like `loadDeployment`, for who asks again and again. */
+export async function findDeployment(
+  em: EntityManager,
+  actor: Person,
+  deploymentId: string,
+): Promise<Loaded<Deployment, 'site'> | null> {
+  if (!isId('dep', deploymentId)) return null;
+  const deployment = await em.findOne(Deployment, { id: deploymentId }, { populate: ['site'] });
+  return deployment && (await mayAct(em, actor, deployment.site)) ? deployment : null;
+}
+
+/** Stops a collaborator. `what` is the act, as in "archive it". Throws `owner_only`. */
+export function requireOwner(site: Site, actor: Person, what: string): void {
+  if (roleOf(site, actor) === 'owner') return;
+  throw errors.owner_only(`Only the owner of ${site.name} may ${what}.`, {
+    nextAction: 'Ask the owner: GET /v1/sites/{id}/collaborators lists them first.',
+  });
 }
 
 /** Stops a write to a site that is archived. */

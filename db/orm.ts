@@ -2,13 +2,16 @@
 import { Migrator } from '@mikro-orm/migrations';
 import { defineConfig, type EntityManager, MikroORM } from '@mikro-orm/postgresql';
 import { Account } from './entities/account.ts';
+import { Collaborator } from './entities/collaborator.ts';
 import { Deployment } from './entities/deployment.ts';
 import { GitCredential } from './entities/git-credential.ts';
 import { IdempotencyKey } from './entities/idempotency-key.ts';
+import { Invitation } from './entities/invitation.ts';
 import { Mail } from './entities/mail.ts';
 import { OutboxEntry } from './entities/outbox-entry.ts';
 import { Site } from './entities/site.ts';
 import { Token } from './entities/token.ts';
+import { Collaborators } from './migrations/2026-11-21-collaborators.ts';
 import { Initial } from './migrations/2026-11-21-initial.ts';
 import { Mail as MailMigration } from './migrations/2026-11-21-mail.ts';
 import { Output } from './migrations/2026-11-21-output.ts';
@@ -20,13 +23,25 @@ export function openOrm(databaseUrl: string, options: { poolMax?: number } = {})
   return new MikroORM(
     defineConfig({
       clientUrl: databaseUrl,
-      entities: [Account, Token, Site, Deployment, GitCredential, OutboxEntry, IdempotencyKey, Mail],
+      entities: [
+        Account,
+        Token,
+        Site,
+        Deployment,
+        GitCredential,
+        OutboxEntry,
+        IdempotencyKey,
+        Mail,
+        Collaborator,
+        Invitation,
+      ],
       extensions: [Migrator],
       migrations: {
         migrationsList: [
           { name: '2026-11-21-initial', class: Initial },
           { name: '2026-11-21-mail', class: MailMigration },
           { name: '2026-11-21-output', class: Output },
+          { name: '2026-11-21-collaborators', class: Collaborators },
         ],
         snapshot: false,
         transactional: true,

@@ -30,5 +30,17 @@ export function isSettled(status: DeploymentStatus): boolean {
 /** `queued` until a mail server has taken it or it is given up. */
 export type MailStatus = 'queued' | 'sent' | 'failed';
 
+export type InvitationStatus = 'open' | 'accepted' | 'withdrawn' | 'expired';
+
+/** What the invitation is at this moment: its end holds whether or not somebody has written it down. */
+export function invitationStatusAt(
+  { status, expiresAt }: { status: InvitationStatus; expiresAt: Date },
+  now: Date,
+): InvitationStatus {
+  return status === 'open' && expiresAt <= now ? 'expired' : status;
+}
+
+export type Role = 'owner' | 'collaborator';
+
 export type Repository = 'source' | 'content';
 export type GitAccess = 'read' | 'write';

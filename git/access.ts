@@ -1,5 +1,6 @@
 /** Who may fetch from and push to a repository: Basic credentials of that one repository (RFC 7617). */
 import { createHash, timingSafeEqual } from 'node:crypto';
+import { Collaborator } from '../db/entities/collaborator.ts';
 import { GitCredential } from '../db/entities/git-credential.ts';
 import type { EntityManager } from '../db/orm.ts';
 import type { GitAccess, Repository } from '../db/states.ts';
@@ -51,6 +52,9 @@ export async function requireAccess(
     throw new GitRefusal(401, `Unknown user name or wrong password.${token} ${howToGetOne}`);
   }
   if (credential.expiresAt <= now) throw new GitRefusal(401, `This password has run out. ${howToGetOne}`);
+  if (!(await isStillOn(em, credential))) {
+    throw new GitRefusal(401, 'The account that made this password may not act on the site any more.');
+  }
   if (credential.site.id !== siteId || credential.repository !== repository) throw noRepository();
   if (wanted === 'read') return;
   if (credential.access !== 'write') {
@@ -63,6 +67,11 @@ export async function requireAccess(
       `The site ${site.name} is archived and takes no push. POST /v1/sites/${siteId}/unarchive first.`,
     );
   }
+}
+
+/** A password is as good as the right of who made it: it ends with that, in the same instant. */
+async function isStillOn(em: EntityManager, { site, account }: GitCredential): Promise<boolean> {
+  return site.account.id === account.id || (await em.count(Collaborator, { site: site.id, account: account.id })) > 0;
 }
 
 function parseBasic(authorization: string | undefined): { username: string; password: string } {

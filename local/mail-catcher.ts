@@ -7,7 +7,7 @@ const { MAIL_CATCHER_SMTP_PORT, MAIL_CATCHER_WEB_PORT, MAIL_CATCHER_FOLDER } = p
 const catcher = await startMailCatcher({
   ports: { smtp: Number(MAIL_CATCHER_SMTP_PORT), web: Number(MAIL_CATCHER_WEB_PORT) },
   ...(MAIL_CATCHER_FOLDER ? { folder: MAIL_CATCHER_FOLDER } : {}),
-  now: systemClock.now,
+  clock: systemClock,
 });
 process.send?.({ ready: true });
 

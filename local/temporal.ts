@@ -10,7 +10,7 @@ import { type Daemon, type ProcessId, type Running, startDaemon } from './proces
 import { findTemporal } from './temporal-cli.ts';
 
 /** Registered as Keyword; what an operator filters workflows by. */
-const searchAttributes = ['SiteId', 'AccountId', 'Hostname', 'Resource'];
+export const searchAttributes = ['SiteId', 'AccountId', 'Hostname', 'Resource'];
 
 export type TemporalOptions = {
   dir: string;

@@ -1,3 +1,3 @@
-export * from './notifying.ts';
+export * from './mail.ts';
 export * from './publishing.ts';
 export * from './reconciling.ts';

@@ -2,7 +2,7 @@ import type { FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import { Deployment } from '../../db/entities/deployment.ts';
 import type { Deps } from '../../deps.ts';
-import { loadDeployment, loadSite } from '../access.ts';
+import { findDeployment, loadDeployment, loadSite } from '../access.ts';
 import type { Api } from '../api.ts';
 import { byId, listOf, newestFirst, page, pageQuery } from '../pages.ts';
 import { idParams } from '../schemas.ts';
@@ -99,7 +99,7 @@ export function deploymentRoutes(app: Api, deps: Deps): void {
         return reply
           .type('text/event-stream')
           .serializer((body: unknown) => body as string)
-          .send(streamLog(deps, id));
+          .send(streamLog(deps, id, () => findDeployment(deps.em(), actor, id)));
       }
       return reply
         .type('text/plain; charset=utf-8')

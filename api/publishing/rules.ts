@@ -116,7 +116,7 @@ async function requireRoom(em: EntityManager, { config, clock }: Deps, site: Sit
   if (!oldest) return;
   const retryAfterSeconds = Math.ceil((oldest.createdAt.getTime() - since.getTime()) / 1000);
   throw errors.rate_limited(
-    `The sites of this account were published ${limit} times in the last hour, which is as often as may be.`,
+    `The sites of this owner were published ${limit} times in the last hour, which is as often as may be.`,
     {
       retryAfterSeconds,
       nextAction: `Send the same call again in ${retryAfterSeconds} seconds.`,

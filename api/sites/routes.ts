@@ -1,7 +1,7 @@
 import type { FastifyRequest } from 'fastify';
 import { Site } from '../../db/entities/site.ts';
 import type { Deps } from '../../deps.ts';
-import { loadSite } from '../access.ts';
+import { loadSite, sitesOf } from '../access.ts';
 import type { Api } from '../api.ts';
 import { byId, listOf, newestFirst, page, pageQuery } from '../pages.ts';
 import { idParams } from '../schemas.ts';
@@ -36,14 +36,19 @@ export function siteRoutes(app: Api, deps: Deps): void {
     '/v1/sites',
     {
       config: { operation: 'site.list' },
-      schema: { summary: 'List the sites', querystring: pageQuery, response: { 200: listOf(siteSchema) } },
+      schema: {
+        summary: 'List the sites',
+        description: 'Own ones, and those that the account collaborates on.',
+        querystring: pageQuery,
+        response: { 200: listOf(siteSchema) },
+      },
     },
     async ({ em, actor, query }) => {
       const { rows, next_cursor } = await page(
         config.secret,
         ['sites', actor.accountId],
         query,
-        newestFirst(em, Site, { account: actor.accountId }),
+        newestFirst(em, Site, await sitesOf(em, actor)),
         byId,
       );
       return { items: rows.map((site) => siteView(site, { config, actor })), next_cursor };
@@ -66,7 +71,13 @@ export function siteRoutes(app: Api, deps: Deps): void {
     '/v1/sites/:id',
     {
       config: { operation: 'site.update' },
-      schema: { summary: 'Change title or name', params: idParams, body: siteChange, response: { 200: siteSchema } },
+      schema: {
+        summary: 'Change title or name',
+        description: 'The name is the owner’s to change.',
+        params: idParams,
+        body: siteChange,
+        response: { 200: siteSchema },
+      },
     },
     async ({ em, actor, params, body }) => siteView(await updateSite(em, actor, params.id, body), { config, actor }),
   );

@@ -11,7 +11,7 @@ import { type AppError, errors } from '../../errors.ts';
 import { newPublicId } from '../../ids.ts';
 import { readTemplate } from '../../templates/templates.ts';
 import { workflowIds } from '../../workflows/ids.ts';
-import { type Actor, loadSite, requireActive } from '../access.ts';
+import { type Actor, loadSite, requireActive, requireOwner } from '../access.ts';
 import { missing } from '../capabilities.ts';
 import { countWithinLimit } from '../limits.ts';
 import { isReserved } from './names.ts';
@@ -46,7 +46,8 @@ export async function createSite(em: EntityManager, deps: Deps, actor: Actor, in
     .catch(refuseTakenName);
 }
 
-/** Changes title or name. A new name moves the address at once. Throws `nothing_to_update`, `invalid_name`. */
+/** Changes title or name. A new name moves the address at once, and is the owner's to give. Throws `owner_only`,
+ * `nothing_to_update`, `invalid_name`. */
 export async function updateSite(
   em: EntityManager,
   actor: Actor,
@@ -54,6 +55,7 @@ export async function updateSite(
   { title, name }: { title?: string | undefined; name?: string | undefined },
 ): Promise<Site> {
   const site = await loadSite(em, actor, siteId);
+  if (name !== undefined) requireOwner(site, actor, 'change its name');
   requireActive(site);
   if (title === undefined && name === undefined) {
     throw errors.nothing_to_update('The call names no change.', { nextAction: 'Send a title, a name, or both.' });
@@ -68,7 +70,7 @@ export async function updateSite(
 /** Takes the site off the web and stops what is being built for it. Archiving an archived site changes nothing. */
 export async function archiveSite(em: EntityManager, { clock }: Deps, actor: Actor, siteId: string): Promise<Site> {
   return await em.transactional(async (tx) => {
-    const site = await lockSite(tx, actor, siteId);
+    const site = await lockOwnSite(tx, actor, siteId, 'archive it');
     if (site.status === 'archived') return site;
     site.status = 'archived';
     site.archivedAt = clock.now();
@@ -85,7 +87,7 @@ export async function archiveSite(em: EntityManager, { clock }: Deps, actor: Act
 /** Serves again what was live before. Throws `plan_limit` when the account has as many active sites as it may. */
 export async function unarchiveSite(em: EntityManager, deps: Deps, actor: Actor, siteId: string): Promise<Site> {
   return await em.transactional(async (tx) => {
-    const site = await lockSite(tx, actor, siteId);
+    const site = await lockOwnSite(tx, actor, siteId, 'bring it back');
     if (site.status === 'active') return site;
     await requireRoom(tx, deps, site.account.id);
     site.status = 'active';
@@ -106,8 +108,10 @@ export async function unpublishedChanges(em: EntityManager, deps: Deps, site: Si
   return { source: live?.sourceCommit !== source, content: live?.contentCommit !== content };
 }
 
-async function lockSite(tx: EntityManager, actor: Actor, siteId: string): Promise<Site> {
+/** The caller's own site, held until the transaction ends. */
+async function lockOwnSite(tx: EntityManager, actor: Actor, siteId: string, what: string): Promise<Site> {
   const site = await loadSite(tx, actor, siteId);
+  requireOwner(site, actor, what);
   await tx.lock(site, LockMode.PESSIMISTIC_WRITE);
   await tx.refresh(site);
   return site;

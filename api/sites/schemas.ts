@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { type Config, siteAddress } from '../../config.ts';
 import type { Site } from '../../db/entities/site.ts';
-import type { Actor } from '../access.ts';
+import { type Actor, roleOf } from '../access.ts';
 import { moment } from '../schemas.ts';
 
 const name = z
@@ -63,7 +63,7 @@ export function siteView(site: Site, { config, actor }: { config: Config; actor:
     // No page can be commented on yet, so there is no thread to count.
     open_comments: 0,
     public_id: site.publicId,
-    role: site.account.id === actor.accountId ? 'owner' : 'collaborator',
+    role: roleOf(site, actor),
     created_at: site.createdAt,
     archived_at: site.archivedAt ?? null,
   };

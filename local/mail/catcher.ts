@@ -1,4 +1,5 @@
 /** A mail server with an inbox in the browser, for a machine that is to send nothing. */
+import type { Clock } from '../../clock.ts';
 import { openInbox } from './inbox.ts';
 import { type Faults, startSmtp } from './smtp.ts';
 import { startInboxPages } from './web.ts';
@@ -9,14 +10,14 @@ export type CatcherOptions = {
   /** Where mails are kept; in memory where there is none. */
   folder?: string;
   faults?: Faults;
-  now: () => Date;
+  clock: Clock;
 };
 
 export type MailCatcher = Awaited<ReturnType<typeof startMailCatcher>>;
 
-export async function startMailCatcher({ ports = { smtp: 0, web: 0 }, folder, faults = {}, now }: CatcherOptions) {
+export async function startMailCatcher({ ports = { smtp: 0, web: 0 }, folder, faults = {}, clock }: CatcherOptions) {
   const inbox = openInbox(folder);
-  const smtp = await startSmtp({ port: ports.smtp, inbox, faults, now });
+  const smtp = await startSmtp({ port: ports.smtp, inbox, faults, clock });
   const web = await startInboxPages({ port: ports.web, inbox });
   return {
     smtpUrl: `smtp://127.0.0.1:${smtp.port}`,

@@ -9,7 +9,7 @@ import { MailNotSent } from '../providers/mail.ts';
 import { SealBroken } from '../sealing.ts';
 import type { PlatformDeps } from './index.ts';
 
-export function notifyingActivities(deps: PlatformDeps) {
+export function mailActivities(deps: PlatformDeps) {
   const { clock, config, log } = deps;
 
   async function settled(id: string, outcome: Parameters<typeof settleMail>[3]): Promise<string> {

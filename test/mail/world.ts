@@ -1,0 +1,35 @@
+/** The platform with a worker and a mail server of its own that a test can take away. */
+
+import { systemClock } from '../../clock.ts';
+import { startMailCatcher } from '../../local/mail/catcher.ts';
+import type { Faults } from '../../local/mail/smtp.ts';
+import { freePort } from '../../local/ports.ts';
+import { createWorld } from '../api/world.ts';
+import { createNamespace, startWorker } from '../stack/worker.ts';
+
+export async function createMailWorld(faults: Faults = {}, env: Record<string, string> = {}) {
+  const ports = { smtp: await freePort(), web: await freePort() };
+  const start = () => startMailCatcher({ ports, faults, clock: systemClock });
+  let catcher = await start();
+  const namespace = await createNamespace();
+  const world = await createWorld({ FRONTAGE_SMTP_URL: catcher.smtpUrl, TEMPORAL_NAMESPACE: namespace, ...env });
+  const worker = await startWorker(world.deps);
+  return {
+    ...world,
+    /** What came to this address, newest first. */
+    mailsTo: (to: string) => catcher.messages(to),
+    mailUrl: catcher.url,
+    async stopMailServer() {
+      await catcher.close();
+    },
+    async startMailServer() {
+      catcher = await start();
+    },
+    async close() {
+      await worker.close();
+      await world.close();
+      await catcher.close();
+    },
+  };
+}
+export type MailWorld = Awaited<ReturnType<typeof createMailWorld>>;
