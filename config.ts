@@ -58,6 +58,8 @@ const schema = z.object({
   /** Bare git repositories; `none` for a deployment that holds none. */
   FRONTAGE_REPOSITORIES: z.string().default(''),
   FRONTAGE_STORE: z.string().default(''),
+  /** Whether files can come without git: assets, upload links, built output. */
+  FRONTAGE_FILES: z.enum(['on', 'off']).default('on'),
   /** Signs cursors and derives keys. At least 32 characters. */
   FRONTAGE_SECRET: z.string().min(32),
   /** The server that takes mail, as `smtp://user:password@host:587`; without one no mail is sent. */
@@ -107,6 +109,7 @@ export function readConfig(env: NodeJS.ProcessEnv = process.env) {
     dockerHost: e.DOCKER_HOST,
     repositoriesDir: repositories === undefined ? undefined : resolve(repositories),
     storeDir: resolve(e.FRONTAGE_STORE || `${e.FRONTAGE_DATA}/store`),
+    files: e.FRONTAGE_FILES === 'on',
     secret: e.FRONTAGE_SECRET,
     /** Absent where no mail is sent. */
     mail: e.FRONTAGE_SMTP_URL

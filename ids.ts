@@ -2,7 +2,7 @@
 import { randomBytes } from 'node:crypto';
 import { typeid } from 'typeid-js';
 
-export type IdPrefix = 'acct' | 'site' | 'dep' | 'tok' | 'cred' | 'out' | 'mail' | 'inv';
+export type IdPrefix = 'acct' | 'site' | 'dep' | 'tok' | 'cred' | 'out' | 'mail' | 'inv' | 'asset' | 'upl' | 'photo';
 
 /** A new id, later in sort order than those made before it. */
 export function newId(prefix: IdPrefix): string {

@@ -5,6 +5,7 @@ import type { Deps } from '../deps.ts';
 import { gitRoutes } from '../git/http.ts';
 import { accountRoutes } from './accounts/routes.ts';
 import type { Api } from './api.ts';
+import { assetRoutes } from './assets/routes.ts';
 import { deploymentRoutes } from './deployments/routes.ts';
 import { healthRoutes } from './health/routes.ts';
 import { requireToken } from './plugins/bearer.ts';
@@ -65,6 +66,7 @@ export async function buildApp(deps: Deps): Promise<Api> {
       templateRoutes(scope, deps);
       siteRoutes(scope, deps);
       sourceRoutes(scope, deps);
+      assetRoutes(scope, deps);
       publishingRoutes(scope, deps);
       deploymentRoutes(scope, deps);
       redirectRoutes(scope, deps);

@@ -27,6 +27,7 @@ export function capabilitiesOf(config: Config): Record<Capability, boolean> {
   const on = new Set<Capability>();
   if (config.sandbox !== 'off') on.add('builds');
   if (config.mail) on.add('mail');
+  if (config.files) on.add('files');
   return Object.fromEntries(capabilities.map((name) => [name, on.has(name)])) as Record<Capability, boolean>;
 }
 

@@ -2,6 +2,7 @@
 import { Migrator } from '@mikro-orm/migrations';
 import { defineConfig, type EntityManager, MikroORM } from '@mikro-orm/postgresql';
 import { Account } from './entities/account.ts';
+import { Asset } from './entities/asset.ts';
 import { Collaborator } from './entities/collaborator.ts';
 import { Deployment } from './entities/deployment.ts';
 import { GitCredential } from './entities/git-credential.ts';
@@ -9,11 +10,14 @@ import { IdempotencyKey } from './entities/idempotency-key.ts';
 import { Invitation } from './entities/invitation.ts';
 import { Mail } from './entities/mail.ts';
 import { OutboxEntry } from './entities/outbox-entry.ts';
+import { Photo } from './entities/photo.ts';
 import { Site } from './entities/site.ts';
 import { Token } from './entities/token.ts';
+import { UploadLink } from './entities/upload-link.ts';
 import { Collaborators } from './migrations/2026-11-21-collaborators.ts';
 import { Initial } from './migrations/2026-11-21-initial.ts';
 import { Mail as MailMigration } from './migrations/2026-11-21-mail.ts';
+import { Material } from './migrations/2026-11-21-material.ts';
 import { Output } from './migrations/2026-11-21-output.ts';
 
 export type { EntityManager, MikroORM };
@@ -34,6 +38,9 @@ export function openOrm(databaseUrl: string, options: { poolMax?: number } = {})
         Mail,
         Collaborator,
         Invitation,
+        Asset,
+        UploadLink,
+        Photo,
       ],
       extensions: [Migrator],
       migrations: {
@@ -42,6 +49,7 @@ export function openOrm(databaseUrl: string, options: { poolMax?: number } = {})
           { name: '2026-11-21-mail', class: MailMigration },
           { name: '2026-11-21-output', class: Output },
           { name: '2026-11-21-collaborators', class: Collaborators },
+          { name: '2026-11-21-material', class: Material },
         ],
         snapshot: false,
         transactional: true,

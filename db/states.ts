@@ -44,3 +44,6 @@ export type Role = 'owner' | 'collaborator';
 
 export type Repository = 'source' | 'content';
 export type GitAccess = 'read' | 'write';
+
+/** How a file came into a site without git. */
+export type AssetSource = 'api' | 'photo' | 'upload_link';

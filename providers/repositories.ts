@@ -4,7 +4,7 @@ import { access, mkdir, readFile, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Repository } from '../db/states.ts';
 import { isId } from '../ids.ts';
-import { type Author, type Change, writeCommit } from './repositories/commits.ts';
+import { type Author, type Change, writeBlob, writeCommit } from './repositories/commits.ts';
 import { type Place, runGit } from './repositories/git.ts';
 import { sweepMaking } from './repositories/leftovers.ts';
 import {
@@ -46,6 +46,8 @@ export type Repositories = {
     repository: Repository,
     range: { from: string | null; to: string; limit: number },
   ): Promise<CommitLine[]>;
+  /** Writes a file's bytes for a commit that names them by the id this answers. Nothing shows them before. */
+  writeBlob(siteId: string, repository: Repository, content: AsyncIterable<Buffer>): Promise<string>;
   /**
    * Writes one commit on top of `parent` and moves the branch to it. Null when the branch no longer stands on `parent`. Asks no rules:
    * the caller does.
@@ -74,6 +76,7 @@ export function openRepositories(dir: string): Repositories {
     listTree: (siteId, repository, commit) => collect(walkTree(place(siteId, repository), commit)),
     readBlobs: (siteId, repository, oids) => readBlobs(place(siteId, repository), oids),
     commits: (siteId, repository, range) => readCommits(place(siteId, repository), range),
+    writeBlob: (siteId, repository, content) => writeBlob(place(siteId, repository), content),
     commit: (siteId, repository, { branch = 'main', ...commit }) =>
       writeCommit(place(siteId, repository), { ...commit, ref: refOf(branch) }),
   };

@@ -1,4 +1,5 @@
 /** Accounts: opening one, and what is counted about one. */
+import { filesToday } from '../../db/allowance.ts';
 import { Account } from '../../db/entities/account.ts';
 import { Site } from '../../db/entities/site.ts';
 import { Token } from '../../db/entities/token.ts';
@@ -24,12 +25,12 @@ export async function openAccount(
   return await em.findOneOrFail(Account, { email: address });
 }
 
-export type Usage = { sites: number; archivedSites: number; tokens: number };
+export type Usage = { sites: number; archivedSites: number; tokens: number; files: { used: number; resetsAt: Date } };
 
 /** What the account has of what is capped or counted. */
 export async function countUsage(em: EntityManager, clock: Deps['clock'], accountId: string): Promise<Usage> {
   const sites = await em.count(Site, { account: accountId, status: 'active' });
   const archivedSites = await em.count(Site, { account: accountId, status: 'archived' });
   const tokens = await em.count(Token, usable(accountId, clock.now()));
-  return { sites, archivedSites, tokens };
+  return { sites, archivedSites, tokens, files: await filesToday(em, clock, accountId) };
 }

@@ -42,7 +42,11 @@ export function accountView(account: Account, usage: Usage, config: Config): z.o
     pending_email: null,
     created_at: account.createdAt,
     counts: { sites: usage.sites, archived_sites: usage.archivedSites, domains: 0 },
-    limits: limitsView(config.limits, { sites: usage.sites, tokens: usage.tokens }),
+    limits: limitsView(config.limits, {
+      sites: { used: usage.sites },
+      tokens: { used: usage.tokens },
+      files_per_day: { used: usage.files.used, resets_at: usage.files.resetsAt },
+    }),
     billing: { enabled: false, plan: config.plan, status: 'active' },
     payouts: { enabled: false, rails: [], accounts: [] },
     domain_onboarding: { modes: [] },
@@ -53,10 +57,9 @@ export function accountView(account: Account, usage: Usage, config: Config): z.o
   };
 }
 
-function limitsView(limits: Limits, used: Partial<Record<LimitName, number>>) {
-  const entries = limitNames.map((name) => {
-    const count = used[name];
-    return [name, { value: limits[name], ...(count === undefined ? {} : { used: count }) }];
-  });
+type Use = { used: number; resets_at?: Date };
+
+function limitsView(limits: Limits, used: Partial<Record<LimitName, Use>>) {
+  const entries = limitNames.map((name) => [name, { value: limits[name], ...used[name] }]);
   return Object.fromEntries(entries) as Record<LimitName, z.output<typeof limitSchema>>;
 }

@@ -8,7 +8,7 @@ import type { Api } from '../api.ts';
 import { page } from '../pages.ts';
 import { idParams } from '../schemas.ts';
 import { createCredential, loadCredential } from './credentials.ts';
-import { type Committed, commitChanges, requireRepositories } from './rules.ts';
+import { commitChanges } from './rules.ts';
 import {
   commitInput,
   commitSchema,
@@ -19,6 +19,7 @@ import {
   filesSchema,
 } from './schemas.ts';
 import { type Commits, listFolder, readFile, readSiteTree, resolveRef } from './tree.ts';
+import { requireRepositories, type Written } from './writing.ts';
 
 /** What git passwords begin with, so that a scanner knows a leaked one. */
 const passwordPrefix = 'frg';
@@ -152,6 +153,8 @@ function commitRoute(app: Api, deps: Deps): void {
     },
   );
 }
+
+type Committed = Omit<Written, 'changes'>;
 
 /** A commit has no id of its own kind: what an Idempotency-Key remembers is all three parts of it. */
 function parseMade(made: string): Committed {

@@ -2,6 +2,7 @@
 import { fileTypeFromBuffer } from 'file-type';
 import type { Repository } from '../../db/states.ts';
 import { extensionOf, isWithin } from './names.ts';
+import { structureFault } from './structure.ts';
 import { svgFault } from './svg.ts';
 
 const images = ['jpg', 'jpeg', 'png', 'webp', 'avif', 'gif'];
@@ -25,9 +26,19 @@ export function placeOf(repository: Repository, path: string): Place | undefined
   return isWithin('public', path) ? publicFiles : undefined;
 }
 
-export function takesName(place: Place, path: string): boolean {
-  return place.extensions.includes(extensionOf(path));
+/** Whether a file at this path counts towards the daily allowance: those under src/assets/ and public/, but for credits of photos. */
+export function isCounted(repository: Repository, path: string): boolean {
+  const place = placeOf(repository, path);
+  return (place === assets || place === publicFiles) && !isCredit(path);
 }
+
+export function takesName(place: Place, path: string): boolean {
+  return place.extensions.includes(extensionOf(path)) || (place === assets && isCredit(path));
+}
+
+/** Whose a stock photo is, in a file beside it: `hero.jpg.credit.json`. */
+const isCredit = (path: string) => /[^/]\.credit\.json$/i.test(path);
+const creditBytesMax = 4096;
 
 export type FormatFault = { code: 'format_not_allowed' | 'invalid_file'; what: string; remedy: string };
 
@@ -48,6 +59,7 @@ export async function formatFault(
   content: AsyncIterable<Buffer>,
 ): Promise<FormatFault | undefined> {
   const extension = extensionOf(path);
+  if (place === assets && isCredit(path)) return await creditFault(content);
   const head: Buffer[] = [];
   const chunks = remembering(content, head);
   if (texts.includes(extension)) {
@@ -58,10 +70,38 @@ export async function formatFault(
     if (fault?.kind === 'script') return running(fault.what);
     return fault && wrongBytes(place, extension, head, fault.what);
   }
-  for await (const _ of chunks) if (bytesIn(head) >= headBytesMax) break;
+  const bytes = chunks[Symbol.asyncIterator]();
+  while (bytesIn(head) < headBytesMax && !(await bytes.next()).done);
   const found = await fileTypeFromBuffer(Buffer.concat(head));
-  if (found && formatOf(found.ext) === formatOf(extension)) return undefined;
-  return wrongBytes(place, extension, head, 'are of no format that is known');
+  if (!found || formatOf(found.ext) !== formatOf(extension)) {
+    return wrongBytes(place, extension, head, 'are of no format that is known');
+  }
+  const fault = await structureFault(formatOf(found.ext), again(head, bytes));
+  return fault === undefined ? undefined : unsound(extension, fault);
+}
+
+/** What was read of a file, then the rest of it. */
+async function* again(head: readonly Buffer[], rest: AsyncGenerator<Buffer>): AsyncGenerator<Buffer> {
+  yield* [...head];
+  yield* rest;
+}
+
+function unsound(extension: string, fault: string): FormatFault {
+  const what = `is called .${extension}, but its bytes ${fault}`;
+  return { code: 'invalid_file', what, remedy: 'Open it in a program for such files and export it anew.' };
+}
+
+async function creditFault(content: AsyncIterable<Buffer>): Promise<FormatFault | undefined> {
+  const remedy = `A credit is a JSON object of at most ${creditBytesMax} bytes.`;
+  const head: Buffer[] = [];
+  for await (const chunk of content)
+    if (bytesIn([...head, chunk]) <= creditBytesMax) head.push(chunk);
+    else return { code: 'format_not_allowed', what: 'is larger than a credit may be', remedy };
+  try {
+    const value: unknown = JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(Buffer.concat(head)));
+    if (typeof value === 'object' && value !== null && !Array.isArray(value)) return undefined;
+  } catch {}
+  return { code: 'format_not_allowed', what: 'is called .credit.json and is no JSON object', remedy };
 }
 
 const bytesIn = (chunks: readonly Buffer[]) => chunks.reduce((sum, chunk) => sum + chunk.length, 0);

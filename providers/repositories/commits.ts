@@ -1,13 +1,15 @@
 /** Writes commits into bare repositories with one `git fast-import` each: no work tree, no index, no hook. */
-
+import { once } from 'node:events';
 import { ending, type Place, spawnGit } from './git.ts';
 import { sweepRepository } from './leftovers.ts';
 import { assertSha } from './objects.ts';
 
 export type Author = { name: string; email: string };
 
-/** One file to write, or to remove where `bytes` is null. `mode` is '100644' unless said. */
-export type Change = { path: string; bytes: Buffer | null; mode?: '100644' | '100755' };
+type Mode = '100644' | '100755';
+
+/** One file to write, or to remove where `bytes` is null. `oid` is a blob that is written already. `mode` is '100644' unless said. */
+export type Change = { path: string; bytes: Buffer | null; mode?: Mode } | { path: string; oid: string; mode?: Mode };
 
 export type NewCommit = {
   /** Full name of the branch: `refs/heads/main`. */
@@ -28,12 +30,15 @@ function* stream(commit: NewCommit): Generator<Buffer | string> {
   yield `feature done\ncommit ${commit.ref}\nmark :1\nauthor ${who}\ncommitter ${who}\ndata ${message.length}\n`;
   yield message;
   yield commit.parent === null ? '\n' : `\nfrom ${commit.parent}\n`;
-  for (const { path, bytes, mode = '100644' } of commit.changes) {
-    if (bytes === null) {
+  for (const change of commit.changes) {
+    const { path, mode = '100644' } = change;
+    if ('oid' in change) {
+      yield `M ${mode} ${change.oid} ${quoted(path)}\n`;
+    } else if (change.bytes === null) {
       yield `D ${quoted(path)}\n`;
     } else {
-      yield `M ${mode} inline ${quoted(path)}\ndata ${bytes.length}\n`;
-      yield bytes;
+      yield `M ${mode} inline ${quoted(path)}\ndata ${change.bytes.length}\n`;
+      yield change.bytes;
       yield '\n';
     }
   }
@@ -48,6 +53,29 @@ function plain(text: string): string {
 /** A path in git's C-style quotes. */
 function quoted(path: string): string {
   return `"${path.replace(/["\\]/g, '\\$&').replaceAll('\n', '\\n')}"`;
+}
+
+/** Writes a file's bytes, chunk by chunk, for a commit that names it later. Answers git's id of them. */
+export async function writeBlob(place: Place, content: AsyncIterable<Buffer>): Promise<string> {
+  const child = spawnGit(place, ['hash-object', '-w', '--stdin', '--no-filters']);
+  const end = ending(child);
+  let stdout = '';
+  child.stdout.setEncoding('utf8').on('data', (text: string) => {
+    stdout += text;
+  });
+  try {
+    for await (const chunk of content) {
+      if (!child.stdin.write(chunk)) await Promise.race([once(child.stdin, 'drain'), end]);
+    }
+    child.stdin.end();
+  } catch (error) {
+    child.kill('SIGKILL');
+    await end;
+    throw error;
+  }
+  const { status, words } = await end;
+  if (status !== 0) throw new Error(`git hash-object ended with ${status}: ${words}`);
+  return stdout.trim();
 }
 
 /**

@@ -1,0 +1,89 @@
+import { Readable } from 'node:stream';
+import { z } from 'zod';
+import type { Deps } from '../../deps.ts';
+import { contentTypeOf } from '../../providers/media-types.ts';
+import { loadSite } from '../access.ts';
+import type { Api } from '../api.ts';
+import { byId, listOf, page, pageQuery } from '../pages.ts';
+import { fileOf, readFiles } from '../plugins/file-body.ts';
+import { idParams } from '../schemas.ts';
+import { assetsOf, bytesOfBlob, putAsset, readAsset } from './rules.ts';
+import { assetParams, assetSchema, assetView } from './schemas.ts';
+
+/** Files of a site that come one by one: listed, read, written. */
+export function assetRoutes(app: Api, deps: Deps): void {
+  app.get(
+    '/v1/sites/:id/assets',
+    {
+      config: { operation: 'asset.list', capability: 'repositories' },
+      schema: {
+        summary: 'List the files that came by the API or an upload link',
+        description: 'Those that the source still has as they came.',
+        params: idParams,
+        querystring: pageQuery,
+        response: { 200: listOf(assetSchema) },
+      },
+    },
+    async ({ em, actor, params, query }) => {
+      const site = await loadSite(em, actor, params.id);
+      const read = await assetsOf(em, deps, site);
+      const { rows, next_cursor } = await page(deps.config.secret, ['assets', site.id], query, read, byId);
+      return { items: rows.map(assetView), next_cursor };
+    },
+  );
+
+  app.get(
+    '/v1/sites/:id/assets/*',
+    {
+      config: { operation: 'asset.read', capability: 'repositories' },
+      schema: {
+        summary: 'Read a file',
+        description: 'Its bytes. `etag` is the SHA-256, which `If-Match` of a later write takes.',
+        params: assetParams,
+        response: { 200: z.any().describe('The file.') },
+      },
+    },
+    async ({ em, actor, params }, reply) => {
+      const file = await readAsset(em, deps, actor, params.id, params['*']);
+      const name = file.path.split('/').at(-1) ?? '';
+      return reply
+        .headers({
+          'content-type': contentTypeOf(file.path),
+          'content-length': file.bytes,
+          etag: `"${file.sha256}"`,
+          // A site's file is not ours: on our host it may do nothing, and is never shown as a page.
+          'content-security-policy': "sandbox; default-src 'none'",
+          'content-disposition': `attachment; filename*=UTF-8''${encodeURIComponent(name).replace(/['()*]/g, percent)}`,
+        })
+        .send(Readable.from(bytesOfBlob(deps, params.id, file.oid), { objectMode: false }));
+    },
+  );
+
+  app.register(async function files(scope: Api) {
+    readFiles(scope);
+    scope.put(
+      '/v1/sites/:id/assets/*',
+      {
+        config: { operation: 'asset.write', capability: 'files', rawBody: true },
+        schema: {
+          summary: 'Write a file',
+          description:
+            'The body is the file, its type is read from the bytes. One commit. `If-Match` with the SHA-256 of the file to replace guards against replacing another: `stale_hash`.',
+          params: assetParams,
+          response: { 200: assetSchema },
+        },
+      },
+      async (request) => {
+        const { em, actor, params, headers } = request;
+        const asset = await putAsset(em, deps, actor, params.id, {
+          path: params['*'],
+          body: fileOf(request),
+          expected: headers['if-match'],
+        });
+        return assetView(asset);
+      },
+    );
+  });
+}
+
+const percent = (character: string) => `%${character.charCodeAt(0).toString(16).toUpperCase()}`;

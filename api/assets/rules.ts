@@ -1,0 +1,173 @@
+/** A site's pictures, fonts and papers: one file at a time, without git. */
+import { createHash } from 'node:crypto';
+import type { Readable } from 'node:stream';
+import { Account } from '../../db/entities/account.ts';
+import { Asset } from '../../db/entities/asset.ts';
+import type { Site } from '../../db/entities/site.ts';
+import type { EntityManager } from '../../db/orm.ts';
+import type { AssetSource } from '../../db/states.ts';
+import type { Deps } from '../../deps.ts';
+import { type AppError, errors } from '../../errors.ts';
+import { placeOf } from '../../git/rules/formats.ts';
+import { printable } from '../../git/rules/names.ts';
+import type { TreeEntry } from '../../providers/repositories.ts';
+import { type Actor, loadSite, requireActive } from '../access.ts';
+import { keepBytes, takeIn } from '../source/incoming.ts';
+import { requireName } from '../source/judging.ts';
+import { contentFolder } from '../source/tree.ts';
+import { requireRepositories, rulesFor, writeChanges, writeRows } from '../source/writing.ts';
+
+/** A file of the site as it is now. */
+export type AssetFile = { path: string; oid: string; bytes: number; sha256: string };
+
+export type NewAsset = {
+  path: string;
+  body: Readable;
+  /** `If-Match`: what the caller takes the file to be. */
+  expected?: string | undefined;
+};
+
+/**
+ * Writes one file, streamed, as one commit of the caller's. The same bytes again change nothing. Throws `stale_hash` if others changed
+ * the file meanwhile, `plan_limit` over the cap for a file, `rate_limited`, and the codes of the rules of a push.
+ */
+export async function putAsset(
+  em: EntityManager,
+  deps: Deps,
+  actor: Actor,
+  siteId: string,
+  { path, body, expected }: NewAsset,
+): Promise<Asset> {
+  const site = await loadSite(em, actor, siteId);
+  requireActive(site);
+  requirePlace(path);
+  requireName(rulesFor(deps, 'source'), path);
+  const known = await fileAt(deps, site, path);
+  if (expected !== undefined && !(await matches(deps, site, known, expected))) throw changed(path);
+  const { limits } = deps.config;
+  const tooLarge = () => overCap(path, limits.file_bytes);
+  await using file = await takeIn(deps, body, { bytesMax: limits.file_bytes, tooLarge });
+  return await storeAsset(em, deps, site, {
+    actor,
+    path,
+    content: await keepBytes(deps, site.id, 'source', path, file),
+    known,
+    source: 'api',
+    message: `${known ? 'Change' : 'Add'} ${path}`,
+  });
+}
+
+type Storing = {
+  actor: Pick<Actor, 'accountId'>;
+  path: string;
+  content: Awaited<ReturnType<typeof keepBytes>>;
+  /** What stood there when the call began. */
+  known: TreeEntry | undefined;
+  source: AssetSource;
+  message: string;
+  beside?: { path: string; content: Awaited<ReturnType<typeof keepBytes>> }[];
+};
+
+/** Commits bytes that are judged and kept already, and what belongs beside them. */
+export async function storeAsset(em: EntityManager, deps: Deps, site: Site, storing: Storing): Promise<Asset> {
+  const { actor, path, content, known, source, message, beside = [] } = storing;
+  const { filesChanged } = await writeChanges(em, deps, {
+    site,
+    repository: 'source',
+    message,
+    author: await em.findOneOrFail(Account, actor.accountId),
+    source,
+    plan(files) {
+      const now = files.get(path)?.oid;
+      if (now !== known?.oid && now !== content.oid) throw changed(path);
+      return [{ path, content }, ...beside];
+    },
+  });
+  if (filesChanged === 0) await writeRows(em, deps, site.id, source, [{ path, content }]);
+  return await em.findOneOrFail(Asset, { site, path, oid: content.oid }, { refresh: true });
+}
+
+/** A file under `src/assets/` or `public/`, whichever way it came. Throws `not_found`. */
+export async function readAsset(
+  em: EntityManager,
+  deps: Deps,
+  actor: Actor,
+  siteId: string,
+  path: string,
+): Promise<AssetFile> {
+  const site = await loadSite(em, actor, siteId);
+  const file = placeOf('source', path) ? await fileAt(deps, site, path) : undefined;
+  if (!file || path.startsWith(contentFolder)) {
+    throw errors.not_found('The site has no such file under src/assets/ or public/.', {
+      nextAction: `Read GET /v1/sites/${site.id}/files?path=src/assets for what there is.`,
+    });
+  }
+  return { path, oid: file.oid, bytes: file.bytes, sha256: await hashOf(deps, site, file.oid) };
+}
+
+/** What `main` has at the path. */
+export async function fileAt(deps: Deps, site: Site, path: string): Promise<TreeEntry | undefined> {
+  return (await filesOf(deps, site)).get(path);
+}
+
+async function filesOf(deps: Deps, site: Site): Promise<Map<string, TreeEntry>> {
+  const repositories = requireRepositories(deps);
+  const head = await repositories.head(site.id, 'source');
+  const files = head === null ? [] : await repositories.listTree(site.id, 'source', head);
+  return new Map(files.map((file) => [file.path, file]));
+}
+
+/** Reads rows of files that came without git and are in the repository still, as they came; the last one first. */
+export async function assetsOf(em: EntityManager, deps: Deps, site: Site) {
+  const files = await filesOf(deps, site);
+  const stands = ({ path, oid }: Asset) => files.get(path)?.oid === oid;
+  return async (after: string | undefined, limit: number): Promise<Asset[]> => {
+    const found: Asset[] = [];
+    for (let last = after; ; ) {
+      const older = last === undefined ? { site } : { site, id: { $lt: last } };
+      const rows = await em.find(Asset, older, { orderBy: { id: 'desc' }, limit });
+      found.push(...rows.filter(stands));
+      if (found.length >= limit || rows.length < limit) return found.slice(0, limit);
+      last = rows.at(-1)?.id;
+    }
+  };
+}
+
+/** The bytes of a blob of the source repository. */
+export async function* bytesOfBlob(deps: Deps, siteId: string, oid: string): AsyncGenerator<Buffer> {
+  for await (const { content } of requireRepositories(deps).readBlobs(siteId, 'source', [oid])) yield* content;
+}
+
+async function hashOf(deps: Deps, site: Site, oid: string): Promise<string> {
+  const hash = createHash('sha256');
+  for await (const chunk of bytesOfBlob(deps, site.id, oid)) hash.update(chunk);
+  return hash.digest('hex');
+}
+
+async function matches(deps: Deps, site: Site, file: TreeEntry | undefined, expected: string): Promise<boolean> {
+  if (!file) return false;
+  if (expected === '*') return true;
+  const hash = await hashOf(deps, site, file.oid);
+  return expected.split(',').some((one) => one.trim() === `"${hash}"`);
+}
+
+/** Throws `invalid_path` for a place that takes no files one by one. */
+export function requirePlace(path: string, folders = ['src/assets/', 'public/']): void {
+  if (folders.some((folder) => path.startsWith(folder) && path.length > folder.length)) return;
+  throw errors.invalid_path(`${printable(path)} is not a path below ${folders.join(' or ')}.`, {
+    nextAction: `Choose a path below ${folders.join(' or ')}; other files go by git or POST /v1/sites/{id}/commits.`,
+  });
+}
+
+export function overCap(path: string, bytesMax: number): AppError {
+  const cap = bytesMax >= 1_048_576 ? `${Math.floor(bytesMax / 1_048_576)} MiB` : `${bytesMax} bytes`;
+  return errors.plan_limit(`${printable(path)} is larger than ${cap}, the cap for one file.`, {
+    nextAction: 'Make it smaller, and send it again.',
+  });
+}
+
+function changed(path: string): AppError {
+  return errors.stale_hash(`${printable(path)} was changed by someone else while it was being stored.`, {
+    nextAction: 'Read the file again, and if yours is still the one to keep, send it again.',
+  });
+}

@@ -1,0 +1,28 @@
+import { z } from 'zod';
+import type { Asset } from '../../db/entities/asset.ts';
+import { contentTypeOf } from '../../providers/media-types.ts';
+import { moment } from '../schemas.ts';
+
+export const assetSchema = z
+  .object({
+    path: z.string(),
+    bytes: z.number().int(),
+    content_type: z.string(),
+    sha256: z.string(),
+    source: z.enum(['api', 'photo', 'upload_link']).describe('The way it came.'),
+    created_at: moment,
+  })
+  .meta({ id: 'Asset' });
+
+export const assetParams = z.object({ id: z.string(), '*': z.string().describe('Below `src/assets/` or `public/`.') });
+
+export function assetView(asset: Asset): z.output<typeof assetSchema> {
+  return {
+    path: asset.path,
+    bytes: asset.bytes,
+    content_type: contentTypeOf(asset.path),
+    sha256: asset.sha256,
+    source: asset.source,
+    created_at: asset.createdAt,
+  };
+}

@@ -1,0 +1,50 @@
+/** What one write takes from the owner's daily allowance, and puts back if it comes to nothing. */
+import { dayOf, giveBackFiles, takeFiles } from '../../db/allowance.ts';
+import type { EntityManager } from '../../db/orm.ts';
+import type { Deps } from '../../deps.ts';
+import { type AppError, errors } from '../../errors.ts';
+
+export type Allowance = {
+  /** Holds so many files in all. Throws `rate_limited`, and `plan_limit` for more than any day has. */
+  hold(files: number): Promise<void>;
+  /** Puts back all that was held beyond `written`. Call it once, at the end. */
+  settle(written: number): Promise<void>;
+};
+
+export function openAllowance(em: EntityManager, { clock, config, log }: Deps, accountId: string): Allowance {
+  const { day, resetsAt } = dayOf(clock.now());
+  const limit = config.limits.files_per_day;
+  let held = 0;
+  return {
+    async hold(files) {
+      const more = files - held;
+      if (more <= 0) return;
+      if (!(await takeFiles(em, { accountId, day, files: more, limit }))) {
+        throw files > limit ? tooMany(files, limit) : spent(limit, resetsAt, clock.now());
+      }
+      held = files;
+    },
+    async settle(written) {
+      const files = held - written;
+      if (files <= 0) return;
+      const giveBack = giveBackFiles(em, { accountId, day, files });
+      await giveBack.catch((error) => log.error({ err: error, accountId, files }, 'an allowance was not given back'));
+    },
+  };
+}
+
+function spent(limit: number, resetsAt: Date, now: Date): AppError {
+  return errors.rate_limited(
+    `The files that this account's sites may take in a day (${limit}) are used up. The count begins anew at midnight UTC.`,
+    {
+      nextAction: `Send the same request again after ${resetsAt.toISOString()}. Pushes by git are not counted.`,
+      retryAfterSeconds: Math.max(1, Math.ceil((resetsAt.getTime() - now.getTime()) / 1000)),
+    },
+  );
+}
+
+function tooMany(files: number, limit: number): AppError {
+  return errors.plan_limit(`${files} files in one call are more than a whole day's allowance of ${limit}.`, {
+    nextAction: 'Push them by git, where files are not counted by the day, or send fewer.',
+  });
+}

@@ -1,0 +1,86 @@
+/**
+ * A file on its way in: streamed to disk and hashed, judged, and only then written into the repository. The file on disk has no name
+ * any more once it is open, so that whatever ends this process leaves nothing behind.
+ */
+import { createHash, randomUUID } from 'node:crypto';
+import { type FileHandle, mkdir, open, unlink } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { Readable } from 'node:stream';
+import type { Repository } from '../../db/states.ts';
+import type { Deps } from '../../deps.ts';
+import { type AppError, errors } from '../../errors.ts';
+import type { Content } from './content.ts';
+import { requireContent } from './judging.ts';
+import { requireRepositories } from './writing.ts';
+
+export type Incoming = {
+  bytes: number;
+  sha256: string;
+  /** The bytes from the start, as often as wanted. */
+  read(): AsyncIterable<Buffer>;
+  [Symbol.asyncDispose](): Promise<void>;
+};
+
+/** Takes a body in. Throws what `tooLarge` makes as soon as it is over `bytesMax`, and `invalid_input` when it breaks off. */
+export async function takeIn(
+  { config }: Pick<Deps, 'config'>,
+  body: Readable,
+  { bytesMax, tooLarge }: { bytesMax: number; tooLarge(): AppError },
+): Promise<Incoming> {
+  const file = await openNameless(join(config.dataDir, 'incoming'));
+  const hash = createHash('sha256');
+  let bytes = 0;
+  try {
+    for await (const chunk of whole(body)) {
+      bytes += chunk.length;
+      if (bytes > bytesMax) throw tooLarge();
+      hash.update(chunk);
+      await file.write(chunk);
+    }
+  } catch (error) {
+    await file.close();
+    throw error;
+  }
+  return {
+    bytes,
+    sha256: hash.digest('hex'),
+    read: () => file.createReadStream({ start: 0, autoClose: false }) as AsyncIterable<Buffer>,
+    [Symbol.asyncDispose]: () => file.close(),
+  };
+}
+
+/** Judges the file for a path and writes its bytes where a commit may name them. Throws the codes of the rules of a push. */
+export async function keepBytes(
+  deps: Pick<Deps, 'config' | 'repositories'>,
+  siteId: string,
+  repository: Repository,
+  path: string,
+  file: Incoming,
+): Promise<Content> {
+  await requireContent(repository, path, file.read());
+  const oid = await requireRepositories(deps).writeBlob(siteId, repository, file.read());
+  return { oid, sha256: file.sha256, bytes: file.bytes };
+}
+
+async function openNameless(dir: string): Promise<FileHandle> {
+  await mkdir(dir, { recursive: true, mode: 0o700 });
+  const path = join(dir, randomUUID());
+  const file = await open(path, 'wx+', 0o600);
+  await unlink(path);
+  return file;
+}
+
+/** The body's chunks; a sender who goes away in the middle is no fault of ours. */
+async function* whole(body: Readable): AsyncGenerator<Buffer> {
+  try {
+    yield* body as AsyncIterable<Buffer>;
+  } catch (error) {
+    if (error instanceof Error && !('code' in error && error.code === 'ENOSPC')) {
+      throw errors.invalid_input('The file broke off before all of it had arrived.', {
+        nextAction: 'Send it again.',
+        cause: error,
+      });
+    }
+    throw error;
+  }
+}

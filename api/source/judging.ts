@@ -1,0 +1,80 @@
+/** Judges a write to the source by the rules of a push, from the same code, before anything of it is in the repository's history. */
+import type { Repository } from '../../db/states.ts';
+import { type AppError, errors } from '../../errors.ts';
+import { judgeContent, judgeTree, needsBytes, type Rules, sentence, type Verdict } from '../../git/rules.ts';
+import { contentFolder } from './tree.ts';
+import type { Edit, Files } from './writing.ts';
+
+/** Throws what stands against the tree that these edits would leave. Bytes that were judged when they arrived are not read again. */
+export async function requireAllowed(rules: Rules, files: Files, edits: readonly Edit[]): Promise<void> {
+  const after = new Map(files);
+  const differences = edits.map(({ path, content, mode }) => {
+    if (content === null) {
+      after.delete(path);
+      return { path, oid: null, mode: null };
+    }
+    const file = { path, oid: content.oid, bytes: content.bytes, mode };
+    after.set(path, file);
+    return file;
+  });
+  const verdicts = judgeTree(rules, [...after.values()], differences);
+  if (verdicts.length === 0) verdicts.push(...clashes(after, edits));
+  if (verdicts.length === 0) verdicts.push(...(await judgeBuffers(rules.repository, edits)));
+  if (verdicts.length > 0) throw refusal(rules.repository, verdicts);
+}
+
+/** Throws if no file may have this path, whatever its bytes: asked before the bytes are taken in. */
+export function requireName(rules: Rules, path: string): void {
+  const verdicts = judgeTree(rules, [], [{ path, oid: '0'.repeat(40), mode: '100644' }]);
+  if (verdicts.length > 0) throw refusal(rules.repository, verdicts);
+}
+
+/** Throws if the bytes may not stand at this path. */
+export async function requireContent(
+  repository: Repository,
+  path: string,
+  content: AsyncIterable<Buffer>,
+): Promise<void> {
+  const verdict = needsBytes(repository, path) ? await judgeContent(repository, path, content) : undefined;
+  if (verdict) throw refusal(repository, [verdict]);
+}
+
+/** A path cannot be a file and a folder; git would quietly drop one of them. */
+function clashes(after: Files, edits: readonly Edit[]): Verdict[] {
+  const folders = new Set([...after.keys()].flatMap(parents));
+  const isClash = (path: string) => folders.has(path) || parents(path).some((folder) => after.has(folder));
+  return edits
+    .filter(({ path, content }) => content !== null && isClash(path))
+    .map(({ path }) => ({
+      code: 'invalid_path' as const,
+      path,
+      what: 'would be a file and a folder at once',
+      remedy: 'Delete the other one in the same commit, or choose another path.',
+    }));
+}
+
+function parents(path: string): string[] {
+  return [...path.matchAll(/\//g)].map(({ index }) => path.slice(0, index));
+}
+
+async function judgeBuffers(repository: Repository, edits: readonly Edit[]): Promise<Verdict[]> {
+  const verdicts: Verdict[] = [];
+  for (const { path, content } of edits) {
+    if (!content?.buffer || !needsBytes(repository, path)) continue;
+    const verdict = await judgeContent(repository, path, chunks(content.buffer));
+    if (verdict) verdicts.push(verdict);
+  }
+  return verdicts;
+}
+
+async function* chunks(bytes: Buffer): AsyncGenerator<Buffer> {
+  yield bytes;
+}
+
+function refusal(repository: Repository, verdicts: readonly Verdict[]): AppError {
+  const [first] = verdicts as [Verdict];
+  const folder = repository === 'content' ? contentFolder : '';
+  const shown = verdicts.slice(0, 5).map((verdict) => sentence(verdict, folder));
+  const more = verdicts.length > 5 ? [`${verdicts.length - 5} more changes are refused.`] : [];
+  return errors[first.code]([...shown, ...more].join(' '), { nextAction: first.remedy });
+}

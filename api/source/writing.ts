@@ -1,0 +1,147 @@
+/** Every write to a site's source that is no push: judged by the rules of a push, counted, and put on `main` as one commit. */
+import { randomInt } from 'node:crypto';
+import { setTimeout as pause } from 'node:timers/promises';
+import type { Account } from '../../db/entities/account.ts';
+import { Asset } from '../../db/entities/asset.ts';
+import type { Site } from '../../db/entities/site.ts';
+import type { EntityManager } from '../../db/orm.ts';
+import type { AssetSource, Repository } from '../../db/states.ts';
+import type { Deps } from '../../deps.ts';
+import { type AppError, errors } from '../../errors.ts';
+import { isCounted } from '../../git/rules/formats.ts';
+import { type Rules, readPlatformFiles } from '../../git/rules.ts';
+import { newId } from '../../ids.ts';
+import type { Change, Repositories, TreeEntry } from '../../providers/repositories.ts';
+import { missing } from '../capabilities.ts';
+import { type Allowance, openAllowance } from './allowance.ts';
+import type { Content, Planned } from './content.ts';
+import { requireAllowed } from './judging.ts';
+import { inTurn } from './turns.ts';
+
+export type Files = ReadonlyMap<string, TreeEntry>;
+
+export type Write = {
+  site: Site;
+  repository: Repository;
+  message: string;
+  author: Pick<Account, 'name' | 'email'>;
+  source: AssetSource;
+  expectedHead?: string | undefined;
+  /** The changes, by what `main` holds; asked again when others have moved it. What it throws ends the write. */
+  plan(files: Files): Planned[];
+};
+
+/** Where the repository's `main` stands now, and how many files the write changed. `changes` is what was planned in the end. */
+export type Written = { repository: Repository; commit: string; filesChanged: number; changes: Planned[] };
+
+const triesMax = 20;
+const pauseMsMax = 60;
+
+export function requireRepositories(deps: Pick<Deps, 'config' | 'repositories'>): Repositories {
+  if (deps.repositories) return deps.repositories;
+  throw missing(deps.config, 'repositories') ?? new Error('repositories are on and not there');
+}
+
+export function rulesFor(deps: Pick<Deps, 'config'>, repository: Repository): Rules {
+  return { repository, limits: deps.config.limits, platform: readPlatformFiles() };
+}
+
+/**
+ * Writes one commit. Others may write at the same time, by git too: then it is planned and judged anew on what they left. Throws
+ * `stale_hash` when that goes on for too long, `rate_limited` over the daily allowance, and the codes of the rules of a push.
+ */
+export async function writeChanges(em: EntityManager, deps: Deps, write: Write): Promise<Written> {
+  return await inTurn(`${write.site.id}:${write.repository}`, async () => {
+    const allowance = openAllowance(em, deps, write.site.account.id);
+    let counted = 0;
+    try {
+      for (let tries = 0; tries < triesMax; tries++) {
+        if (tries > 0) await pause(randomInt(pauseMsMax));
+        const written = await tryWrite(em, deps, write, allowance);
+        if (!written) continue;
+        counted = written.counted;
+        return written;
+      }
+    } finally {
+      await allowance.settle(counted);
+    }
+    throw errors.stale_hash('Others keep changing the same repository at this moment.', {
+      nextAction: 'Send the same request again.',
+    });
+  });
+}
+
+/** Undefined when the head moved meanwhile. */
+async function tryWrite(
+  em: EntityManager,
+  deps: Deps,
+  { site, repository, message, author, source, expectedHead, plan }: Write,
+  allowance: Allowance,
+): Promise<(Written & { counted: number }) | undefined> {
+  const repositories = requireRepositories(deps);
+  const parent = await repositories.head(site.id, repository);
+  const before = parent === null ? [] : await repositories.listTree(site.id, repository, parent);
+  const files: Files = new Map(before.map((file) => [file.path, file]));
+  const changes = plan(files);
+  const effective = changes.filter(({ path, content }) => files.get(path)?.oid !== content?.oid);
+  if (parent !== null && effective.length === 0) {
+    return { repository, commit: parent, filesChanged: 0, changes, counted: 0 };
+  }
+  if (expectedHead !== undefined && expectedHead !== parent) throw stale(parent);
+  const edits = effective.map(({ path, content }) => edit(path, content, files.get(path)));
+  await requireAllowed(rulesFor(deps, repository), files, edits);
+  const arriving = effective.filter(({ path, content }) => content !== null && isCounted(repository, path));
+  await allowance.hold(arriving.length);
+  const rows = await writeRows(em, deps, site.id, source, arriving);
+  const commit = await repositories.commit(site.id, repository, {
+    parent,
+    message,
+    author: { name: author.name, email: author.email },
+    at: deps.clock.now(),
+    changes: edits.map(({ change }) => change),
+  });
+  if (commit === null) {
+    await em.nativeDelete(Asset, { id: { $in: rows } });
+    return undefined;
+  }
+  return { repository, commit, filesChanged: effective.length, changes, counted: arriving.length };
+}
+
+/** A change with what the rules ask about it. A file keeps the mode that it has. */
+export type Edit = { path: string; content: Content | null; mode: '100644' | '100755'; change: Change };
+
+function edit(path: string, content: Content | null, file: TreeEntry | undefined): Edit {
+  const mode = file?.mode === '100755' ? '100755' : '100644';
+  if (content === null) return { path, content, mode, change: { path, bytes: null } };
+  const { buffer, oid } = content;
+  return { path, content, mode, change: buffer ? { path, bytes: buffer, mode } : { path, oid, mode } };
+}
+
+/** Before the commit, so that none is without its row; a row without its commit shows nothing. Answers the ids of the new ones. */
+export async function writeRows(
+  em: EntityManager,
+  { clock }: Pick<Deps, 'clock'>,
+  siteId: string,
+  source: AssetSource,
+  files: readonly Planned[],
+): Promise<string[]> {
+  const ids: string[] = [];
+  for (const { path, content } of files) {
+    if (content === null) continue;
+    const id = newId('asset');
+    await em.execute(
+      `insert into asset (id, site_id, path, oid, bytes, sha256, source, created_at) values (?, ?, ?, ?, ?, ?, ?, ?)
+       on conflict (site_id, path, oid) do update
+         set id = excluded.id, source = excluded.source, created_at = excluded.created_at`,
+      [id, siteId, path, content.oid, content.bytes, content.sha256, source, clock.now()],
+    );
+    ids.push(id);
+  }
+  return ids;
+}
+
+function stale(head: string | null): AppError {
+  return errors.stale_hash(`The repository has moved on since expected_head: main is at ${head ?? 'no commit'} now.`, {
+    nextAction: 'Read the files again with GET /v1/sites/{id}/files, then send the commit with the new expected_head.',
+  });
+}

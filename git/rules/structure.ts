@@ -1,0 +1,66 @@
+/** Whether a file is whole, is one file and not two, and unfolds to a size that the build can bear. */
+import { type Walked, walkGif, walkJpeg, walkPng, walkWebp } from './structure/images.ts';
+import { walkAvif, walkPdf, walkSfnt, walkTiff, walkWoff } from './structure/others.ts';
+import { type ByteReader, EndsEarly, readBytes } from './structure/reader.ts';
+
+const walks: Record<string, (reader: ByteReader) => Promise<Walked | string | undefined>> = {
+  png: walkPng,
+  jpg: walkJpeg,
+  gif: walkGif,
+  webp: walkWebp,
+  avif: walkAvif,
+  tif: walkTiff,
+  woff: walkWoff,
+  woff2: walkWoff,
+  ttf: walkSfnt,
+  otf: walkSfnt,
+  pdf: walkPdf,
+};
+
+// What the build's image library takes at most, all frames together: 16,383 squared.
+const pixelsMax = 268_402_689;
+
+/**
+ * What is wrong with the bytes of a file of this format, as the end of "its bytes …"; undefined when nothing is. Reads to the end, or
+ * to the first fault.
+ */
+export async function structureFault(format: string, content: AsyncIterable<Buffer>): Promise<string | undefined> {
+  const walk = walks[format];
+  if (!walk) return undefined;
+  const markup = watchForMarkup(content);
+  try {
+    const walked = await walk(readBytes(markup.content));
+    const fault = typeof walked === 'object' ? pixelFault(walked) : walked;
+    return fault ?? markup.fault();
+  } catch (error) {
+    if (error instanceof EndsEarly) return 'end too early: the file was cut off';
+    throw error;
+  }
+}
+
+function pixelFault(walked: Walked): string | undefined {
+  if ('fault' in walked && walked.fault !== undefined) return walked.fault;
+  const { width, height, frames } = walked as Exclude<Walked, { fault: string }>;
+  if (width < 1 || height < 1) return 'do not say how large the picture is';
+  if (width * height * frames <= pixelsMax) return undefined;
+  const times = frames > 1 ? `, ${frames} times` : '';
+  return `unfold to ${width} × ${height} pixels${times}, more than any screen or the build can take`;
+}
+
+/** Lets the bytes through and notices a page or a script among them: a picture or a font holds none. */
+function watchForMarkup(content: AsyncIterable<Buffer>) {
+  let found: string | undefined;
+  async function* watched(): AsyncGenerator<Buffer> {
+    let before = '';
+    for await (const chunk of content) {
+      const text = before + chunk.toString('latin1');
+      found ??= /<(script|!doctype html|iframe|\?php)[\s>]/i.exec(text)?.[1];
+      before = text.slice(-20);
+      yield chunk;
+    }
+  }
+  return {
+    content: watched(),
+    fault: () => (found === undefined ? undefined : `hold a piece of a web page or program (<${found.toLowerCase()}>)`),
+  };
+}

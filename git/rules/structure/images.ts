@@ -1,0 +1,170 @@
+/**
+ * Walks an image from its first byte to its last, by its format's own structure: that it is whole, that nothing is hidden behind it,
+ * and how many pixels it unfolds to. Decodes nothing.
+ */
+import { crc32, inflateSync } from 'node:zlib';
+import type { ByteReader } from './reader.ts';
+
+/** Width and height, how many pictures of that size it holds, and what is wrong, as the end of "its bytes …". */
+export type Walked = { width: number; height: number; frames: number } | { fault: string };
+
+const textBytesMax = 1_048_576;
+const unpackedBytesMax = 8_388_608;
+
+/** PNG (third edition, sections 5 and 11), APNG included. */
+export async function walkPng(reader: ByteReader): Promise<Walked> {
+  await reader.skip(8);
+  let size = { width: 0, height: 0 };
+  let frames = 0;
+  for (let first = true; ; first = false) {
+    const header = await reader.take(8);
+    const length = header.readUInt32BE(0);
+    const type = header.toString('latin1', 4, 8);
+    if (!/^[A-Za-z]{4}$/.test(type) || first !== (type === 'IHDR')) return { fault: 'are not those of a whole PNG' };
+    let sum = crc32(header.subarray(4));
+    const kept: Buffer[] = [];
+    const isKept = ['IHDR', 'zTXt', 'iTXt', 'iCCP'].includes(type);
+    if (isKept && length > textBytesMax) return { fault: `hold a ${type} part of more than 1 MiB` };
+    await reader.each(length, (bytes) => {
+      sum = crc32(bytes, sum);
+      if (isKept) kept.push(bytes);
+    });
+    if ((await reader.take(4)).readUInt32BE(0) !== sum) return { fault: 'are damaged: a checksum in them is wrong' };
+    const data = Buffer.concat(kept);
+    if (type === 'IHDR') size = { width: data.readUInt32BE(0), height: data.readUInt32BE(4) };
+    if (type === 'fcTL') frames += 1;
+    if (isKept && type !== 'IHDR' && isBomb(type, data))
+      return { fault: `hold a ${type} part that unfolds without end` };
+    if (type === 'IEND') break;
+  }
+  return { ...size, frames: Math.max(1, frames), ...(await hidden(reader)) };
+}
+
+function isBomb(type: string, data: Buffer): boolean {
+  let start = data.indexOf(0) + 2;
+  if (type === 'iTXt') {
+    if (data[start - 1] !== 1) return false;
+    start = data.indexOf(0, data.indexOf(0, start + 1) + 1) + 1;
+  }
+  try {
+    inflateSync(data.subarray(start), { maxOutputLength: unpackedBytesMax });
+    return false;
+  } catch (error) {
+    return (error as { code?: string }).code === 'ERR_BUFFER_TOO_LARGE';
+  }
+}
+
+/** JPEG (ITU-T T.81, annex B). Phones put a second JPEG or a short film behind the first. */
+export async function walkJpeg(reader: ByteReader): Promise<Walked> {
+  await reader.skip(2);
+  let size: { width: number; height: number } | undefined;
+  let scans = 0;
+  let marker = await nextMarker(reader);
+  while (marker !== 0xd9) {
+    if (marker === undefined || marker < 0xc0 || marker === 0xd8) return { fault: 'are not those of a whole JPEG' };
+    const length = (await reader.take(2)).readUInt16BE(0) - 2;
+    if (length < 0) return { fault: 'are not those of a whole JPEG' };
+    const isFrame = marker <= 0xcf && ![0xc4, 0xc8, 0xcc].includes(marker);
+    if (isFrame && length < 5) return { fault: 'are not those of a whole JPEG' };
+    const segment = isFrame ? await reader.take(length) : undefined;
+    if (segment) size = { height: segment.readUInt16BE(1), width: segment.readUInt16BE(3) };
+    else await reader.skip(length);
+    if (marker === 0xda) scans += 1;
+    marker = marker === 0xda ? await behindScan(reader) : await nextMarker(reader);
+  }
+  if (!size || scans === 0) return { fault: 'are not those of a whole JPEG' };
+  return { ...size, frames: 1, ...(await behindJpeg(reader)) };
+}
+
+async function nextMarker(reader: ByteReader): Promise<number | undefined> {
+  if ((await reader.take(1))[0] !== 0xff) return undefined;
+  for (;;) {
+    const byte = (await reader.take(1))[0] ?? 0;
+    if (byte !== 0xff) return byte;
+  }
+}
+
+async function behindScan(reader: ByteReader): Promise<number> {
+  for (;;) {
+    await reader.behind(0xff);
+    let byte = 0xff;
+    while (byte === 0xff) byte = (await reader.take(1))[0] ?? 0;
+    if (byte !== 0 && (byte < 0xd0 || byte > 0xd7)) return byte;
+  }
+}
+
+async function behindJpeg(reader: ByteReader): Promise<{ fault?: string }> {
+  let head = Buffer.alloc(0);
+  let tail = Buffer.alloc(0);
+  while (!(await reader.atEnd())) {
+    const chunk = await reader.chunk();
+    const start = head.length > 0 ? 0 : chunk.findIndex((byte) => byte !== 0);
+    if (start !== -1 && head.length < 12) head = Buffer.concat([head, chunk.subarray(start, start + 12)]);
+    tail = Buffer.concat([tail, chunk.subarray(-4)]).subarray(-4);
+  }
+  const isJpeg = head.subarray(0, 3).equals(Buffer.from([0xff, 0xd8, 0xff]));
+  // The zeros at the start of a box's length were passed over.
+  const isFilm = head.includes('ftyp');
+  const isPhones = tail.toString('latin1') === 'SEFT';
+  return head.length === 0 || isJpeg || isFilm || isPhones ? {} : { fault: 'hold another file behind the picture' };
+}
+
+/** GIF89a, sections 15 to 27. */
+export async function walkGif(reader: ByteReader): Promise<Walked> {
+  const header = await reader.take(13);
+  // A width that reads as the start of a comment or an assignment makes a script of the whole file.
+  if (/^(\/\*|=|\/\/)/.test(header.toString('latin1', 6, 8))) return { fault: 'could be read as a script' };
+  const size = { width: header.readUInt16LE(6), height: header.readUInt16LE(8) };
+  await reader.skip(tableBytes(header[10] ?? 0));
+  let frames = 0;
+  for (;;) {
+    const kind = (await reader.take(1))[0];
+    if (kind === 0x3b) break;
+    if (kind === 0x2c) {
+      frames += 1;
+      await reader.skip(tableBytes((await reader.take(9))[8] ?? 0) + 1);
+    } else if (kind === 0x21) await reader.skip(1);
+    else return { fault: 'are not those of a whole GIF' };
+    for (let length = 1; length > 0; await reader.skip(length)) length = (await reader.take(1))[0] ?? 0;
+  }
+  if (frames === 0) return { fault: 'hold no picture' };
+  return { ...size, frames, ...(await hidden(reader)) };
+}
+
+const tableBytes = (flags: number) => (flags & 0x80 ? 3 * 2 ** ((flags & 7) + 1) : 0);
+
+/** WebP (RFC 9649, section 2). */
+export async function walkWebp(reader: ByteReader): Promise<Walked> {
+  const end = (await reader.take(12)).readUInt32LE(4) + 8;
+  let size: { width: number; height: number } | undefined;
+  let frames = 0;
+  while (reader.position() < end) {
+    const header = await reader.take(8);
+    const type = header.toString('latin1', 0, 4);
+    const length = header.readUInt32LE(4);
+    const head = await reader.take(Math.min(length, 10));
+    size ??= webpSize(type, head);
+    if (type === 'ANMF') frames += 1;
+    if (!size) return { fault: 'are not those of a whole WebP' };
+    await reader.skip(length - head.length + (length % 2));
+  }
+  if (!size || reader.position() !== end) return { fault: 'are not those of a whole WebP' };
+  return { ...size, frames: Math.max(1, frames), ...(await hidden(reader)) };
+}
+
+function webpSize(type: string, head: Buffer): { width: number; height: number } | undefined {
+  if (head.length < 10 && !(type === 'VP8L' && head.length >= 5)) return undefined;
+  if (type === 'VP8X') return { width: head.readUIntLE(4, 3) + 1, height: head.readUIntLE(7, 3) + 1 };
+  if (type === 'VP8 ') return { width: head.readUInt16LE(6) & 0x3fff, height: head.readUInt16LE(8) & 0x3fff };
+  if (type !== 'VP8L' || head[0] !== 0x2f) return undefined;
+  const bits = head.readUInt32LE(1);
+  return { width: (bits & 0x3fff) + 1, height: ((bits >>> 14) & 0x3fff) + 1 };
+}
+
+/** Zeros may fill a file up; anything else behind a picture is not part of it. */
+async function hidden(reader: ByteReader): Promise<{ fault?: string }> {
+  while (!(await reader.atEnd())) {
+    if ((await reader.chunk()).some((byte) => byte !== 0)) return { fault: 'hold another file behind the picture' };
+  }
+  return {};
+}
