@@ -1,5 +1,7 @@
 /** From the target of a request to the path of a file. What comes out is a key to look up, never a path on a disk. */
 
+import { isEvasive } from '../providers/paths.ts';
+
 export type Target = {
   /** Decoded, without the leading slash: `blog/` for `/blog/`. */
   path: string;
@@ -8,9 +10,6 @@ export type Target = {
 };
 
 const visible = /^\/[\x21-\x7e]*$/;
-const dotSegment = /(?:^|\/)\.{1,2}(?:\/|$)/;
-// A slash, backslash or control character that hides behind an escape is meant for someone else's parser.
-const hidden = /[\\\p{Cc}]/u;
 
 /** Reads a target in origin form strictly: what has two readings, or none in UTF-8, is `undefined`. */
 export function readTarget(raw: string): Target | undefined {
@@ -18,7 +17,7 @@ export function readTarget(raw: string): Target | undefined {
   const mark = raw.indexOf('?');
   const sent = mark === -1 ? raw.slice(1) : raw.slice(1, mark);
   const path = sent.includes('%') ? decode(sent) : sent;
-  if (path === undefined || sent.includes('#') || hidden.test(path) || dotSegment.test(path)) return undefined;
+  if (path === undefined || sent.includes('#') || isEvasive(path)) return undefined;
   return { path, query: mark === -1 ? '' : raw.slice(mark) };
 }
 

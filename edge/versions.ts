@@ -1,6 +1,7 @@
 /** Versions of sites that are being asked for: what each path of a deployment is, held in memory and never changed. */
 import { LRUCache } from 'lru-cache';
 import { type ManifestFile, parseManifest } from '../providers/manifest.ts';
+import { outputFault } from '../providers/paths.ts';
 import { redirectsFile } from '../providers/redirects/file.ts';
 import type { RedirectTable } from '../providers/redirects.ts';
 import type { Store } from '../providers/store/store.ts';
@@ -46,7 +47,8 @@ export async function readVersion(store: Store, manifestSha256: string): Promise
   const files = new Map<string, ManifestFile>();
   for (const file of parseManifest(manifest)) {
     if (!isSound(file)) throw new Error(`manifest ${manifestSha256} holds an unusable line`);
-    files.set(file.path, file);
+    // Written before a rule was, a manifest may name what is served no more.
+    if (!outputFault(file.path)) files.set(file.path, file);
   }
   const redirects = await readVersionRedirects(store, files);
   files.delete(redirectsFile);
@@ -56,7 +58,6 @@ export async function readVersion(store: Store, manifestSha256: string): Promise
 function isSound(file: ManifestFile): boolean {
   return (
     typeof file.path === 'string' &&
-    file.path.charCodeAt(0) !== 47 /* / */ &&
     /^[0-9a-f]{64}$/.test(file.sha256) &&
     Number.isSafeInteger(file.bytes) &&
     (file.encodings === undefined || Array.isArray(file.encodings))

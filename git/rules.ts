@@ -5,9 +5,9 @@ import { resolve } from 'node:path';
 import type { Repository } from '../db/states.ts';
 import type { ErrorCode } from '../errors.ts';
 import type { Limits } from '../limits.ts';
+import { isFrozen, isHarmful, isWithin, printable, sourceFault } from '../providers/paths.ts';
 import type { Difference, TreeEntry } from '../providers/repositories/objects.ts';
 import { formatFault, placeOf, takesName } from './rules/formats.ts';
-import { isFrozen, isHarmful, isWithin, pathFault, printable } from './rules/names.ts';
 
 /** Why a file is refused: `what` is the end of a sentence that begins with the path, `remedy` says what to do. */
 export type Verdict = { code: ErrorCode; path: string; what: string; remedy: string };
@@ -40,8 +40,8 @@ function judgeDifference(rules: Rules, difference: Difference, bytes: number): V
   const { path, oid, mode } = difference;
   if (isFrozen(path)) return judgeFrozen(rules, difference);
   if (oid === null) return undefined;
-  const fault = pathFault(path);
-  if (fault) return refuse('invalid_path', path, fault, 'Rename it or leave it out.');
+  const fault = sourceFault(path);
+  if (fault) return refuse(fault.code, path, fault.what, 'Rename it or leave it out.');
   if (mode === '160000') {
     return refuse('invalid_file', path, 'is a submodule', 'Put the files themselves into the repository.');
   }

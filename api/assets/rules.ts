@@ -9,7 +9,7 @@ import type { AssetSource } from '../../db/states.ts';
 import type { Deps } from '../../deps.ts';
 import { type AppError, errors } from '../../errors.ts';
 import { placeOf } from '../../git/rules/formats.ts';
-import { printable } from '../../git/rules/names.ts';
+import { printable } from '../../providers/paths.ts';
 import type { TreeEntry } from '../../providers/repositories.ts';
 import { type Actor, loadSite, requireActive } from '../access.ts';
 import { keepBytes, takeIn } from '../source/incoming.ts';

@@ -4,7 +4,7 @@ import type { EntityManager } from '../../db/orm.ts';
 import type { Repository } from '../../db/states.ts';
 import type { Deps } from '../../deps.ts';
 import { errors } from '../../errors.ts';
-import { printable } from '../../git/rules/names.ts';
+import { printable } from '../../providers/paths.ts';
 import { type Actor, loadSite, requireActive } from '../access.ts';
 import { contentOf, type Planned } from './content.ts';
 import type { ChangeInput } from './schemas.ts';

@@ -90,7 +90,7 @@ export const filesSchema = z.union([folderSchema, fileSchema]).meta({ id: 'Files
 
 const change = z
   .strictObject({
-    path: z.string().min(1).max(2048).describe('Below `src/content/` it goes to the content repository.'),
+    path: z.string().max(8192).describe('Below `src/content/` it goes to the content repository.'),
     text: z.string().optional(),
     base64: z.base64().optional(),
     delete: z.literal(true).optional(),

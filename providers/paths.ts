@@ -1,0 +1,128 @@
+/**
+ * The one verdict on a path. Whatever names a file asks here: a push, a commit by the API, an asset, the output of a build, a manifest
+ * that is sent, an edge that serves. Pure.
+ *
+ * Two questions, because the answers differ. A file that a site may have in its source (`sourceFault`) is not always one that its visitors
+ * may be served, and the other way round: `package.json` belongs to the platform in a source and is a plain file in an output.
+ * What neither takes is what could mean another place, on any file system that a clone or a store may lie on.
+ *
+ * Taken by both, because they are a file each and mean one place: names in several cases, forms of Unicode, scripts and directions, names
+ * that begin with a dot or end in one, and names that Windows keeps for devices.
+ */
+
+/** `what` is the end of a sentence that begins with the path. */
+export type PathFault = { code: 'invalid_path' | 'frozen_file'; what: string };
+
+/** Names that belong to the platform in a site's source, in every folder and every spelling. */
+export const frozenNames: ReadonlySet<string> = new Set([
+  'package.json',
+  'package-lock.json',
+  'npm-shrinkwrap.json',
+  'yarn.lock',
+  'pnpm-lock.yaml',
+  'pnpm-workspace.yaml',
+  'bun.lock',
+  'bun.lockb',
+  'deno.lock',
+  '.npmrc',
+  '.yarnrc',
+  '.yarnrc.yml',
+  '.pnpmfile.cjs',
+]);
+
+export const segmentBytesMax = 255;
+export const pathBytesMax = 1024;
+
+/** What stands against this path in a site's source; undefined when nothing does. Relative to the repository or to the site. */
+export function sourceFault(path: string): PathFault | undefined {
+  const fault = placeFault(path);
+  if (fault !== undefined) return { code: 'invalid_path', what: fault };
+  if (isFrozen(path)) return { code: 'frozen_file', what: 'is a file that the platform keeps' };
+  const segments = path.split('/');
+  if (!segments.some(isSubmoduleList)) return undefined;
+  return { code: 'invalid_path', what: 'is the list of submodules, which sites cannot have' };
+}
+
+/** What stands against this path in a built site, and so against serving it; undefined when nothing does. Relative to the site's root. */
+export function outputFault(path: string): PathFault | undefined {
+  const fault = placeFault(path);
+  return fault === undefined ? undefined : { code: 'invalid_path', what: fault };
+}
+
+// Nearly all paths are of this kind. No ~ (short names), no dot in front, and lengths that need no counting.
+const plain = /^(?:[a-z0-9_-][a-z0-9_.@+-]{0,99}\/){0,8}[a-z0-9_-][a-z0-9_.@+-]{0,99}$/i;
+
+/** Why the path could mean more than one place below a root, or none that can be kept. */
+function placeFault(path: string): string | undefined {
+  if (plain.test(path)) return undefined;
+  if (path === '') return 'is empty';
+  if (!path.isWellFormed() || path.includes('\ufffd')) return 'has a name that is not UTF-8';
+  if (/\p{Cc}/u.test(path)) return 'has a control character in its name';
+  if (path.includes('\\')) return 'has a backslash in its name';
+  if (/^[a-z]:/i.test(path)) return 'begins like a drive of Windows';
+  if (Buffer.byteLength(path) > pathBytesMax) return `has a path of more than ${pathBytesMax} bytes`;
+  for (const segment of path.split('/')) {
+    if (segment === '') return 'has an empty folder or file name in its path';
+    if (segment === '.' || segment === '..') return 'has "." or ".." as a name in its path';
+    if (isGitFolder(segment)) return 'has a name that some systems take for the folder .git';
+    if (Buffer.byteLength(segment) > segmentBytesMax) return `has a name of more than ${segmentBytesMax} bytes`;
+  }
+  return undefined;
+}
+
+/** Whether a path that a visitor asks for is meant for someone else's parser: it climbs, or hides a separator or a control character. */
+export function isEvasive(path: string): boolean {
+  return /(?:^|\/)\.{1,2}(?:\/|$)|[\\\p{Cc}]/u.test(path);
+}
+
+/** Whether a path could write where it should not in the clone of a careless git: worse than a name that sites do not take. */
+export function isHarmful(path: string): boolean {
+  return path.split('/').some((segment) => ['', '.', '..'].includes(segment) || isGitFolder(segment));
+}
+
+// Code points that HFS+ leaves out when it compares names (git's utf8.c, next_hfs_char).
+const ignorable = /[\u200c-\u200f\u202a-\u202e\u206a-\u206f\ufeff]/g;
+
+/**
+ * One spelling for all names that some file system takes for the same: HFS+ ignores code points, NTFS ends a name at a stream's colon and
+ * drops dots and spaces at the end, both ignore case.
+ */
+function canonical(segment: string): string {
+  const name = segment.replace(ignorable, '').split(':', 1)[0] ?? '';
+  return name
+    .replace(/[. ]+$/, '')
+    .normalize('NFC')
+    .toLowerCase();
+}
+
+function isGitFolder(segment: string): boolean {
+  return ['.git', 'git~1'].includes(canonical(segment));
+}
+
+/** `gi7eba~1` is its short name on NTFS where `gitmod~1` to `gitmod~4` are taken. */
+function isSubmoduleList(segment: string): boolean {
+  return /^(\.gitmodules|gitmod~[1-4]|gi7[0-9a-f]{3}~[0-9])$/.test(canonical(segment));
+}
+
+/** Whether a part of the path carries a frozen name. */
+export function isFrozen(path: string): boolean {
+  return path.split('/').some((segment) => frozenNames.has(canonical(segment)));
+}
+
+/** Whether the path is this folder or inside it, in any spelling. */
+export function isWithin(folder: string, path: string): boolean {
+  const wanted = folder.split('/');
+  const segments = path.split('/');
+  return wanted.every((name, index) => segments[index] !== undefined && canonical(segments[index]) === name);
+}
+
+/** Extension of a file's name in lower case, without the dot; '' where there is none. */
+export function extensionOf(path: string): string {
+  return /[^/]\.([^./]+)$/.exec(path)?.[1]?.toLowerCase() ?? '';
+}
+
+/** A path that is safe to print on a terminal and in a message. */
+export function printable(path: string): string {
+  const shown = path.length > 200 ? `${path.slice(0, 200)}…` : path;
+  return shown.replace(/[\p{C}\p{Zl}\p{Zp}]/gu, (char) => `\\u{${(char.codePointAt(0) ?? 0).toString(16)}}`);
+}

@@ -1,0 +1,134 @@
+/** One verdict on a path, whichever way it comes in. */
+import { posix, win32 } from 'node:path';
+import fc from 'fast-check';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { hrefOf, readTarget } from '../../edge/paths.ts';
+import { outputFault, sourceFault } from '../../providers/paths.ts';
+import { OutputRefused, readOutput } from '../../providers/sandbox/output.ts';
+import { ask, createWorld, type World } from '../edge/world.ts';
+import { tarOf } from '../sandbox/tar.ts';
+import { roomy } from '../sandbox/world.ts';
+import { corpus, type Sample } from './corpus.ts';
+
+test('the list holds more than 300 paths that are refused somewhere, none of them twice', () => {
+  const hostile = corpus.filter(({ source, output }) => source !== 'taken' || output !== 'taken');
+  expect(hostile.length).toBeGreaterThan(300);
+  const keys = corpus.map(({ path, raw }) => JSON.stringify([path, raw?.toString('hex')]));
+  expect(new Set(keys).size).toBe(keys.length);
+});
+
+test('the module says of each what the list says', () => {
+  const said = corpus.map(({ path }) => [path, sourceFault(path)?.code ?? 'taken', outputFault(path)?.code ?? 'taken']);
+  expect(said).toEqual(corpus.map(({ path, source, output }) => [path, source, output]));
+});
+
+test('an asset by any of these names is judged as the path is', () => {
+  const beginsTheSite = ({ path }: Sample) => /^[a-z]:/i.test(path) || Buffer.byteLength(path) > 1000;
+  for (const sample of corpus.filter((one) => !beginsTheSite(one))) {
+    expect([sample.path, sourceFault(`src/assets/${sample.path}`)?.code ?? 'taken']).toEqual([
+      sample.path,
+      sample.source,
+    ]);
+  }
+});
+
+test('a build may write what is taken, and nothing else', async () => {
+  // A tar's own names end at a NUL.
+  for (const { path, output } of corpus.filter((sample) => !sample.path.includes('\0'))) {
+    const tar = tarOf([
+      { name: `dist/${path}`, type: 'file', content: 'x' },
+      { name: 'verdict.json', content: '{"status":"built"}' },
+    ]);
+    const files: string[] = [];
+    const ended = await readOutput(tar, roomy, async (file) => {
+      files.push(file.path);
+      file.content.resume();
+    }).catch((error: unknown) => error);
+    expect([path, files]).toEqual([path, output === 'taken' ? [path] : []]);
+    if (output !== 'taken') expect(ended).toBeInstanceOf(OutputRefused);
+  }
+});
+
+describe('a manifest that names them all', () => {
+  let world: World;
+  let port: number;
+  beforeAll(async () => {
+    world = await createWorld();
+    await world.publish('all', Object.fromEntries(corpus.map(({ path }, index) => [path, `file ${index}.`])));
+    ({ port } = await world.openEdge());
+  });
+  afterAll(() => world?.close());
+
+  const href = ({ path, raw }: Sample) =>
+    raw ? `/${[...raw].map((byte) => `%${byte.toString(16).padStart(2, '0')}`).join('')}` : hrefOf(path);
+
+  test('is served where it is taken, and nowhere else', async () => {
+    for (const [index, sample] of corpus.entries()) {
+      if (!sample.path.isWellFormed()) continue;
+      const { status, text } = await ask(port, href(sample), { host: 'all.sites.test' });
+      const own = text === `file ${index}.`;
+      const seen = [sample.path, own, own ? status === 200 : [200, 308, 400, 404].includes(status)];
+      expect(seen).toEqual([sample.path, sample.output === 'taken', true]);
+    }
+  });
+});
+
+const piece = fc.oneof(
+  fc.constantFrom(
+    ...[
+      '.',
+      '..',
+      '/',
+      '//',
+      '\\',
+      ':',
+      'C:',
+      '.git',
+      'git~1',
+      'a',
+      'index.html',
+      'package.json',
+      '%2e',
+      '\0',
+      '\n',
+      '~',
+      ' ',
+      '\u200c',
+      '\ufffd',
+      '\ud800',
+      '\uff0f',
+    ],
+  ),
+  fc.string({ unit: 'binary', maxLength: 4 }),
+  fc.string({ unit: 'grapheme', maxLength: 4 }),
+);
+const anyPath = fc.oneof(
+  fc.array(piece, { maxLength: 10 }).map((pieces) => pieces.join('')),
+  fc.array(piece, { maxLength: 6 }).map((pieces) => pieces.join('/')),
+);
+const runs = process.env.FRONTAGE_CAMPAIGN === 'long' ? 100_000 : 10_000;
+
+test(`of ${runs} random paths, none that is taken leads out of its folder`, () => {
+  let taken = 0;
+  const inside = (path: string) => {
+    expect(posix.resolve('/sites/one', path)).toBe(`/sites/one/${path}`);
+    expect(win32.resolve('C:\\sites\\one', path)).toBe(`C:\\sites\\one\\${path.replaceAll('/', '\\')}`);
+    expect(readTarget(hrefOf(path))?.path).toBe(path);
+    expect(new URL(hrefOf(path), 'http://one.sites.test').host).toBe('one.sites.test');
+    expect(path.split('/').map((segment) => segment.toLowerCase())).not.toContain('.git');
+    expect(Buffer.from(path).toString('utf8')).toBe(path);
+  };
+  fc.assert(
+    fc.property(anyPath, (path) => {
+      if (outputFault(path) === undefined) {
+        taken += 1;
+        inside(path);
+      } else {
+        // A source takes nothing that an output does not.
+        expect(sourceFault(path)).toBeDefined();
+      }
+    }),
+    { numRuns: runs },
+  );
+  expect(taken).toBeGreaterThan(runs / 50);
+});
