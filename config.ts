@@ -69,6 +69,10 @@ const schema = z.object({
     .default(''),
   /** The sender, as `Frontage <hello@example.com>`; by default `hello@` the base URL's host. */
   FRONTAGE_MAIL_FROM: z.string().default(''),
+  /** Whether an approval opens an account for an address that has none. */
+  FRONTAGE_SIGNUP: z.enum(['open', 'closed']).default('closed'),
+  /** Sign-in by email; off also where no mail can be sent. */
+  FRONTAGE_EMAIL_SIGNIN: z.enum(['on', 'off']).default('on'),
   FRONTAGE_PLAN: z.string().default('studio'),
   FRONTAGE_RATE_SCALE: z.coerce.number().positive().default(1),
   /** Addresses or networks whose `x-forwarded-for` is believed. */
@@ -115,6 +119,8 @@ export function readConfig(env: NodeJS.ProcessEnv = process.env) {
     mail: e.FRONTAGE_SMTP_URL
       ? { url: e.FRONTAGE_SMTP_URL, from: e.FRONTAGE_MAIL_FROM || `Frontage <hello@${e.FRONTAGE_BASE_URL.hostname}>` }
       : undefined,
+    signUp: e.FRONTAGE_SIGNUP,
+    emailSignIn: e.FRONTAGE_EMAIL_SIGNIN === 'on',
     plan: e.FRONTAGE_PLAN,
     rateScale: e.FRONTAGE_RATE_SCALE,
     trustedProxies: e.FRONTAGE_TRUSTED_PROXIES,

@@ -2,7 +2,22 @@
 import { randomBytes } from 'node:crypto';
 import { typeid } from 'typeid-js';
 
-export type IdPrefix = 'acct' | 'site' | 'dep' | 'tok' | 'cred' | 'out' | 'mail' | 'inv' | 'asset' | 'upl' | 'photo';
+export type IdPrefix =
+  | 'acct'
+  | 'addr'
+  | 'areq'
+  | 'asset'
+  | 'cred'
+  | 'dep'
+  | 'inv'
+  | 'link'
+  | 'mail'
+  | 'out'
+  | 'photo'
+  | 'sess'
+  | 'site'
+  | 'tok'
+  | 'upl';
 
 /** A new id, later in sort order than those made before it. */
 export function newId(prefix: IdPrefix): string {

@@ -1,6 +1,7 @@
 /** The activities of each queue, made of what they need. */
 import type { Deps } from '../deps.ts';
 import type { Sandbox } from '../providers/sandbox/sandbox.ts';
+import { accessActivities } from './access.ts';
 import { mailActivities } from './mail.ts';
 import { buildActivities, publishingActivities } from './publishing.ts';
 import { reconcilingActivities } from './reconciling.ts';
@@ -9,7 +10,12 @@ export type PlatformDeps = Deps;
 export type BuilderDeps = Pick<Deps, 'config' | 'clock' | 'log' | 'em' | 'store'> & { sandbox: Sandbox };
 
 export function createPlatformActivities(deps: PlatformDeps) {
-  return { ...mailActivities(deps), ...publishingActivities(deps), ...reconcilingActivities(deps) };
+  return {
+    ...accessActivities(deps),
+    ...mailActivities(deps),
+    ...publishingActivities(deps),
+    ...reconcilingActivities(deps),
+  };
 }
 
 export function createBuildActivities(deps: BuilderDeps) {

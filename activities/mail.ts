@@ -39,6 +39,9 @@ export function mailActivities(deps: PlatformDeps) {
       if (!deps.mailer) throw ApplicationFailure.retryable('no mail server is configured', 'not_configured');
       try {
         const letter = openLetter({ id, sealed: mail.sealed }, config.secret);
+        if (letter.until !== undefined && new Date(letter.until) <= clock.now()) {
+          return await settled(id, { status: 'failed', failure: 'its time was over before a mail server took it' });
+        }
         const written = writeMail(mail.kind, letter.data as MailData<typeof mail.kind>, { baseUrl: config.baseUrl });
         const messageId = `${id}@${new URL(config.baseUrl).hostname}`;
         const { to, replyTo } = letter;

@@ -1,9 +1,11 @@
 /** What the schedules do: rows held against workflows, and what is past its time deleted. */
 import { WorkflowNotFoundError } from '@temporalio/client';
+import { sweepAccessRequests } from '../db/access-requests.ts';
 import { settle } from '../db/deployments.ts';
 import { Deployment } from '../db/entities/deployment.ts';
 import { GitCredential } from '../db/entities/git-credential.ts';
 import { OutboxEntry } from '../db/entities/outbox-entry.ts';
+import { sweepSignIns } from '../db/signin-links.ts';
 import { unfinishedStatuses } from '../db/states.ts';
 import { errors } from '../errors.ts';
 import { workflowIds } from '../workflows/ids.ts';
@@ -81,7 +83,9 @@ export function reconcilingActivities(deps: PlatformDeps) {
       const sentBefore = new Date(now.getTime() - sentEntriesKeptMs);
       const sent = await em.nativeDelete(OutboxEntry, { sentAt: { $lt: sentBefore } });
       const ended = await em.nativeDelete(GitCredential, { expiresAt: { $lt: now } });
-      return sent + ended;
+      const requests = await sweepAccessRequests(em, now);
+      const signIns = await sweepSignIns(em, now);
+      return sent + ended + requests + signIns;
     },
   };
 }

@@ -3,12 +3,16 @@ import Fastify, { type FastifyReply, type FastifyRequest, LogController } from '
 import { serializerCompiler, validatorCompiler, type ZodTypeProvider } from 'fastify-type-provider-zod';
 import type { Deps } from '../deps.ts';
 import { gitRoutes } from '../git/http.ts';
+import { addressPages, ownerPages } from './accounts/pages.ts';
 import { accountRoutes } from './accounts/routes.ts';
 import type { Api } from './api.ts';
 import { assetRoutes } from './assets/routes.ts';
+import { accessPages, signinPages } from './auth/pages.ts';
+import { authRoutes } from './auth/routes.ts';
 import { deploymentRoutes } from './deployments/routes.ts';
 import { healthRoutes } from './health/routes.ts';
-import { requireToken } from './plugins/bearer.ts';
+import { requireToken, useEntityManager } from './plugins/bearer.ts';
+import { serveBrowsers } from './plugins/browser.ts';
 import { requireCapabilities } from './plugins/capability.ts';
 import { answerErrors, sendError } from './plugins/errors.ts';
 import { newRequestId, setHeaders } from './plugins/headers.ts';
@@ -19,6 +23,7 @@ import { preferWaiting } from './plugins/prefer.ts';
 import { limitAddresses, limitTokens, shareLimits } from './plugins/rate-limit.ts';
 import { logRequests } from './plugins/request-log.ts';
 import { completeRoutes } from './plugins/route-defaults.ts';
+import { requireSession } from './plugins/session.ts';
 import { hurryBodies, refuseBrokenRequests, timeouts } from './plugins/sockets.ts';
 import { publishingRoutes } from './publishing/routes.ts';
 import { redirectRoutes } from './redirects/routes.ts';
@@ -38,6 +43,20 @@ export async function buildApp(deps: Deps): Promise<Api> {
 
   gitRoutes(app, deps);
 
+  await app.register(async function browser(scope: Api) {
+    await serveBrowsers(scope, deps);
+    limitAddresses(scope, deps, 'pages');
+    requireCapabilities(scope, deps);
+    signinPages(scope, deps);
+    accessPages(scope, deps);
+    addressPages(scope, deps);
+
+    await scope.register(async function signedIn(scope: Api) {
+      requireSession(scope, deps);
+      ownerPages(scope, deps);
+    });
+  });
+
   await app.register(async function json(scope: Api) {
     hurryBodies(scope);
     readJson(scope);
@@ -52,6 +71,14 @@ export async function buildApp(deps: Deps): Promise<Api> {
     await scope.register(async function pages(scope: Api) {
       limitAddresses(scope, deps, 'pages');
       await serveDescription(scope);
+    });
+
+    await scope.register(async function signIn(scope: Api) {
+      useEntityManager(scope, deps);
+      limitAddresses(scope, deps, 'signIn');
+      requireCapabilities(scope, deps);
+      completeRoutes(scope);
+      authRoutes(scope, deps);
     });
 
     await scope.register(async function bearer(scope: Api) {

@@ -17,13 +17,15 @@ export type MailTo<Kind extends MailKind> = {
   data: MailData<Kind>;
   /** Where an answer to it goes; our own sender where there is none. */
   replyTo?: string;
+  /** From when on it is better not sent at all: its link is over then. */
+  until?: Date;
   /** For an operator who looks for it: whose site, whose account. */
   site?: string;
   account?: string;
 };
 
 /** What is sealed in the row while the mail waits. */
-export type Letter = { to: string; replyTo?: string; data: unknown };
+export type Letter = { to: string; replyTo?: string; until?: string; data: unknown };
 
 /**
  * Writes the mail and the start of its workflow into the caller's transaction, which sends it if it commits. Call it only where mail is
@@ -32,10 +34,15 @@ export type Letter = { to: string; replyTo?: string; data: unknown };
 export function queueMail<Kind extends MailKind>(
   em: EntityManager,
   { clock, config }: { clock: Clock; config: Pick<Config, 'secret'> },
-  { kind, to, data, replyTo, site, account }: MailTo<Kind>,
+  { kind, to, data, replyTo, until, site, account }: MailTo<Kind>,
 ): Mail {
   const id = newId('mail');
-  const letter: Letter = { to, data, ...(replyTo === undefined ? {} : { replyTo }) };
+  const letter: Letter = {
+    to,
+    data,
+    ...(replyTo === undefined ? {} : { replyTo }),
+    ...(until === undefined ? {} : { until: until.toISOString() }),
+  };
   enqueue(em, clock, {
     kind: 'start',
     workflowId: workflowIds.notify(id),

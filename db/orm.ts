@@ -1,16 +1,20 @@
 /** The database: one list of entities, one list of migrations. */
 import { Migrator } from '@mikro-orm/migrations';
 import { defineConfig, type EntityManager, MikroORM } from '@mikro-orm/postgresql';
+import { AccessRequest } from './entities/access-request.ts';
 import { Account } from './entities/account.ts';
 import { Asset } from './entities/asset.ts';
+import { BrowserSession } from './entities/browser-session.ts';
 import { Collaborator } from './entities/collaborator.ts';
 import { Deployment } from './entities/deployment.ts';
+import { EmailChange } from './entities/email-change.ts';
 import { GitCredential } from './entities/git-credential.ts';
 import { IdempotencyKey } from './entities/idempotency-key.ts';
 import { Invitation } from './entities/invitation.ts';
 import { Mail } from './entities/mail.ts';
 import { OutboxEntry } from './entities/outbox-entry.ts';
 import { Photo } from './entities/photo.ts';
+import { SigninLink } from './entities/signin-link.ts';
 import { Site } from './entities/site.ts';
 import { Token } from './entities/token.ts';
 import { UploadLink } from './entities/upload-link.ts';
@@ -19,6 +23,7 @@ import { Initial } from './migrations/2026-11-21-initial.ts';
 import { Mail as MailMigration } from './migrations/2026-11-21-mail.ts';
 import { Material } from './migrations/2026-11-21-material.ts';
 import { Output } from './migrations/2026-11-21-output.ts';
+import { People } from './migrations/2026-11-21-people.ts';
 
 export type { EntityManager, MikroORM };
 
@@ -30,6 +35,10 @@ export function openOrm(databaseUrl: string, options: { poolMax?: number } = {})
       entities: [
         Account,
         Token,
+        AccessRequest,
+        SigninLink,
+        BrowserSession,
+        EmailChange,
         Site,
         Deployment,
         GitCredential,
@@ -50,6 +59,7 @@ export function openOrm(databaseUrl: string, options: { poolMax?: number } = {})
           { name: '2026-11-21-output', class: Output },
           { name: '2026-11-21-collaborators', class: Collaborators },
           { name: '2026-11-21-material', class: Material },
+          { name: '2026-11-21-people', class: People },
         ],
         snapshot: false,
         transactional: true,

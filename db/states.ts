@@ -47,3 +47,16 @@ export type GitAccess = 'read' | 'write';
 
 /** How a file came into a site without git. */
 export type AssetSource = 'api' | 'photo' | 'upload_link';
+/** `approved` waits for the agent, `redeemed` is over with a token; `expired` also where a newer request took its place. */
+export type AccessRequestStatus = 'pending' | 'approved' | 'denied' | 'redeemed' | 'expired';
+
+/** What the request is at this moment: a deadline holds whether or not somebody has written it down. */
+export function accessRequestStatusAt(
+  { status, expiresAt }: { status: AccessRequestStatus; expiresAt: Date },
+  now: Date,
+): AccessRequestStatus {
+  return (status === 'pending' || status === 'approved') && expiresAt <= now ? 'expired' : status;
+}
+
+/** `ended`: withdrawn, replaced by a later one, or impossible by the time it was confirmed. */
+export type EmailChangeStatus = 'pending' | 'confirmed' | 'ended';

@@ -1,6 +1,10 @@
 /** Every kind of mail that goes out: what it is made of, and the function that writes it. Pure. */
+import { accessRequest } from './access-request.ts';
+import { addressChange } from './address-change.ts';
+import { addressConfirmation } from './address-confirmation.ts';
 import { invitation } from './invitation.ts';
 import type { WrittenMail } from './layout.ts';
+import { signinLink } from './signin-link.ts';
 
 /** What every mail may know besides its own data. */
 export type MailContext = { baseUrl: string };
@@ -8,6 +12,10 @@ export type Template<Data> = (data: Data, context: MailContext) => WrittenMail;
 
 export const mails = {
   invitation,
+  'access-request': accessRequest,
+  'signin-link': signinLink,
+  'address-confirmation': addressConfirmation,
+  'address-change': addressChange,
 } as const;
 
 export type MailKind = keyof typeof mails;

@@ -3,10 +3,12 @@
  *
  *   node scripts/operator.ts account create --email owner@example.com --name 'The owner'
  *
- * opens an account (or takes the one that the address has) and prints it with a new token, once. `database migrate` brings the
+ * opens an account (or takes the one that the address has) and prints it with a new token, once. `account email --account acct_…
+ * --email new@example.com` gives an account another address, where no mail can confirm it. `database migrate` brings the
  * database to the newest schema. `store audit` re-hashes every blob of the store and names those that are spoilt.
  */
 import { parseArgs } from 'node:util';
+import { setAddress } from '../api/accounts/address.ts';
 import { openAccount } from '../api/accounts/rules.ts';
 import { issueToken } from '../api/tokens/rules.ts';
 import { systemClock } from '../clock.ts';
@@ -15,7 +17,7 @@ import { migrate } from '../db/migrate.ts';
 import { type EntityManager, openOrm } from '../db/orm.ts';
 import { openDiskStore } from '../providers/store/disk.ts';
 
-type Options = { email?: string | undefined; name?: string | undefined };
+type Options = { account?: string | undefined; email?: string | undefined; name?: string | undefined };
 
 const commands: Record<string, (em: EntityManager, options: Options) => Promise<unknown>> = {
   async 'account create'(em, { email, name }) {
@@ -23,6 +25,11 @@ const commands: Record<string, (em: EntityManager, options: Options) => Promise<
     const account = await openAccount(em, systemClock, { email, name });
     const { secret } = await issueToken(em, systemClock, account.id, { name: 'operator' });
     return { account_id: account.id, access_token: secret };
+  },
+  async 'account email'(em, { account, email }) {
+    if (!account || !email) throw new Error('account email needs --account and --email.');
+    const { old, account: changed } = await setAddress(em, { clock: systemClock }, account, email);
+    return { account_id: changed.id, email: changed.email, old_email: old };
   },
   'database migrate': async () => ({ ran: await migrate(readConfig().databaseUrl) }),
   async 'store audit'() {
@@ -39,7 +46,7 @@ const commands: Record<string, (em: EntityManager, options: Options) => Promise<
 async function main(): Promise<void> {
   const { positionals, values } = parseArgs({
     allowPositionals: true,
-    options: { email: { type: 'string' }, name: { type: 'string' } },
+    options: { account: { type: 'string' }, email: { type: 'string' }, name: { type: 'string' } },
   });
   const command = commands[positionals.join(' ')];
   if (!command) throw new Error(`Commands: ${Object.keys(commands).join(', ')}`);

@@ -34,7 +34,8 @@ export function writePage(page: Page): WrittenPage {
       'cache-control': 'no-store',
       'x-content-type-options': 'nosniff',
       'x-robots-tag': 'noindex',
-      'referrer-policy': 'no-referrer',
+      // A form's request has to say where it comes from: with no-referrer its `Origin` would be `null`.
+      'referrer-policy': page.form ? 'same-origin' : 'no-referrer',
     },
   };
 }

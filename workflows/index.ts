@@ -1,3 +1,4 @@
+export * from './access.ts';
 export * from './mail.ts';
 export * from './publishing.ts';
 export * from './reconciling.ts';

@@ -1,20 +1,57 @@
 import { Account } from '../../db/entities/account.ts';
+import type { EntityManager } from '../../db/orm.ts';
 import type { Deps } from '../../deps.ts';
 import type { Api } from '../api.ts';
-import { countUsage } from './rules.ts';
-import { accountSchema, accountView } from './schemas.ts';
+import { pendingChange } from './address.ts';
+import { changeAccount, countUsage } from './rules.ts';
+import { accountChange, accountChangedSchema, accountSchema, accountView } from './schemas.ts';
 
 /** The account behind the token. */
-export function accountRoutes(app: Api, { clock, config }: Deps): void {
+export function accountRoutes(app: Api, deps: Deps): void {
+  const { clock, config } = deps;
+
+  async function read(em: EntityManager, account: Account) {
+    const pending = await pendingChange(em, clock.now(), account.id);
+    return { pending, view: accountView(account, { usage: await countUsage(em, clock, account.id), pending, config }) };
+  }
+
   app.get(
     '/v1/account',
     {
       config: { operation: 'account.read' },
       schema: { summary: 'Read the account', response: { 200: accountSchema } },
     },
-    async ({ em, actor }) => {
-      const account = await em.findOneOrFail(Account, actor.accountId);
-      return accountView(account, await countUsage(em, clock, account.id), config);
+    async ({ em, actor }) => (await read(em, await em.findOneOrFail(Account, actor.accountId))).view,
+  );
+
+  app.patch(
+    '/v1/account',
+    {
+      config: { operation: 'account.change' },
+      schema: {
+        summary: 'Change the name or the address',
+        description: `A new address is confirmed by a link that is mailed to it, and takes the place of the present one then; the present one is
+told. Sending the present address withdraws a change that waits.`,
+        body: accountChange,
+        response: { 200: accountChangedSchema },
+      },
+    },
+    async ({ em, actor, body }) => {
+      const { account, changed } = await changeAccount(em, deps, actor, body);
+      const { pending, view } = await read(em, account);
+      return {
+        changed,
+        pending: pending && { email: pending.email, expires_at: pending.expiresAt },
+        account: view,
+        ...(pending ? waiting(pending.email) : {}),
+      };
     },
   );
+}
+
+function waiting(email: string) {
+  return {
+    status: 'pending' as const,
+    next_action: `Tell the owner to open the link that was mailed to ${email}. GET /v1/account shows it as email once they have.`,
+  };
 }

@@ -1,13 +1,21 @@
 /** Accounts: opening one, and what is counted about one. */
+
+import { type FilterQuery, LockMode } from '@mikro-orm/core';
 import { filesToday } from '../../db/allowance.ts';
 import { Account } from '../../db/entities/account.ts';
+import { Deployment } from '../../db/entities/deployment.ts';
 import { Site } from '../../db/entities/site.ts';
 import { Token } from '../../db/entities/token.ts';
 import type { EntityManager } from '../../db/orm.ts';
 import type { Deps } from '../../deps.ts';
 import { errors } from '../../errors.ts';
 import { newId } from '../../ids.ts';
+import type { Actor } from '../access.ts';
+import { readAddress } from '../addresses.ts';
 import { usable } from '../tokens/rules.ts';
+import { askForChange, withdrawChange } from './address.ts';
+
+const hourMs = 3600_000;
 
 /** Opens an account, or answers the one that this address has. Throws `invalid_email`. */
 export async function openAccount(
@@ -15,8 +23,7 @@ export async function openAccount(
   clock: Deps['clock'],
   { email, name }: { email: string; name: string },
 ): Promise<Account> {
-  const address = email.trim().toLowerCase();
-  if (!/^[^\s@<>"]+@[^\s@<>"]+$/.test(address)) throw errors.invalid_email('That is not a plain email address.');
+  const address = readAddress(email);
   // Two calls at the same moment open one account.
   await em.execute(
     `insert into account (id, name, email, created_at) values (?, ?, ?, ?) on conflict (email) do nothing`,
@@ -25,12 +32,80 @@ export async function openAccount(
   return await em.findOneOrFail(Account, { email: address });
 }
 
-export type Usage = { sites: number; archivedSites: number; tokens: number; files: { used: number; resetsAt: Date } };
+export type Change = 'name' | 'pending_email';
+export type AccountChange = { name?: string | undefined; email?: string | undefined };
+
+/**
+ * Changes the name at once, and the address once its holder has confirmed it. The present address, given anew, withdraws a change that
+ * waits. Answers what changed. Throws `nothing_to_update`, `invalid_email`, `email_taken`, `auth_disabled`, `rate_limited`.
+ */
+export async function changeAccount(
+  em: EntityManager,
+  deps: Deps,
+  actor: Actor,
+  { name, email }: AccountChange,
+): Promise<{ account: Account; changed: Change[] }> {
+  const address = email === undefined ? undefined : readAddress(email);
+  if (address !== undefined && !deps.config.mail) throw noConfirmation();
+  return await em.transactional(async (tx) => {
+    const account = await tx.findOneOrFail(Account, actor.accountId, {
+      lockMode: LockMode.PESSIMISTIC_WRITE,
+      refresh: true,
+    });
+    const changed: Change[] = [];
+    let asked = false;
+    if (name !== undefined && name !== account.name) {
+      account.name = name;
+      changed.push('name');
+    }
+    if (address !== undefined && address !== account.email) {
+      await askForChange(tx, deps, account, address);
+      asked = true;
+    } else if (address !== undefined && (await withdrawChange(tx, account.id)) > 0) {
+      changed.push('pending_email');
+    }
+    if (changed.length === 0 && !asked) throw nothingToUpdate();
+    return { account, changed };
+  });
+}
+
+function noConfirmation() {
+  return errors.auth_disabled('This platform cannot send email, so it cannot confirm a new address.', {
+    nextAction: 'Ask the operator of the platform to change the address.',
+  });
+}
+
+function nothingToUpdate() {
+  return errors.nothing_to_update('The account is like that already, or nothing was named that could be changed.', {
+    nextAction: 'Send a new name, a new email, or both.',
+  });
+}
+
+/** `publishesReset` is when the first publish of the last hour leaves it. */
+export type Usage = {
+  sites: number;
+  archivedSites: number;
+  tokens: number;
+  publishes: number;
+  publishesReset: Date | undefined;
+  files: { used: number; resetsAt: Date };
+};
 
 /** What the account has of what is capped or counted. */
 export async function countUsage(em: EntityManager, clock: Deps['clock'], accountId: string): Promise<Usage> {
+  const now = clock.now();
   const sites = await em.count(Site, { account: accountId, status: 'active' });
   const archivedSites = await em.count(Site, { account: accountId, status: 'archived' });
-  const tokens = await em.count(Token, usable(accountId, clock.now()));
-  return { sites, archivedSites, tokens, files: await filesToday(em, clock, accountId) };
+  const tokens = await em.count(Token, usable(accountId, now));
+  const recent = { site: { account: accountId }, createdAt: { $gt: new Date(now.getTime() - hourMs) } };
+  const counted = { ...recent, kind: { $in: ['site', 'posts'] } } satisfies FilterQuery<Deployment>;
+  const publishes = await em.count(Deployment, counted);
+  const [first] = await em.find(Deployment, counted, {
+    orderBy: { createdAt: 'asc' },
+    limit: 1,
+    fields: ['createdAt'],
+  });
+  const publishesReset = first && new Date(first.createdAt.getTime() + hourMs);
+  const files = await filesToday(em, clock, accountId);
+  return { sites, archivedSites, tokens, publishes, publishesReset, files };
 }

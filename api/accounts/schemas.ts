@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import type { Config } from '../../config.ts';
 import type { Account } from '../../db/entities/account.ts';
+import type { EmailChange } from '../../db/entities/email-change.ts';
 import { defaultLimits, type Limits } from '../../limits.ts';
 import { capabilities, capabilitiesOf } from '../capabilities.ts';
 import { moment } from '../schemas.ts';
@@ -33,19 +34,37 @@ export const accountSchema = z
   })
   .meta({ id: 'Account' });
 
+export const accountChange = z.strictObject({
+  name: z.string().trim().min(1).max(100).optional(),
+  email: z.string().optional().describe('Takes the place of the present one once a link mailed to it is confirmed.'),
+});
+
+export const accountChangedSchema = z.object({
+  changed: z.array(z.enum(['name', 'pending_email'])).describe('What is different now.'),
+  pending: z.object({ email: z.string(), expires_at: moment }).nullable().describe('A new address that waits.'),
+  account: accountSchema,
+  status: z.literal('pending').optional(),
+  next_action: z.string().optional(),
+});
+
 /** What is switched off answers as empty: nothing is metered, no money is taken, no domain is onboarded. */
-export function accountView(account: Account, usage: Usage, config: Config): z.output<typeof accountSchema> {
+export function accountView(
+  account: Account,
+  { usage, pending, config }: { usage: Usage; pending: EmailChange | null; config: Config },
+): z.output<typeof accountSchema> {
   return {
     id: account.id,
     name: account.name,
     email: account.email,
-    pending_email: null,
+    pending_email: pending?.email ?? null,
     created_at: account.createdAt,
     counts: { sites: usage.sites, archived_sites: usage.archivedSites, domains: 0 },
     limits: limitsView(config.limits, {
       sites: { used: usage.sites },
       tokens: { used: usage.tokens },
       files_per_day: { used: usage.files.used, resets_at: usage.files.resetsAt },
+      publishes_per_hour: { used: usage.publishes, resets_at: usage.publishesReset },
+      domains: { used: 0 },
     }),
     billing: { enabled: false, plan: config.plan, status: 'active' },
     payouts: { enabled: false, rails: [], accounts: [] },
@@ -57,9 +76,9 @@ export function accountView(account: Account, usage: Usage, config: Config): z.o
   };
 }
 
-type Use = { used: number; resets_at?: Date };
+type Used = { used: number; resets_at?: Date | undefined };
 
-function limitsView(limits: Limits, used: Partial<Record<LimitName, Use>>) {
+function limitsView(limits: Limits, used: Partial<Record<LimitName, Used>>) {
   const entries = limitNames.map((name) => [name, { value: limits[name], ...used[name] }]);
   return Object.fromEntries(entries) as Record<LimitName, z.output<typeof limitSchema>>;
 }

@@ -22,6 +22,13 @@ export function requireToken(scope: Api, deps: Deps): void {
   });
 }
 
+/** For scopes whose calls need no token: sets `request.em` alone. */
+export function useEntityManager(scope: Api, deps: Deps): void {
+  scope.addHook('onRequest', async (request) => {
+    request.em = deps.em();
+  });
+}
+
 /** The secret in the header, or `undefined` when there is none in the shape of ours. */
 export function bearerSecret(request: FastifyRequest): string | undefined {
   return /^Bearer +(fro_[\w-]{43})$/i.exec(request.headers.authorization ?? '')?.[1];

@@ -44,22 +44,25 @@ export async function issueToken(
   return { token, secret };
 }
 
-/** Issues a token at the wish of one who holds one. Throws `plan_limit`. */
-export async function createToken(
-  em: EntityManager,
+/** Issues a token where the account has room for one more, in the transaction of the caller. Throws `plan_limit`, `invalid_expiry`. */
+export async function issueTokenWithinLimit(
+  tx: EntityManager,
   { clock, config }: Deps,
-  actor: Actor,
+  accountId: string,
   input: NewToken,
 ): Promise<Token> {
-  return await em.transactional(async (tx) => {
-    await countWithinLimit(tx, actor.accountId, {
-      limit: config.limits.tokens,
-      count: () => tx.count(Token, usable(actor.accountId, clock.now())),
-      what: 'tokens',
-      nextAction: 'Revoke one that is not used any more with DELETE /v1/tokens/{id}.',
-    });
-    return (await issueToken(tx, clock, actor.accountId, input)).token;
+  await countWithinLimit(tx, accountId, {
+    limit: config.limits.tokens,
+    count: () => tx.count(Token, usable(accountId, clock.now())),
+    what: 'tokens',
+    nextAction: 'Revoke one that is not used any more with DELETE /v1/tokens/{id}.',
   });
+  return (await issueToken(tx, clock, accountId, input)).token;
+}
+
+/** Issues a token at the wish of one who holds one. Throws `plan_limit`, `invalid_expiry`. */
+export async function createToken(em: EntityManager, deps: Deps, actor: Actor, input: NewToken): Promise<Token> {
+  return await em.transactional((tx) => issueTokenWithinLimit(tx, deps, actor.accountId, input));
 }
 
 /** The caller's token that is not revoked, its expired ones too. Throws `not_found`. */

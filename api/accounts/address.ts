@@ -1,0 +1,159 @@
+/** The change of an account's address: asked for, confirmed by a link to the new one, and only then in force. */
+import { LockMode, UniqueConstraintViolationException } from '@mikro-orm/core';
+import { endOpenRequests } from '../../db/access-requests.ts';
+import { Account } from '../../db/entities/account.ts';
+import { BrowserSession } from '../../db/entities/browser-session.ts';
+import { EmailChange } from '../../db/entities/email-change.ts';
+import { queueMail } from '../../db/mail.ts';
+import type { EntityManager } from '../../db/orm.ts';
+import { endLinks } from '../../db/signin-links.ts';
+import type { Deps } from '../../deps.ts';
+import { errors } from '../../errors.ts';
+import { newId, newSecret } from '../../ids.ts';
+import { readAddress } from '../addresses.ts';
+import { requireRoom } from '../auth/frequency.ts';
+import { hashSecret } from '../secrets.ts';
+
+const confirmMs = 24 * 3600_000;
+
+/** The change that waits for its confirmation, if there is one. */
+export async function pendingChange(em: EntityManager, now: Date, accountId: string): Promise<EmailChange | null> {
+  return await em.findOne(EmailChange, { account: accountId, status: 'pending', expiresAt: { $gt: now } });
+}
+
+/**
+ * Mails a link to the new address and word of it to the present one, in the transaction of the caller, who has locked the account. An
+ * earlier change that still waits is over with this. Throws `email_taken`, `rate_limited`.
+ */
+export async function askForChange(
+  tx: EntityManager,
+  deps: Deps,
+  account: Account,
+  email: string,
+): Promise<EmailChange> {
+  const { clock, config } = deps;
+  await requireRoom(tx, deps, { table: 'email_change', accountId: account.id, what: 'changes of address' });
+  if ((await tx.count(Account, { email })) > 0) throw taken();
+  await withdrawChange(tx, account.id);
+  const now = clock.now();
+  const expiresAt = new Date(now.getTime() + confirmMs);
+  const secret = newSecret('fre');
+  const change = tx.create(EmailChange, {
+    id: newId('addr'),
+    account,
+    email,
+    hash: hashSecret(secret),
+    status: 'pending',
+    createdAt: now,
+    expiresAt,
+  });
+  queueMail(tx, deps, {
+    kind: 'address-confirmation',
+    to: email,
+    data: { link: `${config.baseUrl}/address/${secret}`, accountName: account.name },
+    until: expiresAt,
+    account: account.id,
+  });
+  queueMail(tx, deps, {
+    kind: 'address-change',
+    to: account.email,
+    data: { newAddress: email, done: false },
+    account: account.id,
+  });
+  return change;
+}
+
+export async function withdrawChange(tx: EntityManager, accountId: string): Promise<number> {
+  return await tx.nativeUpdate(EmailChange, { account: accountId, status: 'pending' }, { status: 'ended' });
+}
+
+/** What the link is for, and whether it still can be confirmed. Throws `not_found`. */
+export async function readChange(em: EntityManager, now: Date, secret: string) {
+  const change = await em.findOne(EmailChange, { hash: hashSecret(secret) }, { populate: ['account'] });
+  if (!change) return noSuchLink();
+  return { email: change.email, accountName: change.account.name, status: statusAt(change, now) };
+}
+
+/** Puts the new address in force, once. Throws `not_found`, `expired` and `email_taken`. */
+export async function confirmChange(em: EntityManager, deps: Deps, secret: string): Promise<{ email: string }> {
+  const hash = hashSecret(secret);
+  try {
+    return await em.transactional(async (tx) => {
+      const change = await tx.findOne(EmailChange, { hash }, { lockMode: LockMode.PESSIMISTIC_WRITE });
+      if (!change) return noSuchLink();
+      if (statusAt(change, deps.clock.now()) !== 'pending') {
+        throw errors.expired('This link has been used, replaced by a newer one, or is past its time.');
+      }
+      change.status = 'confirmed';
+      const { email } = change;
+      const { old } = await changeAddress(tx, deps, change.account.id, email);
+      queueMail(tx, deps, {
+        kind: 'address-change',
+        to: old,
+        data: { newAddress: email, done: true },
+        account: change.account.id,
+      });
+      return { email };
+    });
+  } catch (error) {
+    if (!isTaken(error)) throw error;
+    await em.fork().nativeUpdate(EmailChange, { hash, status: 'pending' }, { status: 'ended' });
+    throw taken();
+  }
+}
+
+/** Gives the account another address at an operator's word. Throws `invalid_email`, `not_found`, `email_taken`. */
+export async function setAddress(em: EntityManager, deps: Pick<Deps, 'clock'>, accountId: string, email: string) {
+  const address = readAddress(email);
+  if ((await em.count(Account, { id: accountId })) === 0) throw errors.not_found('There is no account of that id.');
+  try {
+    return await em.transactional(async (tx) => {
+      await withdrawChange(tx, accountId);
+      return await changeAddress(tx, deps, accountId, address);
+    });
+  } catch (error) {
+    throw isTaken(error) ? taken() : error;
+  }
+}
+
+/**
+ * Gives the account another address, in the transaction of the caller: what was sent to the old one is good for nothing any more,
+ * and browsers sign in anew. Throws `email_taken`.
+ */
+export async function changeAddress(
+  tx: EntityManager,
+  { clock }: Pick<Deps, 'clock'>,
+  accountId: string,
+  email: string,
+) {
+  const account = await tx.findOneOrFail(
+    Account,
+    { id: accountId },
+    { lockMode: LockMode.PESSIMISTIC_WRITE, refresh: true },
+  );
+  const old = account.email;
+  account.email = email;
+  await tx.flush();
+  await endOpenRequests(tx, clock, old);
+  await endLinks(tx, clock.now(), old);
+  await tx.nativeDelete(BrowserSession, { account: accountId });
+  return { account, old };
+}
+
+function statusAt({ status, expiresAt }: EmailChange, now: Date): 'pending' | 'over' {
+  return status === 'pending' && expiresAt > now ? 'pending' : 'over';
+}
+
+function isTaken(error: unknown): boolean {
+  return error instanceof UniqueConstraintViolationException;
+}
+
+function taken() {
+  return errors.email_taken('Another account uses that email address.', {
+    nextAction: 'Choose another address, or sign in to the account that has it.',
+  });
+}
+
+function noSuchLink(): never {
+  throw errors.not_found('This link is not one of ours, or it is long over.');
+}

@@ -1,0 +1,131 @@
+/** The owner's page, and the page that confirms a new address. */
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { siteAddress } from '../../config.ts';
+import { Site } from '../../db/entities/site.ts';
+import { Token } from '../../db/entities/token.ts';
+import type { Deps } from '../../deps.ts';
+import { errors } from '../../errors.ts';
+import { accountPage } from '../../web/account.ts';
+import { confirmPage } from '../../web/address.ts';
+import { wrongCode } from '../../web/form.ts';
+import { noticePage } from '../../web/notice.ts';
+import type { Api } from '../api.ts';
+import { answerRequest, openRequests } from '../auth/answers.ts';
+import { outcomeNotice, readAnswer, requestView } from '../auth/outcomes.ts';
+import { signOut } from '../auth/signin.ts';
+import { formsFor, pageOptions, sendPage } from '../plugins/browser.ts';
+import { endSession, sessionSecret } from '../plugins/session.ts';
+import { revokeToken } from '../tokens/rules.ts';
+import { confirmChange, pendingChange, readChange } from './address.ts';
+
+type Named = { Params: { id: string } };
+type Linked = { Params: { link: string } };
+
+/** `/account` and what its buttons do. All of it under a session. */
+export function ownerPages(app: Api, deps: Deps): void {
+  app.get('/account', pageOptions('account.show', 'email_signin'), (request, reply) => show(request, reply));
+
+  app.post('/signout', pageOptions('signin.end', 'email_signin'), async (request, reply) => {
+    await signOut(request.em, sessionSecret(request) ?? '');
+    endSession(reply);
+    return reply.redirect('/signin', 303);
+  });
+
+  app.post<Named>(
+    '/account/tokens/:id/revoke',
+    pageOptions('token.revoke_on_page', 'email_signin'),
+    async (request, reply) => {
+      await revokeToken(request.em, deps.clock, request.actor, request.params.id);
+      return reply.redirect('/account', 303);
+    },
+  );
+
+  app.post<Named>(
+    '/account/requests/:id',
+    pageOptions('access.answer_on_page', 'email_signin'),
+    async (request, reply) => {
+      const which = { id: request.params.id, email: owner(request).email };
+      const answered = await answerRequest(request.em, deps, which, readAnswer(request));
+      if (answered.outcome === 'wrong_code') return show(request, reply, wrongCode(answered.triesLeft));
+      return sendPage(reply, noticePage(outcomeNotice(answered)), answered.outcome === 'over' ? 410 : 200);
+    },
+  );
+
+  async function show(request: FastifyRequest, reply: FastifyReply, fault?: string) {
+    const page = accountPage({ ...(await readAll(request)), form: formsFor(request, reply, deps), fault });
+    return sendPage(reply, page, fault ? 400 : 200);
+  }
+
+  async function readAll(request: FastifyRequest) {
+    const { em } = request;
+    const { id, name, email } = owner(request);
+    const now = deps.clock.now();
+    const sites = await em.find(Site, { account: id }, { orderBy: { id: 'desc' } });
+    const tokens = await em.find(Token, { account: id, revokedAt: null }, { orderBy: { id: 'desc' } });
+    const requests = await openRequests(em, now, email);
+    const pending = await pendingChange(em, now, id);
+    return {
+      now,
+      name,
+      email,
+      pendingEmail: pending?.email ?? null,
+      requests: requests.map((one) => ({ id: one.id, ...requestView(one) })),
+      invitations: [],
+      sites: sites.map((site) => siteShown(site)),
+      tokens: tokens.map((token) => ({
+        ...token,
+        lastUsedAt: token.lastUsedAt ?? null,
+        expiresAt: token.expiresAt ?? null,
+      })),
+    };
+  }
+
+  function siteShown(site: Site) {
+    const { title, status, liveDeploymentId } = site;
+    const address = siteAddress(deps.config, site.name);
+    return {
+      title,
+      address,
+      archived: status === 'archived',
+      live: liveDeploymentId !== null,
+      openComments: 0,
+      role: 'owner' as const,
+    };
+  }
+}
+
+/** The account of the session. Sessions are loaded with it. */
+function owner(request: FastifyRequest): { id: string; name: string; email: string } {
+  const account = request.session?.account;
+  if (!account) throw errors.not_found('Sign in first.');
+  return account;
+}
+
+/** `/address/{link}`: the holder of the new address confirms it with a button. */
+export function addressPages(app: Api, deps: Deps): void {
+  app.get<Linked>('/address/:link', pageOptions('address.show'), async (request, reply) => {
+    const { status, ...change } = await readChange(request.em, deps.clock.now(), request.params.link);
+    if (status === 'over') return sendPage(reply, addressOver, 410);
+    const form = formsFor(request, reply, deps);
+    return sendPage(reply, confirmPage({ ...change, action: request.url, form }));
+  });
+
+  app.post<Linked>('/address/:link', pageOptions('address.confirm'), async (request, reply) => {
+    const { email } = await confirmChange(request.em, deps, request.params.link);
+    return sendPage(reply, confirmed(email));
+  });
+}
+
+const addressOver = noticePage({
+  title: 'This link is over',
+  text: 'It confirms an address once, and within a day. If the address should still change, ask for the change again.',
+});
+
+function confirmed(email: string) {
+  return noticePage({
+    title: 'Your address is changed',
+    text: `From now on, your account is at ${email}. Sign in with it the next time.`,
+    lit: true,
+    link: { href: '/signin', text: 'Sign in' },
+  });
+}

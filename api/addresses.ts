@@ -1,0 +1,25 @@
+/** Email addresses as people give them. */
+import { errors } from '../errors.ts';
+
+const local = /^[a-z0-9!#$%&'*+/=?^_{|}~-]+(\.[a-z0-9!#$%&'*+/=?^_{|}~-]+)*$/;
+const domain = /^([a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z]([a-z0-9-]{0,61}[a-z0-9])$/;
+
+/**
+ * The address as it is kept, in lower case. Takes the plain form alone (RFC 5321: a dot-string, `@`, a domain name): no display name, no
+ * quotes, no list, nothing that could be read as something else on its way. Throws `invalid_email`.
+ */
+export function readAddress(text: string): string {
+  const address = text.trim().toLowerCase();
+  const at = address.lastIndexOf('@');
+  const plain =
+    address.length <= 254 &&
+    at <= 64 &&
+    local.test(address.slice(0, Math.max(0, at))) &&
+    domain.test(address.slice(at + 1));
+  if (!plain) {
+    throw errors.invalid_email('That is not a plain email address.', {
+      nextAction: 'Send one address, as in owner@example.com.',
+    });
+  }
+  return address;
+}

@@ -1,0 +1,88 @@
+/** The owner's side of a request for access: reading it, approving it with the agent's code, denying it. */
+import { LockMode } from '@mikro-orm/core';
+import { tellAccessWorkflow } from '../../db/access-requests.ts';
+import { AccessRequest } from '../../db/entities/access-request.ts';
+import { Account } from '../../db/entities/account.ts';
+import type { EntityManager } from '../../db/orm.ts';
+import { type AccessRequestStatus, accessRequestStatusAt } from '../../db/states.ts';
+import type { Deps } from '../../deps.ts';
+import { errors } from '../../errors.ts';
+import { openAccount } from '../accounts/rules.ts';
+import { hashSecret } from '../secrets.ts';
+import { isCode, wrongCodesMax } from './codes.ts';
+import { answerMs } from './requests.ts';
+
+/** Which request: by the mailed link, or by its id for an owner who is signed in. */
+export type Which = { link: string } | { id: string; email: string };
+
+/** Throws `not_found`. */
+export async function loadRequest(em: EntityManager, which: Which): Promise<AccessRequest> {
+  return (await em.findOne(AccessRequest, conditionOf(which))) ?? noSuchRequest();
+}
+
+/** Open requests for the address, newest first. */
+export async function openRequests(em: EntityManager, now: Date, email: string): Promise<AccessRequest[]> {
+  return await em.find(
+    AccessRequest,
+    { email, status: 'pending', expiresAt: { $gt: now } },
+    { orderBy: { id: 'desc' } },
+  );
+}
+
+export type Answer = { approve: true; code: string } | { approve: false };
+export type Answered =
+  | { outcome: 'approved'; hasAccount: boolean }
+  | { outcome: 'denied' }
+  /** Nothing is answered yet; the code was not the agent's. */
+  | { outcome: 'wrong_code'; triesLeft: number }
+  /** It was over before this answer, or is over with this last wrong code. */
+  | { outcome: 'over'; status: AccessRequestStatus; byWrongCodes: boolean };
+
+/** Answers the request, once. The first approval of an address opens its account where the platform does so. Throws `not_found`. */
+export async function answerRequest(em: EntityManager, deps: Deps, which: Which, answer: Answer): Promise<Answered> {
+  return await em.transactional(async (tx) => {
+    const request = await tx.findOne(AccessRequest, conditionOf(which), { lockMode: LockMode.PESSIMISTIC_WRITE });
+    if (!request) return noSuchRequest();
+    const status = accessRequestStatusAt(request, deps.clock.now());
+    if (status !== 'pending') return { outcome: 'over', status, byWrongCodes: request.wrongCodes >= wrongCodesMax };
+    const answered = await decide(tx, deps, request, answer);
+    if (request.status !== 'pending') tellAccessWorkflow(tx, deps.clock, request.id);
+    return answered;
+  });
+}
+
+async function decide(tx: EntityManager, deps: Deps, request: AccessRequest, answer: Answer): Promise<Answered> {
+  const now = deps.clock.now();
+  if (answer.approve && !isCode(deps.config.secret, request, answer.code)) return countWrongCode(request);
+  request.answeredAt = now;
+  if (!answer.approve) {
+    request.status = 'denied';
+    return { outcome: 'denied' };
+  }
+  request.account = await accountFor(tx, deps, request);
+  request.status = 'approved';
+  request.expiresAt = new Date(now.getTime() + answerMs);
+  return { outcome: 'approved', hasAccount: request.account !== null };
+}
+
+function countWrongCode(request: AccessRequest): Answered {
+  request.wrongCodes += 1;
+  const triesLeft = wrongCodesMax - request.wrongCodes;
+  if (triesLeft > 0) return { outcome: 'wrong_code', triesLeft };
+  request.status = 'expired';
+  return { outcome: 'over', status: 'expired', byWrongCodes: true };
+}
+
+async function accountFor(tx: EntityManager, { clock, config }: Deps, request: AccessRequest): Promise<Account | null> {
+  const { email, accountName } = request;
+  if (config.signUp === 'closed') return await tx.findOne(Account, { email });
+  return await openAccount(tx, clock, { email, name: accountName ?? email.slice(0, email.lastIndexOf('@')) });
+}
+
+function conditionOf(which: Which) {
+  return 'link' in which ? { linkHash: hashSecret(which.link) } : which;
+}
+
+function noSuchRequest(): never {
+  throw errors.not_found('This link is not one of ours, or what it was for is long over.');
+}

@@ -1,0 +1,41 @@
+/** How often an address may be written to by somebody who only has to know it. */
+import type { EntityManager } from '../../db/orm.ts';
+import type { Deps } from '../../deps.ts';
+import { errors } from '../../errors.ts';
+
+/** Mails of one kind in an hour, before `FRONTAGE_RATE_SCALE`. */
+const perHour = 5;
+const hourMs = 3600_000;
+
+/** Holds the address until the transaction ends, so that calls at the same moment are counted one after the other. */
+export async function lockAddress(tx: EntityManager, email: string): Promise<void> {
+  await tx.execute('select pg_advisory_xact_lock(hashtextextended(?, 0))', [`address ${email}`]);
+}
+
+type Counted =
+  | { table: 'access_request' | 'signin_link'; email: string }
+  | { table: 'email_change'; accountId: string };
+
+/** Throws `rate_limited` where the table has as many of the last hour as may be. Its rows are kept for longer than that. */
+export async function requireRoom(
+  tx: EntityManager,
+  { clock, config }: Pick<Deps, 'clock' | 'config'>,
+  { what, ...counted }: Counted & { what: string },
+): Promise<void> {
+  const limit = Math.ceil(perHour * config.rateScale);
+  const since = new Date(clock.now().getTime() - hourMs);
+  const [column, value] = 'email' in counted ? ['email', counted.email] : ['account_id', counted.accountId];
+  const [oldest] = await tx.execute<{ created_at: string | Date }[]>(
+    `select created_at from ${counted.table} where ${column} = ? and created_at > ? order by created_at desc offset ? limit 1`,
+    [value, since, limit - 1],
+  );
+  if (!oldest) return;
+  const seconds = Math.max(1, Math.ceil((new Date(oldest.created_at).getTime() - since.getTime()) / 1000));
+  throw errors.rate_limited(
+    `There were ${limit} ${what} for this address in the last hour, which is as often as may be.`,
+    {
+      nextAction: `Send the same call again in ${seconds} seconds.`,
+      retryAfterSeconds: seconds,
+    },
+  );
+}

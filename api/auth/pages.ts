@@ -1,0 +1,113 @@
+/** Browser pages that need no session: signing in, and answering an agent's request from its mailed link. */
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { AccessRequest } from '../../db/entities/access-request.ts';
+import { accessRequestStatusAt } from '../../db/states.ts';
+import type { Deps } from '../../deps.ts';
+import { AppError } from '../../errors.ts';
+import { approvalPage } from '../../web/access.ts';
+import { wrongCode } from '../../web/form.ts';
+import { noticePage } from '../../web/notice.ts';
+import { linkPage, sentPage, signinPage } from '../../web/signin.ts';
+import { readAddress } from '../addresses.ts';
+import type { Api } from '../api.ts';
+import { formsFor, pageOptions, readForm, sendPage } from '../plugins/browser.ts';
+import { startSession } from '../plugins/session.ts';
+import { answerRequest, loadRequest } from './answers.ts';
+import { outcomeNotice, readAnswer, requestView } from './outcomes.ts';
+import { mailLink, readLink, useLink } from './signin.ts';
+
+type Linked = { Params: { link: string } };
+
+/** `/signin`: an address, a mailed link, one button. */
+export function signinPages(app: Api, deps: Deps): void {
+  app.get('/signin', pageOptions('signin.show', 'email_signin'), async (request, reply) =>
+    sendPage(reply, signinPage({ form: formsFor(request, reply, deps) })),
+  );
+
+  app.post('/signin', pageOptions('signin.ask', 'email_signin'), async (request, reply) => {
+    const { browser, field } = readForm(request);
+    const typed = field('email') ?? '';
+    const email = plainAddress(typed);
+    if (email === undefined) {
+      const fault = 'That is not a whole email address. It looks like owner@example.com.';
+      return sendPage(
+        reply,
+        signinPage({ form: formsFor(request, reply, deps), fault, email: typed.slice(0, 254) }),
+        400,
+      );
+    }
+    const { code } = await mailLink(request.em, deps, email, browser);
+    return sendPage(reply, sentPage({ email, code }));
+  });
+
+  app.get<Linked>('/signin/:link', pageOptions('signin.open', 'email_signin'), (request, reply) =>
+    showLink(request, reply),
+  );
+
+  app.post<Linked>('/signin/:link', pageOptions('signin.finish', 'email_signin'), async (request, reply) => {
+    const { browser, field } = readForm(request);
+    const signedIn = await useLink(request.em, deps, request.params.link, { browser, typed: field('code') });
+    if (signedIn.outcome === 'signed_in') {
+      startSession(reply, signedIn.session, signedIn.expiresAt);
+      return reply.redirect('/account', 303);
+    }
+    const triesLeft = signedIn.outcome === 'wrong_code' ? signedIn.triesLeft : 0;
+    return triesLeft > 0 ? showLink(request, reply, wrongCode(triesLeft)) : sendPage(reply, linkOver, 410);
+  });
+
+  async function showLink(request: FastifyRequest<Linked>, reply: FastifyReply, fault?: string) {
+    const { em, browser, params } = request;
+    const { state, sameBrowser, email } = await readLink(em, deps.clock, params.link, browser ?? undefined);
+    if (state === 'over') return sendPage(reply, linkOver, 410);
+    const form = formsFor(request, reply, deps);
+    return sendPage(reply, linkPage({ action: request.url, form, email, sameBrowser, fault }), fault ? 400 : 200);
+  }
+}
+
+const linkOver = noticePage({
+  title: 'This link is over',
+  text: 'A link signs in once, and within 15 minutes. Ask for a new one: it takes a moment.',
+  link: { href: '/signin', text: 'Send me a new link' },
+});
+
+/** `/access/{link}`: the owner's answer to an agent. Reading it answers nothing. */
+export function accessPages(app: Api, deps: Deps): void {
+  app.get<Linked>('/access/:link', pageOptions('access.show', 'email_signin'), async (request, reply) => {
+    const asked = await loadRequest(request.em, { link: request.params.link });
+    const status = accessRequestStatusAt(asked, deps.clock.now());
+    if (status === 'pending') return showRequest(request, reply, asked);
+    return sendPage(reply, noticePage(outcomeNotice({ outcome: 'over', status, byWrongCodes: false })), 410);
+  });
+
+  app.post<Linked>('/access/:link', pageOptions('access.answer', 'email_signin'), async (request, reply) => {
+    const which = { link: request.params.link };
+    const answered = await answerRequest(request.em, deps, which, readAnswer(request));
+    if (answered.outcome === 'wrong_code') {
+      return showRequest(request, reply, await loadRequest(request.em, which), wrongCode(answered.triesLeft));
+    }
+    return sendPage(reply, noticePage(outcomeNotice(answered)), answered.outcome === 'over' ? 410 : 200);
+  });
+
+  function showRequest(request: FastifyRequest, reply: FastifyReply, asked: AccessRequest, fault?: string) {
+    const form = formsFor(request, reply, deps);
+    const now = deps.clock.now();
+    const page = approvalPage({
+      request: requestView(asked),
+      email: asked.email,
+      now,
+      action: request.url,
+      form,
+      fault,
+    });
+    return sendPage(reply, page, fault ? 400 : 200);
+  }
+}
+
+function plainAddress(typed: string): string | undefined {
+  try {
+    return readAddress(typed);
+  } catch (error) {
+    if (error instanceof AppError) return undefined;
+    throw error;
+  }
+}

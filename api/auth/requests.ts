@@ -1,0 +1,159 @@
+/** An agent's side of a request for access: asking, and redeeming what the owner approved. */
+import { LockMode } from '@mikro-orm/core';
+import { endOpenRequests, tellAccessWorkflow } from '../../db/access-requests.ts';
+import { AccessRequest } from '../../db/entities/access-request.ts';
+import type { Token } from '../../db/entities/token.ts';
+import { queueMail } from '../../db/mail.ts';
+import type { EntityManager } from '../../db/orm.ts';
+import { enqueue } from '../../db/outbox.ts';
+import { accessRequestStatusAt } from '../../db/states.ts';
+import type { Deps } from '../../deps.ts';
+import { errors } from '../../errors.ts';
+import { isId, newId, newSecret } from '../../ids.ts';
+import { workflowIds } from '../../workflows/ids.ts';
+import { hashSecret } from '../secrets.ts';
+import { issueTokenWithinLimit } from '../tokens/rules.ts';
+import { hashCode, newUserCode } from './codes.ts';
+import { lockAddress, requireRoom } from './frequency.ts';
+
+/** How long the owner has to answer. */
+export const answerMs = 15 * 60_000;
+/** Seconds between two polls of an agent. */
+export const intervalSeconds = 5;
+
+export type Wish = {
+  email: string;
+  agentName: string;
+  accountName: string | undefined;
+  /** Network address of who asks. */
+  askedFrom: string;
+};
+export type Asked = { request: AccessRequest; secret: string; userCode: string };
+
+/**
+ * Opens a request and mails its link to the address, whether or not that has an account. An earlier one that is still open is over
+ * with this: its agent may have lost its secret. Throws `rate_limited`.
+ */
+export async function askForAccess(em: EntityManager, deps: Deps, wish: Wish): Promise<Asked> {
+  const { clock, config } = deps;
+  const [id, secret, link, userCode] = [newId('areq'), newSecret('frq'), newSecret('fra'), newUserCode()];
+  return await em.transactional(async (tx) => {
+    const now = clock.now();
+    await lockAddress(tx, wish.email);
+    await requireRoom(tx, deps, { table: 'access_request', email: wish.email, what: 'requests for access' });
+    await endOpenRequests(tx, clock, wish.email);
+    const expiresAt = new Date(now.getTime() + answerMs);
+    const request = tx.create(AccessRequest, {
+      ...wish,
+      id,
+      accountName: wish.accountName ?? null,
+      codeHash: hashCode(config.secret, id, userCode),
+      secretHash: hashSecret(secret),
+      linkHash: hashSecret(link),
+      status: 'pending',
+      createdAt: now,
+      expiresAt,
+    });
+    queueMail(tx, deps, {
+      kind: 'access-request',
+      to: wish.email,
+      data: { link: `${config.baseUrl}/access/${link}`, agentName: wish.agentName, askedFrom: wish.askedFrom },
+      until: expiresAt,
+    });
+    enqueue(tx, clock, {
+      kind: 'start',
+      workflowId: workflowIds.grantAccess(id),
+      message: {
+        type: 'grantAccess',
+        input: { requestId: id },
+        summary: 'An agent asks for access',
+        searchAttributes: { Resource: id },
+      },
+    });
+    return { request, secret, userCode };
+  });
+}
+
+export type Redeemed =
+  | { status: 'pending'; expiresAt: Date }
+  | { status: 'approved'; token: Token; accessToken: string };
+
+/**
+ * Gives the token of an approved request, once: all that come at the same moment stand in line at its row. Throws `not_found`,
+ * `access_denied`, `expired`, `already_redeemed`, `signin_unavailable`, `rate_limited`, `plan_limit`.
+ */
+export async function redeem(em: EntityManager, deps: Deps, id: string, secret: string): Promise<Redeemed> {
+  const which = { id, secretHash: hashSecret(secret) };
+  const seen = isId('areq', id) ? await em.findOne(AccessRequest, which, { disableIdentityMap: true }) : null;
+  if (!seen) throw errors.not_found('There is no access request of that id and secret.', askAgain);
+  requireUnsettled(seen, deps.clock.now());
+  return await em.transactional(async (tx) => {
+    const request = await tx.findOneOrFail(AccessRequest, which, { lockMode: LockMode.PESSIMISTIC_WRITE });
+    const now = deps.clock.now();
+    const status = requireUnsettled(request, now);
+    if (status === 'approved') return { status, ...(await issueFor(tx, deps, request)) };
+    countPoll(request, now);
+    return { status, expiresAt: request.expiresAt };
+  });
+}
+
+/** Throws `access_denied`, `expired`, `already_redeemed` where there is nothing to wait for. */
+function requireUnsettled(request: AccessRequest, now: Date): 'pending' | 'approved' {
+  const status = accessRequestStatusAt(request, now);
+  if (status === 'pending' || status === 'approved') return status;
+  throw refusals[status]();
+}
+
+const askAgain = { nextAction: 'Open a new request with POST /v1/auth/requests.' };
+
+const refusals = {
+  denied: () =>
+    errors.access_denied('The owner refused the request.', {
+      nextAction: 'Do not ask again unless the owner says so.',
+    }),
+  expired: () => errors.expired('The request ran out before it was answered and redeemed.', askAgain),
+  redeemed: () =>
+    errors.already_redeemed('This sign-in is finished: its token was given out, once.', {
+      nextAction: 'Use that token. Where it is lost, open a new request with POST /v1/auth/requests.',
+    }),
+};
+
+async function issueFor(
+  tx: EntityManager,
+  deps: Deps,
+  request: AccessRequest,
+): Promise<{ token: Token; accessToken: string }> {
+  if (!request.account) {
+    throw errors.signin_unavailable(
+      'The owner approved, but that address has no account here, and this platform opens none by itself.',
+      {
+        nextAction: 'Ask the owner for the address of their account, or the operator of this platform to open one.',
+      },
+    );
+  }
+  const accessToken = newSecret('fro');
+  const token = await issueTokenWithinLimit(tx, deps, request.account.id, {
+    secret: accessToken,
+    name: request.agentName,
+  });
+  request.status = 'redeemed';
+  request.token = token;
+  tellAccessWorkflow(tx, deps.clock, request.id);
+  return { token, accessToken };
+}
+
+/** Throws `rate_limited` where the last poll was less than the interval ago. */
+function countPoll(request: AccessRequest, now: Date): void {
+  const next = (request.lastPolledAt?.getTime() ?? 0) + intervalSeconds * 1000;
+  if (now.getTime() < next) {
+    const seconds = Math.ceil((next - now.getTime()) / 1000);
+    throw errors.rate_limited(
+      `The owner has not answered yet. Ask again every ${intervalSeconds} seconds, not more often.`,
+      {
+        nextAction: `Send the same call again in ${seconds} seconds.`,
+        retryAfterSeconds: seconds,
+      },
+    );
+  }
+  request.lastPolledAt = now;
+}

@@ -1,0 +1,80 @@
+import type { Deps } from '../../deps.ts';
+import { readAddress } from '../addresses.ts';
+import type { Api } from '../api.ts';
+import { idParams } from '../schemas.ts';
+import { tokenView } from '../tokens/schemas.ts';
+import { askForAccess, intervalSeconds, redeem } from './requests.ts';
+import { accessRequestInput, accessRequestSchema, redeemedSchema, redeemInput } from './schemas.ts';
+
+/** How an agent without a token gets one: it asks, the owner approves, it redeems. */
+export function authRoutes(app: Api, deps: Deps): void {
+  const pollNext = (id: string) =>
+    `Call POST /v1/auth/requests/${id}/redeem with the secret every ${intervalSeconds} seconds until it is approved.`;
+
+  app.post(
+    '/v1/auth/requests',
+    {
+      config: {
+        operation: 'access.request',
+        capability: 'email_signin',
+        invalid: { agent_name: 'invalid_name', account_name: 'invalid_name' },
+      },
+      schema: {
+        summary: 'Ask an owner for access',
+        description: `Mails the owner a link to a page on which they type the \`user_code\` that you show them, or refuse. The answer is the same
+whether or not the address has an account. A new request for an address takes the place of an open one.`,
+        security: [],
+        body: accessRequestInput,
+        response: { 200: accessRequestSchema },
+      },
+    },
+    async ({ em, body, ip }) => {
+      const { request, secret, userCode } = await askForAccess(em, deps, {
+        email: readAddress(body.email),
+        agentName: body.agent_name,
+        accountName: body.account_name,
+        askedFrom: ip,
+      });
+      return {
+        id: request.id,
+        status: 'pending' as const,
+        user_code: userCode,
+        secret,
+        interval_seconds: intervalSeconds,
+        expires_at: request.expiresAt,
+        next_action: `Show the owner the code ${userCode}, and say that a mail with a link is on its way. ${pollNext(request.id)}`,
+      };
+    },
+  );
+
+  app.post(
+    '/v1/auth/requests/:id/redeem',
+    {
+      config: { operation: 'access.redeem', capability: 'email_signin' },
+      schema: {
+        summary: 'Redeem an access request',
+        description:
+          'Answers `pending` until the owner has answered, then the token, once. It needs no Idempotency-Key.',
+        security: [],
+        params: idParams,
+        body: redeemInput,
+        response: { 200: redeemedSchema },
+      },
+    },
+    async ({ em, params: { id }, body }) => {
+      const redeemed = await redeem(em, deps, id, body.secret);
+      if (redeemed.status === 'approved') {
+        const { accessToken, token } = redeemed;
+        const actor = { accountId: token.account.id, tokenId: token.id };
+        return { id, status: 'approved' as const, access_token: accessToken, token: tokenView(token, actor) };
+      }
+      return {
+        id,
+        status: 'pending' as const,
+        interval_seconds: intervalSeconds,
+        expires_at: redeemed.expiresAt,
+        next_action: `The owner has not answered yet. ${pollNext(id)}`,
+      };
+    },
+  );
+}

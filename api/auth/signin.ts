@@ -1,0 +1,131 @@
+/** Signing a browser in by a mailed link. */
+import { LockMode } from '@mikro-orm/core';
+import { Account } from '../../db/entities/account.ts';
+import { BrowserSession } from '../../db/entities/browser-session.ts';
+import { SigninLink } from '../../db/entities/signin-link.ts';
+import { queueMail } from '../../db/mail.ts';
+import type { EntityManager } from '../../db/orm.ts';
+import type { Deps } from '../../deps.ts';
+import { errors } from '../../errors.ts';
+import { newId, newSecret } from '../../ids.ts';
+import { openAccount } from '../accounts/rules.ts';
+import { hashSecret } from '../secrets.ts';
+import { hashCode, isCode, newUserCode, wrongCodesMax } from './codes.ts';
+import { lockAddress, requireRoom } from './frequency.ts';
+
+const linkMs = 15 * 60_000;
+const sessionMs = 14 * 24 * 3600_000;
+
+/**
+ * Mails a link to the address. To one without an account it says so, where no account is opened; what the caller sees is the same.
+ * `browser` is the secret of the browser that asks. Answers the code that signs in another browser. Throws `rate_limited`.
+ */
+export async function mailLink(
+  em: EntityManager,
+  deps: Deps,
+  email: string,
+  browser: string,
+): Promise<{ code: string }> {
+  const { clock, config } = deps;
+  const [id, secret, code] = [newId('link'), newSecret('frl'), newUserCode()];
+  await em.transactional(async (tx) => {
+    const now = clock.now();
+    const expiresAt = new Date(now.getTime() + linkMs);
+    await lockAddress(tx, email);
+    await requireRoom(tx, deps, { table: 'signin_link', email, what: 'links to sign in' });
+    tx.create(SigninLink, {
+      id,
+      email,
+      hash: hashSecret(secret),
+      browserHash: hashSecret(browser),
+      codeHash: hashCode(config.secret, id, code),
+      createdAt: now,
+      expiresAt,
+    });
+    const known = config.signUp === 'open' || (await tx.count(Account, { email })) > 0;
+    const link = known ? `${config.baseUrl}/signin/${secret}` : null;
+    queueMail(tx, deps, { kind: 'signin-link', to: email, data: { link }, until: expiresAt });
+  });
+  return { code };
+}
+
+export type LinkState = 'usable' | 'over';
+
+/** Whether the link signs in, and whether this browser needs the code. Throws `not_found`. */
+export async function readLink(
+  em: EntityManager,
+  clock: Deps['clock'],
+  secret: string,
+  browser: string | undefined,
+): Promise<{ state: LinkState; sameBrowser: boolean; email: string }> {
+  const link = (await em.findOne(SigninLink, { hash: hashSecret(secret) })) ?? noSuchLink();
+  const sameBrowser = browser !== undefined && hashSecret(browser).equals(link.browserHash);
+  return { state: isUsable(link, clock.now()) ? 'usable' : 'over', sameBrowser, email: link.email };
+}
+
+export type SignedIn =
+  | { outcome: 'signed_in'; session: string; expiresAt: Date }
+  | { outcome: 'wrong_code'; triesLeft: number }
+  | { outcome: 'over' };
+
+/** Signs in, once. `typed` is the code, which the browser that asked for the link needs not. Throws `not_found`. */
+export async function useLink(
+  em: EntityManager,
+  deps: Deps,
+  secret: string,
+  by: { browser: string; typed: string | undefined },
+): Promise<SignedIn> {
+  return await em.transactional(async (tx) => {
+    const link = await tx.findOne(SigninLink, { hash: hashSecret(secret) }, { lockMode: LockMode.PESSIMISTIC_WRITE });
+    if (!link) return noSuchLink();
+    if (!isUsable(link, deps.clock.now())) return { outcome: 'over' };
+    const sameBrowser = hashSecret(by.browser).equals(link.browserHash);
+    if (!sameBrowser && !isCode(deps.config.secret, link, by.typed ?? '')) {
+      link.wrongCodes += 1;
+      return { outcome: 'wrong_code', triesLeft: wrongCodesMax - link.wrongCodes };
+    }
+    const account = await accountOf(tx, deps, link.email);
+    // The link went to an address that had an account then and has none now.
+    if (!account) return { outcome: 'over' };
+    link.endedAt = deps.clock.now();
+    return openSession(tx, deps, account);
+  });
+}
+
+/** Whose browser this is. */
+export async function readSession(
+  em: EntityManager,
+  clock: Deps['clock'],
+  cookie: string,
+): Promise<BrowserSession | null> {
+  return await em.findOne(
+    BrowserSession,
+    { hash: hashSecret(cookie), expiresAt: { $gt: clock.now() } },
+    { populate: ['account'] },
+  );
+}
+
+export async function signOut(em: EntityManager, cookie: string): Promise<void> {
+  await em.nativeDelete(BrowserSession, { hash: hashSecret(cookie) });
+}
+
+function openSession(tx: EntityManager, { clock }: Deps, account: Account): SignedIn {
+  const now = clock.now();
+  const session = newSecret('frs');
+  const expiresAt = new Date(now.getTime() + sessionMs);
+  tx.create(BrowserSession, { id: newId('sess'), account, hash: hashSecret(session), createdAt: now, expiresAt });
+  return { outcome: 'signed_in', session, expiresAt };
+}
+
+async function accountOf(tx: EntityManager, { clock, config }: Deps, email: string): Promise<Account | null> {
+  if (config.signUp === 'closed') return await tx.findOne(Account, { email });
+  return await openAccount(tx, clock, { email, name: email.slice(0, email.lastIndexOf('@')) });
+}
+
+function isUsable(link: SigninLink, now: Date): boolean {
+  return !link.endedAt && link.wrongCodes < wrongCodesMax && link.expiresAt > now;
+}
+
+function noSuchLink(): never {
+  throw errors.not_found('This link is not one of ours, or it is long over.');
+}

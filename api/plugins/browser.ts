@@ -1,0 +1,131 @@
+/**
+ * What a scope of browser pages has: forms as bodies, cookies, errors as pages, and a guard on every POST. A POST is the owner's only if
+ * it comes from a page of ours (`Sec-Fetch-Site`, `Origin`) that this very browser was shown: the form carries a token made from the
+ * browser's cookie. So neither another site nor a program that opens the links in mails gets anything done.
+ */
+import { createHmac, hkdfSync, timingSafeEqual } from 'node:crypto';
+import cookie from '@fastify/cookie';
+import formBody from '@fastify/formbody';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { Deps } from '../../deps.ts';
+import { AppError, errors } from '../../errors.ts';
+import { newSecret } from '../../ids.ts';
+import { type Form, formWith } from '../../web/form.ts';
+import { noticePage } from '../../web/notice.ts';
+import type { WrittenPage } from '../../web/page.ts';
+import type { Api } from '../api.ts';
+import type { Requirement } from '../capabilities.ts';
+import { useEntityManager } from './bearer.ts';
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** Secret of the browser's cookie; null until it has one. */
+    browser: string | null;
+  }
+}
+
+/** Browsers keep a cookie of this prefix to one host, and send it over TLS alone (on localhost also without). */
+const browserCookie = '__Host-frontage_browser';
+const cookieFlags = { path: '/', secure: true, httpOnly: true, sameSite: 'lax' } as const;
+const browserSeconds = 24 * 3600;
+const formBytesMax = 16_384;
+
+export async function serveBrowsers(scope: Api, deps: Deps): Promise<void> {
+  scope.removeAllContentTypeParsers();
+  await scope.register(cookie);
+  await scope.register(formBody, { bodyLimit: formBytesMax });
+  scope.decorateRequest('browser', null);
+  useEntityManager(scope, deps);
+  scope.addHook('onRequest', async (request) => {
+    const held = request.cookies[browserCookie];
+    request.browser = held && /^frb_[\w-]{43}$/.test(held) ? held : null;
+  });
+  scope.addHook('preHandler', async (request) => {
+    if (request.method === 'POST') requireOwnForm(request, deps.config);
+  });
+  scope.setErrorHandler((error, request, reply) => sendErrorPage(error, request, reply));
+}
+
+/** Options of a page's route: it is shown to people, and stands in no description of the API. */
+export function pageOptions(operation: string, capability?: Requirement) {
+  return { config: { operation, ...(capability ? { capability } : {}) }, schema: { hide: true } };
+}
+
+/** Makes the forms of a page, and gives the browser its cookie if it has none. */
+export function formsFor(request: FastifyRequest, reply: FastifyReply, { config }: Pick<Deps, 'config'>): Form {
+  if (request.browser === null) {
+    request.browser = newSecret('frb');
+    reply.setCookie(browserCookie, request.browser, { ...cookieFlags, maxAge: browserSeconds });
+  }
+  return formWith(formToken(config.secret, request.browser));
+}
+
+export function setHostCookie(reply: FastifyReply, name: string, value: string, expires: Date): void {
+  reply.setCookie(name, value, { ...cookieFlags, expires });
+}
+
+export function clearHostCookie(reply: FastifyReply, name: string): void {
+  reply.clearCookie(name, cookieFlags);
+}
+
+export function sendPage(reply: FastifyReply, { body, headers }: WrittenPage, status = 200): FastifyReply {
+  return reply.code(status).headers(headers).send(body);
+}
+
+/** The browser's secret and the form's fields, which the guard has seen. */
+export function readForm(request: FastifyRequest): { browser: string; field(name: string): string | undefined } {
+  const fields = (request.body ?? {}) as Record<string, unknown>;
+  return {
+    browser: request.browser ?? '',
+    field(name) {
+      const value = Object.hasOwn(fields, name) ? fields[name] : undefined;
+      return typeof value === 'string' && value.isWellFormed() && !value.includes('\0') ? value : undefined;
+    },
+  };
+}
+
+function requireOwnForm(request: FastifyRequest, { baseUrl, secret }: Deps['config']): void {
+  const { 'sec-fetch-site': site, origin } = request.headers;
+  const fromElsewhere = site === undefined ? origin !== undefined && origin !== baseUrl : site !== 'same-origin';
+  const { field } = readForm(request);
+  const sent = Buffer.from(field('form') ?? '');
+  const wanted = Buffer.from(request.browser === null ? '' : formToken(secret, request.browser));
+  if (fromElsewhere || wanted.length === 0 || sent.length !== wanted.length || !timingSafeEqual(sent, wanted)) {
+    throw errors.invalid_origin(
+      'This did not come from a page that this browser was shown. Open the page again, and use its button.',
+    );
+  }
+}
+
+function formToken(secret: string, browser: string): string {
+  const key = Buffer.from(hkdfSync('sha256', secret, '', 'form token', 32));
+  return createHmac('sha256', key).update(browser).digest('base64url');
+}
+
+function sendErrorPage(error: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply {
+  const known = error instanceof AppError ? error : asAppError(error, request);
+  if (known.retryAfterSeconds !== undefined) reply.header('retry-after', Math.ceil(known.retryAfterSeconds));
+  return sendPage(
+    reply,
+    noticePage({ title: titles[known.code] ?? 'That did not work', text: known.message }),
+    known.status,
+  );
+}
+
+const titles: Partial<Record<AppError['code'], string>> = {
+  not_found: 'Nothing here',
+  rate_limited: 'A little slower, please',
+  auth_disabled: 'No sign-in here',
+  invalid_origin: 'Please open the page again',
+  expired: 'This is over',
+  email_taken: 'This address is taken',
+  internal: 'Back in a moment',
+};
+
+function asAppError(error: unknown, request: FastifyRequest): AppError {
+  const { statusCode = 500 } = error as { statusCode?: number };
+  if (statusCode < 500)
+    return errors.invalid_input('The form could not be read. Open the page again, and use its button.');
+  request.log.error({ err: error }, 'unexpected failure');
+  return errors.internal('The fault is ours, not yours: please try again shortly.');
+}

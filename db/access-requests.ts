@@ -1,0 +1,47 @@
+/** The moves of agents' requests for access that are not an answer to anybody: running out, and being forgotten. */
+
+import type { Clock } from '../clock.ts';
+import { workflowIds } from '../workflows/ids.ts';
+import { AccessRequest } from './entities/access-request.ts';
+import type { EntityManager } from './orm.ts';
+import { enqueue } from './outbox.ts';
+import { accessRequestStatusAt } from './states.ts';
+
+const keptMs = 30 * 24 * 3600_000;
+
+/** Tells the request's workflow, when the transaction commits, that the row has moved. */
+export function tellAccessWorkflow(em: EntityManager, clock: Clock, requestId: string): void {
+  enqueue(em, clock, { kind: 'signal', workflowId: workflowIds.grantAccess(requestId), message: { signal: 'moved' } });
+}
+
+/** Ends the open requests for the address: their links and secrets are good for nothing any more. */
+export async function endOpenRequests(em: EntityManager, clock: Clock, email: string): Promise<void> {
+  for (const open of await em.find(AccessRequest, { email, status: 'pending' })) {
+    open.status = 'expired';
+    tellAccessWorkflow(em, clock, open.id);
+  }
+  await em.flush();
+}
+
+/** Writes down that a request has run out, if it has. Answers what it is, and for how long it stays so at most. */
+export async function settleAccessRequest(
+  em: EntityManager,
+  now: Date,
+  id: string,
+): Promise<{ settled: true; status: string } | { settled: false; status: string; leftMs: number }> {
+  await em.nativeUpdate(
+    AccessRequest,
+    { id, status: { $in: ['pending', 'approved'] }, expiresAt: { $lte: now } },
+    { status: 'expired' },
+  );
+  const request = await em.findOne(AccessRequest, { id });
+  if (!request) return { settled: true, status: 'gone' };
+  const status = accessRequestStatusAt(request, now);
+  if (status !== 'pending' && status !== 'approved') return { settled: true, status };
+  return { settled: false, status, leftMs: request.expiresAt.getTime() - now.getTime() };
+}
+
+/** Forgets requests that are long over, with the network address that each holds. Answers how many. */
+export async function sweepAccessRequests(em: EntityManager, now: Date): Promise<number> {
+  return await em.nativeDelete(AccessRequest, { expiresAt: { $lt: new Date(now.getTime() - keptMs) } });
+}

@@ -1,0 +1,204 @@
+import { execFile } from 'node:child_process';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { afterAll, expect, test } from 'vitest';
+import { issueToken } from '../../api/tokens/rules.ts';
+import { type Call, callWith, errorOf } from '../api/world.ts';
+import { createPeopleWorld } from './world.ts';
+
+const world = await createPeopleWorld();
+afterAll(() => world.close());
+const day = 24 * 3600_000;
+
+async function newCaller() {
+  const owner = await world.newOwner();
+  const { secret } = await issueToken(world.deps.em(), world.clock, owner.accountId, { name: 'first' });
+  return { ...owner, call: callWith(world.url, secret) };
+}
+const change = (call: Call, body: unknown) => call('PATCH', '/v1/account', { body });
+const read = async (call: Call) => (await call('GET', '/v1/account')).body;
+
+async function confirm(email: string) {
+  const browser = world.browser();
+  return browser.press(await browser.open(await world.linkTo(email, 'address-confirmation')), 'Use this address');
+}
+
+test('the name changes at once, and the answer says what changed', async () => {
+  const { call } = await newCaller();
+  const { status, body } = await change(call, { name: ' The bakery ' });
+  expect([status, body.changed, body.pending, body.account.name]).toEqual([200, ['name'], null, 'The bakery']);
+  expect(body).not.toHaveProperty('status');
+  expect((await read(call)).name).toBe('The bakery');
+});
+
+test('a new address is in force only once it is confirmed, and the old one is told both times', async () => {
+  const { call, email } = await newCaller();
+  const next = world.newAddress();
+  const { body } = await change(call, { name: 'Renamed', email: next.toUpperCase() });
+  expect(body).toMatchObject({ changed: ['name'], pending: { email: next }, status: 'pending' });
+  expect(body.next_action).toContain(next);
+  expect(body.account).toMatchObject({ email, pending_email: next, name: 'Renamed' });
+  const [notice] = await world.lettersTo(email);
+  expect([notice?.kind, notice?.text, notice?.link]).toEqual(['address-change', expect.stringContaining(next), '']);
+  expect(await read(call)).toMatchObject({ email, pending_email: next });
+  expect((await confirm(next)).text).toContain('Your address is changed');
+  expect(await read(call)).toMatchObject({ email: next, pending_email: null });
+  expect((await world.lettersTo(email))[0]?.subject).toBe('Your account has a new address');
+});
+
+test('opening the link confirms nothing, in no way a scanner has', async () => {
+  const { call, email } = await newCaller();
+  const next = world.newAddress();
+  await change(call, { email: next });
+  const link = await world.linkTo(next, 'address-confirmation');
+  for (const method of ['GET', 'HEAD', 'POST', 'PUT'])
+    await world.browser().go(method, link, method === 'POST' ? {} : undefined);
+  expect(await read(call)).toMatchObject({ email, pending_email: next });
+});
+
+test('what asks for no change is nothing_to_update', async () => {
+  const { call, email } = await newCaller();
+  const { name } = await read(call);
+  for (const body of [{}, { name }, { email }, { name, email: email.toUpperCase() }]) {
+    const answer = await change(call, body);
+    expect([answer.status, errorOf(answer).code]).toEqual([400, 'nothing_to_update']);
+  }
+});
+
+test.each([
+  [{ email: 'nobody' }, 'invalid_email'],
+  [{ email: 5 }, 'invalid_email'],
+  [{ email: null }, 'invalid_email'],
+  [{ name: '' }, 'invalid_name'],
+  [{ name: ' ' }, 'invalid_name'],
+  [{ name: 'x'.repeat(101) }, 'invalid_name'],
+  [{ plan: 'x' }, 'invalid_json'],
+])('the change %j is %s', async (body, code) => {
+  const { call } = await newCaller();
+  const answer = await change(call, body);
+  expect([answer.status, errorOf(answer).code]).toEqual([400, code]);
+});
+
+test('the address of another account is email_taken at the call', async () => {
+  const { call } = await newCaller();
+  const other = await world.newOwner();
+  const answer = await change(call, { name: 'Not this', email: other.email });
+  expect([answer.status, errorOf(answer).code]).toEqual([409, 'email_taken']);
+  expect((await read(call)).name).not.toBe('Not this');
+});
+
+test('of two accounts that want one address, the first to confirm gets it, and the other is told at confirmation', async () => {
+  const [one, two] = [await newCaller(), await newCaller()];
+  const next = world.newAddress();
+  await change(one.call, { email: next });
+  const first = await world.linkTo(next, 'address-confirmation');
+  await change(two.call, { email: next });
+  const second = await world.linkTo(next, 'address-confirmation');
+  const answers = await Promise.all(
+    [first, second].map(async (link) => {
+      const browser = world.browser();
+      return browser.press(await browser.open(link), 'Use this address');
+    }),
+  );
+  expect(answers.map(({ status }) => status).sort()).toEqual([200, 409]);
+  expect(answers.find(({ status }) => status === 409)?.text).toContain('This address is taken');
+  const accounts = await Promise.all([one, two].map(({ call }) => read(call)));
+  expect(accounts.filter(({ email }) => email === next)).toHaveLength(1);
+  expect(accounts.map(({ pending_email }) => pending_email)).toEqual([null, null]);
+});
+
+test('a later change takes the place of one that waits, and the present address withdraws it', async () => {
+  const { call, email } = await newCaller();
+  const [first, second] = [world.newAddress(), world.newAddress()];
+  await change(call, { email: first });
+  await change(call, { email: second });
+  expect((await world.browser().open(await world.linkTo(first, 'address-confirmation'))).status).toBe(410);
+  expect((await read(call)).pending_email).toBe(second);
+  expect((await change(call, { email })).body).toMatchObject({ changed: ['pending_email'], pending: null });
+  expect((await world.browser().open(await world.linkTo(second, 'address-confirmation'))).status).toBe(410);
+  expect(await read(call)).toMatchObject({ email, pending_email: null });
+});
+
+test('a link confirms once, and for a day', async () => {
+  const { call, email } = await newCaller();
+  const [first, second] = [world.newAddress(), world.newAddress()];
+  await change(call, { email: first });
+  await confirm(first);
+  const browser = world.browser();
+  expect((await browser.open(await world.linkTo(first, 'address-confirmation'))).text).toContain('This link is over');
+  await change(call, { email: second });
+  const page = await browser.open(await world.linkTo(second, 'address-confirmation'));
+  world.skip(day);
+  expect((await read(call)).pending_email).toBe(null);
+  expect((await browser.press(page, 'Use this address')).status).toBe(410);
+  expect((await read(call)).email).toBe(first);
+  expect(first).not.toBe(email);
+});
+
+test('what was sent to the old address is good for nothing once it has changed', async () => {
+  const { call, email } = await newCaller();
+  const browser = world.browser();
+  const link = async () => {
+    await browser.press(await browser.open('/signin'), 'Send me a link', { email });
+    return world.linkTo(email, 'signin-link');
+  };
+  await browser.press(await browser.open(await link()), 'Sign in');
+  const unused = await link();
+  const asked = await world.ask(email);
+  const next = world.newAddress();
+  await change(call, { email: next });
+  await confirm(next);
+  expect((await browser.open(unused)).status).toBe(410);
+  expect((await browser.open('/account')).url).toBe('/signin');
+  expect((await browser.open(await world.linkTo(email, 'access-request'))).status).toBe(410);
+  expect(errorOf(await world.redeem(asked.body)).code).toBe('expired');
+});
+
+test('an account may ask for five changes in an hour', async () => {
+  const strict = await createPeopleWorld({ FRONTAGE_RATE_SCALE: '1' });
+  try {
+    const { accountId } = await strict.newOwner();
+    const { secret } = await issueToken(strict.deps.em(), strict.clock, accountId, { name: 'first' });
+    const call = callWith(strict.url, secret);
+    const ask = () => change(call, { email: strict.newAddress() });
+    const answers = await Promise.all(Array.from({ length: 8 }, ask));
+    expect(answers.filter(({ status }) => status === 200)).toHaveLength(5);
+    expect(answers.filter(({ status }) => status === 429)).toHaveLength(3);
+  } finally {
+    await strict.close();
+  }
+});
+
+test('without mail the call is auth_disabled, and an operator’s command changes the address', async () => {
+  const silent = await createPeopleWorld({ FRONTAGE_SMTP_URL: '' });
+  try {
+    const { accountId } = await silent.newOwner();
+    const taken = await silent.newOwner();
+    const { secret } = await issueToken(silent.deps.em(), silent.clock, accountId, { name: 'first' });
+    const call = callWith(silent.url, secret);
+    const answer = await change(call, { name: 'Not this', email: 'new@example.com' });
+    expect([answer.status, errorOf(answer).code]).toEqual([503, 'auth_disabled']);
+    expect((await change(call, { name: 'This' })).body.changed).toEqual(['name']);
+    const env = { ...process.env, DATABASE_URL: silent.database.url, FRONTAGE_SECRET: 'x'.repeat(32) };
+    const command = (email: string) =>
+      promisify(execFile)(
+        process.execPath,
+        [
+          join(import.meta.dirname, '../../scripts/operator.ts'),
+          'account',
+          'email',
+          '--account',
+          accountId,
+          '--email',
+          email,
+        ],
+        { env },
+      );
+    await command('New@Example.com');
+    expect((await read(call)).email).toBe('new@example.com');
+    await expect(command(taken.email)).rejects.toThrow('Another account uses that email address');
+    await expect(command('nobody')).rejects.toThrow('not a plain email address');
+  } finally {
+    await silent.close();
+  }
+});

@@ -1,0 +1,150 @@
+import { afterAll, expect, test } from 'vitest';
+import { AccessRequest } from '../../db/entities/access-request.ts';
+import { errorOf } from '../api/world.ts';
+import { formsOf, newBrowser } from './browser.ts';
+import { createPeopleWorld } from './world.ts';
+
+const world = await createPeopleWorld();
+const second = await world.start();
+afterAll(() => world.close());
+
+async function asked(more: Record<string, unknown> = {}) {
+  const { email, accountId } = await world.newOwner();
+  const { body } = await world.ask(email, more);
+  return { ...body, email, accountId, link: await world.linkTo(email, 'access-request') };
+}
+const statusOf = async (id: string) => (await world.deps.em().findOneOrFail(AccessRequest, id)).status;
+const sameOrigin = { 'sec-fetch-site': 'same-origin', origin: world.config.baseUrl };
+
+test('neither the mail nor the page holds the code, and both say who asks and from where', async () => {
+  const { email, link, user_code } = await asked({ agent_name: 'Tinker & <Sons>' });
+  const [letter] = await world.lettersTo(email);
+  const page = await world.browser().open(link);
+  for (const text of [letter?.text, letter?.html, letter?.subject, page.text]) {
+    expect(text?.toUpperCase()).not.toContain(user_code);
+  }
+  expect(letter?.text).toContain('Agent: Tinker & <Sons>');
+  expect(page.text).toContain('Tinker &#38; &#60;Sons&#62;');
+  for (const text of [letter?.text, page.text]) expect(text).toContain('127.0.0.1');
+});
+
+test('a scanner that opens the link in every way, without the cookies of a browser, answers nothing', async () => {
+  const { id, link, user_code } = await asked();
+  const page = await world.browser().open(link);
+  const fields = formsOf(page)[0]?.fields ?? {};
+  const bodies = [{}, { answer: 'approve', code: user_code }, { answer: 'deny' }, { ...fields, answer: 'deny' }];
+  for (const method of ['HEAD', 'GET', 'OPTIONS', 'PUT', 'DELETE', 'PATCH'])
+    await newBrowser(world.url).go(method, link);
+  for (const body of bodies) {
+    for (const headers of [{}, sameOrigin]) {
+      const answer = await newBrowser(world.url).go('POST', link, { ...body }, headers);
+      expect([answer.status, answer.text]).toEqual([400, expect.stringContaining('Please open the page again')]);
+    }
+  }
+  expect(await statusOf(id)).toBe('pending');
+});
+
+test('a scanner that keeps cookies and presses the first button has no code', async () => {
+  const { id, link } = await asked();
+  const scanner = world.browser();
+  const page = await scanner.open(link);
+  expect((await scanner.press(page, 'Let it in', { code: '' })).text).toContain('That is not the code');
+  expect(await statusOf(id)).toBe('pending');
+});
+
+test.each([
+  ['another site', { 'sec-fetch-site': 'cross-site', origin: 'https://evil.example' }],
+  ['a published site of the platform', { 'sec-fetch-site': 'same-site', origin: 'http://shop.sites.localhost:4480' }],
+  ['an old browser on another site', { origin: 'https://evil.example' }],
+  ['a page without an origin', { origin: 'null' }],
+])('a form that comes from %s answers nothing, with the cookie and the form’s own token', async (_what, headers) => {
+  const { id, link } = await asked();
+  const browser = world.browser();
+  const fields = formsOf(await browser.open(link))[0]?.fields;
+  const answer = await browser.go('POST', link, { ...fields, answer: 'deny' }, headers as Record<string, string>);
+  expect(answer.status).toBe(400);
+  expect(await statusOf(id)).toBe('pending');
+});
+
+test('a form’s token is good for the browser alone that it was shown to', async () => {
+  const { id, link } = await asked();
+  const [mine, other] = [world.browser(), world.browser()];
+  const theirs = formsOf(await other.open(link))[0]?.fields;
+  await mine.open(link);
+  expect((await mine.go('POST', link, { ...theirs, answer: 'deny' }, sameOrigin)).status).toBe(400);
+  expect(await statusOf(id)).toBe('pending');
+});
+
+test('after five wrong codes the request is expired, however many are tried at once and wherever', async () => {
+  const { id, link, user_code, secret } = await asked();
+  const browsers = [newBrowser(world.url), newBrowser(second.url)];
+  const pages = await Promise.all(browsers.map((browser) => browser.open(link)));
+  const tries = Array.from({ length: 40 }, (_, n) =>
+    browsers[n % 2]?.press(pages[n % 2] as (typeof pages)[0], 'Let it in', { code: `BCDFGHJ${'BCDFGHJKLM'[n % 10]}` }),
+  );
+  const answers = await Promise.all(tries);
+  expect(answers.filter((answer) => answer?.text.includes('That is not the code'))).toHaveLength(4);
+  const { wrongCodes, status } = await world.deps.em().findOneOrFail(AccessRequest, id);
+  expect([wrongCodes, status]).toEqual([5, 'expired']);
+  const late = await browsers[0]?.press(pages[0] as (typeof pages)[0], 'Let it in', { code: user_code });
+  expect(late?.status).toBe(410);
+  expect(late?.text).toContain('wrong code too often');
+  expect(errorOf(await world.redeem({ id, secret })).code).toBe('expired');
+}, 60_000);
+
+test('the owner is told how many tries are left, and a code is read as people write it', async () => {
+  const { id, link, user_code } = await asked();
+  const browser = world.browser();
+  const wrong = await browser.press(await browser.open(link), 'Let it in', { code: 'nope' });
+  expect([wrong.status, wrong.text]).toEqual([400, expect.stringContaining('you have 4 more tries')]);
+  const typed = ` ${user_code.slice(0, 4).toLowerCase()} – ${user_code.slice(4)} `;
+  expect((await browser.press(wrong, 'Let it in', { code: typed })).text).toContain('Your agent is let in');
+  expect(await statusOf(id)).toBe('approved');
+});
+
+test('the code of one request approves no other', async () => {
+  const [mine, other] = [await asked(), await asked()];
+  const browser = world.browser();
+  await browser.press(await browser.open(mine.link), 'Let it in', { code: other.user_code });
+  expect([await statusOf(mine.id), await statusOf(other.id)]).toEqual(['pending', 'pending']);
+});
+
+test('a link is good for one answer', async () => {
+  const { id, link, user_code } = await asked();
+  const browser = world.browser();
+  const page = await browser.open(link);
+  await browser.press(page, 'Let it in', { code: user_code });
+  const again = await browser.press(page, 'Refuse');
+  expect([again.status, again.text]).toEqual([410, expect.stringContaining('Answered already')]);
+  expect((await browser.open(link)).text).toContain('Answered already');
+  expect(await statusOf(id)).toBe('approved');
+});
+
+test.each(['x', `fra_${'A'.repeat(43)}`, '%00', '..%2f..', 'x'.repeat(3000)])(
+  'the link /access/%s is nobody’s',
+  async (link) => {
+    const browser = world.browser();
+    expect((await browser.open(`/access/${link}`)).status).toBeGreaterThanOrEqual(400);
+    const own = await browser.open('/signin');
+    const fields = formsOf(own)[0]?.fields;
+    const answer = await browser.go('POST', `/access/${link}`, { ...fields, answer: 'deny' }, sameOrigin);
+    expect(answer.status).toBeGreaterThanOrEqual(400);
+    expect(answer.status).toBeLessThan(500);
+  },
+);
+
+test('pages are kept by no cache, framed by no page, and tell no one where they were', async () => {
+  const { link } = await asked();
+  const { headers } = await world.browser().open(link);
+  expect(headers.get('cache-control')).toBe('no-store');
+  expect(headers.get('content-security-policy')).toMatch(
+    /^default-src 'none'; .*form-action 'self'; frame-ancestors 'none'$/,
+  );
+  expect(headers.get('referrer-policy')).toBe('same-origin');
+  expect(headers.get('x-frame-options')).toBe('DENY');
+  const cookies = headers.getSetCookie();
+  expect(cookies).toHaveLength(1);
+  expect(cookies[0]).toMatch(
+    /^__Host-frontage_browser=frb_[\w-]{43}; Max-Age=86400; Path=\/; HttpOnly; Secure; SameSite=Lax$/,
+  );
+});

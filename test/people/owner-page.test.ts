@@ -1,0 +1,122 @@
+import { afterAll, expect, test } from 'vitest';
+import { issueToken } from '../../api/tokens/rules.ts';
+import { callWith, createSite } from '../api/world.ts';
+import { formsOf, newBrowser } from './browser.ts';
+import { createPeopleWorld } from './world.ts';
+
+const world = await createPeopleWorld();
+const second = await world.start();
+afterAll(() => world.close());
+
+/** An owner with a token, signed in in a browser. */
+async function signedIn() {
+  const owner = await world.newOwner();
+  const { secret, token } = await issueToken(world.deps.em(), world.clock, owner.accountId, { name: 'Laptop <1>' });
+  const browser = world.browser();
+  await browser.press(await browser.open('/signin'), 'Send me a link', { email: owner.email });
+  await browser.press(await browser.open(await world.linkTo(owner.email, 'signin-link')), 'Sign in');
+  return { ...owner, token: secret, tokenId: token.id, call: callWith(world.url, secret), browser };
+}
+
+test('the owner sees sites, open requests and tokens, and nothing of anybody else', async () => {
+  const [owner, stranger] = [await signedIn(), await signedIn()];
+  const site = await createSite({ ...owner, call: owner.call }, { title: 'The <bakery>' });
+  const hidden = await createSite({ ...stranger, call: stranger.call }, { title: 'A florist' });
+  await world.ask(owner.email, { agent_name: 'Tinker' });
+  await world.ask(stranger.email, { agent_name: 'Nosy' });
+  const { text, status } = await owner.browser.open('/account');
+  expect(status).toBe(200);
+  for (const part of [
+    'The &#60;bakery&#62;',
+    site.address,
+    'Laptop &#60;1&#62;',
+    `…${owner.token.slice(-4)}`,
+    'Tinker asks to be let in',
+  ]) {
+    expect(text).toContain(part);
+  }
+  for (const part of ['A florist', hidden.address, 'Nosy', stranger.email, owner.token])
+    expect(text).not.toContain(part);
+});
+
+test('a token is revoked by its button, at once on every process', async () => {
+  const owner = await signedIn();
+  const elsewhere = callWith(second.url, owner.token);
+  expect((await elsewhere('GET', '/v1/account')).status).toBe(200);
+  const page = await owner.browser.open('/account');
+  const after = await owner.browser.press(page, 'Revoke');
+  expect([after.url, after.text.includes('Laptop')]).toEqual(['/account', false]);
+  expect((await elsewhere('GET', '/v1/account')).status).toBe(401);
+});
+
+test('an open request is approved and refused on the page too, with the code alone', async () => {
+  const owner = await signedIn();
+  const { body: first } = await world.ask(owner.email);
+  const wrong = await owner.browser.press(await owner.browser.open('/account'), 'Let it in', { code: 'BBBBBBBB' });
+  expect([wrong.status, wrong.text]).toEqual([400, expect.stringContaining('you have 4 more tries')]);
+  await owner.browser.press(wrong, 'Let it in', { code: first.user_code });
+  expect((await world.redeem(first)).body.status).toBe('approved');
+  const { body: next } = await world.ask(owner.email);
+  await owner.browser.press(await owner.browser.open('/account'), 'Refuse');
+  expect((await world.redeem(next)).body.error.code).toBe('access_denied');
+});
+
+test('what is another owner’s is not found, whatever of its ids is known', async () => {
+  const [owner, stranger] = [await signedIn(), await signedIn()];
+  const { body } = await world.ask(stranger.email);
+  const fields = formsOf(await owner.browser.open('/account'))[0]?.fields;
+  const headers = { 'sec-fetch-site': 'same-origin' };
+  for (const [path, more] of [
+    [`/account/tokens/${stranger.tokenId}/revoke`, {}],
+    [`/account/requests/${body.id}`, { answer: 'deny' }],
+    [`/account/requests/${body.id}`, { answer: 'approve', code: body.user_code }],
+    ['/account/tokens/x/revoke', {}],
+  ] as const) {
+    const answer = await owner.browser.go('POST', path, { ...fields, ...more }, headers);
+    expect([path, answer.status]).toEqual([path, 404]);
+  }
+  expect((await stranger.call('GET', '/v1/account')).status).toBe(200);
+  expect((await world.redeem(body)).body.status).toBe('pending');
+});
+
+test('without a session every page of the owner leads to signing in, and no button does anything', async () => {
+  const owner = await signedIn();
+  const page = await owner.browser.open('/account');
+  const path = formsOf(page).find(({ action }) => action.includes('/revoke'))?.action ?? '';
+  const nobody = newBrowser(world.url);
+  expect((await nobody.open('/account')).url).toBe('/signin');
+  expect((await nobody.go('POST', path, formsOf(page)[0]?.fields, { 'sec-fetch-site': 'same-origin' })).url).toBe(
+    '/signin',
+  );
+  nobody.cookies.set('__Host-frontage_session', `frs_${'A'.repeat(43)}`);
+  expect((await nobody.open('/account')).url).toBe('/signin');
+  expect((await owner.call('GET', '/v1/account')).status).toBe(200);
+});
+
+test('a button pressed by another site does nothing', async () => {
+  const owner = await signedIn();
+  const page = await owner.browser.open('/account');
+  const form = formsOf(page).find(({ action }) => action.includes('/revoke'));
+  for (const fields of [form?.fields, {}]) {
+    const answer = await owner.browser.go('POST', form?.action ?? '', fields, {
+      'sec-fetch-site': 'cross-site',
+      origin: 'https://evil.example',
+    });
+    expect(answer.status).toBe(400);
+  }
+  expect((await owner.browser.go('POST', form?.action ?? '', {}, { 'sec-fetch-site': 'same-origin' })).status).toBe(
+    400,
+  );
+  expect((await owner.call('GET', '/v1/account')).status).toBe(200);
+});
+
+test('a bearer token opens no page, and a session’s cookie no call', async () => {
+  const owner = await signedIn();
+  const cookie = [...owner.browser.cookies].map((pair) => pair.join('=')).join('; ');
+  expect((await world.anyone('GET', '/v1/account', { headers: { cookie } })).status).toBe(401);
+  const page = await fetch(`${world.url}/account`, {
+    redirect: 'manual',
+    headers: { authorization: `Bearer ${owner.token}` },
+  });
+  expect(page.status).toBe(303);
+});

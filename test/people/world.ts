@@ -1,0 +1,52 @@
+/** The API with mail switched on and nobody to send it: what was queued is opened and read here. */
+import { openAccount } from '../../api/accounts/rules.ts';
+import { Mail } from '../../db/entities/mail.ts';
+import { openLetter } from '../../db/mail.ts';
+import { type MailData, type MailKind, writeMail } from '../../mails/mails.ts';
+import { callWith, createWorld } from '../api/world.ts';
+import { newBrowser } from './browser.ts';
+
+export type Letter = { kind: MailKind; to: string; subject: string; text: string; html: string; link: string };
+
+export async function createPeopleWorld(env: Record<string, string> = {}) {
+  const world = await createWorld({ FRONTAGE_SMTP_URL: 'smtp://127.0.0.1:1', ...env });
+  const anyone = callWith(world.url);
+  let people = 0;
+
+  /** What was written to the address, newest first. `link` is the path of its one link. */
+  async function lettersTo(address: string): Promise<Letter[]> {
+    const mails = await world.deps.em().find(Mail, { status: 'queued' }, { orderBy: { id: 'desc' } });
+    return mails.flatMap(({ id, kind, sealed }) => {
+      const { to, data } = openLetter({ id, sealed: sealed as Uint8Array }, world.config.secret);
+      if (to !== address) return [];
+      const written = writeMail(kind, data as MailData<typeof kind>, { baseUrl: world.config.baseUrl });
+      const link = /https?:\/\/\S+/.exec(written.text)?.[0];
+      return [{ kind, to, ...written, link: link ? new URL(link).pathname : '' }];
+    });
+  }
+
+  return {
+    ...world,
+    anyone,
+    lettersTo,
+    /** The newest link of this kind that the address got. */
+    async linkTo(address: string, kind: MailKind): Promise<string> {
+      const letter = (await lettersTo(address)).find((one) => one.kind === kind);
+      if (!letter?.link) throw new Error(`no ${kind} with a link went to ${address}`);
+      return letter.link;
+    },
+    newAddress: () => `person${++people}@example.com`,
+    browser: () => newBrowser(world.url),
+    /** An address with an account. */
+    async newOwner() {
+      const email = `person${++people}@example.com`;
+      const account = await openAccount(world.deps.em(), world.clock, { email, name: `Person ${people}` });
+      return { email, accountId: account.id };
+    },
+    ask: (email: string, more: Record<string, unknown> = {}, call = anyone) =>
+      call('POST', '/v1/auth/requests', { body: { email, agent_name: 'Claude', ...more } }),
+    redeem: ({ id, secret }: { id: string; secret: string }, call = anyone) =>
+      call('POST', `/v1/auth/requests/${id}/redeem`, { body: { secret } }),
+  };
+}
+export type PeopleWorld = Awaited<ReturnType<typeof createPeopleWorld>>;

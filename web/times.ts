@@ -1,0 +1,23 @@
+/** Times as a person says them: a page without a script does not know the reader's clock. */
+
+const units = [
+  ['day', 86_400_000],
+  ['hour', 3_600_000],
+  ['minute', 60_000],
+] as const;
+
+const written = new Intl.RelativeTimeFormat('en', { numeric: 'auto' });
+
+/** "5 minutes ago", "in 2 hours", "just now". */
+export function relative(moment: Date, now: Date): string {
+  const ms = moment.getTime() - now.getTime();
+  for (const [unit, length] of units) {
+    if (Math.abs(ms) >= length) return written.format(Math.trunc(ms / length), unit);
+  }
+  return ms < 0 ? 'just now' : 'in less than a minute';
+}
+
+/** "3 March 2027". */
+export function day(moment: Date): string {
+  return new Intl.DateTimeFormat('en-GB', { dateStyle: 'long', timeZone: 'UTC' }).format(moment);
+}
