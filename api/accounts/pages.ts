@@ -5,10 +5,11 @@ import { Site } from '../../db/entities/site.ts';
 import { Token } from '../../db/entities/token.ts';
 import type { Deps } from '../../deps.ts';
 import { errors } from '../../errors.ts';
-import { accountPage } from '../../web/account.ts';
+import { accountPage, type SiteShown } from '../../web/account.ts';
 import { confirmPage } from '../../web/address.ts';
 import { wrongCode } from '../../web/form.ts';
 import { noticePage } from '../../web/notice.ts';
+import { roleOf, sitesOf } from '../access.ts';
 import type { Api } from '../api.ts';
 import { answerRequest, openRequests } from '../auth/answers.ts';
 import { outcomeNotice, readAnswer, requestView } from '../auth/outcomes.ts';
@@ -60,7 +61,7 @@ export function ownerPages(app: Api, deps: Deps): void {
     const { em } = request;
     const { id, name, email } = owner(request);
     const now = deps.clock.now();
-    const sites = await em.find(Site, { account: id }, { orderBy: { id: 'desc' } });
+    const sites = await em.find(Site, await sitesOf(em, request.actor), { orderBy: { id: 'desc' } });
     const tokens = await em.find(Token, { account: id, revokedAt: null }, { orderBy: { id: 'desc' } });
     const requests = await openRequests(em, now, email);
     const pending = await pendingChange(em, now, id);
@@ -71,7 +72,7 @@ export function ownerPages(app: Api, deps: Deps): void {
       pendingEmail: pending?.email ?? null,
       requests: requests.map((one) => ({ id: one.id, ...requestView(one) })),
       invitations: [],
-      sites: sites.map((site) => siteShown(site)),
+      sites: sites.map((site) => siteShown(site, request)),
       tokens: tokens.map((token) => ({
         ...token,
         lastUsedAt: token.lastUsedAt ?? null,
@@ -80,7 +81,7 @@ export function ownerPages(app: Api, deps: Deps): void {
     };
   }
 
-  function siteShown(site: Site) {
+  function siteShown(site: Site, { actor }: FastifyRequest): SiteShown {
     const { title, status, liveDeploymentId } = site;
     const address = siteAddress(deps.config, site.name);
     return {
@@ -89,7 +90,7 @@ export function ownerPages(app: Api, deps: Deps): void {
       archived: status === 'archived',
       live: liveDeploymentId !== null,
       openComments: 0,
-      role: 'owner' as const,
+      role: roleOf(site, actor),
     };
   }
 }

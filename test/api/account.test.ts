@@ -24,7 +24,10 @@ test('the account says what it has, what caps it, and what is switched on', asyn
   expect(Object.keys(body.limits).sort()).toEqual(Object.keys(defaultLimits).sort());
   expect(body.limits.sites).toEqual({ value: 50, used: 2 });
   expect(body.limits.tokens).toEqual({ value: 100, used: 1 });
-  expect(Object.values(body.capabilities)).toEqual(Array(13).fill(false));
+  expect(body.limits.publishes_per_hour).toEqual({ value: 60, used: 0 });
+  expect([body.skill, body.created_at]).toEqual([null, expect.stringMatching(/^\d{4}-\d\d-\d\dT.*Z$/)]);
+  const on = Object.entries(body.capabilities).filter(([, isOn]) => isOn);
+  expect([Object.keys(body.capabilities).length, on]).toEqual([13, [['files', true]]]);
   expect(body.email).toMatch(/@example\.com$/);
 });
 

@@ -39,19 +39,22 @@ const publishing = rowsOf('code', 'publish', {
   'method_not_allowed 405 no': ['api/errors', 'a method that an address does not have is refused with those it has'],
 });
 
+const signIn = rowsOf('code', 'people', {
+  'access_denied 403 no': ['people/access-requests', 'the owner refuses without a code'],
+  'auth_disabled 503 no': ['people/access-requests', 'without email sign-in both calls and all pages'],
+  'signin_unavailable 410 no': ['people/access-requests', 'is signin_unavailable where no account is opened'],
+  'invalid_email 400 no': ['people/access-requests', 'a request with %s is refused'],
+  'expired 410 no': ['people/access-requests', 'a request runs out after 15 minutes'],
+  'already_redeemed 410 no': ['people/access-requests', 'a request is redeemed once'],
+  'email_taken 409 no': ['people/address', 'the address of another account is email_taken at the call'],
+});
+
 const people = later('code', 'people', [
-  'access_denied 403 no',
   'owner_only 403 no',
-  'auth_disabled 503 no',
-  'signin_unavailable 410 no',
-  'invalid_email 400 no',
-  'expired 410 no',
-  'already_redeemed 410 no',
   'invitations_unavailable 503 no',
   'invalid_invitation 400 no',
   'invitation_accepted 409 no',
   'already_invited 409 no',
-  'email_taken 409 no',
 ]);
 
 const output = rowsOf('code', 'material', {
@@ -168,6 +171,7 @@ const agents = later('code', 'agents', [
 
 export const codes = codeRows([
   ...publishing,
+  ...signIn,
   ...people,
   ...output,
   ...material,

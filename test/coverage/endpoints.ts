@@ -27,8 +27,12 @@ export const endpoints = [
     'git /git/{id}.git': ['git/http', 'can be cloned, changed and pushed, and the next fetch brings the change'],
     'git /git/{id}.content.git': ['git/rules', 'a push goes in that brings $brings'],
   }),
+  ...rowsOf('endpoint', 'people', {
+    'POST /v1/auth/requests': ['people/access-requests', 'an agent asks, the owner types its code'],
+    'POST /v1/auth/requests/{id}/redeem': ['people/access-requests', 'an agent asks, the owner types its code'],
+    'PATCH /v1/account': ['people/address', 'a new address is in force only once it is confirmed'],
+  }),
   ...later('endpoint', 'people', [
-    'PATCH /v1/account',
     'GET /v1/sites/{id}/collaborators',
     'POST /v1/sites/{id}/collaborators',
     'DELETE /v1/sites/{id}/collaborators/{account_id}',

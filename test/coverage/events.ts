@@ -1,10 +1,19 @@
 /** Every mail that goes out, and what is read instead of one. */
-import { later } from './row.ts';
+import { later, rowsOf } from './row.ts';
 
 export const events = [
+  ...rowsOf('event', 'people', {
+    'a sign-in link goes to the address of the account': [
+      'people/signin',
+      'a mailed link and one button sign a browser in',
+    ],
+    'an agent’s request for access goes to the address of the account': [
+      'people/approval',
+      'neither the mail nor the page holds the code, and both say who asks and from where',
+    ],
+    'a change of address is told to the old one': ['people/address', 'and the old one is told both times'],
+  }),
   ...later('event', 'people', [
-    'a sign-in link goes to the address of the account',
-    'an agent’s request for access goes to the address of the account',
     'an invitation goes to the invited address and names the site by hostname',
     'the list of invitations shows what waits for the account',
   ]),

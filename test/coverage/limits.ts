@@ -20,6 +20,14 @@ export const limits = [
     'calls in a minute, of a token and of an address': ['api/rate-limits', 'a token passes exactly as often'],
     'a cap on frequency says when to come back': ['api/rate-limits', 'a refused call says when to come back'],
   }),
+  ...rowsOf('limit', 'people', {
+    'access requests for an address in an hour': [
+      'people/access-requests',
+      'an address is asked five times in an hour',
+    ],
+    'sign-in links for an address in an hour': ['people/signin', 'an address is mailed five links in an hour'],
+    'polls of an access request': ['people/access-requests', 'polling faster than the interval is rate_limited'],
+  }),
   ...later('limit', 'people', ['one open invitation for an address and a site', 'collaborators of a site']),
   ...later('limit', 'material', ['files in a day, over every way in', 'files and bytes of an upload link']),
   ...later('limit', 'show', ['a comment’s note has at most 500 characters', 'preview slots of a site']),

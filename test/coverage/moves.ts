@@ -48,8 +48,29 @@ export const moves = [
     'an expired invitation holds the one slot of its address until it is withdrawn',
     'when an acceptance wins over a withdrawal, the answer points at removing the collaborator',
     'removing a collaborator ends the access of every token of that account',
-    'an access request ends approved, refused, expired or redeemed once',
   ]),
+  ...rowsOf('move', 'people', {
+    'an access request is approved with the agent’s code and redeemed once': [
+      'people/access-requests',
+      'a request is redeemed once',
+    ],
+    'an access request is refused without a code': ['people/access-requests', 'the owner refuses without a code'],
+    'an access request runs out after 15 minutes': ['people/access-requests', 'a request runs out after 15 minutes'],
+    'five wrong codes end an access request': ['people/approval', 'after five wrong codes the request is expired'],
+    'a new access request takes the place of the open one': [
+      'people/access-requests',
+      'a new request for an address takes the place of the open one',
+    ],
+    'a link to sign in opens one session, and is over after 15 minutes': [
+      'people/signin',
+      'a link signs in once, also when its button is pressed many times at once',
+    ],
+    'a session ends when it is signed out': ['people/signin', 'signing out ends the session'],
+    'a change of address is confirmed, replaced, withdrawn or runs out': [
+      'people/address',
+      'a later change takes the place of one that waits, and the present address withdraws it',
+    ],
+  }),
   ...later('move', 'material', [
     'a deployment from built output goes live when the last of its files has come',
     'a deployment past the stage that takes files takes none',

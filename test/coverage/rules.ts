@@ -50,9 +50,34 @@ export const rules = [
     'no answer names a provider or carries its words': ['api/errors', 'its words stay in the log'],
     'a site is served on its name under the base domain': ['edge/hosts', '%s: the site'],
   }),
+  ...rowsOf('rule', 'people', {
+    'the address of an account is changed only after the new one is confirmed': [
+      'people/address',
+      'a new address is in force only once it is confirmed, and the old one is told both times',
+    ],
+    'what was sent to an old address is good for nothing': [
+      'people/address',
+      'what was sent to the old address is good for nothing once it has changed',
+    ],
+    'opening a mailed link does nothing by itself': [
+      'people/approval',
+      'a scanner that opens the link in every way, without the cookies of a browser, answers nothing',
+    ],
+    'known and unknown addresses are answered alike': [
+      'people/access-requests',
+      'an address without an account gets the same answers and the same mail as one with',
+    ],
+    'the first approval opens the account where sign-up is open': [
+      'people/access-requests',
+      'where sign-up is open, the first approval opens the account',
+    ],
+    'what is another owner’s is not found on the pages either': [
+      'people/owner-page',
+      'what is another owner’s is not found, whatever of its ids is known',
+    ],
+  }),
   ...later('rule', 'people', [
     'a collaborator passes the access check of a site and is refused what is the owner’s',
-    'the address of an account is changed only after the new one is confirmed',
     'an acceptance is for the account of the token alone',
   ]),
   ...later('rule', 'material', [
