@@ -1,128 +1,116 @@
-/** Writes answers. What is held in memory goes out in one piece; what is larger is streamed from the store. */
-import type { IncomingMessage, ServerResponse } from 'node:http';
-import { pipeline } from 'node:stream/promises';
+/** What a visitor gets, as data: decided here, sent by whoever holds the connection. */
+import type { Readable } from 'node:stream';
 import type { Store } from '../providers/store/store.ts';
 import { type Bytes, heldBytesMax } from './bytes.ts';
 import { type ByteRange, matchesStrongly, matchesWeakly, readRange } from './conditions.ts';
 import { acceptedEncodings } from './encodings.ts';
 import { type Form, pickForm, type ServedFile } from './forms.ts';
+import { type Later, whenKnown } from './later.ts';
 import { ownPage, type PageName } from './pages.ts';
 import { hrefOf } from './paths.ts';
-import type { RequestFields } from './request.ts';
+import type { VisitorRequest } from './request.ts';
+
+export type Head = {
+  status: number;
+  /** Names and values in turn. */
+  fields: readonly string[];
+  /** The same as it goes over the wire; kept by whoever renders it. */
+  text?: string;
+};
+
+/** A sender leaves the body out where the request is HEAD. */
+export type Answer = { head: Head; body: Buffer | LargeBody | undefined };
+
+/** What is too large for memory, opened when it is sent. Its length is not known beforehand when it is compressed. */
+export type LargeBody = { open(): Promise<Readable>; bytes: number | undefined };
 
 export type Source = { bytes: Bytes; store: Store };
-export type Exchange = { req: IncomingMessage; res: ServerResponse; fields: RequestFields };
 
 /** The store does not hold what a manifest names, or holds less of it. */
 export class MissingBytes extends Error {}
 
 /** Answers a file with 200, 206, 304, 412 or 416, as the request's conditions have it (RFC 9110 section 13.2.2). */
-export async function answerFile(source: Source, exchange: Exchange, file: ServedFile): Promise<void> {
-  const { req, res, fields } = exchange;
+export function answerFile(source: Source, { method, fields }: VisitorRequest, file: ServedFile): Later<Answer> {
   // Ranges are of the plain form: what a client resumes should not depend on what it can decompress.
-  const ranged = fields.range !== undefined && req.method === 'GET';
+  const ranged = fields.range !== undefined && method === 'GET';
   const form = ranged ? file.plain : pickForm(file, acceptedEncodings(fields.acceptEncoding));
-  if (fields.ifMatch !== undefined && !matchesStrongly(fields.ifMatch, form.etag)) return answerEmpty(res, 412);
-  if (fields.ifNoneMatch !== undefined && matchesWeakly(fields.ifNoneMatch, form.etag)) {
-    res.writeHead(304, form.unchangedFields).end();
-    return;
-  }
+  if (fields.ifMatch !== undefined && !matchesStrongly(fields.ifMatch, form.etag)) return answerEmpty(412);
+  if (fields.ifNoneMatch !== undefined && matchesWeakly(fields.ifNoneMatch, form.etag))
+    return { head: form.unchanged, body: undefined };
   if (ranged && (fields.ifRange === undefined || fields.ifRange === form.etag)) {
     const range = readRange(fields.range as string, file.file.bytes);
-    if (range === 'unsatisfiable') return answerEmpty(res, 416, ['content-range', `bytes */${file.file.bytes}`]);
-    if (range) return answerRange(source, exchange, file, range);
+    if (range === 'unsatisfiable') return answerEmpty(416, ['content-range', `bytes */${file.file.bytes}`]);
+    if (range) return answerRange(source, file, range);
   }
-  await answerWhole(source, exchange, file, form, 200);
+  return answerWhole(source, file, form, 200);
 }
 
 /** Answers the site's own page for what it does not have. Without conditions: those are for what exists. */
-export async function answerMissing(source: Source, exchange: Exchange, page: ServedFile): Promise<void> {
-  const form = pickForm(page, acceptedEncodings(exchange.fields.acceptEncoding));
-  await answerWhole(source, exchange, page, form, 404);
+export function answerMissing(source: Source, { fields }: VisitorRequest, page: ServedFile): Later<Answer> {
+  return answerWhole(source, page, pickForm(page, acceptedEncodings(fields.acceptEncoding)), 404);
 }
 
-async function answerWhole(
-  source: Source,
-  exchange: Exchange,
-  file: ServedFile,
-  form: Form,
-  status: 200 | 404,
-): Promise<void> {
-  if (file.file.bytes > heldBytesMax) return streamWhole(source, exchange, file, form, status);
-  const body = source.bytes.held(form.key) ?? (await source.bytes.load(form.key));
-  if (body === undefined || (form === file.plain && body.length !== file.file.bytes)) {
+function answerWhole(source: Source, file: ServedFile, form: Form, status: 200 | 404): Later<Answer> {
+  if (file.file.bytes > heldBytesMax) return answerLarge(source, file, form, status);
+  return whenKnown(source.bytes.held(form.key) ?? source.bytes.load(form.key), (body) => {
+    if (body !== undefined && (form !== file.plain || body.length === file.file.bytes))
+      return { head: headOf(form, status, body.length), body };
     if (form === file.plain) throw new MissingBytes(`blob ${form.key} is missing or not whole`);
-    return answerWhole(source, exchange, file, file.plain, status);
-  }
-  form.fieldsWithLength ??= [...form.fields, 'content-length', String(body.length)];
-  exchange.res.writeHead(status, form.fieldsWithLength).end(body);
+    return answerWhole(source, file, file.plain, status);
+  });
 }
 
-async function streamWhole(
-  source: Source,
-  exchange: Exchange,
-  file: ServedFile,
-  form: Form,
-  status: 200 | 404,
-): Promise<void> {
-  // The length of a compressed form is not known beforehand: it goes out in chunks.
-  const length = form === file.plain ? ['content-length', String(file.file.bytes)] : [];
+function headOf(form: Form, status: 200 | 404, bytes: number): Head {
+  if (status === 200 && form.whole) return form.whole;
+  const head = { status, fields: [...form.fields, 'content-length', String(bytes)] };
+  if (status === 200) form.whole = head;
+  return head;
+}
+
+function answerLarge(source: Source, file: ServedFile, form: Form, status: 200 | 404): Answer {
   const range = form === file.plain ? { start: 0, end: file.file.bytes - 1 } : undefined;
-  await stream(source, exchange, form, status, [...form.fields, ...length], range);
+  // The length of a compressed form is not known beforehand: it goes out in chunks.
+  const length = range ? ['content-length', String(file.file.bytes)] : [];
+  return { head: { status, fields: [...form.fields, ...length] }, body: largeBody(source, form, range) };
 }
 
-async function answerRange(source: Source, exchange: Exchange, file: ServedFile, range: ByteRange): Promise<void> {
+function answerRange(source: Source, file: ServedFile, range: ByteRange): Later<Answer> {
   const form = file.plain;
   const extent = `bytes ${range.start}-${range.end}/${file.file.bytes}`;
-  const fields = [...form.fields, 'content-range', extent, 'content-length', String(range.end - range.start + 1)];
-  if (file.file.bytes > heldBytesMax) return stream(source, exchange, form, 206, fields, range);
-  const body = source.bytes.held(form.key) ?? (await source.bytes.load(form.key));
-  if (body?.length !== file.file.bytes) throw new MissingBytes(`blob ${form.key} is missing or not whole`);
-  exchange.res.writeHead(206, fields).end(body.subarray(range.start, range.end + 1));
+  const length = String(range.end - range.start + 1);
+  const head = { status: 206, fields: [...form.fields, 'content-range', extent, 'content-length', length] };
+  if (file.file.bytes > heldBytesMax) return { head, body: largeBody(source, form, range) };
+  return whenKnown(source.bytes.held(form.key) ?? source.bytes.load(form.key), (body) => {
+    if (body?.length !== file.file.bytes) throw new MissingBytes(`blob ${form.key} is missing or not whole`);
+    return { head, body: body.subarray(range.start, range.end + 1) };
+  });
 }
 
-async function stream(
-  source: Source,
-  { req, res }: Exchange,
-  form: Form,
-  status: number,
-  fields: string[],
-  range: ByteRange | undefined,
-): Promise<void> {
-  if (req.method === 'HEAD') {
-    res.writeHead(status, fields).end();
-    return;
-  }
-  const content = await source.store.read(form.key.slice(0, 64), form.encoding, range);
-  if (!content) throw new MissingBytes(`blob ${form.key} is missing`);
-  res.writeHead(status, fields);
-  await (range ? pipeline(content, exactly(range.end - range.start + 1), res) : pipeline(content, res));
-}
-
-/** Passes on what it is given and fails if that was less: a client that waits for the rest must see the connection end. */
-function exactly(bytes: number) {
-  return async function* (content: AsyncIterable<Buffer>) {
-    let passed = 0;
-    for await (const chunk of content) {
-      passed += chunk.length;
-      yield chunk;
-    }
-    if (passed !== bytes) throw new MissingBytes(`a blob ended after ${passed} of ${bytes} bytes`);
+function largeBody({ store }: Source, form: Form, range: ByteRange | undefined): LargeBody {
+  return {
+    bytes: range && range.end - range.start + 1,
+    async open() {
+      const content = await store.read(form.key.slice(0, 64), form.encoding, range);
+      if (!content) throw new MissingBytes(`blob ${form.key} is missing`);
+      return content;
+    },
   };
 }
 
 /** Sends a visitor to another path of the same site. Not for ever: the next version may have the page where it was asked for. */
-export function answerRedirect(res: ServerResponse, path: string, query: string): void {
+export function answerRedirect(path: string, query: string): Answer {
   const fields = ['location', hrefOf(path) + query, 'cache-control', 'public, max-age=0, must-revalidate'];
-  res.writeHead(308, [...fields, 'content-length', '0']).end();
+  return { head: { status: 308, fields: [...fields, 'content-length', '0'] }, body: undefined };
 }
 
 /** Answers with one of the edge's own pages. */
-export function answerPage(res: ServerResponse, name: PageName, as: 'html' | 'text'): void {
-  const page = ownPage(name, as);
-  res.writeHead(page.status, page.fields).end(page.body);
+export function answerPage(name: PageName, as: 'html' | 'text'): Answer {
+  return ownPage(name, as);
 }
 
-function answerEmpty(res: ServerResponse, status: number, fields: string[] = []): void {
-  res.writeHead(status, [...fields, 'cache-control', 'no-store', 'content-length', '0']).end();
+function answerEmpty(status: number, fields: string[] = []): Answer {
+  return {
+    head: { status, fields: [...fields, 'cache-control', 'no-store', 'content-length', '0'] },
+    body: undefined,
+  };
 }

@@ -1,20 +1,20 @@
 /** The edge: answers visitors of every site from memory and store. A request follows its site's pointer once, and no further. */
-import type { IncomingMessage, ServerResponse } from 'node:http';
 import { LRUCache } from 'lru-cache';
 import type { Logger } from 'pino';
 import type { Clock } from '../clock.ts';
 import type { Changes } from '../db/changes.ts';
 import type { Store } from '../providers/store/store.ts';
-import { answerFile, answerMissing, answerPage, answerRedirect, type Exchange } from './answer.ts';
+import { type Answer, answerFile, answerMissing, answerPage, answerRedirect } from './answer.ts';
 import { openBytes } from './bytes.ts';
 import type { EdgeDatabase, SiteRow } from './database.ts';
 import { openEarlierAssets } from './earlier.ts';
 import { findFile, isHashedAsset, wantsPage } from './files.ts';
 import { servedFile } from './forms.ts';
 import { readAddress, siteNameOf } from './hosts.ts';
+import { type Later, whenKnown } from './later.ts';
 import { readTarget, type Target } from './paths.ts';
 import { answerRule, openSiteRedirects } from './redirects.ts';
-import { readFields } from './request.ts';
+import type { VisitorRequest } from './request.ts';
 import { openSites } from './sites.ts';
 import { openVersions, type Version } from './versions.ts';
 
@@ -32,7 +32,10 @@ export type EdgeParts = {
 };
 
 export type Edge = {
-  answer(req: IncomingMessage, res: ServerResponse): Promise<void>;
+  /** The answer to a request: at once when all of it is in memory. Never throws, never rejects. */
+  answer(request: VisitorRequest): Later<Answer>;
+  /** Notes a fault that came up while an answer was sent; answers what to send if nothing was sent yet. */
+  fail(request: VisitorRequest, err: unknown): Answer;
   /** Resolves when the edge knows its sites. */
   ready: Promise<void>;
   close(): Promise<void>;
@@ -49,66 +52,73 @@ export function createEdge(parts: EdgeParts): Edge {
   const siteRedirects = openSiteRedirects(store, redirectsBytesMax);
   const earlier = openEarlierAssets({ ...parts, bytesMax: earlierBytesMax });
   const source = { store, bytes: openBytes(store, parts.cacheBytes) };
-  // A fault of one site is one line a second, however many visitors meet it.
+  // A fault of one host is one line a second, however many visitors meet it.
   const saidLately = new LRUCache<string, true>({ max: 1_000, ttl: 1_000 });
 
-  async function route(exchange: Exchange): Promise<void> {
-    const { req, res, fields } = exchange;
-    if (req.method !== 'GET' && req.method !== 'HEAD') return answerPage(res, 'notAllowed', 'text');
-    const address = readAddress(req.url as string, fields.host);
+  function route(request: VisitorRequest): Later<Answer> {
+    if (request.method !== 'GET' && request.method !== 'HEAD') return answerPage('notAllowed', 'text');
+    const address = readAddress(request.target, request.fields.host);
     const target = address && readTarget(address.target);
-    if (!target) return answerPage(res, 'badRequest', 'text');
+    if (!target) return answerPage('badRequest', 'text');
     const as = wantsPage(target.path) ? 'html' : 'text';
-    if (address.host === baseDomain) return answerPage(res, 'base', as);
+    if (address.host === baseDomain) return answerPage('base', as);
     const name = siteNameOf(address.host, baseDomain);
     const site = name === undefined ? undefined : sites.byName(name);
-    if (!site) return answerPage(res, 'unknown', as);
-    if (site.status === 'archived') return answerPage(res, 'archived', as);
-    if (site.manifestSha256 === null) return answerPage(res, 'unpublished', as);
-    await answerSite(exchange, site, site.manifestSha256, target).catch((err) => fail(exchange, site, err, as));
+    if (!site) return answerPage('unknown', as);
+    if (site.status === 'archived') return answerPage('archived', as);
+    if (site.manifestSha256 === null) return answerPage('unpublished', as);
+    const version = versions.held(site.manifestSha256) ?? versions.load(site.manifestSha256);
+    return whenKnown(version, (known) => answerSite(request, site, known, target));
   }
 
-  async function answerSite(exchange: Exchange, site: SiteRow, manifest: string, target: Target): Promise<void> {
-    const version = versions.held(manifest) ?? (await versions.load(manifest));
-    if (site.redirectsSha256 !== null || version.redirects) {
-      const own = site.redirectsSha256;
-      const set = own === null ? undefined : (siteRedirects.held(own) ?? (await siteRedirects.load(own)));
+  function answerSite(request: VisitorRequest, site: SiteRow, version: Version, target: Target): Later<Answer> {
+    const own = site.redirectsSha256;
+    if (own === null && !version.redirects) return answerPath(request, site, version, target);
+    const set = own === null ? undefined : (siteRedirects.held(own) ?? siteRedirects.load(own));
+    return whenKnown(set, (known) => {
       const as = wantsPage(target.path) ? 'html' : 'text';
-      if (answerRule(exchange.res, [set, version.redirects], target, as)) return;
-    }
+      return answerRule([known, version.redirects], target, as) ?? answerPath(request, site, version, target);
+    });
+  }
+
+  function answerPath(request: VisitorRequest, site: SiteRow, version: Version, target: Target): Later<Answer> {
     const found = findFile(version.files, target.path);
-    if (!found) return answerNothing(exchange, site, version, target.path);
-    if ('file' in found) return answerFile(source, exchange, servedFile(found.file));
-    answerRedirect(exchange.res, found.redirectTo, target.query);
+    if (found && 'redirectTo' in found) return answerRedirect(found.redirectTo, target.query);
+    if (found) return answerFile(source, request, servedFile(found.file));
+    if (!isHashedAsset(target.path)) return answerNothing(request, version, target.path);
+    return earlier.find(site.id, target.path).then((asset) => {
+      if (asset) return answerFile(source, request, servedFile(asset));
+      return answerNothing(request, version, target.path);
+    });
   }
 
-  async function answerNothing(exchange: Exchange, site: SiteRow, version: Version, path: string): Promise<void> {
-    const asset = isHashedAsset(path) ? await earlier.find(site.id, path) : undefined;
-    if (asset) return answerFile(source, exchange, servedFile(asset));
-    if (!wantsPage(path)) return answerPage(exchange.res, 'missing', 'text');
+  function answerNothing(request: VisitorRequest, version: Version, path: string): Later<Answer> {
+    if (!wantsPage(path)) return answerPage('missing', 'text');
     const page = version.files.get('404.html');
-    if (page) return answerMissing(source, exchange, servedFile(page));
-    answerPage(exchange.res, 'missing', 'html');
+    return page ? answerMissing(source, request, servedFile(page)) : answerPage('missing', 'html');
   }
 
-  function fail({ req, res }: Exchange, site: SiteRow | undefined, err: unknown, as: 'html' | 'text'): void {
-    // A visitor who left is no fault.
-    if ((err as NodeJS.ErrnoException).code === 'ERR_STREAM_PREMATURE_CLOSE') return;
-    if (!saidLately.has(site?.id ?? '')) {
-      saidLately.set(site?.id ?? '', true);
-      log.error({ err, site: site?.id, host: req.headers.host, path: req.url?.split('?')[0] }, 'not served');
+  function fail({ target, fields }: VisitorRequest, err: unknown): Answer {
+    const address = readAddress(target, fields.host);
+    const host = address?.host ?? '';
+    const path = address && readTarget(address.target)?.path;
+    if (!saidLately.has(host)) {
+      saidLately.set(host, true);
+      log.error({ err, host, path }, 'not served');
     }
-    if (res.headersSent) res.destroy();
-    else answerPage(res, 'unavailable', as);
+    return answerPage('unavailable', path !== undefined && wantsPage(path) ? 'html' : 'text');
   }
 
   return {
-    async answer(req, res) {
-      const exchange = { req, res, fields: readFields(req.rawHeaders) };
-      // What is not read may not be taken for the next request.
-      if (exchange.fields.hasBody) res.shouldKeepAlive = false;
-      await route(exchange).catch((err) => fail(exchange, undefined, err, 'text'));
+    answer(request) {
+      try {
+        const answer = route(request);
+        return answer instanceof Promise ? answer.catch((err) => fail(request, err)) : answer;
+      } catch (err) {
+        return fail(request, err);
+      }
     },
+    fail,
     ready: sites.ready,
     close: sites.close,
   };

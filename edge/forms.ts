@@ -2,6 +2,7 @@
 import type { ManifestFile } from '../providers/manifest.ts';
 import { contentTypeOf } from '../providers/media-types.ts';
 import type { Encoding } from '../providers/store/store.ts';
+import type { Head } from './answer.ts';
 import { type BytesKey, bytesKey } from './bytes.ts';
 import { isHashedAsset } from './files.ts';
 
@@ -12,10 +13,10 @@ export type Form = {
   key: BytesKey;
   /** Fields of an answer 200, without the length. */
   fields: string[];
-  /** The same with the length, once that is known. */
-  fieldsWithLength: string[] | undefined;
-  /** Fields of an answer 304. */
-  unchangedFields: string[];
+  /** Head of an answer 200, once the length is known. */
+  whole: Head | undefined;
+  /** Head of an answer 304. */
+  unchanged: Head;
 };
 
 export type ServedFile = {
@@ -64,5 +65,6 @@ function makeForm(file: ManifestFile, contentType: string, encoding: Encoding): 
   const fields = ['content-type', contentType, ...unchangedFields, 'accept-ranges', 'bytes'];
   fields.push('x-content-type-options', 'nosniff');
   if (encoding !== 'identity') fields.push('content-encoding', encoding);
-  return { encoding, etag, key: bytesKey(file.sha256, encoding), fields, fieldsWithLength: undefined, unchangedFields };
+  const unchanged = { status: 304, fields: unchangedFields };
+  return { encoding, etag, key: bytesKey(file.sha256, encoding), fields, whole: undefined, unchanged };
 }

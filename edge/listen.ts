@@ -2,7 +2,10 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Logger } from 'pino';
+import { type Clock, systemClock } from '../clock.ts';
 import type { Edge } from './edge.ts';
+import { answerByHttp } from './http.ts';
+import { openQuick, type Quick } from './quick.ts';
 
 export type Listening = {
   port: number;
@@ -10,12 +13,13 @@ export type Listening = {
   close(): Promise<void>;
 };
 
-type Options = { host: string; port: number; sharesPort?: boolean; accessLog?: Logger | undefined };
+type Options = { host: string; port: number; clock?: Clock; sharesPort?: boolean; accessLog?: Logger | undefined };
 
 const closeWithinMs = 10_000;
 
 /** Answers on the port, or on a free one for 0. */
-export async function listen(edge: Edge, { host, port, sharesPort = false, accessLog }: Options): Promise<Listening> {
+export async function listen(edge: Edge, options: Options): Promise<Listening> {
+  const { host, port, clock = systemClock, sharesPort = false, accessLog } = options;
   let closing = false;
   const server = createServer(
     {
@@ -29,11 +33,12 @@ export async function listen(edge: Edge, { host, port, sharesPort = false, acces
     (req, res) => {
       if (closing) res.shouldKeepAlive = false;
       if (accessLog) logWhenDone(accessLog, req, res);
-      void edge.answer(req, res);
+      void answerByHttp(edge, req, res);
     },
   );
   // A client that takes nothing for this long holds nothing any more.
   server.timeout = 60_000;
+  const quick = putFirst(server, edge, clock, accessLog);
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject);
     server.listen({ host, port, backlog: 1024, reusePort: sharesPort }, resolve);
@@ -42,16 +47,38 @@ export async function listen(edge: Edge, { host, port, sharesPort = false, acces
     port: (server.address() as AddressInfo).port,
     close() {
       closing = true;
-      return closeServer(server);
+      return closeServer(server, quick);
     },
   };
 }
 
-async function closeServer(server: Server): Promise<void> {
+/** Every connection begins on the short way; Node's own listener gets those that leave it. */
+function putFirst(server: Server, edge: Edge, clock: Clock, accessLog: Logger | undefined): Quick {
+  const byHttp = server.listeners('connection');
+  server.removeAllListeners('connection');
+  const quick = openQuick({
+    edge,
+    clock,
+    handOver: (socket) => {
+      for (const listener of byHttp) listener.call(server, socket);
+    },
+    sent:
+      accessLog &&
+      (({ method, target, fields }, status, ms) => logLine(accessLog, method, fields.host, target, status, ms)),
+  });
+  server.on('connection', quick.take);
+  return quick;
+}
+
+async function closeServer(server: Server, quick: Quick): Promise<void> {
   const closed = new Promise<void>((resolve) => server.close(() => resolve()));
+  quick.end();
   // Connections that finish their last answer after this moment are idle only then.
   const sweep = setInterval(() => server.closeIdleConnections(), 50);
-  const end = setTimeout(() => server.closeAllConnections(), closeWithinMs);
+  const end = setTimeout(() => {
+    server.closeAllConnections();
+    quick.destroy();
+  }, closeWithinMs);
   await closed;
   clearInterval(sweep);
   clearTimeout(end);
@@ -59,14 +86,19 @@ async function closeServer(server: Server): Promise<void> {
 
 function logWhenDone(log: Logger, req: IncomingMessage, res: ServerResponse): void {
   const began = performance.now();
-  res.once('close', () => {
-    log.info({
-      method: req.method,
-      host: req.headers.host,
-      // Without the query: it may hold what visitors typed.
-      path: req.url?.split('?')[0],
-      status: res.statusCode,
-      ms: Math.round((performance.now() - began) * 10) / 10,
-    });
-  });
+  res.once('close', () =>
+    logLine(log, req.method, req.headers.host, req.url, res.statusCode, performance.now() - began),
+  );
+}
+
+function logLine(
+  log: Logger,
+  method: string | undefined,
+  host: string | undefined,
+  target: string | undefined,
+  status: number,
+  ms: number,
+): void {
+  // Without the query: it may hold what visitors typed.
+  log.info({ method, host, path: target?.split('?')[0], status, ms: Math.round(ms * 10) / 10 });
 }

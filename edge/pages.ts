@@ -2,6 +2,7 @@
 import { html } from '../web/html.ts';
 import { writePage } from '../web/page.ts';
 import { shopFront } from '../web/shop-front.ts';
+import type { Head } from './answer.ts';
 
 export type PageName =
   | 'base'
@@ -70,7 +71,7 @@ const words: Record<PageName, Words> = {
   },
 };
 
-export type RenderedPage = { status: number; body: Buffer; fields: string[] };
+export type RenderedPage = { head: Head; body: Buffer };
 
 const commonFields = [
   'cache-control',
@@ -97,11 +98,8 @@ function renderAll(render: (words: Words) => RenderedPage): Record<PageName, Ren
 
 function rendered(its: Words, text: string, fields: string[]): RenderedPage {
   const body = Buffer.from(text);
-  return {
-    status: its.status,
-    body,
-    fields: [...fields, 'content-length', String(body.length), ...(its.fields ?? [])],
-  };
+  const all = [...fields, 'content-length', String(body.length), ...(its.fields ?? [])];
+  return { head: { status: its.status, fields: all }, body };
 }
 
 function renderText(its: Words): RenderedPage {

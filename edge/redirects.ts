@@ -1,5 +1,4 @@
 /** Redirect rules at the edge: those a call set, then those of the version, and then the files. */
-import type { ServerResponse } from 'node:http';
 import { LRUCache } from 'lru-cache';
 import type { ManifestFile } from '../providers/manifest.ts';
 import { parseRedirectsFile, redirectsFile } from '../providers/redirects/file.ts';
@@ -12,7 +11,7 @@ import {
   type RedirectTable,
 } from '../providers/redirects.ts';
 import type { Store } from '../providers/store/store.ts';
-import { answerPage } from './answer.ts';
+import { type Answer, answerPage } from './answer.ts';
 import type { Target } from './paths.ts';
 
 export type SiteRedirects = {
@@ -63,23 +62,18 @@ export async function readVersionRedirects(
   }
 }
 
-/** Answers if a rule is for the path; false where none is. Together two lists can lead in a circle: such a rule is passed over. */
+/** The answer, if a rule is for the path. Together two lists can lead in a circle: such a rule is passed over. */
 export function answerRule(
-  res: ServerResponse,
   tables: readonly (RedirectTable | undefined)[],
   { path, query }: Target,
   as: 'html' | 'text',
-): boolean {
+): Answer | undefined {
   const match = findRedirect(tables, path);
-  if (!match) return false;
+  if (!match) return undefined;
   const location = locationOf(match, query);
-  if (location === undefined) {
-    answerPage(res, 'gone', as);
-    return true;
-  }
-  if (!arrives(tables, path)) return false;
+  if (location === undefined) return answerPage('gone', as);
+  if (!arrives(tables, path)) return undefined;
   // Not to be kept: the rules of a site can change at any moment, and its visitors are to see that at once.
   const fields = ['location', location, 'cache-control', 'public, max-age=0, must-revalidate', 'content-length', '0'];
-  res.writeHead(match.rule.status, fields).end();
-  return true;
+  return { head: { status: match.rule.status, fields }, body: undefined };
 }

@@ -11,6 +11,9 @@ export type RequestFields = {
   hasBody: boolean;
 };
 
+/** What a visitor asks, however it came. */
+export type VisitorRequest = { method: string; target: string; fields: RequestFields };
+
 /** Reads names and values in turn, as `IncomingMessage.rawHeaders` has them. */
 export function readFields(raw: string[]): RequestFields {
   let hosts = 0;

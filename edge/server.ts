@@ -33,7 +33,13 @@ async function startOne(): Promise<() => Promise<void>> {
   let listening: Awaited<ReturnType<typeof listen>> | undefined;
   const started = edge.ready.then(async () => {
     const { host, port, accessLog } = config.edge;
-    listening = await listen(edge, { host, port, sharesPort, accessLog: accessLog ? log : undefined });
+    listening = await listen(edge, {
+      host,
+      port,
+      clock: systemClock,
+      sharesPort,
+      accessLog: accessLog ? log : undefined,
+    });
     tellParent({ ready: true, url: `http://${host}:${listening.port}` });
   });
   started.catch(die);

@@ -108,7 +108,7 @@ describe('a host means', () => {
   test('the edge’s own pages load nothing, run nothing, and are neither kept nor found by searchers', async () => {
     const { headers, text } = await ask(port, '/', { host: 'nobody.sites.test' });
     expect(headers['content-security-policy']).toMatch(
-      /^default-src 'none'; style-src 'sha256-[^']+'; img-src data:; /,
+      /^default-src 'none'; style-src 'sha256-[^']+'; img-src 'self' data:; /,
     );
     expect(headers['content-security-policy']).not.toContain('unsafe');
     expect(headers['x-robots-tag']).toBe('noindex');

@@ -135,16 +135,19 @@ export type World = Awaited<ReturnType<typeof createWorld>>;
 export function ask(port: number, path: string, { host, method = 'GET', headers = {} }: Ask = {}): Promise<Answer> {
   return new Promise((resolve, reject) => {
     const options = { port, host: '127.0.0.1', path, method, agent: false as const };
-    const req = request({ ...options, headers: { host: host ?? baseDomain, ...headers } }, (res) => {
-      const chunks: Buffer[] = [];
-      res.on('data', (chunk: Buffer) => chunks.push(chunk));
-      res.on('error', reject);
-      res.on('end', () => {
-        const body = Buffer.concat(chunks);
-        const fields = res.headers as Answer['headers'];
-        resolve({ status: res.statusCode as number, headers: fields, body, text: body.toString() });
-      });
-    });
+    const req = request(
+      { ...options, headers: { host: host ?? baseDomain, connection: 'keep-alive', ...headers } },
+      (res) => {
+        const chunks: Buffer[] = [];
+        res.on('data', (chunk: Buffer) => chunks.push(chunk));
+        res.on('error', reject);
+        res.on('end', () => {
+          const body = Buffer.concat(chunks);
+          const fields = res.headers as Answer['headers'];
+          resolve({ status: res.statusCode as number, headers: fields, body, text: body.toString() });
+        });
+      },
+    );
     req.on('error', reject);
     req.end();
   });

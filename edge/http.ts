@@ -1,0 +1,47 @@
+/** Answers by Node's HTTP: whatever request, however it comes, and bodies of any length. */
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { pipeline } from 'node:stream/promises';
+import { type Answer, MissingBytes } from './answer.ts';
+import type { Edge } from './edge.ts';
+import { readFields, type VisitorRequest } from './request.ts';
+
+/** Answers one request. Never rejects. */
+export async function answerByHttp(edge: Edge, req: IncomingMessage, res: ServerResponse): Promise<void> {
+  const request = { method: req.method as string, target: req.url as string, fields: readFields(req.rawHeaders) };
+  // What is not read may not be taken for the next request.
+  if (request.fields.hasBody) res.shouldKeepAlive = false;
+  try {
+    await send(request, res, await edge.answer(request));
+  } catch (err) {
+    // A visitor who left is no fault.
+    if ((err as NodeJS.ErrnoException).code === 'ERR_STREAM_PREMATURE_CLOSE') return;
+    const { head, body } = edge.fail(request, err);
+    if (res.headersSent) res.destroy();
+    else res.writeHead(head.status, head.fields as string[]).end(body);
+  }
+}
+
+async function send({ method }: VisitorRequest, res: ServerResponse, { head, body }: Answer): Promise<void> {
+  const fields = head.fields as string[];
+  if (body === undefined || method === 'HEAD') {
+    res.writeHead(head.status, fields).end();
+  } else if (Buffer.isBuffer(body)) {
+    res.writeHead(head.status, fields).end(body);
+  } else {
+    const content = await body.open();
+    res.writeHead(head.status, fields);
+    await (body.bytes === undefined ? pipeline(content, res) : pipeline(content, exactly(body.bytes), res));
+  }
+}
+
+/** Passes on what it is given and fails if that was less: a client that waits for the rest must see the connection end. */
+function exactly(bytes: number) {
+  return async function* (content: AsyncIterable<Buffer>) {
+    let passed = 0;
+    for await (const chunk of content) {
+      passed += chunk.length;
+      yield chunk;
+    }
+    if (passed !== bytes) throw new MissingBytes(`a blob ended after ${passed} of ${bytes} bytes`);
+  };
+}

@@ -1,0 +1,199 @@
+/** The short way and Node's HTTP are two readers of one language: what both take, they take for the same. */
+import { once } from 'node:events';
+import { connect, type Socket } from 'node:net';
+import fc from 'fast-check';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { readPlainRequest, renderHead } from '../../edge/heads.ts';
+import { absent, brokenEscapes, climbs, controls } from './hostile-paths.ts';
+import { createShops } from './shops.ts';
+import { ask, baseDomain, until, type World } from './world.ts';
+
+let world: World;
+let port: number;
+beforeAll(async () => {
+  world = await createShops();
+  ({ port } = await world.openEdge());
+});
+afterAll(() => world?.close());
+
+/** One answer as it comes over the wire, without its date. The connection stays open. */
+async function nextAnswer(socket: Socket, hasBody: boolean): Promise<string> {
+  let got = '';
+  for (;;) {
+    const [head, body] = got.split(/(?<=\r\n\r\n)(.*)/s);
+    const length = hasBody ? Number(/^content-length: (\d+)/im.exec(head ?? '')?.[1] ?? 0) : 0;
+    if (head?.endsWith('\r\n\r\n') && (body ?? '').length >= length) return got.replace(/^date: .*\r\n/im, '');
+    const [chunk] = (await Promise.race([once(socket, 'data'), once(socket, 'close').then(() => [''])])) as [
+      Buffer | '',
+    ];
+    if (chunk === '') return got.replace(/^date: .*\r\n/im, '');
+    got += chunk.toString('latin1');
+  }
+}
+
+async function exchange(request: string): Promise<string> {
+  const socket = connect(port, '127.0.0.1');
+  socket.on('error', () => {});
+  socket.write(request, 'latin1');
+  const answer = await nextAnswer(socket, request.startsWith('GET'));
+  socket.destroy();
+  return answer;
+}
+
+const head = (path: string, fields: string[] = [], method = 'GET') =>
+  [`${method} ${path} HTTP/1.1`, 'Host: shop.sites.test', ...fields, '', ''].join('\r\n');
+// A wish about the connection is none of the short way's.
+const longWay = 'TE: trailers';
+
+async function expectSame(path: string, fields: string[] = [], method = 'GET'): Promise<void> {
+  expect(readPlainRequest(head(path, fields, method)), path).toBeDefined();
+  expect(readPlainRequest(head(path, [...fields, longWay], method))).toBeUndefined();
+  const [short, long] = await Promise.all([
+    exchange(head(path, fields, method)),
+    exchange(head(path, [...fields, longWay], method)),
+  ]);
+  expect(short).toBe(long);
+}
+
+describe('both ways give the same answer, byte for byte', () => {
+  test.each([
+    '/',
+    '/about',
+    '/blog',
+    '/long',
+    '/empty.txt',
+    '/nothing',
+    '/gone.js',
+    '/_astro/index.DxY3_a1b.css',
+    '/café',
+  ])('%s', async (path) => {
+    const sent = encodeURI(path);
+    await expectSame(sent);
+    await expectSame(sent, [], 'HEAD');
+    for (const field of ['Accept-Encoding: br', 'Accept-Encoding:gzip ', 'If-None-Match: *', 'If-Match: "x"'])
+      await expectSame(sent, [field]);
+    for (const range of ['bytes=0-3', 'bytes=-1', 'bytes=9999999-', 'bytes=0-1,2-3', 'bytes=3-1'])
+      await expectSame(sent, [`Range: ${range}`]);
+  });
+
+  test('hostile paths', async () => {
+    const plain = [...climbs, ...brokenEscapes, ...controls, ...absent].filter((path) => readPlainRequest(head(path)));
+    expect(plain.length).toBeGreaterThan(120);
+    for (const path of plain) await expectSame(path);
+  });
+
+  test('hosts', async () => {
+    for (const host of ['soon', 'closed', 'nobody', 'SHOP', 'a.b']) {
+      const request = (more: string) => `GET / HTTP/1.1\r\nhost: ${host}.${baseDomain}\r\n${more}\r\n`;
+      expect(await exchange(request(''))).toBe(await exchange(request(`${longWay}\r\n`)));
+    }
+    for (const fields of ['', 'Host: a\r\nHost: b\r\n', 'Host: shop@sites.test\r\n', 'Host:\r\n'])
+      expect((await exchange(`GET / HTTP/1.1\r\nA: b\r\n${fields}\r\n`)).slice(0, 13)).toBe('HTTP/1.1 400 ');
+  });
+
+  test('whatever the fields hold', async () => {
+    const value = fc.string({
+      unit: fc.integer({ min: 0, max: 255 }).map((code) => String.fromCharCode(code)),
+      maxLength: 8,
+    });
+    const name = fc.constantFrom('A', 'Range', 'If-None-Match', 'Accept-Encoding', 'If-Range', 'Cookie', 'X_y~z');
+    const fields = fc.array(
+      fc.tuple(name, value).map(([one, text]) => `${one}: ${text}`),
+      { maxLength: 3 },
+    );
+    await fc.assert(
+      fc.asyncProperty(fields, async (some) => {
+        if (readPlainRequest(head('/about', some))) await expectSame('/about', some);
+      }),
+      { numRuns: 300 },
+    );
+  });
+});
+
+describe('what is not one plain request is left to Node’s HTTP', () => {
+  test.each([
+    ['a body by length', head('/', ['Content-Length: 0'])],
+    ['a body in chunks', head('/', ['Transfer-Encoding: chunked'])],
+    ['a wish to close', head('/', ['Connection: close'])],
+    ['an upgrade', head('/', ['Connection: keep-alive, upgrade', 'Upgrade: h2c'])],
+    ['an expectation', head('/', ['Expect: 100-continue'])],
+    ['two requests', head('/') + head('/about')],
+    ['half a request', head('/').slice(0, -2)],
+    ['a byte more', `${head('/')}x`],
+    ['an empty line before it', `\r\n${head('/')}`],
+    ['HTTP/1.0', head('/').replace('1.1', '1.0')],
+    ['another method', head('/', [], 'POST')],
+    ['a small method', head('/', [], 'get')],
+    ['an absolute target', head('http://shop.sites.test/')],
+    ['a folded field', head('/', ['A: b', ' c'])],
+    ['a bare line feed', head('/', ['A: b\nHost: evil.test'])],
+    ['a bare carriage return', head('/', ['A: b\rHost: evil.test'])],
+    ['a space before the colon', head('/', ['A : b'])],
+    ['a field without a name', head('/', [': b'])],
+    ['a line without a colon', head('/', ['A'])],
+    ['a NUL in a field', head('/', ['A: \0'])],
+    ['a space in the target', head('/ HTTP/1.1 /')],
+    ['two spaces in the first line', head('/').replace(' HTTP', '  HTTP')],
+  ])('%s', (_what, request) => {
+    expect(readPlainRequest(request)).toBeUndefined();
+  });
+});
+
+test('an answer whose field would break out of its line is never sent', () => {
+  for (const value of ['a\r\nset-cookie: b', 'a\nb', 'a\0', 'a\u2028'])
+    expect(() => renderHead({ status: 200, fields: ['location', value] })).toThrow('cannot be sent');
+});
+
+test('one connection serves any number of requests, across both ways and in order', async () => {
+  const socket = connect(port, '127.0.0.1');
+  const titles: string[] = [];
+  const steps = [head('/'), head('/about'), head('/blog/', [longWay]), head('/about'), head('/')];
+  for (const step of steps) {
+    socket.write(step);
+    titles.push(/<title>(.*)<\/title>/.exec(await nextAnswer(socket, true))?.[1] ?? '');
+  }
+  expect(titles).toEqual(['Front', 'About', 'Blog', 'About', 'Front']);
+  socket.destroy();
+});
+
+test('a request that comes byte by byte is answered', async () => {
+  const socket = connect({ port, host: '127.0.0.1', noDelay: true });
+  for (const byte of head('/about')) {
+    socket.write(byte);
+    await new Promise(setImmediate);
+  }
+  expect(await nextAnswer(socket, true)).toContain('<title>About</title>');
+  socket.destroy();
+});
+
+test('a client that asks and ends its side gets its answer, and then the end', async () => {
+  const socket = connect(port, '127.0.0.1');
+  let got = '';
+  socket.on('data', (chunk) => (got += chunk.toString()));
+  socket.end(head('/about'));
+  await once(socket, 'close');
+  expect(got).toContain('<title>About</title>');
+});
+
+test('a client that asks without end and reads nothing is not asked for more', async () => {
+  const edge = await world.openEdge();
+  const socket = connect(edge.port, '127.0.0.1').pause();
+  const request = head('/long');
+  let taken = 0;
+  let asking = true;
+  const pump = () => {
+    while (asking && socket.write(request, () => (taken += 1)));
+    if (asking) socket.once('drain', pump);
+  };
+  pump();
+  let before = -1;
+  await until(async () => {
+    await new Promise((resolve) => setTimeout(resolve, 300));
+    const stands = before === taken;
+    before = taken;
+    return stands;
+  }, 30_000);
+  asking = false;
+  expect((await ask(edge.port, '/about', { host: 'shop.sites.test' })).status).toBe(200);
+  socket.destroy();
+});
