@@ -129,6 +129,11 @@ export function readConfig(env: NodeJS.ProcessEnv = process.env) {
   });
 }
 
+/** The host of a site of this name, as it is shown to people: without scheme and port. */
+export function siteHostname({ baseDomain }: Pick<Config, 'baseDomain'>, name: string): string {
+  return `${name}.${baseDomain}`;
+}
+
 /** The address visitors type for a site of this name. */
 export function siteAddress(config: Config, name: string): string {
   const { protocol, port } = new URL(config.edgeUrl);

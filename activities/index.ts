@@ -2,6 +2,7 @@
 import type { Deps } from '../deps.ts';
 import type { Sandbox } from '../providers/sandbox/sandbox.ts';
 import { accessActivities } from './access.ts';
+import { invitationActivities } from './invitations.ts';
 import { mailActivities } from './mail.ts';
 import { buildActivities, publishingActivities } from './publishing.ts';
 import { reconcilingActivities } from './reconciling.ts';
@@ -12,6 +13,7 @@ export type BuilderDeps = Pick<Deps, 'config' | 'clock' | 'log' | 'em' | 'store'
 export function createPlatformActivities(deps: PlatformDeps) {
   return {
     ...accessActivities(deps),
+    ...invitationActivities(deps),
     ...mailActivities(deps),
     ...publishingActivities(deps),
     ...reconcilingActivities(deps),

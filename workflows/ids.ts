@@ -1,6 +1,7 @@
 /** The business key of each workflow: one id, one type. Ids are plain text everywhere, so they carry no personal data. */
 export const workflowIds = {
   publishSite: (deploymentId: string) => `publish:${deploymentId}`,
+  inviteCollaborator: (invitationId: string) => `invitation:${invitationId}`,
   notify: (mailId: string) => `mail:${mailId}`,
   grantAccess: (requestId: string) => `access:${requestId}`,
   schedule: (name: string) => `schedule:${name}`,

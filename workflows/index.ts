@@ -1,4 +1,5 @@
 export * from './access.ts';
+export * from './invitations.ts';
 export * from './mail.ts';
 export * from './publishing.ts';
 export * from './reconciling.ts';

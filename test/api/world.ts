@@ -18,7 +18,13 @@ export type Answer = { status: number; headers: Headers; body: Json; text: strin
 export type Sent = { body?: unknown; raw?: string | Buffer; headers?: Record<string, string> };
 export type Call = (method: string, path: string, sent?: Sent) => Promise<Answer>;
 export type Caller = { accountId: string; token: string; call: Call };
-export type Logged = { level: number; msg: string; err?: { message: string; stack: string }; operation?: string };
+export type Logged = {
+  level: number;
+  msg: string;
+  err?: { message: string; stack: string };
+  operation?: string;
+  mailId?: string;
+};
 
 export async function createWorld(env: Record<string, string> = {}) {
   const dir = await mkdtemp(join(tmpdir(), 'frontage-api-'));

@@ -49,13 +49,13 @@ const signIn = rowsOf('code', 'people', {
   'email_taken 409 no': ['people/address', 'the address of another account is email_taken at the call'],
 });
 
-const people = later('code', 'people', [
-  'owner_only 403 no',
-  'invitations_unavailable 503 no',
-  'invalid_invitation 400 no',
-  'invitation_accepted 409 no',
-  'already_invited 409 no',
-]);
+const collaborators = rowsOf('code', 'people', {
+  'owner_only 403 no': ['invitations/invitations', 'with owner_only'],
+  'invitations_unavailable 503 no': ['invitations/limits', 'cannot send mail cannot invite'],
+  'invalid_invitation 400 no': ['invitations/invitations', 'is invalid_invitation'],
+  'invitation_accepted 409 no': ['invitations/invitations', 'who is on the site is not invited again'],
+  'already_invited 409 no': ['invitations/invitations', 'a second call says which to withdraw'],
+});
 
 const output = rowsOf('code', 'material', {
   'invalid_redirects 400 no': ['redirects/serving', 'rules that cannot be used are invalid_redirects'],
@@ -172,7 +172,7 @@ const agents = later('code', 'agents', [
 export const codes = codeRows([
   ...publishing,
   ...signIn,
-  ...people,
+  ...collaborators,
   ...output,
   ...material,
   ...show,

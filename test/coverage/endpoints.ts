@@ -32,15 +32,27 @@ export const endpoints = [
     'POST /v1/auth/requests/{id}/redeem': ['people/access-requests', 'an agent asks, the owner types its code'],
     'PATCH /v1/account': ['people/address', 'a new address is in force only once it is confirmed'],
   }),
-  ...later('endpoint', 'people', [
-    'GET /v1/sites/{id}/collaborators',
-    'POST /v1/sites/{id}/collaborators',
-    'DELETE /v1/sites/{id}/collaborators/{account_id}',
-    'GET /v1/sites/{id}/invitations',
-    'DELETE /v1/sites/{id}/invitations/{invitation_id}',
-    'GET /v1/invitations',
-    'POST /v1/invitations/{id}/accept',
-  ]),
+  ...rowsOf('endpoint', 'people', {
+    'GET /v1/sites/{id}/collaborators': ['invitations/invitations', 'the list of collaborators has the owner first'],
+    'POST /v1/sites/{id}/collaborators': [
+      'invitations/invitations',
+      'an invitation shows site by hostname, address, state',
+    ],
+    'DELETE /v1/sites/{id}/collaborators/{account_id}': [
+      'invitations/invitations',
+      'removing a collaborator ends the access of every token',
+    ],
+    'GET /v1/sites/{id}/invitations': [
+      'invitations/invitations',
+      'an invitation shows site by hostname, address, state',
+    ],
+    'DELETE /v1/sites/{id}/invitations/{invitation_id}': [
+      'invitations/invitations',
+      'a withdrawn invitation cannot be accepted',
+    ],
+    'GET /v1/invitations': ['invitations/invitations', 'an invitation shows site by hostname, address, state'],
+    'POST /v1/invitations/{id}/accept': ['invitations/invitations', 'accepting makes the account a collaborator'],
+  }),
   ...rowsOf('endpoint', 'material', {
     'GET /v1/sites/{id}/redirects': ['redirects/serving', 'redirects are set as a whole, read back, and in effect'],
     'PUT /v1/sites/{id}/redirects': ['redirects/serving', 'redirects are set as a whole, read back, and in effect'],

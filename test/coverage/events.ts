@@ -12,11 +12,15 @@ export const events = [
       'neither the mail nor the page holds the code, and both say who asks and from where',
     ],
     'a change of address is told to the old one': ['people/address', 'and the old one is told both times'],
+    'an invitation goes to the invited address and names the site by hostname': [
+      'mail/mail',
+      'an invitation arrives, once, at the invited address',
+    ],
+    'the list of invitations shows what waits for the account': [
+      'invitations/invitations',
+      'an invitation shows site by hostname, address, state',
+    ],
   }),
-  ...later('event', 'people', [
-    'an invitation goes to the invited address and names the site by hostname',
-    'the list of invitations shows what waits for the account',
-  ]),
   ...later('event', 'show', ['open_comments shows what waits for the agent']),
   ...later('event', 'visitors', [
     'a submission goes to the notify_to of its form',

@@ -27,8 +27,12 @@ export const limits = [
     ],
     'sign-in links for an address in an hour': ['people/signin', 'an address is mailed five links in an hour'],
     'polls of an access request': ['people/access-requests', 'polling faster than the interval is rate_limited'],
+    'one open invitation for an address and a site': [
+      'invitations/invitations',
+      'one address has one open invitation to a site',
+    ],
+    'collaborators of a site': ['invitations/limits', 'are capped together for each site'],
   }),
-  ...later('limit', 'people', ['one open invitation for an address and a site', 'collaborators of a site']),
   ...later('limit', 'material', ['files in a day, over every way in', 'files and bytes of an upload link']),
   ...later('limit', 'show', ['a comment’s note has at most 500 characters', 'preview slots of a site']),
   ...later('limit', 'visitors', ['submissions are kept 180 days', 'forms of a site', 'seats of a calendar']),

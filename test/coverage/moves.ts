@@ -42,13 +42,6 @@ export const moves = [
     ],
     'a token ends at its expiry': ['api/tokens', 'a token ends at the moment of its expiry'],
   }),
-  ...later('move', 'people', [
-    'accepting an invitation makes the account a collaborator',
-    'an invitation that is withdrawn cannot be accepted',
-    'an expired invitation holds the one slot of its address until it is withdrawn',
-    'when an acceptance wins over a withdrawal, the answer points at removing the collaborator',
-    'removing a collaborator ends the access of every token of that account',
-  ]),
   ...rowsOf('move', 'people', {
     'an access request is approved with the agent’s code and redeemed once': [
       'people/access-requests',
@@ -69,6 +62,28 @@ export const moves = [
     'a change of address is confirmed, replaced, withdrawn or runs out': [
       'people/address',
       'a later change takes the place of one that waits, and the present address withdraws it',
+    ],
+  }),
+  ...rowsOf('move', 'people', {
+    'accepting an invitation makes the account a collaborator': [
+      'invitations/invitations',
+      'accepting makes the account a collaborator',
+    ],
+    'an invitation that is withdrawn cannot be accepted': [
+      'invitations/invitations',
+      'a withdrawn invitation cannot be accepted',
+    ],
+    'an expired invitation holds the one slot of its address until it is withdrawn': [
+      'invitations/limits',
+      'an invitation is over for everybody at its end',
+    ],
+    'when an acceptance wins over a withdrawal, the answer points at removing the collaborator': [
+      'invitations/invitations',
+      'the answers point at removing',
+    ],
+    'removing a collaborator ends the access of every token of that account': [
+      'invitations/invitations',
+      'removing a collaborator ends the access of every token',
     ],
   }),
   ...later('move', 'material', [

@@ -75,11 +75,15 @@ export const rules = [
       'people/owner-page',
       'what is another owner’s is not found, whatever of its ids is known',
     ],
+    'a collaborator passes the access check of a site and is refused what is the owner’s': [
+      'invitations/invitations',
+      'a collaborator is refused what is the owner’s',
+    ],
+    'an acceptance is for the account of the token alone': [
+      'invitations/invitations',
+      'what belongs to others is not_found',
+    ],
   }),
-  ...later('rule', 'people', [
-    'a collaborator passes the access check of a site and is refused what is the owner’s',
-    'an acceptance is for the account of the token alone',
-  ]),
   ...later('rule', 'material', [
     'asset writes, photos, commits and upload links share one daily allowance',
     'an upload link is bound to site, expiry, number of files and bytes per file',

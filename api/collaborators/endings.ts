@@ -1,0 +1,19 @@
+/**
+ * What ends with a collaborator's right to a site, besides the right itself, in the one transaction that ends it. A part that lets an
+ * account make something on a site that works without its token adds an ending here.
+ */
+import { GitCredential } from '../../db/entities/git-credential.ts';
+import type { EntityManager } from '../../db/orm.ts';
+
+export type Leaving = { siteId: string; accountId: string; now: Date };
+
+/** By what they are called in the answer: each ends what the account has made on the site, and answers how many. */
+export const endings: Readonly<Record<string, (tx: EntityManager, leaving: Leaving) => Promise<number>>> = {
+  git_credentials: (tx, { siteId, accountId }) => tx.nativeDelete(GitCredential, { site: siteId, account: accountId }),
+};
+
+export async function endAll(tx: EntityManager, leaving: Leaving): Promise<Record<string, number>> {
+  const ended: Record<string, number> = {};
+  for (const [name, end] of Object.entries(endings)) ended[name] = await end(tx, leaving);
+  return ended;
+}

@@ -1,0 +1,178 @@
+/** The owner's side of an invitation: making it, reading it, withdrawing it. */
+import { LockMode, UniqueConstraintViolationException } from '@mikro-orm/core';
+import { siteHostname } from '../../config.ts';
+import { Account } from '../../db/entities/account.ts';
+import { Collaborator } from '../../db/entities/collaborator.ts';
+import { Invitation } from '../../db/entities/invitation.ts';
+import type { Site } from '../../db/entities/site.ts';
+import { tellInvitationWorkflow } from '../../db/invitations.ts';
+import { queueMail, settleMail } from '../../db/mail.ts';
+import type { EntityManager } from '../../db/orm.ts';
+import { enqueue } from '../../db/outbox.ts';
+import { invitationStatusAt } from '../../db/states.ts';
+import type { Deps } from '../../deps.ts';
+import { type AppError, errors } from '../../errors.ts';
+import { isId } from '../../ids.ts';
+import { workflowIds } from '../../workflows/ids.ts';
+import { type Actor, loadSite, requireActive, requireOwner } from '../access.ts';
+import { readAddress } from '../addresses.ts';
+import { wholly } from '../invitations/rules.ts';
+import type { WholeInvitation } from '../invitations/schemas.ts';
+import { countWithinLimit } from '../limits.ts';
+import { requireRareInvitations } from './frequency.ts';
+
+const days = 14;
+const dayMs = 24 * 3600_000;
+
+/**
+ * Invites the address, which need not have an account yet, and mails it a link. Throws `owner_only`, `site_archived`, `invalid_email`,
+ * `invitation_accepted`, `already_invited`, `plan_limit`, `rate_limited`.
+ */
+export async function inviteCollaborator(
+  em: EntityManager,
+  deps: Deps,
+  actor: Actor,
+  siteId: string,
+  input: { id: string; email: string },
+): Promise<WholeInvitation> {
+  const site = await loadOwnSite(em, actor, siteId);
+  requireActive(site);
+  const email = readAddress(input.email);
+  return await em
+    .transactional(async (tx) => {
+      // Everything that counts for one owner stands in line here.
+      await tx.findOneOrFail(Account, site.account.id, { lockMode: LockMode.PESSIMISTIC_WRITE });
+      await requireOutside(tx, site, email);
+      await requireFreeSlot(tx, deps.clock.now(), site, email);
+      await requirePlace(tx, deps, site);
+      await requireRareInvitations(tx, deps, site.account.id, email);
+      return writeInvitation(tx, deps, site, { id: input.id, email });
+    })
+    .catch((error) => {
+      if (!(error instanceof UniqueConstraintViolationException)) throw error;
+      throw alreadyInvited(site, email, 'open');
+    });
+}
+
+function writeInvitation(
+  tx: EntityManager,
+  deps: Deps,
+  site: Site,
+  { id, email }: { id: string; email: string },
+): WholeInvitation {
+  const now = deps.clock.now();
+  const hostname = siteHostname(deps.config, site.name);
+  const link = `${deps.config.baseUrl}/invitations/${id}`;
+  const mail = queueMail(tx, deps, { kind: 'invitation', to: email, data: { hostname, link, days }, site: site.id });
+  enqueue(tx, deps.clock, {
+    kind: 'start',
+    workflowId: workflowIds.inviteCollaborator(id),
+    message: {
+      type: 'inviteCollaborator',
+      input: { invitationId: id },
+      summary: `Invitation to ${hostname}`,
+      searchAttributes: { Resource: id, SiteId: site.id, AccountId: site.account.id, Hostname: hostname },
+    },
+  });
+  return tx.create(Invitation, {
+    id,
+    site,
+    email,
+    status: 'open',
+    mail,
+    createdAt: now,
+    expiresAt: new Date(now.getTime() + days * dayMs),
+  }) as WholeInvitation;
+}
+
+/** What a site's list shows: what holds a slot. */
+export const holdingSlots = (site: Site) => ({ site: site.id, status: { $in: ['open', 'expired'] as const } });
+
+/** The site, if the caller owns it. Throws `not_found`, `owner_only`. */
+export async function loadOwnSite(em: EntityManager, actor: Actor, siteId: string): Promise<Site> {
+  const site = await loadSite(em, actor, siteId);
+  requireOwner(site, actor, 'invite people to it, or see whom it has invited');
+  return site;
+}
+
+/** An invitation of the caller's own site, whatever became of it. Throws `not_found`, `owner_only`. */
+export async function loadSiteInvitation(
+  em: EntityManager,
+  actor: Actor,
+  siteId: string,
+  id: string,
+): Promise<WholeInvitation> {
+  const site = await loadOwnSite(em, actor, siteId);
+  const found = isId('inv', id) ? await em.findOne(Invitation, { id, site: site.id }, wholly) : null;
+  if (found) return found;
+  throw errors.not_found('This site has no invitation of that id.', {
+    nextAction: `Read GET /v1/sites/${site.id}/invitations.`,
+  });
+}
+
+/**
+ * Takes an invitation back, also one that ran out, and frees its address; its mail, if that still waits, is not sent any more. Withdrawing
+ * twice changes nothing. Throws `invitation_accepted`.
+ */
+export async function withdrawInvitation(
+  em: EntityManager,
+  { clock }: Deps,
+  actor: Actor,
+  siteId: string,
+  id: string,
+): Promise<WholeInvitation> {
+  return await em.transactional(async (tx) => {
+    const found = await loadSiteInvitation(tx, actor, siteId, id);
+    await tx.lock(found, LockMode.PESSIMISTIC_WRITE);
+    await tx.refresh(found, wholly);
+    if (found.status === 'accepted') throw accepted(siteId, found.account?.id);
+    if (found.status === 'withdrawn') return found;
+    found.status = 'withdrawn';
+    found.answeredAt = clock.now();
+    tellInvitationWorkflow(tx, clock, id);
+    await tx.flush();
+    await settleMail(tx, clock, found.mail.id, { status: 'failed', failure: 'withdrawn before it was sent' });
+    await tx.refresh(found.mail);
+    return found;
+  });
+}
+
+/** Throws `invitation_accepted` for an address that can act on the site already. */
+async function requireOutside(tx: EntityManager, site: Site, email: string): Promise<void> {
+  const account = await tx.findOne(Account, { email });
+  if (!account) return;
+  if (account.id === site.account.id) {
+    throw errors.invitation_accepted(`${email} is the owner of ${site.name} and needs no invitation.`);
+  }
+  if ((await tx.count(Collaborator, { site: site.id, account: account.id })) > 0) throw accepted(site.id, account.id);
+}
+
+async function requireFreeSlot(tx: EntityManager, now: Date, site: Site, email: string): Promise<void> {
+  const held = await tx.findOne(Invitation, { ...holdingSlots(site), email });
+  if (held) throw alreadyInvited(site, email, invitationStatusAt(held, now), held.id);
+}
+
+/** Each open invitation may become a collaborator, so it counts as one. */
+async function requirePlace(tx: EntityManager, { config, clock }: Deps, site: Site): Promise<void> {
+  const open = { site: site.id, status: 'open', expiresAt: { $gt: clock.now() } } as const;
+  await countWithinLimit(tx, site.account.id, {
+    limit: config.limits.collaborators_per_site,
+    count: async () => (await tx.count(Collaborator, { site: site.id })) + (await tx.count(Invitation, open)),
+    what: 'collaborators and open invitations on a site',
+    holder: 'this site',
+    nextAction: `Remove a collaborator with DELETE /v1/sites/${site.id}/collaborators/{account_id}, or withdraw an invitation.`,
+  });
+}
+
+function accepted(siteId: string, accountId: string | undefined): AppError {
+  return errors.invitation_accepted('This address has accepted an invitation to the site.', {
+    nextAction: `To end its access, call DELETE /v1/sites/${siteId}/collaborators/${accountId}.`,
+  });
+}
+
+function alreadyInvited(site: Site, email: string, status: string, id = '{invitation_id}'): AppError {
+  const what = status === 'expired' ? 'an invitation that ran out and was not withdrawn' : 'an open invitation';
+  return errors.already_invited(`${email} has ${what} to ${site.name}.`, {
+    nextAction: `To invite anew, first withdraw that one: DELETE /v1/sites/${site.id}/invitations/${id}.`,
+  });
+}

@@ -1,0 +1,149 @@
+import type { FastifyRequest } from 'fastify';
+import type { z } from 'zod';
+import { Invitation } from '../../db/entities/invitation.ts';
+import type { Deps } from '../../deps.ts';
+import { loadSite } from '../access.ts';
+import type { Api } from '../api.ts';
+import { wholly } from '../invitations/rules.ts';
+import { invitationInput, siteInvitationSchema, siteInvitationView } from '../invitations/schemas.ts';
+import { byId, listOf, newestFirst, page, pageQuery } from '../pages.ts';
+import { idParams } from '../schemas.ts';
+import { holdingSlots, inviteCollaborator, loadOwnSite, loadSiteInvitation, withdrawInvitation } from './inviting.ts';
+import { membersOf, placeOf, removeCollaborator } from './rules.ts';
+import {
+  collaboratorParams,
+  collaboratorSchema,
+  collaboratorView,
+  removedSchema,
+  siteInvitationParams,
+} from './schemas.ts';
+
+/** Who can act on a site, and whom its owner asks to. */
+export function collaboratorRoutes(app: Api, deps: Deps): void {
+  memberRoutes(app, deps);
+  inviteRoute(app, deps);
+  siteInvitationRoutes(app, deps);
+}
+
+function memberRoutes(app: Api, deps: Deps): void {
+  app.get(
+    '/v1/sites/:id/collaborators',
+    {
+      config: { operation: 'collaborator.list' },
+      schema: {
+        summary: 'List who can act on a site',
+        description: 'The owner first, then the collaborators.',
+        params: idParams,
+        querystring: pageQuery,
+        response: { 200: listOf(collaboratorSchema) },
+      },
+    },
+    async ({ em, actor, params, query }) => {
+      const site = await loadSite(em, actor, params.id);
+      const members = await membersOf(em, site);
+      const { rows, next_cursor } = await page(
+        deps.config.secret,
+        ['collaborators', site.id],
+        query,
+        (after, limit) => members.filter((one) => after === undefined || placeOf(one) < after).slice(0, limit),
+        placeOf,
+      );
+      return { items: rows.map(collaboratorView), next_cursor };
+    },
+  );
+
+  app.delete(
+    '/v1/sites/:id/collaborators/:account_id',
+    {
+      config: { operation: 'collaborator.remove' },
+      schema: {
+        summary: 'Remove a collaborator',
+        description: 'Every token of that account, and every git password it made, opens the site no more, at once.',
+        params: collaboratorParams,
+        response: { 200: removedSchema },
+      },
+    },
+    async ({ em, actor, params }) => {
+      const removed = await removeCollaborator(em, deps, actor, params.id, params.account_id);
+      return { ...collaboratorView(removed), ended: removed.ended };
+    },
+  );
+}
+
+function inviteRoute(app: Api, deps: Deps): void {
+  const context = () => ({ config: deps.config, now: deps.clock.now() });
+  app.post(
+    '/v1/sites/:id/collaborators',
+    {
+      config: {
+        operation: 'collaborator.invite',
+        capability: 'mail',
+        makes: 'inv',
+        replay: async ({ em, actor, params }: FastifyRequest, id) => {
+          const siteId = (params as z.output<typeof idParams>).id;
+          return siteInvitationView(await loadSiteInvitation(em, actor, siteId, id), context());
+        },
+      },
+      schema: {
+        summary: 'Invite a collaborator',
+        description: 'Mails the address a link. It need not have an account yet. The invitation holds for 14 days.',
+        params: idParams,
+        body: invitationInput,
+        response: { 200: siteInvitationSchema },
+      },
+    },
+    async (request) => {
+      const input = { id: request.newId('inv'), email: request.body.email };
+      const invitation = await inviteCollaborator(request.em, deps, request.actor, request.params.id, input);
+      return siteInvitationView(invitation, context());
+    },
+  );
+}
+
+function siteInvitationRoutes(app: Api, deps: Deps): void {
+  const { config, clock } = deps;
+  const context = () => ({ config, now: clock.now() });
+
+  app.get(
+    '/v1/sites/:id/invitations',
+    {
+      config: { operation: 'collaborator.invitations' },
+      schema: {
+        summary: "List a site's invitations",
+        description: 'Those that are open, and those that ran out and still hold their address.',
+        params: idParams,
+        querystring: pageQuery,
+        response: { 200: listOf(siteInvitationSchema) },
+      },
+    },
+    async ({ em, actor, params, query }) => {
+      const site = await loadOwnSite(em, actor, params.id);
+      const { rows, next_cursor } = await page(
+        config.secret,
+        ['site invitations', site.id],
+        query,
+        newestFirst(em, Invitation, holdingSlots(site)),
+        byId,
+      );
+      const whole = await em.populate(rows, wholly.populate);
+      return { items: whole.map((one) => siteInvitationView(one, context())), next_cursor };
+    },
+  );
+
+  app.delete(
+    '/v1/sites/:id/invitations/:invitation_id',
+    {
+      config: { operation: 'collaborator.withdraw' },
+      schema: {
+        summary: 'Withdraw an invitation',
+        description: 'Also one that ran out, which holds its address until then.',
+        params: siteInvitationParams,
+        response: { 200: siteInvitationSchema },
+      },
+    },
+    async ({ em, actor, params }) => {
+      const invitation = await withdrawInvitation(em, deps, actor, params.id, params.invitation_id);
+      return siteInvitationView(invitation, context());
+    },
+  );
+}

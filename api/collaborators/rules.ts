@@ -1,0 +1,56 @@
+/** Who can act on a site besides its owner, and the owner's ending of it. */
+import { Account } from '../../db/entities/account.ts';
+import { Collaborator } from '../../db/entities/collaborator.ts';
+import type { Site } from '../../db/entities/site.ts';
+import type { EntityManager } from '../../db/orm.ts';
+import type { Deps } from '../../deps.ts';
+import { errors } from '../../errors.ts';
+import { isId } from '../../ids.ts';
+import { type Actor, loadSite, requireOwner } from '../access.ts';
+import { endAll } from './endings.ts';
+import type { Member } from './schemas.ts';
+
+/** Everybody on the site: the owner first, then its collaborators, the latest first. */
+export async function membersOf(em: EntityManager, site: Site): Promise<Member[]> {
+  const owner = await em.findOneOrFail(Account, site.account.id);
+  const others = await em.find(Collaborator, { site: site.id }, { populate: ['account'] });
+  const members: Member[] = others.map(({ account, since }) => ({ account, role: 'collaborator', since }));
+  members.sort((one, other) => (placeOf(one) < placeOf(other) ? 1 : -1));
+  return [{ account: owner, role: 'owner', since: site.createdAt }, ...members];
+}
+
+/** What the list is sorted by, downwards. */
+export function placeOf({ account, role, since }: Member): string {
+  return `${role === 'owner' ? 1 : 0} ${since.toISOString()} ${account.id}`;
+}
+
+/**
+ * Ends the account's right to the site, of each of its tokens and of what they made, at once. What it did stays, under its name.
+ * Throws `owner_only`, `not_found`.
+ */
+export async function removeCollaborator(
+  em: EntityManager,
+  { clock }: Deps,
+  actor: Actor,
+  siteId: string,
+  accountId: string,
+): Promise<Member & { ended: Record<string, number> }> {
+  const site = await loadSite(em, actor, siteId);
+  requireOwner(site, actor, 'remove a collaborator');
+  return await em.transactional(async (tx) => {
+    const found = isId('acct', accountId)
+      ? await tx.findOne(Collaborator, { site: site.id, account: accountId }, { populate: ['account'] })
+      : null;
+    const removed = found && (await tx.nativeDelete(Collaborator, { site: site.id, account: accountId }));
+    if (!found || !removed) throw noSuchCollaborator(site, accountId);
+    const ended = await endAll(tx, { siteId: site.id, accountId, now: clock.now() });
+    return { account: found.account, role: 'collaborator', since: found.since, ended };
+  });
+}
+
+function noSuchCollaborator(site: Site, accountId: string) {
+  const who = accountId === site.account.id ? 'The owner of a site is none of its collaborators.' : undefined;
+  return errors.not_found(who ?? 'This site has no collaborator of that account id.', {
+    nextAction: `Read GET /v1/sites/${site.id}/collaborators.`,
+  });
+}

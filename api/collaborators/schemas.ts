@@ -1,0 +1,29 @@
+import { z } from 'zod';
+import type { Account } from '../../db/entities/account.ts';
+import { moment } from '../schemas.ts';
+
+export const collaboratorSchema = z
+  .object({
+    account_id: z.string(),
+    email: z.string(),
+    name: z.string(),
+    role: z.enum(['owner', 'collaborator']),
+    since: moment,
+  })
+  .meta({ id: 'Collaborator' });
+
+export const removedSchema = collaboratorSchema
+  .extend({
+    ended: z.record(z.string(), z.number().int()).describe('What this account had made on the site and opens no more.'),
+  })
+  .meta({ id: 'RemovedCollaborator' });
+
+/** Of the path: a site, and one of those on it, or one of its invitations. */
+export const collaboratorParams = z.object({ id: z.string(), account_id: z.string() });
+export const siteInvitationParams = z.object({ id: z.string(), invitation_id: z.string() });
+
+export type Member = { account: Account; role: 'owner' | 'collaborator'; since: Date };
+
+export function collaboratorView({ account, role, since }: Member): z.output<typeof collaboratorSchema> {
+  return { account_id: account.id, email: account.email, name: account.name, role, since };
+}

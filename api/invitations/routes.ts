@@ -1,0 +1,56 @@
+import type { FastifyRequest } from 'fastify';
+import { Invitation } from '../../db/entities/invitation.ts';
+import type { Deps } from '../../deps.ts';
+import type { Api } from '../api.ts';
+import { byId, listOf, newestFirst, page, pageQuery } from '../pages.ts';
+import { idParams } from '../schemas.ts';
+import { acceptInvitation, addressedTo, loadInvitation, wholly } from './rules.ts';
+import { invitationSchema, invitationView } from './schemas.ts';
+
+/** Invitations that are addressed to the caller's account. */
+export function invitationRoutes(app: Api, deps: Deps): void {
+  const { config, clock } = deps;
+  const context = () => ({ config, now: clock.now() });
+
+  app.get(
+    '/v1/invitations',
+    {
+      config: { operation: 'invitation.list' },
+      schema: {
+        summary: 'List the invitations to this account',
+        description: 'Those that are open: an agent learns of them here, or by the mail that its owner got.',
+        querystring: pageQuery,
+        response: { 200: listOf(invitationSchema) },
+      },
+    },
+    async ({ em, actor, query }) => {
+      const { rows, next_cursor } = await page(
+        config.secret,
+        ['invitations', actor.accountId],
+        query,
+        newestFirst(em, Invitation, await addressedTo(em, clock, actor)),
+        byId,
+      );
+      const whole = await em.populate(rows, wholly.populate);
+      return { items: whole.map((one) => invitationView(one, context())), next_cursor };
+    },
+  );
+
+  app.post(
+    '/v1/invitations/:id/accept',
+    {
+      config: {
+        operation: 'invitation.accept',
+        replay: async ({ em, actor }: Pick<FastifyRequest, 'em' | 'actor'>, id) =>
+          invitationView(await loadInvitation(em, actor, id), context()),
+      },
+      schema: {
+        summary: 'Accept an invitation',
+        description: 'The account of the token becomes a collaborator of the site. Takes the id, never the link.',
+        params: idParams,
+        response: { 200: invitationSchema },
+      },
+    },
+    async ({ em, actor, params }) => invitationView(await acceptInvitation(em, deps, actor, params.id), context()),
+  );
+}

@@ -1,0 +1,98 @@
+/** Invitations, as whom they are addressed to has them: read and accepted. */
+import { LockMode } from '@mikro-orm/core';
+import { Account } from '../../db/entities/account.ts';
+import { Collaborator } from '../../db/entities/collaborator.ts';
+import { Invitation } from '../../db/entities/invitation.ts';
+import { tellInvitationWorkflow } from '../../db/invitations.ts';
+import type { EntityManager } from '../../db/orm.ts';
+import { invitationStatusAt } from '../../db/states.ts';
+import type { Deps } from '../../deps.ts';
+import { type AppError, errors } from '../../errors.ts';
+import { isId } from '../../ids.ts';
+import type { Person } from '../access.ts';
+import { countWithinLimit } from '../limits.ts';
+import type { WholeInvitation } from './schemas.ts';
+
+export const wholly = { populate: ['site', 'mail'] } as const;
+
+/** Open invitations to the account's address, as a condition of a query. */
+export async function addressedTo(em: EntityManager, clock: Deps['clock'], { accountId }: Person) {
+  const { email } = await em.findOneOrFail(Account, accountId);
+  return { email, status: 'open' as const, expiresAt: { $gt: clock.now() } };
+}
+
+/**
+ * An invitation that the account may know of: to its present address, and neither withdrawn nor taken by another account that had the
+ * address before. Throws `not_found`, and `invalid_invitation` for a link.
+ */
+export async function loadInvitation(em: EntityManager, person: Person, id: string): Promise<WholeInvitation> {
+  if (/[:/]/.test(id)) {
+    throw errors.invalid_invitation('That is a link, and an invitation is accepted by its id.', {
+      nextAction: 'Read GET /v1/invitations and use the `id` of the invitation.',
+    });
+  }
+  const { email } = await em.findOneOrFail(Account, person.accountId);
+  const found = isId('inv', id) ? await em.findOne(Invitation, { id, email }, wholly) : null;
+  if (!found || found.status === 'withdrawn' || (found.account && found.account.id !== person.accountId)) {
+    throw noSuchInvitation();
+  }
+  return found;
+}
+
+/**
+ * Makes the account a collaborator of the site. Against a withdrawal of the same moment, whoever locks the row first has it.
+ * Throws `not_found`, `invalid_invitation`, `invitation_accepted`, `expired`, `plan_limit`.
+ */
+export async function acceptInvitation(
+  em: EntityManager,
+  deps: Deps,
+  person: Person,
+  id: string,
+): Promise<WholeInvitation> {
+  return await em.transactional(async (tx) => {
+    const found = await loadInvitation(tx, person, id);
+    await requirePlace(tx, deps, found);
+    await tx.lock(found, LockMode.PESSIMISTIC_WRITE);
+    await tx.refresh(found, wholly);
+    requireOpen(found, deps.clock.now());
+    const account = tx.getReference(Account, person.accountId);
+    found.status = 'accepted';
+    found.account = account;
+    found.answeredAt = deps.clock.now();
+    tx.create(Collaborator, { site: found.site, account, since: deps.clock.now() });
+    tellInvitationWorkflow(tx, deps.clock, found.id);
+    return found;
+  });
+}
+
+function requireOpen(invitation: Invitation, now: Date): void {
+  const status = invitationStatusAt(invitation, now);
+  if (status === 'withdrawn') throw noSuchInvitation();
+  if (status === 'accepted') {
+    throw errors.invitation_accepted('This invitation was accepted already.', {
+      nextAction: 'Read GET /v1/sites for the site.',
+    });
+  }
+  if (status === 'expired') {
+    throw errors.expired('This invitation is past its time.', {
+      nextAction: 'Ask the owner of the site to withdraw it and to invite this address again.',
+    });
+  }
+}
+
+/** The plan may have become a smaller one since. */
+async function requirePlace(tx: EntityManager, { config }: Deps, { site }: Invitation): Promise<void> {
+  await countWithinLimit(tx, site.account.id, {
+    limit: config.limits.collaborators_per_site,
+    count: () => tx.count(Collaborator, { site: site.id }),
+    what: 'collaborators on a site',
+    holder: 'this site',
+    nextAction: 'Ask the owner of the site: they can lift the cap, or remove a collaborator.',
+  });
+}
+
+function noSuchInvitation(): AppError {
+  return errors.not_found('There is no invitation of that id to this account.', {
+    nextAction: 'Read GET /v1/invitations for those that wait for it.',
+  });
+}

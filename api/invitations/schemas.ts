@@ -1,0 +1,70 @@
+import type { Loaded } from '@mikro-orm/core';
+import { z } from 'zod';
+import { type Config, siteHostname } from '../../config.ts';
+import type { Invitation } from '../../db/entities/invitation.ts';
+import { invitationStatusAt } from '../../db/states.ts';
+import { moment } from '../schemas.ts';
+
+/** A person to be asked; an address that is not plain is told so by its own code. */
+export const invitationInput = z.strictObject({ email: z.string().describe('The address to invite.') });
+
+export const invitationSchema = z
+  .object({
+    id: z.string(),
+    site: z.object({ id: z.string(), hostname: z.string() }),
+    email: z.string().describe('The address that is invited.'),
+    status: z.enum(['open', 'accepted', 'withdrawn', 'expired']),
+    expires_at: moment,
+    mail: z.enum(['queued', 'sent', 'failed']).describe('What became of the mail to that address.'),
+    created_at: moment,
+    next_action: z.string().optional(),
+  })
+  .meta({ id: 'Invitation' });
+
+/** On a site's list, the id also has the name that it has in the site's calls. */
+export const siteInvitationSchema = invitationSchema
+  .extend({ invitation_id: z.string().describe('The same as `id`.') })
+  .meta({ id: 'SiteInvitation' });
+
+export type WholeInvitation = Loaded<Invitation, 'site' | 'mail'>;
+type Context = { config: Config; now: Date };
+
+function view(invitation: WholeInvitation, { config, now }: Context) {
+  const { id, site, email, mail, createdAt, expiresAt } = invitation;
+  return {
+    id,
+    site: { id: site.id, hostname: siteHostname(config, site.name) },
+    email,
+    status: invitationStatusAt(invitation, now),
+    expires_at: expiresAt,
+    mail: mail.status,
+    created_at: createdAt,
+  };
+}
+
+/** For whom it is addressed to. */
+export function invitationView(invitation: WholeInvitation, context: Context): z.output<typeof invitationSchema> {
+  const shown = view(invitation, context);
+  const nextAction = `Accept it with POST /v1/invitations/${shown.id}/accept, if the owner of this account agrees.`;
+  return shown.status === 'open' ? { ...shown, next_action: nextAction } : shown;
+}
+
+/** For the owner of the site. */
+export function siteInvitationView(
+  invitation: WholeInvitation,
+  context: Context,
+): z.output<typeof siteInvitationSchema> {
+  const shown = view(invitation, context);
+  const nextAction = remedy(shown);
+  return { ...shown, invitation_id: shown.id, ...(nextAction === undefined ? {} : { next_action: nextAction }) };
+}
+
+function remedy({ id, site, status, mail, email }: ReturnType<typeof view>): string | undefined {
+  const withdrawal = `DELETE /v1/sites/${site.id}/invitations/${id}`;
+  if (status === 'expired') return `Withdraw it with ${withdrawal}, then invite ${email} again.`;
+  if (status !== 'open') return undefined;
+  if (mail === 'failed') {
+    return `The mail could not be delivered. If the address is wrong, withdraw this with ${withdrawal} and invite the right one.`;
+  }
+  return `Wait for ${email} to accept: read GET /v1/sites/${site.id}/collaborators again later.`;
+}

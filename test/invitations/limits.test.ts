@@ -1,0 +1,125 @@
+/** Invitations where they end: by time, caps, addresses that are none, archived sites, and a platform without mail. */
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { type Answer, type Caller, createWorld, errorOf, type World } from '../api/world.ts';
+import { createUnsentWorld, type People, people } from './world.ts';
+
+const dayMs = 24 * 3600_000;
+
+let world: World;
+let ask: People;
+let owner: Caller;
+
+beforeAll(async () => {
+  world = await createUnsentWorld();
+  ask = people(world);
+  owner = await world.newCaller();
+});
+afterAll(() => world.close());
+
+const refusal = (answer: Answer) => {
+  const { code, message, next_action } = errorOf(answer);
+  return { status: answer.status, code, message, nextAction: next_action };
+};
+let strangers = 0;
+const newAddress = () => `stranger-${++strangers}@example.com`;
+
+test('an invitation is over for everybody at its end, and holds its address until it is withdrawn', async () => {
+  const late = await createUnsentWorld();
+  try {
+    const ask = people(late);
+    const [owner, guest] = [await late.newCaller(), await late.newCaller()];
+    const email = await ask.emailOf(guest);
+    const site = await ask.newSite(owner);
+    const { body: invited } = await ask.invite(owner, site.id, email);
+    late.skip(14 * dayMs);
+    // No worker runs here: nobody has written the end down.
+    expect(refusal(await ask.accept(guest, invited.id))).toMatchObject({ status: 410, code: 'expired' });
+    expect((await guest.call('GET', '/v1/invitations')).body.items).toEqual([]);
+    const [listed] = (await owner.call('GET', `/v1/sites/${site.id}/invitations`)).body.items;
+    expect(listed).toMatchObject({ id: invited.id, status: 'expired', next_action: expect.stringContaining('DELETE') });
+    expect(refusal(await ask.invite(owner, site.id, email))).toMatchObject({
+      code: 'already_invited',
+      nextAction: expect.stringContaining(invited.id),
+    });
+    expect((await ask.withdraw(owner, site.id, invited.id)).body.status).toBe('withdrawn');
+    expect((await ask.invite(owner, site.id, email)).status).toBe(200);
+  } finally {
+    await late.close();
+  }
+});
+
+test('collaborators and open invitations are capped together for each site, for owners alone to lift', async () => {
+  const limit = world.config.limits.collaborators_per_site;
+  const site = await ask.newSite(owner);
+  const member = await ask.newCollaborator(owner, site.id);
+  for (let count = 1; count < limit; count++) expect((await ask.invite(owner, site.id, newAddress())).status).toBe(200);
+  const over = refusal(await ask.invite(owner, site.id, newAddress()));
+  expect(over).toMatchObject({ status: 402, code: 'plan_limit', message: expect.stringContaining('this site') });
+  await ask.remove(owner, site.id, member.accountId);
+  expect((await ask.invite(owner, site.id, newAddress())).status).toBe(200);
+});
+
+test('addresses that are not plain are invalid_email', async () => {
+  const site = await ask.newSite(owner);
+  const odd = [
+    '',
+    'x',
+    'a@b',
+    'a@b@example.com',
+    'A <a@example.com>',
+    'a@example.com, b@example.com',
+    'a@example.com\nbcc: x',
+    7,
+  ];
+  for (const email of odd) {
+    const { status, code } = refusal(await ask.invite(owner, site.id, email as string));
+    expect({ email, status, code }).toEqual({ email, status: 400, code: 'invalid_email' });
+  }
+});
+
+test('an archived site invites nobody, and still can be left by those who are on it', async () => {
+  const site = await ask.newSite(owner);
+  const member = await ask.newCollaborator(owner, site.id);
+  const { body: invited } = await ask.invite(owner, site.id, newAddress());
+  await owner.call('POST', `/v1/sites/${site.id}/archive`);
+  expect(refusal(await ask.invite(owner, site.id, newAddress())).code).toBe('site_archived');
+  expect((await ask.withdraw(owner, site.id, invited.id)).body.status).toBe('withdrawn');
+  expect((await ask.remove(owner, site.id, member.accountId)).status).toBe(200);
+});
+
+test('a platform that cannot send mail cannot invite, whatever the call carries; the lists go on', async () => {
+  const silent = await createWorld();
+  try {
+    const owner = await silent.newCaller();
+    const site = await people(silent).newSite(owner);
+    const invite = (raw: string) => owner.call('POST', `/v1/sites/${site.id}/collaborators`, { raw });
+    for (const raw of ['{"email":"a@example.com"}', '{']) {
+      expect(refusal(await invite(raw))).toMatchObject({ status: 503, code: 'invitations_unavailable' });
+    }
+    expect((await owner.call('GET', '/v1/invitations')).body.items).toEqual([]);
+    expect((await owner.call('GET', `/v1/sites/${site.id}/collaborators`)).body.items).toHaveLength(1);
+    expect((await owner.call('GET', '/v1/account')).body.capabilities.mail).toBe(false);
+  } finally {
+    await silent.close();
+  }
+});
+
+test('one address is not written to without end', async () => {
+  const strict = await createUnsentWorld({ FRONTAGE_RATE_SCALE: '1' });
+  try {
+    const ask = people(strict);
+    const owner = await strict.newCaller();
+    const site = await ask.newSite(owner);
+    for (let count = 0; count < 5; count++) {
+      const { body } = await ask.invite(owner, site.id, 'worn@example.com');
+      expect((await ask.withdraw(owner, site.id, body.id)).status).toBe(200);
+    }
+    const answer = await ask.invite(owner, site.id, 'worn@example.com');
+    expect(refusal(answer)).toMatchObject({ status: 429, code: 'rate_limited' });
+    expect(Number(answer.headers.get('retry-after'))).toBeGreaterThan(0);
+    strict.skip(3600_000);
+    expect((await ask.invite(owner, site.id, 'worn@example.com')).status).toBe(200);
+  } finally {
+    await strict.close();
+  }
+});

@@ -1,0 +1,75 @@
+/** Calls at the same moment. `FRONTAGE_LONG=1` runs the full numbers: 1,000 invitations, 500 acceptances against withdrawals. */
+import { setTimeout as pause } from 'node:timers/promises';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { type Answer, type Caller, errorOf, type World } from '../api/world.ts';
+import { createUnsentWorld, type People, people } from './world.ts';
+
+const long = process.env.FRONTAGE_LONG === '1';
+const invitations = long ? 1000 : 100;
+const rounds = long ? 500 : 50;
+
+let world: World;
+let ask: People;
+let owner: Caller;
+
+beforeAll(async () => {
+  world = await createUnsentWorld();
+  // Two API processes on one database.
+  await world.start();
+  ask = people(world);
+  owner = await world.newCaller();
+});
+afterAll(() => world.close());
+
+const outcome = (answer: Answer) => (answer.status === 200 ? answer.body.status : errorOf(answer).code);
+function tally(words: string[]): Record<string, number> {
+  const counts: Record<string, number> = {};
+  for (const word of words) counts[word] = (counts[word] ?? 0) + 1;
+  return counts;
+}
+
+test('of many invitations of one address to one site at the same moment exactly one is open', async () => {
+  const site = await ask.newSite(owner);
+  const answers = await Promise.all(
+    Array.from({ length: invitations }, () => ask.invite(owner, site.id, 'one@example.com')),
+  );
+  expect(tally(answers.map(outcome))).toEqual({ open: 1, already_invited: invitations - 1 });
+  const { body } = await owner.call('GET', `/v1/sites/${site.id}/invitations`);
+  expect(body.items).toHaveLength(1);
+  const mails = await world.deps.em().execute('select id from mail');
+  expect(mails).toHaveLength(1);
+}, 180_000);
+
+test('the cap of a site holds under invitations at the same moment', async () => {
+  const site = await ask.newSite(owner);
+  const limit = world.config.limits.collaborators_per_site;
+  const answers = await Promise.all(
+    Array.from({ length: limit + 10 }, (_, at) => ask.invite(owner, site.id, `guest-${at}@example.com`)),
+  );
+  expect(tally(answers.map(outcome))).toEqual({ open: limit, plan_limit: 10 });
+});
+
+test('an acceptance against a withdrawal: one of them wins, and both sides and the site agree which', async () => {
+  const guest = await world.newCaller();
+  const email = await ask.emailOf(guest);
+  const site = await ask.newSite(owner);
+  const won: string[] = [];
+  for (let round = 0; round < rounds; round++) {
+    const { body: invited } = await ask.invite(owner, site.id, email);
+    const withdraw = async () => {
+      // An acceptance reads more before it locks: from round to round the withdrawal comes a little later.
+      await pause(round % 10);
+      return await ask.withdraw(owner, site.id, invited.id);
+    };
+    const [accepted, withdrawn] = (await Promise.all([ask.accept(guest, invited.id), withdraw()])).map(outcome);
+    const inside = (await guest.call('GET', `/v1/sites/${site.id}`)).status === 200;
+    expect([accepted, withdrawn, inside]).toEqual(
+      inside ? ['accepted', 'invitation_accepted', true] : ['not_found', 'withdrawn', false],
+    );
+    won.push(inside ? 'acceptance' : 'withdrawal');
+    if (inside) await ask.remove(owner, site.id, guest.accountId);
+  }
+  // Otherwise there was no race.
+  expect(Object.keys(tally(won)).sort()).toEqual(['acceptance', 'withdrawal']);
+  console.info(`of ${rounds} races: ${JSON.stringify(tally(won))}`);
+}, 180_000);

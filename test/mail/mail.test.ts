@@ -1,0 +1,196 @@
+/** Mails as they arrive: through the outbox, a workflow and a real SMTP server. */
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { Mail } from '../../db/entities/mail.ts';
+import { settleMail } from '../../db/mail.ts';
+import type { Caller, Logged } from '../api/world.ts';
+import { type People, people } from '../invitations/world.ts';
+import { until } from '../stack/until.ts';
+import { createMailWorld, type MailWorld } from './world.ts';
+
+let world: MailWorld;
+let ask: People;
+let owner: Caller;
+let site: { id: string; name: string };
+/** Told to the mail server, by the address they are about. */
+const refusing = new Map<string, number>();
+const hangingUp = new Set<string>();
+let count = 0;
+
+beforeAll(async () => {
+  world = await createMailWorld({
+    recipient: (address) => refusing.get(address),
+    taken: ([to = '']) => (hangingUp.delete(to) ? 'hang up' : undefined),
+  });
+  ask = people(world);
+  owner = await world.newCaller();
+  site = await ask.newSite(owner);
+}, 60_000);
+afterAll(() => world?.close());
+
+const newAddress = () => `guest-${++count}@example.com`;
+
+async function invitation(id: string) {
+  const { body } = await owner.call('GET', `/v1/sites/${site.id}/invitations`);
+  return body.items.find((one: { id: string }) => one.id === id);
+}
+
+test('an invitation arrives, once, at the invited address, with a link that names it and the hostname', async () => {
+  const to = newAddress();
+  const { body } = await ask.invite(owner, site.id, to);
+  const [mail] = await until(
+    () => world.mailsTo(to),
+    ({ length }) => length > 0,
+  );
+  await until(
+    () => invitation(body.id),
+    (one) => one.mail === 'sent',
+  );
+  expect(world.mailsTo(to)).toHaveLength(1);
+  const hostname = `${site.name}.sites.localhost`;
+  expect(mail).toMatchObject({ to: [to], from: 'hello@localhost', subject: `You are invited to work on ${hostname}` });
+  for (const form of [mail?.text, mail?.html]) {
+    expect(form).toContain(hostname);
+    expect(form).toContain(`${world.config.baseUrl}/invitations/${body.id}`);
+    expect(form).not.toContain('Do not say this aloud');
+  }
+  expect(mail?.headers['message-id']).toMatch(/^<mail_[0-9a-z]{26}@localhost>$/);
+  expect(mail?.headers['auto-submitted']).toBe('auto-generated');
+});
+
+test('a mail fetches nothing, runs nothing and follows nobody', async () => {
+  const to = newAddress();
+  await ask.invite(owner, site.id, to);
+  const [mail] = await until(
+    () => world.mailsTo(to),
+    ({ length }) => length > 0,
+  );
+  expect(mail?.html).not.toMatch(/<(img|script|link|iframe|object|video|audio)\b|@import|url\(|\son\w+=/i);
+  const addresses = [...(mail?.html ?? '').matchAll(/https?:\/\/[^"<\s]+/g)].map(([address]) => new URL(address));
+  expect(new Set(addresses.map(({ origin }) => origin))).toEqual(new Set([world.config.baseUrl]));
+  expect(addresses.every(({ search }) => search === '')).toBe(true);
+});
+
+test('once it is sent, neither address nor words of a mail are kept', async () => {
+  const to = newAddress();
+  const { body } = await ask.invite(owner, site.id, to);
+  await until(
+    () => invitation(body.id),
+    (one) => one.mail === 'sent',
+  );
+  const [row] = await world.deps
+    .em()
+    .execute<{ mail: string }[]>(
+      'select to_jsonb(m)::text as mail from mail m join invitation i on i.mail_id = m.id where i.id = ?',
+      [body.id],
+    );
+  expect(JSON.parse(row?.mail ?? '')).toMatchObject({ status: 'sent', sealed: null, failure: null });
+  expect(row?.mail).not.toContain(to);
+});
+
+test('an address that the server refuses for ever ends its mail, and the record says so', async () => {
+  const to = newAddress();
+  refusing.set(to, 550);
+  const { body } = await ask.invite(owner, site.id, to);
+  const failed = await until(
+    () => invitation(body.id),
+    (one) => one.mail !== 'queued',
+  );
+  expect(failed).toMatchObject({ status: 'open', mail: 'failed', next_action: expect.stringContaining('DELETE') });
+  expect(world.mailsTo(to)).toEqual([]);
+  const mails = await world.deps.em().find(Mail, { status: 'failed' });
+  expect(mails.map(({ failure }) => failure)).toContain('the mail server of the address refused it (550)');
+});
+
+test('an address that is refused for now gets its mail at a later try, once', async () => {
+  const to = newAddress();
+  refusing.set(to, 451);
+  const { body } = await ask.invite(owner, site.id, to);
+  await until(
+    () => world.logged,
+    (lines) => lines.some(({ msg }) => msg === 'a mail waits'),
+  );
+  expect(await invitation(body.id)).toMatchObject({ mail: 'queued' });
+  refusing.delete(to);
+  await until(
+    () => invitation(body.id),
+    (one) => one.mail === 'sent',
+  );
+  expect(world.mailsTo(to)).toHaveLength(1);
+});
+
+test('a connection lost after the server took a mail makes it two at most, under one Message-ID', async () => {
+  const to = newAddress();
+  hangingUp.add(to);
+  const { body } = await ask.invite(owner, site.id, to);
+  await until(
+    () => invitation(body.id),
+    (one) => one.mail === 'sent',
+  );
+  const mails = world.mailsTo(to);
+  expect(mails).toHaveLength(2);
+  expect(new Set(mails.map(({ headers }) => headers['message-id'])).size).toBe(1);
+  expect(new Set(mails.map(({ headers }) => headers.date)).size).toBe(1);
+});
+
+test('the mail of an invitation that is withdrawn first is not sent', async () => {
+  const to = newAddress();
+  refusing.set(to, 451);
+  const { body } = await ask.invite(owner, site.id, to);
+  expect((await ask.withdraw(owner, site.id, body.id)).body.mail).toBe('failed');
+  refusing.delete(to);
+  const handle = world.deps.temporal.workflow.getHandle(`mail:${await mailIdOf(body.id)}`);
+  expect(await handle.result()).toEqual({ status: 'failed' });
+  expect(world.mailsTo(to)).toEqual([]);
+});
+
+test('a mail is settled once, whatever comes after', async () => {
+  const to = newAddress();
+  const { body } = await ask.invite(owner, site.id, to);
+  await until(
+    () => invitation(body.id),
+    (one) => one.mail === 'sent',
+  );
+  const again = settleMail(world.deps.em(), world.clock, await mailIdOf(body.id), {
+    status: 'failed',
+    failure: 'late',
+  });
+  expect(await again).toBe(false);
+  expect((await invitation(body.id)).mail).toBe('sent');
+});
+
+test('no address, link or word of a mail stands in a log or in a history', async () => {
+  const to = newAddress();
+  refusing.set(to, 451);
+  const { body } = await ask.invite(owner, site.id, to);
+  const mailId = await mailIdOf(body.id);
+  const waits = (line: Logged) => line.msg === 'a mail waits' && line.mailId === mailId;
+  await until(
+    () => world.logged.filter(waits),
+    ({ length }) => length > 0,
+  );
+  refusing.set(to, 554);
+  await until(
+    () => invitation(body.id),
+    (one) => one.mail === 'failed',
+  );
+  const ids = [`mail:${mailId}`, `invitation:${body.id}`];
+  const histories = await Promise.all(ids.map((id) => world.deps.temporal.workflow.getHandle(id).fetchHistory()));
+  const told = JSON.stringify([histories.map(readable), world.logged]);
+  for (const shown of ['not_taken', 'the mail server did not take it (451)', mailId])
+    expect(told.includes(shown)).toBe(true);
+  for (const secret of [to, '/invitations/inv_', 'refused on purpose']) expect(told.includes(secret)).toBe(false);
+});
+
+async function mailIdOf(invitationId: string): Promise<string> {
+  const [row] = await world.deps
+    .em()
+    .execute<{ mail_id: string }[]>('select mail_id from invitation where id = ?', [invitationId]);
+  return row?.mail_id ?? '';
+}
+
+/** Payloads are base64 in a history's JSON; here they are text. */
+function readable(history: unknown): string {
+  return JSON.stringify(history).replace(/"data":"([\w+/=]*)"/g, (_all, data) =>
+    Buffer.from(data, 'base64').toString(),
+  );
+}
