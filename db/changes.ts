@@ -14,11 +14,15 @@ export type Changes = {
   close(): Promise<void>;
 };
 
-/** Starts to listen, and goes on through losses of the connection. */
+const patienceMs = 5_000;
+const retryAfterMs = 500;
+
+/** Starts to listen, and goes on through losses of the connection. A loss is one line in the log, and so is its end. */
 export function openChanges(databaseUrl: string, log: Logger): Changes {
   const listeners = new Map<Channel, Set<Listener>>(channels.map((channel) => [channel, new Set()]));
   let client: pg.Client | undefined;
   let retry: NodeJS.Timeout | undefined;
+  let interrupted = false;
   let closed = false;
 
   function tell(channel: Channel, id: string | undefined): void {
@@ -28,17 +32,14 @@ export function openChanges(databaseUrl: string, log: Logger): Changes {
   function lost(failed: pg.Client, error?: Error): void {
     if (closed || failed !== client) return;
     client = undefined;
-    log.warn({ err: error }, 'listening for changes was interrupted');
+    if (!interrupted) log.warn({ err: error }, 'listening for changes was interrupted');
+    interrupted = true;
     failed.end().catch(() => {});
-    retry = setTimeout(connect, 500);
+    retry = setTimeout(connect, retryAfterMs);
   }
 
   async function connect(): Promise<void> {
-    const next = new pg.Client({
-      connectionString: databaseUrl,
-      keepAlive: true,
-      application_name: 'frontage changes',
-    });
+    const next = openClient(databaseUrl);
     client = next;
     next.on('error', (error) => lost(next, error));
     next.on('end', () => lost(next));
@@ -46,10 +47,13 @@ export function openChanges(databaseUrl: string, log: Logger): Changes {
     try {
       await next.connect();
       for (const channel of channels) await next.query(`listen ${channel}`);
-      for (const channel of channels) tell(channel, undefined);
     } catch (error) {
       lost(next, error as Error);
+      return;
     }
+    if (interrupted) log.info('listening for changes again');
+    interrupted = false;
+    for (const channel of channels) tell(channel, undefined);
   }
 
   void connect();
@@ -64,6 +68,18 @@ export function openChanges(databaseUrl: string, log: Logger): Changes {
       await client?.end().catch(() => {});
     },
   };
+}
+
+/** A server that takes the connection and says nothing is given up on, in connecting as in each question. */
+function openClient(databaseUrl: string): pg.Client {
+  return new pg.Client({
+    connectionString: databaseUrl,
+    application_name: 'frontage changes',
+    keepAlive: true,
+    keepAliveInitialDelayMillis: patienceMs,
+    connectionTimeoutMillis: patienceMs,
+    query_timeout: patienceMs,
+  });
 }
 
 /**
