@@ -57,6 +57,8 @@ const schema = z.object({
   DOCKER_HOST: z.string().default(''),
   /** Bare git repositories; `none` for a deployment that holds none. */
   FRONTAGE_REPOSITORIES: z.string().default(''),
+  /** Clones, fetches and pushes that one API process serves at the same time. */
+  FRONTAGE_GIT_SLOTS: z.coerce.number().int().min(1).max(1024).default(16),
   FRONTAGE_STORE: z.string().default(''),
   /** Whether files can come without git: assets, upload links, built output. */
   FRONTAGE_FILES: z.enum(['on', 'off']).default('on'),
@@ -112,6 +114,7 @@ export function readConfig(env: NodeJS.ProcessEnv = process.env) {
     sandbox: e.FRONTAGE_SANDBOX,
     dockerHost: e.DOCKER_HOST,
     repositoriesDir: repositories === undefined ? undefined : resolve(repositories),
+    gitSlots: e.FRONTAGE_GIT_SLOTS,
     storeDir: resolve(e.FRONTAGE_STORE || `${e.FRONTAGE_DATA}/store`),
     files: e.FRONTAGE_FILES === 'on',
     secret: e.FRONTAGE_SECRET,

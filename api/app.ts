@@ -43,7 +43,10 @@ export async function buildApp(deps: Deps): Promise<Api> {
   await shareLimits(app, deps);
   await describeApi(app, deps.config);
 
-  gitRoutes(app, deps);
+  await app.register(async function git(scope: Api) {
+    limitAddresses(scope, deps, 'git');
+    gitRoutes(scope, deps);
+  });
 
   await app.register(async function browser(scope: Api) {
     await serveBrowsers(scope, deps);

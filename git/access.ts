@@ -8,10 +8,13 @@ import { isId } from '../ids.ts';
 
 /** A refusal in git's own manner: a status, and a line of plain text that git prints behind `remote:`. */
 export class GitRefusal extends Error {
-  readonly status: 400 | 401 | 403 | 404 | 503;
-  constructor(status: GitRefusal['status'], message: string) {
+  readonly status: 400 | 401 | 403 | 404 | 429 | 503;
+  /** When it is worth to ask again. */
+  readonly retryAfterSeconds: number | undefined;
+  constructor(status: GitRefusal['status'], message: string, retryAfterSeconds?: number) {
     super(message);
     this.status = status;
+    this.retryAfterSeconds = retryAfterSeconds;
   }
 }
 

@@ -4,27 +4,37 @@ import { Readable } from 'node:stream';
 import { createGunzip } from 'node:zlib';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Deps } from '../deps.ts';
+import { AppError } from '../errors.ts';
 import { type Place, runGit } from '../providers/repositories/git.ts';
 import { sweepRepository } from '../providers/repositories/leftovers.ts';
 import { type Address, GitRefusal, noRepository, parseAddress, requireAccess } from './access.ts';
 import { answerHook, assertHookRuns, type Push, refusal } from './hook.ts';
-import { flush, pktLine } from './pkt-line.ts';
+import { flush, pktLine, refusalOf } from './pkt-line.ts';
 import { judgePush } from './push.ts';
 import { readPlatformFiles } from './rules.ts';
-import { type Exchange, type Service, serveGit } from './serve.ts';
+import { type Exchange, type GitTimes, type Service, serveGit } from './serve.ts';
+import { openSlots, type SlotLimits, type Slots } from './slots.ts';
 
+type Request = Omit<Exchange, 'hangUp' | 'onExit'>;
 type GitDeps = Pick<Deps, 'config' | 'clock' | 'log' | 'em' | 'repositories'>;
 
-/** Patience in milliseconds: with a silent client, and with a push that has arrived. */
-export type GitTimes = { idleMs: number; workMs: number };
-const usualTimes: GitTimes = { idleMs: 60_000, workMs: 300_000 };
+const usualTimes: GitTimes = { idleMs: 60_000, workMs: 300_000, slowMs: 60_000, bytesPerSecondMin: 8_192 };
 
 // What a fetch asks for: a line of 50 bytes for each commit that the client has.
 const fetchBytesMax = 16_777_216;
 
 /** Adds the routes. They bring their own bodies, errors and access, and ask for no bearer token. */
-export function gitRoutes<App extends FastifyInstance>(app: App, deps: GitDeps, times = usualTimes): void {
+export function gitRoutes<App extends FastifyInstance>(app: App, deps: GitDeps, options: GitOptions = {}): void {
   assertHookRuns();
+  const running = deps.config.gitSlots;
+  const slots = openSlots({
+    running,
+    perSite: Math.ceil(running / 2),
+    waiting: 8 * running,
+    waitMs: 20_000,
+    ...options.slots,
+  });
+  const times = { ...usualTimes, ...options.times };
   const platform = readPlatformFiles();
   app.register(
     async (git) => {
@@ -39,34 +49,34 @@ export function gitRoutes<App extends FastifyInstance>(app: App, deps: GitDeps, 
         { exposeHeadRoute: false, config: { operation: 'git.refs' } },
         async (request, reply) => {
           const service = parseService(request.query.service);
-          const { place } = await open(deps, request, service);
-          return advertise(place, service, parseProtocol(request), reply);
+          const { place, address } = await open(deps, request, service);
+          const release = await slots.take(address.siteId);
+          return advertise(place, service, parseProtocol(request), reply).finally(release);
         },
       );
       git.post<Named>('/:name/git-upload-pack', { config: { operation: 'git.fetch' } }, async (request, reply) => {
-        const { place } = await open(deps, request, 'git-upload-pack');
-        const { idleMs, workMs } = times;
-        return answer(request, reply, {
+        const { place, address } = await open(deps, request, 'git-upload-pack');
+        return answer(slots, address, request, reply, {
           service: 'git-upload-pack',
           dir: place.dir,
           protocol: parseProtocol(request),
           body: bodyOf(request),
           bodyBytesMax: fetchBytesMax,
           tooLarge: ['The list of commits that this clone has is too long: clone anew.'],
-          idleMs,
-          workMs,
+          times,
         });
       });
       git.post<Named>('/:name/git-receive-pack', { config: { operation: 'git.push' } }, async (request, reply) => {
         const { place, address } = await open(deps, request, 'git-receive-pack');
         await sweepRepository(place.dir);
-        return answer(request, reply, pushOf(deps, platform, place, address, bodyOf(request), times));
+        return answer(slots, address, request, reply, pushOf(deps, platform, place, address, bodyOf(request), times));
       });
     },
     { prefix: '/git' },
   );
 }
 
+export type GitOptions = { times?: Partial<GitTimes>; slots?: Partial<SlotLimits> };
 type Named = { Params: { name: string } };
 
 function parseService(service: unknown): Service {
@@ -126,7 +136,7 @@ function pushOf(
   { siteId, repository }: Address,
   body: Readable,
   times: GitTimes,
-): Exchange {
+): Request {
   const { limits } = deps.config;
   const judge = async ({ quarantine, updates }: Push): Promise<string[]> => {
     const main = (await deps.repositories?.head(siteId, repository)) ?? null;
@@ -150,12 +160,28 @@ function pushOf(
         channel.end("refused\nThe push could not be checked, by a fault on the service's side. Nothing has changed.\n");
       });
     },
-    ...times,
+    times,
   };
 }
 
 /** Sends what git says. The status waits for its first words, so that a request which git cannot read is told so. */
-async function answer(request: FastifyRequest, reply: FastifyReply, exchange: Exchange): Promise<FastifyReply> {
+async function answer(
+  slots: Slots,
+  { siteId }: Address,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  wanted: Request,
+): Promise<FastifyReply> {
+  const type = `application/x-${wanted.service}-result`;
+  const release = await slots.take(siteId).catch((error: unknown) => {
+    if (error instanceof GitRefusal) return error;
+    throw error;
+  });
+  if (release instanceof GitRefusal) {
+    await drain(wanted);
+    return neverCached(reply).type(type).send(refusalOf(wanted.service, release.message));
+  }
+  const exchange = { ...wanted, hangUp: () => reply.raw.destroy(), onExit: release };
   const pieces = serveGit(exchange);
   reply.raw.on('close', () => {
     if (!reply.raw.writableFinished) exchange.body.destroy(new Error('the client went away'));
@@ -169,7 +195,16 @@ async function answer(request: FastifyRequest, reply: FastifyReply, exchange: Ex
     yield first.value;
     yield* pieces;
   }
-  return neverCached(reply).type(`application/x-${exchange.service}-result`).send(Readable.from(all()));
+  return neverCached(reply).type(type).send(Readable.from(all()));
+}
+
+/** Reads what is sent to its end: a client listens for an answer when it has said all. */
+async function drain({ body, bodyBytesMax }: Request): Promise<void> {
+  let bytes = 0;
+  for await (const chunk of body) {
+    bytes += (chunk as Buffer).length;
+    if (bytes > bodyBytesMax) return;
+  }
 }
 
 function neverCached(reply: FastifyReply): FastifyReply {
@@ -179,9 +214,10 @@ function neverCached(reply: FastifyReply): FastifyReply {
 }
 
 function answerError(deps: GitDeps, error: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply {
-  const known = error instanceof GitRefusal ? error : undefined;
+  const known = error instanceof GitRefusal || error instanceof AppError ? error : undefined;
   const status = known?.status ?? statusOf(error);
   if (status >= 500 && !known) deps.log.error({ err: error, reqId: request.id }, 'git over HTTP failed');
+  if (known?.retryAfterSeconds !== undefined) reply.header('retry-after', known.retryAfterSeconds);
   if (status === 401) reply.header('www-authenticate', 'Basic realm="git", charset="UTF-8"');
   // The rest of a body that nobody reads would stand before the next request.
   if (request.method === 'POST') reply.header('connection', 'close');

@@ -13,3 +13,10 @@ export function pktLine(text: string): string {
 export function fatalAnswer(lines: readonly string[], last: string): string {
   return lines.map((line) => pktLine(`\x02${line}\n`)).join('') + pktLine(`\x03${last}\n`) + flush;
 }
+
+/** An answer that is nothing but a refusal, in the words of the service. */
+export function refusalOf(service: 'git-upload-pack' | 'git-receive-pack', message: string): string {
+  return service === 'git-upload-pack'
+    ? pktLine(`ERR ${message}\n`)
+    : fatalAnswer([message], 'Refused. Nothing has changed.');
+}

@@ -46,25 +46,32 @@ function judgeRef({ limits }: Rules, { ref, to }: RefUpdate): Verdict | undefine
   return refuse(ref, 'cannot be deleted by a push', 'Push commits that undo the work instead (git revert).');
 }
 
+/** All that is asked of git is asked at once: each question is a process, and most of its time is its start. */
 async function judgeTip(
   rules: Rules,
   place: Place,
   { ref, from, to }: { ref: string; from: string | null; to: string },
 ): Promise<Verdict[]> {
-  if (!(await hasObject(place, to, 'commit'))) {
+  const asked = Promise.all([
+    readFiles(place, to, rules.limits.site_files + 1),
+    diffTrees(place, from, to),
+    judgeNewHistory(place, from, to),
+  ]);
+  const answers = await asked.catch(async (error: unknown) => {
+    // git has no answers about what is no commit.
+    if (await hasObject(place, to, 'commit')) throw error;
+    return undefined;
+  });
+  if (!answers || !(answers[2].isCommit || (await hasObject(place, to, 'commit')))) {
     return [refuse(ref, 'would not point at a commit', 'Push a commit: git push origin HEAD:main')];
   }
-  const rewrites = ref === 'refs/heads/main' && from !== null && !(await isAncestor(place, from, to));
-  if (rewrites) {
+  const [files, differences, history] = answers;
+  const goesForward = from === null || history.isOnTop || ref !== 'refs/heads/main';
+  if (!goesForward && !(await isAncestor(place, from, to))) {
     const remedy = 'Bring in what the site has first (git pull --rebase), then push without --force.';
     return [refuse(ref, 'can only go forward: this push would drop commits that the site has', remedy)];
   }
-  const [files, differences, history] = await Promise.all([
-    readFiles(place, to, rules.limits.site_files + 1),
-    diffTrees(place, from, to),
-    judgeNewHistory(place, to),
-  ]);
-  const verdicts = [...judgeTree(rules, files, differences), ...history];
+  const verdicts = [...judgeTree(rules, files, differences), ...history.verdicts];
   return verdicts.length > 0 ? verdicts : judgeContents(rules, place, differences);
 }
 
@@ -78,12 +85,21 @@ async function readFiles(place: Place, commit: string, countMax: number): Promis
   return files;
 }
 
-async function judgeNewHistory(place: Place, commit: string): Promise<Verdict[]> {
-  for await (const path of walkHistory(place, commit)) {
-    const verdict = judgeHistory(path);
-    if (verdict) return [verdict];
+/** What a walk through the new commits tells: faults, and by the way that `to` is one of them and that one stands on `from`. */
+type History = { isCommit: boolean; isOnTop: boolean; verdicts: Verdict[] };
+
+async function judgeNewHistory(place: Place, from: string | null, to: string): Promise<History> {
+  const history: History = { isCommit: false, isOnTop: false, verdicts: [] };
+  for await (const step of walkHistory(place, to)) {
+    if ('path' in step) {
+      const verdict = judgeHistory(step.path);
+      if (verdict) return { ...history, verdicts: [verdict] };
+    } else {
+      history.isCommit ||= step.commit === to;
+      history.isOnTop ||= from !== null && step.parents.includes(from);
+    }
   }
-  return [];
+  return history;
 }
 
 async function judgeContents(rules: Rules, place: Place, differences: readonly Difference[]): Promise<Verdict[]> {

@@ -4,10 +4,16 @@
  */
 import { spawn } from 'node:child_process';
 import type { Duplex, Readable, Writable } from 'node:stream';
-import { gitEnvironment } from '../providers/repositories/git.ts';
+import { gitEnvironment, withinMemory } from '../providers/repositories/git.ts';
 import { fatalAnswer } from './pkt-line.ts';
 
 export type Service = 'git-upload-pack' | 'git-receive-pack';
+
+/**
+ * Patience, in milliseconds: with a silent client (`idleMs`), with a push that has arrived (`workMs`), and with a client that sends or takes less than
+ * `bytesPerSecondMin` on average (`slowMs`): whoever sends a byte a minute would hold a place for ever.
+ */
+export type GitTimes = { idleMs: number; workMs: number; slowMs: number; bytesPerSecondMin: number };
 
 export type Exchange = {
   service: Service;
@@ -20,11 +26,13 @@ export type Exchange = {
   bodyBytesMax: number;
   /** What the pusher reads when the body is larger than that. */
   tooLarge: string[];
-  /** Longest silence of the client, and longest work after a push has arrived. */
-  idleMs: number;
-  workMs: number;
+  times: GitTimes;
   /** Answers the `pre-receive` hook; for pushes alone. */
   onHook?: (channel: Duplex) => void;
+  /** Ends the connection to a client that is not worth waiting for. */
+  hangUp: () => void;
+  /** Called once git has ended, however it did. */
+  onExit: () => void;
 };
 
 /** How long git gets to end by itself when it is stopped. */
@@ -38,20 +46,34 @@ export async function* serveGit(exchange: Exchange): AsyncGenerator<Buffer | str
     exchange.body.destroy(new Error(reason));
   };
   let isWorking = false;
-  const timer = setTimeout(() => stop(isWorking ? 'took too long' : 'fell silent'), exchange.idleMs);
+  const { idleMs, workMs, slowMs, bytesPerSecondMin } = exchange.times;
+  const abandon = (reason: string) => {
+    stop(reason);
+    exchange.hangUp();
+  };
+  const timer = setTimeout(() => abandon('fell silent'), idleMs);
+  const began = performance.now();
+  let bytes = 0;
+  const moved = (chunk: Buffer) => {
+    timer.refresh();
+    bytes += chunk.length;
+    const patienceMs = slowMs + (bytes / bytesPerSecondMin) * 1000;
+    if (performance.now() - began > patienceMs) abandon('is too slow');
+  };
   const isLarge = { value: false };
-  const fed = feed(exchange, git, timer, isLarge).then(() => {
+  const fed = feed(exchange, git, moved, isLarge).then(() => {
     if (exchange.service !== 'git-receive-pack') return;
     isWorking = true;
     clearTimeout(timer);
   });
   fed.catch(() => git.stop());
-  const work = fed.then(() => (isWorking ? setTimeout(() => stop('took too long'), exchange.workMs) : undefined));
+  const work = fed.then(() => (isWorking ? setTimeout(() => stop('took too long'), workMs) : undefined));
   work.catch(() => {});
   try {
     for await (const chunk of git.stdout.iterator({ destroyOnReturn: false })) {
-      if (!isWorking) timer.refresh();
       if (!isLarge.value) yield chunk as Buffer;
+      // After the reader has taken it.
+      if (!isWorking) moved(chunk as Buffer);
     }
     await fed;
     const status = await git.closed;
@@ -68,12 +90,12 @@ export async function* serveGit(exchange: Exchange): AsyncGenerator<Buffer | str
 async function feed(
   { body, bodyBytesMax }: Exchange,
   git: Git,
-  timer: NodeJS.Timeout,
+  moved: (chunk: Buffer) => void,
   isLarge: { value: boolean },
 ): Promise<void> {
   let bytes = 0;
   for await (const chunk of body) {
-    timer.refresh();
+    moved(chunk as Buffer);
     bytes += (chunk as Buffer).length;
     if (bytes > bodyBytesMax && !isLarge.value) {
       isLarge.value = true;
@@ -106,8 +128,9 @@ type Git = {
   words(): string;
 };
 
-function start({ service, dir, protocol, bodyBytesMax, onHook }: Exchange): Git {
-  const child = spawn('git', [service.slice('git-'.length), '--stateless-rpc', dir], {
+function start({ service, dir, protocol, bodyBytesMax, onHook, onExit }: Exchange): Git {
+  const [program, args] = withinMemory(['git', service.slice('git-'.length), '--stateless-rpc', dir]);
+  const child = spawn(program, args, {
     env: {
       ...gitEnvironment({ 'receive.maxInputSize': String(bodyBytesMax) }),
       ...(protocol === undefined ? {} : { GIT_PROTOCOL: protocol }),
@@ -120,7 +143,11 @@ function start({ service, dir, protocol, bodyBytesMax, onHook }: Exchange): Git 
   let isOver = false;
   let stopping: NodeJS.Timeout | undefined;
   const closed = new Promise<number | null>((done, failed) => {
-    child.on('error', failed);
+    child.on('error', (error) => {
+      onExit();
+      failed(error);
+    });
+    child.on('exit', onExit);
     child.on('close', (status) => {
       isOver = true;
       clearTimeout(stopping);

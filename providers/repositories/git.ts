@@ -18,10 +18,12 @@ const settings: Record<string, string> = {
   'core.fsync': 'objects,derived-metadata,reference',
   'core.fsyncMethod': 'batch',
   // Larger blobs are streamed and not deltified: a blob that inflates to gigabytes does not fill the memory.
-  'core.bigFileThreshold': '32m',
+  'core.bigFileThreshold': '8m',
   'core.packedGitLimit': '256m',
+  'core.deltaBaseCacheLimit': '32m',
   'pack.threads': '1',
-  'pack.windowMemory': '64m',
+  'pack.windowMemory': '32m',
+  'pack.deltaCacheSize': '32m',
   'gc.auto': '0',
   'maintenance.auto': 'false',
   'transfer.fsckObjects': 'true',
@@ -58,6 +60,14 @@ export function gitEnvironment(extra: Record<string, string> = {}): Record<strin
     environment[`GIT_CONFIG_VALUE_${index}`] = value;
   }
   return environment;
+}
+
+// What git holds beside mapped files. The settings above keep it far below; a pack that is made to inflate ends here.
+const dataKilobytesMax = 262_144;
+
+/** The command under a cap on memory, as program and arguments. The shell gives way to git at once. */
+export function withinMemory(command: readonly string[]): [program: string, args: string[]] {
+  return ['/bin/sh', ['-c', `ulimit -d ${dataKilobytesMax} && exec "$@"`, 'sh', ...command]];
 }
 
 const environment = gitEnvironment();

@@ -53,8 +53,14 @@ export async function diffTrees(place: Place, from: string | null, to: string): 
   return rawDifferences(streamGit(place, args));
 }
 
-/** Every path that a commit not in the repository's branches yet adds or changes, also in the middle of a history. */
-export async function* walkHistory(place: Place, commit: string): AsyncGenerator<string> {
+/** One step through a history: a commit, or a path that the commit before it adds or changes. */
+export type HistoryStep = { commit: string; parents: string[] } | { path: string };
+
+/**
+ * Every path that commits not in the repository's branches yet add or change, also in the middle of a history, each behind its commit. Commits that
+ * add and change nothing are left out; of a merge there is one step for each parent.
+ */
+export async function* walkHistory(place: Place, commit: string): AsyncGenerator<HistoryStep> {
   assertSha(commit);
   const args = [
     'log',
@@ -63,15 +69,22 @@ export async function* walkHistory(place: Place, commit: string): AsyncGenerator
     '--raw',
     '--no-renames',
     '--no-abbrev',
-    '--format=',
+    '--format=%H %P',
     '-z',
     '-r',
     '--diff-filter=d',
   ];
   let isPath = false;
   for await (const record of records(streamGit(place, [...args, commit, '--not', '--all']))) {
-    if (isPath) yield record;
-    isPath = !isPath && record.startsWith(':');
+    if (isPath) {
+      yield { path: record };
+      isPath = false;
+    } else if (/^\n?:/.test(record)) {
+      isPath = true;
+    } else {
+      const [name = '', ...parents] = record.trim().split(' ');
+      yield { commit: name, parents };
+    }
   }
 }
 

@@ -17,6 +17,8 @@ beforeAll(async () => {
 afterAll(() => platform.close());
 
 const day = 86_400;
+const ended = (siteId: string) =>
+  vi.waitFor(async () => expect(await gitProcesses(platform, siteId)).toEqual([]), { timeout: 20_000 });
 
 describe('a request', () => {
   const paths = [
@@ -89,7 +91,7 @@ describe('a request', () => {
     expect(status === 400 || (status === 200 && /unpack (?!ok)|fatal|error|ng /.test(text)), `${status} ${text}`).toBe(
       true,
     );
-    await vi.waitFor(async () => expect(await gitProcesses(platform, siteId)).toEqual([]));
+    await ended(siteId);
     expect(await stateOf(platform, siteId)).toEqual(before);
   });
 
@@ -112,7 +114,7 @@ describe('a push', () => {
       expect(stderr).toMatch(/remote: This push is larger than 5 MiB, the cap for one push/);
       expect(status).not.toBe(0);
     }
-    await vi.waitFor(async () => expect(await gitProcesses(platform, siteId)).toEqual([]));
+    await ended(siteId);
     expect(await stateOf(platform, siteId)).toEqual(before);
   });
 
@@ -123,22 +125,22 @@ describe('a push', () => {
       'content-encoding': 'gzip',
     });
     expect((await sent).status).toBe(400);
-    await vi.waitFor(async () => expect(await gitProcesses(platform, siteId)).toEqual([]));
+    await ended(siteId);
   });
 
   test('whose client goes away in the middle leaves nothing', async () => {
     const siteId = await platform.site({ 'a.txt': 'a' });
     const before = await stateOf(platform, siteId);
     const half = await startPush(platform, siteId);
-    await vi.waitFor(async () => expect(await gitProcesses(platform, siteId)).not.toEqual([]));
+    await vi.waitFor(async () => expect(await gitProcesses(platform, siteId)).not.toEqual([]), { timeout: 20_000 });
     half.destroy();
-    await vi.waitFor(async () => expect(await gitProcesses(platform, siteId)).toEqual([]));
+    await ended(siteId);
     expect(await stateOf(platform, siteId)).toEqual(before);
   });
 
   test('whose client falls silent is cut off', async () => {
     const app = Fastify();
-    gitRoutes(app, platform.deps, { idleMs: 100, workMs: 1000 });
+    gitRoutes(app, platform.deps, { times: { idleMs: 100, workMs: 1000 } });
     await using closing = {
       url: await app.listen({ host: '127.0.0.1', port: 0 }),
       [Symbol.asyncDispose]: () => app.close(),
@@ -147,7 +149,7 @@ describe('a push', () => {
     const before = await stateOf(platform, siteId);
     const half = await startPush(platform, siteId, closing.url);
     await new Promise((done) => half.on('close', done));
-    await vi.waitFor(async () => expect(await gitProcesses(platform, siteId)).toEqual([]));
+    await ended(siteId);
     expect(await stateOf(platform, siteId)).toEqual(before);
   });
 

@@ -1,0 +1,70 @@
+/** How many git processes one API process runs at a time. The rest wait their turn for a while, then are told to come again. */
+import { GitRefusal } from './access.ts';
+
+export type Slots = {
+  /** Resolves to what gives the place back, when there is one. Throws a 503 when the wait is too long, or too many wait already. */
+  take(siteId: string): Promise<() => void>;
+};
+
+export type SlotLimits = {
+  /** Exchanges at the same time. */
+  running: number;
+  /** Of these, for one site: its clones may not keep all others waiting. */
+  perSite: number;
+  waiting: number;
+  waitMs: number;
+};
+
+type Waiter = { siteId: string; start: () => void };
+
+export function openSlots({ running, perSite, waiting, waitMs }: SlotLimits): Slots {
+  const bySite = new Map<string, number>();
+  const queue: Waiter[] = [];
+  let count = 0;
+
+  const mayStart = (siteId: string) => count < running && (bySite.get(siteId) ?? 0) < perSite;
+
+  function occupy(siteId: string): () => void {
+    count += 1;
+    bySite.set(siteId, (bySite.get(siteId) ?? 0) + 1);
+    let isHeld = true;
+    return () => {
+      if (!isHeld) return;
+      isHeld = false;
+      count -= 1;
+      const left = (bySite.get(siteId) ?? 1) - 1;
+      if (left > 0) bySite.set(siteId, left);
+      else bySite.delete(siteId);
+      const next = queue.findIndex((waiter) => mayStart(waiter.siteId));
+      if (next !== -1) queue.splice(next, 1)[0]?.start();
+    };
+  }
+
+  return {
+    async take(siteId) {
+      if (mayStart(siteId)) return occupy(siteId);
+      if (queue.length >= waiting) throw busy();
+      return await new Promise((taken, refused) => {
+        const waiter: Waiter = {
+          siteId,
+          start: () => {
+            clearTimeout(timer);
+            taken(occupy(siteId));
+          },
+        };
+        const timer = setTimeout(() => {
+          queue.splice(queue.indexOf(waiter), 1);
+          refused(busy());
+        }, waitMs);
+        queue.push(waiter);
+      });
+    },
+  };
+}
+
+export const retryAfterSeconds = 10;
+
+function busy(): GitRefusal {
+  const message = `Too many clones and pushes run at this moment. Wait ${retryAfterSeconds} s, then try again.`;
+  return new GitRefusal(503, message, retryAfterSeconds);
+}
