@@ -12,6 +12,7 @@ import { authRoutes } from './auth/routes.ts';
 import { collaboratorRoutes } from './collaborators/routes.ts';
 import { deploymentRoutes } from './deployments/routes.ts';
 import { healthRoutes } from './health/routes.ts';
+import { invitationPages } from './invitations/pages.ts';
 import { invitationRoutes } from './invitations/routes.ts';
 import { requireToken, useEntityManager } from './plugins/bearer.ts';
 import { serveBrowsers } from './plugins/browser.ts';
@@ -59,6 +60,7 @@ export async function buildApp(deps: Deps): Promise<Api> {
     await scope.register(async function signedIn(scope: Api) {
       requireSession(scope, deps);
       ownerPages(scope, deps);
+      invitationPages(scope, deps);
     });
   });
 

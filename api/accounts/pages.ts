@@ -14,6 +14,7 @@ import type { Api } from '../api.ts';
 import { answerRequest, openRequests } from '../auth/answers.ts';
 import { outcomeNotice, readAnswer, requestView } from '../auth/outcomes.ts';
 import { signOut } from '../auth/signin.ts';
+import { invitationsShown } from '../invitations/pages.ts';
 import { formsFor, pageOptions, sendPage } from '../plugins/browser.ts';
 import { endSession, sessionSecret } from '../plugins/session.ts';
 import { revokeToken } from '../tokens/rules.ts';
@@ -71,7 +72,7 @@ export function ownerPages(app: Api, deps: Deps): void {
       email,
       pendingEmail: pending?.email ?? null,
       requests: requests.map((one) => ({ id: one.id, ...requestView(one) })),
-      invitations: [],
+      invitations: await invitationsShown(em, deps, request.actor),
       sites: sites.map((site) => siteShown(site, request)),
       tokens: tokens.map((token) => ({
         ...token,

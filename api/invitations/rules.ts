@@ -13,6 +13,8 @@ import type { Person } from '../access.ts';
 import { countWithinLimit } from '../limits.ts';
 import type { WholeInvitation } from './schemas.ts';
 
+export type { WholeInvitation };
+
 export const wholly = { populate: ['site', 'mail'] } as const;
 
 /** Open invitations to the account's address, as a condition of a query. */

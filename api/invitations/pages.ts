@@ -1,0 +1,85 @@
+/** Invitations in a browser that is signed in: the page that the mail links to, and the button. */
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { siteHostname } from '../../config.ts';
+import { Account } from '../../db/entities/account.ts';
+import { Invitation } from '../../db/entities/invitation.ts';
+import type { EntityManager } from '../../db/orm.ts';
+import { invitationStatusAt } from '../../db/states.ts';
+import type { Deps } from '../../deps.ts';
+import { AppError } from '../../errors.ts';
+import type { InvitationShown } from '../../web/account.ts';
+import { invitationPage } from '../../web/invitation.ts';
+import { type Notice, noticePage } from '../../web/notice.ts';
+import type { Person } from '../access.ts';
+import type { Api } from '../api.ts';
+import { formsFor, pageOptions, sendPage } from '../plugins/browser.ts';
+import { acceptInvitation, addressedTo, loadInvitation, type WholeInvitation, wholly } from './rules.ts';
+
+type Named = { Params: { id: string } };
+
+/** All of it under a session. Who has none is sent to sign in, and finds the invitation on his page. */
+export function invitationPages(app: Api, deps: Deps): void {
+  app.get<Named>('/invitations/:id', pageOptions('invitation.show', 'email_signin'), (request, reply) =>
+    showInvitation(request, reply, deps),
+  );
+
+  app.post<Named>(
+    '/account/invitations/:id/accept',
+    pageOptions('invitation.accept_on_page', 'email_signin'),
+    async (request, reply) => {
+      await acceptInvitation(request.em, deps, request.actor, request.params.id);
+      return reply.redirect('/account', 303);
+    },
+  );
+}
+
+/** What waits for the account, for its page. */
+export async function invitationsShown(em: EntityManager, deps: Deps, person: Person): Promise<InvitationShown[]> {
+  const found = await em.find(Invitation, await addressedTo(em, deps.clock, person), {
+    ...wholly,
+    orderBy: { id: 'desc' },
+  });
+  return found.map(({ id, site, expiresAt }) => ({ id, hostname: siteHostname(deps.config, site.name), expiresAt }));
+}
+
+async function showInvitation(request: FastifyRequest<Named>, reply: FastifyReply, deps: Deps) {
+  const { em, actor, params } = request;
+  const found = await loadInvitation(em, actor, params.id).catch((error) => {
+    if (error instanceof AppError && error.status < 500) return null;
+    throw error;
+  });
+  const { email } = await em.findOneOrFail(Account, actor.accountId);
+  const over = found ? notices(found, deps) : notFor(email);
+  if (!found || over) return sendPage(reply, noticePage(over ?? notFor(email)), found ? 410 : 404);
+  const hostname = siteHostname(deps.config, found.site.name);
+  const action = `/account/invitations/${found.id}/accept`;
+  const form = formsFor(request, reply, deps);
+  return sendPage(reply, invitationPage({ form, action, hostname, email, expiresAt: found.expiresAt }));
+}
+
+const toAccount = { href: '/account', text: 'Your account' };
+
+function notFor(email: string): Notice {
+  return {
+    title: 'No invitation here',
+    text: `There is none of this address for ${email}. If the mail came to another address of yours, sign out and sign in with that one.`,
+    link: toAccount,
+  };
+}
+
+/** What there is to say of one that cannot be accepted; undefined for one that can. */
+function notices(invitation: WholeInvitation, { clock, config }: Deps): Notice | undefined {
+  const hostname = siteHostname(config, invitation.site.name);
+  const status = invitationStatusAt(invitation, clock.now());
+  if (status === 'accepted') {
+    return { title: 'You accepted this', text: `${hostname} is among your sites.`, lit: true, link: toAccount };
+  }
+  if (status === 'expired') {
+    return {
+      title: 'This invitation is over',
+      text: `It was for ${hostname}. Ask the owner of the site to invite you again.`,
+      link: toAccount,
+    };
+  }
+  return undefined;
+}

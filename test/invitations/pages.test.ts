@@ -1,0 +1,75 @@
+/** An invitation in a browser: from the mail's link to the site on the owner's page. */
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { issueToken } from '../../api/tokens/rules.ts';
+import { type Caller, callWith } from '../api/world.ts';
+import { createPeopleWorld } from '../people/world.ts';
+import { type People, people } from './world.ts';
+
+let world: Awaited<ReturnType<typeof createPeopleWorld>>;
+let ask: People;
+let owner: Caller;
+
+beforeAll(async () => {
+  world = await createPeopleWorld();
+  ask = people(world);
+  owner = await world.newCaller();
+});
+afterAll(() => world.close());
+
+async function signedIn() {
+  const person = await world.newOwner();
+  const { secret } = await issueToken(world.deps.em(), world.clock, person.accountId, { name: 'agent' });
+  const browser = world.browser();
+  await browser.press(await browser.open('/signin'), 'Send me a link', { email: person.email });
+  await browser.press(await browser.open(await world.linkTo(person.email, 'signin-link')), 'Sign in');
+  return { ...person, browser, call: callWith(world.url, secret), token: secret };
+}
+
+test('the link of the mail leads through sign-in to a page that names the site, and its button accepts', async () => {
+  const site = await ask.newSite(owner);
+  const guest = await signedIn();
+  await ask.invite(owner, site.id, guest.email);
+  const link = await world.linkTo(guest.email, 'invitation');
+  const nobody = await world.browser().open(link);
+  expect([nobody.url, nobody.text.includes(site.name)]).toEqual(['/signin', false]);
+
+  const page = await guest.browser.open(link);
+  expect(page.status).toBe(200);
+  expect(page.text).toContain(`${site.name}.sites.localhost`);
+  expect(page.text).not.toContain('Do not say this aloud');
+  // Opening it accepted nothing.
+  expect((await guest.call('GET', `/v1/sites/${site.id}`)).status).toBe(404);
+  const after = await guest.browser.press(page, 'Accept');
+  expect([after.url, after.text.includes('Do not say this aloud')]).toEqual(['/account', true]);
+  expect((await guest.call('GET', `/v1/sites/${site.id}`)).body.role).toBe('collaborator');
+  expect((await guest.browser.open(link)).text).toContain('You accepted this');
+});
+
+test('the account page lists what waits, and accepts it', async () => {
+  const site = await ask.newSite(owner);
+  const guest = await signedIn();
+  expect((await guest.browser.open('/account')).text).not.toContain('Invitations');
+  const { body } = await ask.invite(owner, site.id, guest.email);
+  const page = await guest.browser.open('/account');
+  expect(page.text).toContain(`${site.name}.sites.localhost`);
+  await guest.browser.press(page, 'Accept');
+  expect((await guest.call('GET', `/v1/sites/${site.id}`)).status).toBe(200);
+  expect((await ask.withdraw(owner, site.id, body.id)).body.error.code).toBe('invitation_accepted');
+});
+
+test('an invitation to another address is not to be seen or taken, and one that is over says so', async () => {
+  const site = await ask.newSite(owner);
+  const [guest, other] = [await signedIn(), await signedIn()];
+  const { body } = await ask.invite(owner, site.id, guest.email);
+  const link = `/invitations/${body.id}`;
+  const seen = await other.browser.open(link);
+  expect([seen.status, seen.text.includes(site.name)]).toEqual([404, false]);
+  const forms = await guest.browser.open(link);
+  await ask.withdraw(owner, site.id, body.id);
+  expect((await guest.browser.open(link)).status).toBe(404);
+  expect((await guest.browser.press(forms, 'Accept')).status).toBe(404);
+  expect((await guest.call('GET', `/v1/sites/${site.id}`)).status).toBe(404);
+  for (const odd of ['/invitations/x', '/invitations/%00', '/invitations/inv_01h455vb4pex5vsknk084sn02q']) {
+    expect((await guest.browser.open(odd)).status).toBe(404);
+  }
+});
