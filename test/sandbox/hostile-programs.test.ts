@@ -1,0 +1,121 @@
+/**
+ * A list of hostile programs, several at a time, with a well-behaved site built beside them and after them. CI runs those marked
+ * `brief`; `HOSTILE=1 npm test -- test/sandbox/hostile-programs` runs all, `HOSTILE=5` five times.
+ */
+import { readdirSync, readFileSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { Sandbox } from '../../providers/sandbox/sandbox.ts';
+import { type HostileProgram, hostilePrograms } from './hostile-programs.ts';
+import { type Built, build, kinds, listContainers, newOwner, openKind, roomy, type Site, site } from './world.ts';
+
+const rounds = Number(process.env.HOSTILE ?? 0);
+const programs = hostilePrograms.filter(({ brief }) => rounds > 0 || brief);
+const runs = Array.from({ length: Math.max(1, rounds) }, () => programs).flat();
+const atOnce = 3;
+const graceMs = 5_000;
+const secret = `secret-${process.pid}-of-the-host`;
+
+describe.each(kinds)('in $kind', ({ kind, missing }) => {
+  const owner = newOwner();
+  const host = createServer((socket) => socket.end('here'));
+  const door = createServer((socket) => socket.end('here'));
+  let sandbox: Sandbox;
+  beforeAll(async () => {
+    if (missing) return;
+    sandbox = await openKind(kind, owner);
+    process.env.FRONTAGE_CANARY = secret;
+    await new Promise<void>((ready) => host.listen(0, '127.0.0.1', ready));
+    await new Promise<void>((ready) => door.listen(`\0frontage-${process.pid}-${kind}`, ready));
+  }, 300_000);
+  afterAll(async () => {
+    delete process.env.FRONTAGE_CANARY;
+    host.close();
+    door.close();
+    await sandbox?.close();
+  });
+
+  /** Puts in what a program cannot know: where the host listens. */
+  function aimed(files: Site): Site {
+    const { port } = (host.address() ?? { port: 1 }) as { port: number };
+    const aim = (text: string) =>
+      text.replaceAll('HOST_PORT', String(port)).replaceAll('HOST_DOOR', `frontage-${process.pid}-${kind}`);
+    return Object.fromEntries(
+      Object.entries(files).map(([path, text]) => [path, typeof text === 'string' ? aim(text) : text]),
+    );
+  }
+
+  test.skipIf(missing)(
+    'each hostile program comes to its end, and the site beside it to its own',
+    {
+      timeout: 120_000 + runs.length * 20_000,
+    },
+    async () => {
+      const faults: string[] = [];
+      const waiting = [...runs];
+      const run = async () => {
+        for (let program = waiting.shift(); program; program = waiting.shift()) {
+          const fault = await attempt(sandbox, program, aimed(program.files));
+          if (fault) faults.push(`${program.what}: ${fault}`);
+        }
+      };
+      const beside = async () => {
+        while (waiting.length > 0) {
+          const { outcome, log } = await build(sandbox, site());
+          if (outcome.status !== 'built') faults.push(`the site beside them: ${JSON.stringify(outcome)} ${log}`);
+        }
+      };
+      await Promise.all([...Array.from({ length: atOnce }, run), beside()]);
+      console.log(`${kind}: ${runs.length} hostile builds, ${faults.length} of them wrong`);
+      expect(faults).toEqual([]);
+      expect(await build(sandbox, site())).toMatchObject({ outcome: { status: 'built' } });
+      expect(await listContainers(owner)).toEqual([]);
+      expect(listBuildProcesses()).toEqual([]);
+      expect(await sandbox.sweep(async () => false)).toBe(0);
+    },
+  );
+});
+
+/** Answers what went wrong, if anything did. */
+async function attempt(sandbox: Sandbox, program: HostileProgram, files: Site): Promise<string | undefined> {
+  const limits = { ...roomy, timeoutMs: 30_000, outputBytesMax: 100_000_000, ...program.limits };
+  const started = performance.now();
+  const built = await build(sandbox, files, { limits }).catch((error: Error) => error);
+  const took = performance.now() - started;
+  if (built instanceof Error) return `no end of its own, but ${built.message} ${built.cause ?? ''}`;
+  const { outcome } = built;
+  const end = outcome.status === 'failed' ? outcome.code : 'built';
+  if (!program.ends.includes(end)) return `ended as ${JSON.stringify(outcome)}; ${built.log.slice(-500)}`;
+  if (outcome.status === 'failed' && program.says && !program.says.test(outcome.message))
+    return `said ${outcome.message}`;
+  if (took > limits.timeoutMs + graceMs) return `took ${Math.round(took)} ms`;
+  return judge(built, limits.logBytesMax);
+}
+
+/** What must hold whatever a program did. */
+function judge({ outcome, log, files }: Built, logBytesMax: number): string | undefined {
+  if (log.length > logBytesMax + 100) return `a log of ${log.length}`;
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
+  const commands = /[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f-\u009f]/;
+  if (commands.test(log)) return `a log that commands terminals: ${JSON.stringify(commands.exec(log)?.[0])}`;
+  if (outcome.status === 'failed' && (commands.test(outcome.message) || outcome.message.length > 5_000))
+    return `the message ${JSON.stringify(outcome.message)}`;
+  for (const [path, content] of files) {
+    if (/(^|\/)\.\.?(\/|$)|^\/|\\|\0/.test(path)) return `delivered ${path}`;
+    if (content.includes(secret) || content.includes('root:x:0:0:root')) return `${path} tells of the host`;
+  }
+  const told = String(files.get('told.json') ?? '');
+  return /OPEN|WRITTEN|DONE|devtools/.test(told) ? `could do ${told}` : undefined;
+}
+
+/** Processes of builds, seen from outside: their runner or what it started. */
+function listBuildProcesses(): string[] {
+  return readdirSync('/proc').filter((pid) => {
+    if (!/^\d+$/.test(pid)) return false;
+    try {
+      return readFileSync(`/proc/${pid}/cmdline`, 'utf8').includes('/tmp/bomb.mjs');
+    } catch {
+      return false;
+    }
+  });
+}
