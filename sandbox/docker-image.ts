@@ -2,7 +2,7 @@
 import { spawn } from 'node:child_process';
 import { readdir } from 'node:fs/promises';
 import type Docker from 'dockerode';
-import { imageId, imageNodeVersion, imageParts, makeImageFolder, type Progress } from './image.ts';
+import { imageId, imageNodeVersion, imageParts, makeImageFolder, type Progress, runnerCommand } from './image.ts';
 
 const repository = 'frontage-sandbox';
 const label = 'frontage.image';
@@ -40,7 +40,7 @@ async function importFolder(docker: Docker, dataDir: string, id: string, onProgr
     'ENV PATH=/usr/bin',
     'USER 10001:10001',
     'WORKDIR /site',
-    'CMD ["node","/opt/frontage/runner/supervisor.mjs"]',
+    `CMD ${JSON.stringify(runnerCommand)}`,
   ];
   const answer = await docker.importImage(tar.stdout, { repo: repository, tag: id, changes });
   await finish(docker, answer);

@@ -31,6 +31,8 @@ export const imageParts = [
   'runner/build.mjs',
   'runner/failure.mjs',
 ];
+/** What a sandbox runs. By SIGUSR1 site code could let it be debugged, and give it orders. */
+export const runnerCommand = ['node', '--disable-sigusr1', '/opt/frontage/runner/supervisor.mjs'];
 const makers = ['image.ts', 'system.ts', 'Dockerfile'];
 
 /** Version of the Node that runs in the image, as `v24.21.0`. */

@@ -1,7 +1,7 @@
 /** Builds without a container engine: Linux namespaces by bubblewrap, limits by control groups where we may set them. */
 import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { promisify } from 'node:util';
-import { makeImageFolder, type Progress } from '../../sandbox/image.ts';
+import { makeImageFolder, type Progress, runnerCommand } from '../../sandbox/image.ts';
 import { type ControlGroup, findControlGroups } from './cgroups.ts';
 import { exitOf } from './child.ts';
 import { type Box, runBuild } from './run.ts';
@@ -64,7 +64,7 @@ async function openBox(root: string, group: ControlGroup, limits: BuildLimits): 
     ...dropUser(),
     ...enclose(root, limits.memoryBytes),
   ];
-  const child = spawn('/bin/sh', [...args, 'node', '/opt/frontage/runner/supervisor.mjs'], {
+  const child = spawn('/bin/sh', [...args, ...runnerCommand], {
     stdio: ['pipe', 'pipe', 'pipe'],
     env: toolsEnv,
     cwd: '/',

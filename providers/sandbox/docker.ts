@@ -2,7 +2,7 @@
 import { type Duplex, PassThrough } from 'node:stream';
 import type Docker from 'dockerode';
 import { makeDockerImage } from '../../sandbox/docker-image.ts';
-import type { Progress } from '../../sandbox/image.ts';
+import { type Progress, runnerCommand } from '../../sandbox/image.ts';
 import { demultiplex } from './demultiplex.ts';
 import { type Box, runBuild } from './run.ts';
 import type { BuildLimits, BuildRequest, Sandbox } from './sandbox.ts';
@@ -115,7 +115,7 @@ function describeContainer(image: string, owner: string, request: BuildRequest):
       [labels.deployment]: request.deploymentId,
       [labels.attempt]: String(request.attempt),
     },
-    Cmd: ['node', '/opt/frontage/runner/supervisor.mjs'],
+    Cmd: runnerCommand,
     User: '10001:10001',
     WorkingDir: '/site',
     OpenStdin: true,

@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto';
 import type { Readable, Writable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { setTimeout as delay } from 'node:timers/promises';
-import { passLog } from './log.ts';
+import { passLog, withoutCommands } from './log.ts';
 import { ConsumerFailed, OutputRefused, readOutput } from './output.ts';
 import type { BuildOutcome, BuildRequest } from './sandbox.ts';
 
@@ -68,7 +68,7 @@ async function follow(box: Box, request: BuildRequest, cut: { timedOut: boolean 
   request.source.destroy();
   await Promise.all([fed, logged]);
   signal.throwIfAborted();
-  if (fault instanceof OutputRefused) return { status: 'failed', code: fault.code, message: fault.message };
+  if (fault instanceof OutputRefused) return failed(fault.code, fault.message);
   if (fault instanceof ConsumerFailed) throw fault.cause;
   if (sourceFault) throw sourceFault;
   if (verdict?.status === 'built') return { status: 'built' };
@@ -83,8 +83,8 @@ function isOurs(error: unknown): boolean {
   return error instanceof OutputRefused || error instanceof ConsumerFailed;
 }
 
-function failed(code: 'build_failed' | 'build_timeout', message: string): BuildOutcome {
-  return { status: 'failed', code, message };
+function failed(code: OutputRefused['code'] | 'build_timeout', message: string): BuildOutcome {
+  return { status: 'failed', code, message: withoutCommands(message) };
 }
 
 function outOfMemory(bytes: number): string {

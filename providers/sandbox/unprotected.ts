@@ -46,7 +46,7 @@ async function openBox(imagePath: string, folder: string): Promise<Box> {
   await mkdir(site);
   await mkdir(temporary);
   const supervisor = join(imagePath, 'opt/frontage/runner/supervisor.mjs');
-  const child = spawn(nodeBinary(), [supervisor], {
+  const child = spawn(nodeBinary(), ['--disable-sigusr1', supervisor], {
     stdio: ['pipe', 'pipe', 'pipe'],
     detached: true, // A process group of its own, so that all of it can be killed.
     env: { PATH: dirname(nodeBinary()), HOME: temporary, TMPDIR: temporary, FRONTAGE_ROOT: site },

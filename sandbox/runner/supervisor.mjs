@@ -90,7 +90,7 @@ async function readReason(stream) {
 }
 
 async function* listFiles(folder) {
-  const items = await readdir(join(root, folder), { withFileTypes: true });
+  const items = await readable(folder, () => readdir(join(root, folder), { withFileTypes: true }));
   items.sort((a, b) => (a.name < b.name ? -1 : 1));
   for (const item of items) {
     const path = `${folder}/${item.name}`;
@@ -99,7 +99,19 @@ async function* listFiles(folder) {
   }
 }
 
+/** Site code may have left what cannot be read, or be named: that is its failure, not ours. */
+async function readable(path, read) {
+  try {
+    return await read();
+  } catch (error) {
+    if (!error.code) throw error;
+    const why = path.includes('\ufffd') ? 'its name is no UTF-8' : error.code;
+    throw new SiteFailure(`The build wrote ${path.slice(0, 200)}, which cannot be read (${why}).`);
+  }
+}
+
 const kinds = [
+  ['isDirectory', 'a folder'],
   ['isSymbolicLink', 'a symbolic link'],
   ['isFIFO', 'a named pipe'],
   ['isSocket', 'a socket'],
@@ -107,17 +119,28 @@ const kinds = [
   ['isCharacterDevice', 'a device'],
 ];
 
-async function writeFiles(tar) {
-  const home = await lstat(join(root, 'dist', 'index.html')).catch(() => undefined);
-  if (!home)
+function kindOf(found) {
+  return kinds.find(([test]) => found[test]())?.[1] ?? 'no regular file';
+}
+
+async function requireHome() {
+  const output = await lstat(join(root, 'dist')).catch(() => undefined);
+  if (output && !output.isDirectory()) {
+    throw new SiteFailure(`The build made its output folder dist ${output.isFile() ? 'a file' : kindOf(output)}.`);
+  }
+  if (!output || !(await readable('dist', () => readdir(join(root, 'dist')))).includes('index.html')) {
     throw new SiteFailure('The build wrote no index.html. Add a home page, for example src/pages/index.astro.');
+  }
+}
+
+async function writeFiles(tar) {
+  await requireHome();
   for await (const path of listFiles('dist')) {
-    const found = await lstat(join(root, path));
+    const found = await readable(path, () => lstat(join(root, path)));
     if (!found.isFile()) {
-      const kind = kinds.find(([test]) => found[test]())?.[1] ?? 'no regular file';
-      throw new SiteFailure(`The build wrote ${path}, which is ${kind}. A site consists of regular files.`);
+      throw new SiteFailure(`The build wrote ${path}, which is ${kindOf(found)}. A site consists of regular files.`);
     }
-    const file = await open(join(root, path), constants.O_RDONLY | constants.O_NOFOLLOW);
+    const file = await readable(path, () => open(join(root, path), constants.O_RDONLY | constants.O_NOFOLLOW));
     const { size } = await file.stat();
     const entry = tar.entry({ name: path, size, mtime: new Date(0) });
     if (size === 0) entry.end();

@@ -109,7 +109,7 @@ const processes: HostileProgram[] = [
     files:
       writes(`for (const s of ['SIGKILL', 'SIGSTOP', 'SIGTERM', 'SIGABRT', 'SIGSEGV']) try { process.kill(1, s); } catch {}
       try { process.kill(-1, 'SIGTERM'); } catch {}`),
-    ends: ['built', 'build_failed'],
+    ends: ['built', 'build_failed', 'build_timeout'],
     brief: true,
   },
   { what: 'aborts, as for a core dump', files: runs('process.abort();'), ends: ['build_failed'], says: /memory/ },
@@ -193,7 +193,7 @@ const memory: HostileProgram[] = [
       'src/assets/bomb.png': blackPng(30_000),
       'src/pages/index.astro': `---\nimport { Image } from 'astro:assets';\nimport bomb from '../assets/bomb.png';\n---\n<Image src={bomb} alt="" width={100} height={100} />`,
     }),
-    ends: ['build_failed'],
+    ends: ['build_failed', 'build_timeout', 'built'],
     limits: { timeoutMs: 20_000, memoryBytes: 600 * megabyte },
     brief: true,
   },
@@ -311,7 +311,7 @@ const output: HostileProgram[] = [
   {
     what: 'leaves a hundred thousand empty folders',
     files: writes(`for (let i = 0; i < 100000; i++) fs.mkdirSync(dist + i);`),
-    ends: ['plan_limit', 'build_failed', 'built'],
+    ends: ['plan_limit', 'build_failed', 'built', 'build_timeout'],
     limits: { timeoutMs: 20_000 },
   },
   {

@@ -2,11 +2,12 @@
 import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
 import { Connection } from '@temporalio/client';
-import { DefaultLogger, NativeConnection, Runtime, Worker } from '@temporalio/worker';
-import { createPlatformActivities } from '../../activities/index.ts';
+import { DefaultLogger, NativeConnection, Runtime, Worker, type WorkerInterceptors } from '@temporalio/worker';
+import { createBuildActivities, createPlatformActivities } from '../../activities/index.ts';
 import { startRelay } from '../../db/outbox.ts';
 import type { Deps } from '../../deps.ts';
 import { searchAttributes } from '../../local/temporal.ts';
+import type { Sandbox } from '../../providers/sandbox/sandbox.ts';
 import { queues } from '../../workflows/ids.ts';
 import { temporalAddress } from './database.ts';
 
@@ -39,23 +40,38 @@ export async function createNamespace(address = temporalAddress()): Promise<stri
   }
 }
 
-/** Serves the platform's queue of `deps`, whose configuration names the namespace, until the answer is closed. */
-export async function startWorker(deps: Deps) {
+/**
+ * Serves the platform's queue of `deps`, whose configuration names the namespace, until the answer is closed; with a sandbox the
+ * queue of builds too.
+ */
+export async function startWorker(deps: Deps, options: { sandbox?: Sandbox; interceptors?: WorkerInterceptors } = {}) {
   const connection = await NativeConnection.connect({ address: deps.config.temporal.address });
-  const worker = await Worker.create({
+  const { sandbox, interceptors } = options;
+  const common = {
     connection,
     namespace: deps.config.temporal.namespace,
-    taskQueue: queues.platform,
-    workflowsPath: join(import.meta.dirname, '../../workflows/index.ts'),
-    activities: createPlatformActivities(deps),
     shutdownForceTime: '2 seconds',
-  });
+    maxHeartbeatThrottleInterval: '1s',
+    ...(interceptors ? { interceptors } : {}),
+  } as const;
+  const workers = [
+    await Worker.create({
+      ...common,
+      taskQueue: queues.platform,
+      workflowsPath: join(import.meta.dirname, '../../workflows/index.ts'),
+      activities: createPlatformActivities(deps),
+    }),
+  ];
+  if (sandbox) {
+    const activities = createBuildActivities({ ...deps, sandbox });
+    workers.push(await Worker.create({ ...common, taskQueue: queues.builds, activities }));
+  }
   const stopRelay = startRelay(deps);
-  const running = worker.run();
+  const running = Promise.all(workers.map((worker) => worker.run()));
   return {
     async close() {
       await stopRelay();
-      worker.shutdown();
+      for (const worker of workers) worker.shutdown();
       await running;
       await connection.close();
     },

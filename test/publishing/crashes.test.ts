@@ -1,0 +1,237 @@
+/**
+ * Each step of publishing and reconciling is broken off before its effect and after it, is done again after its report, and is
+ * done by two at once: what the database then tells is what it tells of one quiet run. An activity without its entry fails.
+ */
+import { Context } from '@temporalio/activity';
+import { WorkflowFailedError } from '@temporalio/client';
+import type { WorkerInterceptors } from '@temporalio/worker';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { createBuildActivities, createPlatformActivities } from '../../activities/index.ts';
+import { newId } from '../../ids.ts';
+import type { BuildOutcome, BuildRequest, Sandbox } from '../../providers/sandbox/sandbox.ts';
+import { workflowIds } from '../../workflows/ids.ts';
+import { type Caller, createSite, createWorld, type World } from '../api/world.ts';
+import { createNamespace, startWorker } from '../stack/worker.ts';
+
+const ways = {
+  'breaks off before its effect': async () => Promise.reject(new Error('broken off')),
+  'breaks off between its effect and its report': async (act: () => Promise<unknown>) => {
+    await act();
+    throw new Error('broken off');
+  },
+  'is done again after its report': async (act: () => Promise<unknown>) => {
+    await act();
+    return await act();
+  },
+  'is done by two at once': async (act: () => Promise<unknown>) => {
+    const [one, two] = await Promise.allSettled([act(), act()]);
+    if (one.status === 'rejected' && two.status === 'rejected') throw one.reason;
+    return one.status === 'fulfilled' ? one.value : (two as PromiseFulfilledResult<unknown>).value;
+  },
+};
+type Way = keyof typeof ways;
+
+/** The activity that goes wrong the next time it is begun, and how. */
+let broken: { activity: string; way: Way } | undefined;
+const interceptors: WorkerInterceptors = {
+  activity: [
+    () => ({
+      inbound: {
+        async execute(input, next) {
+          if (Context.current().info.activityType !== broken?.activity) return await next(input);
+          const { way } = broken;
+          broken = undefined;
+          return await ways[way](() => next(input));
+        },
+      },
+    }),
+  ],
+};
+
+/** A sandbox that needs no time. What the real one does is shown in test/sandbox; here the rows are counted. */
+const sandbox = {
+  kind: 'docker',
+  image: 'quick',
+  outcome: 'built' as 'built' | 'failed' | 'never',
+  orphans: new Set<string>(),
+  async build({ source, onLog, onFile, signal }: BuildRequest): Promise<BuildOutcome> {
+    source.resume();
+    onLog('building\n');
+    if (sandbox.outcome === 'failed') return { status: 'failed', code: 'build_failed', message: 'It does not build.' };
+    if (sandbox.outcome === 'never')
+      await new Promise((_, stop) => signal.addEventListener('abort', () => stop(signal.reason)));
+    const { Readable } = await import('node:stream');
+    await onFile({ path: 'index.html', bytes: 5, content: Readable.from([Buffer.from('hello')]) });
+    return { status: 'built' };
+  },
+  async sweep(isRunning: (id: string) => Promise<boolean>) {
+    let removed = 0;
+    for (const id of [...sandbox.orphans]) if (!(await isRunning(id)) && sandbox.orphans.delete(id)) removed += 1;
+    return removed;
+  },
+  close: async () => {},
+} satisfies Sandbox & Record<string, unknown>;
+
+let world: World;
+let owner: Caller;
+let worker: Awaited<ReturnType<typeof startWorker>>;
+beforeAll(async () => {
+  world = await createWorld({ TEMPORAL_NAMESPACE: await createNamespace() });
+  owner = await world.newCaller();
+  worker = await startWorker(world.deps, { sandbox: sandbox as Sandbox, interceptors });
+  await world.deps.em().execute(`
+    create table move (at serial, deployment_id text, status text);
+    create function note_move() returns trigger language plpgsql as $$
+      begin insert into move (deployment_id, status) values (new.id, new.status); return null; end $$;
+    create trigger note_move after insert or update of status on deployment for each row execute function note_move();
+    create table pointer (at serial, site_id text, deployment_id text);
+    create function note_pointer() returns trigger language plpgsql as $$
+      begin insert into pointer (site_id, deployment_id) values (new.id, new.live_deployment_id); return null; end $$;
+    create trigger note_pointer after update of live_deployment_id on site for each row execute function note_pointer();
+  `);
+});
+afterAll(async () => {
+  await worker?.close();
+  await world?.close();
+});
+
+const column = async (question: string, values: unknown[]): Promise<string[]> =>
+  (await world.deps.em().execute(question, values)).map((row: { value: string }) => row.value);
+const movesOf = (id: string) => column('select status as value from move where deployment_id = ? order by at', [id]);
+const pointersOf = (site: string) =>
+  column('select deployment_id as value from pointer where site_id = ? order by at', [site]);
+const sentTo = (id: string) =>
+  column('select kind as value from outbox where workflow_id = ? order by id', [workflowIds.publishSite(id)]);
+
+async function publish(site: { id: string }) {
+  return await owner.call('POST', `/v1/sites/${site.id}/publish`, { body: {}, headers: { prefer: 'wait=50' } });
+}
+
+async function newestOf(site: { id: string }): Promise<string> {
+  const { body } = await owner.call('GET', `/v1/sites/${site.id}/deployments`);
+  return body.items[0].id;
+}
+
+async function goesLive(): Promise<void> {
+  sandbox.outcome = 'built';
+  const site = await createSite(owner);
+  const { status, body } = await publish(site);
+  expect({ status, is: body.status }).toEqual({ status: 200, is: 'live' });
+  expect(await movesOf(body.id)).toEqual(['queued', 'building', 'storing', 'live']);
+  expect(await pointersOf(site.id)).toEqual([body.id]);
+  expect(await sentTo(body.id)).toEqual(['start']);
+  expect(await world.deps.store.scratch.read(`${body.id}.tar`)).toBeUndefined();
+}
+
+async function fails(): Promise<void> {
+  sandbox.outcome = 'failed';
+  const site = await createSite(owner);
+  const { status, body } = await publish(site);
+  expect({ status, error: body.error }).toMatchObject({
+    status: 422,
+    error: { code: 'build_failed', detail: 'building\n' },
+  });
+  const id = await newestOf(site);
+  expect(await movesOf(id)).toEqual(['queued', 'building', 'failed']);
+  expect(await pointersOf(site.id)).toEqual([]);
+}
+
+async function isCancelled(): Promise<void> {
+  sandbox.outcome = 'never';
+  const site = await createSite(owner);
+  const publishing = publish(site);
+  await expect.poll(async () => await movesOf(await newestOf(site).catch(() => ''))).toContain('building');
+  const id = await newestOf(site);
+  await world.deps.temporal.workflow.getHandle(workflowIds.publishSite(id)).cancel();
+  expect((await publishing).body.status).toBe('cancelled');
+  expect(await movesOf(id)).toEqual(['queued', 'building', 'cancelled']);
+  expect(await pointersOf(site.id)).toEqual([]);
+}
+
+/** Runs a schedule's workflow, and once more where it failed, as the schedule would. */
+async function runSchedule(type: string): Promise<unknown> {
+  const run = () =>
+    world.deps.temporal.workflow.execute(type, { workflowId: newId('run'), taskQueue: 'platform', args: [] });
+  return await run().catch((error) => {
+    if (!(error instanceof WorkflowFailedError)) throw error;
+    return run();
+  });
+}
+
+async function isStartedAgain(): Promise<void> {
+  sandbox.outcome = 'never';
+  const site = await createSite(owner);
+  const publishing = publish(site);
+  await expect.poll(async () => await movesOf(await newestOf(site).catch(() => ''))).toContain('building');
+  const id = await newestOf(site);
+  await world.deps.temporal.workflow.getHandle(workflowIds.publishSite(id)).terminate('a test');
+  await world.deps
+    .em()
+    .execute(`update deployment set created_at = created_at - interval '5 minutes' where id = ?`, [id]);
+  await runSchedule('reconcile');
+  expect((await publishing).body.error).toMatchObject({ code: 'internal' });
+  expect(await movesOf(id)).toEqual(['queued', 'building', 'failed']);
+  sandbox.outcome = 'built';
+  expect((await publish(site)).body.status).toBe('live');
+}
+
+async function isSweptAway(): Promise<void> {
+  const em = world.deps.em();
+  const [old, young] = [newId('out'), newId('out')];
+  for (const [id, age] of [
+    [old, '8 days'],
+    [young, '1 day'],
+  ]) {
+    await em.execute(
+      `insert into outbox (id, kind, workflow_id, message, created_at, sent_at) values (?, 'cancel', 'none', '{}', now(), now() - ?::interval)`,
+      [id, age],
+    );
+  }
+  await runSchedule('sweep');
+  expect(await column('select id as value from outbox where id in (?, ?)', [old, young])).toEqual([young]);
+}
+
+async function isRemoved(): Promise<void> {
+  sandbox.outcome = 'never';
+  const site = await createSite(owner);
+  const publishing = publish(site);
+  await expect.poll(async () => await movesOf(await newestOf(site).catch(() => ''))).toContain('building');
+  const id = await newestOf(site);
+  sandbox.orphans = new Set([id, 'dep_gone']);
+  await runSchedule('sweepOrphans');
+  expect([...sandbox.orphans]).toEqual([id]);
+  await world.deps.temporal.workflow.getHandle(workflowIds.publishSite(id)).cancel();
+  await publishing;
+}
+
+/** What a run looks like in which the activity has its part; or the test that shows it, where it is no step of publishing. */
+const entries: Record<string, (() => Promise<void>) | string> = {
+  claimBuild: goesLive,
+  snapshotSource: goesLive,
+  buildSite: goesLive,
+  putLive: goesLive,
+  failPublish: fails,
+  cancelPublish: isCancelled,
+  reconcileDeployments: isStartedAgain,
+  sweepRows: isSweptAway,
+  sweepSandbox: isRemoved,
+  sendMail: 'test/mail',
+  giveUpMail: 'test/mail',
+};
+
+test('every activity has its entry', () => {
+  const activities = {
+    ...createPlatformActivities(world.deps),
+    ...createBuildActivities({ ...world.deps, sandbox: sandbox as Sandbox }),
+  };
+  expect(Object.keys(entries).sort()).toEqual(Object.keys(activities).sort());
+});
+
+const cases = Object.entries(entries).flatMap(([activity, run]) =>
+  typeof run === 'string' ? [] : Object.keys(ways).map((way) => ({ activity, way: way as Way, run })),
+);
+test.each(cases)('$activity $way: the rows tell of one', { timeout: 60_000 }, async ({ activity, way, run }) => {
+  broken = { activity, way };
+  await run();
+  expect(broken).toBeUndefined();
+});
