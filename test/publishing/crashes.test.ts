@@ -2,6 +2,8 @@
  * Each step of publishing and reconciling is broken off before its effect and after it, is done again after its report, and is
  * done by two at once: what the database then tells is what it tells of one quiet run. An activity without its entry fails.
  */
+import { randomUUID } from 'node:crypto';
+import { Readable } from 'node:stream';
 import { Context } from '@temporalio/activity';
 import { WorkflowFailedError } from '@temporalio/client';
 import type { WorkerInterceptors } from '@temporalio/worker';
@@ -60,7 +62,6 @@ const sandbox = {
     if (sandbox.outcome === 'failed') return { status: 'failed', code: 'build_failed', message: 'It does not build.' };
     if (sandbox.outcome === 'never')
       await new Promise((_, stop) => signal.addEventListener('abort', () => stop(signal.reason)));
-    const { Readable } = await import('node:stream');
     await onFile({ path: 'index.html', bytes: 5, content: Readable.from([Buffer.from('hello')]) });
     return { status: 'built' };
   },
@@ -95,8 +96,10 @@ afterAll(async () => {
   await world?.close();
 });
 
-const column = async (question: string, values: unknown[]): Promise<string[]> =>
-  (await world.deps.em().execute(question, values)).map((row: { value: string }) => row.value);
+const column = async (question: string, values: unknown[]): Promise<string[]> => {
+  const rows: { value: string }[] = await world.deps.em().execute(question, values);
+  return rows.map(({ value }) => value);
+};
 const movesOf = (id: string) => column('select status as value from move where deployment_id = ? order by at', [id]);
 const pointersOf = (site: string) =>
   column('select deployment_id as value from pointer where site_id = ? order by at', [site]);
@@ -136,12 +139,18 @@ async function fails(): Promise<void> {
   expect(await pointersOf(site.id)).toEqual([]);
 }
 
-async function isCancelled(): Promise<void> {
+/** A publish whose build never ends by itself. */
+async function buildsOn() {
   sandbox.outcome = 'never';
   const site = await createSite(owner);
   const publishing = publish(site);
-  await expect.poll(async () => await movesOf(await newestOf(site).catch(() => ''))).toContain('building');
-  const id = await newestOf(site);
+  const newest = async () => await movesOf(await newestOf(site).catch(() => ''));
+  await expect.poll(newest, { timeout: 30_000, interval: 20 }).toContain('building');
+  return { id: await newestOf(site), site, publishing };
+}
+
+async function isCancelled(): Promise<void> {
+  const { id, site, publishing } = await buildsOn();
   await world.deps.temporal.workflow.getHandle(workflowIds.publishSite(id)).cancel();
   expect((await publishing).body.status).toBe('cancelled');
   expect(await movesOf(id)).toEqual(['queued', 'building', 'cancelled']);
@@ -151,7 +160,7 @@ async function isCancelled(): Promise<void> {
 /** Runs a schedule's workflow, and once more where it failed, as the schedule would. */
 async function runSchedule(type: string): Promise<unknown> {
   const run = () =>
-    world.deps.temporal.workflow.execute(type, { workflowId: newId('run'), taskQueue: 'platform', args: [] });
+    world.deps.temporal.workflow.execute(type, { workflowId: `run:${randomUUID()}`, taskQueue: 'platform', args: [] });
   return await run().catch((error) => {
     if (!(error instanceof WorkflowFailedError)) throw error;
     return run();
@@ -159,11 +168,7 @@ async function runSchedule(type: string): Promise<unknown> {
 }
 
 async function isStartedAgain(): Promise<void> {
-  sandbox.outcome = 'never';
-  const site = await createSite(owner);
-  const publishing = publish(site);
-  await expect.poll(async () => await movesOf(await newestOf(site).catch(() => ''))).toContain('building');
-  const id = await newestOf(site);
+  const { id, site, publishing } = await buildsOn();
   await world.deps.temporal.workflow.getHandle(workflowIds.publishSite(id)).terminate('a test');
   await world.deps
     .em()
@@ -192,11 +197,7 @@ async function isSweptAway(): Promise<void> {
 }
 
 async function isRemoved(): Promise<void> {
-  sandbox.outcome = 'never';
-  const site = await createSite(owner);
-  const publishing = publish(site);
-  await expect.poll(async () => await movesOf(await newestOf(site).catch(() => ''))).toContain('building');
-  const id = await newestOf(site);
+  const { id, publishing } = await buildsOn();
   sandbox.orphans = new Set([id, 'dep_gone']);
   await runSchedule('sweepOrphans');
   expect([...sandbox.orphans]).toEqual([id]);
