@@ -1,5 +1,7 @@
 /** What this deployment can do, from its configuration, and what a call answers that needs more. */
 import type { Config } from '../config.ts';
+import { hasBuilder } from '../db/capacity.ts';
+import type { Deps } from '../deps.ts';
 import { type AppError, type ErrorCode, errors } from '../errors.ts';
 
 export const capabilities = [
@@ -60,7 +62,20 @@ const answers: Record<Requirement, { code: ErrorCode; message: string; nextActio
 /** What to answer to a call that needs what is off; `undefined` when it is on. */
 export function missing(config: Config, need: Requirement): AppError | undefined {
   const on = need === 'repositories' ? config.repositoriesDir !== undefined : capabilitiesOf(config)[need];
-  if (on) return undefined;
+  return on ? undefined : refusal(need);
+}
+
+/** The same, with a look at who is there: builds are on only where somebody builds. */
+export async function missingNow(
+  deps: Pick<Deps, 'config' | 'em' | 'clock'>,
+  need: Requirement,
+): Promise<AppError | undefined> {
+  const off = missing(deps.config, need);
+  if (off || need !== 'builds' || (await hasBuilder(deps.em(), deps.clock))) return off;
+  return refusal(need);
+}
+
+function refusal(need: Requirement): AppError {
   const { code, message, nextAction } = answers[need];
   return errors[code](message, nextAction === undefined ? {} : { nextAction });
 }

@@ -34,6 +34,8 @@ export type AcceptedPublish = {
   createdBy: string;
   /** Read under the site's lock, so that a later ticket never carries an earlier head. */
   pin: (site: Site) => Promise<Pinned>;
+  /** Throws where the owner has no room for one more. Asked under the lock of the owner's account, so that calls at once are counted. */
+  requireRoom: (tx: EntityManager, site: Site) => Promise<void>;
 };
 
 export type Pinned = {
@@ -56,6 +58,8 @@ export async function acceptPublish(
   return await em.transactional(async (tx) => {
     const site = await lockSite(tx, publish.siteId);
     if (site.status === 'archived') return undefined;
+    await tx.execute('select 1 from account where id = ? for no key update', [site.account.id]);
+    await publish.requireRoom(tx, site);
     const { hostname, sourceCommit, contentCommit, siteUrl } = await publish.pin(site);
     site.lastTicket += 1;
     site.lastNumber += 1;

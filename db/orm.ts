@@ -18,6 +18,7 @@ import { SigninLink } from './entities/signin-link.ts';
 import { Site } from './entities/site.ts';
 import { Token } from './entities/token.ts';
 import { UploadLink } from './entities/upload-link.ts';
+import { Capacity } from './migrations/2026-11-21-capacity.ts';
 import { Collaborators } from './migrations/2026-11-21-collaborators.ts';
 import { Initial } from './migrations/2026-11-21-initial.ts';
 import { Mail as MailMigration } from './migrations/2026-11-21-mail.ts';
@@ -60,6 +61,7 @@ export function openOrm(databaseUrl: string, options: { poolMax?: number } = {})
           { name: '2026-11-21-collaborators', class: Collaborators },
           { name: '2026-11-21-material', class: Material },
           { name: '2026-11-21-people', class: People },
+          { name: '2026-11-21-capacity', class: Capacity },
         ],
         snapshot: false,
         transactional: true,

@@ -10,6 +10,7 @@ import {
 } from '@temporalio/worker';
 import { createBuildActivities, createPlatformActivities } from '../activities/index.ts';
 import { type Config, readConfig } from '../config.ts';
+import { announceBuilder, keepAnnouncing } from '../db/capacity.ts';
 import { startRelay } from '../db/outbox.ts';
 import { createDeps, type Deps } from '../deps.ts';
 import { openSandbox } from '../providers/sandbox/open.ts';
@@ -37,6 +38,8 @@ const sandbox = config.queues.includes('builds') ? await openBuildSandbox(config
 const connection = await untilAnswered(() => NativeConnection.connect({ address: config.temporal.address }));
 const workers = await createWorkers();
 const stopRelay = config.queues.includes('platform') ? startRelay(deps) : undefined;
+if (sandbox) await untilAnswered(() => announceBuilder(deps.em(), deps.clock));
+const stopAnnouncing = sandbox ? keepAnnouncing(deps) : undefined;
 const running = Promise.all(workers.map((worker) => worker.run()));
 
 for (const signal of ['SIGTERM', 'SIGINT'] as const) process.once(signal, shutDown);
@@ -48,6 +51,7 @@ deps.log.info({ queues: config.queues, sandbox: sandbox?.kind }, 'ready');
 try {
   await running;
 } finally {
+  stopAnnouncing?.();
   await stopRelay?.();
   await sandbox?.close();
   await connection.close();
@@ -93,13 +97,13 @@ async function createWorkers(): Promise<Worker[]> {
   return made;
 }
 
-/** Tries until the workflow engine answers: a worker that starts first is no fault. */
+/** Tries until the other side answers: a worker that starts first is no fault. */
 async function untilAnswered<T>(act: () => Promise<T>): Promise<T> {
   for (;;) {
     try {
       return await act();
     } catch (error) {
-      deps.log.warn({ err: error }, 'the workflow engine does not answer yet');
+      deps.log.warn({ err: error }, 'the workflow engine or the database does not answer yet');
       await new Promise((resolve) => setTimeout(resolve, 1000));
     }
   }

@@ -1,3 +1,4 @@
+import { hasBuilder } from '../../db/capacity.ts';
 import { Account } from '../../db/entities/account.ts';
 import type { EntityManager } from '../../db/orm.ts';
 import type { Deps } from '../../deps.ts';
@@ -12,7 +13,9 @@ export function accountRoutes(app: Api, deps: Deps): void {
 
   async function read(em: EntityManager, account: Account) {
     const pending = await pendingChange(em, clock.now(), account.id);
-    return { pending, view: accountView(account, { usage: await countUsage(em, clock, account.id), pending, config }) };
+    const usage = await countUsage(em, clock, account.id);
+    const builders = await hasBuilder(em, clock);
+    return { pending, view: accountView(account, { usage, pending, config, builders }) };
   }
 
   app.get(

@@ -50,7 +50,12 @@ export const accountChangedSchema = z.object({
 /** What is switched off answers as empty: nothing is metered, no money is taken, no domain is onboarded. */
 export function accountView(
   account: Account,
-  { usage, pending, config }: { usage: Usage; pending: EmailChange | null; config: Config },
+  {
+    usage,
+    pending,
+    config,
+    builders,
+  }: { usage: Usage; pending: EmailChange | null; config: Config; builders: boolean },
 ): z.output<typeof accountSchema> {
   return {
     id: account.id,
@@ -72,7 +77,7 @@ export function accountView(
     skill: null,
     base_domain: config.baseDomain,
     offers_to_answer: 0,
-    capabilities: capabilitiesOf(config),
+    capabilities: { ...capabilitiesOf(config), builds: capabilitiesOf(config).builds && builders },
   };
 }
 

@@ -7,6 +7,10 @@ import { isSettled } from '../../db/states.ts';
 import type { Deps } from '../../deps.ts';
 
 const stepMs = 500;
+/** Id of the `end` event: who comes back with it has heard all, and is told to stay away (HTML standard, 9.2.3: 204). */
+export const ended = 'end';
+/** Proxies cut a stream that is silent for longer. */
+const silenceMsMax = 15_000;
 const followMsMax = 30 * 60_000;
 
 export async function logText(em: EntityManager, deploymentId: string): Promise<string> {
@@ -17,17 +21,31 @@ export async function logText(em: EntityManager, deploymentId: string): Promise<
  * The log as server-sent events (HTML standard, section 9.2): each piece a `log` event with its number as id, then one `end` event
  * whose data is the deployment's status. It breaks off, without that, when the reader may not read it any more.
  */
-export function streamLog(deps: Deps, deploymentId: string, load: () => Promise<Deployment | null>): Readable {
-  return Readable.from(events(deps, deploymentId, load), { objectMode: false });
+export function streamLog(
+  deps: Deps,
+  deploymentId: string,
+  load: () => Promise<Deployment | null>,
+  lastEventId: string | undefined,
+  silenceMs = silenceMsMax,
+): Readable {
+  const after = numberOf(lastEventId);
+  return Readable.from(events(deps, deploymentId, load, { after, silenceMs }), { objectMode: false });
+}
+
+/** A follower who was cut off says which piece came last, and gets those after it. Anything else begins at the beginning. */
+function numberOf(lastEventId: string | undefined): number {
+  return lastEventId !== undefined && /^\d{1,9}$/.test(lastEventId) ? Number(lastEventId) : -1;
 }
 
 async function* events(
   deps: Deps,
   deploymentId: string,
   load: () => Promise<Deployment | null>,
+  { after, silenceMs }: { after: number; silenceMs: number },
 ): AsyncGenerator<string> {
   const end = performance.now() + followMsMax;
-  let last = -1;
+  let last = after;
+  let saidAt = performance.now();
   // A comment first, so that the headers leave at once.
   yield ': the build log\n\n';
   while (performance.now() < end) {
@@ -42,8 +60,13 @@ async function* events(
         .join('')}\n`;
     }
     if (isSettled(deployment.status)) {
-      yield `event: end\ndata: ${deployment.status}\n\n`;
+      yield `event: end\nid: ${ended}\ndata: ${deployment.status}\n\n`;
       return;
+    }
+    if (pieces.length > 0) saidAt = performance.now();
+    else if (performance.now() - saidAt > silenceMs) {
+      saidAt = performance.now();
+      yield ': it goes on\n\n';
     }
     if (pieces.length === 0) await new Promise((resolve) => setTimeout(resolve, stepMs));
   }

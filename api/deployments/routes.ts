@@ -6,7 +6,7 @@ import { findDeployment, loadDeployment, loadSite } from '../access.ts';
 import type { Api } from '../api.ts';
 import { byId, listOf, newestFirst, page, pageQuery } from '../pages.ts';
 import { idParams } from '../schemas.ts';
-import { logText, streamLog } from './log.ts';
+import { ended, logText, streamLog } from './log.ts';
 import { changesOf, failureDetail, manifestOf, restore } from './rules.ts';
 import { deploymentDetailSchema, deploymentSchema, deploymentView, manifestFileSchema } from './schemas.ts';
 
@@ -87,19 +87,22 @@ export function deploymentRoutes(app: Api, deps: Deps): void {
       config: { operation: 'deployment.log' },
       schema: {
         summary: 'Read the build log',
-        description: '`text/plain`; with `Accept: text/event-stream` it follows until the deployment has ended.',
+        description:
+          '`text/plain`; with `Accept: text/event-stream` it follows until the deployment has ended, and goes on after `Last-Event-ID`.',
         params: idParams,
-        response: { 200: z.any().describe('The log.') },
+        response: { 200: z.any().describe('The log.'), 204: z.undefined().describe('The follower has heard its end.') },
       },
     },
     async ({ em, actor, params, headers }, reply) => {
       const { id } = await loadDeployment(em, actor, params.id);
       reply.header('cache-control', 'no-store');
       if (/\btext\/event-stream\b/i.test(headers.accept ?? '')) {
+        const lastEventId = headers['last-event-id']?.toString();
+        if (lastEventId === ended) return reply.code(204).send();
         return reply
           .type('text/event-stream')
           .serializer((body: unknown) => body as string)
-          .send(streamLog(deps, id, () => findDeployment(deps.em(), actor, id)));
+          .send(streamLog(deps, id, () => findDeployment(deps.em(), actor, id), lastEventId));
       }
       return reply
         .type('text/plain; charset=utf-8')

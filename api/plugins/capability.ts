@@ -1,12 +1,12 @@
 /** A call of what is switched off is told so, whatever it carries: after the token and before the body is looked at. */
 import type { Deps } from '../../deps.ts';
 import type { Api } from '../api.ts';
-import { missing } from '../capabilities.ts';
+import { missingNow } from '../capabilities.ts';
 
-export function requireCapabilities(scope: Api, { config }: Deps): void {
+export function requireCapabilities(scope: Api, deps: Deps): void {
   scope.addHook('onRequest', async (request) => {
     const need = request.routeOptions.config.capability;
-    const off = need && missing(config, need);
+    const off = need && (await missingNow(deps, need));
     if (off) throw off;
   });
 }

@@ -36,13 +36,13 @@ export async function publish(
   const live = await liveOf(em, site);
   const now = await pinned(deps, site, scope, live);
   if (!anew && live && (await isSame(em, live, now))) return live;
-  await requireRoom(em, deps, site);
   const deployment = await acceptPublish(em, deps.clock, {
     id,
     siteId,
     kind: scope,
     createdBy: actor.accountId,
     pin: (locked) => pinned(deps, locked, scope, live),
+    requireRoom: (tx, locked) => requireRoom(tx, deps, locked),
   });
   if (!deployment) requireActive({ ...site, status: 'archived' });
   return deployment ?? fail();

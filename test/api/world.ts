@@ -8,6 +8,7 @@ import type { Api } from '../../api/api.ts';
 import { buildApp } from '../../api/app.ts';
 import { issueToken } from '../../api/tokens/rules.ts';
 import { readConfig } from '../../config.ts';
+import { announceBuilder } from '../../db/capacity.ts';
 import { createDeps } from '../../deps.ts';
 import type { ErrorBody } from '../../errors.ts';
 import { createTestDatabase, temporalAddress } from '../stack/database.ts';
@@ -26,7 +27,7 @@ export type Logged = {
   mailId?: string;
 };
 
-export async function createWorld(env: Record<string, string> = {}) {
+export async function createWorld(env: Record<string, string> = {}, { builders = true } = {}) {
   const dir = await mkdtemp(join(tmpdir(), 'frontage-api-'));
   const database = await createTestDatabase();
   const config = readConfig({
@@ -54,6 +55,8 @@ export async function createWorld(env: Record<string, string> = {}) {
   }
 
   const { app, url, deps } = await start();
+  // No worker runs here; publishes wait for one that was there.
+  if (builders) await announceBuilder(deps.em(), clock);
   let accounts = 0;
 
   /** Opens an account with one token. */

@@ -57,7 +57,8 @@ async function accept(siteId: string, kind: 'site' | 'posts' = 'site'): Promise<
   const id = newId('dep');
   const commit = 'a'.repeat(40);
   const pinned = { hostname: 'h', sourceCommit: commit, contentCommit: commit, siteUrl: 'http://h' };
-  await acceptPublish(deps.em(), clock, { id, siteId, kind, createdBy: accountId, pin: async () => pinned });
+  const asked = { id, siteId, kind, createdBy: accountId, pin: async () => pinned, requireRoom: async () => {} };
+  await acceptPublish(deps.em(), clock, asked);
   return id;
 }
 

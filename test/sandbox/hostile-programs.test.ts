@@ -56,7 +56,9 @@ describe.each(kinds)('in $kind', ({ kind, missing }) => {
       const run = async () => {
         for (let program = waiting.shift(); program; program = waiting.shift()) {
           const fault = await attempt(sandbox, program, aimed(program.files));
-          if (fault) faults.push(`${program.what}: ${fault}`);
+          if (!fault) continue;
+          console.log(`${kind}, ${program.what}: ${fault}`);
+          faults.push(`${program.what}: ${fault}`);
         }
       };
       const beside = async () => {
@@ -78,7 +80,7 @@ describe.each(kinds)('in $kind', ({ kind, missing }) => {
 
 /** Answers what went wrong, if anything did. */
 async function attempt(sandbox: Sandbox, program: HostileProgram, files: Site): Promise<string | undefined> {
-  const limits = { ...roomy, timeoutMs: 30_000, outputBytesMax: 100_000_000, ...program.limits };
+  const limits = { ...roomy, timeoutMs: 150_000, outputBytesMax: 100_000_000, ...program.limits };
   const started = performance.now();
   const built = await build(sandbox, files, { limits }).catch((error: Error) => error);
   const took = performance.now() - started;

@@ -297,7 +297,7 @@ const output: HostileProgram[] = [
       writes(`fs.mkdirSync(dist + 'd'.repeat(200) + '/' + 'e'.repeat(200) + '/' + 'f'.repeat(200) + '/' + 'g'.repeat(200) + '/' + 'h'.repeat(250), { recursive: true });
       fs.writeFileSync(dist + 'd'.repeat(200) + '/' + 'e'.repeat(200) + '/' + 'f'.repeat(200) + '/' + 'g'.repeat(200) + '/' + 'h'.repeat(250) + '/x', 'x');`),
     ends: ['build_failed'],
-    says: /longer than/,
+    says: /path|name|long/,
   },
   {
     what: 'leaves folders in folders, too deep to name',

@@ -1,0 +1,91 @@
+/** Publishes as the API takes them, where no worker runs. */
+import { setTimeout as pause } from 'node:timers/promises';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { streamLog } from '../../api/deployments/log.ts';
+import { appendLog } from '../../db/build-log.ts';
+import { announceBuilder } from '../../db/capacity.ts';
+import { settle } from '../../db/deployments.ts';
+import { Deployment } from '../../db/entities/deployment.ts';
+import { type Caller, createSite, createWorld, errorOf, type World } from './world.ts';
+
+let world: World;
+let owner: Caller;
+beforeAll(async () => {
+  world = await createWorld();
+  owner = await world.newCaller();
+});
+afterAll(() => world.close());
+
+const publish = (caller: Caller, site: { id: string }) =>
+  caller.call('POST', `/v1/sites/${site.id}/publish`, { body: {}, headers: { prefer: 'respond-async' } });
+
+test('of calls at once, as many are taken in an hour as the account has, over all of its sites', {
+  timeout: 120_000,
+}, async () => {
+  const limit = world.config.limits.publishes_per_hour;
+  const busy = await world.newCaller();
+  const sites = [await createSite(busy), await createSite(busy), await createSite(busy)];
+  const calls = Array.from({ length: limit + 12 }, (_, n) => publish(busy, sites[n % 3] as { id: string }));
+  const answers = await Promise.all(calls);
+  const taken = answers.filter(({ status }) => status === 200);
+  const refused = answers.filter(({ status }) => status !== 200);
+  expect(taken).toHaveLength(limit);
+  expect(refused.map((answer) => errorOf(answer).code)).toEqual(Array(12).fill('rate_limited'));
+  expect(world.unexpected()).toEqual([]);
+});
+
+test('without a builder since a day publishes are refused, and the account says so; one that comes back changes that', async () => {
+  const empty = await createWorld({}, { builders: false });
+  try {
+    const caller = await empty.newCaller();
+    const site = await createSite(caller);
+    const builds = async () => (await caller.call('GET', '/v1/account')).body.capabilities.builds;
+    const refused = { code: 'publish_disabled', retryable: false };
+    expect(await builds()).toBe(false);
+    const first = await publish(caller, site);
+    expect([first.status, errorOf(first)]).toMatchObject([503, refused]);
+    await announceBuilder(empty.deps.em(), empty.clock);
+    expect(await builds()).toBe(true);
+    empty.skip(23 * 3600_000);
+    expect((await publish(caller, site)).status).toBe(200);
+    empty.skip(2 * 3600_000);
+    expect(await builds()).toBe(false);
+    expect(errorOf(await publish(caller, site))).toMatchObject(refused);
+  } finally {
+    await empty.close();
+  }
+});
+
+/** A publish that waits for a worker, with three pieces of log. */
+async function logged(): Promise<string> {
+  const { body } = await publish(owner, await createSite(owner));
+  for (const [seq, text] of ['one\n', 'two\n', 'three\n'].entries())
+    await appendLog(world.deps.em(), body.id, seq, text);
+  return body.id;
+}
+
+test('a follower of the log who was cut off goes on after what came last, and stays away once all is heard', async () => {
+  const id = await logged();
+  await settle(world.deps.em(), world.clock, id, { status: 'cancelled' });
+  const follow = (headers: Record<string, string>) =>
+    owner.call('GET', `/v1/deployments/${id}/log`, { headers: { accept: 'text/event-stream', ...headers } });
+  const numbersOf = (text: string) => [...text.matchAll(/^id: (.*)$/gm)].map(([, number]) => number);
+  expect(numbersOf((await follow({})).text)).toEqual(['0', '1', '2', 'end']);
+  expect(numbersOf((await follow({ 'last-event-id': '1' })).text)).toEqual(['2', 'end']);
+  expect(numbersOf((await follow({ 'last-event-id': 'x' })).text)).toEqual(['0', '1', '2', 'end']);
+  const { status, text } = await follow({ 'last-event-id': 'end' });
+  expect({ status, text }).toEqual({ status: 204, text: '' });
+});
+
+test('a log that is silent for long says that it goes on', async () => {
+  const id = await logged();
+  const load = () => world.deps.em().findOne(Deployment, { id });
+  const words: string[] = [];
+  for await (const chunk of streamLog(world.deps, id, load, undefined, 0)) {
+    words.push(String(chunk));
+    if (words.some((word) => word.includes(': it goes on')))
+      await settle(world.deps.em(), world.clock, id, { status: 'cancelled' });
+    await pause(1);
+  }
+  expect(words.join('')).toMatch(/data: three[\s\S]*: it goes on\n\n[\s\S]*event: end\nid: end\ndata: cancelled\n\n$/);
+});
