@@ -76,8 +76,8 @@ export const rules = [
       'what is another owner’s is not found, whatever of its ids is known',
     ],
     'a collaborator passes the access check of a site and is refused what is the owner’s': [
-      'invitations/invitations',
-      'a collaborator is refused what is the owner’s',
+      'api/access',
+      'answers who asks as it must',
     ],
     'an acceptance is for the account of the token alone': [
       'invitations/invitations',

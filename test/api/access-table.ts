@@ -1,0 +1,108 @@
+/**
+ * Who may make each call of the API. A new route stands here before its tests pass: with the rule that lets callers through, a body
+ * that the call takes, and, where it names more than the site, how to make that.
+ */
+import type { AccessWorld } from './access-world.ts';
+
+export type Who =
+  | 'no token'
+  | 'wrong token'
+  | 'stranger'
+  | 'invitee'
+  | 'payout owner'
+  | 'former'
+  | 'collaborator'
+  | 'owner';
+
+/**
+ * `all`: no token is needed. `tokens`: any account, which sees its own. `members`: the owner and the collaborators of the site. `owner`: the
+ * site's owner alone. `invitee`: the account that is addressed. `holder`: the account whose thing it is, be it on the same site or not.
+ */
+export type Rule = 'all' | 'tokens' | 'members' | 'owner' | 'invitee' | 'holder';
+
+type Entry = {
+  rule: Rule;
+  body?: unknown;
+  /** The body as bytes, where it is a file. */
+  file?: Buffer;
+  query?: string;
+  /** Parts of the path; the site and its deployment are known. */
+  path?: (world: AccessWorld) => Promise<Record<string, string>> | Record<string, string>;
+  /** What the caller who gets through is told, where the site has nothing to do it with. */
+  refusal?: string;
+};
+
+const members = { rule: 'members' } as const;
+const tokens = { rule: 'tokens' } as const;
+const all = { rule: 'all' } as const;
+
+const assetPath = () => ({ '*': 'public/a.pdf' });
+
+export const table: Record<string, Entry> = {
+  'GET /healthz': all,
+  'GET /readyz': all,
+
+  'POST /v1/auth/requests': { rule: 'all', body: { email: 'person@example.com', agent_name: 'Agent' } },
+  // Without its secret a request is nobody's; with it, no token is asked for.
+  'POST /v1/auth/requests/{id}/redeem': {
+    rule: 'all',
+    body: { secret: 'x' },
+    path: () => ({ id: 'x' }),
+    refusal: 'not_found',
+  },
+
+  'GET /v1/account': tokens,
+  'PATCH /v1/account': { rule: 'tokens', body: { name: 'A name' } },
+  'POST /v1/tokens': { rule: 'tokens', body: { name: 'Another' } },
+  'GET /v1/tokens': tokens,
+  'PATCH /v1/tokens/{id}': { rule: 'holder', body: { name: 'Other' }, path: (world) => world.ownersToken() },
+  'DELETE /v1/tokens/{id}': { rule: 'holder', path: (world) => world.ownersToken() },
+  'GET /v1/templates': tokens,
+
+  'POST /v1/sites': { rule: 'tokens', body: { name: 'admin', title: 'A title' }, refusal: 'invalid_name' },
+  'GET /v1/sites': tokens,
+  'GET /v1/sites/{id}': members,
+  'PATCH /v1/sites/{id}': { rule: 'members', body: { title: 'A title' } },
+  'POST /v1/sites/{id}/archive': { rule: 'owner', path: (world) => world.anotherSite() },
+  'POST /v1/sites/{id}/unarchive': { rule: 'owner', path: (world) => world.anotherSite() },
+
+  'GET /v1/sites/{id}/collaborators': members,
+  'POST /v1/sites/{id}/collaborators': { rule: 'owner', body: { email: 'new@example.com' } },
+  'DELETE /v1/sites/{id}/collaborators/{account_id}': { rule: 'owner', path: (world) => world.member() },
+  'GET /v1/sites/{id}/invitations': { rule: 'owner' },
+  'DELETE /v1/sites/{id}/invitations/{invitation_id}': { rule: 'owner', path: (world) => world.invitation() },
+  'GET /v1/invitations': tokens,
+  'POST /v1/invitations/{id}/accept': { rule: 'invitee', path: (world) => world.inviteesInvitation() },
+
+  'POST /v1/sites/{id}/git-credentials': { rule: 'members', body: { repository: 'source', access: 'read' } },
+  'GET /v1/sites/{id}/files': members,
+  'POST /v1/sites/{id}/commits': {
+    rule: 'members',
+    body: { message: 'A note', changes: [{ path: 'src/note.md', text: 'x' }] },
+  },
+  'PUT /v1/sites/{id}/assets/{*}': { rule: 'members', file: Buffer.from('%PDF-1.7\n%%EOF\n'), path: assetPath },
+  'GET /v1/sites/{id}/assets/{*}': { rule: 'members', path: assetPath },
+  'GET /v1/sites/{id}/assets': members,
+  'GET /v1/sites/{id}/redirects': members,
+  'PUT /v1/sites/{id}/redirects': { rule: 'members', body: { rules: [] } },
+
+  'POST /v1/sites/{id}/publish': { rule: 'members', body: { scope: 'site' } },
+  'GET /v1/sites/{id}/deployments': members,
+  'GET /v1/deployments/{id}': members,
+  'GET /v1/deployments/{id}/log': members,
+  'GET /v1/deployments/{id}/files': members,
+  'POST /v1/deployments/{id}/restore': { rule: 'members', refusal: 'not_restorable' },
+};
+
+const outside: readonly Who[] = ['stranger', 'invitee', 'payout owner', 'former'];
+
+/** What this caller is told: nothing where the call is answered. */
+export function expected({ rule, refusal }: Entry, who: Who): string | undefined {
+  const anonymous = who === 'no token' || who === 'wrong token';
+  if (anonymous && rule !== 'all') return 'unauthorized';
+  if ((rule === 'members' || rule === 'owner') && outside.includes(who)) return 'not_found';
+  if (rule === 'owner' && who === 'collaborator') return 'owner_only';
+  if (rule === 'holder' && who !== 'owner') return 'not_found';
+  if (rule === 'invitee' && who !== 'invitee') return 'not_found';
+  return refusal;
+}

@@ -1,0 +1,87 @@
+/** One site with everybody around it who may ask for something. */
+import { acceptPublish } from '../../db/deployments.ts';
+import { Collaborator } from '../../db/entities/collaborator.ts';
+import { newId } from '../../ids.ts';
+import { people } from '../invitations/world.ts';
+import type { Who } from './access-table.ts';
+import { type Call, callWith, createSite, createWorld } from './world.ts';
+
+export type AccessWorld = Awaited<ReturnType<typeof createAccessWorld>>;
+
+export async function createAccessWorld() {
+  const world = await createWorld({ FRONTAGE_SMTP_URL: 'smtp://127.0.0.1:1' });
+  const ask = people(world);
+  const [owner, collaborator, former, invitee, stranger, payoutOwner] = (await Promise.all(
+    Array.from({ length: 6 }, () => world.newCaller()),
+  )) as [Caller, Caller, Caller, Caller, Caller, Caller];
+  const inviteeEmail = await ask.emailOf(invitee);
+  const site: { id: string } = await createSite(owner);
+  await surround(site.id);
+  const deploymentId = newId('dep');
+  await acceptPublish(world.deps.em(), world.clock, {
+    id: deploymentId,
+    siteId: site.id,
+    kind: 'site',
+    createdBy: owner.accountId,
+    pin: async () => ({ hostname: 'h', sourceCommit: 'a'.repeat(40), contentCommit: null, siteUrl: 'http://h' }),
+  });
+
+  /** Its collaborator, its former one and its invitee. */
+  async function surround(siteId: string): Promise<void> {
+    await join(siteId, collaborator.accountId);
+    await join(siteId, former.accountId);
+    await ask.remove(owner, siteId, former.accountId);
+    await ask.invite(owner, siteId, inviteeEmail);
+  }
+
+  async function join(siteId: string, accountId: string): Promise<void> {
+    const em = world.deps.em();
+    em.create(Collaborator, { site: siteId, account: accountId, since: world.clock.now() });
+    await em.flush();
+  }
+
+  const calls: Record<Who, Call> = {
+    'no token': callWith(world.url),
+    'wrong token': callWith(world.url, `fro_${'0'.repeat(43)}`),
+    stranger: stranger.call,
+    invitee: invitee.call,
+    'payout owner': payoutOwner.call,
+    former: former.call,
+    collaborator: collaborator.call,
+    owner: owner.call,
+  };
+
+  return {
+    close: world.close,
+    calls,
+    siteId: site.id,
+    deploymentId,
+    document: async () => (await owner.call('GET', '/openapi.json')).body,
+    /** For calls that change what others are tried on. */
+    async anotherSite() {
+      const { id } = await ask.newSite(owner);
+      await surround(id);
+      return { id };
+    },
+    async member() {
+      const extra = await world.newCaller();
+      await join(site.id, extra.accountId);
+      return { account_id: extra.accountId };
+    },
+    async invitation() {
+      const { body } = await ask.invite(owner, site.id, `guest-${newId('acct')}@example.com`);
+      return { invitation_id: body.id };
+    },
+    async inviteesInvitation() {
+      const { id } = await ask.newSite(owner);
+      const { body } = await ask.invite(owner, id, inviteeEmail);
+      return { id: body.id };
+    },
+    async ownersToken() {
+      const { body } = await owner.call('POST', '/v1/tokens', { body: { name: 'To be changed' } });
+      return { id: body.id };
+    },
+  };
+}
+
+type Caller = Awaited<ReturnType<Awaited<ReturnType<typeof createWorld>>['newCaller']>>;
