@@ -4,7 +4,7 @@ import type { Store } from '../providers/store/store.ts';
 import { type Bytes, heldBytesMax } from './bytes.ts';
 import { type ByteRange, matchesStrongly, matchesWeakly, readRange } from './conditions.ts';
 import { acceptedEncodings } from './encodings.ts';
-import { type Form, pickForm, type ServedFile } from './forms.ts';
+import { type Form, pickForm, plainForm, type ServedFile } from './forms.ts';
 import { type Later, whenKnown } from './later.ts';
 import { ownPage, type PageName } from './pages.ts';
 import { hrefOf } from './paths.ts';
@@ -33,7 +33,7 @@ export class MissingBytes extends Error {}
 export function answerFile(source: Source, { method, fields }: VisitorRequest, file: ServedFile): Later<Answer> {
   // Ranges are of the plain form: what a client resumes should not depend on what it can decompress.
   const ranged = fields.range !== undefined && method === 'GET';
-  const form = ranged ? file.plain : pickForm(file, acceptedEncodings(fields.acceptEncoding));
+  const form = ranged ? plainForm(file) : pickForm(file, acceptedEncodings(fields.acceptEncoding));
   if (fields.ifMatch !== undefined && !matchesStrongly(fields.ifMatch, form.etag)) return answerEmpty(412);
   if (fields.ifNoneMatch !== undefined && matchesWeakly(fields.ifNoneMatch, form.etag))
     return { head: form.unchanged, body: undefined };
@@ -53,10 +53,10 @@ export function answerMissing(source: Source, { fields }: VisitorRequest, page: 
 function answerWhole(source: Source, file: ServedFile, form: Form, status: 200 | 404): Later<Answer> {
   if (file.file.bytes > heldBytesMax) return answerLarge(source, file, form, status);
   return whenKnown(source.bytes.held(form.key) ?? source.bytes.load(form.key), (body) => {
-    if (body !== undefined && (form !== file.plain || body.length === file.file.bytes))
+    if (body !== undefined && (form !== plainForm(file) || body.length === file.file.bytes))
       return { head: headOf(form, status, body.length), body };
-    if (form === file.plain) throw new MissingBytes(`blob ${form.key} is missing or not whole`);
-    return answerWhole(source, file, file.plain, status);
+    if (form === plainForm(file)) throw new MissingBytes(`blob ${form.key} is missing or not whole`);
+    return answerWhole(source, file, plainForm(file), status);
   });
 }
 
@@ -68,14 +68,14 @@ function headOf(form: Form, status: 200 | 404, bytes: number): Head {
 }
 
 function answerLarge(source: Source, file: ServedFile, form: Form, status: 200 | 404): Answer {
-  const range = form === file.plain ? { start: 0, end: file.file.bytes - 1 } : undefined;
+  const range = form === plainForm(file) ? { start: 0, end: file.file.bytes - 1 } : undefined;
   // The length of a compressed form is not known beforehand: it goes out in chunks.
   const length = range ? ['content-length', String(file.file.bytes)] : [];
   return { head: { status, fields: [...form.fields, ...length] }, body: largeBody(source, form, range) };
 }
 
 function answerRange(source: Source, file: ServedFile, range: ByteRange): Later<Answer> {
-  const form = file.plain;
+  const form = plainForm(file);
   const extent = `bytes ${range.start}-${range.end}/${file.file.bytes}`;
   const length = String(range.end - range.start + 1);
   const head = { status: 206, fields: [...form.fields, 'content-range', extent, 'content-length', length] };

@@ -2,6 +2,7 @@
  * Hashed assets of other versions than the one served: a page that a visitor opened before a publish still asks for its own scripts
  * and pictures afterwards, and a page that a faster edge answered asks for newer ones.
  */
+import { setImmediate } from 'node:timers/promises';
 import { LRUCache } from 'lru-cache';
 import type { Logger } from 'pino';
 import type { Clock } from '../clock.ts';
@@ -55,7 +56,14 @@ export function openEarlierAssets({ database, store, clock, log, bytesMax }: Par
   async function readAssets(manifest: string): Promise<Assets> {
     try {
       const { files } = await readVersion(store, manifest);
-      return new Map([...files].filter(([path]) => isHashedAsset(path)));
+      const assets = new Map<string, ManifestFile>();
+      let read = 0;
+      for (const file of files.within('_astro/')) {
+        if (isHashedAsset(file.path)) assets.set(file.path, file);
+        // However many there are, other requests come in between.
+        if (++read % 500 === 0) await setImmediate();
+      }
+      return assets;
     } catch (err) {
       log.error({ err, manifest }, 'an earlier version could not be read');
       return new Map();

@@ -8,7 +8,8 @@ import { type Answer, answerFile, answerMissing, answerPage, answerRedirect } fr
 import { openBytes } from './bytes.ts';
 import type { EdgeDatabase, SiteRow } from './database.ts';
 import { openEarlierAssets } from './earlier.ts';
-import { findFile, isHashedAsset, wantsPage } from './files.ts';
+import { isHashedAsset, wantsPage } from './files.ts';
+import { openFinding } from './finding.ts';
 import { servedFile } from './forms.ts';
 import { readAddress, siteNameOf } from './hosts.ts';
 import { type Later, whenKnown } from './later.ts';
@@ -27,7 +28,7 @@ export type EdgeParts = {
   log: Logger;
   /** Where the table of sites is kept for a start without the database. */
   sitesFile: string;
-  /** Memory for files' bytes. Manifests may take a quarter of it beside, and at least what the largest one takes. */
+  /** Memory for files' bytes. Manifests and what was found in them may take a quarter of it beside, each. */
   cacheBytes: number;
 };
 
@@ -42,6 +43,7 @@ export type Edge = {
 };
 
 const manifestBytesMin = 64 * 1024 * 1024;
+const foundBytesMin = 16 * 1024 * 1024;
 const earlierBytesMax = 32 * 1024 * 1024;
 const redirectsBytesMax = 32 * 1024 * 1024;
 
@@ -49,6 +51,7 @@ export function createEdge(parts: EdgeParts): Edge {
   const { store, log, baseDomain } = parts;
   const sites = openSites({ ...parts, file: parts.sitesFile });
   const versions = openVersions(store, Math.max(manifestBytesMin, parts.cacheBytes / 4));
+  const finding = openFinding(Math.max(foundBytesMin, parts.cacheBytes / 4));
   const siteRedirects = openSiteRedirects(store, redirectsBytesMax);
   const earlier = openEarlierAssets({ ...parts, bytesMax: earlierBytesMax });
   const source = { store, bytes: openBytes(store, parts.cacheBytes) };
@@ -82,9 +85,9 @@ export function createEdge(parts: EdgeParts): Edge {
   }
 
   function answerPath(request: VisitorRequest, site: SiteRow, version: Version, target: Target): Later<Answer> {
-    const found = findFile(version.files, target.path);
+    const found = finding.find(version, target.path);
     if (found && 'redirectTo' in found) return answerRedirect(found.redirectTo, target.query);
-    if (found) return answerFile(source, request, servedFile(found.file));
+    if (found) return answerFile(source, request, found.served);
     if (!isHashedAsset(target.path)) return answerNothing(request, version, target.path);
     return earlier.find(site.id, target.path).then((asset) => {
       if (asset) return answerFile(source, request, servedFile(asset));
@@ -94,8 +97,8 @@ export function createEdge(parts: EdgeParts): Edge {
 
   function answerNothing(request: VisitorRequest, version: Version, path: string): Later<Answer> {
     if (!wantsPage(path)) return answerPage('missing', 'text');
-    const page = version.files.get('404.html');
-    return page ? answerMissing(source, request, servedFile(page)) : answerPage('missing', 'html');
+    const page = finding.find(version, '404.html');
+    return page && 'served' in page ? answerMissing(source, request, page.served) : answerPage('missing', 'html');
   }
 
   function fail({ target, fields }: VisitorRequest, err: unknown): Answer {

@@ -1,24 +1,27 @@
 /** Which file of a version a path means. */
 import type { ManifestFile } from '../providers/manifest.ts';
 
+/** Of a version, whatever holds them. */
+type Files = { get(path: string): ManifestFile | undefined };
+
 export type Found = { file: ManifestFile } | { redirectTo: string } | undefined;
 
 /**
  * `/path` is `path`, `path.html` or `path/index.html`. A folder's page stands at the address with the slash, any other page at the
  * one without, so that relative links mean the same wherever a visitor came from.
  */
-export function findFile(files: ReadonlyMap<string, ManifestFile>, path: string): Found {
+export function findFile(files: Files, path: string): Found {
   if (path === '' || path.endsWith('/')) return findFolder(files, path);
   const file = files.get(path) ?? files.get(`${path}.html`);
   if (file) return { file };
-  return files.has(`${path}/index.html`) ? { redirectTo: `${path}/` } : undefined;
+  return files.get(`${path}/index.html`) ? { redirectTo: `${path}/` } : undefined;
 }
 
-function findFolder(files: ReadonlyMap<string, ManifestFile>, path: string): Found {
+function findFolder(files: Files, path: string): Found {
   const index = files.get(`${path}index.html`);
   if (index) return { file: index };
   const page = path.slice(0, -1);
-  return page !== '' && files.has(`${page}.html`) ? { redirectTo: page } : undefined;
+  return page !== '' && files.get(`${page}.html`) ? { redirectTo: page } : undefined;
 }
 
 /** Whether the name carries a hash of its bytes, as the toolchain writes it: `_astro/index.DxY3_a1b.css`. */

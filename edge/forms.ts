@@ -19,50 +19,41 @@ export type Form = {
   unchanged: Head;
 };
 
-export type ServedFile = {
-  file: ManifestFile;
-  contentType: string;
-  plain: Form;
-  br: Form | undefined;
-  gzip: Form | undefined;
-};
+/** A file with those of its forms that were asked for. */
+export type ServedFile = { file: ManifestFile; forms: Partial<Record<Encoding, Form>> };
 
 const revalidated = 'public, max-age=0, must-revalidate';
 const immutable = 'public, max-age=31536000, immutable';
 
-const served = new WeakMap<ManifestFile, ServedFile>();
-
 export function servedFile(file: ManifestFile): ServedFile {
-  const made = served.get(file);
-  if (made) return made;
-  const contentType = contentTypeOf(file.path);
-  const form = (encoding: Encoding) => makeForm(file, contentType, encoding);
-  const fresh = {
-    file,
-    contentType,
-    plain: form('identity'),
-    br: file.encodings?.includes('br') ? form('br') : undefined,
-    gzip: file.encodings?.includes('gzip') ? form('gzip') : undefined,
-  };
-  served.set(file, fresh);
-  return fresh;
+  return { file, forms: {} };
+}
+
+export function plainForm(from: ServedFile): Form {
+  from.forms.identity ??= makeForm(from.file, 'identity');
+  return from.forms.identity;
 }
 
 /** The best form among those accepted. */
 export function pickForm(from: ServedFile, accepted: readonly Encoding[]): Form {
   for (const encoding of accepted) {
-    const form = encoding === 'identity' ? from.plain : from[encoding];
-    if (form) return form;
+    if (encoding === 'identity') break;
+    const made = from.forms[encoding];
+    if (made) return made;
+    if (!from.file.encodings?.includes(encoding)) continue;
+    const form = makeForm(from.file, encoding);
+    from.forms[encoding] = form;
+    return form;
   }
-  return from.plain;
+  return plainForm(from);
 }
 
-function makeForm(file: ManifestFile, contentType: string, encoding: Encoding): Form {
+function makeForm(file: ManifestFile, encoding: Encoding): Form {
   const etag = encoding === 'identity' ? `"${file.sha256}"` : `"${file.sha256}-${encoding}"`;
   const cacheControl = isHashedAsset(file.path) ? immutable : revalidated;
   const vary = file.encodings?.length ? ['vary', 'accept-encoding'] : [];
   const unchangedFields = ['etag', etag, 'cache-control', cacheControl, ...vary];
-  const fields = ['content-type', contentType, ...unchangedFields, 'accept-ranges', 'bytes'];
+  const fields = ['content-type', contentTypeOf(file.path), ...unchangedFields, 'accept-ranges', 'bytes'];
   fields.push('x-content-type-options', 'nosniff');
   if (encoding !== 'identity') fields.push('content-encoding', encoding);
   const unchanged = { status: 304, fields: unchangedFields };

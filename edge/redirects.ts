@@ -1,7 +1,7 @@
 /** Redirect rules at the edge: those a call set, then those of the version, and then the files. */
 import { LRUCache } from 'lru-cache';
 import type { ManifestFile } from '../providers/manifest.ts';
-import { parseRedirectsFile, redirectsFile } from '../providers/redirects/file.ts';
+import { parseRedirectsFile } from '../providers/redirects/file.ts';
 import {
   arrives,
   createRedirectTable,
@@ -49,9 +49,8 @@ export function openSiteRedirects(store: Store, bytesMax: number): SiteRedirects
  */
 export async function readVersionRedirects(
   store: Store,
-  files: ReadonlyMap<string, ManifestFile>,
+  file: ManifestFile | undefined,
 ): Promise<RedirectTable | undefined> {
-  const file = files.get(redirectsFile);
   if (!file) return undefined;
   const content = await store.readAll(file.sha256);
   if (!content) throw new Error(`blob ${file.sha256} is missing`);

@@ -1,14 +1,24 @@
 /** Versions of sites that are being asked for: what each path of a deployment is, held in memory and never changed. */
 import { LRUCache } from 'lru-cache';
-import { type ManifestFile, parseManifest } from '../providers/manifest.ts';
+import type { ManifestFile } from '../providers/manifest.ts';
+import { lookUpManifest } from '../providers/manifest-lookup.ts';
 import { outputFault } from '../providers/paths.ts';
 import { redirectsFile } from '../providers/redirects/file.ts';
 import type { RedirectTable } from '../providers/redirects.ts';
 import type { Store } from '../providers/store/store.ts';
 import { readVersionRedirects, weightOf } from './redirects.ts';
 
+/** The files of a version that visitors may have. */
+export type Files = {
+  get(path: string): ManifestFile | undefined;
+  /** Those whose paths begin so. */
+  within(prefix: string): Iterable<ManifestFile>;
+};
+
 export type Version = {
-  files: ReadonlyMap<string, ManifestFile>;
+  /** Tells versions in memory apart, in a shorter way than its manifest's hash. */
+  number: number;
+  files: Files;
   /** The rules of its own `_redirects`. */
   redirects: RedirectTable | undefined;
   /** About what it takes in memory. */
@@ -21,9 +31,6 @@ export type Versions = {
   /** The version, read from the store once however many ask. Rejects when its manifest is missing or broken. */
   load(manifestSha256: string): Promise<Version>;
 };
-
-// Parsed, a line takes about four times its length.
-const weightPerByte = 4;
 
 /** Holds versions up to `bytesMax` of memory, those asked for last. */
 export function openVersions(store: Store, bytesMax: number): Versions {
@@ -40,26 +47,32 @@ export function openVersions(store: Store, bytesMax: number): Versions {
   };
 }
 
-/** Reads a manifest from the store. Rejects when it is missing or broken. */
+let versionsRead = 0;
+
+/** Reads a manifest from the store. Rejects when it is missing or none. A line that is broken is found when its file is asked for. */
 export async function readVersion(store: Store, manifestSha256: string): Promise<Version> {
   const manifest = await store.readAll(manifestSha256);
   if (!manifest) throw new Error(`manifest ${manifestSha256} is not in the store`);
-  const files = new Map<string, ManifestFile>();
-  for (const file of parseManifest(manifest)) {
-    if (!isSound(file)) throw new Error(`manifest ${manifestSha256} holds an unusable line`);
-    // Written before a rule was, a manifest may name what is served no more.
-    if (!outputFault(file.path)) files.set(file.path, file);
-  }
-  const redirects = await readVersionRedirects(store, files);
-  files.delete(redirectsFile);
-  return { files, redirects, weight: manifest.length * weightPerByte + weightOf(redirects) + 1024 };
+  const lines = lookUpManifest(manifest);
+  const redirects = await readVersionRedirects(store, lines.get(redirectsFile));
+  versionsRead += 1;
+  return {
+    number: versionsRead,
+    redirects,
+    weight: lines.bytes + weightOf(redirects) + 1024,
+    files: {
+      get(path) {
+        const file = lines.get(path);
+        return file && isServed(file) ? file : undefined;
+      },
+      *within(prefix) {
+        for (const file of lines.within(prefix)) if (isServed(file)) yield file;
+      },
+    },
+  };
 }
 
-function isSound(file: ManifestFile): boolean {
-  return (
-    typeof file.path === 'string' &&
-    /^[0-9a-f]{64}$/.test(file.sha256) &&
-    Number.isSafeInteger(file.bytes) &&
-    (file.encodings === undefined || Array.isArray(file.encodings))
-  );
+/** Written before a rule was, a manifest may name what is served no more. */
+function isServed({ path }: ManifestFile): boolean {
+  return path !== redirectsFile && !outputFault(path);
 }
