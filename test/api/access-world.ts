@@ -23,6 +23,7 @@ export async function createAccessWorld() {
     siteId: site.id,
     kind: 'site',
     createdBy: owner.accountId,
+    requireRoom: async () => {},
     pin: async () => ({ hostname: 'h', sourceCommit: 'a'.repeat(40), contentCommit: null, siteUrl: 'http://h' }),
   });
 
