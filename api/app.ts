@@ -34,6 +34,8 @@ import { siteRoutes } from './sites/routes.ts';
 import { sourceRoutes } from './source/routes.ts';
 import { templateRoutes } from './templates/routes.ts';
 import { tokenRoutes } from './tokens/routes.ts';
+import { uploadPageRoutes } from './uploads/page-routes.ts';
+import { uploadRoutes } from './uploads/routes.ts';
 
 /** Builds the API, ready to listen. */
 export async function buildApp(deps: Deps): Promise<Api> {
@@ -88,6 +90,11 @@ export async function buildApp(deps: Deps): Promise<Api> {
       authRoutes(scope, deps);
     });
 
+    await scope.register(async function links(scope: Api) {
+      limitAddresses(scope, deps, 'uploads');
+      uploadPageRoutes(scope, deps);
+    });
+
     await scope.register(async function bearer(scope: Api) {
       requireToken(scope, deps);
       limitTokens(scope, deps);
@@ -103,6 +110,7 @@ export async function buildApp(deps: Deps): Promise<Api> {
       invitationRoutes(scope, deps);
       sourceRoutes(scope, deps);
       assetRoutes(scope, deps);
+      uploadRoutes(scope, deps);
       publishingRoutes(scope, deps);
       deploymentRoutes(scope, deps);
       redirectRoutes(scope, deps);
@@ -119,6 +127,8 @@ function newServer({ config, log }: Deps): Api {
     logController: new LogController({ disableRequestLogging: true }),
     genReqId: newRequestId,
     bodyLimit: bodyBytesMax,
+    // A path in a site is one parameter.
+    routerOptions: { maxParamLength: 2048 },
     trustProxy: config.trustedProxies.length > 0 ? config.trustedProxies : false,
     return503OnClosing: false,
     clientErrorHandler: refuseBrokenRequests,

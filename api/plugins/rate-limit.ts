@@ -9,7 +9,7 @@ import { type AppError, errors } from '../../errors.ts';
 import type { Api } from '../api.ts';
 
 /** Requests a minute, before `FRONTAGE_RATE_SCALE`. */
-export const perMinute = { token: 600, signIn: 120, pages: 120, git: 300 } as const;
+export const perMinute = { token: 600, signIn: 120, pages: 120, git: 300, uploads: 300, thumbs: 300 } as const;
 const windowMs = 60_000;
 
 /** Makes the limiters of this file usable in all scopes of the app. */

@@ -39,6 +39,8 @@ export async function takeIn(
     }
   } catch (error) {
     await file.close();
+    // Whoever still sends is heard out, so that he reads the answer.
+    body.resume();
     throw error;
   }
   return {
@@ -73,7 +75,7 @@ async function openNameless(dir: string): Promise<FileHandle> {
 /** The body's chunks; a sender who goes away in the middle is no fault of ours. */
 async function* whole(body: Readable): AsyncGenerator<Buffer> {
   try {
-    yield* body as AsyncIterable<Buffer>;
+    yield* body.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>;
   } catch (error) {
     if (error instanceof Error && !('code' in error && error.code === 'ENOSPC')) {
       throw errors.invalid_input('The file broke off before all of it had arrived.', {

@@ -16,6 +16,7 @@ const assets: Place = {
   name: 'src/assets/',
   extensions: [...images, 'tif', 'tiff', 'svg', 'woff2', 'woff', 'ttf', 'otf'],
 };
+export const assetExtensions = assets.extensions;
 // Served as it is from the site's own address: nothing that a browser would run.
 const publicFiles: Place = { name: 'public/', extensions: ['pdf'] };
 

@@ -7,10 +7,11 @@ import { openAccount } from '../../api/accounts/rules.ts';
 import type { Api } from '../../api/api.ts';
 import { buildApp } from '../../api/app.ts';
 import { issueToken } from '../../api/tokens/rules.ts';
-import { readConfig } from '../../config.ts';
+import { type Config, readConfig } from '../../config.ts';
 import { announceBuilder } from '../../db/capacity.ts';
 import { createDeps } from '../../deps.ts';
 import type { ErrorBody } from '../../errors.ts';
+import type { Limits } from '../../limits.ts';
 import { createTestDatabase, temporalAddress } from '../stack/database.ts';
 
 // biome-ignore lint/suspicious/noExplicitAny: what a test reads of an answer is what it asserts.
@@ -27,10 +28,13 @@ export type Logged = {
   mailId?: string;
 };
 
-export async function createWorld(env: Record<string, string> = {}, { builders = true } = {}) {
+export async function createWorld(
+  env: Record<string, string> = {},
+  { builders = true, limits = {} }: { builders?: boolean; limits?: Partial<Limits> } = {},
+) {
   const dir = await mkdtemp(join(tmpdir(), 'frontage-api-'));
   const database = await createTestDatabase();
-  const config = readConfig({
+  const usual = readConfig({
     DATABASE_URL: database.url,
     TEMPORAL_ADDRESS: temporalAddress(),
     FRONTAGE_DATA: dir,
@@ -38,6 +42,7 @@ export async function createWorld(env: Record<string, string> = {}, { builders =
     FRONTAGE_RATE_SCALE: '1000',
     ...env,
   });
+  const config = { ...usual, limits: { ...usual.limits, ...limits } } as Config;
   let aheadMs = 0;
   const clock = { now: () => new Date(Date.now() + aheadMs) };
   const logged: Logged[] = [];

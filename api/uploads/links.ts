@@ -1,0 +1,130 @@
+/** Upload links: made, listed, ended, and what one is still good for. */
+import { Account } from '../../db/entities/account.ts';
+import { Site } from '../../db/entities/site.ts';
+import { UploadLink } from '../../db/entities/upload-link.ts';
+import type { EntityManager } from '../../db/orm.ts';
+import type { Deps } from '../../deps.ts';
+import { AppError, errors } from '../../errors.ts';
+import { isId } from '../../ids.ts';
+import { type Actor, loadSite, requireActive } from '../access.ts';
+import { hashSecret } from '../secrets.ts';
+
+export type LinkStatus = 'open' | 'full' | 'expired' | 'ended';
+
+export function statusOf(link: UploadLink, now: Date): LinkStatus {
+  if (link.endedAt) return 'ended';
+  if (link.expiresAt <= now) return 'expired';
+  return link.filesTaken >= link.maxFiles ? 'full' : 'open';
+}
+
+export type NewLink = {
+  id: string;
+  secret: string;
+  expires_in_seconds: number;
+  max_files: number;
+  max_file_bytes: number;
+};
+
+/** Makes a link to a site. Throws `invalid_upload` for a cap above what a file may have at all. */
+export async function createLink(
+  em: EntityManager,
+  { clock, config }: Deps,
+  actor: Actor,
+  siteId: string,
+  input: NewLink,
+): Promise<UploadLink> {
+  const site = await loadSite(em, actor, siteId);
+  requireActive(site);
+  if (input.max_file_bytes > config.limits.file_bytes) {
+    throw errors.invalid_upload(`max_file_bytes is above the cap for any file, ${config.limits.file_bytes} bytes.`, {
+      nextAction: 'Send a smaller max_file_bytes, or leave it out.',
+    });
+  }
+  const now = clock.now();
+  const link = em.create(UploadLink, {
+    id: input.id,
+    site,
+    account: em.getReference(Account, actor.accountId),
+    hash: hashSecret(input.secret),
+    maxFiles: input.max_files,
+    maxFileBytes: input.max_file_bytes,
+    filesTaken: 0,
+    createdAt: now,
+    expiresAt: new Date(now.getTime() + input.expires_in_seconds * 1000),
+  });
+  await em.flush();
+  return link;
+}
+
+/** The link, if the caller may act on its site. */
+export async function loadLink(em: EntityManager, actor: Actor, linkId: string): Promise<UploadLink> {
+  const link = isId('upl', linkId) ? await em.findOne(UploadLink, { id: linkId }) : null;
+  const site = link && (await loadSite(em, actor, link.site.id).catch(notFoundAsNull));
+  if (!link || !site) {
+    throw errors.not_found('There is no upload link of that id that this token may act on.', {
+      nextAction: 'Read GET /v1/sites/{id}/uploads for the links of a site.',
+    });
+  }
+  return link;
+}
+
+/** Ends a link at once, for files under way too. Ending it again changes nothing. */
+export async function endLink(em: EntityManager, { clock }: Deps, actor: Actor, linkId: string): Promise<UploadLink> {
+  const link = await loadLink(em, actor, linkId);
+  await em.nativeUpdate(UploadLink, { id: link.id, endedAt: null }, { endedAt: clock.now() });
+  await em.refresh(link);
+  return link;
+}
+
+/** Ends the links to a site that an account made, when it loses the site. Call it in the transaction that takes the site away. */
+export async function endLinksOf(
+  tx: EntityManager,
+  { clock }: Pick<Deps, 'clock'>,
+  { siteId, accountId }: { siteId: string; accountId: string },
+): Promise<number> {
+  return await tx.nativeUpdate(
+    UploadLink,
+    { site: siteId, account: accountId, endedAt: null },
+    { endedAt: clock.now() },
+  );
+}
+
+/** A link as its holder meets it. `lost`: its maker has no access to the site any more, and a link is worth no more than that. */
+export type HeldLink = { link: UploadLink; site: Site; lost: boolean };
+
+/** The link behind a secret, whatever its state. Throws `not_found`. */
+export async function linkOf(em: EntityManager, secret: string): Promise<HeldLink> {
+  const link = await em.findOne(UploadLink, { hash: hashSecret(secret) });
+  if (!link) throw errors.not_found('There is no upload page at this address. Check that all of it was copied.');
+  const maker = { accountId: link.account.id };
+  const reached = await loadSite(em, maker, link.site.id).catch(notFoundAsNull);
+  return { link, site: reached ?? (await em.findOneOrFail(Site, link.site.id)), lost: reached === null };
+}
+
+function notFoundAsNull(error: unknown): null {
+  if (error instanceof AppError && error.code === 'not_found') return null;
+  throw error;
+}
+
+/** Throws why a link takes no more files, in words for whoever holds it. */
+export function requireOpen({ link, site, lost }: HeldLink, now: Date): void {
+  if (site.status === 'archived') throw errors.site_archived('This website is closed, so it takes no photos.');
+  const status = lost ? 'ended' : statusOf(link, now);
+  if (status === 'full') throw errors.plan_limit('This link has taken all the photos that it was made for.');
+  if (status === 'expired') throw errors.expired('This link has run out.');
+  if (status === 'ended') throw errors.expired('This link was closed.');
+}
+
+/** Takes one of the link's places, in one statement; false when there is none, or no link any more. */
+export async function takePlace(em: EntityManager, { clock }: Pick<Deps, 'clock'>, linkId: string): Promise<boolean> {
+  const rows = await em.execute<unknown[]>(
+    `update upload_link set files_taken = files_taken + 1
+     where id = ? and files_taken < max_files and ended_at is null and expires_at > ? returning id`,
+    [linkId, clock.now()],
+  );
+  return rows.length > 0;
+}
+
+export async function giveBackPlace(em: EntityManager, linkId: string): Promise<void> {
+  await em.execute('update upload_link set files_taken = files_taken - 1 where id = ?', [linkId]);
+}

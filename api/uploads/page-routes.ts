@@ -1,0 +1,173 @@
+/** `/u/{secret}`: what whoever holds an upload link opens and sends to. No token; the secret is all there is. */
+import type { Readable } from 'node:stream';
+import { Busboy, type BusboyHeaders } from '@fastify/busboy';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { z } from 'zod';
+import type { Deps } from '../../deps.ts';
+import { AppError, errors } from '../../errors.ts';
+import type { WrittenPage } from '../../web/page.ts';
+import { closedPage, type UploadResult, uploadPage } from '../../web/upload-page.ts';
+import type { Api } from '../api.ts';
+import { missing } from '../capabilities.ts';
+import { sendError } from '../plugins/errors.ts';
+import { fileOf, readFiles } from '../plugins/file-body.ts';
+import { type HeldLink, linkOf, requireOpen } from './links.ts';
+import { receiveFile } from './receiving.ts';
+import { sizeWords } from './words.ts';
+
+const secretParams = z.object({ secret: z.string() });
+const partsMax = 1000;
+
+export function uploadPageRoutes(app: Api, deps: Deps): void {
+  readFiles(app);
+  const config = { operation: 'upload.page' } as const;
+
+  app.get('/u/:secret', { config, schema: { hide: true, params: secretParams } }, async (request, reply) => {
+    return await inPage(request, reply, async () => {
+      const em = deps.em();
+      const held = await linkOf(em, request.params.secret);
+      return showLink(deps, held);
+    });
+  });
+
+  app.post(
+    '/u/:secret',
+    { config: { operation: 'upload.send', rawBody: true }, schema: { hide: true, params: secretParams } },
+    async (request, reply) => {
+      const { secret } = request.params;
+      if (isForm(request)) return await inPage(request, reply, () => receiveForm(deps, request, secret));
+      const em = deps.em();
+      const held = await linkOf(em, secret);
+      const received = await receiveFile(em, deps, held, { name: nameOf(request), body: fileOf(request) });
+      const { name, path, bytes, filesLeft } = received;
+      return reply.header('cache-control', 'no-store').send({ name, path, bytes, files_left: filesLeft });
+    },
+  );
+}
+
+function showLink(deps: Deps, held: HeldLink, results: UploadResult[] = []): WrittenPage {
+  const { link, site } = held;
+  try {
+    const off = missing(deps.config, 'files');
+    if (off) throw off;
+    requireOpen(held, deps.clock.now());
+  } catch (error) {
+    if (results.length === 0 || !(error instanceof AppError)) throw error;
+    return closedPage('Thank you', error.message, results);
+  }
+  const fileBytesMax = Math.min(link.maxFileBytes, deps.config.limits.file_bytes);
+  return uploadPage({
+    siteTitle: site.title,
+    filesLeft: link.maxFiles - link.filesTaken,
+    fileBytesMax,
+    fileSizeMax: sizeWords(fileBytesMax),
+    expiresAt: link.expiresAt,
+    results,
+  });
+}
+
+const isForm = (request: FastifyRequest) => /^multipart\/form-data\b/i.test(request.headers['content-type'] ?? '');
+
+/** A browser that runs no script sends the form as it is; each file is taken by itself, in order. */
+async function receiveForm(deps: Deps, request: FastifyRequest, secret: string): Promise<WrittenPage> {
+  const em = deps.em();
+  const results: UploadResult[] = [];
+  for await (const { name, body } of filesOf(request)) {
+    // Read anew for each: it may be over by now.
+    const result = await linkOf(deps.em(), secret)
+      .then((held) => receiveFile(deps.em(), deps, held, { name, body }))
+      .catch((error) => {
+        if (error instanceof AppError && error.code !== 'internal') return error;
+        throw error;
+      });
+    body.resume();
+    results.push(result instanceof AppError ? { name, refused: result.message } : { name });
+  }
+  return showLink(deps, await linkOf(em, secret), results);
+}
+
+type Part = { name: string; body: Readable };
+
+/** The files of a form, one after the other; the next one comes when the last was read or let go. */
+async function* filesOf(request: FastifyRequest): AsyncGenerator<Part> {
+  const parser = readParts(request);
+  const parts: Part[] = [];
+  let over = false;
+  let fault: unknown;
+  let wake = () => {};
+  const tell = () => wake();
+  parser.on('file', (_field, body, name) => {
+    if (!name) return void body.resume();
+    parts.push({ name, body });
+    tell();
+  });
+  parser.on('finish', () => {
+    over = true;
+    tell();
+  });
+  for (const source of [parser, request.raw]) {
+    source.on('error', (error: unknown) => {
+      fault ??= error;
+      tell();
+    });
+  }
+  request.raw.on('aborted', () => {
+    fault ??= new Error('aborted');
+    tell();
+  });
+  fileOf(request).pipe(parser);
+  for (;;) {
+    const part = parts.shift();
+    if (part) yield part;
+    else if (fault !== undefined) throw errors.invalid_input('The form could not be read to its end. Send it again.');
+    else if (over) return;
+    else await new Promise<void>((resolve) => (wake = resolve));
+  }
+}
+
+function readParts(request: FastifyRequest) {
+  try {
+    return new Busboy({
+      headers: request.headers as BusboyHeaders,
+      limits: { files: partsMax, fields: 10, fieldSize: 1024, headerPairs: 50 },
+    });
+  } catch {
+    throw errors.invalid_input('This is not a form that can be read.');
+  }
+}
+
+/** The name that the page's script sends, percent-encoded: a header holds no other letters. */
+function nameOf(request: FastifyRequest): string {
+  const sent = request.headers['x-file-name'];
+  if (typeof sent !== 'string' || sent.length > 4000) return 'photo';
+  try {
+    return decodeURIComponent(sent);
+  } catch {
+    return 'photo';
+  }
+}
+
+/** Answers a page also where something stands against it, unless the caller wants JSON. */
+async function inPage(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  work: () => Promise<WrittenPage>,
+): Promise<FastifyReply> {
+  try {
+    const { body, headers } = await work();
+    return reply.headers(headers).send(body);
+  } catch (error) {
+    const known = error instanceof AppError && error.code !== 'internal' ? error : undefined;
+    if (!known || request.headers.accept === 'application/json') return sendError(error, request, reply);
+    const { body, headers } = closedPage(titles[known.code] ?? 'This did not work', known.message);
+    return reply.code(known.status).headers(headers).send(body);
+  }
+}
+
+const titles: Record<string, string> = {
+  not_found: 'No page at this address',
+  expired: 'This link is closed',
+  plan_limit: 'All photos are in',
+  site_archived: 'This website is closed',
+  uploads_disabled: 'No photos for now',
+};

@@ -1,0 +1,112 @@
+/** A file that comes by an upload link: its kind read from the bytes, its name made good, its place in the link taken. */
+import type { Readable } from 'node:stream';
+import { fileTypeFromBuffer } from 'file-type';
+import { Account } from '../../db/entities/account.ts';
+import type { EntityManager } from '../../db/orm.ts';
+import type { Deps } from '../../deps.ts';
+import { AppError, errors } from '../../errors.ts';
+import { assetExtensions } from '../../git/rules/formats.ts';
+import { canonical } from '../../git/rules/names.ts';
+import { missing } from '../capabilities.ts';
+import type { Content } from '../source/content.ts';
+import { type Incoming, keepBytes, takeIn } from '../source/incoming.ts';
+import { type Files, writeChanges } from '../source/writing.ts';
+import { giveBackPlace, type HeldLink, requireOpen, takePlace } from './links.ts';
+import { freePath, goodName } from './names.ts';
+import { formatWords, refusalWords, sizeWords } from './words.ts';
+
+const folder = 'src/assets/';
+const headBytes = 65_536;
+
+export type Received = { name: string; path: string; bytes: number; filesLeft: number };
+
+/** Stores one file. What it throws is worded for whoever holds the link. */
+export async function receiveFile(
+  em: EntityManager,
+  deps: Deps,
+  held: HeldLink,
+  { name, body }: { name: string; body: Readable },
+): Promise<Received> {
+  const off = missing(deps.config, 'files');
+  if (off) throw off;
+  requireOpen(held, deps.clock.now());
+  const bytesMax = Math.min(held.link.maxFileBytes, deps.config.limits.file_bytes);
+  const tooLarge = () =>
+    errors.plan_limit(`This file is larger than ${sizeWords(bytesMax)}, the most this page takes.`);
+  await using file = await takeIn(deps, body, { bytesMax, tooLarge });
+  if (file.bytes === 0) throw errors.invalid_file('This file is empty.');
+  const extension = await extensionFor(file, name);
+  const path = await inPlainWords(async () => {
+    const content = await keepBytes(deps, held.site.id, 'source', `${folder}photo.${extension}`, file);
+    return await commitInPlace(em, deps, held, { name, extension, content });
+  });
+  await em.refresh(held.link);
+  return { name, path, bytes: file.bytes, filesLeft: held.link.maxFiles - held.link.filesTaken };
+}
+
+/** The rules of a push speak to whoever makes the site; here their code stays and their words change. */
+async function inPlainWords<Result>(work: () => Promise<Result>): Promise<Result> {
+  try {
+    return await work();
+  } catch (error) {
+    if (!(error instanceof AppError) || error.code === 'internal') throw error;
+    const { code, retryAfterSeconds } = error;
+    const wait = retryAfterSeconds === undefined ? {} : { retryAfterSeconds };
+    throw errors[code](refusalWords(error), { cause: error, ...wait });
+  }
+}
+
+/** The extension that the bytes ask for, whatever the name says. */
+async function extensionFor(file: Incoming, name: string): Promise<string> {
+  const found = await fileTypeFromBuffer(await headOf(file));
+  const named = /\.([a-z0-9]{1,10})$/i.exec(name)?.[1]?.toLowerCase();
+  const isMarkup = found === undefined || found.ext === 'xml';
+  if (isMarkup && named === 'svg') return 'svg';
+  const extension = found?.ext === 'apng' ? 'png' : found?.ext;
+  if (extension && assetExtensions.includes(extension)) return extension;
+  throw errors.format_not_allowed(formatWords(found?.ext, found?.mime));
+}
+
+async function headOf(file: Incoming): Promise<Buffer> {
+  const chunks: Buffer[] = [];
+  let bytes = 0;
+  for await (const chunk of file.read()) {
+    chunks.push(chunk);
+    bytes += chunk.length;
+    if (bytes >= headBytes) break;
+  }
+  return Buffer.concat(chunks);
+}
+
+/** The link's place is taken last and given back if nothing comes of it: at no moment has a link taken more than it may. */
+async function commitInPlace(
+  em: EntityManager,
+  deps: Deps,
+  { link, site }: HeldLink,
+  { name, extension, content }: { name: string; extension: string; content: Content },
+): Promise<string> {
+  if (!(await takePlace(em, deps, link.id))) throw errors.plan_limit('This link takes no more photos.');
+  let changed = 0;
+  try {
+    const good = goodName(name);
+    const written = await writeChanges(em, deps, {
+      site,
+      repository: 'source',
+      message: `Add ${good}.${extension} by an upload link`,
+      author: await em.findOneOrFail(Account, link.account.id),
+      source: 'upload_link',
+      plan: (files) => [{ path: placeFor(files, good, extension, content.oid), content }],
+    });
+    changed = written.filesChanged;
+    return written.changes[0]?.path ?? '';
+  } finally {
+    if (changed === 0) await giveBackPlace(em, link.id);
+  }
+}
+
+/** A free path; or the one that has these very bytes already, for a file that is sent again after a broken connection. */
+function placeFor(files: Files, name: string, extension: string, oid: string): string {
+  const taken = new Set([...files.keys()].map(canonical));
+  const isFree = (path: string) => files.get(path)?.oid === oid || !taken.has(canonical(path));
+  return freePath(folder, name, extension, isFree);
+}

@@ -1,0 +1,86 @@
+import type { FastifyRequest } from 'fastify';
+import { UploadLink } from '../../db/entities/upload-link.ts';
+import type { Deps } from '../../deps.ts';
+import { loadSite } from '../access.ts';
+import type { Api } from '../api.ts';
+import { byId, listOf, newestFirst, page, pageQuery } from '../pages.ts';
+import { idParams } from '../schemas.ts';
+import { createLink, endLink, loadLink } from './links.ts';
+import { newUploadSchema, newUploadView, uploadInput, uploadSchema, uploadView } from './schemas.ts';
+
+const secretPrefix = 'fru';
+
+/** Links that let an owner send files from a browser: made, listed, ended. */
+export function uploadRoutes(app: Api, deps: Deps): void {
+  const { config, clock } = deps;
+  app.post(
+    '/v1/sites/:id/uploads',
+    {
+      config: {
+        operation: 'upload.create',
+        capability: 'files',
+        makes: 'upl',
+        showsSecret: true,
+        invalid: {
+          expires_in_seconds: 'invalid_upload',
+          max_files: 'invalid_upload',
+          max_file_bytes: 'invalid_upload',
+        },
+        replay: async (request: FastifyRequest, id: string) => {
+          const link = await loadLink(request.em, request.actor, id);
+          return newUploadView(link, request.newSecret(secretPrefix), config, clock.now());
+        },
+      },
+      schema: {
+        summary: 'Make an upload link',
+        description:
+          'A page that takes photos for this site from whoever holds its address. The address is shown once.',
+        params: idParams,
+        body: uploadInput,
+        response: { 200: newUploadSchema },
+      },
+    },
+    async (request) => {
+      const secret = request.newSecret(secretPrefix);
+      const link = await createLink(request.em, deps, request.actor, request.params.id, {
+        id: request.newId('upl'),
+        secret,
+        ...request.body,
+      });
+      return newUploadView(link, secret, config, clock.now());
+    },
+  );
+
+  app.get(
+    '/v1/sites/:id/uploads',
+    {
+      config: { operation: 'upload.list' },
+      schema: {
+        summary: 'List the upload links',
+        params: idParams,
+        querystring: pageQuery,
+        response: { 200: listOf(uploadSchema) },
+      },
+    },
+    async ({ em, actor, params, query }) => {
+      const site = await loadSite(em, actor, params.id);
+      const { rows, next_cursor } = await page(
+        config.secret,
+        ['uploads', site.id],
+        query,
+        newestFirst(em, UploadLink, { site: site.id }),
+        byId,
+      );
+      return { items: rows.map((link) => uploadView(link, clock.now())), next_cursor };
+    },
+  );
+
+  app.delete(
+    '/v1/uploads/:id',
+    {
+      config: { operation: 'upload.end' },
+      schema: { summary: 'End an upload link', params: idParams, response: { 200: uploadSchema } },
+    },
+    async ({ em, actor, params }) => uploadView(await endLink(em, deps, actor, params.id), clock.now()),
+  );
+}

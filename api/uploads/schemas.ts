@@ -1,0 +1,60 @@
+import { z } from 'zod';
+import type { Config } from '../../config.ts';
+import type { UploadLink } from '../../db/entities/upload-link.ts';
+import { defaultLimits } from '../../limits.ts';
+import { moment } from '../schemas.ts';
+import { type LinkStatus, statusOf } from './links.ts';
+
+const day = 86_400;
+const count = z.number().int();
+
+export const uploadInput = z.strictObject({
+  expires_in_seconds: count
+    .min(60)
+    .max(30 * day)
+    .default(7 * day)
+    .describe('A minute to 30 days; a week unless said.'),
+  max_files: count.min(1).max(1000).default(10).describe('How many files it takes in all; 10 unless said.'),
+  max_file_bytes: count
+    .min(1)
+    .default(defaultLimits.file_bytes)
+    .describe('Cap for each file, at most `limits.file_bytes`, which it is unless said.'),
+});
+
+export const uploadSchema = z
+  .object({
+    id: z.string(),
+    site_id: z.string(),
+    status: z.enum(['open', 'full', 'expired', 'ended'] satisfies LinkStatus[]),
+    max_files: count,
+    files_left: count,
+    max_file_bytes: count,
+    created_at: moment,
+    expires_at: moment,
+    ended_at: moment.nullable(),
+  })
+  .meta({ id: 'UploadLink' });
+
+export const newUploadSchema = uploadSchema
+  .extend({
+    url: z.string().describe('For the owner to open in a browser. Whoever has it can send files. Shown once.'),
+  })
+  .meta({ id: 'NewUploadLink' });
+
+export function uploadView(link: UploadLink, now: Date): z.output<typeof uploadSchema> {
+  return {
+    id: link.id,
+    site_id: link.site.id,
+    status: statusOf(link, now),
+    max_files: link.maxFiles,
+    files_left: link.maxFiles - link.filesTaken,
+    max_file_bytes: link.maxFileBytes,
+    created_at: link.createdAt,
+    expires_at: link.expiresAt,
+    ended_at: link.endedAt ?? null,
+  };
+}
+
+export function newUploadView(link: UploadLink, secret: string, { baseUrl }: Config, now: Date) {
+  return { ...uploadView(link, now), url: `${baseUrl}/u/${secret}` };
+}

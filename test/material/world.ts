@@ -1,0 +1,84 @@
+/** The calls on a site's material, as tests make them. */
+import { execFile } from 'node:child_process';
+import { promisify } from 'node:util';
+import type { Limits } from '../../limits.ts';
+import type { Repositories } from '../../providers/repositories.ts';
+import { type Answer, type Caller, createSite, createWorld, errorOf } from '../api/world.ts';
+
+const run = promisify(execFile);
+
+export async function createMaterial(env: Record<string, string> = {}, limits: Partial<Limits> = {}) {
+  const world = await createWorld(env, { limits });
+  const repositories = world.deps.repositories as Repositories;
+  const source = (siteId: string) => repositories.place(siteId, 'source').dir;
+  return {
+    ...world,
+    repositories,
+    /** An owner with a site of his own. */
+    async owner() {
+      const caller = await world.newCaller();
+      const site = await createSite(caller);
+      return { ...caller, siteId: site.id as string };
+    },
+    put: (caller: Caller, siteId: string, path: string, bytes: Buffer | string, headers: Record<string, string> = {}) =>
+      caller.call('PUT', `/v1/sites/${siteId}/assets/${path.split('/').map(encodeURIComponent).join('/')}`, {
+        raw: bytes,
+        headers: { 'content-type': 'application/octet-stream', ...headers },
+      }),
+    /** Paths and bytes of the source at the tip of `main`. */
+    async files(siteId: string): Promise<Map<string, string>> {
+      const { stdout } = await run('git', ['-C', source(siteId), 'ls-tree', '-r', '-z', 'main']);
+      return new Map(
+        stdout
+          .split('\0')
+          .filter(Boolean)
+          .map((line) => [line.slice(line.indexOf('\t') + 1), line.slice(12, 52)]),
+      );
+    },
+    async bytes(siteId: string, path: string): Promise<Buffer> {
+      const args = ['-C', source(siteId), 'cat-file', 'blob', `main:${path}`];
+      return (await run('git', args, { encoding: 'buffer', maxBuffer: 2 ** 28 })).stdout;
+    },
+    async log(siteId: string): Promise<string[]> {
+      const { stdout } = await run('git', ['-C', source(siteId), 'log', '--format=%an <%ae> %s', 'main']);
+      return stdout.trim().split('\n');
+    },
+    /** Git's ids of all that the repository holds, whether a commit names it or not. */
+    async objects(siteId: string): Promise<string[]> {
+      const { stdout } = await run('git', ['-C', source(siteId), 'cat-file', '--batch-all-objects', '--batch-check']);
+      return stdout.trim().split('\n').sort();
+    },
+    async usedToday(caller: Caller): Promise<number> {
+      return (await caller.call('GET', '/v1/account')).body.limits.files_per_day.used;
+    },
+    async link(caller: Caller, siteId: string, body: Record<string, unknown> = {}) {
+      const answer = await caller.call('POST', `/v1/sites/${siteId}/uploads`, { body });
+      if (answer.status !== 200) throw new Error(answer.text);
+      const secret = new URL(answer.body.url).pathname.slice('/u/'.length);
+      return { ...answer.body, secret, address: `${world.url}/u/${secret}` };
+    },
+    /** Sends a file as the page's script does. */
+    async send(link: { secret: string }, name: string, bytes: Buffer): Promise<Answer> {
+      const answer = await fetch(`${world.url}/u/${link.secret}`, {
+        method: 'POST',
+        headers: { 'x-file-name': encodeURIComponent(name), accept: 'application/json' },
+        body: new Uint8Array(bytes),
+      });
+      const text = await answer.text();
+      return { status: answer.status, headers: answer.headers, text, body: JSON.parse(text) };
+    },
+  };
+}
+export type Material = Awaited<ReturnType<typeof createMaterial>>;
+
+export { errorOf };
+
+/** How often each answer came: `{ 200: 50, rate_limited: 50 }`. */
+export function tally(answers: readonly Answer[]): Record<string, number> {
+  const counts: Record<string, number> = {};
+  for (const { status, body } of answers) {
+    const key = status === 200 ? '200' : body.error.code;
+    counts[key] = (counts[key] ?? 0) + 1;
+  }
+  return counts;
+}
