@@ -4,12 +4,14 @@
  */
 import { GitCredential } from '../../db/entities/git-credential.ts';
 import type { EntityManager } from '../../db/orm.ts';
+import { endLinksOf } from '../uploads/links.ts';
 
 export type Leaving = { siteId: string; accountId: string; now: Date };
 
 /** By what they are called in the answer: each ends what the account has made on the site, and answers how many. */
 export const endings: Readonly<Record<string, (tx: EntityManager, leaving: Leaving) => Promise<number>>> = {
   git_credentials: (tx, { siteId, accountId }) => tx.nativeDelete(GitCredential, { site: siteId, account: accountId }),
+  upload_links: endLinksOf,
 };
 
 export async function endAll(tx: EntityManager, leaving: Leaving): Promise<Record<string, number>> {

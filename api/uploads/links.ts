@@ -79,14 +79,9 @@ export async function endLink(em: EntityManager, { clock }: Deps, actor: Actor, 
 /** Ends the links to a site that an account made, when it loses the site. Call it in the transaction that takes the site away. */
 export async function endLinksOf(
   tx: EntityManager,
-  { clock }: Pick<Deps, 'clock'>,
-  { siteId, accountId }: { siteId: string; accountId: string },
+  { siteId, accountId, now }: { siteId: string; accountId: string; now: Date },
 ): Promise<number> {
-  return await tx.nativeUpdate(
-    UploadLink,
-    { site: siteId, account: accountId, endedAt: null },
-    { endedAt: clock.now() },
-  );
+  return await tx.nativeUpdate(UploadLink, { site: siteId, account: accountId, endedAt: null }, { endedAt: now });
 }
 
 /** A link as its holder meets it. `lost`: its maker has no access to the site any more, and a link is worth no more than that. */

@@ -6,7 +6,6 @@ import type { EntityManager } from '../../db/orm.ts';
 import type { Deps } from '../../deps.ts';
 import { AppError, errors } from '../../errors.ts';
 import { assetExtensions } from '../../git/rules/formats.ts';
-import { canonical } from '../../git/rules/names.ts';
 import { missing } from '../capabilities.ts';
 import type { Content } from '../source/content.ts';
 import { type Incoming, keepBytes, takeIn } from '../source/incoming.ts';
@@ -106,7 +105,8 @@ async function commitInPlace(
 
 /** A free path; or the one that has these very bytes already, for a file that is sent again after a broken connection. */
 function placeFor(files: Files, name: string, extension: string, oid: string): string {
-  const taken = new Set([...files.keys()].map(canonical));
-  const isFree = (path: string) => files.get(path)?.oid === oid || !taken.has(canonical(path));
+  // A clone may lie on a file system that ignores case.
+  const taken = new Set([...files.keys()].map((path) => path.normalize('NFC').toLowerCase()));
+  const isFree = (path: string) => files.get(path)?.oid === oid || !taken.has(path);
   return freePath(folder, name, extension, isFree);
 }

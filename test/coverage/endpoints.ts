@@ -66,6 +66,8 @@ export const endpoints = [
     'PUT /v1/sites/{id}/assets/{path}',
     'POST /v1/sites/{id}/photos',
     'POST /v1/sites/{id}/uploads',
+    'GET /v1/sites/{id}/uploads',
+    'DELETE /v1/uploads/{id}',
   ]),
   ...later('endpoint', 'show', [
     'GET /v1/sites/{id}/comments',

@@ -236,7 +236,7 @@ test('removing a collaborator ends the access of every token of that account at 
   expect(removed.body).toMatchObject({
     account_id: member.accountId,
     role: 'collaborator',
-    ended: { git_credentials: 0 },
+    ended: { git_credentials: 0, upload_links: 0 },
   });
   expect(refusal(await read()).code).toBe('not_found');
   expect(refusal(await member.call('GET', `/v1/sites/${site.id}`)).code).toBe('not_found');

@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
-import { request } from 'node:http';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { errorOf } from '../api/world.ts';
 import * as sample from '../git/samples.ts';
+import { openPut } from './slow.ts';
 import { createMaterial, type Material } from './world.ts';
 
 const fileBytesMax = 200_000;
@@ -97,7 +97,7 @@ describe('a file', () => {
 
   test('that others change while it is being stored is stale_hash, and theirs stays', async () => {
     const owner = await material.owner();
-    const slow = openPut(owner.token, `/v1/sites/${owner.siteId}/assets/src/assets/a.png`);
+    const slow = openPut(owner.token, `${material.url}/v1/sites/${owner.siteId}/assets/src/assets/a.png`);
     const mine = sample.pngOf(7, 7);
     await slow.write(mine.subarray(0, 20));
     // The call is on its way once its file is open; a quick one overtakes it.
@@ -122,7 +122,7 @@ describe('a file', () => {
   test('that breaks off in the middle leaves nothing', async () => {
     const owner = await material.owner();
     const before = await material.objects(owner.siteId);
-    const slow = openPut(owner.token, `/v1/sites/${owner.siteId}/assets/src/assets/a.png`);
+    const slow = openPut(owner.token, `${material.url}/v1/sites/${owner.siteId}/assets/src/assets/a.png`);
     await slow.write(sample.png.subarray(0, 20));
     await slow.begun();
     slow.destroy();
@@ -194,39 +194,3 @@ test('a write loses nothing to others that move the head meanwhile, nor they to 
 });
 
 test('nothing failed unexpectedly', () => expect(material.unexpected()).toEqual([]));
-
-/** A PUT whose body comes in pieces. */
-function openPut(token: string, path: string) {
-  const call = request(`${material.url}${path}`, { method: 'PUT', headers: { authorization: `Bearer ${token}` } });
-  const answer = new Promise<{ status: number; body: { error?: { code: string } } }>((resolve, reject) => {
-    call.on('error', reject);
-    call.on('response', (got) => {
-      let text = '';
-      got.setEncoding('utf8').on('data', (piece) => (text += piece));
-      got.on('end', () => resolve({ status: got.statusCode ?? 0, body: JSON.parse(text) }));
-    });
-  });
-  answer.catch(() => {});
-  return {
-    write: (bytes: Buffer) => new Promise<void>((resolve) => call.write(bytes, () => resolve())),
-    /** Waits until the API has asked the database for the site, and so has read what stands at the path. */
-    begun: () => waitForOpenFile(),
-    end(bytes: Buffer) {
-      call.end(bytes);
-      return answer;
-    },
-    destroy: () => call.destroy(),
-  };
-}
-
-/** The API is this process: the nameless file of a body that arrives is among its open ones. */
-async function waitForOpenFile(): Promise<void> {
-  const { readdir, readlink } = await import('node:fs/promises');
-  for (;;) {
-    const links = await Promise.all(
-      (await readdir('/proc/self/fd')).map((fd) => readlink(`/proc/self/fd/${fd}`).catch(() => '')),
-    );
-    if (links.some((link) => link.includes('/incoming/'))) return;
-    await new Promise((resolve) => setTimeout(resolve, 5));
-  }
-}
