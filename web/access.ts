@@ -16,8 +16,6 @@ export type ApprovalPage = {
   request: RequestShown;
   email: string;
   now: Date;
-  /** Where both answers go. */
-  action: string;
   form: Form;
   fault?: string | undefined;
 };
@@ -32,7 +30,7 @@ ${fault(page.fault)}
 <div class="panel">
 ${requestFacts(request, page.now)}
 ${form(
-  { action: page.action },
+  {},
   html`${codeField('The code that your agent shows you')}
 <p class="hint">Eight letters. If you see no code in front of you, this request is not yours: refuse it.</p>
 <button name="answer" value="approve">Let it in</button>`,
@@ -40,7 +38,7 @@ ${form(
 </div>
 <div class="panel">
 <p class="hint">You did not ask for this, or are not sure? Refusing needs no code and changes nothing.</p>
-${form({ action: page.action }, html`<button class="quiet" name="answer" value="deny">Refuse</button>`)}
+${form({}, html`<button class="quiet" name="answer" value="deny">Refuse</button>`)}
 </div>`;
   return writePage({ title: 'Let an agent in? – Frontage', main, layout: 'sheet', form: true });
 }
@@ -50,6 +48,6 @@ export function requestFacts(request: RequestShown, now: Date): Html {
 <dt>Agent</dt><dd>${request.agentName}</dd>
 <dt>Asked from</dt><dd>${request.askedFrom}</dd>
 <dt>Asked</dt><dd>${relative(request.askedAt, now)}</dd>
-<dt>Open until</dt><dd>${relative(request.expiresAt, now)}</dd>
+<dt>Ends</dt><dd>${relative(request.expiresAt, now)}</dd>
 </dl>`;
 }

@@ -38,7 +38,7 @@ export type AccountPage = {
 
 export function accountPage(page: AccountPage): WrittenPage {
   const { form, name, email, pendingEmail } = page;
-  const main = html`<div>
+  const main = html`<div class="head">
 <h1>${name}</h1>
 <p class="lead">${email}${pendingEmail ? html` · <strong>${pendingEmail}</strong> waits to be confirmed` : null}</p>
 </div>

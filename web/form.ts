@@ -1,12 +1,12 @@
 /** Forms of our own pages: each carries the token that ties it to the browser it was shown to. */
 import { type Html, html } from './html.ts';
 
-/** Makes the page's forms, all with its token. */
-export type Form = (attributes: { action: string; inline?: boolean }, inside: Html) => Html;
+/** Makes the page's forms, all with its token. One without an action goes to the address of its page, which then need not stand in it: it may be a secret. */
+export type Form = (attributes: { action?: string; inline?: boolean }, inside: Html) => Html;
 
 export function formWith(token: string): Form {
   return ({ action, inline }, inside) =>
-    html`<form method="post" action="${action}"${inline ? html` class="inline"` : null}><input type="hidden" name="form" value="${token}">${inside}</form>`;
+    html`<form method="post"${action === undefined ? null : html` action="${action}"`}${inline ? html` class="inline"` : null}><input type="hidden" name="form" value="${token}">${inside}</form>`;
 }
 
 /** Where a code is typed that stands on another screen. */

@@ -30,17 +30,17 @@ export function sentPage({ email, code }: { email: string; code: string }): Writ
   return writePage({ title: 'Look into your mail – Frontage', main, layout: 'sheet' });
 }
 
-export type LinkPage = { action: string; form: Form; email: string; sameBrowser: boolean; fault?: string | undefined };
+export type LinkPage = { form: Form; email: string; sameBrowser: boolean; fault?: string | undefined };
 
 /** What the mailed link opens: one button, and a code where another browser has asked for it. */
-export function linkPage({ action, form, email, sameBrowser, fault: wrong }: LinkPage): WrittenPage {
+export function linkPage({ form, email, sameBrowser, fault: wrong }: LinkPage): WrittenPage {
   const code = html`${codeField('The code on the screen where you asked for the link')}
 <p class="hint">Eight letters. You did not ask for a link? Then close this page; nothing has happened.</p>`;
-  const main = html`<h1>Welcome back</h1>
+  const main = html`<h1>Sign in</h1>
 <p class="lead">You are about to sign in as <strong>${email}</strong>.</p>
 ${fault(wrong)}
 <div class="panel">
-${form({ action }, html`${sameBrowser ? null : code}<button>Sign in</button>`)}
+${form({}, html`${sameBrowser ? null : code}<button>Sign in</button>`)}
 </div>`;
   return writePage({ title: 'Sign in – Frontage', main, layout: 'sheet', form: true });
 }

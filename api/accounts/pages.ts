@@ -109,7 +109,7 @@ export function addressPages(app: Api, deps: Deps): void {
     const { status, ...change } = await readChange(request.em, deps.clock.now(), request.params.link);
     if (status === 'over') return sendPage(reply, addressOver, 410);
     const form = formsFor(request, reply, deps);
-    return sendPage(reply, confirmPage({ ...change, action: request.url, form }));
+    return sendPage(reply, confirmPage({ ...change, form }));
   });
 
   app.post<Linked>('/address/:link', pageOptions('address.confirm'), async (request, reply) => {

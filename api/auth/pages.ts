@@ -60,7 +60,7 @@ export function signinPages(app: Api, deps: Deps): void {
     const { state, sameBrowser, email } = await readLink(em, deps.clock, params.link, browser ?? undefined);
     if (state === 'over') return sendPage(reply, linkOver, 410);
     const form = formsFor(request, reply, deps);
-    return sendPage(reply, linkPage({ action: request.url, form, email, sameBrowser, fault }), fault ? 400 : 200);
+    return sendPage(reply, linkPage({ form, email, sameBrowser, fault }), fault ? 400 : 200);
   }
 }
 
@@ -95,7 +95,6 @@ export function accessPages(app: Api, deps: Deps): void {
       request: requestView(asked),
       email: asked.email,
       now,
-      action: request.url,
       form,
       fault,
     });

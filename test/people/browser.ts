@@ -59,7 +59,10 @@ export function newBrowser(base: string) {
       const own = new RegExp(`<button([^>]*)>${button}<`).exec(form.inside)?.[1] ?? '';
       const name = attribute(own, 'name');
       const fields = { ...form.fields, ...(name ? { [name]: attribute(own, 'value') } : {}), ...typed };
-      return go('POST', form.action, fields, { 'sec-fetch-site': 'same-origin', origin: new URL(base).origin });
+      return go('POST', form.action || page.url, fields, {
+        'sec-fetch-site': 'same-origin',
+        origin: new URL(base).origin,
+      });
     },
   };
 }

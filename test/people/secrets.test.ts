@@ -1,0 +1,145 @@
+import protos from '@temporalio/proto';
+import { afterAll, expect, test } from 'vitest';
+import { openAccount } from '../../api/accounts/rules.ts';
+import { OutboxEntry } from '../../db/entities/outbox-entry.ts';
+import { callWith, errorOf } from '../api/world.ts';
+import { createMailWorld } from '../mail/world.ts';
+import { newBrowser } from './browser.ts';
+
+const world = await createMailWorld();
+afterAll(() => world.close());
+const anyone = callWith(world.url);
+const email = 'owner@example.com';
+const { id: accountId } = await openAccount(world.deps.em(), world.clock, { email, name: 'Owner' });
+
+/** Everything that was secret, and all that was answered with an error. */
+const secrets = new Set<string>();
+const refusals: string[] = [];
+const keep = (...texts: string[]) => {
+  for (const text of texts) secrets.add(text);
+};
+
+/** The path of the link in the newest of `count` mails, as the mail server got it. */
+async function linkIn(address: string, count: number): Promise<string> {
+  await expect.poll(() => world.mailsTo(address).length, { timeout: 20_000, interval: 50 }).toBe(count);
+  const { pathname } = new URL(/https?:\/\/\S+/.exec(world.mailsTo(address)[0]?.text ?? '')?.[0] ?? '');
+  keep(pathname.split('/').at(-1) ?? '');
+  return pathname;
+}
+
+async function ask() {
+  const { body } = await anyone('POST', '/v1/auth/requests', { body: { email, agent_name: 'Claude' } });
+  keep(body.secret, body.user_code);
+  return body;
+}
+
+async function redeem({ id, secret }: { id: string; secret: string }) {
+  const answer = await anyone('POST', `/v1/auth/requests/${id}/redeem`, { body: { secret } });
+  if (answer.status >= 400) refusals.push(answer.text);
+  return answer;
+}
+
+async function grantAccess(count: number) {
+  const browser = newBrowser(world.url);
+  const request = await ask();
+  const page = await browser.open(await linkIn(email, count));
+  const wrong = await browser.press(page, 'Let it in', { code: 'BBBBBBBB' });
+  refusals.push(wrong.text);
+  await browser.press(wrong, 'Let it in', { code: request.user_code });
+  keep(...browser.cookies.values());
+  return request;
+}
+
+async function signIn(count: number) {
+  const browser = newBrowser(world.url);
+  const sent = await browser.press(await browser.open('/signin'), 'Send me a link', { email });
+  keep(/<p class="code">([A-Z]{8})</.exec(sent.text)?.[1] ?? '');
+  const link = await linkIn(email, count);
+  const page = await browser.open(link);
+  keep(/name="form" value="([^"]+)"/.exec(page.text)?.[1] ?? '');
+  return { browser, page, link };
+}
+
+/** Whatever the engine keeps of the workflows that were started, as bytes. */
+async function histories(): Promise<Buffer[]> {
+  const entries = await world.deps.em().find(OutboxEntry, { kind: 'start' });
+  const ids = [...new Set(entries.map(({ workflowId }) => workflowId))];
+  return await Promise.all(
+    ids.map(async (id) => {
+      const history = await world.deps.temporal.workflow.getHandle(id).fetchHistory();
+      return Buffer.from(protos.temporal.api.history.v1.History.encode(history).finish());
+    }),
+  );
+}
+
+/** Every row of every table, as text. */
+async function rows(): Promise<string> {
+  const em = world.deps.em();
+  const tables = await em.execute<{ name: string }[]>(
+    `select quote_ident(table_name) as name from information_schema.tables where table_schema = 'public'`,
+  );
+  const texts = await Promise.all(tables.map(({ name }) => em.execute(`select t::text from ${name} t`)));
+  return JSON.stringify(texts);
+}
+
+test('tokens, links, codes and cookies stand in no log, no workflow history, no error and no row', async () => {
+  const request = await grantAccess(1);
+  const { body } = await redeem(request);
+  keep(body.access_token);
+  await redeem(request);
+  await redeem({ ...request, secret: `${request.secret}x` });
+  const { browser, page } = await signIn(2);
+  await browser.press(page, 'Sign in');
+  keep(...browser.cookies.values());
+  const me = callWith(world.url, body.access_token);
+  await me('PATCH', '/v1/account', { body: { email: 'new@example.com' } });
+  const link = await linkIn('new@example.com', 1);
+  await browser.press(await browser.open(link), 'Use this address');
+  refusals.push(
+    (await browser.open(link)).text,
+    (await anyone('POST', `/v1/auth/requests?x=${body.access_token}`)).text,
+  );
+  for (const { html, subject } of world.mailsTo(email)) expect(`${html}${subject}`).not.toContain(request.user_code);
+  // 3 requests for mail to the owner, 1 to the new address, 1 notice each way, and the request's own.
+  const kept = await histories();
+  expect(kept.length).toBeGreaterThanOrEqual(6);
+  expect(secrets.size).toBeGreaterThanOrEqual(11);
+  const places = { log: JSON.stringify(world.logged), rows: await rows(), refusals: refusals.join('\n') };
+  for (const secret of secrets) {
+    expect(secret.length).toBeGreaterThanOrEqual(8);
+    for (const [place, text] of Object.entries(places)) expect([place, text.includes(secret)]).toEqual([place, false]);
+    expect(kept.some((bytes) => bytes.includes(secret))).toBe(false);
+  }
+  // The places are not empty, and the search would find what stands in them.
+  expect([places.log.includes('access.redeem'), places.rows.includes(accountId)]).toEqual([true, true]);
+  expect(kept.some((bytes) => bytes.includes(request.id))).toBe(true);
+});
+
+test('the workflow of a request ends with it, and says how', async () => {
+  await world.deps.em().execute('update account set email = ? where id = ?', [email, accountId]);
+  const request = await grantAccess(world.mailsTo(email).length + 1);
+  const { body } = await redeem(request);
+  expect(body.status).toBe('approved');
+  keep(body.access_token);
+  const handle = world.deps.temporal.workflow.getHandle(`access:${request.id}`);
+  expect(await handle.result()).toEqual({ status: 'redeemed' });
+});
+
+test('what fails unexpectedly half-way tells no secret either', async () => {
+  const em = world.deps.em();
+  const request = await grantAccess(world.mailsTo(email).length + 1);
+  const { browser, page } = await signIn(world.mailsTo(email).length + 1);
+  await em.execute('alter table token rename column last_four to gone');
+  await em.execute('alter table browser_session rename column hash to gone');
+  const answers = [await redeem(request), await browser.press(page, 'Sign in')];
+  await em.execute('alter table token rename column gone to last_four');
+  await em.execute('alter table browser_session rename column gone to hash');
+  expect(answers.map(({ status }) => status)).toEqual([500, 500]);
+  const log = JSON.stringify(world.logged);
+  expect(world.unexpected().length).toBeGreaterThanOrEqual(2);
+  for (const secret of secrets) {
+    expect([log.includes(secret), answers.some(({ text }) => text.includes(secret))]).toEqual([false, false]);
+  }
+  expect(errorOf(await redeem({ ...request, secret: 'x' })).code).toBe('not_found');
+  expect((await redeem(request)).body.status).toBe('approved');
+});
