@@ -41,9 +41,9 @@ const publishing = rowsOf('code', 'publish', {
 
 const signIn = rowsOf('code', 'people', {
   'access_denied 403 no': ['people/access-requests', 'the owner refuses without a code'],
-  'auth_disabled 503 no': ['people/access-requests', 'without email sign-in both calls and all pages'],
+  'auth_disabled 503 no': ['people/asking', 'without email sign-in both calls and all pages'],
   'signin_unavailable 410 no': ['people/access-requests', 'is signin_unavailable where no account is opened'],
-  'invalid_email 400 no': ['people/access-requests', 'a request with %s is refused'],
+  'invalid_email 400 no': ['people/asking', 'a request with %s is refused'],
   'expired 410 no': ['people/access-requests', 'a request runs out after 15 minutes'],
   'already_redeemed 410 no': ['people/access-requests', 'a request is redeemed once'],
   'email_taken 409 no': ['people/address', 'the address of another account is email_taken at the call'],

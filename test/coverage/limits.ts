@@ -21,10 +21,7 @@ export const limits = [
     'a cap on frequency says when to come back': ['api/rate-limits', 'a refused call says when to come back'],
   }),
   ...rowsOf('limit', 'people', {
-    'access requests for an address in an hour': [
-      'people/access-requests',
-      'an address is asked five times in an hour',
-    ],
+    'access requests for an address in an hour': ['people/asking', 'an address is asked five times in an hour'],
     'sign-in links for an address in an hour': ['people/signin', 'an address is mailed five links in an hour'],
     'polls of an access request': ['people/access-requests', 'polling faster than the interval is rate_limited'],
     'one open invitation for an address and a site': [

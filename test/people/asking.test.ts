@@ -1,0 +1,67 @@
+import { afterAll, expect, test } from 'vitest';
+import { callWith, errorOf } from '../api/world.ts';
+import { createPeopleWorld } from './world.ts';
+
+const world = await createPeopleWorld();
+afterAll(() => world.close());
+
+test.each([
+  ['no address', {}, 'invalid_email'],
+  ['an address that is none', { email: 'owner' }, 'invalid_email'],
+  ['an address with a name', { email: 'Owner <owner@example.com>' }, 'invalid_email'],
+  ['two addresses', { email: 'a@example.com, b@example.com' }, 'invalid_email'],
+  ['an address with a line end', { email: 'a@example.com\nbcc: b@example.com' }, 'invalid_email'],
+  ['no name', { email: 'a@example.com', agent_name: undefined }, 'invalid_name'],
+  ['an empty name', { email: 'a@example.com', agent_name: ' ' }, 'invalid_name'],
+  ['a name of two lines', { email: 'a@example.com', agent_name: 'a\nb' }, 'invalid_name'],
+  ['a name that turns the writing', { email: 'a@example.com', agent_name: 'a\u202eb' }, 'invalid_name'],
+  ['a name with a web address', { email: 'a@example.com', agent_name: 'see https://evil.example' }, 'invalid_name'],
+  ['an account name of two lines', { email: 'a@example.com', account_name: 'a\u2028b' }, 'invalid_name'],
+  ['an unknown field', { email: 'a@example.com', code: 1 }, 'invalid_json'],
+])('a request with %s is refused', async (_what, body, code) => {
+  const answer = await world.anyone('POST', '/v1/auth/requests', { body: { agent_name: 'Claude', ...body } });
+  expect([answer.status, errorOf(answer).code]).toEqual([400, code]);
+});
+
+test('the way an address is written makes no other address of it', async () => {
+  const { email } = await world.newOwner();
+  const first = await world.ask(email);
+  expect((await world.ask(` ${email.toUpperCase()} `)).status).toBe(200);
+  expect(errorOf(await world.redeem(first.body)).code).toBe('expired');
+});
+
+test('without email sign-in both calls and all pages answer auth_disabled', async () => {
+  for (const env of [{ FRONTAGE_EMAIL_SIGNIN: 'off' }, { FRONTAGE_SMTP_URL: '' }]) {
+    const off = await createPeopleWorld(env);
+    try {
+      for (const path of ['/v1/auth/requests', '/v1/auth/requests/x/redeem']) {
+        const answer = await off.anyone('POST', path, { raw: '{' });
+        expect([answer.status, errorOf(answer).code]).toEqual([503, 'auth_disabled']);
+      }
+      expect((await off.browser().open('/signin')).status).toBe(503);
+    } finally {
+      await off.close();
+    }
+  }
+});
+
+test('an address is asked five times in an hour at most, over all processes', async () => {
+  const strict = await createPeopleWorld({ FRONTAGE_RATE_SCALE: '1' });
+  const other = await strict.start();
+  try {
+    const calls = [strict.anyone, callWith(other.url)];
+    const answers = await Promise.all(
+      Array.from({ length: 12 }, (_, n) => strict.ask('a@example.com', {}, calls[n % 2])),
+    );
+    expect(answers.filter(({ status }) => status === 200)).toHaveLength(5);
+    const refused = answers.filter(({ status }) => status !== 200);
+    expect(new Set(refused.map((one) => errorOf(one).code))).toEqual(new Set(['rate_limited']));
+    expect((await strict.ask('b@example.com')).status).toBe(200);
+    const seconds = Number(refused[0]?.headers.get('retry-after'));
+    expect(seconds).toBeGreaterThan(3500);
+    strict.skip(seconds * 1000);
+    expect((await strict.ask('a@example.com')).status).toBe(200);
+  } finally {
+    await strict.close();
+  }
+});
