@@ -33,6 +33,7 @@ export async function describe(stack: Stack, owner: Owner, demo: Demo | undefine
     ...(demo ? [['Demo site', demo.address]] : []),
     ['API', stack.baseUrl],
     ['API docs', `${stack.baseUrl}/docs`],
+    ['Your page', `${stack.baseUrl}/account`],
     ['Temporal UI', stack.temporalUiUrl],
     ...(stack.mailUrl ? [['Mailbox', stack.mailUrl]] : []),
     ['Token', owner.access_token],
