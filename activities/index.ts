@@ -4,6 +4,7 @@ import type { Sandbox } from '../providers/sandbox/sandbox.ts';
 import { accessActivities } from './access.ts';
 import { invitationActivities } from './invitations.ts';
 import { mailActivities } from './mail.ts';
+import { maintainingActivities } from './maintaining.ts';
 import { buildActivities, publishingActivities } from './publishing.ts';
 import { reconcilingActivities } from './reconciling.ts';
 
@@ -17,6 +18,7 @@ export function createPlatformActivities(deps: PlatformDeps) {
     ...mailActivities(deps),
     ...publishingActivities(deps),
     ...reconcilingActivities(deps),
+    ...maintainingActivities(deps),
   };
 }
 

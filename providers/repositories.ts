@@ -1,12 +1,13 @@
 /** The sites' git repositories: `<dir>/<site id>.git` and `<dir>/<site id>.content.git`, bare, read and written by the `git` command. */
 import { randomUUID } from 'node:crypto';
-import { access, mkdir, readFile, rename, rm } from 'node:fs/promises';
+import { access, mkdir, readdir, readFile, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Repository } from '../db/states.ts';
 import { isId } from '../ids.ts';
 import { type Author, type Change, writeBlob, writeCommit } from './repositories/commits.ts';
 import { type Place, runGit } from './repositories/git.ts';
 import { sweepMaking } from './repositories/leftovers.ts';
+import { isUntouched, needsRepacking, removeRepository, repack } from './repositories/maintenance.ts';
 import {
   type Blob,
   type CommitLine,
@@ -57,7 +58,15 @@ export type Repositories = {
     repository: Repository,
     commit: { branch?: Branch; parent: string | null; message: string; author: Author; at: Date; changes: Change[] },
   ): Promise<string | null>;
+  /** Ids of all sites that have a repository here, in order. */
+  siteIds(): Promise<string[]>;
+  /** Packs the repository anew where it has grown slow to read. Answers whether it had. */
+  maintain(siteId: string, repository: Repository): Promise<boolean>;
+  /** Removes both repositories of a site that was never finished: nobody has written to them since they were made, a day ago or longer. */
+  removeUntouched(siteId: string): Promise<boolean>;
 };
+
+const untouchedKeptMs = 24 * 3600_000;
 
 /** Opens the folder of the repositories; it is made at the first `create`. */
 export function openRepositories(dir: string): Repositories {
@@ -79,6 +88,28 @@ export function openRepositories(dir: string): Repositories {
     writeBlob: (siteId, repository, content) => writeBlob(place(siteId, repository), content),
     commit: (siteId, repository, { branch = 'main', ...commit }) =>
       writeCommit(place(siteId, repository), { ...commit, ref: refOf(branch) }),
+    async siteIds() {
+      const names = await readdir(dir).catch((): string[] => []);
+      const ids = names.map((name) => name.split('.', 1)[0] ?? '').filter((id) => isId('site', id));
+      return [...new Set(ids)].sort();
+    },
+    async maintain(siteId, repository) {
+      const target = place(siteId, repository);
+      if (!(await isThere(target.dir)) || !(await needsRepacking(target))) return false;
+      await repack(target);
+      return true;
+    },
+    async removeUntouched(siteId) {
+      const places = await Promise.all(
+        (['source', 'content'] as const).map(async (repository) => {
+          const target = place(siteId, repository);
+          return (await isThere(target.dir)) ? [target] : [];
+        }),
+      );
+      for (const target of places.flat()) if (!(await isUntouched(target, untouchedKeptMs))) return false;
+      for (const target of places.flat()) await removeRepository(target);
+      return true;
+    },
   };
 }
 

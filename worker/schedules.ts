@@ -6,6 +6,12 @@ const recurring = [
   { name: 'reconcile', type: 'reconcile', every: '1 minute', note: 'Holds unfinished rows against their workflows.' },
   { name: 'sweep', type: 'sweep', every: '1 hour', note: 'Deletes what is past its time.' },
   { name: 'sweep-orphans', type: 'sweepOrphans', every: '2 minutes', note: 'Removes builds that killed workers left.' },
+  {
+    name: 'maintain',
+    type: 'maintain',
+    every: '1 hour',
+    note: 'Packs repositories, removes those of sites never made.',
+  },
 ] as const;
 
 export async function ensureSchedules(temporal: Client): Promise<void> {

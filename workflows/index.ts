@@ -1,5 +1,6 @@
 export * from './access.ts';
 export * from './invitations.ts';
 export * from './mail.ts';
+export * from './maintaining.ts';
 export * from './publishing.ts';
 export * from './reconciling.ts';

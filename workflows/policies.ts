@@ -25,6 +25,14 @@ export const snapshot: ActivityOptions = {
   retry: { initialInterval: '500ms', backoffCoefficient: 2, maximumInterval: '15 seconds', maximumAttempts: 6 },
 };
 
+/** Hours of work on files, a piece at a time: it beats its heart at each, and a repetition finds what is done. */
+export const housekeeping: ActivityOptions = {
+  taskQueue: 'platform',
+  startToCloseTimeout: '6 hours',
+  heartbeatTimeout: '15 minutes',
+  retry: { initialInterval: '10 seconds', backoffCoefficient: 2, maximumInterval: '5 minutes', maximumAttempts: 3 },
+};
+
 /**
  * A build. It beats its heart each second, so a killed worker is noticed in ten; a cancelled build is over only when its container
  * is gone. The time limit of the build itself is the sandbox's; this one is for a machine that hangs.

@@ -8,6 +8,7 @@ const hourMs = 60 * minuteMs;
 /** Removes what a killed process left in a repository: quarantines of pushes, and locks that would keep every later push out. */
 export async function sweepRepository(dir: string): Promise<void> {
   await sweep(join(dir, 'objects'), /^tmp_objdir-/, hourMs);
+  await sweep(join(dir, 'objects/pack'), /^(\.tmp-|tmp_)/, hourMs);
   // git holds one for milliseconds.
   for (const folder of ['', 'refs/heads', 'refs/heads/preview']) await sweep(join(dir, folder), /\.lock$/, minuteMs);
 }
@@ -29,7 +30,7 @@ async function sweep(dir: string, pattern: RegExp, keptMs: number): Promise<void
 }
 
 /** Milliseconds. The machine that keeps the files may be another one, with another time of day. */
-async function fileSystemTime(dir: string): Promise<number> {
+export async function fileSystemTime(dir: string): Promise<number> {
   const probe = await mkdtemp(join(dir, '.time-'));
   const { mtimeMs } = await stat(probe);
   await rmdir(probe);

@@ -1,0 +1,41 @@
+/** The upkeep of the sites' repositories. */
+import { Context } from '@temporalio/activity';
+import { Site } from '../db/entities/site.ts';
+import type { PlatformDeps } from './index.ts';
+
+export type Upkeep = { repacked: number; removed: number; failed: number };
+
+/** Looks at every repository of this machine, one after the other. One that fails does not keep the others waiting. */
+export async function maintainAll(
+  { em, log, repositories }: Pick<PlatformDeps, 'em' | 'log' | 'repositories'>,
+  beat: (siteId: string) => void,
+): Promise<Upkeep> {
+  const done = { repacked: 0, removed: 0, failed: 0 };
+  if (!repositories) return done;
+  for (const siteId of await repositories.siteIds()) {
+    beat(siteId);
+    try {
+      const isKnown = (await em().count(Site, { id: siteId })) > 0;
+      if (!isKnown && (await repositories.removeUntouched(siteId))) done.removed += 1;
+      for (const repository of ['source', 'content'] as const) {
+        if (isKnown && (await repositories.maintain(siteId, repository))) done.repacked += 1;
+      }
+    } catch (error) {
+      done.failed += 1;
+      log.error({ err: error, siteId }, 'a repository could not be maintained');
+    }
+  }
+  return done;
+}
+
+export function maintainingActivities(deps: PlatformDeps) {
+  return {
+    async maintainRepositories(): Promise<Upkeep> {
+      const context = Context.current();
+      return await maintainAll(deps, (siteId) => {
+        context.cancellationSignal.throwIfAborted();
+        context.heartbeat(siteId);
+      });
+    },
+  };
+}
