@@ -62,6 +62,8 @@ const schema = z.object({
   FRONTAGE_STORE: z.string().default(''),
   /** Whether files can come without git: assets, upload links, built output. */
   FRONTAGE_FILES: z.enum(['on', 'off']).default('on'),
+  /** Whether designs may be shown on hosts of their own. */
+  FRONTAGE_SKETCHES: z.enum(['on', 'off']).default('on'),
   /** Signs cursors and derives keys. At least 32 characters. */
   FRONTAGE_SECRET: z.string().min(32),
   /** The server that takes mail, as `smtp://user:password@host:587`; without one no mail is sent. */
@@ -117,6 +119,7 @@ export function readConfig(env: NodeJS.ProcessEnv = process.env) {
     gitSlots: e.FRONTAGE_GIT_SLOTS,
     storeDir: resolve(e.FRONTAGE_STORE || `${e.FRONTAGE_DATA}/store`),
     files: e.FRONTAGE_FILES === 'on',
+    sketches: e.FRONTAGE_SKETCHES === 'on',
     secret: e.FRONTAGE_SECRET,
     /** Absent where no mail is sent. */
     mail: e.FRONTAGE_SMTP_URL

@@ -6,6 +6,8 @@ export const defaultLimits = Object.freeze({
   file_bytes: 26_214_400,
   site_files: 25_000,
   site_bytes: 1_073_741_824,
+  uploads_under_way: 10,
+  sketches: 50,
   push_bytes: 104_857_600,
   build_seconds: 300,
   publishes_per_hour: 60,

@@ -5,7 +5,9 @@ import { settle } from '../db/deployments.ts';
 import { Deployment } from '../db/entities/deployment.ts';
 import { GitCredential } from '../db/entities/git-credential.ts';
 import { OutboxEntry } from '../db/entities/outbox-entry.ts';
+import { sweepUploads } from '../db/output.ts';
 import { sweepSignIns } from '../db/signin-links.ts';
+
 import { unfinishedStatuses } from '../db/states.ts';
 import { errors } from '../errors.ts';
 import { workflowIds } from '../workflows/ids.ts';
@@ -85,7 +87,8 @@ export function reconcilingActivities(deps: PlatformDeps) {
       const ended = await em.nativeDelete(GitCredential, { expiresAt: { $lt: now } });
       const requests = await sweepAccessRequests(em, now);
       const signIns = await sweepSignIns(em, now);
-      return sent + ended + requests + signIns;
+      const uploads = await sweepUploads(em, now);
+      return sent + ended + requests + signIns + uploads;
     },
   };
 }

@@ -14,8 +14,10 @@ import { deploymentRoutes } from './deployments/routes.ts';
 import { healthRoutes } from './health/routes.ts';
 import { invitationPages } from './invitations/pages.ts';
 import { invitationRoutes } from './invitations/routes.ts';
+import { outputRoutes } from './output/routes.ts';
 import { requireToken, useEntityManager } from './plugins/bearer.ts';
 import { serveBrowsers } from './plugins/browser.ts';
+
 import { requireCapabilities } from './plugins/capability.ts';
 import { answerErrors, sendError } from './plugins/errors.ts';
 import { newRequestId, setHeaders } from './plugins/headers.ts';
@@ -114,6 +116,7 @@ export async function buildApp(deps: Deps): Promise<Api> {
       publishingRoutes(scope, deps);
       deploymentRoutes(scope, deps);
       redirectRoutes(scope, deps);
+      outputRoutes(scope, deps);
     });
   });
 

@@ -4,6 +4,7 @@ import { Deployment } from '../../db/entities/deployment.ts';
 import type { Deps } from '../../deps.ts';
 import { findDeployment, loadDeployment, loadSite } from '../access.ts';
 import type { Api } from '../api.ts';
+import { filesAtOnceMax, missingOf } from '../output/manifest.ts';
 import { byId, listOf, newestFirst, page, pageQuery } from '../pages.ts';
 import { idParams } from '../schemas.ts';
 import { ended, logText, streamLog } from './log.ts';
@@ -13,6 +14,7 @@ import { deploymentDetailSchema, deploymentSchema, deploymentView, manifestFileS
 /** Deployments: listed, read with what changed, their log and files, and restored. */
 export function deploymentRoutes(app: Api, deps: Deps): void {
   const { secret } = deps.config;
+  const { clock } = deps;
 
   app.get(
     '/v1/sites/:id/deployments',
@@ -34,7 +36,7 @@ export function deploymentRoutes(app: Api, deps: Deps): void {
         newestFirst(em, Deployment, { site: site.id }),
         byId,
       );
-      return { items: rows.map((deployment) => deploymentView(deployment)), next_cursor };
+      return { items: rows.map((deployment) => deploymentView(deployment, clock.now())), next_cursor };
     },
   );
 
@@ -52,7 +54,9 @@ export function deploymentRoutes(app: Api, deps: Deps): void {
     async ({ em, actor, params }) => {
       const deployment = await loadDeployment(em, actor, params.id);
       const [detail, changes] = [await failureDetail(em, deployment), await changesOf(em, deps, deployment)];
-      return { ...deploymentView(deployment, detail), ...changes };
+      const missing =
+        deployment.status === 'uploading' ? { missing: await missingOf(em, deployment.id, filesAtOnceMax) } : {};
+      return { ...deploymentView(deployment, clock.now(), detail), ...changes, ...missing };
     },
   );
 
@@ -117,7 +121,7 @@ export function deploymentRoutes(app: Api, deps: Deps): void {
       config: {
         operation: 'deployment.restore',
         replay: async ({ em, actor }: Pick<FastifyRequest, 'em' | 'actor'>, id) =>
-          deploymentView(await loadDeployment(em, actor, id)),
+          deploymentView(await loadDeployment(em, actor, id), clock.now()),
       },
       schema: {
         summary: 'Serve this version again',
@@ -126,6 +130,6 @@ export function deploymentRoutes(app: Api, deps: Deps): void {
         response: { 200: deploymentSchema },
       },
     },
-    async ({ em, actor, params }) => deploymentView(await restore(em, deps, actor, params.id)),
+    async ({ em, actor, params }) => deploymentView(await restore(em, deps, actor, params.id), clock.now()),
   );
 }

@@ -62,6 +62,10 @@ export const deploymentDetailSchema = deploymentSchema
       })
       .nullable()
       .describe('The first 200 files of each kind; null where nothing was built.'),
+    missing: z
+      .array(z.string())
+      .optional()
+      .describe('Of an upload under way: hashes that its manifest names and whose bytes have not come, up to 5,000.'),
     commits: z.array(
       z.object({ sha: z.string(), subject: z.string(), author: z.string(), repository: z.enum(['source', 'content']) }),
     ),
@@ -73,8 +77,9 @@ export const manifestFileSchema = z
   .meta({ id: 'ManifestFile' });
 
 /** `detail` is the end of the build log, for a failed one that is shown whole. */
-export function deploymentView(deployment: Deployment, detail?: string): z.output<typeof deploymentSchema> {
-  const { id, error, status } = deployment;
+export function deploymentView(deployment: Deployment, now: Date, detail?: string): z.output<typeof deploymentSchema> {
+  const { id, error } = deployment;
+  const status = statusAt(deployment, now);
   return {
     id,
     site_id: deployment.site.id,
@@ -92,9 +97,22 @@ export function deploymentView(deployment: Deployment, detail?: string): z.outpu
     started_at: deployment.startedAt ?? null,
     finished_at: deployment.finishedAt ?? null,
     live_at: deployment.liveAt ?? null,
-    ...(isSettled(status) ? {} : { next_action: `Read GET /v1/deployments/${id} again in about 5 seconds.` }),
+    ...(isSettled(status) ? {} : { next_action: nextAction(deployment, status) }),
     ...(error ? { error: { ...error, ...(detail === undefined ? {} : { detail }) } } : {}),
   };
+}
+
+/** An upload that is past its time has ended, whether or not that was written down yet. */
+function statusAt({ status, uploadEndsAt }: Deployment, now: Date): Deployment['status'] {
+  return status === 'uploading' && uploadEndsAt && uploadEndsAt <= now ? 'cancelled' : status;
+}
+
+function nextAction({ id, uploadEndsAt }: Deployment, status: Deployment['status']): string {
+  if (status !== 'uploading') return `Read GET /v1/deployments/${id} again in about 5 seconds.`;
+  return (
+    `Name its files with POST /v1/deployments/${id}/manifest, send those that are missing with PUT /v1/deployments/${id}/files/{sha256}, ` +
+    `then call POST /v1/deployments/${id}/complete, all before ${uploadEndsAt?.toISOString()}.`
+  );
 }
 
 /** Whether it was or is live: its bytes are kept for ever. */

@@ -55,7 +55,7 @@ function methodsOf(paths: Map<string, Set<string>>, url: string): string[] {
 }
 
 function toExpression(pattern: string): RegExp {
-  const parts = pattern.split(/(:[A-Za-z_]+|\*)/).map((part) => {
+  const parts = pattern.split(/(:\w+|\*)/).map((part) => {
     if (part === '*') return '.*';
     return part.startsWith(':') ? '[^/]+' : part.replace(/[.+?^${}()|[\]\\]/g, '\\$&');
   });

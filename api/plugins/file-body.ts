@@ -1,6 +1,8 @@
 /** Bodies that are a file: handed on as they arrive, whatever type they call themselves. */
 import { Readable } from 'node:stream';
 import type { FastifyRequest } from 'fastify';
+import type { Deps } from '../../deps.ts';
+import { errors } from '../../errors.ts';
 import type { Api } from '../api.ts';
 
 /** Add it to a scope of its own, whose routes have `rawBody` in their config. */
@@ -12,4 +14,41 @@ export function readFiles(scope: Api): void {
 /** The body of such a call; empty where none was sent. */
 export function fileOf(request: FastifyRequest): Readable {
   return request.body instanceof Readable ? request.body : Readable.from([]);
+}
+
+/** A body that says that it is larger than a file may be is refused before it is read. */
+export function capFiles(scope: Api, { config }: Pick<Deps, 'config'>): void {
+  scope.addHook('preParsing', async (request, reply, payload) => {
+    const { file_bytes } = config.limits;
+    if (Number(request.headers['content-length'] ?? 0) > file_bytes) {
+      // Nobody waits for the rest of it.
+      reply.header('connection', 'close');
+      throw errors.plan_limit(`A file may have ${file_bytes} bytes, and this one has more.`, {
+        nextAction: 'Make the file smaller; GET /v1/account lists the limits.',
+      });
+    }
+    return payload;
+  });
+}
+
+/**
+ * Lets the bytes of a request run through `through`. Where that refuses them the rest is read and forgotten, so that the caller
+ * hears why; where the caller goes away, `through` fails with `cutShort`.
+ */
+export function passBytes<Through extends NodeJS.WritableStream & Readable>(
+  content: Readable,
+  through: Through,
+  cutShort: () => Error,
+): Through {
+  const forget = () => {
+    content.unpipe(through);
+    content.resume();
+  };
+  through.once('error', forget);
+  through.once('close', forget);
+  content.once('close', () => {
+    if (!content.readableEnded) through.destroy(cutShort());
+  });
+  content.once('error', () => through.destroy(cutShort()));
+  return content.pipe(through);
 }

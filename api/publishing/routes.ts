@@ -29,7 +29,7 @@ export function publishingRoutes(app: Api, deps: Deps): void {
         capability: 'builds',
         makes: 'dep',
         replay: async ({ em, actor }: Pick<FastifyRequest, 'em' | 'actor'>, id) =>
-          deploymentView(await loadDeployment(em, actor, id)),
+          deploymentView(await loadDeployment(em, actor, id), deps.clock.now()),
       },
       schema: {
         summary: 'Publish a site',
@@ -52,7 +52,7 @@ export function publishingRoutes(app: Api, deps: Deps): void {
       });
       const deployment = await untilSettled(deps, id, request.waitMs);
       if (deployment.error) throw await failure(deps, deployment);
-      return deploymentView(deployment);
+      return deploymentView(deployment, deps.clock.now());
     },
   );
 }

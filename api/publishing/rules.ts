@@ -42,7 +42,7 @@ export async function publish(
     kind: scope,
     createdBy: actor.accountId,
     pin: (locked) => pinned(deps, locked, scope, live),
-    requireRoom: (tx, locked) => requireRoom(tx, deps, locked),
+    requireRoom: (tx, locked) => requirePublishRoom(tx, deps, locked),
   });
   if (!deployment) requireActive({ ...site, status: 'archived' });
   return deployment ?? fail();
@@ -104,12 +104,12 @@ async function isSame(em: EntityManager, live: Deployment, wanted: Pinned): Prom
 }
 
 /** Throws `rate_limited` when the owner's sites were published as often as may be in the last hour. */
-async function requireRoom(em: EntityManager, { config, clock }: Deps, site: Site): Promise<void> {
+export async function requirePublishRoom(em: EntityManager, { config, clock }: Deps, site: Site): Promise<void> {
   const limit = config.limits.publishes_per_hour;
   const since = new Date(clock.now().getTime() - hourMs);
   const recent = await em.find(
     Deployment,
-    { site: { account: site.account.id }, createdAt: { $gt: since }, kind: { $in: ['site', 'posts'] } },
+    { site: { account: site.account.id }, createdAt: { $gt: since }, kind: { $in: ['site', 'posts', 'upload'] } },
     { orderBy: { createdAt: 'desc' }, limit, fields: ['createdAt'] },
   );
   const oldest = recent[limit - 1];

@@ -28,6 +28,10 @@ export const Deployment = defineEntity({
     manifestSha256: p.text().nullable(),
     fileCount: p.integer().nullable(),
     totalBytes: p.bigint('number').nullable(),
+    /** Until when an upload takes files. */
+    uploadEndsAt: p.datetime().nullable(),
+    /** Whether all its files stand in `held_file` under its site. */
+    filesListed: p.boolean().default(false),
     error: p.json().$type<ErrorBody>().nullable(),
     createdBy: () => p.manyToOne(Account),
     createdAt: p.datetime(),

@@ -28,6 +28,7 @@ export class Output extends Migration {
         primary key (deployment_id, path)
       );
       create index on upload_file (deployment_id, sha256);
+      create index upload_file_came on upload_file (deployment_id, sha256) where came;
       create index upload_file_missing on upload_file (deployment_id) where missing;
 
       -- Which bytes a site has brought to the store itself: to name a hash proves nothing.

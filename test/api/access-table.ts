@@ -86,6 +86,20 @@ export const table: Record<string, Entry> = {
   'GET /v1/sites/{id}/redirects': members,
   'PUT /v1/sites/{id}/redirects': { rule: 'members', body: { rules: [] } },
 
+  'POST /v1/sites/{id}/deployments': members,
+  'POST /v1/deployments/{id}/manifest': {
+    rule: 'members',
+    body: { files: [{ path: 'a.txt', sha256: '0'.repeat(64), bytes: 1 }] },
+    refusal: 'not_accepting_uploads',
+  },
+  'PUT /v1/deployments/{id}/files/{sha256}': {
+    rule: 'members',
+    file: Buffer.from('x'),
+    path: () => ({ sha256: '0'.repeat(64) }),
+    refusal: 'not_accepting_uploads',
+  },
+  'POST /v1/deployments/{id}/complete': { rule: 'members', refusal: 'not_accepting_uploads' },
+
   'POST /v1/sites/{id}/publish': { rule: 'members', body: { scope: 'site' } },
   'GET /v1/sites/{id}/deployments': members,
   'GET /v1/deployments/{id}': members,

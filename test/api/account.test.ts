@@ -3,7 +3,11 @@ import { openAccount } from '../../api/accounts/rules.ts';
 import { defaultLimits } from '../../limits.ts';
 import { createSite, createWorld } from './world.ts';
 
-const world = await createWorld({ FRONTAGE_SANDBOX: 'off', FRONTAGE_PLAN: 'shop' });
+const world = await createWorld({
+  FRONTAGE_SANDBOX: 'off',
+  FRONTAGE_SKETCHES: 'off',
+  FRONTAGE_PLAN: 'shop',
+});
 afterAll(() => world.close());
 
 test('the account says what it has, what caps it, and what is switched on', async () => {

@@ -58,23 +58,23 @@ const collaborators = rowsOf('code', 'people', {
 });
 
 const output = rowsOf('code', 'material', {
+  'no_live_source 409 no': ['output/completing', 'a site whose live version was uploaded has no live source'],
+  'invalid_manifest 400 no': ['output/refused', 'a manifest with %s is invalid_manifest'],
+  'hash_mismatch 400 no': ['output/refused', 'other bytes than the path says are hash_mismatch'],
+  'size_mismatch 400 no': ['output/refused', 'other lengths than the manifest says size_mismatch'],
+  'upload_incomplete 409 no': ['output/upload', 'a manifest comes in parts, and what is missing can be read'],
+  'not_accepting_uploads 409 no': ['output/upload', 'completing again answers the same version, and it takes no more'],
+  'uploads_disabled 503 no': ['output/refused', 'where no files are taken the calls say so'],
   'invalid_redirects 400 no': ['redirects/serving', 'rules that cannot be used are invalid_redirects'],
 });
 
 const material = later('code', 'material', [
   'provider_error 502 depends',
   'invalid_query 400 no',
-  'no_live_source 409 no',
   'missing_asset 409 no',
-  'invalid_manifest 400 no',
-  'hash_mismatch 400 no',
-  'size_mismatch 400 no',
-  'upload_incomplete 409 no',
-  'not_accepting_uploads 409 no',
   'photos_disabled 503 no',
   'photos_busy 503 yes',
   'invalid_photo 400 no',
-  'uploads_disabled 503 no',
   'invalid_upload 400 no',
   'stale_hash 409 no',
   'sketches_disabled 503 no',

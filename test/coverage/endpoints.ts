@@ -54,6 +54,10 @@ export const endpoints = [
     'POST /v1/invitations/{id}/accept': ['invitations/invitations', 'accepting makes the account a collaborator'],
   }),
   ...rowsOf('endpoint', 'material', {
+    'POST /v1/sites/{id}/deployments': ['output/upload', 'built output is named, sent and made live'],
+    'POST /v1/deployments/{id}/manifest': ['output/upload', 'a manifest comes in parts'],
+    'PUT /v1/deployments/{id}/files/{sha256}': ['output/upload', 'built output is named, sent and made live'],
+    'POST /v1/deployments/{id}/complete': ['output/upload', 'built output is named, sent and made live'],
     'GET /v1/sites/{id}/redirects': ['redirects/serving', 'redirects are set as a whole, read back, and in effect'],
     'PUT /v1/sites/{id}/redirects': ['redirects/serving', 'redirects are set as a whole, read back, and in effect'],
   }),

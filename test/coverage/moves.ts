@@ -86,10 +86,18 @@ export const moves = [
       'removing a collaborator ends the access of every token',
     ],
   }),
-  ...later('move', 'material', [
-    'a deployment from built output goes live when the last of its files has come',
-    'a deployment past the stage that takes files takes none',
-  ]),
+  ...rowsOf('move', 'material', {
+    'a deployment from built output goes live when the last of its files has come': [
+      'output/upload',
+      'a manifest comes in parts, and what is missing can be read at any time',
+    ],
+    'a deployment past the stage that takes files takes none': [
+      'output/upload',
+      'completing again answers the same version, and it takes no more files',
+    ],
+    'an upload that is not completed ends after its time': ['output/upload', 'an upload ends after 24 hours'],
+    'an upload that something newer overtakes is superseded': ['output/completing', 'something newer overtakes'],
+  }),
   ...later('move', 'show', [
     'a preview slot is empty, holds a draft, holds work of its own, or is marked for removal',
     'a comment thread is resolved and opened again by either side',

@@ -1,0 +1,158 @@
+/** Whether bytes are what the name of their file says, read while they pass by. Hostile bytes: nothing is decoded or unpacked. */
+import { fileTypeFromBuffer } from 'file-type';
+import { svgFault } from '../../git/rules/svg.ts';
+import { contentTypeOf } from '../../providers/media-types.ts';
+import { extensionOf, printable } from '../../providers/paths.ts';
+
+export type ContentJudge = {
+  /** Takes the next bytes; answers what is wrong with them as soon as that is known. */
+  write(chunk: Buffer): string | undefined;
+  end(): Promise<string | undefined>;
+};
+
+// Enough to see what a file is, even behind large metadata.
+const headBytesMax = 256 * 1024;
+const svgBytesMax = 8 * 1024 * 1024;
+const pixelsMax = 100_000_000;
+
+/** Formats that a name promises, by file-type's word for them. What other names hold is the site's business. */
+const promised: Record<string, readonly string[]> = {
+  jpg: ['jpg'],
+  jpeg: ['jpg'],
+  png: ['png', 'apng'],
+  apng: ['png', 'apng'],
+  gif: ['gif'],
+  webp: ['webp'],
+  avif: ['avif'],
+  tif: ['tif'],
+  tiff: ['tif'],
+  bmp: ['bmp'],
+  ico: ['ico', 'png'],
+  woff: ['woff'],
+  woff2: ['woff2'],
+  ttf: ['ttf'],
+  otf: ['otf'],
+  pdf: ['pdf'],
+  wasm: ['wasm'],
+};
+
+const programs = new Set([
+  'exe',
+  'elf',
+  'macho',
+  'deb',
+  'rpm',
+  'apk',
+  'class',
+  'crx',
+  'swf',
+  'lnk',
+  'jar',
+  'xpi',
+  'cab',
+  'dmg',
+  'alias',
+]);
+const pageInside = /<(script|html|!doctype html|iframe|\?php|svg)[\s>/]|javascript:/i;
+const longestMark = 32;
+
+export function judgeContent(path: string): ContentJudge {
+  const extension = extensionOf(path);
+  const head = keepHead(extension === 'svg' ? svgBytesMax + 1 : headBytesMax);
+  const reads = extension in promised ? lookForPages() : isTextName(path) ? decode() : undefined;
+  return {
+    write(chunk) {
+      head.write(chunk);
+      return reads?.write(chunk);
+    },
+    async end() {
+      return reads?.end() ?? (await wholeFault(extension, head.bytes()));
+    },
+  };
+}
+
+function isTextName(path: string): boolean {
+  return contentTypeOf(path).endsWith('; charset=utf-8');
+}
+
+async function wholeFault(extension: string, head: Buffer): Promise<string | undefined> {
+  if (extension === 'svg') {
+    if (head.length > svgBytesMax) return 'is an SVG of more than 8 MiB';
+    const fault = await svgFault(once(head));
+    if (!fault) return undefined;
+    return fault.kind === 'script'
+      ? `${fault.what}, and an SVG may hold nothing that can run`
+      : `is called .svg, but its bytes ${fault.what}`;
+  }
+  const found = (await fileTypeFromBuffer(head).catch(() => undefined))?.ext;
+  if (found && programs.has(found)) return 'is a program by its bytes, and sites do not hold programs';
+  const formats = promised[extension];
+  if (!formats) return undefined;
+  if (!found || !formats.includes(found)) {
+    return `is called .${extension}, but its bytes are of ${found ? `the format ${printable(found)}` : 'no format that is known'}`;
+  }
+  return pixelsOf(found, head) > pixelsMax ? 'claims more pixels than any screen can show' : undefined;
+}
+
+async function* once(bytes: Buffer): AsyncGenerator<Buffer> {
+  yield bytes;
+}
+
+/** As the header claims; 0 where the format keeps it elsewhere. */
+function pixelsOf(format: string, head: Buffer): number {
+  if ((format === 'png' || format === 'apng') && head.length >= 24)
+    return head.readUInt32BE(16) * head.readUInt32BE(20);
+  if (format === 'gif' && head.length >= 10) return head.readUInt16LE(6) * head.readUInt16LE(8);
+  if (format === 'bmp' && head.length >= 26) return Math.abs(head.readInt32LE(18)) * Math.abs(head.readInt32LE(22));
+  return 0;
+}
+
+function keepHead(bytesMax: number) {
+  const chunks: Buffer[] = [];
+  let bytes = 0;
+  return {
+    write(chunk: Buffer) {
+      if (bytes < bytesMax) chunks.push(chunk.subarray(0, bytesMax - bytes));
+      bytes += chunk.length;
+    },
+    bytes: () => Buffer.concat(chunks),
+  };
+}
+
+/** Text is served as UTF-8, so it has to be that. */
+function decode() {
+  const decoder = new TextDecoder('utf-8', { fatal: true });
+  const fault = 'is text by its name, and its bytes are not UTF-8';
+  return {
+    write(chunk: Buffer): string | undefined {
+      if (chunk.includes(0)) return fault;
+      try {
+        decoder.decode(chunk, { stream: true });
+        return undefined;
+      } catch {
+        return fault;
+      }
+    },
+    end(): string | undefined {
+      try {
+        decoder.decode();
+        return undefined;
+      } catch {
+        return fault;
+      }
+    },
+  };
+}
+
+/** A picture that is a page too waits for a place that takes it for one. */
+function lookForPages() {
+  let before = '';
+  return {
+    write(chunk: Buffer): string | undefined {
+      const text = before + chunk.toString('latin1');
+      before = text.slice(-longestMark);
+      return pageInside.test(text) ? 'holds a page or a script behind its name' : undefined;
+    },
+    end: (): string | undefined => undefined,
+  };
+}

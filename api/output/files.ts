@@ -1,0 +1,111 @@
+/** The bytes of an upload: hashed, counted and judged while they go to the store; what is refused gets no name there. */
+import { createHash } from 'node:crypto';
+import { type Readable, Transform } from 'node:stream';
+import type { EntityManager } from '../../db/orm.ts';
+import type { Deps } from '../../deps.ts';
+import { type AppError, errors } from '../../errors.ts';
+import { isCompressible } from '../../providers/media-types.ts';
+import { printable } from '../../providers/paths.ts';
+import { type Actor, loadDeployment } from '../access.ts';
+import { passBytes } from '../plugins/file-body.ts';
+import { judgeContent } from './content.ts';
+import { hold } from './held.ts';
+import { requireTakesFiles } from './rules.ts';
+
+// Judged under each of its names; a file has one or two.
+const pathsJudged = 20;
+
+export type ReceivedFile = { sha256: string; bytes: number };
+
+/**
+ * Takes the bytes of one hash that the manifest names. Sending them again changes nothing.
+ * Throws `hash_mismatch`, `size_mismatch`, `invalid_file`, `not_found` (no file of that hash is named), `not_accepting_uploads`,
+ * `superseded`, `storage_error`.
+ */
+export async function receiveFile(
+  em: EntityManager,
+  deps: Deps,
+  actor: Actor,
+  { id, sha256, content }: { id: string; sha256: string; content: Readable },
+): Promise<ReceivedFile> {
+  const deployment = await loadDeployment(em, actor, id);
+  requireTakesFiles(deployment, deps.clock.now());
+  if (!/^[0-9a-f]{64}$/.test(sha256))
+    throw errors.invalid_input('A hash in the path is a SHA-256: 64 digits in small hex.');
+  const named = await em.execute<{ path: string; bytes: string }[]>(
+    `select path, bytes from upload_file where deployment_id = ? and sha256 = decode(?, 'hex') order by path limit ${pathsJudged}`,
+    [id, sha256],
+  );
+  const [first] = named;
+  if (!first) {
+    throw errors.not_found('The manifest of this version names no file of that hash.', {
+      nextAction: `Name it first, with POST /v1/deployments/${id}/manifest.`,
+    });
+  }
+  const paths = named.map(({ path }) => path);
+  const checked = check(content, { sha256, bytes: Number(first.bytes), paths });
+  const { bytes, encodings } = await deps.store.put(checked, { compress: paths.some(isCompressible) });
+  await hold(em, deployment.site.id, [{ sha256, bytes, encodings }]);
+  await em.execute(
+    `update upload_file set missing = false, came = true where deployment_id = ? and sha256 = decode(?, 'hex') and missing`,
+    [id, sha256],
+  );
+  return { sha256, bytes };
+}
+
+type Expected = { sha256: string; bytes: number; paths: string[] };
+
+/** Passes bytes on, and ends with an error where they are not what was named. */
+function check(content: Readable, { sha256, bytes, paths }: Expected): Transform {
+  const hash = createHash('sha256');
+  const judges = paths.map((path) => ({ path, judge: judgeContent(path) }));
+  let came = 0;
+  const checked = new Transform({
+    transform(chunk: Buffer, _encoding, done) {
+      came += chunk.length;
+      if (came > bytes) return done(wrongSize('more', bytes));
+      hash.update(chunk);
+      for (const { path, judge } of judges) {
+        const fault = judge.write(chunk);
+        if (fault) return done(refuse(path, fault));
+      }
+      done(null, chunk);
+    },
+    flush(done) {
+      if (came !== bytes) return done(wrongSize(`${came}`, bytes));
+      if (hash.digest('hex') !== sha256) return done(wrongHash());
+      judgeEnds(judges).then(
+        (error) => done(error ?? null),
+        (error) => done(error),
+      );
+    },
+  });
+  // A caller who goes away leaves fewer bytes than were named.
+  return passBytes(content, checked, () => wrongSize(`${came}`, bytes));
+}
+
+async function judgeEnds(judges: { path: string; judge: ReturnType<typeof judgeContent> }[]) {
+  for (const { path, judge } of judges) {
+    const fault = await judge.end();
+    if (fault) return refuse(path, fault);
+  }
+  return undefined;
+}
+
+function refuse(path: string, fault: string): AppError {
+  return errors.invalid_file(`${printable(path)} ${fault}.`, {
+    nextAction: 'Mend the file, or leave it out, in a new deployment.',
+  });
+}
+
+function wrongSize(came: string, bytes: number): AppError {
+  return errors.size_mismatch(`${came} bytes came, and the manifest says ${bytes}.`, {
+    nextAction: 'Send the very bytes that the manifest names.',
+  });
+}
+
+function wrongHash(): AppError {
+  return errors.hash_mismatch('The bytes that came have another hash than the path says.', {
+    nextAction: 'Send the very bytes that the manifest names.',
+  });
+}

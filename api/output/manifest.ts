@@ -1,0 +1,188 @@
+/** The manifest of an upload, which comes in parts. */
+import { LockMode } from '@mikro-orm/core';
+import { Deployment } from '../../db/entities/deployment.ts';
+import type { EntityManager } from '../../db/orm.ts';
+import type { Deps } from '../../deps.ts';
+import { errors } from '../../errors.ts';
+import type { Limits } from '../../limits.ts';
+import { printable } from '../../providers/paths.ts';
+import { type Actor, loadDeployment } from '../access.ts';
+import { heldBy } from './held.ts';
+import { servedPathError } from './paths.ts';
+import { requireTakesFiles } from './rules.ts';
+
+export const filesAtOnceMax = 5_000;
+
+export type NamedFile = { path: string; sha256: string; bytes: number };
+
+/**
+ * Adds files to the manifest; answers the hashes whose bytes have to be sent. Takes all of them or none.
+ * Throws `invalid_manifest`, `invalid_path`, `plan_limit`, `not_accepting_uploads`, `superseded`.
+ */
+export async function nameFiles(
+  em: EntityManager,
+  deps: Deps,
+  actor: Actor,
+  deploymentId: string,
+  files: readonly NamedFile[],
+): Promise<string[]> {
+  const deployment = await loadDeployment(em, actor, deploymentId);
+  requireTakesFiles(deployment, deps.clock.now());
+  const bytesOf = judgeFiles(files, deps.config.limits);
+  const held = await heldBy(em, deps, actor, deployment.site, [...bytesOf.keys()]);
+  for (const [sha256, bytes] of held) {
+    if (bytesOf.get(sha256) !== bytes) throw wrongLength(sha256, bytesOf.get(sha256) ?? 0, bytes);
+  }
+  await em.transactional(async (tx) => {
+    const locked = await tx.findOneOrFail(
+      Deployment,
+      { id: deploymentId },
+      { lockMode: LockMode.PESSIMISTIC_WRITE, refresh: true, populate: ['site'] },
+    );
+    requireTakesFiles(locked, deps.clock.now());
+    await requireNew(tx, deploymentId, files, bytesOf);
+    await requireRoom(tx, deps.config.limits, deploymentId, files);
+    await insertFiles(tx, deploymentId, files, held);
+  });
+  return [...bytesOf.keys()].filter((sha256) => !held.has(sha256));
+}
+
+/** Of these files, the hashes whose bytes have not come yet. */
+export async function stillMissing(
+  em: EntityManager,
+  actor: Actor,
+  deploymentId: string,
+  files: readonly NamedFile[],
+): Promise<string[]> {
+  const { id } = await loadDeployment(em, actor, deploymentId);
+  const missing = new Set(await missingOf(em, id));
+  return [...new Set(files.map(({ sha256 }) => sha256))].filter((sha256) => missing.has(sha256));
+}
+
+/** Hashes of the manifest whose bytes have not come yet, up to `limit` of them. */
+export async function missingOf(em: EntityManager, deploymentId: string, limit = 100_000): Promise<string[]> {
+  const rows = await em.execute<{ sha256: string }[]>(
+    `select distinct encode(sha256, 'hex') as sha256 from upload_file where deployment_id = ? and missing
+     order by sha256 limit ?`,
+    [deploymentId, limit],
+  );
+  return rows.map(({ sha256 }) => sha256);
+}
+
+/** Judges the files of one call by themselves; answers the length of each hash. */
+function judgeFiles(files: readonly NamedFile[], limits: Limits): Map<string, number> {
+  if (files.length === 0) throw invalid('The manifest names no file.');
+  if (files.length > filesAtOnceMax) {
+    throw invalid(
+      `One call takes ${filesAtOnceMax} files, and this one names ${files.length}.`,
+      'Send the manifest in parts.',
+    );
+  }
+  const paths = new Set<string>();
+  const bytesOf = new Map<string, number>();
+  for (const { path, sha256, bytes } of files) {
+    const error = servedPathError(path);
+    if (error) throw error;
+    if (paths.has(path)) throw twice(path);
+    paths.add(path);
+    if (bytes > limits.file_bytes) {
+      throw errors.plan_limit(`${printable(path)} has ${bytes} bytes, and a file may have ${limits.file_bytes}.`, {
+        nextAction: 'Make the file smaller; GET /v1/account lists the limits.',
+      });
+    }
+    const other = bytesOf.get(sha256);
+    if (other !== undefined && other !== bytes) throw wrongLength(sha256, bytes, other);
+    bytesOf.set(sha256, bytes);
+  }
+  return bytesOf;
+}
+
+/** Against what earlier parts named. */
+async function requireNew(
+  tx: EntityManager,
+  deploymentId: string,
+  files: readonly NamedFile[],
+  bytesOf: ReadonlyMap<string, number>,
+): Promise<void> {
+  const [known] = await tx.execute<{ path: string }[]>(
+    `select upload_file.path from jsonb_array_elements_text(?::jsonb) as asked(path)
+     join upload_file on upload_file.deployment_id = ? and upload_file.path = asked.path limit 1`,
+    [JSON.stringify(files.map(({ path }) => path)), deploymentId],
+  );
+  if (known) throw twice(known.path);
+  // One row of each hash: a manifest may name the same bytes under thousands of paths.
+  const [other] = await tx.execute<{ sha256: string; said: string; bytes: string }[]>(
+    `select asked.sha256, asked.bytes as said, known.bytes
+     from jsonb_each_text(?::jsonb) as asked(sha256, bytes)
+     join lateral (
+       select bytes from upload_file where deployment_id = ? and sha256 = decode(asked.sha256, 'hex') limit 1
+     ) as known on known.bytes <> asked.bytes::bigint limit 1`,
+    [JSON.stringify(Object.fromEntries(bytesOf)), deploymentId],
+  );
+  if (other) throw wrongLength(other.sha256, Number(other.said), Number(other.bytes));
+}
+
+async function requireRoom(
+  tx: EntityManager,
+  limits: Limits,
+  deploymentId: string,
+  files: readonly NamedFile[],
+): Promise<void> {
+  const [before] = await tx.execute<[{ files: string; bytes: string }]>(
+    'select count(*) as files, coalesce(sum(bytes), 0) as bytes from upload_file where deployment_id = ?',
+    [deploymentId],
+  );
+  const count = Number(before.files) + files.length;
+  const bytes = files.reduce((sum, file) => sum + file.bytes, Number(before.bytes));
+  const nextAction = 'Make the site smaller; GET /v1/account lists the limits.';
+  if (count > limits.site_files) {
+    throw errors.plan_limit(`The manifest names ${count} files, and a site may have ${limits.site_files}.`, {
+      nextAction,
+    });
+  }
+  if (bytes > limits.site_bytes) {
+    throw errors.plan_limit(`The manifest names ${bytes} bytes, and a site may have ${limits.site_bytes}.`, {
+      nextAction,
+    });
+  }
+}
+
+async function insertFiles(
+  tx: EntityManager,
+  deploymentId: string,
+  files: readonly NamedFile[],
+  held: ReadonlyMap<string, number>,
+): Promise<void> {
+  // Bytes can have come for an earlier part after `held` was asked.
+  const asked = [...new Set(files.map(({ sha256 }) => sha256))].filter((sha256) => !held.has(sha256));
+  const came = await tx.execute<{ sha256: string }[]>(
+    `select asked.sha256 from jsonb_array_elements_text(?::jsonb) as asked(sha256) where exists (
+       select 1 from upload_file
+       where came and deployment_id = ? and upload_file.sha256 = decode(asked.sha256, 'hex'))`,
+    [JSON.stringify(asked), deploymentId],
+  );
+  const missing = new Set(asked);
+  for (const { sha256 } of came) missing.delete(sha256);
+  const rows = files.map(({ path, sha256, bytes }) => ({ path, sha256, bytes, missing: missing.has(sha256) }));
+  await tx.execute(
+    `insert into upload_file (deployment_id, path, sha256, bytes, missing)
+     select ?, file.path, decode(file.sha256, 'hex'), file.bytes, file.missing
+     from jsonb_to_recordset(?::jsonb) as file(path text, sha256 text, bytes bigint, missing boolean)`,
+    [deploymentId, JSON.stringify(rows)],
+  );
+}
+
+function twice(path: string) {
+  return invalid(
+    `The manifest names ${printable(path)} twice.`,
+    'Name each path once, over all calls of this deployment.',
+  );
+}
+
+function wrongLength(sha256: string, said: number, bytes: number) {
+  return invalid(`The manifest says ${said} bytes of ${sha256.slice(0, 12)}…, which has ${bytes}.`);
+}
+
+function invalid(message: string, nextAction = 'Mend the manifest and send this part again.') {
+  return errors.invalid_manifest(message, { nextAction });
+}

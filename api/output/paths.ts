@@ -1,0 +1,51 @@
+/**
+ * Which paths a manifest may name. The one verdict on paths comes first. What is refused beyond it comes with folders of somebody's machine:
+ * hidden files, programs, and names that people or other systems read as something else. Pure.
+ */
+import { type AppError, errors } from '../../errors.ts';
+import { outputFault, printable } from '../../providers/paths.ts';
+
+// Characters that look like a slash, and are not folded into one by NFKC.
+const likeSlash = /[\u2044\u2215\u29f5\u29f8\u29f9\u2571\u2572\u{1f67c}\u{1f67d}]/u;
+// Joiners belong to words of many scripts and to emoji: not beside what is ASCII, nor beside another.
+const invisible =
+  /(?![\u200c\u200d])[\p{Cf}\p{Co}\p{Cn}\p{Zl}\p{Zp}]|(?<=[\0-\x7f\u200c\u200d]|^)[\u200c\u200d]|[\u200c\u200d](?=[\0-\x7f\u200c\u200d]|$)/u;
+const devices = /^(con|prn|aux|nul|com[0-9¹²³]|lpt[0-9¹²³]|conin\$|conout\$|clock\$)(\.|$)/i;
+const programs =
+  /\.(exe|dll|sys|scr|com|bat|cmd|ps1|vbs|vbe|wsf|hta|msi|msix|lnk|scf|reg|apk|ipa|deb|rpm|dmg|pkg|jar|swf|xap)$/i;
+
+/** The error for a path that a manifest must not name; undefined for one that it may. */
+export function servedPathError(path: string): AppError | undefined {
+  const fault = storedFault(path);
+  if (fault) return errors.invalid_path(`${printable(path) || 'A path'} ${fault}.`, { nextAction: rename });
+  const hidden = path.split('/').find((name) => name.startsWith('.') && name !== '.well-known');
+  if (hidden === undefined) return undefined;
+  return errors.invalid_manifest(`${printable(path)} is a hidden file, and visitors are served none.`, {
+    nextAction: 'Leave it out of the manifest.',
+  });
+}
+
+const rename = 'Rename the file, or leave it out of the manifest.';
+
+function storedFault(path: string): string | undefined {
+  const plain = outputFault(path);
+  if (plain) return plain.what;
+  if (invisible.test(path)) return 'has a character in its name that cannot be seen';
+  if (/%[0-9a-f]{2}/i.test(path)) return 'has an escape in its name; it is to be named as it is';
+  const folded = path.normalize('NFKC');
+  if (likeSlash.test(path) || folded.split('/').length !== path.split('/').length || folded.includes('\\')) {
+    return 'has a character in its name that looks like a slash';
+  }
+  if (/^[a-z]:|:\$/i.test(folded)) return 'has a name that some systems take for a place of their own';
+  if (programs.test(folded)) return 'is a program, which sites do not hold';
+  for (const [index, name] of folded.split('/').entries()) {
+    if (/^\.+$/.test(name)) return 'has a name of dots alone';
+    if (/^\p{Z}|[\p{Z}.]$/u.test(name)) return 'has a name that begins or ends with a space, or ends with a dot';
+    if (devices.test(name)) return 'has a name that some systems keep for a device';
+    if (name.startsWith('.') && !path.split('/')[index]?.startsWith('.'))
+      return 'has a character in its name that looks like a dot';
+    if (name.startsWith('~') || /^.{1,6}~\d/.test(name))
+      return 'has a name that some systems take for the short form of another';
+  }
+  return undefined;
+}

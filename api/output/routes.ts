@@ -1,0 +1,98 @@
+import type { FastifyRequest } from 'fastify';
+import type { z } from 'zod';
+import type { Deps } from '../../deps.ts';
+import { loadDeployment } from '../access.ts';
+import type { Api } from '../api.ts';
+import { deploymentSchema, deploymentView } from '../deployments/schemas.ts';
+import { capFiles, fileOf, readFiles } from '../plugins/file-body.ts';
+import { idParams } from '../schemas.ts';
+import { receiveFile } from './files.ts';
+import { nameFiles, stillMissing } from './manifest.ts';
+import { completeUpload, startUpload } from './rules.ts';
+import { fileParams, manifestAnswer, manifestInput, receivedFile } from './schemas.ts';
+
+/** Built output: opened, named, sent and made live. */
+export function outputRoutes(app: Api, deps: Deps): void {
+  const { clock } = deps;
+  const replay = async ({ em, actor }: Pick<FastifyRequest, 'em' | 'actor'>, id: string) =>
+    deploymentView(await loadDeployment(em, actor, id), clock.now());
+
+  app.post(
+    '/v1/sites/:id/deployments',
+    {
+      config: { operation: 'deployment.create', capability: 'files', makes: 'dep', replay },
+      schema: {
+        summary: 'Begin to upload built output',
+        description: 'It takes files for 24 hours. Of more than `limits.uploads_under_way` the oldest ends.',
+        params: idParams,
+        response: { 200: deploymentSchema },
+      },
+    },
+    async (request) => {
+      const { em, actor, params } = request;
+      const upload = { id: request.newId('dep'), siteId: params.id };
+      return deploymentView(await startUpload(em, deps, actor, upload), clock.now());
+    },
+  );
+
+  app.post(
+    '/v1/deployments/:id/manifest',
+    {
+      config: {
+        operation: 'deployment.manifest',
+        capability: 'files',
+        invalid: { files: 'invalid_manifest' },
+        replay: async ({ em, actor, body }: FastifyRequest, id) => ({
+          missing: await stillMissing(em, actor, id, (body as z.output<typeof manifestInput>).files),
+        }),
+      },
+      schema: {
+        summary: 'Name files of an upload',
+        description: 'In parts of up to 5,000. Bytes that the account holds already are not asked for again.',
+        params: idParams,
+        body: manifestInput,
+        response: { 200: manifestAnswer },
+      },
+    },
+    async (request) => {
+      const { em, actor, params, body } = request;
+      request.answeredId = params.id;
+      return { missing: await nameFiles(em, deps, actor, params.id, body.files) };
+    },
+  );
+
+  app.post(
+    '/v1/deployments/:id/complete',
+    {
+      config: { operation: 'deployment.complete', capability: 'files', replay },
+      schema: {
+        summary: 'Make an upload live',
+        description: 'When all its files have come.',
+        params: idParams,
+        response: { 200: deploymentSchema },
+      },
+    },
+    async ({ em, actor, params }) => deploymentView(await completeUpload(em, deps, actor, params.id), clock.now()),
+  );
+
+  app.register(async function bytes(scope: Api) {
+    readFiles(scope);
+    capFiles(scope, deps);
+    scope.put(
+      '/v1/deployments/:id/files/:sha256',
+      {
+        config: { operation: 'deployment.send_file', capability: 'files', rawBody: true },
+        schema: {
+          summary: 'Send the bytes of a file',
+          description: 'The body is the file itself, under any content-type.',
+          params: fileParams,
+          response: { 200: receivedFile },
+        },
+      },
+      async (request) => {
+        const { em, actor, params } = request;
+        return await receiveFile(em, deps, actor, { ...params, content: fileOf(request) });
+      },
+    );
+  });
+}

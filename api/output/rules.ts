@@ -1,0 +1,176 @@
+/** Uploads of built output: opened, held to their stage, and made live when all has come. */
+import { siteAddress } from '../../config.ts';
+import { goLive, settle } from '../../db/deployments.ts';
+import type { Deployment } from '../../db/entities/deployment.ts';
+import type { Site } from '../../db/entities/site.ts';
+import type { EntityManager } from '../../db/orm.ts';
+import { acceptCompletion, openUpload } from '../../db/output.ts';
+import type { Deps } from '../../deps.ts';
+import { AppError, errors } from '../../errors.ts';
+import { type ManifestFile, renderManifest } from '../../providers/manifest.ts';
+import { printable } from '../../providers/paths.ts';
+import { redirectsFile, requireUsableRedirects } from '../../providers/redirects/file.ts';
+import type { Encoding } from '../../providers/store/store.ts';
+import { type Actor, loadDeployment, loadSite, requireActive } from '../access.ts';
+import { isRestorable } from '../deployments/schemas.ts';
+import { requirePublishRoom } from '../publishing/rules.ts';
+
+const uploadMs = 24 * 3600_000;
+
+/** Opens an upload; those of the site beyond the limit end, the oldest first. Throws `site_archived`, `rate_limited`. */
+export async function startUpload(
+  em: EntityManager,
+  deps: Deps,
+  actor: Actor,
+  { id, siteId }: { id: string; siteId: string },
+): Promise<Deployment> {
+  const site = await loadSite(em, actor, siteId);
+  requireActive(site);
+  const endsAt = new Date(deps.clock.now().getTime() + uploadMs);
+  const siteUrl = siteAddress(deps.config, site.name);
+  const requireRoom = (tx: EntityManager, locked: Site) => requirePublishRoom(tx, deps, locked);
+  const upload = { id, siteId, createdBy: actor.accountId, siteUrl, endsAt, requireRoom };
+  const deployment = await openUpload(em, deps.clock, upload, deps.config.limits.uploads_under_way);
+  if (!deployment) requireActive({ ...site, status: 'archived' });
+  return deployment ?? (await loadDeployment(em, actor, id));
+}
+
+/** Stops a call on a deployment that takes no files, or none any more. */
+export function requireTakesFiles(deployment: Deployment, now: Date): void {
+  requireActive(deployment.site);
+  const { status, uploadEndsAt, number, ticket } = deployment;
+  if (status === 'superseded') throw overtaken(deployment);
+  const isOver = uploadEndsAt === null || uploadEndsAt === undefined || uploadEndsAt <= now;
+  if (status === 'uploading' && !isOver && ticket === 0) return;
+  const why =
+    deployment.kind !== 'upload'
+      ? 'was built from source'
+      : status !== 'uploading'
+        ? `is ${status}`
+        : isOver
+          ? 'has run out of time'
+          : 'is being completed';
+  throw errors.not_accepting_uploads(`Version ${number} ${why}, and takes no files.`, {
+    nextAction: another(deployment),
+  });
+}
+
+/**
+ * Makes the upload live, as one move of the pointer. Repeated, it answers the same.
+ * Throws `upload_incomplete`, `invalid_manifest` (nothing was named), `invalid_redirects`, `not_accepting_uploads`, `superseded`.
+ */
+export async function completeUpload(
+  em: EntityManager,
+  deps: Deps,
+  actor: Actor,
+  deploymentId: string,
+): Promise<Deployment> {
+  const deployment = await loadDeployment(em, actor, deploymentId);
+  if (deployment.kind === 'upload' && isRestorable(deployment)) return deployment;
+  // One that was being completed when its process died is taken up here.
+  requireTakesFiles({ ...deployment, ticket: 0 }, deps.clock.now());
+  await requireAll(em, deploymentId);
+  await requireSafe(em, deps, deploymentId);
+  if (!(await acceptCompletion(em, deploymentId, deps.clock.now()))) {
+    return await completeUpload(deps.em(), deps, actor, deploymentId);
+  }
+  const files = await filesOf(em, deploymentId);
+  await requireRedirects(deps, deployment, files);
+  await keepManifest(em, deps, deploymentId, files);
+  const live = await goLive(deps.em(), deps.clock, deploymentId);
+  if (!isRestorable(live)) requireTakesFiles(live, deps.clock.now());
+  return live;
+}
+
+async function requireAll(em: EntityManager, deploymentId: string): Promise<void> {
+  const [state] = await em.execute<[{ named: boolean; missing: boolean }]>(
+    `select exists(select 1 from upload_file where deployment_id = ?) as named,
+       exists(select 1 from upload_file where deployment_id = ? and missing) as missing`,
+    [deploymentId, deploymentId],
+  );
+  if (!state.named) {
+    throw errors.invalid_manifest('No manifest names a file of this version.', {
+      nextAction: `Name its files with POST /v1/deployments/${deploymentId}/manifest.`,
+    });
+  }
+  if (!state.missing) return;
+  const [{ files, path }] = await em.execute<[{ files: string; path: string }]>(
+    'select count(*) as files, min(path) as path from upload_file where deployment_id = ? and missing',
+    [deploymentId],
+  );
+  throw errors.upload_incomplete(`${files} files have not come yet, ${printable(path)} first.`, {
+    nextAction: `Send their bytes with PUT /v1/deployments/${deploymentId}/files/{sha256}; GET /v1/deployments/${deploymentId} lists which.`,
+  });
+}
+
+/** Bytes that came with this version are safe on the disk before it is named; what a loss of power took is asked for again. */
+async function requireSafe(em: EntityManager, { store }: Deps, deploymentId: string): Promise<void> {
+  const came = await em.execute<{ sha256: string; bytes: string }[]>(
+    `select distinct encode(sha256, 'hex') as sha256, bytes from upload_file where deployment_id = ? and came`,
+    [deploymentId],
+  );
+  await store.flush();
+  const sizes = await store.sizes(came.map(({ sha256 }) => sha256));
+  const lost = came.filter(({ sha256, bytes }) => sizes.get(sha256) !== Number(bytes));
+  if (lost.length === 0) return;
+  await em.execute(
+    `update upload_file set missing = true from jsonb_array_elements_text(?::jsonb) as lost(sha256)
+     where deployment_id = ? and upload_file.sha256 = decode(lost.sha256, 'hex')`,
+    [JSON.stringify(lost.map(({ sha256 }) => sha256)), deploymentId],
+  );
+  await requireAll(em, deploymentId);
+}
+
+async function filesOf(em: EntityManager, deploymentId: string): Promise<ManifestFile[]> {
+  const rows = await em.execute<{ path: string; sha256: string; bytes: string; encodings: Encoding[] }[]>(
+    `select file.path, encode(file.sha256, 'hex') as sha256, file.bytes, held.encodings
+     from upload_file file join deployment on deployment.id = file.deployment_id
+     join held_file held on held.sha256 = file.sha256 and held.site_id = deployment.site_id
+     where file.deployment_id = ?`,
+    [deploymentId],
+  );
+  return rows.map(({ path, sha256, bytes, encodings }) => ({
+    path,
+    sha256,
+    bytes: Number(bytes),
+    encodings: encodings.filter((encoding) => encoding !== 'identity'),
+  }));
+}
+
+/** A manifest cannot be mended, so a version with rules that cannot be used has failed. */
+async function requireRedirects(deps: Deps, { id, siteUrl, site }: Deployment, files: ManifestFile[]): Promise<void> {
+  const file = files.find(({ path }) => path === redirectsFile);
+  await requireUsableRedirects(deps.store, file, siteUrl).catch(async (cause) => {
+    if (!(cause instanceof AppError) || cause.code !== 'invalid_redirects') throw cause;
+    const error = errors.invalid_redirects(cause.message, {
+      nextAction: `Mend the file, and begin anew with POST /v1/sites/${site.id}/deployments: all other files are kept.`,
+    });
+    await settle(deps.em(), deps.clock, id, { status: 'failed', error: error.toBody() });
+    throw error;
+  });
+}
+
+async function keepManifest(em: EntityManager, { store }: Deps, id: string, files: ManifestFile[]): Promise<void> {
+  const { sha256 } = await store.put(renderManifest(files));
+  await store.flush();
+  const bytes = files.reduce((sum, file) => sum + file.bytes, 0);
+  await em.execute(
+    `update deployment set manifest_sha256 = ?, file_count = ?, total_bytes = ?, files_listed = true
+     where id = ? and status = 'uploading'`,
+    [sha256, files.length, bytes, id],
+  );
+}
+
+function overtaken(deployment: Deployment): AppError {
+  const newer = deployment.supersededById ? ` (${deployment.supersededById})` : '';
+  return errors.superseded(
+    `A newer version${newer} went live while version ${deployment.number} was being completed.`,
+    {
+      nextAction: another(deployment),
+    },
+  );
+}
+
+function another({ site }: Deployment): string {
+  return `Create a new one with POST /v1/sites/${site.id}/deployments; files that are held need not be sent again.`;
+}

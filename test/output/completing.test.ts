@@ -1,0 +1,122 @@
+import { rm } from 'node:fs/promises';
+import { afterAll, expect, test } from 'vitest';
+import { goLive, takeTicket } from '../../db/deployments.ts';
+import { blobPath } from '../../providers/store/disk.ts';
+import { isStored, named, sender } from './sending.ts';
+import { createSite, createWorld, errorOf, sha256, until } from './world.ts';
+
+const world = await createWorld();
+afterAll(() => world.close());
+const owner = await world.newCaller();
+const { begin, name, send, complete, fill, publish } = sender(owner);
+const read = async (id: string) => (await owner.call('GET', `/v1/deployments/${id}`)).body;
+let count = 0;
+const unique = () => `<!doctype html><title>page ${++count} of ${process.pid}</title>`;
+const refusal = (answer: Parameters<typeof errorOf>[0]) => [answer.status, errorOf(answer).code];
+const noUploads = [409, 'not_accepting_uploads'];
+
+test('an upload that something newer overtakes while it is completed is superseded', async () => {
+  const site = await createSite(owner);
+  const upload = await begin(site);
+  await fill(upload, { 'index.html': unique() });
+  const { store } = world.deps;
+  const { flush } = store;
+  let newer = '';
+  store.flush = async () => {
+    store.flush = flush;
+    await flush();
+    // It has its ticket by the next flush, which is that of the manifest.
+    store.flush = async () => {
+      store.flush = flush;
+      newer = await world.publish(site.id, owner.accountId, { 'index.html': 'newer' });
+      await flush();
+    };
+  };
+  const overtaken = await complete(upload);
+  expect([...refusal(overtaken), errorOf(overtaken).retryable]).toEqual([409, 'superseded', false]);
+  expect(errorOf(overtaken).message).toContain(newer);
+  expect(await read(upload.id)).toMatchObject({ status: 'superseded', superseded_by: newer });
+  expect(refusal(await name(upload, named({ a: 'a' })))).toEqual([409, 'superseded']);
+  expect(refusal(await complete(upload))).toEqual([409, 'superseded']);
+  await until(async () => (await world.visit(site.name, '/')).text === 'newer');
+});
+
+test('one whose process died while it was completed is completed by the next call, in its own place', async () => {
+  const site = await createSite(owner);
+  const upload = await begin(site);
+  await fill(upload, { 'index.html': 'taken up' });
+  const { store } = world.deps;
+  const { put } = store;
+  store.put = async () => {
+    store.put = put;
+    throw new Error('the process died');
+  };
+  expect((await complete(upload)).status).toBe(500);
+  expect(refusal(await name(upload, named({ 'late.html': 'late' })))).toEqual(noUploads);
+  expect((await complete(upload)).body).toMatchObject({ status: 'live', file_count: 1 });
+  world.logged.length = 0;
+});
+
+test('calls that complete at the same moment make one version live', async () => {
+  const site = await createSite(owner);
+  const upload = await begin(site);
+  await fill(upload, { 'index.html': unique() });
+  const answers = await Promise.all(Array.from({ length: 8 }, () => complete(upload)));
+  expect(answers.map(({ body }) => [body.id, body.status])).toEqual(Array(8).fill([upload.id, 'live']));
+});
+
+test('bytes that a loss of power took are asked for again before the version is named', async () => {
+  const site = await createSite(owner);
+  const upload = await begin(site);
+  const page = unique();
+  await fill(upload, { 'index.html': page });
+  await rm(blobPath(world.config.storeDir, sha256(page)));
+  expect(refusal(await complete(upload))).toEqual([409, 'upload_incomplete']);
+  expect((await send(upload, sha256(page), page)).status).toBe(200);
+  expect((await complete(upload)).body.status).toBe('live');
+  await rm(blobPath(world.config.storeDir, sha256(page)));
+  expect((await publish(site, { 'index.html': page })).sent).toBe(1);
+});
+
+test('a site whose live version was uploaded has no live source for posts', async () => {
+  const site = await createSite(owner);
+  await publish(site, { 'index.html': 'front' });
+  const answer = await owner.call('POST', `/v1/sites/${site.id}/publish`, { body: { scope: 'posts' } });
+  expect(refusal(answer)).toEqual([409, 'no_live_source']);
+});
+
+test('a completed upload supersedes what was accepted before it and waits', async () => {
+  const site = await createSite(owner);
+  const waiting = await owner.call('POST', `/v1/sites/${site.id}/publish`, {
+    body: {},
+    headers: { prefer: 'respond-async' },
+  });
+  expect(waiting.body.status).toBe('queued');
+  const upload = await publish(site, { 'index.html': 'uploaded' });
+  expect(await read(waiting.body.id)).toMatchObject({ status: 'superseded', superseded_by: upload.id });
+});
+
+test('the order of tickets holds for uploads as for publishes', async () => {
+  const site = await createSite(owner);
+  const upload = await begin(site);
+  await fill(upload, { 'index.html': 'early ticket' });
+  await takeTicket(world.deps.em(), site.id);
+  expect((await complete(upload)).body.status).toBe('live');
+  const live = await goLive(world.deps.em(), world.clock, upload.id);
+  expect(live.status).toBe('live');
+  expect(await isStored(world, 'early ticket')).toBe(true);
+});
+
+test('rules in _redirects of the output hold, and those that cannot be used fail the version', async () => {
+  const site = await createSite(owner);
+  await publish(site, { 'index.html': 'front', _redirects: '/old / 301\n' });
+  await until(async () => (await world.visit(site.name, '/old')).status === 301);
+  expect((await world.visit(site.name, '/_redirects')).status).toBe(404);
+  const upload = await begin(site);
+  await fill(upload, { 'index.html': 'worse', _redirects: '/a /b\n/b /a\n' });
+  const failed = await complete(upload);
+  expect(refusal(failed)).toEqual([400, 'invalid_redirects']);
+  expect(errorOf(failed).message).toContain('Line 1 of _redirects leads in a circle');
+  expect(await read(upload.id)).toMatchObject({ status: 'failed', error: { code: 'invalid_redirects' } });
+  expect((await world.visit(site.name, '/')).text).toBe('front');
+});

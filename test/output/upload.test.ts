@@ -1,0 +1,214 @@
+import { afterAll, expect, test } from 'vitest';
+import { sweepUploads } from '../../db/output.ts';
+import { named, sender } from './sending.ts';
+import { createSite, createWorld, errorOf, sha256, until } from './world.ts';
+
+const world = await createWorld();
+afterAll(() => world.close());
+const owner = await world.newCaller();
+const stranger = await world.newCaller();
+const { begin, name, send, complete, fill, publish } = sender(owner);
+const other = sender(stranger);
+const front = (words: string) => `<!doctype html><title>${words}</title><p>${words}</p>`;
+const read = async (id: string) => (await owner.call('GET', `/v1/deployments/${id}`)).body;
+let count = 0;
+const unique = () => front(`page ${++count} of ${process.pid}`);
+const refusal = (answer: Parameters<typeof errorOf>[0]) => [answer.status, errorOf(answer).code];
+const noUploads = [409, 'not_accepting_uploads'];
+
+test('built output is named, sent and made live, and visitors are served its files', async () => {
+  const site = await createSite(owner);
+  const upload = await begin(site);
+  expect(upload).toMatchObject({
+    kind: 'upload',
+    status: 'uploading',
+    number: 1,
+    source_commit: null,
+    restorable: false,
+  });
+  expect(upload.next_action).toContain(`POST /v1/deployments/${upload.id}/manifest`);
+  const files = {
+    'index.html': unique(),
+    'a/index.html': unique(),
+    'logo.svg': '<svg xmlns="http://www.w3.org/2000/svg"/>',
+    'empty.txt': '',
+  };
+  const { body } = await name(upload, named(files));
+  expect(body.missing.sort()).toEqual(
+    named(files)
+      .map((file) => file.sha256)
+      .sort(),
+  );
+  for (const content of Object.values(files)) {
+    const { status, body } = await send(upload, sha256(content), content);
+    expect([status, body]).toEqual([200, { sha256: sha256(content), bytes: content.length }]);
+  }
+  const done = await complete(upload);
+  expect(done.body).toMatchObject({ id: upload.id, status: 'live', restorable: true, file_count: 4 });
+  expect(done.body.next_action).toBeUndefined();
+  await until(async () => (await world.visit(site.name, '/')).text === files['index.html']);
+  expect((await world.visit(site.name, '/a/')).text).toBe(files['a/index.html']);
+  const page = await world.visit(site.name, '/', { 'accept-encoding': 'br' });
+  expect(page.headers['content-type']).toBe('text/html; charset=utf-8');
+  expect((await owner.call('GET', `/v1/deployments/${upload.id}/files`)).body.items).toHaveLength(4);
+});
+
+test('of a second version only what changed is sent, and the first can be restored', async () => {
+  const site = await createSite(owner);
+  const files = Object.fromEntries(Array.from({ length: 30 }, (_, n) => [`p${n}.html`, unique()]));
+  const first = await publish(site, { ...files, 'index.html': 'first' });
+  expect(first.sent).toBe(31);
+  const second = await publish(site, { ...files, 'index.html': 'second' });
+  expect(second.sent).toBe(1);
+  expect((await read(second.id)).changes).toMatchObject({
+    against: first.id,
+    counts: { added: 0, modified: 1, removed: 0 },
+  });
+  await until(async () => (await world.visit(site.name, '/')).text === 'second');
+  expect((await owner.call('POST', `/v1/deployments/${first.id}/restore`)).status).toBe(200);
+  await until(async () => (await world.visit(site.name, '/')).text === 'first');
+});
+
+test('bytes that a build of any site of the account brought are not asked for again', async () => {
+  const [built, site] = [await createSite(owner), await createSite(owner)];
+  const page = unique();
+  await world.publish(built.id, owner.accountId, { 'index.html': page });
+  expect((await publish(site, { 'index.html': page })).sent).toBe(0);
+});
+
+test('to name a hash gets nobody the bytes of another account', async () => {
+  const secret = unique();
+  await publish(await createSite(owner), { 'index.html': secret });
+  await world.publish((await createSite(owner)).id, owner.accountId, { 'index.html': `${secret}!` });
+  const site = await createSite(stranger);
+  const upload = await other.begin(site);
+  const files = { 'index.html': secret, 'b.html': `${secret}!` };
+  const { body } = await other.name(upload, named(files));
+  expect(body.missing).toHaveLength(2);
+  expect(refusal(await other.complete(upload))).toEqual([409, 'upload_incomplete']);
+  expect((await world.visit(site.name, '/')).status).toBe(404);
+  // Whoever has them may send them.
+  expect(await other.fill(await other.begin(site), files)).toBe(2);
+});
+
+test('a collaborator gets at no bytes of the owner’s other sites through the site they share', async () => {
+  const secret = unique();
+  await publish(await createSite(owner), { 'index.html': secret });
+  const site = await createSite(owner);
+  await world.deps
+    .em()
+    .execute('insert into collaborator (site_id, account_id, since) values (?, ?, ?)', [
+      site.id,
+      stranger.accountId,
+      world.clock.now(),
+    ]);
+  const upload = await other.begin(site);
+  expect((await other.name(upload, named({ 'index.html': secret }))).body.missing).toEqual([sha256(secret)]);
+  expect((await name(upload, named({ 'b.html': secret }))).body.missing).toEqual([]);
+});
+
+test('a manifest comes in parts, and what is missing can be read at any time', async () => {
+  const site = await createSite(owner);
+  const upload = await begin(site);
+  const [a, b] = [unique(), unique()];
+  await name(upload, named({ 'index.html': a, 'copy.html': a }));
+  await name(upload, named({ 'b.html': b }));
+  expect((await read(upload.id)).missing.sort()).toEqual([sha256(a), sha256(b)].sort());
+  await send(upload, sha256(a), a);
+  expect((await read(upload.id)).missing).toEqual([sha256(b)]);
+  const early = await complete(upload);
+  expect(refusal(early)).toEqual([409, 'upload_incomplete']);
+  expect(errorOf(early).message).toBe('1 files have not come yet, b.html first.');
+  await send(upload, sha256(b), b);
+  expect((await send(upload, sha256(b), b)).status).toBe(200);
+  expect((await complete(upload)).body).toMatchObject({ status: 'live', file_count: 3 });
+});
+
+test('a part that is sent again under its Idempotency-Key answers what is missing now', async () => {
+  const upload = await begin(await createSite(owner));
+  const [a, b] = [unique(), unique()];
+  const again = () =>
+    owner.call('POST', `/v1/deployments/${upload.id}/manifest`, {
+      body: { files: named({ 'a.html': a, 'b.html': b }) },
+      headers: { 'idempotency-key': `part-${upload.id}` },
+    });
+  expect((await again()).body.missing).toHaveLength(2);
+  await send(upload, sha256(a), a);
+  expect((await again()).body.missing).toEqual([sha256(b)]);
+});
+
+test('completing again answers the same version, and it takes no more files', async () => {
+  const site = await createSite(owner);
+  const page = unique();
+  const upload = await publish(site, { 'index.html': page });
+  expect((await complete(upload)).body).toMatchObject({ id: upload.id, status: 'live' });
+  expect(refusal(await name(upload, named({ 'x.html': page })))).toEqual(noUploads);
+  expect(refusal(await send(upload, sha256(page), page))).toEqual(noUploads);
+  await publish(site, { 'index.html': unique() });
+  expect((await complete(upload)).body).toMatchObject({ id: upload.id, status: 'retired' });
+});
+
+test('a version that was built from source takes no files', async () => {
+  const site = await createSite(owner);
+  const id = await world.publish(site.id, owner.accountId, { 'index.html': unique() });
+  for (const answer of [
+    await name({ id }, named({ a: 'a' })),
+    await send({ id }, sha256('a'), 'a'),
+    await complete({ id }),
+  ]) {
+    expect(refusal(answer)).toEqual(noUploads);
+    expect(errorOf(answer).message).toContain('was built from source');
+  }
+});
+
+test('an upload ends after 24 hours, at that very moment, and its rows go', async () => {
+  const site = await createSite(owner);
+  const upload = await begin(site);
+  const page = unique();
+  await fill(upload, { 'index.html': page });
+  world.skip(24 * 3600_000);
+  expect(await read(upload.id)).toMatchObject({ status: 'cancelled' });
+  for (const answer of [
+    await name(upload, named({ a: 'a' })),
+    await send(upload, sha256(page), page),
+    await complete(upload),
+  ]) {
+    expect(refusal(answer)).toEqual(noUploads);
+  }
+  expect(await sweepUploads(world.deps.em(), world.clock.now())).toBeGreaterThan(0);
+  const [row] = await world.deps
+    .em()
+    .execute(
+      'select status, (select count(*) from upload_file where deployment_id = id)::int as rows from deployment where id = ?',
+      [upload.id],
+    );
+  expect(row).toEqual({ status: 'cancelled', rows: 0 });
+  expect((await publish(site, { 'index.html': page })).sent).toBe(0);
+});
+
+test('of more uploads than may be under way the oldest ends', async () => {
+  const site = await createSite(owner);
+  const uploads = [];
+  for (let n = 0; n < 11; n++) uploads.push(await begin(site));
+  expect((await read(uploads[0].id)).status).toBe('cancelled');
+  expect((await read(uploads[1].id)).status).toBe('uploading');
+  expect((await read(uploads[10].id)).status).toBe('uploading');
+});
+
+test('an archived site takes no uploads, and those under way end with it', async () => {
+  const site = await createSite(owner);
+  const upload = await begin(site);
+  await fill(upload, { 'index.html': 'x' });
+  await owner.call('POST', `/v1/sites/${site.id}/archive`);
+  expect(refusal(await owner.call('POST', `/v1/sites/${site.id}/deployments`))).toEqual([409, 'site_archived']);
+  for (const answer of [await name(upload, named({ a: 'a' })), await complete(upload)])
+    expect(refusal(answer)).toEqual([409, 'site_archived']);
+});
+
+test('an upload is another account’s secret', async () => {
+  const upload = await begin(await createSite(owner));
+  const notFound = [404, 'not_found'];
+  expect(refusal(await other.name(upload, named({ a: 'a' })))).toEqual(notFound);
+  expect(refusal(await other.send(upload, sha256('a'), 'a'))).toEqual(notFound);
+  expect(refusal(await other.complete(upload))).toEqual(notFound);
+});
