@@ -64,6 +64,12 @@ const schema = z.object({
   FRONTAGE_FILES: z.enum(['on', 'off']).default('on'),
   /** Whether designs may be shown on hosts of their own. */
   FRONTAGE_SKETCHES: z.enum(['on', 'off']).default('on'),
+  /** Where stock photos come from: nowhere, a few pictures of our own, or Pexels, for which there is a key. */
+  FRONTAGE_PHOTOS: z.enum(['off', 'offline', 'pexels']).default('off'),
+  FRONTAGE_PEXELS_KEY: z.string().default(''),
+  FRONTAGE_PEXELS_URL: url.default(new URL('https://api.pexels.com')),
+  /** Hosts that its files may come from. */
+  FRONTAGE_PEXELS_FILE_HOSTS: list.default(['images.pexels.com']),
   /** Signs cursors and derives keys. At least 32 characters. */
   FRONTAGE_SECRET: z.string().min(32),
   /** The server that takes mail, as `smtp://user:password@host:587`; without one no mail is sent. */
@@ -84,11 +90,15 @@ const schema = z.object({
   FRONTAGE_LOG_LEVEL: z.enum(['trace', 'debug', 'info', 'warn', 'error', 'silent']).default('info'),
 });
 
+const hasPhotosKey = (env: z.output<typeof schema>) =>
+  env.FRONTAGE_PHOTOS !== 'pexels' || env.FRONTAGE_PEXELS_KEY !== '';
+const noPhotosKey = { path: ['FRONTAGE_PEXELS_KEY'], message: 'is needed where FRONTAGE_PHOTOS is pexels' };
+
 export type Config = ReturnType<typeof readConfig>;
 
 /** Reads and checks the environment. Throws one Error that names every faulty variable. */
 export function readConfig(env: NodeJS.ProcessEnv = process.env) {
-  const parsed = schema.safeParse(env);
+  const parsed = schema.refine(hasPhotosKey, noPhotosKey).safeParse(env);
   if (!parsed.success) {
     const faults = parsed.error.issues.map((issue) => `  ${issue.path.join('.')}: ${issue.message}`);
     throw new Error(`The configuration is not usable:\n${faults.join('\n')}`);
@@ -120,6 +130,12 @@ export function readConfig(env: NodeJS.ProcessEnv = process.env) {
     storeDir: resolve(e.FRONTAGE_STORE || `${e.FRONTAGE_DATA}/store`),
     files: e.FRONTAGE_FILES === 'on',
     sketches: e.FRONTAGE_SKETCHES === 'on',
+    photos: e.FRONTAGE_PHOTOS,
+    pexels: {
+      key: e.FRONTAGE_PEXELS_KEY,
+      url: e.FRONTAGE_PEXELS_URL.origin,
+      fileHosts: e.FRONTAGE_PEXELS_FILE_HOSTS,
+    },
     secret: e.FRONTAGE_SECRET,
     /** Absent where no mail is sent. */
     mail: e.FRONTAGE_SMTP_URL

@@ -7,6 +7,8 @@ import { type Changes, openChanges } from './db/changes.ts';
 import { type EntityManager, type MikroORM, openOrm } from './db/orm.ts';
 import { openLog } from './log.ts';
 import { type Mailer, openMailer } from './providers/mail.ts';
+import { openPhotos } from './providers/photos/open.ts';
+import type { PhotoLibrary } from './providers/photos.ts';
 import { openRepositories, type Repositories } from './providers/repositories.ts';
 import { openDiskStore } from './providers/store/disk.ts';
 import type { Store } from './providers/store/store.ts';
@@ -23,6 +25,8 @@ export type Deps = {
   changes: Changes;
   temporal: Client;
   store: Store;
+  /** Absent in a deployment without stock photos. */
+  photos: PhotoLibrary | undefined;
   /** Absent where no mail is sent. */
   mailer: Mailer | undefined;
   /** Absent in a deployment that holds no repositories. */
@@ -50,6 +54,7 @@ export function createDeps(
     changes,
     temporal: new Client({ connection, namespace: config.temporal.namespace }),
     store: openDiskStore(config.storeDir),
+    photos: openPhotos(config),
     mailer,
     repositories: config.repositoriesDir === undefined ? undefined : openRepositories(config.repositoriesDir),
     async close() {

@@ -15,6 +15,7 @@ import { healthRoutes } from './health/routes.ts';
 import { invitationPages } from './invitations/pages.ts';
 import { invitationRoutes } from './invitations/routes.ts';
 import { outputRoutes } from './output/routes.ts';
+import { photoRoutes, thumbRoutes } from './photos/routes.ts';
 import { requireToken, useEntityManager } from './plugins/bearer.ts';
 import { serveBrowsers } from './plugins/browser.ts';
 
@@ -97,6 +98,12 @@ export async function buildApp(deps: Deps): Promise<Api> {
       uploadPageRoutes(scope, deps);
     });
 
+    await scope.register(async function thumbs(scope: Api) {
+      limitAddresses(scope, deps, 'thumbs');
+      requireCapabilities(scope, deps);
+      thumbRoutes(scope, deps);
+    });
+
     await scope.register(async function bearer(scope: Api) {
       requireToken(scope, deps);
       limitTokens(scope, deps);
@@ -113,6 +120,7 @@ export async function buildApp(deps: Deps): Promise<Api> {
       sourceRoutes(scope, deps);
       assetRoutes(scope, deps);
       uploadRoutes(scope, deps);
+      photoRoutes(scope, deps);
       publishingRoutes(scope, deps);
       deploymentRoutes(scope, deps);
       redirectRoutes(scope, deps);

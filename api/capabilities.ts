@@ -30,6 +30,7 @@ export function capabilitiesOf(config: Config): Record<Capability, boolean> {
   if (config.sandbox !== 'off') on.add('builds');
   if (config.mail) on.add('mail');
   if (config.files) on.add('files');
+  if (config.photos !== 'off') on.add('photos');
   if (config.mail && config.emailSignIn) on.add('email_signin');
   if (config.sketches) on.add('sketches');
   return Object.fromEntries(capabilities.map((name) => [name, on.has(name)])) as Record<Capability, boolean>;

@@ -133,6 +133,7 @@ export function processEnv(context: Context): NodeJS.ProcessEnv {
     FRONTAGE_EDGE_PORT: String(ports.edge),
     FRONTAGE_RATE_SCALE: '1000',
     FRONTAGE_SIGNUP: 'open',
+    FRONTAGE_PHOTOS: 'offline',
     FRONTAGE_SMTP_URL: `smtp://127.0.0.1:${ports.smtp}`,
     DATABASE_URL: postgres?.url,
     TEMPORAL_ADDRESS: temporal?.address,

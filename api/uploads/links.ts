@@ -22,7 +22,7 @@ export type NewLink = {
   secret: string;
   expires_in_seconds: number;
   max_files: number;
-  max_file_bytes: number;
+  max_file_bytes?: number | undefined;
 };
 
 /** Makes a link to a site. Throws `invalid_upload` for a cap above what a file may have at all. */
@@ -35,7 +35,8 @@ export async function createLink(
 ): Promise<UploadLink> {
   const site = await loadSite(em, actor, siteId);
   requireActive(site);
-  if (input.max_file_bytes > config.limits.file_bytes) {
+  const maxFileBytes = input.max_file_bytes ?? config.limits.file_bytes;
+  if (maxFileBytes > config.limits.file_bytes) {
     throw errors.invalid_upload(`max_file_bytes is above the cap for any file, ${config.limits.file_bytes} bytes.`, {
       nextAction: 'Send a smaller max_file_bytes, or leave it out.',
     });
@@ -47,7 +48,7 @@ export async function createLink(
     account: em.getReference(Account, actor.accountId),
     hash: hashSecret(input.secret),
     maxFiles: input.max_files,
-    maxFileBytes: input.max_file_bytes,
+    maxFileBytes,
     filesTaken: 0,
     createdAt: now,
     expiresAt: new Date(now.getTime() + input.expires_in_seconds * 1000),

@@ -1,7 +1,6 @@
 import { z } from 'zod';
 import type { Config } from '../../config.ts';
 import type { UploadLink } from '../../db/entities/upload-link.ts';
-import { defaultLimits } from '../../limits.ts';
 import { moment } from '../schemas.ts';
 import { type LinkStatus, statusOf } from './links.ts';
 
@@ -17,7 +16,7 @@ export const uploadInput = z.strictObject({
   max_files: count.min(1).max(1000).default(10).describe('How many files it takes in all; 10 unless said.'),
   max_file_bytes: count
     .min(1)
-    .default(defaultLimits.file_bytes)
+    .optional()
     .describe('Cap for each file, at most `limits.file_bytes`, which it is unless said.'),
 });
 

@@ -8,7 +8,7 @@ import { createMaterial, type Material } from './world.ts';
 const fileBytesMax = 200_000;
 let material: Material;
 beforeAll(async () => {
-  material = await createMaterial({}, { file_bytes: fileBytesMax });
+  material = await createMaterial({}, { limits: { file_bytes: fileBytesMax } });
 });
 afterAll(() => material.close());
 const sha256 = (bytes: Buffer) => createHash('sha256').update(bytes).digest('hex');

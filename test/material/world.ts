@@ -7,7 +7,10 @@ import { type Answer, type Caller, createSite, createWorld, errorOf } from '../a
 
 const run = promisify(execFile);
 
-export async function createMaterial(env: Record<string, string> = {}, limits: Partial<Limits> = {}) {
+export async function createMaterial(
+  env: Record<string, string> = {},
+  { limits = {} }: { limits?: Partial<Limits> } = {},
+) {
   const world = await createWorld(env, { limits });
   const repositories = world.deps.repositories as Repositories;
   const source = (siteId: string) => repositories.place(siteId, 'source').dir;
@@ -20,6 +23,7 @@ export async function createMaterial(env: Record<string, string> = {}, limits: P
       const site = await createSite(caller);
       return { ...caller, siteId: site.id as string };
     },
+    secondSite: async (caller: Caller): Promise<string> => (await createSite(caller)).id,
     put: (caller: Caller, siteId: string, path: string, bytes: Buffer | string, headers: Record<string, string> = {}) =>
       caller.call('PUT', `/v1/sites/${siteId}/assets/${path.split('/').map(encodeURIComponent).join('/')}`, {
         raw: bytes,
@@ -34,6 +38,9 @@ export async function createMaterial(env: Record<string, string> = {}, limits: P
           .filter(Boolean)
           .map((line) => [line.slice(line.indexOf('\t') + 1), line.slice(12, 52)]),
       );
+    },
+    async assetFiles(siteId: string): Promise<string[]> {
+      return [...(await this.files(siteId)).keys()].filter((path) => path.startsWith('src/assets/'));
     },
     async bytes(siteId: string, path: string): Promise<Buffer> {
       const args = ['-C', source(siteId), 'cat-file', 'blob', `main:${path}`];

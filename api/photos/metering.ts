@@ -1,0 +1,32 @@
+/** How often the whole platform searches a library: its cap is for any hour, so minutes are counted, under one lock. */
+import type { EntityManager } from '../../db/orm.ts';
+import type { Deps } from '../../deps.ts';
+
+const minuteMs = 60_000;
+
+/** Counts one search, if the last hour has room for it. */
+export async function takeSearch(
+  em: EntityManager,
+  { clock }: Pick<Deps, 'clock'>,
+  { library, perHour }: { library: string; perHour: number },
+): Promise<boolean> {
+  const now = clock.now().getTime();
+  const minute = new Date(Math.floor(now / minuteMs) * minuteMs);
+  // A minute more than the hour: the oldest one may have been asked at its end.
+  const hour = new Date(minute.getTime() - 60 * minuteMs);
+  return await em.transactional(async (tx) => {
+    await tx.execute(`select pg_advisory_xact_lock(hashtext('library_request'), hashtext(?))`, [library]);
+    await tx.execute('delete from library_request where library = ? and minute < ?', [library, hour]);
+    const [row] = await tx.execute<[{ requests: string | null }]>(
+      'select sum(requests) as requests from library_request where library = ?',
+      [library],
+    );
+    if (Number(row.requests ?? 0) >= perHour) return false;
+    await tx.execute(
+      `insert into library_request as known (library, minute, requests) values (?, ?, 1)
+       on conflict (library, minute) do update set requests = known.requests + 1`,
+      [library, minute],
+    );
+    return true;
+  });
+}

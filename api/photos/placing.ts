@@ -1,0 +1,84 @@
+/** Puts a stock photo into a site, with the credit that its author is owed beside it. */
+import { Asset } from '../../db/entities/asset.ts';
+import { Photo } from '../../db/entities/photo.ts';
+import type { EntityManager } from '../../db/orm.ts';
+import type { Deps } from '../../deps.ts';
+import { errors } from '../../errors.ts';
+import { isId } from '../../ids.ts';
+import { type Actor, loadSite, requireActive } from '../access.ts';
+import { fileAt, overCap, requirePlace, storeAsset } from '../assets/rules.ts';
+import { contentOf } from '../source/content.ts';
+import { keepBytes, takeIn } from '../source/incoming.ts';
+import { requireName } from '../source/judging.ts';
+import { rulesFor } from '../source/writing.ts';
+import { requireLibrary, throwOurs } from './searching.ts';
+
+export type Placed = { asset: Asset; photo: Photo; creditPath: string };
+
+export const creditPathOf = (path: string) => `${path}.credit.json`;
+
+/** Throws `invalid_photo`, `invalid_path`, `provider_error`, and what writing an asset throws. */
+export async function placePhoto(
+  em: EntityManager,
+  deps: Deps,
+  actor: Actor,
+  siteId: string,
+  { photo_id, path }: { photo_id: string; path: string },
+): Promise<Placed> {
+  const site = await loadSite(em, actor, siteId);
+  requireActive(site);
+  requirePlace(path, ['src/assets/']);
+  requireName(rulesFor(deps, 'source'), path);
+  const photo = await loadPhoto(em, deps, photo_id);
+  const known = await fileAt(deps, site, path);
+  const bytesMax = deps.config.limits.file_bytes;
+  const body = await requireLibrary(deps).file(photo).catch(throwOurs);
+  const tooLarge = () => overCap(path, bytesMax);
+  await using file = await takeIn(deps, body, { bytesMax, tooLarge }).catch((error) =>
+    throwBroken(error, body.errored),
+  );
+  const creditPath = creditPathOf(path);
+  const asset = await storeAsset(em, deps, site, {
+    actor,
+    path,
+    content: await keepBytes(deps, site.id, 'source', path, file),
+    known,
+    source: 'photo',
+    message: `Add ${path}, a photo by ${photo.creditName}`,
+    beside: [{ path: creditPath, content: contentOf(creditFile(photo)) }],
+  });
+  return { asset, photo, creditPath };
+}
+
+/** A photo that a search of this deployment's library has shown. Throws `invalid_photo`. */
+export async function loadPhoto(em: EntityManager, deps: Deps, id: string): Promise<Photo> {
+  const library = requireLibrary(deps);
+  const photo = isId('photo', id) ? await em.findOne(Photo, { id, library: library.name }) : null;
+  if (photo) return photo;
+  throw errors.invalid_photo('There is no photo of that id.', {
+    nextAction: 'Call POST /v1/photos/search and take an id from its answer.',
+  });
+}
+
+/** The photo as it stands in the site, for a repeated call. */
+export async function loadPlaced(em: EntityManager, deps: Deps, actor: Actor, siteId: string, made: string) {
+  const site = await loadSite(em, actor, siteId);
+  const [assetId = '', photoId = ''] = made.split(':');
+  const asset = await em.findOneOrFail(Asset, { id: assetId, site });
+  return { asset, photo: await loadPhoto(em, deps, photoId), creditPath: creditPathOf(asset.path) };
+}
+
+function creditFile({ creditName, creditUrl, pageUrl, description }: Photo): Buffer {
+  const credit = { author: creditName, author_url: creditUrl, source_url: pageUrl, description };
+  return Buffer.from(`${JSON.stringify(credit, null, 2)}\n`);
+}
+
+/** The library broke off, not the caller. */
+function throwBroken(error: unknown, broken: Error | null): never {
+  if (broken === null) throw error;
+  throw errors.provider_error('The library of stock photos broke off in the middle of the photo.', {
+    retryable: true,
+    nextAction: 'Send the same request again in a minute.',
+    cause: error,
+  });
+}

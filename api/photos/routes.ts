@@ -1,0 +1,100 @@
+import { fileTypeFromBuffer } from 'file-type';
+import { LRUCache } from 'lru-cache';
+import { z } from 'zod';
+import type { Deps } from '../../deps.ts';
+import { AppError, errors } from '../../errors.ts';
+import type { Api } from '../api.ts';
+import { assetView } from '../assets/schemas.ts';
+import { idParams } from '../schemas.ts';
+import { loadPhoto, loadPlaced, type Placed, placePhoto } from './placing.ts';
+import { photosSchema, photoView, placedSchema, placeInput, searchInput } from './schemas.ts';
+import { requireLibrary, searchPhotos, throwOurs } from './searching.ts';
+
+/** Stock photos: searched, and put into a site. */
+export function photoRoutes(app: Api, deps: Deps): void {
+  app.post(
+    '/v1/photos/search',
+    {
+      config: { operation: 'photo.search', capability: 'photos' },
+      schema: {
+        summary: 'Search stock photos',
+        description: 'The best few for these words. They may be kept and used; their authors are credited.',
+        body: searchInput,
+        response: { 200: photosSchema },
+      },
+    },
+    async ({ em, body }) => {
+      const photos = await searchPhotos(em, deps, body.query);
+      return { items: photos.map((photo) => photoView(photo, deps.config)) };
+    },
+  );
+
+  app.post(
+    '/v1/sites/:id/photos',
+    {
+      config: {
+        operation: 'photo.place',
+        capability: 'photos',
+        replay: async ({ em, actor, params }, made) =>
+          placedView(await loadPlaced(em, deps, actor, (params as z.output<typeof idParams>).id, made)),
+      },
+      schema: {
+        summary: 'Put a stock photo into a site',
+        description: 'One commit: the photo, and its credit as JSON beside it.',
+        params: idParams,
+        body: placeInput,
+        response: { 200: placedSchema },
+      },
+    },
+    async (request) => {
+      const { em, actor, params, body } = request;
+      const placed = await placePhoto(em, deps, actor, params.id, body);
+      request.answeredId = `${placed.asset.id}:${placed.photo.id}`;
+      return placedView(placed);
+    },
+  );
+}
+
+function placedView({ asset, photo, creditPath }: Placed) {
+  return { ...assetView(asset), credit: { name: photo.creditName }, credit_path: creditPath };
+}
+
+const thumbTypes = ['image/jpeg', 'image/png', 'image/webp', 'image/avif'];
+
+/** The small pictures to choose by, from our own host, so that no library learns who looks. No token: a page may show them. */
+export function thumbRoutes(app: Api, deps: Deps): void {
+  const thumbs = new LRUCache<string, { bytes: Buffer; type: string }>({
+    maxSize: 32 * 1_048_576,
+    sizeCalculation: ({ bytes }) => bytes.length,
+  });
+  app.get(
+    '/photos/:id/thumb',
+    {
+      config: { operation: 'photo.thumb', capability: 'photos' },
+      schema: { hide: true, params: idParams, response: { 200: z.any() } },
+    },
+    async ({ params }, reply) => {
+      const thumb = thumbs.get(params.id) ?? (await fetchThumb(deps, params.id));
+      thumbs.set(params.id, thumb);
+      return reply
+        .headers({
+          'content-type': thumb.type,
+          'cache-control': 'public, max-age=86400',
+          'cross-origin-resource-policy': 'cross-origin',
+        })
+        .send(thumb.bytes);
+    },
+  );
+}
+
+async function fetchThumb(deps: Deps, id: string): Promise<{ bytes: Buffer; type: string }> {
+  const photo = await loadPhoto(deps.em(), deps, id).catch((error) => {
+    throw error instanceof AppError && error.code === 'invalid_photo'
+      ? errors.not_found('There is no photo at this address.')
+      : error;
+  });
+  const bytes = await requireLibrary(deps).thumb(photo).catch(throwOurs);
+  const type = (await fileTypeFromBuffer(bytes))?.mime;
+  if (type !== undefined && thumbTypes.includes(type)) return { bytes, type };
+  throw errors.provider_error('The library of stock photos did not answer as it should.', { retryable: false });
+}

@@ -1,0 +1,36 @@
+import { z } from 'zod';
+import type { Photo } from '../../db/entities/photo.ts';
+import { assetSchema } from '../assets/schemas.ts';
+
+export const searchInput = z.strictObject({
+  query: z.string().trim().min(1).max(200).describe('What the photo is to show, in a few words.'),
+});
+
+const credit = z.object({ name: z.string() });
+
+export const photoSchema = z
+  .object({
+    id: z.string(),
+    description: z.string(),
+    width: z.number().int(),
+    height: z.number().int(),
+    thumb_url: z.string().describe('A small one, to choose by.'),
+    credit,
+  })
+  .meta({ id: 'Photo' });
+
+export const photosSchema = z.object({ items: z.array(photoSchema) }).meta({ id: 'Photos' });
+
+export const placeInput = z.strictObject({
+  photo_id: z.string().describe('An id of POST /v1/photos/search.'),
+  path: z.string().min(1).max(1024).describe('Below `src/assets/`, ending in .jpg.'),
+});
+
+export const placedSchema = assetSchema
+  .extend({ credit, credit_path: z.string().describe('Where author and source of the photo stand, as JSON.') })
+  .meta({ id: 'PlacedPhoto' });
+
+export function photoView(photo: Photo, { baseUrl }: { baseUrl: string }): z.output<typeof photoSchema> {
+  const { id, description, width, height, creditName } = photo;
+  return { id, description, width, height, thumb_url: `${baseUrl}/photos/${id}/thumb`, credit: { name: creditName } };
+}

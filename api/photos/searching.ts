@@ -1,0 +1,102 @@
+/** Searches the photo library, through a cache that all processes share. */
+import { Photo } from '../../db/entities/photo.ts';
+import type { EntityManager } from '../../db/orm.ts';
+import type { Deps } from '../../deps.ts';
+import { type AppError, errors } from '../../errors.ts';
+import { newId } from '../../ids.ts';
+import { type LibraryPhoto, type PhotoLibrary, PhotosFault } from '../../providers/photos.ts';
+import { missing } from '../capabilities.ts';
+import { takeSearch } from './metering.ts';
+
+const keptMs = 24 * 60 * 60_000;
+const busySeconds = 60;
+
+export function requireLibrary(deps: Pick<Deps, 'config' | 'photos'>): PhotoLibrary {
+  if (deps.photos) return deps.photos;
+  throw missing(deps.config, 'photos') ?? new Error('photos are on and there is no library');
+}
+
+/** The library's best for these words. Throws `photos_busy` where the platform has asked enough, `provider_error` where it fails. */
+export async function searchPhotos(em: EntityManager, deps: Deps, query: string): Promise<Photo[]> {
+  const library = requireLibrary(deps);
+  const words = query.toLowerCase().replace(/\s+/g, ' ');
+  const ids = (await cached(em, deps, library.name, words)) ?? (await searchAnew(em, deps, library, words));
+  const photos = await em.find(Photo, { id: { $in: ids } });
+  return photos.sort((one, other) => ids.indexOf(one.id) - ids.indexOf(other.id));
+}
+
+async function cached(
+  em: EntityManager,
+  { clock }: Deps,
+  library: string,
+  query: string,
+): Promise<string[] | undefined> {
+  const [row] = await em.execute<{ photo_ids: string[] }[]>(
+    'select photo_ids from photo_search where library = ? and query = ? and expires_at > ?',
+    [library, query, clock.now()],
+  );
+  return row?.photo_ids;
+}
+
+async function searchAnew(em: EntityManager, deps: Deps, library: PhotoLibrary, query: string): Promise<string[]> {
+  const perHour = library.searchesPerHour;
+  if (perHour !== undefined && !(await takeSearch(em, deps, { library: library.name, perHour }))) throw busy();
+  const found = await library.search(query).catch(throwOurs);
+  const ids = await keep(em, deps, library.name, found);
+  await em.execute(
+    `insert into photo_search (library, query, photo_ids, expires_at) values (?, ?, ?::jsonb, ?)
+     on conflict (library, query) do update set photo_ids = excluded.photo_ids, expires_at = excluded.expires_at`,
+    [library.name, query, JSON.stringify(ids), new Date(deps.clock.now().getTime() + keptMs)],
+  );
+  return ids;
+}
+
+/** A photo that was found before keeps its id. */
+async function keep(em: EntityManager, { clock }: Deps, library: string, found: LibraryPhoto[]): Promise<string[]> {
+  const ids: string[] = [];
+  for (const photo of found) {
+    const [row] = await em.execute<[{ id: string }]>(
+      `insert into photo (id, library, reference, description, width, height, credit_name, credit_url, page_url, file_url,
+         thumb_url, created_at)
+       values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+       on conflict (library, reference) do update set description = excluded.description, width = excluded.width,
+         height = excluded.height, credit_name = excluded.credit_name, credit_url = excluded.credit_url,
+         page_url = excluded.page_url, file_url = excluded.file_url, thumb_url = excluded.thumb_url
+       returning id`,
+      [
+        newId('photo'),
+        library,
+        photo.reference,
+        photo.description,
+        photo.width,
+        photo.height,
+        photo.creditName,
+        photo.creditUrl,
+        photo.pageUrl,
+        photo.fileUrl,
+        photo.thumbUrl,
+        clock.now(),
+      ],
+    );
+    ids.push(row.id);
+  }
+  return ids;
+}
+
+/** Says in our words what a library's failure means. Rethrows what is no failure of it. */
+export function throwOurs(error: unknown): never {
+  if (!(error instanceof PhotosFault)) throw error;
+  if (error.outcome === 'busy') throw busy();
+  throw errors.provider_error('The library of stock photos did not answer as it should.', {
+    retryable: error.outcome === 'later',
+    cause: error,
+    ...(error.outcome === 'later' ? { nextAction: 'Send the same request again in a minute.' } : {}),
+  });
+}
+
+function busy(): AppError {
+  return errors.photos_busy('The library of stock photos takes no more searches from this platform at the moment.', {
+    nextAction: 'Wait a minute, then send the same request again. Words that were searched for today answer at once.',
+    retryAfterSeconds: busySeconds,
+  });
+}

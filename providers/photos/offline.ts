@@ -1,0 +1,68 @@
+/** A few pictures of our own, for a system without a library: drawn by `scripts/draw-photos.ts` and kept beside this file. */
+import { createReadStream } from 'node:fs';
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { type LibraryPhoto, type PhotoLibrary, PhotosFault } from '../photos.ts';
+
+const dir = join(import.meta.dirname, 'offline');
+const size = { width: 1600, height: 1067 };
+
+/** What each shows, and the words by which it is found. */
+export const scenes: Readonly<Record<string, { description: string; words: string }>> = {
+  bread: {
+    description: 'Loaves of bread on a shelf in warm light',
+    words: 'bread bakery baker loaf shop food kitchen breakfast',
+  },
+  coffee: {
+    description: 'A cup of coffee on a table, seen from above',
+    words: 'coffee cafe cup table drink morning restaurant food',
+  },
+  dunes: { description: 'Dunes under a low sun', words: 'dunes desert sand sun landscape nature travel holiday' },
+  harbour: {
+    description: 'Sailing boats on calm water at dusk',
+    words: 'harbour sea boat water sail evening holiday travel',
+  },
+  mountains: {
+    description: 'Blue mountains one behind the other in the morning',
+    words: 'mountain hills morning fog landscape nature hiking',
+  },
+  workshop: {
+    description: 'Planks of wood in a workshop',
+    words: 'workshop wood carpenter joiner plank craft tools floor',
+  },
+};
+
+export function openOfflineLibrary(): PhotoLibrary {
+  const fileOf = (reference: string): string => {
+    if (!Object.hasOwn(scenes, reference)) throw new PhotosFault('refused');
+    return join(dir, `${reference}.jpg`);
+  };
+  return {
+    name: 'offline',
+    async search(query) {
+      const asked = query
+        .toLowerCase()
+        .split(/[^\p{L}\p{N}]+/u)
+        .filter(Boolean);
+      const hits = ({ words }: { words: string }) => asked.filter((word) => words.includes(word)).length;
+      const sorted = Object.entries(scenes).sort(([, one], [, other]) => hits(other) - hits(one));
+      return sorted.map(([reference, { description }]) => view(reference, description));
+    },
+    file: async ({ reference }) => createReadStream(fileOf(reference)),
+    thumb: ({ reference }) => readFile(fileOf(reference)),
+  };
+}
+
+function view(reference: string, description: string): LibraryPhoto {
+  const address = `https://example.com/photos/${reference}`;
+  return {
+    reference,
+    description,
+    ...size,
+    creditName: 'Frontage',
+    creditUrl: 'https://example.com/',
+    pageUrl: address,
+    fileUrl: address,
+    thumbUrl: address,
+  };
+}

@@ -1,0 +1,10 @@
+/** Opens the library that the configuration names. */
+import type { Config } from '../../config.ts';
+import type { PhotoLibrary } from '../photos.ts';
+import { openOfflineLibrary } from './offline.ts';
+import { openPexels } from './pexels.ts';
+
+export function openPhotos({ photos, pexels }: Pick<Config, 'photos' | 'pexels'>): PhotoLibrary | undefined {
+  if (photos === 'offline') return openOfflineLibrary();
+  return photos === 'pexels' ? openPexels(pexels) : undefined;
+}

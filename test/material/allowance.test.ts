@@ -1,0 +1,114 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { errorOf } from '../api/world.ts';
+import * as sample from '../git/samples.ts';
+import { createMaterial, type Material, tally } from './world.ts';
+
+let material: Material;
+beforeAll(async () => {
+  material = await createMaterial({ FRONTAGE_PHOTOS: 'offline' }, { limits: { files_per_day: 50 } });
+});
+afterAll(() => material.close());
+
+const dayMs = 86_400_000;
+const commit = (path: string, bytes: Buffer) => ({
+  message: 'x',
+  changes: [{ path, base64: bytes.toString('base64') }],
+});
+
+test('100 writes at once, over every way in and two sites, against an allowance of 50: exactly 50 pass', async () => {
+  const owner = await material.owner();
+  const second = await material.secondSite(owner);
+  const sites = [owner.siteId, second];
+  const links = await Promise.all(sites.map((siteId) => material.link(owner, siteId, { max_files: 100 })));
+  const before = await Promise.all(sites.map((siteId) => material.assetFiles(siteId)));
+  const found = await owner.call('POST', '/v1/photos/search', { body: { query: 'sea' } });
+  const photo_id = found.body.items[0].id;
+  const ways = [
+    (n: number, siteId: string) => material.put(owner, siteId, `src/assets/put-${n}.png`, sample.pngOf(n + 1, 1)),
+    (n: number, siteId: string) =>
+      owner.call('POST', `/v1/sites/${siteId}/commits`, {
+        body: commit(`src/assets/commit-${n}.png`, sample.pngOf(n + 1, 2)),
+      }),
+    (n: number, siteId: string) =>
+      material.send(links[sites.indexOf(siteId)] ?? { secret: '' }, `link-${n}.png`, sample.pngOf(n + 1, 3)),
+    (n: number, siteId: string) =>
+      owner.call('POST', `/v1/sites/${siteId}/photos`, { body: { photo_id, path: `src/assets/photo-${n}.jpg` } }),
+  ];
+  const answers = await Promise.all(
+    Array.from({ length: 100 }, (_, n) => (ways[n % 4] as (typeof ways)[0])(n, sites[Math.floor(n / 4) % 2] ?? '')),
+  );
+  expect(tally(answers)).toEqual({ 200: 50, rate_limited: 50 });
+  const after = await Promise.all(sites.map((siteId) => material.assetFiles(siteId)));
+  const arrived = after.flat().filter((path) => !path.endsWith('.credit.json')).length - before.flat().length;
+  expect(arrived).toBe(50);
+  expect(await material.usedToday(owner)).toBe(50);
+});
+
+test('an allowance that is spent says until when, and the account shows it; at midnight UTC it begins anew', async () => {
+  const owner = await material.owner();
+  const path = `/v1/sites/${owner.siteId}/commits`;
+  const changes = Array.from({ length: 50 }, (_, n) => ({
+    path: `src/assets/${n}.png`,
+    base64: sample.pngOf(n + 1, 1).toString('base64'),
+  }));
+  expect((await owner.call('POST', path, { body: { message: 'x', changes } })).status).toBe(200);
+  const now = material.clock.now();
+  const midnight = new Date(Math.ceil(now.getTime() / dayMs) * dayMs);
+  const { limits } = (await owner.call('GET', '/v1/account')).body;
+  expect(limits.files_per_day).toEqual({ value: 50, used: 50, resets_at: midnight.toISOString() });
+  const answer = await material.put(owner, owner.siteId, 'src/assets/more.png', sample.png);
+  expect([answer.status, errorOf(answer)]).toMatchObject([429, { code: 'rate_limited', retryable: true }]);
+  const wait = Number(answer.headers.get('retry-after'));
+  expect(Math.abs(wait - (midnight.getTime() - now.getTime()) / 1000)).toBeLessThan(60);
+  const text = { message: 'x', changes: [{ path: 'src/pages/free.md', text: 'Text elsewhere is free.' }] };
+  expect((await owner.call('POST', path, { body: text })).status).toBe(200);
+  material.skip(wait * 1000);
+  expect((await material.put(owner, owner.siteId, 'src/assets/more.png', sample.png)).status).toBe(200);
+  expect(await material.usedToday(owner)).toBe(1);
+});
+
+test('more files in one commit than a day has are plan_limit: no wait would help', async () => {
+  const owner = await material.owner();
+  const changes = Array.from({ length: 51 }, (_, n) => ({
+    path: `src/assets/${n}.png`,
+    base64: sample.pngOf(n + 1, 1).toString('base64'),
+  }));
+  const answer = await owner.call('POST', `/v1/sites/${owner.siteId}/commits`, { body: { message: 'x', changes } });
+  expect(errorOf(answer).code).toBe('plan_limit');
+  expect(await material.usedToday(owner)).toBe(0);
+});
+
+test('a write that fails gives back what it had taken', async () => {
+  const owner = await material.owner();
+  const broken = material.repositories.place(owner.siteId, 'source').dir;
+  const { chmod, mkdir, rmdir } = await import('node:fs/promises');
+  // git finds a folder where it wants to lock the branch.
+  await mkdir(`${broken}/refs/heads/main.lock/held`, { recursive: true });
+  await chmod(broken, 0o755);
+  const link = await material.link(owner, owner.siteId, { max_files: 1 });
+  const answers = await Promise.all([
+    material.put(owner, owner.siteId, 'src/assets/a.png', sample.png),
+    material.send(link, 'b.png', sample.pngOf(2, 2)),
+  ]);
+  expect(answers.map(({ status }) => status)).toEqual([409, 409]);
+  expect(await material.usedToday(owner)).toBe(0);
+  await rmdir(`${broken}/refs/heads/main.lock/held`);
+  await rmdir(`${broken}/refs/heads/main.lock`);
+  expect((await material.send(link, 'b.png', sample.pngOf(2, 2))).status).toBe(200);
+  expect(await material.usedToday(owner)).toBe(1);
+});
+
+test('what a collaborator writes counts on the owner’s account', async () => {
+  const [owner, guest] = [await material.owner(), await material.newCaller()];
+  await material.deps
+    .em()
+    .execute('insert into collaborator (site_id, account_id, since) values (?, ?, ?)', [
+      owner.siteId,
+      guest.accountId,
+      material.clock.now(),
+    ]);
+  expect((await material.put(guest, owner.siteId, 'src/assets/a.png', sample.png)).status).toBe(200);
+  expect([await material.usedToday(owner), await material.usedToday(guest)]).toEqual([1, 0]);
+});
+
+test('nothing failed unexpectedly', () => expect(material.unexpected()).toEqual([]));
