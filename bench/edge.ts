@@ -1,11 +1,12 @@
 /**
- * The edge beside nginx and Caddy: requests per second for small files, on the same cores as the load.
- * `node bench/edge.ts`, with nginx and caddy on PATH. Rounds are interleaved; figures are medians over them.
+ * The edge beside nginx and Caddy: requests per second for small files, on the same cores as the load; then what large sites and
+ * many sites cost it. With wrk, nginx and caddy on PATH. Rounds are interleaved; figures are medians over them.
  */
 import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { availableParallelism, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { contestants, type Server, startContestants } from './edge-contestants.ts';
+import { benchLargeSites, benchManySites } from './edge-large.ts';
 import { load } from './load.ts';
 import { cpuSeconds, median } from './measure.ts';
 
@@ -22,16 +23,22 @@ async function measure(server: Server, path: string): Promise<Measured> {
   if (result.failures > 0) throw new Error(`${server.name} failed ${result.failures} requests`);
   const cpu = (await cpuSeconds(server.pid)) - before;
   return {
-    requestsPerSecond: result.requests / seconds,
+    requestsPerSecond: result.requestsPerSecond,
     requestsPerCpuSecond: result.requests / cpu,
     p99Ms: result.p99Ms,
   };
 }
 
-/** Measures and prints a line for each file and server. */
+/** Measures and prints a line for each figure. */
 export async function benchEdge(): Promise<void> {
+  await benchPeers();
+  await benchLargeSites();
+  await benchManySites(availableParallelism());
+}
+
+async function benchPeers(): Promise<void> {
   const dir = await mkdtemp(join(tmpdir(), 'frontage-bench-'));
-  const { servers, stop } = await startContestants(dir, sizes);
+  const { servers, stop } = await startContestants(dir, sizes, availableParallelism());
   try {
     for (const path of Object.keys(sizes)) {
       const taken = new Map<string, Measured[]>(servers.map((server) => [server.name, []]));

@@ -29,3 +29,11 @@ async function childrenOf(pid: number): Promise<number[]> {
   );
   return lists.join(' ').split(' ').filter(Boolean).map(Number);
 }
+
+/** Memory that a process and its living children hold, by /proc. Pages that they share count for each. */
+export async function residentBytes(pid: number): Promise<number> {
+  const status = await readFile(`/proc/${pid}/status`, 'utf8');
+  let bytes = Number(/^VmRSS:\s+(\d+)/m.exec(status)?.[1] ?? 0) * 1024;
+  for (const child of await childrenOf(pid)) bytes += await residentBytes(child);
+  return bytes;
+}

@@ -27,15 +27,10 @@ export function openBytes(store: Store, bytesMax: number): Bytes {
     // Key, entry and an empty buffer take some room of their own.
     sizeCalculation: (buffer) => buffer.length + 512,
     ignoreFetchAbort: true,
-    fetchMethod: (key) => readWhole(store, key),
+    fetchMethod: (key) => store.readAll(key.slice(0, 64), key.slice(64) as Encoding),
   });
   return {
     held: (key) => cache.get(key),
     load: (key) => cache.fetch(key),
   };
-}
-
-async function readWhole(store: Store, key: BytesKey): Promise<Buffer | undefined> {
-  const stream = await store.read(key.slice(0, 64), key.slice(64) as Encoding);
-  return stream && Buffer.concat(await stream.toArray());
 }

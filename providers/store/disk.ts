@@ -151,7 +151,7 @@ export function openDiskStore(dir: string): Store {
       return file?.createReadStream(range);
     },
 
-    readAll: (sha256) => orMissing(readFile(blobPath(dir, sha256))),
+    readAll: (sha256, encoding) => orMissing(readFile(blobPath(dir, sha256, encoding))),
 
     async sizes(hashes) {
       const sizes = new Map<string, number>();

@@ -12,7 +12,7 @@ export interface Store {
   /** Bytes of the blob, or `undefined` when it is not held. */
   read(sha256: string, encoding?: Encoding, range?: { start: number; end: number }): Promise<Readable | undefined>;
   /** Whole small blob in memory. */
-  readAll(sha256: string): Promise<Buffer | undefined>;
+  readAll(sha256: string, encoding?: Encoding): Promise<Buffer | undefined>;
   /** Size of what is held under each of these hashes; a hash that is absent is not held. */
   sizes(hashes: string[]): Promise<Map<string, number>>;
   /** Returns when all that was put before is safe from a loss of power. */

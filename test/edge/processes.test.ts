@@ -1,13 +1,12 @@
 /** The edge as it runs: its processes, how they start, how they end, and what ends with them. */
-import { type ChildProcess, fork } from 'node:child_process';
+import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { readFile } from 'node:fs/promises';
 import { connect } from 'node:net';
-import { join } from 'node:path';
-import type { Readable } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { heldBytesMax } from '../../edge/bytes.ts';
+import { spawnEdge, startEdgeProcess } from './spawn.ts';
 import { ask, createWorld, until, type World } from './world.ts';
 
 const host = 'shop.sites.test';
@@ -24,31 +23,18 @@ afterEach(() => {
 });
 afterAll(() => world?.close());
 
-/** Runs the edge's entry on a free port. */
-function spawnEdge(processes: number, more: Record<string, string> = {}) {
-  const child = fork(join(import.meta.dirname, '../../edge/server.ts'), {
-    env: {
-      PATH: process.env.PATH,
-      DATABASE_URL: world.database.url,
-      FRONTAGE_DATA: world.dir,
-      FRONTAGE_BASE_DOMAIN: 'sites.test',
-      FRONTAGE_EDGE_PORT: '0',
-      FRONTAGE_EDGE_PROCESSES: String(processes),
-      FRONTAGE_SECRET: 'x'.repeat(32),
-      ...more,
-    },
-    stdio: ['ignore', 'pipe', 'inherit', 'ipc'],
-  });
-  running.add(child);
-  const exit = once(child, 'exit').finally(() => running.delete(child));
-  return { child, exit, log: text(child.stdout as Readable) };
+function spawn(processes: number, more: Record<string, string> = {}) {
+  const edge = spawnEdge(world, processes, more);
+  running.add(edge.child);
+  void edge.exit.finally(() => running.delete(edge.child));
+  return edge;
 }
 
 async function start(processes: number, more: Record<string, string> = {}) {
-  const edge = spawnEdge(processes, more);
-  const [message] = (await once(edge.child, 'message')) as [{ ready: boolean; url: string }];
-  expect(message.ready).toBe(true);
-  return { ...edge, port: Number(new URL(message.url).port) };
+  const edge = await startEdgeProcess(world, processes, more);
+  running.add(edge.child);
+  void edge.exit.finally(() => running.delete(edge.child));
+  return edge;
 }
 
 const refused = (port: number) =>
@@ -111,7 +97,7 @@ test('a process that dies is replaced, and visitors are served all the while', a
 
 test.each([1, 2])('%i process(es): a port that is taken is said, and the edge ends', async (processes) => {
   const { port } = await start(2);
-  const second = spawnEdge(processes, { FRONTAGE_EDGE_PORT: String(port) });
+  const second = spawn(processes, { FRONTAGE_EDGE_PORT: String(port) });
   const [log, [code]] = await Promise.all([second.log, second.exit]);
   expect(code).toBe(1);
   expect(log).toContain('EADDRINUSE');

@@ -1,0 +1,35 @@
+/** The edge's entry as a process of its own, on a free port. */
+import { type ChildProcess, fork } from 'node:child_process';
+import { once } from 'node:events';
+import { join } from 'node:path';
+import type { Readable } from 'node:stream';
+import { text } from 'node:stream/consumers';
+import type { World } from './world.ts';
+
+export type EdgeProcess = { child: ChildProcess; exit: Promise<unknown[]>; log: Promise<string> };
+
+/** Runs the entry on the world's database and store. */
+export function spawnEdge(world: World, processes: number, more: Record<string, string> = {}): EdgeProcess {
+  const child = fork(join(import.meta.dirname, '../../edge/server.ts'), {
+    env: {
+      PATH: process.env.PATH,
+      DATABASE_URL: world.database.url,
+      FRONTAGE_DATA: world.dir,
+      FRONTAGE_BASE_DOMAIN: 'sites.test',
+      FRONTAGE_EDGE_PORT: '0',
+      FRONTAGE_EDGE_PROCESSES: String(processes),
+      FRONTAGE_SECRET: 'x'.repeat(32),
+      ...more,
+    },
+    stdio: ['ignore', 'pipe', 'inherit', 'ipc'],
+  });
+  return { child, exit: once(child, 'exit'), log: text(child.stdout as Readable) };
+}
+
+/** Runs it and answers when it serves. */
+export async function startEdgeProcess(world: World, processes: number, more: Record<string, string> = {}) {
+  const edge = spawnEdge(world, processes, more);
+  const [message] = (await once(edge.child, 'message')) as [{ ready: boolean; url: string }];
+  if (!message.ready) throw new Error('the edge said something else than that it is ready');
+  return { ...edge, port: Number(new URL(message.url).port) };
+}
