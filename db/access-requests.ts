@@ -14,12 +14,13 @@ export function tellAccessWorkflow(em: EntityManager, clock: Clock, requestId: s
   enqueue(em, clock, { kind: 'signal', workflowId: workflowIds.grantAccess(requestId), message: { signal: 'moved' } });
 }
 
-/** Ends the open requests for the address: their links and secrets are good for nothing any more. */
+/** Ends the open requests for the address: their links and secrets are good for nothing any more. What is answered meanwhile stays so. */
 export async function endOpenRequests(em: EntityManager, clock: Clock, email: string): Promise<void> {
-  for (const open of await em.find(AccessRequest, { email, status: 'pending' })) {
-    open.status = 'expired';
-    tellAccessWorkflow(em, clock, open.id);
-  }
+  const ended = await em.execute<{ id: string }[]>(
+    `update access_request set status = 'expired' where email = ? and status = 'pending' returning id`,
+    [email],
+  );
+  for (const { id } of ended) tellAccessWorkflow(em, clock, id);
   await em.flush();
 }
 

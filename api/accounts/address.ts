@@ -79,19 +79,20 @@ export async function confirmChange(em: EntityManager, deps: Deps, secret: strin
   const hash = hashSecret(secret);
   try {
     return await em.transactional(async (tx) => {
-      const change = await tx.findOne(EmailChange, { hash }, { lockMode: LockMode.PESSIMISTIC_WRITE });
+      const change = await tx.findOne(EmailChange, { hash });
       if (!change) return noSuchLink();
-      if (statusAt(change, deps.clock.now()) !== 'pending') {
+      const { id, account, email } = change;
+      const { old } = await changeAddress(tx, deps, account.id, email);
+      // Under the account's lock, so that neither another press of the button nor a later change comes between.
+      const open = { id, status: 'pending', expiresAt: { $gt: deps.clock.now() } } as const;
+      if ((await tx.nativeUpdate(EmailChange, open, { status: 'confirmed' })) === 0) {
         throw errors.expired('This link has been used, replaced by a newer one, or is past its time.');
       }
-      change.status = 'confirmed';
-      const { email } = change;
-      const { old } = await changeAddress(tx, deps, change.account.id, email);
       queueMail(tx, deps, {
         kind: 'address-change',
         to: old,
         data: { newAddress: email, done: true },
-        account: change.account.id,
+        account: account.id,
       });
       return { email };
     });
@@ -108,8 +109,9 @@ export async function setAddress(em: EntityManager, deps: Pick<Deps, 'clock'>, a
   if ((await em.count(Account, { id: accountId })) === 0) throw errors.not_found('There is no account of that id.');
   try {
     return await em.transactional(async (tx) => {
+      const changed = await changeAddress(tx, deps, accountId, address);
       await withdrawChange(tx, accountId);
-      return await changeAddress(tx, deps, accountId, address);
+      return changed;
     });
   } catch (error) {
     throw isTaken(error) ? taken() : error;
@@ -126,16 +128,17 @@ export async function changeAddress(
   accountId: string,
   email: string,
 ) {
+  const { email: old } = await tx.findOneOrFail(Account, { id: accountId }, { disableIdentityMap: true });
+  // Before the account's lock: who answers a request or uses a link holds that one first.
+  await endOpenRequests(tx, clock, old);
+  await endLinks(tx, clock.now(), old);
   const account = await tx.findOneOrFail(
     Account,
     { id: accountId },
     { lockMode: LockMode.PESSIMISTIC_WRITE, refresh: true },
   );
-  const old = account.email;
   account.email = email;
   await tx.flush();
-  await endOpenRequests(tx, clock, old);
-  await endLinks(tx, clock.now(), old);
   await tx.nativeDelete(BrowserSession, { account: accountId });
   return { account, old };
 }

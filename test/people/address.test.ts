@@ -4,6 +4,7 @@ import { promisify } from 'node:util';
 import { afterAll, expect, test } from 'vitest';
 import { issueToken } from '../../api/tokens/rules.ts';
 import { type Call, callWith, errorOf } from '../api/world.ts';
+import type { Shown } from './browser.ts';
 import { createPeopleWorld } from './world.ts';
 
 const world = await createPeopleWorld();
@@ -201,4 +202,32 @@ test('without mail the call is auth_disabled, and an operator’s command change
   } finally {
     await silent.close();
   }
-});
+}, 120_000);
+
+test('changes, confirmations, sign-ins and approvals of one account at once end without a failure of ours', async () => {
+  const { call, email } = await newCaller();
+  const browser = world.browser();
+  for (let round = 0; round < 4; round++) {
+    const { email: now } = await read(call);
+    const next = round % 2 ? email : world.newAddress();
+    await change(call, { email: next });
+    const asked = await world.ask(now);
+    await browser.press(await browser.open('/signin'), 'Send me a link', { email: now });
+    const pages = await Promise.all(
+      (['address-confirmation', 'access-request', 'signin-link'] as const).map(async (kind) =>
+        browser.open(await world.linkTo(kind === 'address-confirmation' ? next : now, kind)),
+      ),
+    );
+    const [confirmation, request, link] = pages as [Shown, Shown, Shown];
+    const answers = await Promise.all([
+      browser.press(confirmation, 'Use this address'),
+      browser.press(confirmation, 'Use this address'),
+      browser.press(request, 'Let it in', { code: asked.body.user_code }),
+      browser.press(link, 'Sign in'),
+    ]);
+    await Promise.all([change(call, { email: world.newAddress() }), change(call, { name: `Round ${round}` })]);
+    expect(answers.map(({ status }) => status).filter((status) => status >= 500)).toEqual([]);
+    expect((await read(call)).email).toBe(next);
+  }
+  expect(world.unexpected()).toEqual([]);
+}, 60_000);
