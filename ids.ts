@@ -16,6 +16,7 @@ export type IdPrefix =
   | 'photo'
   | 'sess'
   | 'site'
+  | 'sketch'
   | 'tok'
   | 'upl';
 

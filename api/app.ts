@@ -34,6 +34,7 @@ import { hurryBodies, refuseBrokenRequests, timeouts } from './plugins/sockets.t
 import { publishingRoutes } from './publishing/routes.ts';
 import { redirectRoutes } from './redirects/routes.ts';
 import { siteRoutes } from './sites/routes.ts';
+import { sketchRoutes } from './sketches/routes.ts';
 import { sourceRoutes } from './source/routes.ts';
 import { templateRoutes } from './templates/routes.ts';
 import { tokenRoutes } from './tokens/routes.ts';
@@ -125,6 +126,7 @@ export async function buildApp(deps: Deps): Promise<Api> {
       deploymentRoutes(scope, deps);
       redirectRoutes(scope, deps);
       outputRoutes(scope, deps);
+      sketchRoutes(scope, deps);
     });
   });
 

@@ -16,6 +16,7 @@ import { OutboxEntry } from './entities/outbox-entry.ts';
 import { Photo } from './entities/photo.ts';
 import { SigninLink } from './entities/signin-link.ts';
 import { Site } from './entities/site.ts';
+import { Sketch, SketchHost } from './entities/sketch.ts';
 import { Token } from './entities/token.ts';
 import { UploadLink } from './entities/upload-link.ts';
 import { Capacity } from './migrations/2026-11-21-capacity.ts';
@@ -41,6 +42,8 @@ export function openOrm(databaseUrl: string, options: { poolMax?: number } = {})
         BrowserSession,
         EmailChange,
         Site,
+        Sketch,
+        SketchHost,
         Deployment,
         GitCredential,
         OutboxEntry,

@@ -18,7 +18,19 @@ export type SiteChanges = {
   sites: SiteRow[];
 };
 
+/** What a host of a sketch shows: a direction, or at position 0 all of them together. */
+export type SketchRow = {
+  title: string;
+  position: number;
+  sha256: string | null;
+  /** The host of the page that shows all. */
+  overview: string;
+  directions: { name: string; note: string | null; label: string }[];
+};
+
 export type EdgeDatabase = {
+  /** What is shown at this host, as long as it is. */
+  sketchAt(label: string): Promise<SketchRow | undefined>;
   /** All sites. */
   allSites(): Promise<SiteChanges>;
   /** Sites that may have changed since the question that answered `mark`; some may come twice, none is left out. */
@@ -44,6 +56,15 @@ const manifestsSql = `
     (select max(live_at) from deployment where site_id = $1 and status <> 'failed' and live_at <= $2), $2)
   order by live_at desc limit 200`;
 
+const sketchSql = `
+  select sketch.title, host.position, host.sha256, overview.label as overview,
+    (select json_agg(json_build_object('name', name, 'note', note, 'label', label) order by position)
+     from sketch_host where sketch_id = sketch.id and position > 0) as directions
+  from sketch_host host
+  join sketch on sketch.id = host.sketch_id and sketch.status = 'shown'
+  join sketch_host overview on overview.sketch_id = sketch.id and overview.position = 0
+  where host.label = $1`;
+
 const patienceMs = 2_000;
 const wholePatienceMs = 30_000;
 
@@ -51,6 +72,7 @@ export function openEdgeDatabase(databaseUrl: string): EdgeDatabase {
   // One each, so that visitors' misses never stand in the way of pointer changes.
   const forSites = openConnection(databaseUrl);
   const forAssets = openConnection(databaseUrl);
+  const forSketches = openConnection(databaseUrl);
 
   async function askSites(condition: string, values: unknown[], timeoutMs: number): Promise<SiteChanges> {
     const { rows } = await forSites.query({
@@ -73,8 +95,12 @@ export function openEdgeDatabase(databaseUrl: string): EdgeDatabase {
       const { rows } = await forAssets.query<{ manifestSha256: string }>(question);
       return rows.map((row) => row.manifestSha256);
     },
+    async sketchAt(label) {
+      const question = { text: sketchSql, values: [label], query_timeout: patienceMs } as pg.QueryConfig;
+      return (await forSketches.query<SketchRow>(question)).rows[0];
+    },
     async close() {
-      await Promise.all([forSites.end(), forAssets.end()]);
+      await Promise.all([forSites.end(), forAssets.end(), forSketches.end()]);
     },
   };
 }

@@ -15,6 +15,10 @@ export type Page = {
   bar?: Html;
   /** The page's own script. It may speak to its own origin alone; the page has to say what it needs where scripts do not run. */
   script?: string;
+  /** Rules of this page alone, after those of all pages. */
+  style?: string;
+  /** Sources of what it shows in frames, as a policy names them (CSP level 3, host-source). */
+  frames?: readonly string[];
   /** Whether the page has a form. It may send it to its own origin alone. */
   form?: boolean;
 };
@@ -40,12 +44,13 @@ export function writePage(page: Page): WrittenPage {
   };
 }
 
-function policy({ script, form }: Page): string {
+function policy({ script, style: own, frames, form }: Page): string {
   return [
     "default-src 'none'",
-    `style-src ${styleSource}`,
+    `style-src ${styleSource}${own === undefined ? '' : ` ${hashSource(own)}`}`,
     script === undefined ? "img-src 'self' data:" : "img-src 'self' data: blob:",
     ...(script === undefined ? [] : [`script-src ${hashSource(script)}`, "connect-src 'self'"]),
+    ...(frames === undefined ? [] : [`frame-src ${frames.join(' ')}`]),
     "base-uri 'none'",
     `form-action ${form ? "'self'" : "'none'"}`,
     "frame-ancestors 'none'",
@@ -56,7 +61,7 @@ function hashSource(text: string): string {
   return `'sha256-${createHash('sha256').update(text).digest('base64')}'`;
 }
 
-function shell({ title, main, layout, bar, script }: Page): string {
+function shell({ title, main, layout, bar, script, style: own }: Page): string {
   const head = html`<!doctype html>
 <html lang="en">
 <head>
@@ -76,7 +81,8 @@ ${main}
 `;
   // Hashed by the policy, so that nothing else can stand in for either.
   const scripted = script === undefined ? '' : `<script>${inElement(script, 'script')}</script>\n`;
-  return `${head.markup}<style>${inElement(style, 'style')}</style>\n${body.markup}${scripted}</body>\n</html>\n`;
+  const styled = own === undefined ? '' : `<style>${inElement(own, 'style')}</style>\n`;
+  return `${head.markup}<style>${inElement(style, 'style')}</style>\n${styled}${body.markup}${scripted}</body>\n</html>\n`;
 }
 
 function inElement(text: string, element: 'script' | 'style'): string {

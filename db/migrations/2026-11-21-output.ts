@@ -61,7 +61,9 @@ export class Output extends Migration {
         position integer not null,
         name text not null,
         note text,
-        sha256 text not null,
+        -- The page of a direction; the page of all is made when it is asked for.
+        sha256 text,
+        check ((position = 0) = (sha256 is null)),
         unique (sketch_id, position)
       );
     `);

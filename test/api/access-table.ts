@@ -58,6 +58,8 @@ export const table: Record<string, Entry> = {
   'PATCH /v1/tokens/{id}': { rule: 'holder', body: { name: 'Other' }, path: (world) => world.ownersToken() },
   'DELETE /v1/tokens/{id}': { rule: 'holder', path: (world) => world.ownersToken() },
   'GET /v1/templates': tokens,
+  'POST /v1/sketches': { rule: 'tokens', body: { title: 'T', directions: [{ name: 'One', html: '<p>1' }] } },
+  'DELETE /v1/sketches/{id}': { rule: 'tokens', path: () => ({ id: 'sketch_x' }), refusal: 'not_found' },
 
   'POST /v1/sites': { rule: 'tokens', body: { name: 'admin', title: 'A title' }, refusal: 'invalid_name' },
   'GET /v1/sites': tokens,

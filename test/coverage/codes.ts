@@ -65,6 +65,8 @@ const output = rowsOf('code', 'material', {
   'upload_incomplete 409 no': ['output/upload', 'a manifest comes in parts, and what is missing can be read'],
   'not_accepting_uploads 409 no': ['output/upload', 'completing again answers the same version, and it takes no more'],
   'uploads_disabled 503 no': ['output/refused', 'where no files are taken the calls say so'],
+  'sketches_disabled 503 no': ['sketches/sketches', 'where no sketches are hosted the calls say so'],
+  'invalid_sketches 400 no': ['sketches/sketches', 'a sketch with %s is invalid_sketches'],
   'invalid_redirects 400 no': ['redirects/serving', 'rules that cannot be used are invalid_redirects'],
 });
 
@@ -77,8 +79,6 @@ const material = later('code', 'material', [
   'invalid_photo 400 no',
   'invalid_upload 400 no',
   'stale_hash 409 no',
-  'sketches_disabled 503 no',
-  'invalid_sketches 400 no',
 ]);
 
 const show = later('code', 'show', [

@@ -54,6 +54,8 @@ export const endpoints = [
     'POST /v1/invitations/{id}/accept': ['invitations/invitations', 'accepting makes the account a collaborator'],
   }),
   ...rowsOf('endpoint', 'material', {
+    'POST /v1/sketches': ['sketches/sketches', 'each direction is on a host of its own that nobody can guess'],
+    'DELETE /v1/sketches/{id}': ['sketches/sketches', 'a sketch that is taken down is gone at once'],
     'POST /v1/sites/{id}/deployments': ['output/upload', 'built output is named, sent and made live'],
     'POST /v1/deployments/{id}/manifest': ['output/upload', 'a manifest comes in parts'],
     'PUT /v1/deployments/{id}/files/{sha256}': ['output/upload', 'built output is named, sent and made live'],
@@ -63,8 +65,6 @@ export const endpoints = [
   }),
   ...later('endpoint', 'material', [
     'POST /v1/photos/search',
-    'POST /v1/sketches',
-    'DELETE /v1/sketches/{id}',
     'GET /v1/sites/{id}/assets',
     'GET /v1/sites/{id}/assets/{path}',
     'PUT /v1/sites/{id}/assets/{path}',

@@ -1,0 +1,45 @@
+import type { FastifyRequest } from 'fastify';
+import type { Deps } from '../../deps.ts';
+import type { Api } from '../api.ts';
+import { idParams } from '../schemas.ts';
+import { loadSketch, removeSketch, showSketch } from './rules.ts';
+import { sketchInput, sketchSchema, sketchView } from './schemas.ts';
+
+/** Sketches: design directions on hosts of their own. */
+export function sketchRoutes(app: Api, deps: Deps): void {
+  const { config } = deps;
+
+  app.post(
+    '/v1/sketches',
+    {
+      config: {
+        operation: 'sketch.create',
+        capability: 'sketches',
+        makes: 'sketch',
+        invalid: { title: 'invalid_sketches', directions: 'invalid_sketches' },
+        replay: async ({ em, actor }: Pick<FastifyRequest, 'em' | 'actor'>, id) =>
+          sketchView(config, await loadSketch(em, actor, id)),
+      },
+      schema: {
+        summary: 'Show design directions',
+        description:
+          'Each on a host of its own that nobody can guess and where no script runs, and all on one page for the owner.',
+        body: sketchInput,
+        response: { 200: sketchSchema },
+      },
+    },
+    async (request) => {
+      const { em, actor, body } = request;
+      return sketchView(config, await showSketch(em, deps, actor, { ...body, id: request.newId('sketch') }));
+    },
+  );
+
+  app.delete(
+    '/v1/sketches/:id',
+    {
+      config: { operation: 'sketch.delete', capability: 'sketches' },
+      schema: { summary: 'Take a sketch down', params: idParams, response: { 200: sketchSchema } },
+    },
+    async ({ em, actor, params }) => sketchView(config, await removeSketch(em, deps, actor, params.id)),
+  );
+}

@@ -1,0 +1,66 @@
+/** Sketches: shown on hosts that nobody can guess, until they are taken down. */
+import { randomBytes } from 'node:crypto';
+import type { z } from 'zod';
+import { Account } from '../../db/entities/account.ts';
+import { Sketch, SketchHost } from '../../db/entities/sketch.ts';
+import type { EntityManager } from '../../db/orm.ts';
+import type { Deps } from '../../deps.ts';
+import { errors } from '../../errors.ts';
+import { isId } from '../../ids.ts';
+import type { Actor } from '../access.ts';
+import { countWithinLimit } from '../limits.ts';
+import type { sketchInput } from './schemas.ts';
+
+/** 130 bits: the address is all that guards it. `s--` is how the hosts of sketches begin. */
+function newLabel(): string {
+  const alphabet = '0123456789abcdefghjkmnpqrstvwxyz';
+  return `s--${Array.from(randomBytes(26), (byte) => alphabet[byte & 31]).join('')}`;
+}
+
+/** Throws `plan_limit` when as many are shown as may be. */
+export async function showSketch(
+  em: EntityManager,
+  deps: Deps,
+  actor: Actor,
+  { id, title, directions }: z.output<typeof sketchInput> & { id: string },
+): Promise<Sketch> {
+  const blobs = await Promise.all(directions.map(({ html }) => deps.store.put(Buffer.from(html))));
+  await deps.store.flush();
+  return await em.transactional(async (tx) => {
+    await countWithinLimit(tx, actor.accountId, {
+      limit: deps.config.limits.sketches,
+      count: () => tx.count(Sketch, { account: actor.accountId, status: 'shown' }),
+      what: 'sketches',
+      nextAction: 'Take one down with DELETE /v1/sketches/{id}.',
+    });
+    const account = tx.getReference(Account, actor.accountId);
+    const sketch = tx.create(Sketch, { id, account, title, status: 'shown', createdAt: deps.clock.now() });
+    tx.create(SketchHost, { label: newLabel(), sketch, position: 0, name: title });
+    for (const [index, { name, note }] of directions.entries()) {
+      const sha256 = blobs[index]?.sha256 ?? null;
+      tx.create(SketchHost, { label: newLabel(), sketch, position: index + 1, name, note: note || null, sha256 });
+    }
+    await tx.flush();
+    return await tx.refreshOrFail(sketch, { populate: ['hosts'] });
+  });
+}
+
+export async function loadSketch(em: EntityManager, actor: Actor, id: string): Promise<Sketch> {
+  const sketch = isId('sketch', id)
+    ? await em.findOne(Sketch, { id, account: actor.accountId }, { populate: ['hosts'] })
+    : null;
+  if (sketch) return sketch;
+  throw errors.not_found('There is no sketch of that id that this token may act on.', {
+    nextAction: 'Use the id that POST /v1/sketches answered.',
+  });
+}
+
+/** From this moment no edge shows it. Taking down what is down changes nothing. */
+export async function removeSketch(em: EntityManager, { clock }: Deps, actor: Actor, id: string): Promise<Sketch> {
+  const sketch = await loadSketch(em, actor, id);
+  if (sketch.status === 'removed') return sketch;
+  sketch.status = 'removed';
+  sketch.removedAt = clock.now();
+  await em.flush();
+  return sketch;
+}

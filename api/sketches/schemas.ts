@@ -1,0 +1,45 @@
+import { z } from 'zod';
+import { type Config, siteAddress } from '../../config.ts';
+import type { Sketch, SketchHost } from '../../db/entities/sketch.ts';
+import { moment } from '../schemas.ts';
+
+const direction = z.strictObject({
+  name: z.string().trim().min(1).max(80).describe('What the owner calls it.'),
+  html: z
+    .string()
+    .refine((text) => text.trim() !== '', 'a direction is a page, and this one is empty')
+    .describe('The whole page. No script in it runs.'),
+  note: z.string().trim().max(1_000).optional().describe('What to look at, in a sentence or two.'),
+});
+
+export const sketchInput = z.strictObject({
+  title: z.string().trim().min(1).max(120).describe('Above them all.'),
+  directions: z.array(direction).min(1).max(6),
+});
+
+export const sketchSchema = z
+  .object({
+    id: z.string(),
+    title: z.string(),
+    status: z.enum(['shown', 'removed']),
+    url: z.string().describe('The page that shows them together. Whoever has the address may see it.'),
+    directions: z.array(z.object({ name: z.string(), note: z.string().nullable(), url: z.string() })),
+    created_at: moment,
+    removed_at: moment.nullable(),
+  })
+  .meta({ id: 'Sketch' });
+
+export function sketchView(config: Config, sketch: Sketch): z.output<typeof sketchSchema> {
+  const urlOf = ({ label }: SketchHost) => `${siteAddress(config, label)}/`;
+  const [overview, ...directions] = sketch.hosts.getItems() as SketchHost[];
+  if (!overview) throw new Error('a sketch has its page');
+  return {
+    id: sketch.id,
+    title: sketch.title,
+    status: sketch.status,
+    url: urlOf(overview),
+    directions: directions.map((host) => ({ name: host.name, note: host.note ?? null, url: urlOf(host) })),
+    created_at: sketch.createdAt,
+    removed_at: sketch.removedAt ?? null,
+  };
+}
