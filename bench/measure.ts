@@ -37,3 +37,18 @@ export async function residentBytes(pid: number): Promise<number> {
   for (const child of await childrenOf(pid)) bytes += await residentBytes(child);
   return bytes;
 }
+
+/** CPU seconds of several processes and of all that they ever started, the ended ones included. */
+export async function cpuSecondsOfAll(pids: number[]): Promise<number> {
+  const all = await Promise.all(pids.map(cpuSecondsEver));
+  return all.reduce((sum, seconds) => sum + seconds, 0);
+}
+
+async function cpuSecondsEver(pid: number): Promise<number> {
+  const stat = await readFile(`/proc/${pid}/stat`, 'utf8').catch(() => undefined);
+  if (stat === undefined) return 0;
+  // Fields 14 to 17: user and system time, its own and that of children it has waited for.
+  const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+  const own = fields.slice(11, 15).reduce((sum, ticks) => sum + Number(ticks), 0) / ticksPerSecond;
+  return own + (await cpuSecondsOfAll(await childrenOf(pid)));
+}
