@@ -2,7 +2,7 @@
  * Every process is killed at the edges of every step: what was promised is there, each publish ends, and no visitor sees a mix of
  * two versions. The long form is `KILLS=20 npm test -- test/acceptance/kills`; docs/campaigns.md has what it gave.
  */
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { ownEngineMissing } from '../stack/engine.ts';
 import { type Edge, edges } from './kills/edges.ts';
 import { expectLive, expectShown, killAt } from './kills/round.ts';
@@ -11,9 +11,10 @@ import {
   commitVersion,
   listLeftovers,
   listLost,
+  openWorld,
   type Part,
   publishPatiently,
-  startWorld,
+  startMachine,
   sweepOrphans,
   type World,
 } from './kills/world.ts';
@@ -30,9 +31,16 @@ const parts: [Part, string][] = [
 ];
 
 describe.skipIf(ownEngineMissing)('at whatever edge a process is killed', () => {
-  let world: World;
+  let machine: Awaited<ReturnType<typeof startMachine>>;
   beforeAll(async () => {
-    world = await startWorld();
+    machine = await startMachine();
+  }, 300_000);
+  afterAll(() => machine?.stop(), 60_000);
+
+  /** With two versions that were live, so that there is one to go back to. */
+  async function prepare(part: Part): Promise<World> {
+    const world = await openWorld(machine, `kills-${part}-${process.pid}`);
+    onTestFinished(world.close);
     for (const version of ['zeroth', 'first']) {
       await commitVersion(world, version);
       const id = await publishPatiently(world);
@@ -40,15 +48,16 @@ describe.skipIf(ownEngineMissing)('at whatever edge a process is killed', () => 
       await expectLive(world, id, version);
     }
     await expectShown(world);
-  }, 300_000);
-  afterAll(() => world?.stop(), 60_000);
+    return world;
+  }
 
   test.each(parts)(
     '%s: what was promised is there, and every visitor gets one version',
     {
-      timeout: rounds * 180_000,
+      timeout: 60_000 + rounds * 180_000,
     },
     async (part, start) => {
+      const world = await prepare(part);
       const from = edges.findIndex(({ name }) => name === start);
       const stop = startVisitor(world.stack, world.site.name);
       const recoveries: number[] = [];

@@ -20,18 +20,34 @@ export type Part = 'api' | 'worker' | 'temporal' | 'postgres' | 'engine';
 /** An answer of 200, written to the disk before anything else is done. */
 type Promised = { kind: 'commit' | 'push' | 'publish' | 'restore'; id: string };
 
-export type World = Awaited<ReturnType<typeof startWorld>>;
+export type Machine = { stack: OwnStack; engine: OwnEngine };
 
-/** Starts it, with a first version live. */
-export async function startWorld() {
+/** A system with a container engine of its own, whose moves can be held. */
+export async function startMachine(): Promise<Machine & { stop(): Promise<void> }> {
   const runFolder = inject('runFolder');
   const engine = await startOwnEngine(runFolder, runFolder);
   const stack = await startOwnStack({ env: { DOCKER_HOST: engine.host, FRONTAGE_SANDBOX: 'docker' } });
-  const folder = await mkdtemp(join(tmpdir(), 'frontage-kills-'));
-  const name = `kills-${process.pid}`;
-  const { body: site } = await stack.api('/v1/sites', { body: { name, title: 'Kills', template: 'blank' } });
-  const world = {
+  await armEdges(stack.databaseUrl);
+  return {
     stack,
+    engine,
+    async stop() {
+      await stack.stop();
+      await engine.stop();
+    },
+  };
+}
+
+export type World = Awaited<ReturnType<typeof openWorld>>;
+
+/** A site of an owner of its own in it, so that no cap of another campaign is met. */
+export async function openWorld({ stack, engine }: Machine, name: string) {
+  const owner = await stack.openOwner();
+  const api: OwnStack['api'] = (path, call) => stack.api(path, { token: owner.token, ...call });
+  const folder = await mkdtemp(join(tmpdir(), 'frontage-kills-'));
+  const { body: site } = await api('/v1/sites', { body: { name, title: 'Kills', template: 'blank' } });
+  const world = {
+    stack: { ...stack, api },
     engine,
     site: site as { id: string; name: string },
     clone: join(folder, 'clone'),
@@ -40,14 +56,9 @@ export async function startWorld() {
     versions: new Map<string, string>(),
     kill: (part: Part) => (part === 'engine' ? engine.kill() : stack.kill(part)),
     restart: (part: Part) => (part === 'engine' ? engine.restart() : stack.restart(part)),
-    async stop() {
-      await stack.stop();
-      await engine.stop();
-      await rm(folder, { recursive: true, force: true });
-    },
+    close: () => rm(folder, { recursive: true, force: true }),
   };
   await cloneSource(world);
-  await armEdges(stack.databaseUrl);
   return world;
 }
 
@@ -167,7 +178,7 @@ export async function readRows({ stack, site }: Asking): Promise<Row[]> {
 }
 
 /** What was still to be sent, rows that have not ended, and containers, which nobody waits for then. */
-export async function listLeftovers({ stack, engine }: { stack: OwnStack; engine: OwnEngine }) {
+export async function listLeftovers({ stack, engine }: Machine) {
   const { rows } = await withClient(stack.databaseUrl, (client) =>
     client.query(`select
       (select count(*)::int from outbox where sent_at is null) as unsent,
@@ -177,7 +188,7 @@ export async function listLeftovers({ stack, engine }: { stack: OwnStack; engine
 }
 
 /** Starts the sweep of orphans now, which its schedule starts each two minutes. */
-export async function sweepOrphans({ stack }: { stack: OwnStack }): Promise<void> {
+export async function sweepOrphans({ stack }: Pick<Machine, 'stack'>): Promise<void> {
   const connection = await Connection.connect({ address: stack.temporalAddress });
   try {
     await new Client({ connection }).schedule.getHandle('schedule:sweep-orphans').trigger();
