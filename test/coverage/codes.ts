@@ -24,7 +24,7 @@ const publishing = rowsOf('code', 'publish', {
   'no_source 409 no': ['acceptance/publishing', 'a site whose source is gone says so'],
   'no_live_version 409 no': ['acceptance/publishing', 'posts need a live site'],
   'build_failed 422 no': ['acceptance/publishing', 'a build that fails says why with its log'],
-  'build_timeout 422 no': ['sandbox/hostile', 'a build that never ends is ended at its time'],
+  'build_timeout 422 no': ['publishing/hostile-builds', 'that never ends is ended at its time'],
   'invalid_path 400 no': ['git/rules', 'by the API, with the same rule'],
   'invalid_file 400 no': ['git/rules', 'by the API, with the same rule'],
   'superseded 409 no': ['publishing/restore', 'something newer overtakes'],
