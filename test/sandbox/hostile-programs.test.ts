@@ -6,7 +6,8 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Sandbox } from '../../providers/sandbox/sandbox.ts';
-import { type HostileProgram, hostilePrograms } from './hostile-programs.ts';
+import type { HostileProgram } from './hostile/program.ts';
+import { hostilePrograms } from './hostile/programs.ts';
 import { type Built, build, kinds, listContainers, newOwner, openKind, roomy, type Site, site } from './world.ts';
 
 const rounds = Number(process.env.HOSTILE ?? 0);
