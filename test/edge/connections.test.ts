@@ -1,0 +1,179 @@
+/** Connections that mean harm: requests smuggled behind others, hosts that are forged, and clients without haste. */
+import { once } from 'node:events';
+import { connect, type Socket } from 'node:net';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { createShops } from './shops.ts';
+import { ask, askRaw, type World } from './world.ts';
+
+let world: World;
+let port: number;
+beforeAll(async () => {
+  world = await createShops();
+  ({ port } = await world.openEdge());
+});
+afterAll(() => world?.close());
+
+const shop = 'Host: shop.sites.test\r\n';
+const bare = 'GET / HTTP/1.1\r\nHost: bare.sites.test\r\nConnection: close\r\n\r\n';
+/** What a proxy in front of the edge could take for the body of the first request. */
+const smuggled = `GET /about HTTP/1.1\r\n${shop}Connection: close\r\n\r\n`;
+
+describe('a body is never read as a request', () => {
+  test.each([
+    ['a length', `Content-Length: ${smuggled.length}\r\n\r\n${smuggled}`],
+    ['chunks', `Transfer-Encoding: chunked\r\n\r\n${smuggled.length.toString(16)}\r\n${smuggled}\r\n0\r\n\r\n`],
+    [
+      'chunks with an extension',
+      `Transfer-Encoding: chunked\r\n\r\n${smuggled.length.toString(16)};a=b\r\n${smuggled}\r\n0\r\n\r\n`,
+    ],
+    ['an end of chunks at once', `Transfer-Encoding: chunked\r\n\r\n0\r\n\r\n${smuggled}`],
+    ['a length and chunks', `Content-Length: 6\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n${smuggled}`],
+    ['chunks and a length', `Transfer-Encoding: chunked\r\nContent-Length: 6\r\n\r\n0\r\n\r\n${smuggled}`],
+    ['two lengths', `Content-Length: 0\r\nContent-Length: ${smuggled.length}\r\n\r\n${smuggled}`],
+    ['a list of lengths', `Content-Length: 0, ${smuggled.length}\r\n\r\n${smuggled}`],
+    ['a signed length', `Content-Length: +${smuggled.length}\r\n\r\n${smuggled}`],
+    ['a length in hex', `Content-Length: 0x10\r\n\r\n${smuggled}`],
+    ['a negative length', `Content-Length: -1\r\n\r\n${smuggled}`],
+    ['a length with a space before the colon', `Content-Length : ${smuggled.length}\r\n\r\n${smuggled}`],
+    ['a folded length', `Content-Length:\r\n ${smuggled.length}\r\n\r\n${smuggled}`],
+    ['chunks, misspelt', `Transfer-Encoding: xchunked\r\n\r\n${smuggled}`],
+    ['chunks, after a tab', `Transfer-Encoding:\tchunked\r\n\r\n0\r\n\r\n${smuggled}`],
+    ['chunks twice', `Transfer-Encoding: chunked\r\nTransfer-Encoding: identity\r\n\r\n0\r\n\r\n${smuggled}`],
+    ['chunks behind a vertical tab', `Transfer-Encoding: \x0bchunked\r\n\r\n0\r\n\r\n${smuggled}`],
+    ['chunks in quotes', `Transfer-Encoding: "chunked"\r\n\r\n0\r\n\r\n${smuggled}`],
+    ['a bare line feed before the length', `A: b\nContent-Length: ${smuggled.length}\r\n\r\n${smuggled}`],
+    ['a bare carriage return before the length', `A: b\rContent-Length: ${smuggled.length}\r\n\r\n${smuggled}`],
+    ['a NUL before the chunks', `\0Transfer-Encoding: chunked\r\n\r\n0\r\n\r\n${smuggled}`],
+  ])('%s', async (_how, rest) => {
+    for (const method of ['GET', 'HEAD', 'POST']) {
+      const reply = await askRaw(port, `${method} / HTTP/1.1\r\n${shop}${rest}`);
+      expect(reply.match(/HTTP\/1\.1 \d/g)?.length ?? 0).toBeLessThanOrEqual(1);
+      expect(reply).not.toContain('<title>About</title>');
+    }
+  });
+
+  test('also on a connection that was answered before', async () => {
+    const first = `GET /blog/ HTTP/1.1\r\n${shop}\r\n`;
+    const socket = connect(port, '127.0.0.1', () => socket.write(first));
+    let got = '';
+    socket.on('data', (chunk) => (got += chunk.toString()));
+    await once(socket, 'data');
+    socket.write(`GET / HTTP/1.1\r\n${shop}Content-Length: ${smuggled.length}\r\n\r\n${smuggled}`);
+    await once(socket, 'close');
+    expect(got.match(/HTTP\/1\.1 200/g)).toHaveLength(2);
+    expect(got).not.toContain('<title>About</title>');
+  });
+});
+
+test('requests that are sent at once are answered in order, each from its own host', async () => {
+  const requests = ['shop', 'bare', 'nobody', 'shop'].map(
+    (name) => `GET / HTTP/1.1\r\nHost: ${name}.sites.test\r\n\r\n`,
+  );
+  const reply = await askRaw(port, requests.join('') + bare);
+  const titles = [...reply.matchAll(/<title>(.*?)<\/title>/g)].map(([, title]) => title);
+  expect(titles).toEqual(['Front', 'Bare', 'No site at this address', 'Front', 'Bare']);
+});
+
+describe('only the host that was asked decides', () => {
+  const forged = [
+    'X-Forwarded-Host: bare.sites.test',
+    'X-Forwarded-Server: bare.sites.test',
+    'X-Original-Host: bare.sites.test',
+    'X-HTTP-Host-Override: bare.sites.test',
+    'X-Host: bare.sites.test',
+    'Forwarded: host=bare.sites.test;proto=https',
+    'X-Original-URL: /about',
+    'X-Rewrite-URL: /about',
+    'X-Forwarded-Prefix: /about',
+    'X-HTTP-Method-Override: DELETE',
+    'Referer: http://bare.sites.test/',
+    'Origin: http://bare.sites.test',
+    ':authority: bare.sites.test',
+    'Host2: bare.sites.test',
+  ];
+  test.each(forged)('%s', async (field) => {
+    const reply = await askRaw(port, `GET / HTTP/1.1\r\n${shop}${field}\r\nConnection: close\r\n\r\n`);
+    expect(reply).not.toContain('<title>Bare</title>');
+    expect(reply).not.toContain('<title>About</title>');
+    expect(reply).toMatch(/^HTTP\/1\.1 (200|400) /);
+    expect(reply).not.toMatch(/^(location|x-forwarded)/im);
+  });
+
+  test.each([
+    ['a letter that looks like one of the name', 'sh\u043ep.sites.test'],
+    ['a full stop of another script', 'shop\u3002sites.test'],
+    ['wide letters', '\uff53\uff48\uff4f\uff50.sites.test'],
+    ['bytes that are no UTF-8', 'shop\xff.sites.test'],
+    ['punycode of nothing that is known', 'xn--shp-5cd.sites.test'],
+    ['an escape', 'sh%6fp.sites.test'],
+    ['a user', 'bare.sites.test@shop.sites.test'],
+    ['a path', 'shop.sites.test/about'],
+    ['a query', 'shop.sites.test?'],
+    ['a fragment', 'shop.sites.test#'],
+    ['a space', 'shop.sites.test bare.sites.test'],
+    ['a comma', 'shop.sites.test,bare.sites.test'],
+    ['a NUL', 'shop.sites.test\0.bare.sites.test'],
+    ['two ports', 'shop.sites.test:80:80'],
+    ['a port of letters', 'shop.sites.test:http'],
+    ['256 letters', `${'a'.repeat(256)}.sites.test`],
+    ['8,000 letters', `${'a'.repeat(8000)}.sites.test`],
+  ])('a host with %s is no site', async (_what, host) => {
+    const field = Buffer.from(host).toString('latin1');
+    const reply = await askRaw(port, `GET / HTTP/1.1\r\nHost: ${field}\r\nConnection: close\r\n\r\n`);
+    expect(reply).toMatch(/^HTTP\/1\.1 40[04] /);
+    expect(reply).not.toContain('<title>Front</title>');
+  });
+});
+
+describe('a field that asks for much gets little', () => {
+  test.each([
+    ['a thousand ranges', `Range: bytes=${Array.from({ length: 1000 }, (_, n) => `${n}-`).join(',')}`],
+    ['overlapping ranges', 'Range: bytes=0-,0-,0-,0-,0-,0-,0-,0-'],
+    ['a range of many digits', `Range: bytes=0-${'9'.repeat(5000)}`],
+    ['many tags', `If-None-Match: ${'"a", '.repeat(1500)}"b"`],
+    ['one tag without an end', `If-None-Match: "${'a'.repeat(7000)}`],
+    ['many encodings', `Accept-Encoding: ${Array.from({ length: 1000 }, (_, n) => `e${n};q=0.5`).join(',')}`],
+    ['weights of many digits', `Accept-Encoding: br;q=0.${'0'.repeat(5000)}1`],
+  ])('%s', async (_what, field) => {
+    const began = performance.now();
+    const reply = await askRaw(port, `GET /long HTTP/1.1\r\n${shop}${field}\r\nConnection: close\r\n\r\n`);
+    expect(reply).toMatch(/^HTTP\/1\.1 200 /);
+    expect(reply.length).toBeLessThan(6_000);
+    expect(performance.now() - began).toBeLessThan(2_000);
+  });
+
+  test('2,500 fields', async () => {
+    const fields = Array.from({ length: 2_500 }, (_, n) => `A${n}: b\r\n`).join('');
+    expect(await askRaw(port, `GET / HTTP/1.1\r\n${shop}${fields}Connection: close\r\n\r\n`)).toMatch(
+      /^HTTP\/1\.1 (200|431) /,
+    );
+  });
+});
+
+describe('a client without haste is cut off, and the others do not wait for it', () => {
+  const until = (socket: Socket) => once(socket, 'close').then(() => performance.now());
+
+  test('one that says nothing, one that drips, and one that stops within its second request', async () => {
+    const began = performance.now();
+    const sockets = ['', 'GET / HT', `GET / HTTP/1.1\r\n${shop}\r\n`].map((words) => {
+      const socket = connect(port, '127.0.0.1', () => socket.write(words));
+      return socket.on('error', () => {}).resume();
+    });
+    const [, , third] = sockets as [Socket, Socket, Socket];
+    await once(third, 'data');
+    third.write('GET / HTTP/1.1\r\nHo');
+    const closing = Promise.all(sockets.map(until));
+    for (let n = 0; n < 20; n++) expect((await ask(port, '/', { host: 'shop.sites.test' })).status).toBe(200);
+    for (const ended of await closing) expect(ended - began).toBeLessThan(20_000);
+  });
+
+  test('500 that hold their connections open', async () => {
+    const sockets = Array.from({ length: 500 }, () => {
+      const socket = connect(port, '127.0.0.1', () => socket.write(`GET / HTTP/1.1\r\n${shop}`));
+      return socket.on('error', () => {}).resume();
+    });
+    await Promise.all(sockets.map((socket) => once(socket, 'connect')));
+    expect((await ask(port, '/', { host: 'shop.sites.test' })).status).toBe(200);
+    for (const socket of sockets) socket.destroy();
+  });
+});
