@@ -1,13 +1,20 @@
 /** The steps of `notify`. */
 
 import { setTimeout as pause } from 'node:timers/promises';
+import { WorkflowNotFoundError } from '@temporalio/client';
 import { ApplicationFailure } from '@temporalio/common';
 import { Mail } from '../db/entities/mail.ts';
-import { openLetter, settleMail } from '../db/mail.ts';
+import { openLetter, settleMail, startNotify } from '../db/mail.ts';
 import { type MailData, writeMail } from '../mails/mails.ts';
 import { MailNotSent } from '../providers/mail.ts';
 import { SealBroken } from '../sealing.ts';
+import { workflowIds } from '../workflows/ids.ts';
 import type { PlatformDeps } from './index.ts';
+
+// Younger ones may have a start that is on its way.
+const settlingMs = 60_000;
+/** Mails looked at in one round, taken at random: in a long outage all that wait have their turn. */
+const roundMax = 500;
 
 export function mailActivities(deps: PlatformDeps) {
   const { clock, config, log } = deps;
@@ -27,6 +34,16 @@ export function mailActivities(deps: PlatformDeps) {
         log.warn({ err: error, mailId: id }, 'a mail was sent and could not be written down yet');
         await pause(waitMs);
       }
+    }
+  }
+
+  async function workflowOf(id: string): Promise<'running' | 'ended' | 'missing'> {
+    try {
+      const { status } = await deps.temporal.workflow.getHandle(workflowIds.notify(id)).describe();
+      return status.name === 'RUNNING' ? 'running' : 'ended';
+    } catch (error) {
+      if (error instanceof WorkflowNotFoundError) return 'missing';
+      throw error;
     }
   }
 
@@ -60,6 +77,32 @@ export function mailActivities(deps: PlatformDeps) {
       log.error({ mailId: id }, 'a mail was given up');
       await settleMail(deps.em(), clock, id, { status: 'failed', failure: 'no mail server took it for days' });
       return (await deps.em().findOne(Mail, { id }))?.status ?? 'gone';
+    },
+
+    /** Holds mails that wait against their workflows: starts what has none, ends what its workflow left behind. */
+    async reconcileMails(): Promise<{ restarted: number; failed: number }> {
+      const em = deps.em();
+      const before = new Date(clock.now().getTime() - settlingMs);
+      const waiting = await em.execute<Pick<Mail, 'id' | 'kind'>[]>(
+        `select id, kind from mail where status = 'queued' and created_at < ? order by random() limit ${roundMax}`,
+        [before],
+      );
+      const repaired = { restarted: 0, failed: 0 };
+      for (const mail of waiting) {
+        const workflow = await workflowOf(mail.id);
+        if (workflow === 'missing') {
+          startNotify(em, clock, mail);
+          repaired.restarted += 1;
+          log.warn({ mailId: mail.id, repair: 'restarted' }, 'a mail that waits had no workflow: started again');
+        } else if (workflow === 'ended') {
+          const failure = 'stopped before it was sent';
+          if (!(await settleMail(em, clock, mail.id, { status: 'failed', failure }))) continue;
+          repaired.failed += 1;
+          log.error({ mailId: mail.id, repair: 'failed' }, 'a mail that waits has no workflow that could send it');
+        }
+      }
+      await em.flush();
+      return repaired;
     },
   };
 }

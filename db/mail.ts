@@ -1,5 +1,4 @@
 /** Mails: queued in the transaction that causes them, sent by the workflow `notify`, forgotten once settled. */
-
 import type { Clock } from '../clock.ts';
 import type { Config } from '../config.ts';
 import { newId } from '../ids.ts';
@@ -43,6 +42,18 @@ export function queueMail<Kind extends MailKind>(
     ...(replyTo === undefined ? {} : { replyTo }),
     ...(until === undefined ? {} : { until: until.toISOString() }),
   };
+  startNotify(em, clock, { id, kind }, { site, account });
+  const sealed = seal(config.secret, JSON.stringify(letter), contextOf(id));
+  return em.create(Mail, { id, kind, status: 'queued', sealed, createdAt: clock.now() });
+}
+
+/** Starts the workflow that sends the mail, when the transaction commits. */
+export function startNotify(
+  em: EntityManager,
+  clock: Clock,
+  { id, kind }: Pick<Mail, 'id' | 'kind'>,
+  { site, account }: { site?: string | undefined; account?: string | undefined } = {},
+): void {
   enqueue(em, clock, {
     kind: 'start',
     workflowId: workflowIds.notify(id),
@@ -53,8 +64,6 @@ export function queueMail<Kind extends MailKind>(
       searchAttributes: { Resource: id, ...(site ? { SiteId: site } : {}), ...(account ? { AccountId: account } : {}) },
     },
   });
-  const sealed = seal(config.secret, JSON.stringify(letter), contextOf(id));
-  return em.create(Mail, { id, kind, status: 'queued', sealed, createdAt: clock.now() });
 }
 
 /** What a waiting mail holds. Throws SealBroken where the secret it was sealed under is gone. */

@@ -4,6 +4,12 @@ import { queues, workflowIds } from '../workflows/ids.ts';
 
 const recurring = [
   { name: 'reconcile', type: 'reconcile', every: '1 minute', note: 'Holds unfinished rows against their workflows.' },
+  {
+    name: 'reconcile-mails',
+    type: 'reconcileWaitingMails',
+    every: '1 minute',
+    note: 'Holds mails that wait against their workflows.',
+  },
   { name: 'sweep', type: 'sweep', every: '1 hour', note: 'Deletes what is past its time.' },
   { name: 'sweep-orphans', type: 'sweepOrphans', every: '2 minutes', note: 'Removes builds that killed workers left.' },
   {

@@ -13,6 +13,8 @@ import * as policies from './policies.ts';
 const { sendMail } = proxyActivities<Activities>(policies.delivery);
 const { giveUpMail } = proxyActivities<Activities>(policies.quick);
 
+const { reconcileMails } = proxyActivities<Activities>({ ...policies.quick, retry: { maximumAttempts: 3 } });
+
 export async function notify({ mailId }: { mailId: string }): Promise<{ status: string }> {
   setCurrentDetails('Waits for the mail server to take it.');
   const status = await deliver(mailId);
@@ -27,4 +29,9 @@ async function deliver(mailId: string): Promise<string> {
     if (isCancellation(error)) throw error;
     return await giveUpMail.executeWithOptions({ summary: 'no server took it for days' }, [mailId]);
   }
+}
+
+/** reconcileWaitingMails: mails that wait without a workflow are started again; `schedule:reconcile-mails`, each minute. */
+export async function reconcileWaitingMails(): Promise<{ restarted: number; failed: number }> {
+  return await reconcileMails();
 }

@@ -23,20 +23,24 @@ export async function createNamespace(address = temporalAddress()): Promise<stri
   try {
     const day = { seconds: (24 * 3600) as unknown as never };
     await connection.workflowService.registerNamespace({ namespace, workflowExecutionRetentionPeriod: day });
-    const attributes = Object.fromEntries(searchAttributes.map((name) => [name, keyword]));
-    const add = () => connection.operatorService.addSearchAttributes({ namespace, searchAttributes: attributes });
-    // A new namespace is known to the whole server a moment after it was made.
-    for (let tries = 0; ; tries++) {
-      const failed = await add().then(
-        () => undefined,
-        (error: Error) => error,
-      );
-      if (!failed) return namespace;
-      if (tries === 100) throw failed;
-      await new Promise((resolve) => setTimeout(resolve, 100));
-    }
+    await addSearchAttributes(connection, namespace);
+    return namespace;
   } finally {
     await connection.close();
+  }
+}
+
+/** Tries until the server takes them: a new namespace is known to all of it a moment after it was made. */
+export async function addSearchAttributes(connection: Connection, namespace: string): Promise<void> {
+  const attributes = Object.fromEntries(searchAttributes.map((name) => [name, keyword]));
+  for (let tries = 0; ; tries++) {
+    try {
+      await connection.operatorService.addSearchAttributes({ namespace, searchAttributes: attributes });
+      return;
+    } catch (error) {
+      if (tries === 100) throw error;
+      await new Promise((resolve) => setTimeout(resolve, 100));
+    }
   }
 }
 

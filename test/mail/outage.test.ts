@@ -1,0 +1,101 @@
+/** A mail server that is away for an hour, an hour that is skipped. */
+import type { TestWorkflowEnvironment } from '@temporalio/testing';
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { systemClock } from '../../clock.ts';
+import { Mail } from '../../db/entities/mail.ts';
+import { queueMail } from '../../db/mail.ts';
+import { startMailCatcher } from '../../local/mail/catcher.ts';
+import { freePort } from '../../local/ports.ts';
+import { createWorld, type World } from '../api/world.ts';
+import { startSkippingEngine } from '../stack/time-skipping.ts';
+import { until } from '../stack/until.ts';
+import { startWorker } from '../stack/worker.ts';
+
+const count = process.env.FRONTAGE_LONG === '1' ? 500 : 25;
+
+let engine: TestWorkflowEnvironment;
+let lacking: string | undefined;
+let world: World;
+let worker: Awaited<ReturnType<typeof startWorker>>;
+let smtpPort: number;
+
+beforeAll(async () => {
+  try {
+    engine = await startSkippingEngine();
+  } catch (error) {
+    lacking = `no time-skipping engine: ${(error as Error).message.split('\n')[0]}`;
+    return;
+  }
+  smtpPort = await freePort();
+  world = await createWorld({
+    FRONTAGE_SMTP_URL: `smtp://127.0.0.1:${smtpPort}`,
+    TEMPORAL_ADDRESS: engine.address,
+  });
+  worker = await startWorker(world.deps);
+}, 240_000);
+beforeEach((context) => {
+  if (lacking) context.skip(lacking);
+});
+afterAll(async () => {
+  await worker?.close();
+  await world?.close();
+  await engine?.teardown();
+});
+
+test('with the mail server down for an hour each mail arrives, once, after it is back', async () => {
+  const addresses = Array.from({ length: count }, (_, at) => `guest-${at}@example.com`);
+  const em = world.deps.em();
+  const data = { hostname: 'x.sites.localhost', link: `${world.config.baseUrl}/invitations/x`, days: 14 };
+  const mails = addresses.map((to) => queueMail(em, world.deps, { kind: 'invitation', to, data }));
+  await em.flush();
+  const waiting = (line: { msg: string; mailId?: string }) => line.msg === 'a mail waits';
+  // Each has been tried and has failed before the hour begins.
+  await until(
+    () => new Set(world.logged.filter(waiting).map(({ mailId }) => mailId)),
+    ({ size }) => size === count,
+  );
+  const downAt = await engine.currentTimeMs();
+  await engine.sleep('1 hour');
+  expect(await engine.currentTimeMs()).toBeGreaterThanOrEqual(downAt + 3_600_000);
+  expect(await world.deps.em().count(Mail, { status: 'queued' })).toBe(count);
+  const tries = world.logged.filter(waiting).length;
+  // On a curve, and not every second.
+  expect(tries).toBeLessThan(20 * count);
+
+  const ports = { smtp: smtpPort, web: await freePort() };
+  const catcher = await startMailCatcher({ ports, clock: systemClock });
+  try {
+    // One by one: each wait lets the time run, and two that let it run at once are one too many for the engine.
+    for (const { id } of mails) await engine.client.workflow.getHandle(`mail:${id}`).result();
+    const arrived = catcher.messages().map(({ to }) => to[0]);
+    expect(arrived.toSorted()).toEqual(addresses.toSorted());
+    expect(await world.deps.em().count(Mail, { status: 'sent' })).toBe(count);
+    const ends = await Promise.all(
+      mails.map(({ id }) => world.deps.temporal.workflow.getHandle(`mail:${id}`).describe()),
+    );
+    const last = Math.max(...ends.map(({ closeTime }) => closeTime?.getTime() ?? Number.POSITIVE_INFINITY));
+    const minutes = (last - downAt) / 60_000 - 60;
+    console.info(`${count} mails, ${tries} tries in the hour, the last mail ${minutes.toFixed(1)} minutes after it`);
+    expect(minutes).toBeLessThan(16);
+  } finally {
+    await catcher.close();
+  }
+}, 240_000);
+
+test('a mail that no server takes for four days is given up, and says so', async () => {
+  const em = world.deps.em();
+  const data = { hostname: 'x.sites.localhost', link: `${world.config.baseUrl}/invitations/x`, days: 14 };
+  const { id } = queueMail(em, world.deps, { kind: 'invitation', to: 'nobody@example.com', data });
+  await em.flush();
+  await until(
+    () => world.logged.filter((line) => line.mailId === id),
+    ({ length }) => length > 0,
+  );
+  const result = await engine.client.workflow.getHandle(`mail:${id}`).result();
+  expect(result).toEqual({ status: 'failed' });
+  expect(await world.deps.em().findOneOrFail(Mail, { id })).toMatchObject({
+    status: 'failed',
+    sealed: null,
+    failure: 'no mail server took it for days',
+  });
+}, 240_000);

@@ -1,0 +1,48 @@
+/**
+ * A workflow engine whose time a test skips: Temporal's test server, which the SDK downloads; where it cannot, the same server from its
+ * Java archives, taken by name with Maven and kept beside the other tools.
+ */
+import { execFile } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { chmod, mkdir, mkdtemp, rename, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import type { Connection } from '@temporalio/client';
+import { TestWorkflowEnvironment } from '@temporalio/testing';
+import { cacheFolder } from '../../local/temporal-cli.ts';
+import { addSearchAttributes } from './worker.ts';
+
+const run = promisify(execFile);
+const kept = join(cacheFolder(), 'temporal-test-server-1.31.0');
+const list = join(import.meta.dirname, 'temporal-test-server.xml');
+
+/** Throws with the reason where neither way is open. */
+export async function startSkippingEngine(): Promise<TestWorkflowEnvironment> {
+  const engine = await downloaded().catch(async () => await withServer(await fromArchives()));
+  await addSearchAttributes(engine.connection as Connection, 'default');
+  return engine;
+}
+
+const downloaded = () => TestWorkflowEnvironment.createTimeSkipping();
+const withServer = (path: string) =>
+  TestWorkflowEnvironment.createTimeSkipping({ server: { executable: { type: 'existing-path', path } } });
+
+async function fromArchives(): Promise<string> {
+  const command = join(kept, 'server');
+  if (existsSync(command)) return command;
+  await mkdir(cacheFolder(), { recursive: true });
+  const folder = await mkdtemp(`${kept}-`);
+  try {
+    const lib = join(folder, 'lib');
+    await run('mvn', ['-q', '-f', list, 'dependency:copy-dependencies', `-DoutputDirectory=${lib}`], {
+      timeout: 180_000,
+    });
+    const java = `exec java -XX:TieredStopAtLevel=1 -Xmx256m -cp "$(dirname "$0")/lib/*" io.temporal.testserver.TestServer "$@"`;
+    await writeFile(join(folder, 'server'), `#!/bin/sh\n${java}\n`);
+    await chmod(join(folder, 'server'), 0o755);
+    await rename(folder, kept).catch(() => {});
+  } finally {
+    await rm(folder, { recursive: true, force: true });
+  }
+  return command;
+}
