@@ -21,12 +21,16 @@ export type Incoming = {
   [Symbol.asyncDispose](): Promise<void>;
 };
 
+const pieceBytes = 65_536;
+
 /** Takes a body in. Throws what `tooLarge` makes as soon as it is over `bytesMax`, and `invalid_input` when it breaks off. */
 export async function takeIn(
   { config }: Pick<Deps, 'config'>,
   body: Readable,
   { bytesMax, tooLarge }: { bytesMax: number; tooLarge(): AppError },
 ): Promise<Incoming> {
+  // It may break off before anyone reads it; whoever reads it then hears of it.
+  body.on('error', () => {});
   const file = await openNameless(join(config.dataDir, 'incoming'));
   const hash = createHash('sha256');
   let bytes = 0;
@@ -46,7 +50,7 @@ export async function takeIn(
   return {
     bytes,
     sha256: hash.digest('hex'),
-    read: () => file.createReadStream({ start: 0, autoClose: false }) as AsyncIterable<Buffer>,
+    read: () => readFrom(file, bytes),
     [Symbol.asyncDispose]: () => file.close(),
   };
 }
@@ -62,6 +66,15 @@ export async function keepBytes(
   await requireContent(repository, path, file.read());
   const oid = await requireRepositories(deps).writeBlob(siteId, repository, file.read());
   return { oid, sha256: file.sha256, bytes: file.bytes };
+}
+
+async function* readFrom(file: FileHandle, bytes: number): AsyncGenerator<Buffer> {
+  for (let position = 0; position < bytes; ) {
+    const { buffer, bytesRead } = await file.read({ buffer: Buffer.allocUnsafe(pieceBytes), position });
+    if (bytesRead === 0) throw new Error('a file that came in is shorter than it was');
+    position += bytesRead;
+    yield buffer.subarray(0, bytesRead);
+  }
 }
 
 async function openNameless(dir: string): Promise<FileHandle> {

@@ -93,35 +93,40 @@ async function* filesOf(request: FastifyRequest): AsyncGenerator<Part> {
   const parser = readParts(request);
   const parts: Part[] = [];
   let over = false;
-  let fault: unknown;
+  let fault: Error | undefined;
   let wake = () => {};
-  const tell = () => wake();
   parser.on('file', (_field, body, name) => {
     if (!name) return void body.resume();
+    body.on('error', () => {});
     parts.push({ name, body });
-    tell();
+    wake();
   });
   parser.on('finish', () => {
     over = true;
-    tell();
+    wake();
   });
-  for (const source of [parser, request.raw]) {
-    source.on('error', (error: unknown) => {
-      fault ??= error;
-      tell();
-    });
-  }
-  request.raw.on('aborted', () => {
-    fault ??= new Error('aborted');
-    tell();
+  let current: Part | undefined;
+  const breakOff = (error: Error) => {
+    fault ??= error;
+    // Whoever reads it would wait for ever.
+    for (const part of [current, ...parts]) part?.body.destroy(fault);
+    wake();
+  };
+  parser.on('error', (error) => breakOff(error as Error));
+  request.raw.once('close', () => {
+    if (!request.raw.complete) breakOff(new Error('the form broke off'));
   });
   fileOf(request).pipe(parser);
   for (;;) {
-    const part = parts.shift();
-    if (part) yield part;
-    else if (fault !== undefined) throw errors.invalid_input('The form could not be read to its end. Send it again.');
+    current = parts.shift();
+    if (current) yield current;
+    else if (fault) throw errors.invalid_input('The form could not be read to its end. Send it again.');
     else if (over) return;
-    else await new Promise<void>((resolve) => (wake = resolve));
+    else {
+      await new Promise<void>((resolve) => {
+        wake = resolve;
+      });
+    }
   }
 }
 

@@ -62,29 +62,34 @@ export async function formatFault(
   const extension = extensionOf(path);
   if (place === assets && isCredit(path)) return await creditFault(content);
   const head: Buffer[] = [];
-  const chunks = remembering(content, head);
+  const chunks = content[Symbol.asyncIterator]();
+  // However it comes in pieces, the same bytes are looked at.
+  while (bytesIn(head) < headBytesMax) {
+    const next = await chunks.next();
+    if (next.done) break;
+    head.push(next.value);
+  }
+  const whole = again(head, chunks);
   if (texts.includes(extension)) {
-    return (await isText(chunks)) ? undefined : wrongBytes(place, extension, head, 'are not text in UTF-8');
+    return (await isText(whole)) ? undefined : wrongBytes(place, extension, head, 'are not text in UTF-8');
   }
   if (extension === 'svg') {
-    const fault = await svgFault(chunks);
+    const fault = await svgFault(whole);
     if (fault?.kind === 'script') return running(fault.what);
     return fault && wrongBytes(place, extension, head, fault.what);
   }
-  const bytes = chunks[Symbol.asyncIterator]();
-  while (bytesIn(head) < headBytesMax && !(await bytes.next()).done);
   const found = await fileTypeFromBuffer(Buffer.concat(head));
   if (!found || formatOf(found.ext) !== formatOf(extension)) {
     return wrongBytes(place, extension, head, 'are of no format that is known');
   }
-  const fault = await structureFault(formatOf(found.ext), again(head, bytes));
+  const fault = await structureFault(formatOf(found.ext), whole);
   return fault === undefined ? undefined : unsound(extension, fault);
 }
 
 /** What was read of a file, then the rest of it. */
-async function* again(head: readonly Buffer[], rest: AsyncGenerator<Buffer>): AsyncGenerator<Buffer> {
-  yield* [...head];
-  yield* rest;
+async function* again(head: readonly Buffer[], rest: AsyncIterator<Buffer>): AsyncGenerator<Buffer> {
+  yield* head;
+  for (let next = await rest.next(); !next.done; next = await rest.next()) yield next.value;
 }
 
 function unsound(extension: string, fault: string): FormatFault {
@@ -106,14 +111,6 @@ async function creditFault(content: AsyncIterable<Buffer>): Promise<FormatFault 
 }
 
 const bytesIn = (chunks: readonly Buffer[]) => chunks.reduce((sum, chunk) => sum + chunk.length, 0);
-
-/** Keeps the first bytes of what passes through. */
-async function* remembering(content: AsyncIterable<Buffer>, head: Buffer[]): AsyncGenerator<Buffer> {
-  for await (const chunk of content) {
-    if (bytesIn(head) < headBytesMax) head.push(chunk);
-    yield chunk;
-  }
-}
 
 /** `otherwise` says what is wrong with the bytes where they are not of a format that has a name. */
 async function wrongBytes(

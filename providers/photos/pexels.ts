@@ -46,7 +46,8 @@ export function openPexels({
     },
     async file({ fileUrl }) {
       const answer = await ask(fileAddress(fileUrl, fileHosts), fileMs);
-      return Readable.fromWeb(answer.body as ReadableStream);
+      // One that breaks off before it is read is no fault of the process.
+      return Readable.fromWeb(answer.body as ReadableStream).on('error', () => {});
     },
     async thumb({ thumbUrl }) {
       const answer = await ask(fileAddress(thumbUrl, fileHosts), silenceMs);

@@ -54,6 +54,8 @@ export async function walkTiff(reader: ByteReader): Promise<Walked> {
       const bytes = ([0, 1, 1, 2, 4, 8, 1, 1, 2, 4, 8, 4, 8][u16(at + 2)] ?? 1) * u32(at + 4);
       if (bytes > 4 && u32(at + 8) + bytes > file.length) return broken;
     }
+    // Where the next directory stands closes this one.
+    u32(directory + 2 + u16(directory) * 12);
     return { width: value[256] ?? 0, height: value[257] ?? 0, frames: 1 };
   } catch {
     return broken;

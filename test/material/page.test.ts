@@ -1,0 +1,215 @@
+import { existsSync } from 'node:fs';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { scenes } from '../../providers/photos/offline.ts';
+import * as sample from '../git/samples.ts';
+import { createMaterial, type Material } from './world.ts';
+
+const executablePath = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'].find(existsSync);
+const offline = join(import.meta.dirname, '../../providers/photos/offline');
+const photos = Object.keys(scenes).map((name) => join(offline, `${name}.jpg`));
+
+let material: Material;
+let browser: Browser | undefined;
+let folder: string;
+beforeAll(async () => {
+  material = await createMaterial({ FRONTAGE_PHOTOS: 'offline' });
+  folder = await mkdtemp(join(tmpdir(), 'frontage-page-'));
+  if (executablePath) browser = await chromium.launch({ executablePath, args: ['--no-sandbox', '--disable-gpu'] });
+});
+afterAll(async () => {
+  await browser?.close();
+  await material.close();
+  await rm(folder, { recursive: true, force: true });
+});
+
+const file = async (name: string, bytes: Buffer) => {
+  await writeFile(join(folder, name), bytes);
+  return join(folder, name);
+};
+
+async function open(address: string, options: Parameters<Browser['newContext']>[0] = {}) {
+  const context = (await browser?.newContext(options)) as BrowserContext;
+  const page = await context.newPage();
+  const asked: string[] = [];
+  const faults: string[] = [];
+  page.on('request', (request) => asked.push(request.url()));
+  page.on('console', (line) => line.type() === 'error' && faults.push(line.text()));
+  page.on('pageerror', (error) => faults.push(String(error)));
+  const answer = await page.goto(address);
+  return { page, context, asked, faults, answer };
+}
+
+/** Drops files on the page as a hand does: the browser builds the event, the page takes it from there. */
+async function drop(page: Page, files: string[]): Promise<void> {
+  const contents = await Promise.all(
+    files.map(async (path) => [path.split('/').at(-1), (await readFile(path)).toString('base64')]),
+  );
+  await page.evaluate(`
+    const carried = new DataTransfer();
+    for (const [name, text] of ${JSON.stringify(contents)}) {
+      const bytes = Uint8Array.from(atob(text), (letter) => letter.charCodeAt(0));
+      carried.items.add(new File([bytes], name));
+    }
+    document.querySelector('#drop').dispatchEvent(
+      new DragEvent('drop', { dataTransfer: carried, bubbles: true, cancelable: true }));`);
+}
+
+describe.skipIf(!executablePath)('the page of an upload link', () => {
+  test('takes three photos that are dropped on it: they are in src/assets and in git', async () => {
+    const owner = await material.owner();
+    const link = await material.link(owner, owner.siteId, { max_files: 5 });
+    const { page, asked, faults } = await open(link.address);
+    await drop(page, photos.slice(0, 3));
+    await page.locator('#sent li.done').nth(2).waitFor();
+    expect(await page.locator('#left').textContent()).toBe('There is room for 2 photos.');
+    const files = await material.files(owner.siteId);
+    for (const name of ['bread', 'coffee', 'dunes']) expect(files.has(`src/assets/${name}.jpg`)).toBe(true);
+    expect((await material.log(owner.siteId)).filter((line) => line.includes('by an upload link'))).toHaveLength(3);
+    expect(asked.filter((url) => !url.startsWith(material.url) && !url.startsWith('data:'))).toEqual([]);
+    expect(faults).toEqual([]);
+  });
+
+  test('says in plain words why a renamed program is not taken, and takes the photo beside it', async () => {
+    const owner = await material.owner();
+    const link = await material.link(owner, owner.siteId);
+    const { page } = await open(link.address);
+    await page.setInputFiles('#files', [await file('holiday.jpg', sample.exe), photos[3] ?? '']);
+    const refused = page.locator('#sent li.refused');
+    await refused.waitFor();
+    expect(await refused.innerText()).toContain('holiday.jpg\nThis is a program, not a photo, whatever its name says.');
+    await page.locator('#sent li.done').waitFor();
+  });
+
+  test('refuses a file over the cap before it is sent, and closes when it is full', async () => {
+    const owner = await material.owner();
+    const link = await material.link(owner, owner.siteId, { max_files: 1, max_file_bytes: 5000 });
+    const { page } = await open(link.address);
+    await page.setInputFiles('#files', [
+      await file('large.png', sample.pngOf(1, 1, sample.pngPart('teXt', Buffer.alloc(6000)))),
+    ]);
+    await page.getByText('This file is larger than 4 KB, the most this page takes.').waitFor();
+    await page.setInputFiles('#files', [await file('small.png', sample.png)]);
+    await page.getByText('That was the last one this page had room for.').waitFor();
+    expect(await page.locator('#sending').isVisible()).toBe(false);
+    const again = await open(link.address);
+    expect(again.answer?.status()).toBe(402);
+    expect(await again.page.locator('h1').textContent()).toBe('All photos are in');
+  });
+
+  test('offers the camera on a phone, and a bar for each file', async () => {
+    const owner = await material.owner();
+    const link = await material.link(owner, owner.siteId);
+    const { page } = await open(link.address, {
+      viewport: { width: 390, height: 844 },
+      hasTouch: true,
+      isMobile: true,
+    });
+    expect(await page.locator('#camera').isVisible()).toBe(true);
+    expect(await page.locator('#camera input').getAttribute('capture')).toBe('environment');
+    await page.setInputFiles('#camera input', photos.slice(0, 1));
+    await page.locator('#sent li.done progress').waitFor();
+    expect(await page.evaluate('document.documentElement.scrollWidth <= innerWidth')).toBe(true);
+  });
+
+  test('lets a broken connection be tried again, and stores the photo once', async () => {
+    const owner = await material.owner();
+    const link = await material.link(owner, owner.siteId, { max_files: 2 });
+    const { page, context } = await open(link.address);
+    await context.setOffline(true);
+    await page.setInputFiles('#files', photos.slice(0, 1));
+    await page.getByText('The connection broke before all of it was sent.').waitFor();
+    await context.setOffline(false);
+    await page.getByRole('button', { name: 'Send it again' }).click();
+    await page.locator('#sent li.done').waitFor();
+    expect(await page.locator('#left').textContent()).toBe('There is room for one more photo.');
+  });
+
+  test('works where no script runs, as a plain form', async () => {
+    const owner = await material.owner();
+    const link = await material.link(owner, owner.siteId, { max_files: 2 });
+    const { page } = await open(link.address, { javaScriptEnabled: false });
+    await page.setInputFiles('#files', [
+      photos[0] ?? '',
+      await file('menu.pdf', sample.pdf),
+      photos[1] ?? '',
+      photos[2] ?? '',
+    ]);
+    await page.getByRole('button', { name: 'Send' }).click();
+    await page.locator('.sent li').nth(3).waitFor();
+    expect(await page.locator('.sent li.done strong').allTextContents()).toEqual(['bread.jpg', 'coffee.jpg']);
+    expect(await page.locator('.sent li.refused').allInnerTexts()).toEqual([
+      expect.stringMatching(/^menu.pdf\nThis is a document/),
+      expect.stringMatching(/^dunes.jpg\nThis link has taken all the photos/),
+    ]);
+    const files = await material.files(owner.siteId);
+    expect(['bread', 'coffee', 'dunes'].map((name) => files.has(`src/assets/${name}.jpg`))).toEqual([
+      true,
+      true,
+      false,
+    ]);
+  });
+
+  test('runs no script of a file that it took: neither from our host nor in the page', async () => {
+    const owner = await material.owner();
+    const link = await material.link(owner, owner.siteId);
+    const name = '<img src=x onerror=alert(1)>.png';
+    const { page } = await open(link.address);
+    let alerts = 0;
+    page.on('dialog', (dialog) => {
+      alerts += 1;
+      return dialog.dismiss();
+    });
+    await page.setInputFiles('#files', { name, mimeType: 'image/png', buffer: sample.png });
+    await page.locator('#sent li.done').waitFor();
+    expect(await page.locator('#sent strong').textContent()).toBe(name);
+    expect(await page.locator('#sent img').count()).toBe(0);
+    expect(alerts).toBe(0);
+  });
+});
+
+test('the page may run its own script alone, speak to its own host alone, and stand in no frame', async () => {
+  const owner = await material.owner();
+  const link = await material.link(owner, owner.siteId);
+  const answer = await fetch(link.address);
+  const policy = answer.headers.get('content-security-policy') ?? '';
+  expect(policy).toContain("default-src 'none'");
+  expect(policy).toMatch(/script-src 'sha256-[^']+'(;|$)/);
+  expect(policy).toContain("connect-src 'self'");
+  expect(policy).toContain("frame-ancestors 'none'");
+  expect(policy).not.toMatch(/unsafe|\*|https?:/);
+  expect(answer.headers.get('referrer-policy')).toMatch(/^(no-referrer|same-origin)$/);
+  expect(answer.headers.get('cache-control')).toBe('no-store');
+});
+
+test.each([
+  ['of no link', 'fru_unknown', 404, 'No page at this address'],
+  ['of nothing like a link', '%3Cscript%3E', 404, 'No page at this address'],
+])('the page %s says so', async (_what, secret, status, title) => {
+  const answer = await fetch(`${material.url}/u/${secret}`);
+  expect(answer.status).toBe(status);
+  expect(await answer.text()).toContain(`<h1>${title}</h1>`);
+});
+
+test('a form that breaks off, or is none, is told so and leaves nothing', async () => {
+  const owner = await material.owner();
+  const link = await material.link(owner, owner.siteId);
+  const before = await material.objects(owner.siteId);
+  const head = '--x\r\ncontent-disposition: form-data; name="file"; filename="a.png"\r\n\r\n';
+  for (const body of [head, `${head}half of it`, 'no form at all', '']) {
+    const headers = { 'content-type': 'multipart/form-data; boundary=x' };
+    const answer = await fetch(link.address, { method: 'POST', headers, body });
+    expect([200, 400]).toContain(answer.status);
+  }
+  const none = await fetch(link.address, {
+    method: 'POST',
+    headers: { 'content-type': 'multipart/form-data' },
+    body: 'x',
+  });
+  expect(none.status).toBe(400);
+  expect(await material.objects(owner.siteId)).toEqual(before);
+  expect(material.unexpected()).toEqual([]);
+});
