@@ -52,6 +52,21 @@ describe('a body is never read as a request', () => {
     }
   });
 
+  test.each([
+    ['a length', `Content-Length: ${smuggled.length}\r\n\r\n`, smuggled],
+    ['chunks', 'Transfer-Encoding: chunked\r\n\r\n', `${smuggled.length.toString(16)}\r\n${smuggled}\r\n0\r\n\r\n`],
+  ])('%s, and the body when the head was answered', async (_how, rest, body) => {
+    const socket = connect(port, '127.0.0.1', () => socket.write(`GET / HTTP/1.1\r\n${shop}${rest}`));
+    socket.on('error', () => {});
+    let got = '';
+    socket.on('data', (chunk) => (got += chunk.toString()));
+    await once(socket, 'data');
+    socket.write(body);
+    await once(socket, 'close');
+    expect(got.match(/HTTP\/1\.1 \d/g)).toHaveLength(1);
+    expect(got).not.toContain('<title>About</title>');
+  });
+
   test('also on a connection that was answered before', async () => {
     const first = `GET /blog/ HTTP/1.1\r\n${shop}\r\n`;
     const socket = connect(port, '127.0.0.1', () => socket.write(first));
