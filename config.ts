@@ -52,6 +52,10 @@ const schema = z.object({
   FRONTAGE_QUEUES: list.pipe(z.array(z.enum(['platform', 'builds'])).min(1)).default(['platform', 'builds']),
   /** Builds that one worker runs at the same time. */
   FRONTAGE_BUILD_SLOTS: z.coerce.number().int().min(1).max(64).default(2),
+  /** Sandboxes that one worker keeps started ahead; empty for as many as its slots and the memory of the engine's machine allow. */
+  FRONTAGE_WARM_SANDBOXES: z
+    .union([z.literal('').transform(() => undefined), z.coerce.number().int().min(0).max(64)])
+    .optional(),
   FRONTAGE_SANDBOX: z.enum(['auto', 'docker', 'bubblewrap', 'off', 'none-run-builds-unprotected']).default('auto'),
   /** Socket of the container engine; empty for the engine's own default. */
   DOCKER_HOST: z.string().default(''),
@@ -123,6 +127,7 @@ export function readConfig(env: NodeJS.ProcessEnv = process.env) {
     temporal: { address: e.TEMPORAL_ADDRESS, namespace: e.TEMPORAL_NAMESPACE, uiUrl: e.TEMPORAL_UI_URL },
     queues: e.FRONTAGE_QUEUES,
     buildSlots: e.FRONTAGE_BUILD_SLOTS,
+    warmSandboxes: e.FRONTAGE_WARM_SANDBOXES,
     sandbox: e.FRONTAGE_SANDBOX,
     dockerHost: e.DOCKER_HOST,
     repositoriesDir: repositories === undefined ? undefined : resolve(repositories),

@@ -3,7 +3,7 @@ import { Context } from '@temporalio/activity';
 import { ApplicationFailure } from '@temporalio/common';
 import { claimBuild, goLive, settle, type Turn } from '../db/deployments.ts';
 import { Deployment } from '../db/entities/deployment.ts';
-import { isSettled } from '../db/states.ts';
+import { type DeploymentStatus, isSettled } from '../db/states.ts';
 import { AppError, catalog, type ErrorCode, errors } from '../errors.ts';
 import type { BuilderDeps, PlatformDeps } from './index.ts';
 import { buildDeployment } from './publishing/build.ts';
@@ -13,7 +13,7 @@ import { snapshotName, writeSnapshot } from './publishing/snapshot.ts';
 export function publishingActivities(deps: PlatformDeps) {
   const { clock } = deps;
 
-  async function statusOf(deploymentId: string): Promise<string> {
+  async function statusOf(deploymentId: string): Promise<DeploymentStatus> {
     return (await deps.em().findOneOrFail(Deployment, { id: deploymentId })).status;
   }
 
@@ -41,6 +41,8 @@ export function publishingActivities(deps: PlatformDeps) {
             context.cancellationSignal,
           );
         });
+        // Its publish may have ended meanwhile, and with it what would remove this.
+        if (isSettled(await statusOf(deploymentId))) await deps.store.scratch.remove(snapshotName(deploymentId));
       } finally {
         clearInterval(beat);
       }

@@ -90,5 +90,8 @@ export function reconcilingActivities(deps: PlatformDeps) {
       const uploads = await sweepUploads(em, now);
       return sent + ended + requests + signIns + uploads;
     },
+
+    /** Deletes what killed processes left in the store, and caches that nobody asked for in a month. Answers how many files went. */
+    sweepFiles: (): Promise<number> => deps.store.sweep(),
   };
 }

@@ -32,6 +32,8 @@ export type AcceptedPublish = {
   siteId: string;
   kind: Extract<DeploymentKind, 'site' | 'posts'>;
   createdBy: string;
+  /** Whether it is built without what earlier builds of the site left. */
+  anew?: boolean;
   /** Read under the site's lock, so that a later ticket never carries an earlier head. */
   pin: (site: Site) => Promise<Pinned>;
   /** Throws where the owner has no room for one more. Asked under the lock of the owner's account, so that calls at once are counted. */
@@ -73,6 +75,7 @@ export async function acceptPublish(
       sourceCommit,
       contentCommit,
       siteUrl,
+      anew: publish.anew ?? false,
       createdBy: tx.getReference(Account, publish.createdBy),
       createdAt: clock.now(),
     });

@@ -1,15 +1,16 @@
 /**
  * The image that builds run in: a root file system of this machine's own parts, kept in `<dataDir>/sandbox/<id>`.
  *
- *   opt/frontage/   package.json, package-lock.json, node_modules (the frozen packages of every site), runner/
+ *   opt/frontage/   package.json, package-lock.json, node_modules (the frozen packages of every site), runner/, rehearsal/
  *   usr/bin/node, lib/…, etc/…   on Linux, where the folder is a whole root file system
  *
  * The id is a hash of everything the image is made from, so a change makes a new one and no change is instant.
  */
 import { execFile } from 'node:child_process';
 import { createHash } from 'node:crypto';
+import { readdirSync } from 'node:fs';
 import { access, cp, mkdir, mkdtemp, readdir, readFile, rename, rm, stat } from 'node:fs/promises';
-import { basename, join } from 'node:path';
+import { basename, join, relative } from 'node:path';
 import { promisify } from 'node:util';
 import { addSystem, nodeBinary } from './system.ts';
 
@@ -20,17 +21,12 @@ const abandonedAfterMs = 3_600_000;
 /** Takes one line for people who wait. */
 export type Progress = (line: string) => void;
 
+const own = ['package.json', 'package-lock.json'];
+const folders = ['runner', 'rehearsal'];
+
 /** What goes into the image, by its path in this folder. */
-export const imageParts = [
-  'package.json',
-  'package-lock.json',
-  'runner/package.json',
-  'runner/package-lock.json',
-  'runner/supervisor.mjs',
-  'runner/source.mjs',
-  'runner/build.mjs',
-  'runner/failure.mjs',
-];
+export const imageParts = [...own, ...folders.flatMap(listFiles)];
+
 /** What a sandbox runs. By SIGUSR1 site code could let it be debugged, and give it orders. */
 export const runnerCommand = ['node', '--disable-sigusr1', '/opt/frontage/runner/supervisor.mjs'];
 const makers = ['image.ts', 'system.ts', 'Dockerfile'];
@@ -104,6 +100,12 @@ async function removeAbandoned(parent: string, mine: string): Promise<void> {
     const found = await stat(path).catch(() => undefined);
     if (found && now - found.mtimeMs > abandonedAfterMs) await rm(path, { recursive: true, force: true });
   }
+}
+
+function listFiles(folder: string): string[] {
+  const items = readdirSync(join(here, folder), { recursive: true, withFileTypes: true });
+  const files = items.filter((item) => item.isFile()).map((item) => relative(here, join(item.parentPath, item.name)));
+  return files.filter((path) => !path.includes('node_modules')).sort();
 }
 
 async function exists(path: string): Promise<boolean> {

@@ -9,6 +9,7 @@ import {
   type WorkerOptions,
 } from '@temporalio/worker';
 import { createBuildActivities, createPlatformActivities } from '../activities/index.ts';
+import { buildLimits } from '../activities/publishing/build.ts';
 import { type Config, readConfig } from '../config.ts';
 import { announceBuilder, keepAnnouncing } from '../db/capacity.ts';
 import { startRelay } from '../db/outbox.ts';
@@ -109,15 +110,14 @@ async function untilAnswered<T>(act: () => Promise<T>): Promise<T> {
   }
 }
 
-function openBuildSandbox(
-  { sandbox, dataDir, dockerHost, secret }: Config,
-  { log }: Deps,
-): Promise<Sandbox | undefined> {
+function openBuildSandbox(config: Config, { log }: Deps): Promise<Sandbox | undefined> {
+  const { sandbox, dataDir, dockerHost, secret, warmSandboxes, buildSlots } = config;
   return openSandbox({
     mode: sandbox,
     dataDir,
     dockerHost,
     owner: createHash('sha256').update(`sandbox owner ${secret}`).digest('hex').slice(0, 16),
+    warm: { count: warmSandboxes, slots: buildSlots, limits: buildLimits(config) },
     log: { info: (text) => log.info(text), warn: (text) => log.warn(text) },
     onProgress: (line) => log.info(line),
   });

@@ -8,7 +8,7 @@ import { proxyActivities } from '@temporalio/workflow';
 import type { Activities } from '../activities/index.ts';
 import * as policies from './policies.ts';
 
-const { reconcileDeployments, sweepRows } = proxyActivities<Activities>({
+const { reconcileDeployments, sweepRows, sweepFiles } = proxyActivities<Activities>({
   ...policies.quick,
   retry: { maximumAttempts: 3 },
 });
@@ -23,9 +23,9 @@ export async function reconcile(): Promise<{ restarted: number; failed: number }
   return await reconcileDeployments();
 }
 
-/** sweep: what is past its time is deleted (sent outbox entries, credentials); `schedule:sweep`, hourly. */
-export async function sweep(): Promise<{ rows: number }> {
-  return { rows: await sweepRows() };
+/** sweep: what is past its time is deleted (sent outbox entries, credentials, what kills left in the store); `schedule:sweep`, hourly. */
+export async function sweep(): Promise<{ rows: number; files: number }> {
+  return { rows: await sweepRows(), files: await sweepFiles() };
 }
 
 /** sweepOrphans: builds that a killed worker left are removed from the engine; `schedule:sweep-orphans`, each two minutes. */

@@ -1,25 +1,26 @@
-/** The build of one deployment: snapshot in, log to the rows, output to the store, manifest on the row. */
-
-import type { Readable } from 'node:stream';
+/** The build of one deployment: snapshot in, log to the rows, output to the store, and then live. */
 import { Context } from '@temporalio/activity';
 import { ApplicationFailure } from '@temporalio/common';
-import { appendLog, clearLog } from '../../db/build-log.ts';
+import type { Config } from '../../config.ts';
+import { goLive } from '../../db/deployments.ts';
 import { Deployment } from '../../db/entities/deployment.ts';
 import { isSettled } from '../../db/states.ts';
 import { AppError } from '../../errors.ts';
 import { type ManifestFile, renderManifest } from '../../providers/manifest.ts';
-import { isCompressible } from '../../providers/media-types.ts';
 import { redirectsFile, requireUsableRedirects } from '../../providers/redirects/file.ts';
-import type { BuildLimits } from '../../providers/sandbox/sandbox.ts';
+import type { BuildLimits, BuildRequest, BuildTimes } from '../../providers/sandbox/sandbox.ts';
 import type { BuilderDeps } from '../index.ts';
+import { type LogWriter, openLogWriter } from './build-log.ts';
+import { heldFiles, openOutputTaker } from './output.ts';
 import { snapshotName } from './snapshot.ts';
 
-const logFlushMs = 200;
-
-/** Builds, unless the deployment has ended meanwhile. Fails with a code of the catalog where the site is at fault. */
+/**
+ * Builds and puts live, unless the deployment has ended meanwhile. Fails with a code of the catalog where the site is at fault. Visitors
+ * wait for nothing that can be done after: the caches, the sandbox's end, and the workflow's next step, which finds all done.
+ */
 export async function buildDeployment(deps: BuilderDeps, deploymentId: string): Promise<void> {
   const context = Context.current();
-  const deployment = await deps.em().findOneOrFail(Deployment, { id: deploymentId });
+  const deployment = await deps.em().findOneOrFail(Deployment, { id: deploymentId }, { populate: ['site'] });
   if (isSettled(deployment.status)) return;
   const source = await deps.store.scratch.read(snapshotName(deploymentId));
   if (!source) throw new Error('the snapshot is not in the store');
@@ -30,25 +31,19 @@ export async function buildDeployment(deps: BuilderDeps, deploymentId: string): 
     source.destroy();
     throw error;
   });
-  const files: ManifestFile[] = [];
   try {
     const outcome = await deps.sandbox.build({
       deploymentId,
       attempt: context.info.attempt,
       source,
       siteUrl: deployment.siteUrl,
-      limits: buildLimits(deps),
+      limits: buildLimits(deps.config),
       signal: context.cancellationSignal,
       onLog: log.write,
-      onFile: async (file) => {
-        if (files.length === 0) await setStoring(deps, deploymentId);
-        files.push(await storeFile(deps, file));
-      },
+      ...takeOutput(deps, deployment, log),
+      ...(await siteCache(deps, deployment)),
     });
-    await log.close();
     if (outcome.status === 'failed') throw ApplicationFailure.nonRetryable(outcome.message, outcome.code);
-    await checkRedirects(deps, deployment, files);
-    await keepManifest(deps, deploymentId, files);
   } finally {
     clearInterval(beat);
     source.destroy();
@@ -56,10 +51,56 @@ export async function buildDeployment(deps: BuilderDeps, deploymentId: string): 
   }
 }
 
-async function storeFile(deps: BuilderDeps, file: { path: string; content: Readable }): Promise<ManifestFile> {
-  const { sha256, bytes, encodings } = await deps.store.put(file.content, { compress: isCompressible(file.path) });
-  const variants = encodings.filter((encoding) => encoding !== 'identity');
-  return { path: file.path, sha256, bytes, ...(variants.length ? { encodings: variants } : {}) };
+function takeOutput(
+  deps: BuilderDeps,
+  deployment: Deployment,
+  log: LogWriter,
+): Pick<BuildRequest, 'held' | 'onFile' | 'onHeld' | 'onBuilt'> {
+  const held = heldFiles(deps, deployment.site.liveDeploymentId ?? null);
+  const output = openOutputTaker(deps.store, held);
+  let storing: Promise<void> | undefined;
+  const from = performance.now();
+  const offered = held.then((files) => new Map([...files].map(([sha256, { bytes }]) => [sha256, bytes])));
+  offered.catch(() => {}); // A build that ends before it asks has another reason.
+  return {
+    held: offered,
+    onHeld: output.onHeld,
+    async onFile(file) {
+      storing ??= setStoring(deps, deployment.id);
+      await output.onFile(file);
+    },
+    async onBuilt(ms) {
+      const built = performance.now();
+      const files = await output.all();
+      await checkRedirects(deps, deployment, files);
+      await Promise.all([keepManifest(deps, deployment.id, files, storing), log.close()]);
+      const stored = performance.now();
+      await goLive(deps.em(), deps.clock, deployment.id);
+      const all = { ...ms, sandbox: built - from, store: stored - built, live: performance.now() - stored };
+      deps.log.info({ deploymentId: deployment.id, ms: rounded(all) }, 'built');
+    },
+  };
+}
+
+function rounded(ms: BuildTimes): BuildTimes {
+  return Object.fromEntries(Object.entries(ms).map(([step, time]) => [step, Math.round(time)]));
+}
+
+/**
+ * What earlier builds of this very site left for its next one, kept when a version goes live and never before. It came out of site code
+ * and goes back to code of the same site; only a publish that asks for a build anew does without.
+ */
+async function siteCache(deps: BuilderDeps, deployment: Deployment): Promise<Pick<BuildRequest, 'cache' | 'onCache'>> {
+  const { caches } = deps.store;
+  const name = `${deployment.site.id}.${deps.sandbox.image}.tar`;
+  const cache = deployment.anew ? undefined : await caches.read(name);
+  return {
+    ...(cache ? { cache } : {}),
+    async onCache(content) {
+      const { status } = await deps.em().findOneOrFail(Deployment, { id: deployment.id });
+      if (status === 'live') await caches.put(name, content);
+    },
+  };
 }
 
 /** What the site would send its visitors to is its own fault, as a page that does not build. */
@@ -77,9 +118,14 @@ async function setStoring(deps: BuilderDeps, deploymentId: string): Promise<void
     .execute(`update deployment set status = 'storing' where id = ? and status = 'building'`, [deploymentId]);
 }
 
-async function keepManifest(deps: BuilderDeps, deploymentId: string, files: ManifestFile[]): Promise<void> {
+async function keepManifest(
+  deps: BuilderDeps,
+  deploymentId: string,
+  files: ManifestFile[],
+  storing: Promise<void> | undefined,
+): Promise<void> {
   const manifest = await deps.store.put(renderManifest(files));
-  await deps.store.flush();
+  await Promise.all([deps.store.flush(), storing]);
   const totalBytes = files.reduce((sum, file) => sum + file.bytes, 0);
   await deps
     .em()
@@ -89,8 +135,8 @@ async function keepManifest(deps: BuilderDeps, deploymentId: string, files: Mani
     );
 }
 
-function buildLimits({ config }: BuilderDeps): BuildLimits {
-  const { build_seconds, site_bytes, site_files, file_bytes } = config.limits;
+export function buildLimits({ limits }: Config): BuildLimits {
+  const { build_seconds, site_bytes, site_files, file_bytes } = limits;
   return {
     timeoutMs: build_seconds * 1000,
     memoryBytes: 2 * 1024 ** 3,
@@ -100,35 +146,5 @@ function buildLimits({ config }: BuilderDeps): BuildLimits {
     outputBytesMax: site_bytes,
     outputFilesMax: site_files,
     fileBytesMax: file_bytes,
-  };
-}
-
-/** Gathers what is printed and writes it a few times a second, in order. */
-async function openLogWriter(deps: BuilderDeps, deploymentId: string, attempt: number) {
-  const em = deps.em();
-  await clearLog(em, deploymentId);
-  let pending = attempt > 1 ? 'The machine that built this site went away; the build begins again.\n' : '';
-  // Each attempt counts on from where no earlier one can be, so that followers miss nothing.
-  let seq = (attempt - 1) * 1_000_000;
-  let writing = Promise.resolve();
-  const flush = () => {
-    if (!pending) return;
-    const text = pending;
-    pending = '';
-    const at = seq++;
-    writing = writing
-      .then(() => appendLog(em, deploymentId, at, text))
-      .catch((error) => deps.log.warn({ err: error, deploymentId }, 'a piece of the build log is lost'));
-  };
-  const timer = setInterval(flush, logFlushMs);
-  return {
-    write(text: string) {
-      pending += text;
-    },
-    async close() {
-      clearInterval(timer);
-      flush();
-      await writing;
-    },
   };
 }

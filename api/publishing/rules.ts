@@ -40,6 +40,7 @@ export async function publish(
     id,
     siteId,
     kind: scope,
+    anew,
     createdBy: actor.accountId,
     pin: (locked) => pinned(deps, locked, scope, live),
     requireRoom: (tx, locked) => requirePublishRoom(tx, deps, locked),

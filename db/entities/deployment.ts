@@ -21,6 +21,8 @@ export const Deployment = defineEntity({
     contentCommit: p.text().nullable(),
     /** Identity of the build image, from the start of the build. */
     image: p.text().nullable(),
+    /** Whether it is built without what earlier builds of the site left. */
+    anew: p.boolean().default(false),
     /** The address that the pages were built for. */
     siteUrl: p.text(),
     /** Where this one was overtaken, the publish or restore that won. */

@@ -1,15 +1,25 @@
 /** Builds in containers of an engine that speaks the Docker API: one container, one site, then it is removed. */
+import { randomBytes } from 'node:crypto';
+import { once } from 'node:events';
 import { type Duplex, PassThrough } from 'node:stream';
 import type Docker from 'dockerode';
 import { makeDockerImage } from '../../sandbox/docker-image.ts';
 import { type Progress, runnerCommand } from '../../sandbox/image.ts';
 import { demultiplex } from './demultiplex.ts';
 import { type Box, runBuild } from './run.ts';
-import type { BuildLimits, BuildRequest, Sandbox } from './sandbox.ts';
+import type { BuildRequest, Sandbox } from './sandbox.ts';
+import { type BoxLimits, keepWarm, type WarmOptions } from './warm.ts';
 
-const labels = { deployment: 'frontage.deployment', attempt: 'frontage.attempt', owner: 'frontage.owner' };
+/**
+ * A container's name says whose it is: `frontage.<owner>.<deployment>.<random>`, with `warm` in the place of the deployment while it
+ * waits. A name can change when a waiting one is taken; a label could not.
+ */
+const ownerLabel = 'frontage.owner';
+const waits = 'warm';
 const inodesMax = 400_000;
 const lastAnswerMs = 2_000;
+const shares = { waiting: 128, building: 1024 };
+const warmUpMs = 180_000;
 
 export type DockerSandboxOptions = {
   docker: Docker;
@@ -17,40 +27,81 @@ export type DockerSandboxOptions = {
   /** Stable id of this installation: two on one engine never touch each other's containers. */
   owner: string;
   onProgress: Progress;
+  /** Containers to keep started ahead; none by default. */
+  warm?: WarmOptions | undefined;
 };
 
+type ContainerBox = Box & { container: Docker.Container };
+
 /** Makes the image where the engine lacks it, and answers a sandbox of containers. */
-export async function openDockerSandbox({
-  docker,
-  dataDir,
-  owner,
-  onProgress,
-}: DockerSandboxOptions): Promise<Sandbox> {
+export async function openDockerSandbox(options: DockerSandboxOptions): Promise<Sandbox> {
+  const { docker, dataDir, owner, onProgress } = options;
   const image = await makeDockerImage(docker, dataDir, onProgress);
+  const newName = (what: string) => `frontage.${owner}.${what}.${randomBytes(6).toString('hex')}`;
+  const list = async () => {
+    const found = await docker.listContainers({ all: true, filters: { label: [`${ownerLabel}=${owner}`] } });
+    return found.map(({ Id, Names, State }) => ({
+      container: docker.getContainer(Id),
+      for: Names[0]?.split('.')[2] ?? '',
+      isRunning: State === 'running',
+    }));
+  };
+  const warm = options.warm && keepWarm(options.warm, (limits, signal) => warmUp(newName(waits), limits, signal));
+
+  function open(name: string, limits: BoxLimits, isAhead: boolean) {
+    return openBox(docker, { name, ...describeContainer(image.tag, owner, limits, isAhead) });
+  }
+
+  async function warmUp(name: string, limits: BoxLimits, signal: AbortSignal): Promise<ContainerBox> {
+    const box = await open(name, limits, true);
+    const ended = AbortSignal.any([signal, AbortSignal.timeout(warmUpMs)]);
+    try {
+      await once(box.stdout, 'readable', { signal: ended });
+      if (box.stdout.read(1) === null) throw new Error('its rehearsal failed.');
+      await box.container.update({ CpuShares: shares.building });
+      return box;
+    } catch (error) {
+      await box.kill();
+      throw error;
+    }
+  }
+
+  /** A box that waits, now of this deployment; none where it has ended under our hands. */
+  async function takeWarm(name: string, limits: BoxLimits): Promise<ContainerBox | undefined> {
+    const box = warm?.take(limits);
+    return box?.container.rename({ name }).then(
+      () => box,
+      () => box.kill().then(() => undefined),
+    );
+  }
 
   async function build(request: BuildRequest) {
     request.signal.throwIfAborted();
-    await removeContainers(docker, [`${labels.owner}=${owner}`, `${labels.deployment}=${request.deploymentId}`]);
-    return runBuild(request, () => openBox(docker, image.tag, owner, request));
+    const name = newName(request.deploymentId);
+    for (const found of await list()) if (found.for === request.deploymentId) await removeContainer(found.container);
+    return runBuild(
+      request,
+      async () => (await takeWarm(name, request.limits)) ?? (await open(name, request.limits, false)),
+    );
   }
 
+  /** One that waits ends with the worker that holds its stdin; a running one is another worker's. */
   async function sweep(isRunning: (deploymentId: string) => Promise<boolean>) {
     let removed = 0;
-    const found = await docker.listContainers({ all: true, filters: { label: [`${labels.owner}=${owner}`] } });
-    for (const { Id, Labels } of found) {
-      if (await isRunning(Labels[labels.deployment] ?? '')) continue;
-      await removeContainer(docker.getContainer(Id));
+    for (const found of await list()) {
+      if (found.for === waits ? found.isRunning : await isRunning(found.for)) continue;
+      await removeContainer(found.container);
       removed += 1;
     }
     return removed;
   }
 
-  return { kind: 'docker', image: image.id, build, sweep, close: async () => {} };
+  return { kind: 'docker', image: image.id, build, sweep, close: async () => warm?.close() };
 }
 
 /** Create, attach, start, wait: no byte can be missed, and without auto-remove no exit either. */
-async function openBox(docker: Docker, tag: string, owner: string, request: BuildRequest): Promise<Box> {
-  const container = await docker.createContainer(describeContainer(tag, owner, request));
+async function openBox(docker: Docker, options: Docker.ContainerCreateOptions): Promise<ContainerBox> {
+  const container = await docker.createContainer(options);
   try {
     const wire = (await container.attach({
       stream: true,
@@ -63,7 +114,7 @@ async function openBox(docker: Docker, tag: string, owner: string, request: Buil
     const stderr = new PassThrough();
     demultiplex(wire, stdout, stderr);
     await container.start();
-    return { stdin: wire, stdout, stderr, exited: readExit(container, wire), kill: killer(container, wire) };
+    return { container, stdin: wire, stdout, stderr, exited: readExit(container, wire), kill: killer(container, wire) };
   } catch (error) {
     await removeContainer(container);
     throw error;
@@ -95,11 +146,6 @@ async function readExit(container: Docker.Container, wire: Duplex) {
   return { code, outOfMemory: state?.OOMKilled === true };
 }
 
-async function removeContainers(docker: Docker, label: string[]): Promise<void> {
-  const found = await docker.listContainers({ all: true, filters: { label } });
-  await Promise.all(found.map(({ Id }) => removeContainer(docker.getContainer(Id))));
-}
-
 /** Removing kills. Gone already, or being removed by another, is as good. */
 async function removeContainer(container: Docker.Container): Promise<void> {
   await container.remove({ force: true, v: true }).catch((error: { statusCode?: number }) => {
@@ -107,15 +153,16 @@ async function removeContainer(container: Docker.Container): Promise<void> {
   });
 }
 
-function describeContainer(image: string, owner: string, request: BuildRequest): Docker.ContainerCreateOptions {
+function describeContainer(
+  image: string,
+  owner: string,
+  limits: BoxLimits,
+  isAhead: boolean,
+): Docker.ContainerCreateOptions {
   return {
     Image: image,
-    Labels: {
-      [labels.owner]: owner,
-      [labels.deployment]: request.deploymentId,
-      [labels.attempt]: String(request.attempt),
-    },
-    Cmd: runnerCommand,
+    Labels: { [ownerLabel]: owner },
+    Cmd: [...runnerCommand, ...(isAhead ? ['rehearse'] : [])],
     User: '10001:10001',
     WorkingDir: '/site',
     OpenStdin: true,
@@ -126,11 +173,12 @@ function describeContainer(image: string, owner: string, request: BuildRequest):
     Tty: false,
     // Same lo-only namespace as network "none", and the engine starts it 0.1 s sooner.
     NetworkDisabled: true,
-    HostConfig: confine(request.limits),
+    // What is done ahead takes only time that nobody else wants.
+    HostConfig: { ...confine(limits), CpuShares: isAhead ? shares.waiting : shares.building },
   };
 }
 
-function confine(limits: BuildLimits): Docker.HostConfig {
+function confine(limits: BoxLimits): Docker.HostConfig {
   const mount = `rw,nosuid,nodev,noexec,nr_inodes=${inodesMax},uid=10001,gid=10001,mode=0700`;
   return {
     ReadonlyRootfs: true,

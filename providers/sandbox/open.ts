@@ -10,10 +10,13 @@ import { openBubblewrapSandbox } from './bubblewrap.ts';
 import { openDockerSandbox } from './docker.ts';
 import type { Sandbox } from './sandbox.ts';
 import { openUnprotectedSandbox } from './unprotected.ts';
+import type { BoxLimits, WarmOptions } from './warm.ts';
 
 /** Older engines let a container's files reach the host through their archive calls; we make none, and say so. */
 const safeEngine = [29, 5, 1];
 const engineAnswersMs = 5_000;
+/** What a sandbox that has rehearsed holds while it waits. */
+const idleBytes = 0.7 * 1024 ** 3;
 
 export type OpenSandboxOptions = {
   mode: Config['sandbox'];
@@ -22,6 +25,8 @@ export type OpenSandboxOptions = {
   dockerHost: string;
   /** Stable id of this installation, of letters, digits, `-` and `_`. */
   owner: string;
+  /** What to keep started ahead; nothing by default. Without a `count`, one for each slot, as far as memory allows. */
+  warm?: { count?: number | undefined; slots: number; limits: BoxLimits };
   log: { info: (text: string) => void; warn: (text: string) => void };
   onProgress: Progress;
 };
@@ -56,14 +61,14 @@ export async function openSandbox(options: OpenSandboxOptions): Promise<Sandbox 
 async function openDocker(options: OpenSandboxOptions): Promise<Sandbox> {
   const docker = await findEngine(options.dockerHost);
   if (!docker) throw new Error('No container engine answers.');
-  const { Version } = await docker.version();
+  const [{ Version }, { MemTotal }] = await Promise.all([docker.version(), docker.info()]);
   if (isOlder(Version, safeEngine)) {
     options.log.warn(
       `The container engine ${Version} is older than ${safeEngine.join('.')}, which closed two holes. Update it.`,
     );
   }
   options.log.info(`Sites are built in containers of engine ${Version}.`);
-  return openDockerSandbox({ ...options, docker });
+  return openDockerSandbox({ ...options, docker, warm: warmOptions(options, MemTotal) });
 }
 
 async function openBubblewrap(options: OpenSandboxOptions): Promise<Sandbox> {
@@ -75,6 +80,13 @@ async function openBubblewrap(options: OpenSandboxOptions): Promise<Sandbox> {
   });
   options.log.info('Sites are built in namespaces by bubblewrap.');
   return sandbox;
+}
+
+/** Those that wait take at most an eighth of the memory. */
+function warmOptions({ warm, log }: OpenSandboxOptions, memoryBytes: number): WarmOptions | undefined {
+  if (!warm) return undefined;
+  const count = warm.count ?? Math.min(warm.slots, Math.floor(memoryBytes / 8 / idleBytes));
+  return { count, limits: warm.limits, info: log.info };
 }
 
 /** Answers the engine at the address, or the first that answers in the usual places. */

@@ -4,14 +4,19 @@ import { pipeline } from 'node:stream/promises';
 import { type Extract, extract } from 'tar-stream';
 import { z } from 'zod';
 import { outputFault } from '../paths.ts';
-import type { BuildLimits, BuildRequest } from './sandbox.ts';
+import { passCache } from './cache.ts';
+import type { BuildLimits, BuildRequest, BuildTimes } from './sandbox.ts';
 
-type Entry = Extract extends AsyncIterable<infer E> ? E : never;
+export type Entry = Extract extends AsyncIterable<infer E> ? E : never;
 
 const verdictBytesMax = 65_536;
 
+// A path of 1,024 bytes, escaped as JSON may, and a hash.
+const heldLineBytesMax = 6 * 1_024 + 80;
+
+const heldSchema = z.array(z.tuple([z.string(), z.string()]));
 const verdictSchema = z.discriminatedUnion('status', [
-  z.object({ status: z.literal('built') }),
+  z.object({ status: z.literal('built'), ms: z.record(z.string(), z.number()).default({}) }),
   z.object({ status: z.literal('failed'), message: z.string(), outOfMemory: z.boolean() }),
 ]);
 
@@ -27,29 +32,44 @@ export class OutputRefused extends Error {
 /** The consumer of the files failed, not the site. */
 export class ConsumerFailed extends Error {}
 
-/** The runner's last word. A stream that ends without it broke off. */
-export type Verdict = { status: 'built' } | { status: 'failed'; message: string; outOfMemory: boolean };
+/** The runner's word on the build. A stream that ends without it broke off. */
+export type Verdict = { status: 'built'; ms: BuildTimes } | { status: 'failed'; message: string; outOfMemory: boolean };
+
+export type Output = ReturnType<typeof openOutput>;
 
 /**
- * Reads the runner's tar up to its verdict: `dist/…` files go to `onFile` one at a time, caps are held against the sizes
- * that headers claim. Reads no further, and does not wait for the stream's end.
+ * Reads the runner's tar. `readFiles` goes up to the verdict: `dist/…` files go to `onFile` one at a time, held ones to `onHeld`, caps
+ * are held against the sizes that headers claim. After it, `readCache` hands on what else came, up to the end. Neither waits for the
+ * stream's own end.
  */
-export async function readOutput(
-  stream: Readable,
-  limits: BuildLimits,
-  onFile: BuildRequest['onFile'],
-): Promise<Verdict> {
+export function openOutput(stream: Readable, limits: BuildLimits) {
   const entries = extract();
-  pipeline(stream, entries).catch(() => {}); // The loop meets the same error.
-  const tally = { files: 0, folders: 0, bytes: 0, seen: new Set<string>() };
-  for await (const entry of readable(entries)) {
-    // Awaited here: leaving the loop ends the stream.
-    if (entry.header.name === 'verdict.json') return await readVerdict(entry);
-    if (entry.header.type === 'directory') admitFolder(entry.header.name, tally, limits);
-    else await deliver(entry, admitFile(entry, tally, limits), onFile);
-    entry.resume();
+  pipeline(stream, entries).catch(() => {}); // The loops meet the same error.
+  const reading = readable(entries);
+
+  async function readFiles({
+    onFile,
+    onHeld,
+    held,
+  }: Pick<BuildRequest, 'onFile' | 'onHeld' | 'held'>): Promise<Verdict> {
+    const tally = { files: 0, folders: 0, bytes: 0, seen: new Set<string>() };
+    for (let next = await reading.next(); !next.done; next = await reading.next()) {
+      const entry = next.value;
+      const { name, type } = entry.header;
+      if (name === 'verdict.json') return await readJson(entry, verdictSchema, verdictBytesMax);
+      if (name === 'held.json') {
+        const bytesMax = limits.outputFilesMax * heldLineBytesMax + 2;
+        const offered = await held;
+        for (const [path, sha256] of await readJson(entry, heldSchema, bytesMax))
+          onHeld?.(admitHeld(path, sha256, offered?.get(sha256), tally, limits));
+      } else if (type === 'directory') admitFolder(name, tally, limits);
+      else await deliver(entry, admitFile(entry, tally, limits), onFile);
+      entry.resume();
+    }
+    throw new Error('The output ended without a verdict.');
   }
-  throw new Error('The output ended without a verdict.');
+
+  return { readFiles, readCache: (onCache: NonNullable<BuildRequest['onCache']>) => passCache(reading, onCache) };
 }
 
 /** Only the runner writes to the stream unless site code forced its way to it: nonsense in it is the site's doing. */
@@ -85,6 +105,19 @@ function admitFile(entry: Entry, tally: Tally, limits: BuildLimits): { path: str
   const bytes = size ?? 0;
   if (!Number.isSafeInteger(bytes) || bytes < 0)
     throw new OutputRefused('build_failed', `${path} claims no real size.`);
+  count(path, bytes, tally, limits);
+  return { path, bytes };
+}
+
+/** A file that is not sent because it is held. Only what was offered counts: no site gets at another's bytes by their hash. */
+function admitHeld(name: string, sha256: string, bytes: number | undefined, tally: Tally, limits: BuildLimits) {
+  if (bytes === undefined) throw unreadable();
+  const path = checkPath(name);
+  count(path, bytes, tally, limits);
+  return { path, sha256 };
+}
+
+function count(path: string, bytes: number, tally: Tally, limits: BuildLimits): void {
   if (tally.seen.has(path)) throw new OutputRefused('build_failed', `The build wrote ${path} twice.`);
   tally.seen.add(path);
   tally.files += 1;
@@ -100,7 +133,6 @@ function admitFile(entry: Entry, tally: Tally, limits: BuildLimits): { path: str
     const cap = inMegabytes(limits.outputBytesMax);
     throw new OutputRefused('plan_limit', `The built site is larger than a site may be (${cap}).`);
   }
-  return { path, bytes };
 }
 
 function tooManyFiles(limits: BuildLimits): OutputRefused {
@@ -155,16 +187,16 @@ async function deliver(
   await passed;
 }
 
-/** Site code may have forced its way to the stream: the verdict is read as carefully as a file. */
-async function readVerdict(entry: Entry): Promise<Verdict> {
+/** Site code may have forced its way to the stream: what the runner says is read as carefully as a file. */
+async function readJson<T>(entry: Entry, schema: z.ZodType<T>, bytesMax: number): Promise<T> {
   const parts: Buffer[] = [];
   let bytes = 0;
   for await (const part of entry as AsyncIterable<Buffer>) {
     bytes += part.length;
-    if (bytes <= verdictBytesMax) parts.push(part);
+    if (bytes <= bytesMax) parts.push(part);
   }
   try {
-    return verdictSchema.parse(JSON.parse(Buffer.concat(parts).toString()));
+    return schema.parse(JSON.parse(Buffer.concat(parts).toString()));
   } catch {
     throw unreadable();
   }

@@ -3,9 +3,10 @@ import { randomBytes } from 'node:crypto';
 import type { Readable, Writable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { setTimeout as delay } from 'node:timers/promises';
+import { FeedFailed, feed } from './feed.ts';
 import { passLog, withoutCommands } from './log.ts';
-import { ConsumerFailed, OutputRefused, readOutput } from './output.ts';
-import type { BuildOutcome, BuildRequest } from './sandbox.ts';
+import { ConsumerFailed, type Output, OutputRefused, openOutput } from './output.ts';
+import type { BuildOutcome, BuildRequest, BuildTimes } from './sandbox.ts';
 
 /** A sandbox that runs, seen from outside. Its words are those of `sandbox/runner/supervisor.mjs`. */
 export type Box = {
@@ -19,6 +20,7 @@ export type Box = {
 };
 
 const lastWordsMs = 1_000;
+const cacheMs = 20_000;
 
 /**
  * Runs one build in a box that `open` makes. The box is gone when this settles, and what went wrong on the way is either
@@ -26,7 +28,10 @@ const lastWordsMs = 1_000;
  */
 export async function runBuild(request: BuildRequest, open: () => Promise<Box>): Promise<BuildOutcome> {
   request.signal.throwIfAborted();
-  const box = await open();
+  const box = await open().catch((error) => {
+    request.cache?.destroy();
+    throw error;
+  });
   const cut: { timedOut: boolean } = { timedOut: false };
   const kill = () => void box.kill().catch(() => {});
   const clock = setTimeout(() => {
@@ -40,22 +45,23 @@ export async function runBuild(request: BuildRequest, open: () => Promise<Box>):
   } finally {
     clearTimeout(clock);
     request.signal.removeEventListener('abort', kill);
+    request.cache?.destroy();
     await box.kill();
   }
 }
 
 async function follow(box: Box, request: BuildRequest, cut: { timedOut: boolean }): Promise<BuildOutcome> {
   const { limits, signal } = request;
-  box.stdin.on('error', () => {}); // A box that ends early stops reading: its exit tells why.
   const endOfLog = `\0${randomBytes(24).toString('base64')}`;
-  box.stdin.write(`${JSON.stringify({ siteUrl: request.siteUrl, endOfLog })}\n`);
-  let sourceFault: unknown;
-  const fed = pipeline(request.source, box.stdin).catch((error) => {
-    if (request.source.errored) sourceFault = error;
+  let feedFault: unknown;
+  const fed = pipeline(feed(request, endOfLog), box.stdin).catch((error) => {
+    // Else the box ended early and stopped reading: its exit tells why.
+    if (error instanceof FeedFailed) feedFault = error.cause;
   });
   const logged = passLog(box.stderr, { end: endOfLog, bytesMax: limits.logBytesMax, onLog: request.onLog });
+  const output = openOutput(box.stdout, limits);
   let fault: unknown;
-  const verdict = await readOutput(box.stdout, limits, request.onFile).catch(async (error) => {
+  const verdict = await output.readFiles(request).catch(async (error) => {
     fault = error;
     // A box that broke off is ending by itself, and a killed one no longer tells that it ran out of memory.
     if (!isOurs(error)) await Promise.race([box.exited, delay(lastWordsMs, undefined, { ref: false })]);
@@ -63,19 +69,29 @@ async function follow(box: Box, request: BuildRequest, cut: { timedOut: boolean 
   });
   // Log and verdict come by two ways: the end of one says nothing of the other.
   if (verdict) await Promise.race([logged, delay(lastWordsMs, undefined, { ref: false })]);
+  const isHandedOver = verdict?.status === 'built' && !signal.aborted;
+  if (isHandedOver) await handOver(output, request, verdict.ms);
   await box.kill();
   const exit = verdict ? undefined : await box.exited;
   request.source.destroy();
   await Promise.all([fed, logged]);
+  if (isHandedOver) return { status: 'built' };
   signal.throwIfAborted();
   if (fault instanceof OutputRefused) return failed(fault.code, fault.message);
   if (fault instanceof ConsumerFailed) throw fault.cause;
-  if (sourceFault) throw sourceFault;
-  if (verdict?.status === 'built') return { status: 'built' };
+  if (feedFault) throw feedFault;
   if (cut.timedOut) return failed('build_timeout', `The build took longer than ${limits.timeoutMs / 1000} seconds.`);
-  if (verdict?.outOfMemory || exit?.outOfMemory) return failed('build_failed', outOfMemory(limits.memoryBytes));
-  if (verdict) return failed('build_failed', verdict.message);
+  if ((verdict?.status === 'failed' && verdict.outOfMemory) || exit?.outOfMemory)
+    return failed('build_failed', outOfMemory(limits.memoryBytes));
+  if (verdict?.status === 'failed') return failed('build_failed', verdict.message);
   throw new Error(`The sandbox ended with code ${exit?.code} and without a verdict.`, { cause: fault });
+}
+
+/** The build is done; its caches may come or not come. */
+async function handOver(output: Output, { onBuilt, onCache }: BuildRequest, ms: BuildTimes): Promise<void> {
+  await onBuilt?.(ms);
+  if (!onCache) return;
+  await Promise.race([output.readCache(onCache).catch(() => {}), delay(cacheMs, undefined, { ref: false })]);
 }
 
 /** We end the reading ourselves: the box is still whole. */

@@ -29,7 +29,20 @@ export type BuildRequest = {
   onLog: (text: string) => void;
   /** Called once for each output file, one at a time, in the order they arrive. `path` is checked: relative, normal, no link. */
   onFile: (file: { path: string; bytes: number; content: Readable }) => Promise<void>;
+  /** Sizes, by SHA-256, of files that this very site has already: they are named, and do not come again. Asked for while it builds. */
+  held?: Promise<ReadonlyMap<string, number>>;
+  /** Called once for each output file that is held; `path` is checked as for `onFile`. */
+  onHeld?: (file: { path: string; sha256: string }) => void;
+  /** All files and the log were handed over. Who waits for the site need not wait for what comes after. */
+  onBuilt?: (ms: BuildTimes) => Promise<void>;
+  /** What `onCache` was given by an earlier build of this very site, or nothing. */
+  cache?: Readable;
+  /** Called after `onBuilt`, unless the caches are as they were given: a tar of our own making, its content as hostile as the site. */
+  onCache?: (content: Readable) => Promise<void>;
 };
+
+/** Milliseconds of each step as the runner counts them. For figures only: site code may have had a hand in them. */
+export type BuildTimes = Record<string, number>;
 
 export type BuildOutcome =
   | { status: 'built' }

@@ -2,7 +2,6 @@
  * The store on a disk: `<dir>/sha256/<ab>/<cdef…>`, compressed variants beside it as `.br` and `.gz`.
  * A blob's own name appears last, by rename, so what has a name is whole and has its variants.
  */
-import { spawn } from 'node:child_process';
 import { createHash, randomUUID } from 'node:crypto';
 import { createReadStream, createWriteStream } from 'node:fs';
 import { mkdir, open, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
@@ -12,6 +11,8 @@ import { pipeline } from 'node:stream/promises';
 import { promisify } from 'node:util';
 import { brotliCompress, constants, gzip } from 'node:zlib';
 import { errors } from '../../errors.ts';
+import { openDurable } from './durable.ts';
+import { openNamed, sweepFolder } from './named.ts';
 import type { Encoding, Store, StoredBlob } from './store.ts';
 
 const suffixes: Record<Encoding, string> = { identity: '', br: '.br', gzip: '.gz' };
@@ -46,10 +47,11 @@ function storageError(cause: unknown) {
   });
 }
 
+/** A variant without bytes is what a loss of power left. */
 async function variantsOf(path: string): Promise<Encoding[]> {
   const held = await Promise.all(
     (['br', 'gzip'] as const).map(async (encoding) =>
-      (await orMissing(stat(path + suffixes[encoding]))) ? encoding : undefined,
+      (await orMissing(stat(path + suffixes[encoding])))?.size ? encoding : undefined,
     ),
   );
   return held.filter((encoding) => encoding !== undefined);
@@ -69,7 +71,8 @@ async function compress(content: Buffer): Promise<Partial<Record<Encoding, Buffe
 
 export function openDiskStore(dir: string): Store {
   const temporary = join(dir, 'tmp');
-  const scratchDir = join(dir, 'scratch');
+  const kept = { scratch: join(dir, 'scratch'), caches: join(dir, 'caches') };
+  const written = openDurable(dir);
   const made = new Map<string, Promise<unknown>>();
 
   /** The folder, made once in the life of the process. */
@@ -100,8 +103,11 @@ export function openDiskStore(dir: string): Store {
     const sha256 = createHash('sha256').update(content).digest('hex');
     const path = blobPath(dir, sha256);
     // A name with other bytes is what a loss of power left: it is written anew.
-    if ((await orMissing(stat(path)))?.size === content.length)
-      return { sha256, bytes: content.length, encodings: await variantsOf(path) };
+    if ((await orMissing(stat(path)))?.size === content.length) {
+      const encodings = await variantsOf(path);
+      written.add([path, ...encodings.map((encoding) => path + suffixes[encoding])]);
+      return { sha256, bytes: content.length, encodings };
+    }
     await folder(join(path, '..'));
     const variants = wantsVariants && content.length >= compressibleBytesMin ? await compress(content) : {};
     const asides = await Promise.all(
@@ -111,6 +117,7 @@ export function openDiskStore(dir: string): Store {
     );
     for (const [aside, final] of asides) await rename(aside, final);
     await rename(await writeAside(content), path);
+    written.add([path, ...asides.map(([, final]) => final)]);
     return { sha256, bytes: content.length, encodings: Object.keys(variants) as Encoding[] };
   }
 
@@ -129,6 +136,7 @@ export function openDiskStore(dir: string): Store {
     const path = blobPath(dir, sha256);
     await folder(join(path, '..'));
     await rename(aside, path);
+    written.add([path]);
     return { sha256, bytes, encodings: [] };
   }
 
@@ -166,7 +174,11 @@ export function openDiskStore(dir: string): Store {
       return sizes;
     },
 
-    flush: () => syncFileSystem(dir),
+    async flush() {
+      await written.flush().catch((error) => {
+        throw storageError(error);
+      });
+    },
 
     async *audit() {
       for (const prefix of await readdir(join(dir, 'sha256')).catch(() => [])) {
@@ -179,23 +191,18 @@ export function openDiskStore(dir: string): Store {
       }
     },
 
-    scratch: {
-      async put(name, content) {
-        await folder(scratchDir);
-        await rename(await writeAside(content), join(scratchDir, scratchName(name)));
-      },
-      async read(name) {
-        const file = await orMissing(open(join(scratchDir, scratchName(name))));
-        return file?.createReadStream();
-      },
-      remove: (name) => rm(join(scratchDir, scratchName(name)), { force: true }),
+    scratch: openNamed(kept.scratch, writeAside),
+    caches: openNamed(kept.caches, writeAside),
+
+    async sweep() {
+      const day = 24 * 3600_000;
+      return (
+        (await sweepFolder(temporary, day)) +
+        (await sweepFolder(kept.scratch, day)) +
+        (await sweepFolder(kept.caches, 30 * day))
+      );
     },
   };
-}
-
-function scratchName(name: string): string {
-  if (!/^[a-z0-9_.-]{1,200}$/.test(name) || name.startsWith('.')) throw new Error('not a scratch name');
-  return name;
 }
 
 /** The whole content when it is at most `bytesMax` long; else a stream of it from its beginning. */
@@ -211,13 +218,4 @@ async function readUpTo(content: Readable, bytesMax: number): Promise<{ head: Bu
     }
   }
   return { head: Buffer.concat(chunks) };
-}
-
-/** Makes all that was written durable by one syncfs(2): a publish of hundreds of files pays for one wait, not for one each. */
-function syncFileSystem(dir: string): Promise<void> {
-  return new Promise((resolve, reject) => {
-    spawn('sync', ['-f', dir], { stdio: 'ignore' })
-      .once('error', (error) => reject(storageError(error)))
-      .once('close', (code) => (code === 0 ? resolve() : reject(storageError(new Error(`sync ended with ${code}`)))));
-  });
 }

@@ -19,10 +19,17 @@ export interface Store {
   flush(): Promise<void>;
   /** Re-hashes all that is held: whether the bytes are what their name says. */
   audit(): AsyncIterable<{ sha256: string; sound: boolean }>;
-  /** Bytes that live for the length of one piece of work, under a name of the caller's. */
-  scratch: {
-    put(name: string, content: Readable): Promise<void>;
-    read(name: string): Promise<Readable | undefined>;
-    remove(name: string): Promise<void>;
-  };
+  /** Bytes that live for the length of one piece of work, at most a day. */
+  scratch: NamedBytes;
+  /** Bytes that may be lost: what builds of a site left for its next one. Forgotten a month after they were last asked for. */
+  caches: NamedBytes;
+  /** Removes what killed processes left, and what is past its time. Answers how many files went. */
+  sweep(): Promise<number>;
 }
+
+/** Bytes under names of the caller's. What has a name is whole. */
+export type NamedBytes = {
+  put(name: string, content: Readable): Promise<void>;
+  read(name: string): Promise<Readable | undefined>;
+  remove(name: string): Promise<void>;
+};

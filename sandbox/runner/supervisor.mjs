@@ -1,35 +1,41 @@
 /**
  * Process 1 of a sandbox: one site in, its built files out, then the end.
  *
- * stdin   one line of JSON `{ "siteUrl": …, "endOfLog": … }`, then the source as a tar
- * stdout  a tar: `dist/…` for each built file, and at its end `verdict.json`:
- *         `{ "status": "built" }` or `{ "status": "failed", "message": …, "outOfMemory": true | false }`
+ * stdin   order, cache, source and what is held already, as `parts.mjs` says
+ * stdout  a tar: `dist/…` for each new file, `held.json` for the others, then `verdict.json`:
+ *         `{ "status": "built", "ms": { … } }` or `{ "status": "failed", "message": …, "outOfMemory": true | false }`; after a build that
+ *         went well `cache/…` for what its next one may be given, unless that is what this one was given; at last an empty `end`
  * stderr  the build log; after it the words of `endOfLog`, which site code does not know
  *
- * Whoever has read both ends the sandbox. It does not end by itself, because an engine drops what a slow reader has
+ * Whoever has read all ends the sandbox. It does not end by itself, because an engine drops what a slow reader has
  * not read two seconds after the end; an end without a verdict is a fault of the platform or of the machine.
  *
- * All but stdin waits until stdin speaks, and Astro is being imported meanwhile: a sandbox started ahead is warm.
+ * Started ahead (`rehearse`), it says a line on stdout when it is warm, and waits. It ends when stdin ends: when its worker has died.
  */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { constants } from 'node:fs';
-import { copyFile, lstat, open, readdir, symlink } from 'node:fs/promises';
+import { constants, readFileSync } from 'node:fs';
+import { copyFile, mkdir, symlink } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
+import { text } from 'node:stream/consumers';
 import { pipeline } from 'node:stream/promises';
 import { pack } from 'tar-stream';
-import { readHeader, SiteFailure, unpack } from './source.mjs';
+import { takeCache, writeCache } from './cache.mjs';
+import { add, writeOutput } from './output.mjs';
+import { readParts } from './parts.mjs';
+import { SiteFailure, unpack } from './source.mjs';
 
 const packages = dirname(import.meta.dirname);
 const root = process.env.FRONTAGE_ROOT ?? '/site';
 const temporary = tmpdir();
+const cacheDir = join(temporary, 'cache');
 const reasonBytesMax = 16_384;
 const lingerMs = 60_000;
 
 /** Site code runs in this process, never in ours: our stdout is the way out, and it must not reach it. */
-function startFramework() {
-  const child = spawn(process.execPath, [join(import.meta.dirname, 'build.mjs')], {
+function startFramework(...args) {
+  const child = spawn(process.execPath, [join(import.meta.dirname, 'build.mjs'), ...args], {
     cwd: root,
     stdio: ['pipe', 2, 2, 'pipe'],
     env: {
@@ -80,95 +86,81 @@ function tryKillOthers() {
 
 /** The reason as the framework's process gives it. Site code could have given it too: a text, and no more. */
 async function readReason(stream) {
-  let text = '';
-  for await (const chunk of stream) if (text.length < reasonBytesMax) text += chunk;
+  let words = '';
+  for await (const chunk of stream) if (words.length < reasonBytesMax) words += chunk;
   try {
-    return String(JSON.parse(text).message).slice(0, 4_000);
+    return String(JSON.parse(words).message).slice(0, 4_000);
   } catch {
     return undefined;
   }
 }
 
-async function* listFiles(folder) {
-  const items = await readable(folder, () => readdir(join(root, folder), { withFileTypes: true }));
-  items.sort((a, b) => (a.name < b.name ? -1 : 1));
-  for (const item of items) {
-    const path = `${folder}/${item.name}`;
-    if (item.isDirectory()) yield* listFiles(path);
-    else yield path;
-  }
+async function rehearsed(child) {
+  await once(child.stdio[3], 'readable');
+  if (child.stdio[3].read(1) === null) throw new Error('The rehearsal failed.');
+  process.stdout.write('\n');
 }
 
-/** Site code may have left what cannot be read, or be named: that is its failure, not ours. */
-async function readable(path, read) {
+/** CPU milliseconds of us, of children that have ended, and of one that runs; see proc(5), "stat". None where there is no /proc. */
+function cpuMs(child) {
+  const times = (pid) => {
+    const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
+    return stat
+      .slice(stat.lastIndexOf(')') + 2)
+      .split(' ')
+      .slice(11, 15)
+      .map(Number);
+  };
   try {
-    return await read();
-  } catch (error) {
-    if (!error.code) throw error;
-    const why = path.includes('\ufffd') ? 'its name is no UTF-8' : error.code;
-    throw new SiteFailure(`The build wrote ${path.slice(0, 200)}, which cannot be read (${why}).`);
+    const running = child.exitCode === null && child.signalCode === null ? times(child.pid).slice(0, 2) : [];
+    return 10 * [...times('self'), ...running].reduce((sum, ticks) => sum + ticks, 0);
+  } catch {
+    return 0;
   }
 }
 
-const kinds = [
-  ['isDirectory', 'a folder'],
-  ['isSymbolicLink', 'a symbolic link'],
-  ['isFIFO', 'a named pipe'],
-  ['isSocket', 'a socket'],
-  ['isBlockDevice', 'a device'],
-  ['isCharacterDevice', 'a device'],
-];
-
-function kindOf(found) {
-  return kinds.find(([test]) => found[test]())?.[1] ?? 'no regular file';
+/** Runs one step and notes how long it took. */
+async function timed(ms, step, act) {
+  const from = performance.now();
+  const result = await act();
+  ms[step] = Math.round(performance.now() - from);
+  return result;
 }
 
-async function requireHome() {
-  const output = await lstat(join(root, 'dist')).catch(() => undefined);
-  if (output && !output.isDirectory()) {
-    throw new SiteFailure(`The build made its output folder dist ${output.isFile() ? 'a file' : kindOf(output)}.`);
-  }
-  if (!output || !(await readable('dist', () => readdir(join(root, 'dist')))).includes('index.html')) {
-    throw new SiteFailure('The build wrote no index.html. Add a home page, for example src/pages/index.astro.');
-  }
-}
-
-async function writeFiles(tar) {
-  await requireHome();
-  for await (const path of listFiles('dist')) {
-    const found = await readable(path, () => lstat(join(root, path)));
-    if (!found.isFile()) {
-      throw new SiteFailure(`The build wrote ${path}, which is ${kindOf(found)}. A site consists of regular files.`);
-    }
-    const file = await readable(path, () => open(join(root, path), constants.O_RDONLY | constants.O_NOFOLLOW));
-    const { size } = await file.stat();
-    const entry = tar.entry({ name: path, size, mtime: new Date(0) });
-    if (size === 0) entry.end();
-    await (size === 0 ? file.close() : pipeline(file.createReadStream({ end: size - 1 }), entry));
-  }
-}
-
-async function supervise() {
-  const child = startFramework();
+async function supervise(ahead) {
+  const child = startFramework(...(ahead ? ['rehearse'] : []));
   const exit = once(child, 'exit');
-  const { siteUrl, endOfLog } = await readHeader(process.stdin);
+  const parts = readParts(process.stdin);
+  if (ahead) rehearsed(child).catch((error) => parts.order.destroy(error));
+  const { siteUrl, endOfLog } = JSON.parse(await text(parts.order));
+  const cpuBefore = cpuMs(child);
   const tar = pack();
   const sent = pipeline(tar, process.stdout, { end: false });
-  const verdict = { status: 'built' };
+  const ms = {};
+  const verdict = { status: 'built', ms };
+  let given;
   try {
-    await unpack(process.stdin, root);
-    await furnish();
-    await runFramework(child, exit, { root, temporary, siteUrl });
-    await writeFiles(tar);
+    await mkdir(cacheDir);
+    await timed(ms, 'unpack', async () => {
+      given = await takeCache(parts.cache, cacheDir);
+      await unpack(parts.source, root);
+      await furnish();
+    });
+    await timed(ms, 'build', () => runFramework(child, exit, { root, cacheDir, siteUrl }));
+    const held = new Set((await text(parts.held)).split('\n').filter(Boolean));
+    await timed(ms, 'collect', () => writeOutput(tar, root, held));
+    ms.cpu = cpuMs(child) - cpuBefore;
   } catch (error) {
     if (!(error instanceof SiteFailure)) throw error;
     Object.assign(verdict, { status: 'failed', message: error.message, outOfMemory: error.outOfMemory });
   }
-  tar.entry({ name: 'verdict.json', mtime: new Date(0) }, JSON.stringify(verdict));
-  tar.finalize();
   process.stderr.write(endOfLog);
+  await add(tar, 'verdict.json', JSON.stringify(verdict));
+  if (verdict.status === 'built') await writeCache(tar, cacheDir, given);
+  tar.entry({ name: 'end' }, '');
+  tar.finalize();
   await sent;
   setTimeout(() => process.exit(0), lingerMs);
 }
 
-await supervise();
+await supervise(process.argv[2] === 'rehearse');

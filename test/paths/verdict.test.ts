@@ -4,7 +4,8 @@ import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { hrefOf, readTarget } from '../../edge/paths.ts';
 import { outputFault, sourceFault } from '../../providers/paths.ts';
-import { OutputRefused, readOutput } from '../../providers/sandbox/output.ts';
+import { OutputRefused, openOutput } from '../../providers/sandbox/output.ts';
+import type { BuildRequest } from '../../providers/sandbox/sandbox.ts';
 import { ask, createWorld, type World } from '../edge/world.ts';
 import { tarOf } from '../sandbox/tar.ts';
 import { roomy } from '../sandbox/world.ts';
@@ -40,10 +41,13 @@ test('a build may write what is taken, and nothing else', async () => {
       { name: 'verdict.json', content: '{"status":"built"}' },
     ]);
     const files: string[] = [];
-    const ended = await readOutput(tar, roomy, async (file) => {
+    const onFile: BuildRequest['onFile'] = async (file) => {
       files.push(file.path);
       file.content.resume();
-    }).catch((error: unknown) => error);
+    };
+    const ended = await openOutput(tar, roomy)
+      .readFiles({ onFile })
+      .catch((error: unknown) => error);
     expect([path, files]).toEqual([path, output === 'taken' ? [path] : []]);
     if (output !== 'taken') expect(ended).toBeInstanceOf(OutputRefused);
   }

@@ -1,9 +1,14 @@
 import { Readable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
 import { expect, test } from 'vitest';
-import { OutputRefused, readOutput } from '../../providers/sandbox/output.ts';
+
+import { OutputRefused, openOutput } from '../../providers/sandbox/output.ts';
+import type { BuildRequest } from '../../providers/sandbox/sandbox.ts';
 import { type TarEntry, tarOf } from './tar.ts';
 import { roomy } from './world.ts';
+
+const readOutput = (tar: Readable, limits: typeof roomy, onFile: BuildRequest['onFile']) =>
+  openOutput(tar, limits).readFiles({ onFile });
 
 const built = { name: 'verdict.json', content: '{"status":"built"}' };
 
@@ -90,7 +95,7 @@ test('each cap is held, and the message names it', async () => {
   await expect(
     read(files, { ...roomy, outputFilesMax: 3, fileBytesMax: 1_000, outputBytesMax: 3_000 }),
   ).resolves.toEqual({
-    verdict: { status: 'built' },
+    verdict: { status: 'built', ms: {} },
     files: ['a', 'b', 'c'],
   });
 });

@@ -115,5 +115,5 @@ export async function buildUntil(sandbox: Sandbox, files: Site, words: string, a
 /** Containers of this owner, running or not. */
 export async function listContainers(owner: string): Promise<string[]> {
   const found = await engine?.listContainers({ all: true, filters: { label: [`frontage.owner=${owner}`] } });
-  return (found ?? []).map(({ Labels }) => Labels['frontage.deployment'] ?? '');
+  return (found ?? []).map(({ Names }) => Names[0]?.split('.')[2] ?? '');
 }

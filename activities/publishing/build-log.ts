@@ -1,0 +1,40 @@
+/** The log of a build on its way to the rows: gathered, and written a few times a second, in order. */
+import { appendLog, clearLog } from '../../db/build-log.ts';
+import type { BuilderDeps } from '../index.ts';
+
+const logFlushMs = 200;
+
+export type LogWriter = {
+  write(text: string): void;
+  /** Returns when all is written. May be called twice. */
+  close(): Promise<void>;
+};
+
+export async function openLogWriter(deps: BuilderDeps, deploymentId: string, attempt: number): Promise<LogWriter> {
+  const em = deps.em();
+  if (attempt > 1) await clearLog(em, deploymentId);
+  let pending = attempt > 1 ? 'The machine that built this site went away; the build begins again.\n' : '';
+  // Each attempt counts on from where no earlier one can be, so that followers miss nothing.
+  let seq = (attempt - 1) * 1_000_000;
+  let writing = Promise.resolve();
+  const flush = () => {
+    if (!pending) return;
+    const text = pending;
+    pending = '';
+    const at = seq++;
+    writing = writing
+      .then(() => appendLog(em, deploymentId, at, text))
+      .catch((error) => deps.log.warn({ err: error, deploymentId }, 'a piece of the build log is lost'));
+  };
+  const timer = setInterval(flush, logFlushMs);
+  return {
+    write(text) {
+      pending += text;
+    },
+    async close() {
+      clearInterval(timer);
+      flush();
+      await writing;
+    },
+  };
+}

@@ -1,0 +1,61 @@
+/** The output of a build on its way to the store: several files at a time, and none that the site has already. */
+import { buffer } from 'node:stream/consumers';
+import { Deployment } from '../../db/entities/deployment.ts';
+import { type ManifestFile, parseManifest } from '../../providers/manifest.ts';
+import { isCompressible } from '../../providers/media-types.ts';
+import type { BuildRequest } from '../../providers/sandbox/sandbox.ts';
+import type { Store } from '../../providers/store/store.ts';
+import type { BuilderDeps } from '../index.ts';
+
+/** Larger files are stored as they come, one after the other. */
+const atOnceBytesMax = 4 * 1_048_576;
+const atOnceMax = 8;
+
+export type HeldFiles = ReadonlyMap<string, ManifestFile>;
+
+/**
+ * Files of the live version, by hash: those need not come out of the build again. Of this site alone, so that nobody gets at another's
+ * bytes by claiming their hash; and only those that the store still holds whole, so that a publish brings back what was lost.
+ */
+export async function heldFiles({ em, store }: BuilderDeps, liveDeploymentId: string | null): Promise<HeldFiles> {
+  const live = liveDeploymentId ? await em().findOne(Deployment, { id: liveDeploymentId }) : null;
+  const manifest = live?.manifestSha256 ? await store.readAll(live.manifestSha256) : undefined;
+  const files = new Map((manifest ? parseManifest(manifest) : []).map((file) => [file.sha256, file]));
+  const sizes = await store.sizes([...files.keys()]);
+  for (const { sha256, bytes } of [...files.values()]) if (sizes.get(sha256) !== bytes) files.delete(sha256);
+  return files;
+}
+
+/** Takes the files of one build. `all` answers them when the last is stored. */
+export function openOutputTaker(store: Store, held: Promise<HeldFiles>) {
+  const stored: Promise<ManifestFile>[] = [];
+  const storing = new Set<Promise<ManifestFile>>();
+
+  function put(path: string, content: Parameters<Store['put']>[0]): Promise<ManifestFile> {
+    const putting = store.put(content, { compress: isCompressible(path) }).then(({ sha256, bytes, encodings }) => {
+      const variants = encodings.filter((encoding) => encoding !== 'identity');
+      return { path, sha256, bytes, ...(variants.length ? { encodings: variants } : {}) };
+    });
+    const done = () => void storing.delete(putting);
+    putting.then(done, done);
+    storing.add(putting);
+    stored.push(putting);
+    return putting;
+  }
+
+  const onFile: BuildRequest['onFile'] = async ({ path, bytes, content }) => {
+    if (bytes > atOnceBytesMax) await put(path, content);
+    else put(path, await buffer(content));
+    if (storing.size >= atOnceMax) await Promise.race(storing);
+  };
+  const onHeld: BuildRequest['onHeld'] = ({ path, sha256 }) => {
+    stored.push(held.then((files) => ({ ...fileOf(files, sha256), path })));
+  };
+  return { onFile, onHeld, all: () => Promise.all(stored) };
+}
+
+function fileOf(files: HeldFiles, sha256: string): ManifestFile {
+  const file = files.get(sha256);
+  if (!file) throw new Error('the sandbox named a file that was not offered');
+  return file;
+}

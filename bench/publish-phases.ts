@@ -1,0 +1,62 @@
+/** Where the time of a publish goes: Temporal's history says when each step began, the worker's log what the build was made of. */
+import { Client, Connection } from '@temporalio/client';
+import { median } from './measure.ts';
+import type { World } from './publish-world.ts';
+
+export type Phases = Record<string, number>;
+
+/** Milliseconds of each phase of a publish that was called at `calledAt` (Unix time) and took `totalMs` to be served. */
+export async function phasesOf(world: World, deploymentId: string, calledAt: number, totalMs: number): Promise<Phases> {
+  const began = await activityStarts(world, deploymentId);
+  const ms = await world.msOf(deploymentId);
+  const step = (name: string) => ms[name] ?? Number.NaN;
+  const at = (name: string) => began.get(name) ?? Number.NaN;
+  const before = at('buildSite') - calledAt;
+  const inside = step('unpack') + step('build') + step('collect');
+  return {
+    'call, row, outbox, start of the workflow': at('claimBuild') - calledAt,
+    'its turn': at('snapshotSource') - at('claimBuild'),
+    'both repositories into one tar': at('buildSite') - at('snapshotSource'),
+    'sandbox taken, source fed, output read': step('sandbox') - inside,
+    'unpacking in the sandbox': step('unpack'),
+    'the build itself': step('build'),
+    'files compared and sent': step('collect'),
+    'stored and synced': step('store'),
+    'pointer moved': step('live'),
+    'seen at the edge': totalMs - before - step('sandbox') - step('store') - step('live'),
+  };
+}
+
+async function activityStarts({ stack }: World, deploymentId: string): Promise<Map<string, number>> {
+  const connection = await Connection.connect({ address: stack.temporalAddress });
+  try {
+    const handle = new Client({ connection }).workflow.getHandle(`publish:${deploymentId}`);
+    const { events } = await handle.fetchHistory();
+    const names = new Map(
+      (events ?? []).map((event) => [
+        String(event.eventId),
+        event.activityTaskScheduledEventAttributes?.activityType?.name ?? '',
+      ]),
+    );
+    return new Map(
+      (events ?? []).flatMap((event) => {
+        const started = event.activityTaskStartedEventAttributes;
+        const { seconds, nanos } = event.eventTime ?? {};
+        const time = Number(seconds) * 1000 + Number(nanos) / 1e6;
+        return started ? [[names.get(String(started.scheduledEventId)) ?? '', time] as const] : [];
+      }),
+    );
+  } finally {
+    await connection.close();
+  }
+}
+
+/** The platform's own part: all but the build. */
+export function ownPart(phases: Phases, totalMs: number): number {
+  return totalMs - (phases['the build itself'] ?? Number.NaN);
+}
+
+export function medianPhases(all: Phases[]): Phases {
+  const names = Object.keys(all[0] ?? {});
+  return Object.fromEntries(names.map((name) => [name, median(all.map((one) => one[name] ?? Number.NaN))]));
+}

@@ -1,0 +1,38 @@
+/** The sites that the bench of publishing builds. */
+import { randomBytes } from 'node:crypto';
+import type { BenchSite, World } from './publish-world.ts';
+
+const words =
+  'the tide turns before the boats do and whoever waits on the quay learns to read the water by its colour a rope is worth more than a map here and a map more than a promise'.split(
+    ' ',
+  );
+const code = '```ts\nexport function next(tide: number): number {\n  return (tide + 745) % 1440;\n}\n```\n';
+
+/** About 590 words; every fourth has code. `mark` is what a visitor waits for. */
+export function post(n: number, mark = ''): string {
+  const paragraphs = Array.from({ length: 10 }, (_, p) =>
+    Array.from({ length: 59 }, (_, w) => words[(n * 7 + p * 13 + w * (1 + (n % 5))) % words.length]).join(' '),
+  );
+  const day = new Date(Date.UTC(2025, 0, 1 + n)).toISOString().slice(0, 10);
+  const head = `---\ntitle: Post ${n}\ndescription: The ${n}th of them.\ndate: ${day}\ntags: [tide, quay]\n---\n`;
+  return `${head}\n${mark}\n\n${paragraphs.join('.\n\n')}.\n\n${n % 4 === 0 ? code : ''}`;
+}
+
+/** A blog of the template with so many posts beside its own, three of which have pictures. */
+export async function newBlog(world: World, posts: number): Promise<BenchSite> {
+  const site = await world.newSite(world.call, 'blog');
+  const files = Array.from({ length: posts }, (_, n) => [`posts/post-${n}.md`, post(n)] as const);
+  await world.push(site.content, Object.fromEntries(files));
+  return site;
+}
+
+/** A small site with so many files that are served as they are. */
+export async function newShelf(world: World, files: number): Promise<BenchSite> {
+  const site = await world.newSite(world.call, 'blank');
+  const all = Array.from({ length: files }, (_, n) => [
+    `public/files/${n % 50}/file-${n}.txt`,
+    `${n}\n${randomBytes(700).toString('base64')}\n`,
+  ]);
+  await world.push(site.source, Object.fromEntries(all));
+  return site;
+}

@@ -1,0 +1,237 @@
+/** How long from the call to new bytes served, beside a bare build of the same commits. Rounds are interleaved; figures are medians. */
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { median } from './measure.ts';
+import { type Built, buildBare, checkOut, copyTrees } from './publish-bare.ts';
+import { medianPhases, ownPart, type Phases, phasesOf } from './publish-phases.ts';
+import { newBlog, newShelf, post } from './publish-sites.ts';
+import { type BenchSite, cpuOf, openWorld, type World } from './publish-world.ts';
+
+const quick = process.argv.includes('--quick');
+const rounds = quick ? 2 : 7;
+const posts = 17;
+const growth = { posts: [17, 497], files: [100, 5_000], publishes: quick ? 1 : 4 };
+const restores = quick ? 10 : 60;
+const burst = quick ? 4 : 8;
+
+type Published = Built & { boxCpu: number; phases: Phases };
+
+/** Publishes and waits as a visitor until the words are served. The sandbox is warm before: `warm` says how many there must have been. */
+async function publish(world: World, site: BenchSite, path: string, mark: string): Promise<Published> {
+  const cpuBefore = await cpuOf(world.stack);
+  const calledAt = Date.now();
+  const from = performance.now();
+  const [seen, deployment] = await Promise.all([
+    world.visible(site, path, mark),
+    world.call(`/v1/sites/${site.id}/publish`, { scope: 'site' }, { prefer: 'wait=120' }),
+  ]);
+  const ms = seen - from;
+  const { cpu = Number.NaN } = await world.msOf(deployment.id);
+  const ours = (await cpuOf(world.stack)) - cpuBefore;
+  return { ms, cpu: ours + cpu / 1000, boxCpu: cpu, phases: await phasesOf(world, deployment.id, calledAt, ms) };
+}
+
+/** Waits until as many sandboxes are warm as are kept: each build used one up. */
+function warmth(world: World, kept: number) {
+  let wanted = kept;
+  return {
+    used: () => {
+      wanted += 1;
+    },
+    async untilWarm() {
+      for (const end = performance.now() + 240_000; (await world.warmed()) < wanted; await sleep(50))
+        if (performance.now() > end) throw new Error('no sandbox became warm');
+      await sleep(300);
+    },
+    /** After builds that took what there was. */
+    async settle() {
+      await sleep(1_000);
+      for (let seen = -1; seen !== (await world.warmed()); await sleep(8_000)) seen = await world.warmed();
+      wanted = await world.warmed();
+    },
+  };
+}
+
+type Warmth = ReturnType<typeof warmth>;
+
+async function warmPublish(world: World, warm: Warmth, site: BenchSite, path: string, mark: string) {
+  await warm.untilWarm();
+  warm.used();
+  return await publish(world, site, path, mark);
+}
+
+/** One post changed, against both bare builds; and a site's first publish. */
+async function benchPairs(world: World, warm: Warmth) {
+  const site = await newBlog(world, posts);
+  await warmPublish(world, warm, site, '/posts/post-1/', 'tide');
+  const folder = join(world.dir, 'bare');
+  await checkOut(world.kept, site, folder);
+  await buildBare(folder, 'none');
+  const taken = { none: [] as Built[], kept: [] as Built[], changed: [] as Published[], first: [] as Published[] };
+  for (let round = 0; round < rounds; round++) {
+    const mark = `changed-in-round-${round}`;
+    await world.push(site.content, { 'posts/post-1.md': post(1, mark) });
+    const fresh = await newBlog(world, posts);
+    await copyTrees(site, folder);
+    await warm.untilWarm();
+    taken.none.push(await buildBare(folder, 'none'));
+    await world.push(site.content, { 'posts/post-2.md': post(2, mark) });
+    await copyTrees(site, folder);
+    taken.kept.push(await buildBare(folder, 'kept'));
+    taken.changed.push(await warmPublish(world, warm, site, '/posts/post-1/', mark));
+    taken.first.push(await warmPublish(world, warm, fresh, '/posts/post-1/', 'tide'));
+    console.log(
+      `… round ${round + 1} of ${rounds}: ${Object.values(taken).map((all) => Math.round(all.at(-1)?.ms ?? 0))} ms`,
+    );
+  }
+  return { site, taken };
+}
+
+/** The platform's own part, as what is published grows. */
+async function benchGrowth(
+  world: World,
+  warm: Warmth,
+  make: (size: number) => Promise<BenchSite>,
+  file: (site: BenchSite, mark: string) => Promise<string>,
+  sizes: number[],
+) {
+  const rows: { size: number; all: Published[] }[] = [];
+  for (const size of sizes) {
+    const site = await make(size);
+    await warmPublish(world, warm, site, await file(site, 'at-first'), 'at-first');
+    const all: Published[] = [];
+    for (let n = 0; n < growth.publishes; n++) {
+      const path = await file(site, `change-${n}`);
+      all.push(await warmPublish(world, warm, site, path, `change-${n}`));
+    }
+    rows.push({ size, all });
+  }
+  return rows;
+}
+
+/** From the call to the other version served. */
+async function benchRestore(world: World, site: BenchSite): Promise<number[]> {
+  const { items } = await world.call(`/v1/sites/${site.id}/deployments?limit=2`);
+  const [newer, older] = items;
+  const mark = (n: number) => `changed-in-round-${rounds - 1 - n}`;
+  const taken: number[] = [];
+  for (let n = 0; n < restores; n++) {
+    const back = n % 2 === 0;
+    const from = performance.now();
+    const [seen] = await Promise.all([
+      world.visible(site, '/posts/post-1/', mark(back ? 1 : 0)),
+      world.call(`/v1/deployments/${(back ? older : newer)?.id}/restore`, {}),
+    ]);
+    taken.push(seen - from);
+  }
+  return taken.sort((a, b) => a - b);
+}
+
+/** Many publishes at once, each of another site. */
+async function benchBurst(world: World) {
+  const sites: BenchSite[] = [];
+  for (let n = 0; n < burst; n++) sites.push(await newBlog(world, 1));
+  const from = performance.now();
+  const ended = await Promise.all(
+    sites.map(async (site) => {
+      const { status } = await world.call(`/v1/sites/${site.id}/publish`, { scope: 'site' }, { prefer: 'wait=0' });
+      if (status !== 'queued' && status !== 'building' && status !== 'storing' && status !== 'live')
+        throw new Error(status);
+      return (await world.visible(site, '/posts/post-0/', 'tide')) - from;
+    }),
+  );
+  return ended.sort((a, b) => a - b);
+}
+
+/** Measures all and answers the section of the results. */
+export async function benchPublish(): Promise<string> {
+  const world = await openWorld();
+  try {
+    await world.newOwner();
+    const warm = warmth(world, 2);
+    const { site, taken } = await benchPairs(world, warm);
+    const restored = await benchRestore(world, site);
+    await world.newOwner();
+    const byPosts = await benchGrowth(
+      world,
+      warm,
+      (size) => newBlog(world, size),
+      async (one, mark) => {
+        await world.push(one.content, { 'posts/post-1.md': post(1, mark) });
+        return '/posts/post-1/';
+      },
+      growth.posts,
+    );
+    const byFiles = await benchGrowth(
+      world,
+      warm,
+      (size) => newShelf(world, size),
+      async (one, mark) => {
+        await world.push(one.source, { 'public/files/1/file-1.txt': mark });
+        return '/files/1/file-1.txt';
+      },
+      growth.files,
+    );
+    await world.newOwner();
+    await warm.untilWarm();
+    const queued = await benchBurst(world);
+    return report(taken, restored, byPosts, byFiles, queued);
+  } finally {
+    await world.stop();
+  }
+}
+
+type Taken = Awaited<ReturnType<typeof benchPairs>>['taken'];
+type Growth = Awaited<ReturnType<typeof benchGrowth>>;
+
+const ms = (value: number | undefined) => `${Math.round(value ?? Number.NaN)} ms`;
+const ratio = (ours: Built[], theirs: Built[]) =>
+  median(ours.map((one, n) => one.ms / (theirs[n]?.ms ?? Number.NaN))).toFixed(2);
+const table = (head: string[], rows: (string | number)[][]) =>
+  [head, head.map(() => '---'), ...rows].map((row) => `| ${row.join(' | ')} |`).join('\n');
+
+function report(taken: Taken, restored: number[], byPosts: Growth, byFiles: Growth, queued: number[]): string {
+  const row = (name: string, all: Built[], versus: string[]) => [
+    name,
+    ms(median(all.map((one) => one.ms))),
+    `${median(all.map((one) => one.cpu)).toFixed(2)} s`,
+    ...versus,
+  ];
+  const phases = medianPhases(taken.changed.map((one) => one.phases));
+  const grown = (rows: Growth, what: string) =>
+    table(
+      [what, 'own part', 'build', 'both'],
+      rows.map(({ size, all }) => [
+        size,
+        ms(median(all.map((one) => ownPart(one.phases, one.ms)))),
+        ms(median(all.map((one) => one.phases['the build itself'] ?? Number.NaN))),
+        ms(median(all.map((one) => one.ms))),
+      ]),
+    );
+  return [
+    `A blog of 20 posts with 3 pictures in 12 sizes; ${rounds} interleaved rounds, medians, ratios of each round's pair.`,
+    table(
+      ['', 'wall', 'CPU', '× bare, no caches', '× bare, caches kept'],
+      [
+        row('bare `astro build`, no caches', taken.none, ['1', '']),
+        row('bare `astro build`, its caches kept', taken.kept, ['', '1']),
+        row('publish, one post changed', taken.changed, [
+          ratio(taken.changed, taken.none),
+          ratio(taken.changed, taken.kept),
+        ]),
+        row('first publish of a site', taken.first, [ratio(taken.first, taken.none), '']),
+      ],
+    ),
+    'A publish is measured from the call to the first visitor who gets the new bytes. Its CPU is that of all our processes, PostgreSQL and Temporal included, and of the sandbox from the order on; what a sandbox does ahead is not in it.',
+    'Where the time of a publish with one post changed goes:',
+    table(
+      ['phase', 'median'],
+      Object.entries(phases).map(([name, value]) => [name, ms(value)]),
+    ),
+    `Restore, from the call to the other version served (${restored.length} of them): median ${ms(median(restored))}, p95 ${ms(restored[Math.ceil(restored.length * 0.95) - 1])}.`,
+    'The platform’s own part as the site grows, one file changed:',
+    grown(byPosts, 'posts beside the template’s three'),
+    grown(byFiles, 'files'),
+    `${queued.length} publishes at once, of which two find a sandbox warm: all live, the first after ${ms(queued[0])}, the last after ${ms(queued.at(-1))}.`,
+  ].join('\n\n');
+}

@@ -1,0 +1,62 @@
+/** The framework's caches on their way out of a sandbox: hostile, and read like all that comes out of one. */
+import { Readable } from 'node:stream';
+import { buffer } from 'node:stream/consumers';
+import { pack } from 'tar-stream';
+import type { Entry } from './output.ts';
+
+/** More than this is not kept: the next build then begins with what was kept before. */
+const cacheBytesMax = 128 * 1_048_576;
+const cacheFilesMax = 20_000;
+
+/**
+ * Packs `cache/…` entries anew up to the entry `end`: plain files under plain names, within the caps. Rejects on anything else, and
+ * then `onCache` gets a stream that fails. Without any entry `onCache` is not called.
+ */
+export async function passCache(
+  reading: AsyncGenerator<Entry>,
+  onCache: (content: Readable) => Promise<void>,
+): Promise<void> {
+  const tar = pack();
+  let kept: Promise<void> | undefined;
+  let left = { bytes: cacheBytesMax, files: cacheFilesMax };
+  try {
+    for (let next = await reading.next(); ; next = await reading.next()) {
+      if (next.done) throw new Error('The caches broke off.');
+      const entry = next.value;
+      const { name, size = 0 } = entry.header;
+      if (name === 'end') break;
+      left = { bytes: left.bytes - size, files: left.files - 1 };
+      checkEntry(entry, left);
+      kept ??= onCache(Readable.from(tar, { objectMode: false }));
+      kept.catch(() => tar.destroy());
+      await add(tar, name.slice('cache/'.length), await buffer(entry));
+    }
+    tar.finalize();
+  } catch (error) {
+    tar.destroy(error as Error);
+    await kept?.catch(() => {});
+    throw error;
+  }
+  await kept;
+}
+
+function checkEntry({ header: { name, type } }: Entry, left: { bytes: number; files: number }): void {
+  const parts = name.split('/');
+  const plain = parts.every((part) => part !== '' && part !== '.' && part !== '..' && Buffer.byteLength(part) <= 255);
+  if (
+    type !== 'file' ||
+    parts[0] !== 'cache' ||
+    parts.length < 2 ||
+    !plain ||
+    name.length > 1024 ||
+    name.includes('\0')
+  )
+    throw new Error('The caches hold what is no plain file.');
+  if (left.bytes < 0 || left.files < 0) throw new Error('The caches are larger than may be kept.');
+}
+
+function add(tar: ReturnType<typeof pack>, name: string, content: Buffer): Promise<void> {
+  return new Promise((resolve, reject) => {
+    tar.entry({ name, mtime: new Date(0) }, content, (error) => (error ? reject(error) : resolve()));
+  });
+}

@@ -1,0 +1,36 @@
+/** What goes into a sandbox: parts in frames, as `sandbox/runner/parts.mjs` says. */
+import type { BuildRequest } from './sandbox.ts';
+
+/** What a build is made of could not be read: our fault, not the site's. */
+export class FeedFailed extends Error {}
+
+/** Everything that goes in, as chunks to be written in their order. Throws FeedFailed. */
+export async function* feed(request: BuildRequest, endOfLog: string): AsyncGenerator<Buffer> {
+  try {
+    yield* frames([Buffer.from(JSON.stringify({ siteUrl: request.siteUrl, endOfLog }))]);
+    yield* frames(request.cache ?? []);
+    yield* frames(request.source);
+    yield* frames(heldLines(request));
+  } catch (cause) {
+    throw new FeedFailed('What a build is made of could not be read.', { cause });
+  }
+}
+
+async function* heldLines({ held }: BuildRequest): AsyncGenerator<Buffer> {
+  yield Buffer.from([...((await held) ?? new Map()).keys()].join('\n'));
+}
+
+async function* frames(content: AsyncIterable<Buffer> | Iterable<Buffer>): AsyncGenerator<Buffer> {
+  for await (const bytes of content) {
+    if (bytes.length === 0) continue;
+    yield lengthOf(bytes.length);
+    yield bytes;
+  }
+  yield lengthOf(0);
+}
+
+function lengthOf(bytes: number): Buffer {
+  const header = Buffer.alloc(4);
+  header.writeUInt32BE(bytes);
+  return header;
+}

@@ -1,0 +1,65 @@
+/** Makes durable what was written, many files with few waits. */
+import { spawn } from 'node:child_process';
+import { open } from 'node:fs/promises';
+import { dirname } from 'node:path';
+
+// Above this, one syncfs(2) is less than as many waits for the journal, though it also waits for what others wrote.
+const eachMax = 64;
+
+export type Durable = {
+  /** Files, under their final names, that the next flush is to make durable. */
+  add(paths: string[]): void;
+  /** Returns when all that was added before is safe from a loss of power. What could not be synced is left to the next flush. */
+  flush(): Promise<void>;
+};
+
+export function openDurable(dir: string): Durable {
+  let pending = new Set<string>();
+  let flushing: Promise<void> = Promise.resolve();
+
+  async function flush(): Promise<void> {
+    const paths = pending;
+    pending = new Set();
+    try {
+      if (paths.size > eachMax) await syncFileSystem(dir);
+      else await Promise.all([...withFolders(paths)].map(sync));
+    } catch (error) {
+      for (const path of paths) pending.add(path);
+      throw error;
+    }
+  }
+
+  return {
+    add(paths) {
+      for (const path of paths) pending.add(path);
+    },
+    flush() {
+      // One after the other: what is under way may be another's flush of our files.
+      flushing = flushing.catch(() => {}).then(flush);
+      return flushing;
+    },
+  };
+}
+
+/** A name is durable when its folder is. */
+function withFolders(paths: Set<string>): Set<string> {
+  const folders = [...paths].flatMap((path) => [dirname(path), dirname(dirname(path))]);
+  return new Set([...paths, ...folders]);
+}
+
+async function sync(path: string): Promise<void> {
+  const file = await open(path);
+  try {
+    await file.sync();
+  } finally {
+    await file.close();
+  }
+}
+
+function syncFileSystem(dir: string): Promise<void> {
+  return new Promise((resolve, reject) => {
+    spawn('sync', ['-f', dir], { stdio: 'ignore' })
+      .once('error', reject)
+      .once('close', (code) => (code === 0 ? resolve() : reject(new Error(`sync ended with ${code}`))));
+  });
+}

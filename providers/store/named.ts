@@ -1,0 +1,46 @@
+/** Bytes under names of the caller's, in one folder, and how such a folder is kept small. */
+import { randomUUID } from 'node:crypto';
+import { mkdir, open, readdir, rename, rm, stat, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { Readable } from 'node:stream';
+import type { NamedBytes } from './store.ts';
+
+export function openNamed(folder: string, writeAside: (content: Readable) => Promise<string>): NamedBytes {
+  const pathOf = (name: string) => {
+    if (!/^[a-z0-9_.-]{1,200}$/.test(name) || name.startsWith('.')) throw new Error('not a name of kept bytes');
+    return join(folder, name);
+  };
+  return {
+    async put(name, content) {
+      const path = pathOf(name);
+      await mkdir(folder, { recursive: true });
+      await rename(await writeAside(content), path);
+    },
+    async read(name) {
+      const file = await open(pathOf(name)).catch(missing);
+      return file?.createReadStream();
+    },
+    remove: (name) => rm(pathOf(name), { force: true }),
+  };
+}
+
+/** Removes files that were neither written nor read for so long, by the file system's own clock. Answers how many went. */
+export async function sweepFolder(folder: string, ageMs: number): Promise<number> {
+  const names = await readdir(folder).catch(missing);
+  if (!names?.length) return 0;
+  const probe = join(folder, randomUUID());
+  await writeFile(probe, '');
+  const { mtimeMs: now } = await stat(probe).finally(() => rm(probe));
+  let removed = 0;
+  for (const name of names) {
+    const found = await stat(join(folder, name)).catch(missing);
+    if (!found || now - Math.max(found.mtimeMs, found.atimeMs) <= ageMs) continue;
+    await rm(join(folder, name), { recursive: true, force: true });
+    removed += 1;
+  }
+  return removed;
+}
+
+function missing(error: NodeJS.ErrnoException): undefined {
+  if (error.code !== 'ENOENT') throw error;
+}
