@@ -1,5 +1,4 @@
 /** The sites that the bench of publishing builds. */
-import { randomBytes } from 'node:crypto';
 import type { BenchSite, World } from './publish-world.ts';
 
 const words =
@@ -26,13 +25,23 @@ export async function newBlog(world: World, posts: number): Promise<BenchSite> {
   return site;
 }
 
-/** A small site with so many files that are served as they are. */
+/** A small site that makes so many files beside its pages. */
 export async function newShelf(world: World, files: number): Promise<BenchSite> {
   const site = await world.newSite(world.call, 'blank');
-  const all = Array.from({ length: files }, (_, n) => [
-    `public/files/${n % 50}/file-${n}.txt`,
-    `${n}\n${randomBytes(700).toString('base64')}\n`,
-  ]);
-  await world.push(site.source, Object.fromEntries(all));
+  await world.push(site.source, { 'src/pages/files/[n].txt.ts': shelf(files, '') });
   return site;
+}
+
+/** A page that makes the files; the first of them says `mark`. */
+export function shelf(files: number, mark: string): string {
+  return `import { createHash } from 'node:crypto';
+
+export const getStaticPaths = () => Array.from({ length: ${files} }, (_, n) => ({ params: { n: String(n) } }));
+
+const lines = (n: string) =>
+  Array.from({ length: 12 }, (_, line) => createHash('sha256').update(n + ' ' + line).digest('hex')).join('\\n');
+
+export const GET = ({ params }: { params: { n: string } }) =>
+  new Response(params.n === '0' ? '${mark}' : lines(params.n));
+`;
 }

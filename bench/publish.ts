@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { median } from './measure.ts';
 import { type Built, buildBare, checkOut, copyTrees } from './publish-bare.ts';
 import { medianPhases, ownPart, type Phases, phasesOf } from './publish-phases.ts';
-import { newBlog, newShelf, post } from './publish-sites.ts';
+import { newBlog, newShelf, post, shelf } from './publish-sites.ts';
 import { type BenchSite, cpuOf, openWorld, type World } from './publish-world.ts';
 
 const quick = process.argv.includes('--quick');
@@ -92,16 +92,16 @@ async function benchGrowth(
   world: World,
   warm: Warmth,
   make: (size: number) => Promise<BenchSite>,
-  file: (site: BenchSite, mark: string) => Promise<string>,
+  file: (site: BenchSite, mark: string, size: number) => Promise<string>,
   sizes: number[],
 ) {
   const rows: { size: number; all: Published[] }[] = [];
   for (const size of sizes) {
     const site = await make(size);
-    await warmPublish(world, warm, site, await file(site, 'at-first'), 'at-first');
+    await warmPublish(world, warm, site, await file(site, 'at-first', size), 'at-first');
     const all: Published[] = [];
     for (let n = 0; n < growth.publishes; n++) {
-      const path = await file(site, `change-${n}`);
+      const path = await file(site, `change-${n}`, size);
       all.push(await warmPublish(world, warm, site, path, `change-${n}`));
     }
     rows.push({ size, all });
@@ -166,9 +166,9 @@ export async function benchPublish(): Promise<string> {
       world,
       warm,
       (size) => newShelf(world, size),
-      async (one, mark) => {
-        await world.push(one.source, { 'public/files/1/file-1.txt': mark });
-        return '/files/1/file-1.txt';
+      async (one, mark, size) => {
+        await world.push(one.source, { 'src/pages/files/[n].txt.ts': shelf(size, mark) });
+        return '/files/0.txt';
       },
       growth.files,
     );

@@ -6,6 +6,7 @@ import { imageId, imageNodeVersion, imageParts, makeImageFolder, type Progress, 
 
 const repository = 'frontage-sandbox';
 const label = 'frontage.image';
+const keptSeconds = 7 * 24 * 3600;
 
 /**
  * Answers the image's id and its tag, made first where the engine lacks it. The tag appears only on a whole image; two
@@ -23,8 +24,22 @@ export async function makeDockerImage(
   const { Arch } = await docker.version();
   const own = process.platform === 'linux' && Arch === (process.arch === 'x64' ? 'amd64' : process.arch);
   await (own ? importFolder(docker, dataDir, id, onProgress) : buildFromPublicNode(docker, id, onProgress));
+  await removeEarlier(docker, tag);
   onProgress('The container engine has the sandbox image.');
   return { id, tag };
+}
+
+/** Images of a week ago that no container uses. Younger ones may be another installation's. */
+async function removeEarlier(docker: Docker, tag: string): Promise<void> {
+  const { SystemTime } = await docker.info();
+  const before = new Date(SystemTime).getTime() / 1000 - keptSeconds;
+  for (const { Id, Created, RepoTags } of await docker.listImages({ filters: { label: [label] } })) {
+    if (Created > before || RepoTags?.includes(tag)) continue;
+    await docker
+      .getImage(Id)
+      .remove()
+      .catch(() => {}); // In use, or gone.
+  }
 }
 
 async function importFolder(docker: Docker, dataDir: string, id: string, onProgress: Progress): Promise<void> {

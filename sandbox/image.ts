@@ -64,8 +64,17 @@ export async function makeImageFolder(dataDir: string, onProgress: Progress): Pr
   } finally {
     await rm(aside, { recursive: true, force: true });
   }
+  await removeEarlier(parent, id);
   onProgress('The sandbox is ready.');
   return { id, path };
+}
+
+/** All folders but the new one and the one before it, which a worker that is being replaced may still build in. */
+async function removeEarlier(parent: string, id: string): Promise<void> {
+  const names = (await readdir(parent)).filter((name) => /^[0-9a-f]{16}$/.test(name) && name !== id);
+  const made = await Promise.all(names.map(async (name) => ({ name, at: (await stat(join(parent, name))).mtimeMs })));
+  for (const { name } of made.sort((a, b) => b.at - a.at).slice(1))
+    await rm(join(parent, name), { recursive: true, force: true });
 }
 
 async function fill(folder: string, onProgress: Progress): Promise<void> {

@@ -1,6 +1,6 @@
 /** The workflows as one file of JavaScript, made once for each version of the code and kept in the data folder. */
 import { createHash, randomUUID } from 'node:crypto';
-import { mkdir, readdir, readFile, rename, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { bundleWorkflowCode, type Logger } from '@temporalio/worker';
@@ -17,7 +17,16 @@ export async function workflowBundle(dataDir: string, logger: Logger): Promise<{
   const aside = `${kept}.${randomUUID()}`;
   await writeFile(aside, code);
   await rename(aside, kept);
+  await removeEarlier(join(dataDir, 'cache'), kept);
   return { code };
+}
+
+/** All but the new one and the one before it. */
+async function removeEarlier(folder: string, kept: string): Promise<void> {
+  const names = (await readdir(folder)).filter((name) => /^workflows-[0-9a-f]{16}\.js$/.test(name));
+  const made = await Promise.all(names.map(async (name) => ({ name, at: (await stat(join(folder, name))).mtimeMs })));
+  const earlier = made.filter(({ name }) => join(folder, name) !== kept).sort((a, b) => b.at - a.at);
+  for (const { name } of earlier.slice(1)) await rm(join(folder, name), { force: true });
 }
 
 async function versionOf(): Promise<string> {

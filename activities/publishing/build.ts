@@ -11,6 +11,7 @@ import { redirectsFile, requireUsableRedirects } from '../../providers/redirects
 import type { BuildLimits, BuildRequest, BuildTimes } from '../../providers/sandbox/sandbox.ts';
 import type { BuilderDeps } from '../index.ts';
 import { type LogWriter, openLogWriter } from './build-log.ts';
+import { siteCache } from './cache.ts';
 import { heldFiles, openOutputTaker } from './output.ts';
 import { snapshotName } from './snapshot.ts';
 
@@ -84,23 +85,6 @@ function takeOutput(
 
 function rounded(ms: BuildTimes): BuildTimes {
   return Object.fromEntries(Object.entries(ms).map(([step, time]) => [step, Math.round(time)]));
-}
-
-/**
- * What earlier builds of this very site left for its next one, kept when a version goes live and never before. It came out of site code
- * and goes back to code of the same site; only a publish that asks for a build anew does without.
- */
-async function siteCache(deps: BuilderDeps, deployment: Deployment): Promise<Pick<BuildRequest, 'cache' | 'onCache'>> {
-  const { caches } = deps.store;
-  const name = `${deployment.site.id}.${deps.sandbox.image}.tar`;
-  const cache = deployment.anew ? undefined : await caches.read(name);
-  return {
-    ...(cache ? { cache } : {}),
-    async onCache(content) {
-      const { status } = await deps.em().findOneOrFail(Deployment, { id: deployment.id });
-      if (status === 'live') await caches.put(name, content);
-    },
-  };
 }
 
 /** What the site would send its visitors to is its own fault, as a page that does not build. */

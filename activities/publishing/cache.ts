@@ -1,0 +1,25 @@
+/**
+ * What earlier builds of a site left for its next one, kept when a version goes live and never before. It came out of site code and goes
+ * back to code of the same site on the same image; only a publish that asks for a build anew does without.
+ */
+import { Deployment } from '../../db/entities/deployment.ts';
+import type { BuildRequest } from '../../providers/sandbox/sandbox.ts';
+import type { BuilderDeps } from '../index.ts';
+
+type Parts = Pick<BuilderDeps, 'em' | 'store'> & { sandbox: Pick<BuilderDeps['sandbox'], 'image'> };
+
+export async function siteCache(
+  { em, store, sandbox }: Parts,
+  { id, site, anew }: Pick<Deployment, 'id' | 'anew'> & { site: { id: string } },
+): Promise<Pick<BuildRequest, 'cache' | 'onCache'>> {
+  const name = `${site.id}.${sandbox.image}.tar`;
+  const cache = anew ? undefined : await store.caches.read(name);
+  return {
+    ...(cache ? { cache } : {}),
+    async onCache(content) {
+      const { status } = await em().findOneOrFail(Deployment, { id });
+      if (status === 'live') await store.caches.put(name, content);
+      else content.destroy();
+    },
+  };
+}

@@ -1,0 +1,72 @@
+/** What a build leaves for the next one, between the sandbox and the store. */
+import { randomUUID } from 'node:crypto';
+import { mkdtemp, readdir, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Readable } from 'node:stream';
+import { text } from 'node:stream/consumers';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { siteCache } from '../../activities/publishing/cache.ts';
+import { openDiskStore } from '../../providers/store/disk.ts';
+import type { Store } from '../../providers/store/store.ts';
+
+let dir: string;
+let store: Store;
+beforeAll(async () => {
+  dir = await mkdtemp(join(tmpdir(), 'frontage-cache-'));
+  store = openDiskStore(dir);
+});
+afterAll(() => rm(dir, { recursive: true, force: true }));
+
+/** The cache as a build of the site has it; `status` is what its row says after it. */
+function open(siteId: string, { status = 'live', image = 'image', anew = false } = {}) {
+  const em = () => ({ findOneOrFail: async () => ({ status }) }) as never;
+  return siteCache({ em, store, sandbox: { image } }, { id: 'dep_1', site: { id: siteId }, anew });
+}
+const read = async (siteId: string, asked = {}) => {
+  const { cache } = await open(siteId, asked);
+  return cache && (await text(cache));
+};
+const leave = async (siteId: string, words: string, asked = {}) =>
+  (await open(siteId, asked)).onCache?.(Readable.from([Buffer.from(words)]));
+const newSite = () => `site_${randomUUID().replaceAll('-', '')}`;
+
+test('a site gets what its own live build left, and no other site does', async () => {
+  const [mine, other] = [newSite(), newSite()];
+  await leave(mine, 'poison');
+  expect(await read(mine)).toBe('poison');
+  expect(await read(other)).toBeUndefined();
+});
+
+test('another image, and a build anew, begin without', async () => {
+  const site = newSite();
+  await leave(site, 'of this image');
+  expect(await read(site, { image: 'next' })).toBeUndefined();
+  expect(await read(site, { anew: true })).toBeUndefined();
+  expect(await read(site)).toBe('of this image');
+});
+
+test.each(['superseded', 'cancelled', 'failed', 'ready'])(
+  'what a build left whose deployment is %s is not kept',
+  async (status) => {
+    const site = newSite();
+    await leave(site, 'of the live version');
+    await leave(site, 'poison', { status });
+    expect(await read(site)).toBe('of the live version');
+  },
+);
+
+test('a cache that breaks off leaves the earlier one, and nothing aside', async () => {
+  const site = newSite();
+  await leave(site, 'whole');
+  const { onCache } = await open(site);
+  const broken = Readable.from(
+    (async function* () {
+      yield Buffer.from('half');
+      throw new Error('broke off');
+    })(),
+  );
+  await expect(onCache?.(broken)).rejects.toThrow('broke off');
+  expect(await read(site)).toBe('whole');
+  expect(await readdir(join(dir, 'tmp'))).toEqual([]);
+});

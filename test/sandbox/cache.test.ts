@@ -1,0 +1,152 @@
+/** The framework's caches: data that comes out of hostile code and goes back to it. */
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { Readable } from 'node:stream';
+import { buffer } from 'node:stream/consumers';
+import { extract } from 'tar-stream';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { openOutput } from '../../providers/sandbox/output.ts';
+import type { Sandbox } from '../../providers/sandbox/sandbox.ts';
+import { type TarEntry, tarOf } from './tar.ts';
+import { type Asked, build, kinds, openKind, roomy, type Site, site, siteThatRuns } from './world.ts';
+
+const photo = readFileSync(join(import.meta.dirname, '../../sandbox/rehearsal/src/photo.jpg'));
+const withPhoto: Site = {
+  'src/photo.jpg': photo,
+  'src/pages/index.astro':
+    "---\nimport { Image } from 'astro:assets';\nimport photo from '../photo.jpg';\n---\n<Image src={photo} alt='' />",
+};
+
+/** Builds, and answers what it left as well. */
+async function buildAndKeep(sandbox: Sandbox, files: Site, asked: Asked = {}) {
+  let kept: Buffer | undefined;
+  const onCache = async (content: Readable) => {
+    kept = await buffer(content);
+  };
+  return { ...(await build(sandbox, files, { onCache, ...asked })), kept };
+}
+
+async function namesIn(tar: Buffer | undefined): Promise<string[]> {
+  const names: string[] = [];
+  if (!tar) return names;
+  for await (const entry of Readable.from([tar]).pipe(extract())) {
+    names.push(`${entry.header.type} ${entry.header.name}`);
+    entry.resume();
+  }
+  return names;
+}
+
+describe.each(kinds)('in $kind', ({ kind, missing }) => {
+  let sandbox: Sandbox;
+  beforeAll(async () => {
+    if (!missing) sandbox = await openKind(kind);
+  }, 300_000);
+  afterAll(() => sandbox?.close());
+  const slow = { timeout: 120_000 };
+
+  test.skipIf(missing)('the next build of a site finds its pictures done, and is the same', slow, async () => {
+    const first = await buildAndKeep(sandbox, withPhoto);
+    expect(first.outcome).toEqual({ status: 'built' });
+    const next = await buildAndKeep(sandbox, withPhoto, { cache: Readable.from([first.kept as Buffer]) });
+    expect(next.log).toContain('reused cache entry');
+    expect(next.files).toEqual(first.files);
+  });
+
+  test.skipIf(missing)('a cache that cannot be read is none', slow, async () => {
+    for (const spoilt of [Buffer.alloc(4_096, 'x'), (await buildAndKeep(sandbox, withPhoto)).kept?.subarray(0, 700)]) {
+      const { outcome, log } = await build(sandbox, withPhoto, { cache: Readable.from([spoilt as Buffer]) });
+      expect(outcome).toEqual({ status: 'built' });
+      expect(log).not.toContain('reused cache entry');
+    }
+  });
+
+  test.skipIf(missing)('links and pipes in the caches stay behind', slow, async () => {
+    const hostile = siteThatRuns(
+      `import fs from 'node:fs'; import { execPath } from 'node:process';
+       fs.mkdirSync('/tmp/cache/astro/x', { recursive: true });
+       fs.symlinkSync('/etc/passwd', '/tmp/cache/astro/x/link'); fs.writeFileSync('/tmp/cache/astro/x/plain', 'p');`,
+    );
+    const { outcome, kept } = await buildAndKeep(sandbox, hostile);
+    expect(outcome).toEqual({ status: 'built' });
+    const names = await namesIn(kept);
+    expect(names).toContain('file astro/x/plain');
+    expect(names.join()).not.toContain('link');
+  });
+
+  test.skipIf(missing)('a failed build leaves nothing, and is never handed over', slow, async () => {
+    let handedOver = false;
+    const onBuilt = async () => {
+      handedOver = true;
+    };
+    const { outcome, kept } = await buildAndKeep(sandbox, siteThatRuns("throw new Error('no');"), { onBuilt });
+    expect(outcome).toMatchObject({ status: 'failed' });
+    expect([kept, handedOver]).toEqual([undefined, false]);
+  });
+
+  test.skipIf(missing)('a file that the site has already is named and does not come again', slow, async () => {
+    const files = site({ 'src/pages/other.astro': '<h1>Other</h1>' });
+    const first = await build(sandbox, files);
+    const other = first.files.get('other/index.html') as Buffer;
+    const { createHash } = await import('node:crypto');
+    const sha256 = createHash('sha256').update(other).digest('hex');
+    const named: unknown[] = [];
+    const again = await build(sandbox, files, {
+      held: Promise.resolve(new Map([[sha256, other.length]])),
+      onHeld: (file) => void named.push(file),
+    });
+    expect(named).toEqual([{ path: 'other/index.html', sha256 }]);
+    expect([...again.files.keys()]).toEqual([...first.files.keys()].filter((path) => path !== 'other/index.html'));
+  });
+});
+
+const built = { name: 'verdict.json', content: '{"status":"built"}' };
+const end = { name: 'end', content: '' };
+
+async function passed(entries: TarEntry[]) {
+  const output = openOutput(tarOf([built, ...entries]), roomy);
+  await output.readFiles({ onFile: async () => {} });
+  let kept: Promise<Buffer> | undefined;
+  const ended = await output
+    .readCache((content) => {
+      kept = buffer(content);
+      return kept.then(() => {});
+    })
+    .catch((error) => error);
+  return { ended, kept: await kept?.catch((error) => error) };
+}
+
+test('caches are packed anew, without what their writer said of them', async () => {
+  const { ended, kept } = await passed([{ name: 'cache/astro/a.json', content: '{}', mode: 0o4777, uid: 0 }, end]);
+  expect(ended).toBeUndefined();
+  expect(await namesIn(kept)).toEqual(['file astro/a.json']);
+});
+
+test.each<TarEntry>([
+  { name: 'cache/../../passwd', content: 'x' },
+  { name: '/cache/passwd', content: 'x' },
+  { name: 'dist/index.html', content: 'x' },
+  { name: 'cache/link', type: 'symlink', linkname: '/etc/passwd' },
+  { name: 'cache/device', type: 'character-device' },
+])('a cache with $name is no cache, and what was taken of it is not kept', async (hostile) => {
+  const { ended, kept } = await passed([{ name: 'cache/good', content: 'x' }, hostile, end]);
+  expect(ended).toBeInstanceOf(Error);
+  expect(kept).toBeInstanceOf(Error);
+});
+
+test('a cache that breaks off before its end is none', async () => {
+  const { ended, kept } = await passed([{ name: 'cache/good', content: 'x' }]);
+  expect([ended instanceof Error, kept instanceof Error]).toEqual([true, true]);
+});
+
+test('a hash that was not offered gets at nobody’s bytes', async () => {
+  const tar = tarOf([{ name: 'held.json', content: JSON.stringify([['dist/stolen', 'a'.repeat(64)]]) }, built]);
+  const named: unknown[] = [];
+  const held = Promise.resolve(new Map([['b'.repeat(64), 1]]));
+  const reading = openOutput(tar, roomy).readFiles({
+    onFile: async () => {},
+    onHeld: (file) => void named.push(file),
+    held,
+  });
+  await expect(reading).rejects.toMatchObject({ code: 'build_failed' });
+  expect(named).toEqual([]);
+});

@@ -1,0 +1,116 @@
+/** Sandboxes started ahead. */
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { join } from 'node:path';
+import { afterEach, describe, expect, test } from 'vitest';
+import { openDockerSandbox } from '../../providers/sandbox/docker.ts';
+import type { Sandbox } from '../../providers/sandbox/sandbox.ts';
+import { readTemplate } from '../../templates/templates.ts';
+import {
+  build,
+  dataDir,
+  engine,
+  engineMissing,
+  listContainers,
+  newOwner,
+  openKind,
+  roomy,
+  site,
+  siteThatRuns,
+} from './world.ts';
+
+const opened: Sandbox[] = [];
+afterEach(() => Promise.all(opened.splice(0).map((sandbox) => sandbox.close())));
+
+/** A sandbox that keeps one warm. `warmed` resolves when it has said so `n` times. */
+async function openWarm(owner: string, count = 1) {
+  if (!engine) throw new Error('No container engine answers.');
+  const heard: string[] = [];
+  const info = (text: string) => void heard.push(text);
+  const sandbox = await openDockerSandbox({
+    docker: engine,
+    dataDir,
+    owner,
+    onProgress: () => {},
+    warm: { count, limits: roomy, info },
+  });
+  opened.push(sandbox);
+  const warmed = (n: number) =>
+    expect
+      .poll(() => heard.filter((text) => text === 'A sandbox is warm.').length, { timeout: 170_000, interval: 50 })
+      .toBe(n);
+  return { sandbox, warmed };
+}
+
+const slow = { timeout: 240_000 };
+
+describe.skipIf(!!engineMissing)('with an engine', () => {
+  test('a warm sandbox is taken, builds the same files, and another takes its place', slow, async () => {
+    const owner = newOwner();
+    const { sandbox, warmed } = await openWarm(owner);
+    const template = await readTemplate('blog', { title: 'Warm' });
+    const posts = [...(template?.content ?? [])].map(([path, bytes]) => [`src/content/${path}`, bytes] as const);
+    const files = new Map([...(template?.source ?? []), ...posts]);
+    await warmed(1);
+    expect(await listContainers(owner)).toEqual(['warm']);
+    const names: string[][] = [];
+    const onBuilt = async () => void names.push(await listContainers(owner));
+    const ahead = await build(sandbox, files, { deploymentId: 'dep_ahead', onBuilt });
+    expect(names).toEqual([['dep_ahead']]);
+    const cold = await openKind('docker');
+    const plain = await build(cold, files);
+    expect(ahead.outcome).toEqual({ status: 'built' });
+    expect(ahead.files).toEqual(plain.files);
+    expect(ahead.log).not.toContain('rehearsal');
+    await warmed(2);
+    await sandbox.close();
+    expect(await listContainers(owner)).toEqual([]);
+  });
+
+  test(
+    'what one site does in a warm sandbox is gone with it; more builds than wait are built as any other',
+    slow,
+    async () => {
+      const { sandbox, warmed } = await openWarm(newOwner());
+      await warmed(1);
+      const marks = siteThatRuns(
+        `import fs from 'node:fs'; console.log('marked: ' + (fs.existsSync('/tmp/mark') || !!globalThis.mark));
+       fs.writeFileSync('/tmp/mark', ''); globalThis.mark = true;`,
+      );
+      const all = await Promise.all([1, 2, 3].map(() => build(sandbox, marks)));
+      for (const { outcome, log } of all) {
+        expect(outcome).toEqual({ status: 'built' });
+        expect(log).toContain('marked: false');
+      }
+      await warmed(2);
+      expect((await build(sandbox, marks)).log).toContain('marked: false');
+    },
+  );
+
+  test('a build of other limits does not get one that waits', slow, async () => {
+    const owner = newOwner();
+    const { sandbox, warmed } = await openWarm(owner);
+    await warmed(1);
+    const { outcome } = await build(sandbox, site(), { limits: { memoryBytes: 900 * 1024 ** 2 } });
+    expect(outcome).toEqual({ status: 'built' });
+    expect(await listContainers(owner)).toEqual(['warm']);
+  });
+
+  test('one that waits outlives no worker: killed with -9, it leaves nothing after a sweep', slow, async () => {
+    const owner = newOwner();
+    const worker = spawn(process.execPath, [join(import.meta.dirname, 'warm-worker.ts'), owner], {
+      stdio: ['ignore', 'pipe', 'inherit'],
+    });
+    await once(worker.stdout, 'data');
+    const sweeper = await openKind('docker', owner);
+    expect(await sweeper.sweep(async () => false)).toBe(0);
+    expect(await listContainers(owner)).toEqual(['warm']);
+    worker.kill('SIGKILL');
+    await expect
+      .poll(async () => (await sweeper.sweep(async () => false)) + (await listContainers(owner)).length * 10, {
+        timeout: 30_000,
+      })
+      .toBe(1);
+    expect(await listContainers(owner)).toEqual([]);
+  });
+});
