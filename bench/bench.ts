@@ -7,12 +7,10 @@ import { cpus, totalmem } from 'node:os';
 import { join } from 'node:path';
 
 /** Each answers its section in Markdown, or prints what it has. */
-const benches: Record<string, () => Promise<string | undefined>> = {
+const benches: Record<string, () => Promise<unknown>> = {
   publish: async () => await (await import('./publish.ts')).benchPublish(),
-  edge: async () => {
-    await (await import('./edge.ts')).benchEdge();
-    return undefined;
-  },
+  edge: async () => await (await import('./edge.ts')).benchEdge(),
+  git: async () => await (await import('./git.ts')).benchGit(),
 };
 
 const results = join(import.meta.dirname, 'RESULTS.md');
@@ -32,7 +30,7 @@ if (unknown.length > 0) throw new Error(`There is no bench ${unknown}; there are
 
 for (const name of asked.length > 0 ? asked : Object.keys(benches)) {
   const section = await benches[name]?.();
-  if (!section) continue;
+  if (typeof section !== 'string') continue;
   const machine = `${cpus()[0]?.model ?? 'unknown'}, ${cpus().length} cores, ${Math.round(totalmem() / 1024 ** 3)} GiB, Node ${process.version}`;
   const whole = `\`npm run bench -- ${name}\` on ${machine}.\n\n${section}`;
   console.log(`\n## ${name}\n\n${whole}`);

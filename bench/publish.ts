@@ -39,7 +39,7 @@ function warmth(world: World, kept: number) {
       wanted += 1;
     },
     async untilWarm() {
-      for (const end = performance.now() + 240_000; (await world.warmed()) < wanted; await sleep(50))
+      for (const end = performance.now() + 600_000; (await world.warmed()) < wanted; await sleep(50))
         if (performance.now() > end) throw new Error('no sandbox became warm');
       await sleep(300);
     },

@@ -67,7 +67,10 @@ function takeOutput(
     held: offered,
     onHeld: output.onHeld,
     async onFile(file) {
-      storing ??= setStoring(deps, deployment.id);
+      if (!storing) {
+        storing = setStoring(deps, deployment.id);
+        storing.catch(() => {}); // Who keeps the manifest meets it.
+      }
       await output.onFile(file);
     },
     async onBuilt(ms) {

@@ -49,7 +49,9 @@ export function openOutputTaker(store: Store, held: Promise<HeldFiles>) {
     if (storing.size >= atOnceMax) await Promise.race(storing);
   };
   const onHeld: BuildRequest['onHeld'] = ({ path, sha256 }) => {
-    stored.push(held.then((files) => ({ ...fileOf(files, sha256), path })));
+    const known = held.then((files) => ({ ...fileOf(files, sha256), path }));
+    known.catch(() => {}); // `all` meets it.
+    stored.push(known);
   };
   return { onFile, onHeld, all: () => Promise.all(stored) };
 }
