@@ -59,7 +59,8 @@ export const table: Record<string, Entry> = {
   'DELETE /v1/tokens/{id}': { rule: 'holder', path: (world) => world.ownersToken() },
   'GET /v1/templates': tokens,
   'POST /v1/sketches': { rule: 'tokens', body: { title: 'T', directions: [{ name: 'One', html: '<p>1' }] } },
-  'DELETE /v1/sketches/{id}': { rule: 'tokens', path: () => ({ id: 'sketch_x' }), refusal: 'not_found' },
+  'DELETE /v1/sketches/{id}': { rule: 'holder', path: (world) => world.ownersSketch() },
+  'POST /v1/photos/search': { rule: 'tokens', body: { query: 'bread' } },
 
   'POST /v1/sites': { rule: 'tokens', body: { name: 'admin', title: 'A title' }, refusal: 'invalid_name' },
   'GET /v1/sites': tokens,
@@ -85,6 +86,14 @@ export const table: Record<string, Entry> = {
   'PUT /v1/sites/{id}/assets/{*}': { rule: 'members', file: Buffer.from('%PDF-1.7\n%%EOF\n'), path: assetPath },
   'GET /v1/sites/{id}/assets/{*}': { rule: 'members', path: assetPath },
   'GET /v1/sites/{id}/assets': members,
+  'POST /v1/sites/{id}/photos': {
+    rule: 'members',
+    body: { photo_id: 'photo_01h455vb4pex5vsknk084sn02q', path: 'src/assets/x.jpg' },
+    refusal: 'invalid_photo',
+  },
+  'POST /v1/sites/{id}/uploads': { rule: 'members', body: { expires_in_seconds: 60 } },
+  'GET /v1/sites/{id}/uploads': members,
+  'DELETE /v1/uploads/{id}': { rule: 'members', path: (world) => world.uploadLink() },
   'GET /v1/sites/{id}/redirects': members,
   'PUT /v1/sites/{id}/redirects': { rule: 'members', body: { rules: [] } },
 

@@ -9,7 +9,7 @@ import { type Call, callWith, createSite, createWorld } from './world.ts';
 export type AccessWorld = Awaited<ReturnType<typeof createAccessWorld>>;
 
 export async function createAccessWorld() {
-  const world = await createWorld({ FRONTAGE_SMTP_URL: 'smtp://127.0.0.1:1' });
+  const world = await createWorld({ FRONTAGE_SMTP_URL: 'smtp://127.0.0.1:1', FRONTAGE_PHOTOS: 'offline' });
   const ask = people(world);
   const [owner, collaborator, former, invitee, stranger, payoutOwner] = (await Promise.all(
     Array.from({ length: 6 }, () => world.newCaller()),
@@ -76,6 +76,14 @@ export async function createAccessWorld() {
     async inviteesInvitation() {
       const { id } = await ask.newSite(owner);
       const { body } = await ask.invite(owner, id, inviteeEmail);
+      return { id: body.id };
+    },
+    async ownersSketch() {
+      const body = { title: 'T', directions: [{ name: 'One', html: '<p>1' }] };
+      return { id: (await owner.call('POST', '/v1/sketches', { body })).body.id };
+    },
+    async uploadLink() {
+      const { body } = await owner.call('POST', `/v1/sites/${site.id}/uploads`, { body: { expires_in_seconds: 60 } });
       return { id: body.id };
     },
     async ownersToken() {
