@@ -37,6 +37,7 @@ export type Repositories = {
   /** The commit at the tip of a branch; null when there is none. Reads a file or two, starts no process. */
   head(siteId: string, repository: Repository, branch?: Branch): Promise<string | null>;
   hasCommit(siteId: string, repository: Repository, sha: string): Promise<boolean>;
+  hasBlob(siteId: string, repository: Repository, oid: string): Promise<boolean>;
   /** Every file of a commit. */
   listTree(siteId: string, repository: Repository, commit: string): Promise<TreeEntry[]>;
   /** Contents in the order asked. Each has to be read before the next is asked for. */
@@ -82,6 +83,7 @@ export function openRepositories(dir: string): Repositories {
     exists: (siteId, repository) => isThere(place(siteId, repository).dir),
     head: (siteId, repository, branch = 'main') => readRef(place(siteId, repository), refOf(branch)),
     hasCommit: (siteId, repository, sha) => hasObject(place(siteId, repository), sha, 'commit'),
+    hasBlob: (siteId, repository, oid) => hasObject(place(siteId, repository), oid, 'blob'),
     listTree: (siteId, repository, commit) => collect(walkTree(place(siteId, repository), commit)),
     readBlobs: (siteId, repository, oids) => readBlobs(place(siteId, repository), oids),
     commits: (siteId, repository, range) => readCommits(place(siteId, repository), range),

@@ -13,6 +13,7 @@
   let ended = false;
 
   document.getElementById('send').hidden = true;
+  drop.classList.add('live');
   const touch = matchMedia('(pointer: coarse)').matches;
   camera.hidden = !touch;
   if (!touch) drop.querySelector('strong').textContent = 'Drop photos here, or choose them';
@@ -119,10 +120,10 @@
     row.item.className = 'done';
     row.bar.value = row.bar.max;
     row.words.textContent = 'Sent. It is with your website now.';
-    const now = Math.min(Number(left.dataset.left), files_left);
-    left.dataset.left = now;
-    left.textContent = now === 1 ? 'There is room for one more photo.' : `There is room for ${now} photos.`;
-    if (now === 0) close('That was the last one this page had room for. Thank you!');
+    left.textContent =
+      files_left === 1 ? 'There is room for one more photo.' : `There is room for ${files_left} photos.`;
+    // Until the others are through, one of them may give its place back.
+    if (files_left === 0 && running === 1) close('That was the last one this page had room for. Thank you!');
   }
 
   function refuse(row, why, retry) {

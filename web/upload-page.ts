@@ -32,7 +32,7 @@ export function uploadPage(page: UploadPage): WrittenPage {
     script,
     main: html`<div>
 <h1>Photos for ${siteTitle}</h1>
-<p class="lead" id="left" data-left="${filesLeft}">${leftWords(filesLeft)}</p>
+<p class="lead" id="left">${leftWords(filesLeft)}</p>
 </div>
 <form class="panel" id="sending" method="post" enctype="multipart/form-data" data-bytes="${fileBytesMax}" data-size="${fileSizeMax}">
 <label class="drop" id="drop">

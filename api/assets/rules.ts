@@ -140,7 +140,15 @@ export async function* bytesOfBlob(deps: Deps, siteId: string, oid: string): Asy
 
 async function hashOf(deps: Deps, site: Site, oid: string): Promise<string> {
   const hash = createHash('sha256');
-  for await (const chunk of bytesOfBlob(deps, site.id, oid)) hash.update(chunk);
+  try {
+    for await (const chunk of bytesOfBlob(deps, site.id, oid)) hash.update(chunk);
+  } catch (error) {
+    if (await requireRepositories(deps).hasBlob(site.id, 'source', oid)) throw error;
+    throw errors.missing_asset('The bytes of this file are gone from storage.', {
+      nextAction: 'Send the file again with PUT: the same bytes mend it.',
+      cause: error,
+    });
+  }
   return hash.digest('hex');
 }
 

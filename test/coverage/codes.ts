@@ -70,16 +70,16 @@ const output = rowsOf('code', 'material', {
   'invalid_redirects 400 no': ['redirects/serving', 'rules that cannot be used are invalid_redirects'],
 });
 
-const material = later('code', 'material', [
-  'provider_error 502 depends',
-  'invalid_query 400 no',
-  'missing_asset 409 no',
-  'photos_disabled 503 no',
-  'photos_busy 503 yes',
-  'invalid_photo 400 no',
-  'invalid_upload 400 no',
-  'stale_hash 409 no',
-]);
+const material = rowsOf('code', 'material', {
+  'provider_error 502 depends': ['material/photos', 'of a library that is %s is %s, in our words'],
+  'invalid_query 400 no': ['material/photos', 'whose query is %s is invalid_query'],
+  'missing_asset 409 no': ['material/assets', 'a file whose bytes are gone from storage is missing_asset'],
+  'photos_disabled 503 no': ['material/photos', 'without a library the calls are photos_disabled'],
+  'photos_busy 503 yes': ['material/photos', 'asks the library 200 times in any hour for the whole platform'],
+  'invalid_photo 400 no': ['material/photos', 'of an unknown id is invalid_photo'],
+  'invalid_upload 400 no': ['material/uploads', 'for %s is invalid_upload'],
+  'stale_hash 409 no': ['material/assets', 'that others change while it is being stored is stale_hash'],
+});
 
 const show = later('code', 'show', [
   'invalid_since 400 no',

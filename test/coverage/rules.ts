@@ -84,10 +84,16 @@ export const rules = [
       'what belongs to others is not_found',
     ],
   }),
-  ...later('rule', 'material', [
-    'asset writes, photos, commits and upload links share one daily allowance',
-    'an upload link is bound to site, expiry, number of files and bytes per file',
-  ]),
+  ...rowsOf('rule', 'material', {
+    'asset writes, photos, commits and upload links share one daily allowance': [
+      'material/allowance',
+      '100 writes at once, over every way in and two sites',
+    ],
+    'an upload link is bound to site, expiry, number of files and bytes per file': [
+      'material/uploads',
+      'is over with its time, at its end, and with the access of who made it',
+    ],
+  }),
   ...later('rule', 'show', [
     'the site list counts open comment threads',
     'a thread without its picture says why',

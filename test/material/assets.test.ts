@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { rm } from 'node:fs/promises';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { errorOf } from '../api/world.ts';
 import * as sample from '../git/samples.ts';
@@ -131,6 +132,19 @@ describe('a file', () => {
     expect(await material.objects(owner.siteId)).toEqual(before);
     expect(await material.usedToday(owner)).toBe(0);
   });
+});
+
+test('a file whose bytes are gone from storage is missing_asset, and the same bytes again mend it', async () => {
+  const owner = await material.owner();
+  await material.put(owner, owner.siteId, 'src/assets/a.png', sample.png);
+  const oid = (await material.files(owner.siteId)).get('src/assets/a.png') ?? '';
+  const { dir } = material.repositories.place(owner.siteId, 'source');
+  await rm(`${dir}/objects/${oid.slice(0, 2)}/${oid.slice(2)}`);
+  const read = () => owner.call('GET', `/v1/sites/${owner.siteId}/assets/src/assets/a.png`);
+  const answer = await read();
+  expect([answer.status, errorOf(answer).code]).toEqual([409, 'missing_asset']);
+  expect((await material.put(owner, owner.siteId, 'src/assets/a.png', sample.png)).status).toBe(200);
+  expect((await read()).status).toBe(200);
 });
 
 test('the list has what came by the API, newest first, in pages, as long as the source has it so', async () => {
