@@ -1,4 +1,5 @@
 /** Removes what the API's own memory holds past its time. Any process may, at any time; nothing depends on it but disk space. */
+import { sweepAllowances } from '../db/allowance.ts';
 import type { Deps } from '../deps.ts';
 import { sweepIdempotencyKeys } from './idempotency.ts';
 
@@ -15,5 +16,7 @@ export function startSweeping(deps: Deps): () => void {
 
 export async function sweep(deps: Pick<Deps, 'em' | 'clock'>): Promise<void> {
   await sweepIdempotencyKeys(deps);
+  await sweepAllowances(deps.em(), deps.clock);
+  await deps.em().execute('delete from photo_search where expires_at < ?', [deps.clock.now()]);
   await deps.em().execute('delete from rate_limit where resets_at < ?', [deps.clock.now()]);
 }
