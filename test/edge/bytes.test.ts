@@ -1,0 +1,63 @@
+/** Hot bytes are in memory, up to a bound, and are read once however many ask. */
+import { expect, test } from 'vitest';
+import { bytesKey, heldBytesMax, openBytes } from '../../edge/bytes.ts';
+import { openFinding } from '../../edge/finding.ts';
+import type { Version } from '../../edge/versions.ts';
+import type { Store } from '../../providers/store/store.ts';
+
+const keyOf = (n: number) => bytesKey(n.toString(16).padStart(64, '0'), 'identity');
+
+function countingStore(size: number) {
+  const reads: string[] = [];
+  const readAll: Store['readAll'] = async (sha256) => {
+    reads.push(sha256);
+    return Buffer.alloc(size);
+  };
+  return { reads, store: { readAll } as Store };
+}
+
+test('bytes that are asked for again are not read again', async () => {
+  const { reads, store } = countingStore(1_000);
+  const bytes = openBytes(store, 1024 * 1024);
+  expect(bytes.held(keyOf(1))).toBeUndefined();
+  await Promise.all(Array.from({ length: 50 }, () => bytes.load(keyOf(1))));
+  expect(bytes.held(keyOf(1))).toHaveLength(1_000);
+  expect(reads).toHaveLength(1);
+});
+
+test('no more is kept than the bound, and what was asked for last is', async () => {
+  const bound = 10 * 1024 * 1024;
+  const bytes = openBytes(countingStore(heldBytesMax / 2).store, bound);
+  for (let n = 0; n < 100; n++) await bytes.load(keyOf(n));
+  const held = Array.from({ length: 100 }, (_, n) => bytes.held(keyOf(n))?.length ?? 0);
+  expect(held.reduce((sum, length) => sum + length)).toBeLessThanOrEqual(bound);
+  expect(held.slice(-15).every((length) => length > 0)).toBe(true);
+});
+
+test('what paths were found to be is remembered within a bound, and apart for each version', () => {
+  let looked = 0;
+  const version = (number: number, mark: string): Version => ({
+    number,
+    redirects: undefined,
+    weight: 0,
+    files: {
+      get(path) {
+        looked += 1;
+        return { path, sha256: mark.repeat(64), bytes: 1 };
+      },
+      within: () => [],
+    },
+  });
+  const finding = openFinding(100 * 2_048);
+  const [one, two] = [version(1, 'a'), version(2, 'b')];
+  const hashOf = (of: Version, path: string) => {
+    const found = finding.find(of, path);
+    return found && 'served' in found ? found.served.file.sha256[0] : undefined;
+  };
+  for (let n = 0; n < 10; n++) expect([hashOf(one, 'x'), hashOf(two, 'x')]).toEqual(['a', 'b']);
+  expect(looked).toBe(2);
+  for (let n = 0; n < 1_000; n++) finding.find(one, `page-${n}`);
+  looked = 0;
+  for (let n = 999; n >= 0; n--) finding.find(one, `page-${n}`);
+  expect(looked).toBeGreaterThanOrEqual(900);
+});
