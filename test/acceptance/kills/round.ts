@@ -18,7 +18,7 @@ import {
 } from './world.ts';
 
 const unfinished = ['queued', 'building', 'storing'];
-const patienceMs = 90_000;
+const patienceMs = 300_000;
 
 /** Kills the part at the edge. Answers the milliseconds from its restart until what was begun had ended. */
 export async function killAt(world: World, part: Part, edge: Edge, version: string): Promise<number> {
@@ -57,12 +57,16 @@ async function standAndKill(world: World, part: Part, { act, at }: Edge, target 
     return await answer;
   }
   const held = await hold(databaseUrl, at.move);
-  const answer = ask(world, act === 'restore' ? 'restore' : 'publish', path);
-  await held.reached();
-  await world.kill(part);
-  if (part === 'api' || part === 'worker') await held.cut();
-  await held.release();
-  return await answer;
+  try {
+    const answer = ask(world, act === 'restore' ? 'restore' : 'publish', path);
+    await held.reached();
+    await world.kill(part);
+    if (part === 'api' || part === 'worker') await held.cut();
+    await held.release();
+    return await answer;
+  } finally {
+    await held.release();
+  }
 }
 
 async function killDuringPush(world: World, part: Part, version: string): Promise<number> {
