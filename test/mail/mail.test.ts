@@ -139,6 +139,14 @@ test('the mail of an invitation that is withdrawn first is not sent', async () =
   expect((await ask.withdraw(owner, site.id, body.id)).body.mail).toBe('failed');
   refusing.delete(to);
   const handle = world.deps.temporal.workflow.getHandle(`mail:${await mailIdOf(body.id)}`);
+  await until(
+    () =>
+      handle.describe().then(
+        () => 'started',
+        () => 'not yet',
+      ),
+    (seen) => seen === 'started',
+  );
   expect(await handle.result()).toEqual({ status: 'failed' });
   expect(world.mailsTo(to)).toEqual([]);
 });

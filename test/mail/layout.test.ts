@@ -1,0 +1,54 @@
+/** What strangers may put into a mail, in both of its forms. */
+import { expect, test } from 'vitest';
+import { write } from '../../mails/layout.ts';
+import { mails, writeMail } from '../../mails/mails.ts';
+
+const hostile = '<script>alert(1)</script>"\' onclick=x\r\nBcc: all@example.com\u202egnp.exe\u200b\0';
+
+test('words of strangers are text in HTML, one line in the subject, and hide nothing', () => {
+  const mail = write({
+    subject: hostile,
+    preview: hostile,
+    heading: hostile,
+    blocks: [hostile, { quote: hostile }, { facts: [['Name', hostile]] }],
+    footer: hostile,
+  });
+  expect(mail.subject).not.toMatch(/[\r\n]/);
+  expect(mail.html).not.toContain('<script');
+  expect(mail.html).not.toMatch(/<[^>]*onclick/);
+  for (const form of [mail.subject, mail.text, mail.html]) expect(form).not.toMatch(/[\0\r\u202e\u200b]/);
+  // Quoted words cannot be taken for ours: each of their lines is marked.
+  expect(mail.text).toContain('> Bcc: all@example.com');
+});
+
+test('a button’s address stands in both forms, to press and to read', () => {
+  const url = 'https://example.com/x?a=1&b=2';
+  const mail = write({
+    subject: 's',
+    preview: 'p',
+    heading: 'h',
+    blocks: [{ button: { label: 'Go', url } }],
+    footer: 'f',
+  });
+  expect(mail.text).toContain(`Go:\n${url}`);
+  expect(mail.html.match(/href="https:\/\/example\.com\/x\?a=1&#38;b=2"/g)).toHaveLength(2);
+});
+
+test.each(Object.keys(mails) as (keyof typeof mails)[])('the mail %s fetches nothing and says why it came', (kind) => {
+  const data = {
+    hostname: 'x.example.com',
+    link: 'https://example.com/l/x',
+    days: 14,
+    agentName: 'Agent',
+    askedFrom: '203.0.113.7',
+    accountName: 'A',
+    newAddress: 'new@example.com',
+    oldAddress: 'old@example.com',
+    email: 'new@example.com',
+    stage: 'asked',
+  };
+  const mail = writeMail(kind, data as never, { baseUrl: 'https://example.com' });
+  expect(mail.html).not.toMatch(/<(img|script|link|iframe|object|video|audio)\b|@import|url\(|src=/i);
+  expect(mail.text).toContain('-- \n');
+  expect(`${mail.subject}${mail.text}${mail.html}`).not.toMatch(/undefined|\[object|NaN/);
+});
