@@ -14,8 +14,11 @@ import { median } from './measure.ts';
 
 const fileCount = 200;
 const rounds = 15;
+const countedRounds = 5;
 
-type Taken = { wallMs: number; cpuMs: number };
+type Act = 'clone' | 'push';
+/** Milliseconds of each round, by contestant. */
+type Taken = Map<string, number[]>;
 
 const env = {
   PATH: process.env.PATH,
@@ -29,14 +32,18 @@ const env = {
 };
 const git = (cwd: string, ...args: string[]) => promisify(execFile)('git', args, { cwd, env });
 
-async function timed(server: GitServer, act: () => Promise<unknown>): Promise<Taken> {
-  const cpu = await server.cpuSeconds();
+async function wallMs(act: () => Promise<unknown>): Promise<number> {
   const began = performance.now();
   await act();
-  const wallMs = performance.now() - began;
+  return performance.now() - began;
+}
+
+async function cpuMs(server: GitServer, act: () => Promise<unknown>): Promise<number> {
+  const before = await server.cpuSeconds();
+  await act();
   // What was started ends a moment after its answer.
-  await setTimeout(50);
-  return { wallMs, cpuMs: ((await server.cpuSeconds()) - cpu) * 1000 };
+  await setTimeout(100);
+  return ((await server.cpuSeconds()) - before) * 1000;
 }
 
 /** Commits 200 changed pages in the clone. */
@@ -49,46 +56,54 @@ async function change(clone: string): Promise<void> {
   await git(clone, 'commit', '--quiet', '--message', 'Change');
 }
 
+type Measure = (server: GitServer, act: () => Promise<unknown>) => Promise<number>;
+
+/** Pushes and clones in turns; each contestant goes first every other round. */
+async function measure(dir: string, servers: GitServer[], count: number, address: keyof GitServer, by: Measure) {
+  const taken: Record<Act, Taken> = { clone: new Map(), push: new Map() };
+  for (let round = 0; round <= count; round++) {
+    for (const server of round % 2 ? servers : servers.toReversed()) {
+      const clone = join(dir, server.name);
+      await change(clone);
+      const url = String(server[address]);
+      const push = await by(server, () => git(clone, 'push', '--quiet', url, 'HEAD:main'));
+      const anew = join(dir, 'anew');
+      const cloned = await by(server, () => git(dir, 'clone', '--quiet', '--depth=1', url, anew));
+      await rm(anew, { recursive: true });
+      // The first round warms up.
+      if (round === 0) continue;
+      for (const [act, ms] of [
+        ['clone', cloned],
+        ['push', push],
+      ] as const) {
+        taken[act].set(server.name, [...(taken[act].get(server.name) ?? []), ms]);
+      }
+    }
+  }
+  return taken;
+}
+
 /** Measures and prints a line for clone and for push. */
 export async function benchGit(): Promise<void> {
   const dir = await mkdtemp(join(tmpdir(), 'frontage-bench-'));
   const { servers, stop } = await startGitServers(dir);
-  const taken = { clone: new Map<string, Taken[]>(), push: new Map<string, Taken[]>() };
-  const keep = (act: keyof typeof taken, { name }: GitServer, one: Taken) =>
-    taken[act].set(name, [...(taken[act].get(name) ?? []), one]);
   try {
     for (const { name, address } of servers) await git(dir, 'clone', '--quiet', address, name);
-    for (let round = 0; round <= rounds; round++) {
-      // Each in turn goes first.
-      for (const server of round % 2 ? servers : servers.toReversed()) {
-        const clone = join(dir, server.name);
-        await change(clone);
-        const push = await timed(server, () => git(clone, 'push', '--quiet', 'origin', 'HEAD:main'));
-        const anew = join(dir, 'anew');
-        const cloned = await timed(server, () => git(dir, 'clone', '--quiet', '--depth=1', server.address, anew));
-        await rm(anew, { recursive: true });
-        if (round === 0) continue;
-        keep('push', server, push);
-        keep('clone', server, cloned);
-      }
+    const wall = await measure(dir, servers, rounds, 'address', (_server, act) => wallMs(act));
+    const cpu = await measure(dir, servers, countedRounds, 'countedAddress', cpuMs);
+    for (const act of ['clone', 'push'] as const) {
+      console.log(`git ${act} of ${fileCount} files: ${compare(wall[act])}; CPU ${compare(cpu[act])}; ${rounds} pairs`);
     }
-    for (const act of ['clone', 'push'] as const)
-      report(act, taken[act].get(ours) ?? [], taken[act].get(backend) ?? []);
   } finally {
     await stop();
     await rm(dir, { recursive: true, force: true });
   }
 }
 
-function report(act: string, mine: Taken[], theirs: Taken[]): void {
-  const middle = (all: Taken[], of: keyof Taken) => Math.round(median(all.map((one) => one[of])));
-  const ratio = (of: keyof Taken) =>
-    median(mine.map((one, round) => one[of] / (theirs[round]?.[of] ?? Number.NaN))).toFixed(2);
-  console.log(
-    `git ${act} of ${fileCount} files: ${middle(mine, 'wallMs')} ms, CPU ${middle(mine, 'cpuMs')} ms;`,
-    `http-backend under nginx ${middle(theirs, 'wallMs')} ms, CPU ${middle(theirs, 'cpuMs')} ms;`,
-    `ratio ${ratio('wallMs')} (CPU ${ratio('cpuMs')}), ${mine.length} pairs`,
-  );
+function compare(taken: Taken): string {
+  const [mine, theirs] = [taken.get(ours) ?? [], taken.get(backend) ?? []];
+  const ratio = median(mine.map((ms, round) => ms / (theirs[round] ?? Number.NaN)));
+  return `${Math.round(median(mine))} ms, http-backend ${Math.round(median(theirs))} ms, ratio ${ratio.toFixed(2)}`;
 }
 
 if (import.meta.main) await benchGit();

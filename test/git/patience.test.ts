@@ -1,0 +1,165 @@
+/** Turns, patience and floods: what one client does costs the others little, and each is told what to do. */
+import Fastify from 'fastify';
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { buildApp } from '../../api/app.ts';
+import { type GitOptions, gitRoutes } from '../../git/http.ts';
+import { pktLine } from '../../git/pkt-line.ts';
+import { openSlots } from '../../git/slots.ts';
+import { commitFiles, folder, git, tryGit } from './git.ts';
+import { type Platform, startPlatform } from './platform.ts';
+import { gitProcesses, stateOf } from './state.ts';
+import { get, post, startPush } from './wire.ts';
+
+let platform: Platform;
+beforeAll(async () => {
+  platform = await startPlatform();
+});
+afterAll(() => platform.close());
+
+const patient = { timeout: 20_000 };
+const idle = (siteId: string) =>
+  vi.waitFor(async () => expect(await gitProcesses(platform, siteId)).toEqual([]), patient);
+
+/** The same sites under other limits, at an address of their own. */
+async function serving(options: GitOptions) {
+  const app = Fastify();
+  gitRoutes(app, platform.deps, options);
+  const url = await app.listen({ host: '127.0.0.1', port: 0 });
+  return {
+    url,
+    address: async (siteId: string) =>
+      (await platform.address(siteId, { seconds: 86_400 })).replace(/@[^/]+/, `@${new URL(url).host}`),
+    [Symbol.asyncDispose]: () => app.close(),
+  };
+}
+
+test('where all places are taken, git reads that it should come again, and does well when it does', async () => {
+  await using site = await serving({ slots: { running: 1, perSite: 1, waiting: 0 } });
+  await using work = await folder();
+  const [busy, other] = [await platform.site({ 'a.txt': 'a' }), await platform.site({ 'a.txt': 'a' })];
+  const half = await startPush(platform, busy, site.url);
+  await vi.waitFor(async () => expect(await gitProcesses(platform, busy)).not.toEqual([]), patient);
+  const address = await site.address(other);
+  const refused = await get(address, '/info/refs?service=git-upload-pack');
+  expect(refused.status).toBe(503);
+  expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(0);
+  expect((await tryGit(work.path, ['clone', address, 'x'])).stderr).toMatch(
+    /remote: Too many clones and pushes run at this moment/,
+  );
+  const late = await post(address, 'git-upload-pack', `${pktLine('command=ls-refs')}0000`);
+  expect(late).toMatchObject({ status: 200, text: expect.stringMatching(/^....ERR Too many clones/) });
+  expect((await post(address, 'git-receive-pack', '0000')).text).toMatch(/Too many clones[\s\S]*Refused/);
+  half.destroy();
+  await idle(busy);
+  await git(work.path, ['clone', '--quiet', address, 'y']);
+});
+
+test('a client that sends a byte now and then is hung up on, and leaves nothing', async () => {
+  await using site = await serving({ times: { slowMs: 300, bytesPerSecondMin: 1_000_000 } });
+  const siteId = await platform.site({ 'a.txt': 'a' });
+  const before = await stateOf(platform, siteId);
+  const slow = await startPush(platform, siteId, site.url);
+  const drip = setInterval(() => slow.write('x'), 50);
+  await new Promise((done) => slow.on('close', done));
+  clearInterval(drip);
+  await idle(siteId);
+  expect(await stateOf(platform, siteId)).toEqual(before);
+});
+
+test('too many calls from one address are told to wait, in words that git shows', async () => {
+  const { deps } = platform;
+  const app = await buildApp({ ...deps, config: { ...deps.config, rateScale: 0.01 } });
+  const url = await app.listen({ host: '127.0.0.1', port: 0 });
+  try {
+    await using work = await folder();
+    const siteId = await platform.site({ 'a.txt': 'a' });
+    const address = (await platform.address(siteId)).replace(/@[^/]+/, `@${new URL(url).host}`);
+    const seen = [];
+    for (let call = 0; call < 5; call++) seen.push((await get(address, '/info/refs?service=git-upload-pack')).status);
+    expect(seen).toEqual([200, 200, 200, 429, 429]);
+    const { stderr } = await tryGit(work.path, ['clone', address, 'x']);
+    expect(stderr).toMatch(/remote: Too many requests in one minute\. Wait \d+ s/);
+    expect((await get(address, '/info/refs?service=git-upload-pack')).headers.get('retry-after')).toMatch(/^\d+$/);
+  } finally {
+    await app.close();
+  }
+});
+
+describe('places', () => {
+  const limits = { running: 2, perSite: 1, waiting: 2, waitMs: 60_000 };
+
+  test('of one site do not keep another waiting, and go to the next in the queue', async () => {
+    const slots = openSlots(limits);
+    const order: string[] = [];
+    const take = async (site: string, name: string) => {
+      const release = await slots.take(site);
+      order.push(name);
+      return release;
+    };
+    const first = await take('a', 'a1');
+    const second = take('a', 'a2');
+    await take('b', 'b1');
+    expect(order).toEqual(['a1', 'b1']);
+    first();
+    first();
+    (await second)();
+    expect(order).toEqual(['a1', 'b1', 'a2']);
+    await take('a', 'a3');
+    expect(order).toHaveLength(4);
+  });
+
+  test('are refused when too many wait, and when the wait is over', async () => {
+    const slots = openSlots({ ...limits, running: 1, waiting: 1, waitMs: 20 });
+    await slots.take('a');
+    const waiting = slots.take('b');
+    await expect(slots.take('c')).rejects.toMatchObject({ status: 503, retryAfterSeconds: 10 });
+    await expect(waiting).rejects.toMatchObject({ status: 503 });
+  });
+});
+
+test('a push of ten thousand branches is refused, and answered with some of them', async () => {
+  const siteId = await platform.site({ 'a.txt': 'a' });
+  const head = await platform.repositories.head(siteId, 'source');
+  const before = await stateOf(platform, siteId);
+  const commands = Array.from({ length: 10_000 }, (_, index) => {
+    const capabilities = index === 0 ? '\0 report-status side-band-64k' : '';
+    return pktLine(`${'0'.repeat(40)} ${head} refs/heads/x/${index}${capabilities}`);
+  });
+  const empty = Buffer.from('5041434b0000000200000000029d08823bd8a8eab510ad6ac75c823cfd3ed31e', 'hex');
+  const body = Buffer.concat([Buffer.from(`${commands.join('')}0000`), empty]);
+  const address = await platform.address(siteId, { seconds: 86_400 });
+  const { status, text } = await post(address, 'git-receive-pack', new Uint8Array(body));
+  expect(status).toBe(200);
+  expect(text).toMatch(/x\/0 is not a branch that a site has/);
+  expect(text).toMatch(/and 9980 more/);
+  await idle(siteId);
+  expect(await stateOf(platform, siteId)).toEqual(before);
+}, 120_000);
+
+test('a frozen file is one under a new name, in another case and by a merge', async () => {
+  await using work = await folder();
+  const siteId = await platform.site({ 'a.txt': 'a', 'src/b.txt': 'b' });
+  await git(work.path, ['clone', '--quiet', await platform.address(siteId, { seconds: 86_400 }), '.']);
+  const head = await git(work.path, ['rev-parse', 'HEAD']);
+  const before = await stateOf(platform, siteId);
+  const says = async (pattern: RegExp) => {
+    const { status, stderr } = await tryGit(work.path, ['push', 'origin', 'HEAD:main']);
+    expect(stderr).toMatch(pattern);
+    expect(status).not.toBe(0);
+  };
+  for (const [from, to] of [
+    ['a.txt', 'package-lock.json'],
+    ['src/b.txt', 'src/Yarn.Lock'],
+  ] as const) {
+    await git(work.path, ['mv', from, to]);
+    await git(work.path, ['commit', '--quiet', '--message', 'Move']);
+    await says(/a file that the platform keeps/);
+    await git(work.path, ['reset', '--quiet', '--hard', head]);
+  }
+  await git(work.path, ['checkout', '--quiet', '-b', 'side']);
+  await commitFiles(work.path, { '.npmrc': 'x' });
+  await git(work.path, ['checkout', '--quiet', 'main']);
+  await git(work.path, ['merge', '--quiet', '--no-ff', '--message', 'Merge', 'side']);
+  await says(/\.npmrc is a file that the platform keeps/);
+  expect(await stateOf(platform, siteId)).toEqual(before);
+}, 120_000);
