@@ -82,7 +82,7 @@ test('a second start is ready within 10 s, with the same addresses, token and si
 test('a stop leaves nothing running', async () => {
   const { process } = await start();
   const running = recorded();
-  expect(running.filter(isRunning)).toHaveLength(5);
+  expect(running.filter(isRunning)).toHaveLength(6);
   await stop(process);
   expect(running.filter(isRunning)).toEqual([]);
   expect(recorded()).toEqual([]);
