@@ -59,11 +59,18 @@ function directionPolicy(frameHost: string): string {
 
 function overview(sketch: SketchRow, hrefOf: (host: string) => string): Answer {
   const { title, directions } = sketch;
-  const count = directions.length === 1 ? 'One direction' : `${directions.length} directions`;
+  const count = [
+    'One direction',
+    'Two directions',
+    'Three directions',
+    'Four directions',
+    'Five directions',
+    'Six directions',
+  ][directions.length - 1];
   const items = directions.map(
     ({ name, note, label: host }) => html`<li class="direction">
 <div class="name"><h2>${name}</h2><a href="${hrefOf(host)}/">Open it alone</a></div>
-${note === null ? null : html`<p class="hint">${note}</p>`}
+<p class="hint">${note}</p>
 <div class="view"><iframe src="${hrefOf(host)}/" title="${name}" loading="lazy" sandbox referrerpolicy="no-referrer"></iframe></div>
 </li>
 `,

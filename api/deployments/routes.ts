@@ -10,6 +10,7 @@ import { idParams } from '../schemas.ts';
 import { ended, logText, streamLog } from './log.ts';
 import { changesOf, failureDetail, manifestOf, restore } from './rules.ts';
 import { deploymentDetailSchema, deploymentSchema, deploymentView, manifestFileSchema } from './schemas.ts';
+import { warningsPart } from './warnings/rules.ts';
 
 /** Deployments: listed, read with what changed, their log and files, and restored. */
 export function deploymentRoutes(app: Api, deps: Deps): void {
@@ -56,7 +57,8 @@ export function deploymentRoutes(app: Api, deps: Deps): void {
       const [detail, changes] = [await failureDetail(em, deployment), await changesOf(em, deps, deployment)];
       const missing =
         deployment.status === 'uploading' ? { missing: await missingOf(em, deployment.id, filesAtOnceMax) } : {};
-      return { ...deploymentView(deployment, clock.now(), detail), ...changes, ...missing };
+      const warnings = await warningsPart(em, deps, deployment);
+      return { ...deploymentView(deployment, clock.now(), detail), ...warnings, ...changes, ...missing };
     },
   );
 

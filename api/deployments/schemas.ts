@@ -1,7 +1,21 @@
 import { z } from 'zod';
-import type { Deployment } from '../../db/entities/deployment.ts';
+import { type Deployment, warningKinds } from '../../db/entities/deployment.ts';
 import { isSettled } from '../../db/states.ts';
 import { moment } from '../schemas.ts';
+
+const warnings = z
+  .object({
+    items: z
+      .array(
+        z.object({ kind: z.enum(warningKinds), path: z.string(), target: z.string().optional(), message: z.string() }),
+      )
+      .describe('The first hundred.'),
+    counts: z.record(z.enum(warningKinds), z.number().int()),
+    pages: z
+      .object({ read: z.number().int(), all: z.number().int() })
+      .describe('Of a large site not all pages are read.'),
+  })
+  .meta({ id: 'Warnings' });
 
 const statuses = [
   'uploading',
@@ -34,6 +48,11 @@ export const deploymentSchema = z
     started_at: moment.nullable(),
     finished_at: moment.nullable(),
     live_at: moment.nullable(),
+    warnings: warnings
+      .optional()
+      .describe(
+        'What is wrong in the output, though it is published; on the single read, and of a publish and an upload that went live.',
+      ),
     next_action: z.string().optional().describe('What to do next, while it is not finished.'),
     error: z
       .object({

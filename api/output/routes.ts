@@ -4,6 +4,7 @@ import type { Deps } from '../../deps.ts';
 import { loadDeployment } from '../access.ts';
 import type { Api } from '../api.ts';
 import { deploymentSchema, deploymentView } from '../deployments/schemas.ts';
+import { warningsPart } from '../deployments/warnings/rules.ts';
 import { capFiles, fileOf, readFiles } from '../plugins/file-body.ts';
 import { idParams } from '../schemas.ts';
 import { receiveFile } from './files.ts';
@@ -72,7 +73,10 @@ export function outputRoutes(app: Api, deps: Deps): void {
         response: { 200: deploymentSchema },
       },
     },
-    async ({ em, actor, params }) => deploymentView(await completeUpload(em, deps, actor, params.id), clock.now()),
+    async ({ em, actor, params }) => {
+      const deployment = await completeUpload(em, deps, actor, params.id);
+      return { ...deploymentView(deployment, clock.now()), ...(await warningsPart(deps.em(), deps, deployment)) };
+    },
   );
 
   app.register(async function bytes(scope: Api) {

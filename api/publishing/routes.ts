@@ -9,6 +9,7 @@ import { loadDeployment } from '../access.ts';
 import type { Api } from '../api.ts';
 import { failureDetail } from '../deployments/rules.ts';
 import { deploymentSchema, deploymentView } from '../deployments/schemas.ts';
+import { warningsPart } from '../deployments/warnings/rules.ts';
 import { idParams } from '../schemas.ts';
 import { publish } from './rules.ts';
 
@@ -52,7 +53,7 @@ export function publishingRoutes(app: Api, deps: Deps): void {
       });
       const deployment = await untilSettled(deps, id, request.waitMs);
       if (deployment.error) throw await failure(deps, deployment);
-      return deploymentView(deployment, deps.clock.now());
+      return { ...deploymentView(deployment, deps.clock.now()), ...(await warningsPart(deps.em(), deps, deployment)) };
     },
   );
 }

@@ -4,6 +4,17 @@ import type { DeploymentKind, DeploymentStatus } from '../states.ts';
 import { Account } from './account.ts';
 import { Site } from './site.ts';
 
+export const warningKinds = ['broken_link', 'image_without_alt', 'page_without_title', 'large_file'] as const;
+export type WarningKind = (typeof warningKinds)[number];
+export type Warning = { kind: WarningKind; path: string; target?: string; message: string };
+
+/** What was found wrong in the output: the first of it, how much there is of each kind, and how many of all pages were read. */
+export type Warnings = {
+  items: Warning[];
+  counts: Record<WarningKind, number>;
+  pages: { read: number; all: number };
+};
+
 /**
  * One version of a site, from the call that asked for it to the bytes that are served. Its manifest is a blob in the store.
  * `ticket` orders it against every other publish and restore of its site.
@@ -34,6 +45,8 @@ export const Deployment = defineEntity({
     uploadEndsAt: p.datetime().nullable(),
     /** Whether all its files stand in `held_file` under its site. */
     filesListed: p.boolean().default(false),
+    /** What was found wrong in the output, once somebody asked. */
+    warnings: p.json().$type<Warnings>().nullable(),
     error: p.json().$type<ErrorBody>().nullable(),
     createdBy: () => p.manyToOne(Account),
     createdAt: p.datetime(),

@@ -93,6 +93,17 @@ export const rules = [
       'material/uploads',
       'is over with its time, at its end, and with the access of who made it',
     ],
+    'to name a hash gets nobody the bytes of another account': [
+      'output/upload',
+      'to name a hash gets nobody the bytes',
+    ],
+    'hostile paths and files of built output are refused whole': [
+      'output/refused',
+      'a corpus of 500 hostile paths and files',
+    ],
+    'redirects take effect at once and stay through a restore': ['redirects/serving', 'belongs to its deployment'],
+    'no script of a sketch runs': ['sketches/sketches', 'in a browser no script runs'],
+    'what is wrong in the output is told and stops nothing': ['output/warnings', 'what is wrong in the output is told'],
   }),
   ...later('rule', 'show', [
     'the site list counts open comment threads',

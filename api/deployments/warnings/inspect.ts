@@ -1,0 +1,154 @@
+/** What is wrong in the output of a version, though it was published: never in anybody's way, and bounded in time and size. */
+import type { WarningKind, Warnings } from '../../../db/entities/deployment.ts';
+import { type ManifestFile, parseManifest } from '../../../providers/manifest.ts';
+import { printable } from '../../../providers/paths.ts';
+import { parseRedirectsFile, redirectsFile } from '../../../providers/redirects/file.ts';
+import {
+  createRedirectTable,
+  findRedirect,
+  type RedirectRule,
+  type RedirectTable,
+} from '../../../providers/redirects.ts';
+import type { Store } from '../../../providers/store/store.ts';
+import { type PageFacts, readPage } from './page.ts';
+
+const itemsMax = 100;
+const pagesMax = 2_000;
+const bytesMax = 48 * 1024 * 1024;
+const timeMsMax = 2_000;
+const largeBytes = 1_000_000;
+const readersAtOnce = 4;
+
+export type Inspected = {
+  manifestSha256: string;
+  /** Addresses that are the site itself. */
+  origins: readonly string[];
+  /** The rules that a call set. */
+  rules: readonly RedirectRule[];
+};
+
+/** Reads the version as data. Undefined where the store does not give its manifest. */
+export async function inspect(
+  store: Pick<Store, 'read' | 'readAll'>,
+  { manifestSha256, origins, rules }: Inspected,
+): Promise<Warnings | undefined> {
+  const manifest = await store.readAll(manifestSha256);
+  if (!manifest) return undefined;
+  const files = parseManifest(manifest);
+  const served = new Set(files.map(({ path }) => path).filter((path) => path !== redirectsFile));
+  const tables = [createRedirectTable(rules), await ownRules(store, files)];
+  const leads = (path: string) => isServed(served, path) || findRedirect(tables, path) !== undefined;
+  const pages = files.filter(({ path }) => /\.html?$/i.test(path));
+  const found = openFindings();
+  for (const { path, bytes } of files) {
+    if (bytes > largeBytes)
+      found.add('large_file', path, `${printable(path)} has ${megabytes(bytes)}, which visitors wait for.`);
+  }
+  const facts = await readPages(store, pages);
+  for (const [path, page] of facts) judgePage(found, path, page, origins, leads);
+  return { ...found.warnings, pages: { read: facts.length, all: pages.length } };
+}
+
+async function ownRules(store: Pick<Store, 'readAll'>, files: ManifestFile[]): Promise<RedirectTable | undefined> {
+  const file = files.find(({ path }) => path === redirectsFile);
+  const content = file && (await store.readAll(file.sha256));
+  try {
+    return content && createRedirectTable(parseRedirectsFile(content, ''));
+  } catch {
+    return undefined;
+  }
+}
+
+/** In the order of the manifest, until time, bytes or pages are spent. */
+async function readPages(store: Pick<Store, 'read'>, pages: ManifestFile[]): Promise<[string, PageFacts][]> {
+  const began = performance.now();
+  const read: [number, string, PageFacts][] = [];
+  let bytes = 0;
+  const queue = pages.slice(0, pagesMax).entries();
+  const work = async () => {
+    for (const [index, page] of queue) {
+      bytes += page.bytes;
+      if (bytes > bytesMax || performance.now() - began > timeMsMax) return;
+      const content = await store.read(page.sha256);
+      if (content) read.push([index, page.path, await readPage(content)]);
+    }
+  };
+  await Promise.all(Array.from({ length: readersAtOnce }, work));
+  return read.sort(([a], [b]) => a - b).map(([, path, facts]) => [path, facts]);
+}
+
+function judgePage(
+  found: Findings,
+  path: string,
+  { hasTitle, imagesWithoutAlt, links, base, whole }: PageFacts,
+  origins: readonly string[],
+  leads: (path: string) => boolean,
+): void {
+  const shown = printable(path);
+  if (!hasTitle && whole)
+    found.add('page_without_title', path, `${shown} has no title, which searchers and tabs show.`);
+  if (imagesWithoutAlt > 0) {
+    const images = imagesWithoutAlt === 1 ? 'An image has' : `${imagesWithoutAlt} images have`;
+    found.add(
+      'image_without_alt',
+      path,
+      `${images} no alt text on ${shown}: say what it shows, or alt="" where it adds nothing.`,
+      imagesWithoutAlt,
+    );
+  }
+  const [origin = 'http://site.invalid'] = origins;
+  const page = URL.parse(
+    path
+      .split('/')
+      .map(encodeURIComponent)
+      .join('/')
+      .replace(/(^|\/)index\.html$/, '$1'),
+    `${origin}/`,
+  );
+  const from = (base === undefined ? undefined : URL.parse(base, page?.href)) ?? page;
+  for (const link of links) {
+    if (link === '' || link.startsWith('#') || !from) continue;
+    const target = URL.parse(link, from.href);
+    if (!target || !origins.includes(target.origin) || leads(pathOf(target))) continue;
+    const to = printable(target.pathname);
+    found.add('broken_link', path, `${shown} leads to ${to}, which this version does not have.`, 1, to);
+  }
+}
+
+/** Decoded and without its slash; what cannot be decoded leads nowhere. */
+function pathOf({ pathname }: URL): string {
+  try {
+    return decodeURIComponent(pathname.slice(1));
+  } catch {
+    return '\0';
+  }
+}
+
+/** As the edge finds a file: `/path` is `path`, `path.html` or `path/index.html`, with or without the slash that belongs there. */
+export function isServed(files: ReadonlySet<string>, path: string): boolean {
+  const page = path.endsWith('/') ? path.slice(0, -1) : path;
+  const folder = page === '' ? '' : `${page}/`;
+  if (files.has(`${folder}index.html`) || (page !== '' && files.has(`${page}.html`))) return true;
+  return path !== '' && !path.endsWith('/') && files.has(path);
+}
+
+type Findings = ReturnType<typeof openFindings>;
+
+function openFindings() {
+  const warnings: Pick<Warnings, 'items' | 'counts'> = {
+    items: [],
+    counts: { broken_link: 0, image_without_alt: 0, page_without_title: 0, large_file: 0 },
+  };
+  return {
+    warnings,
+    add(kind: WarningKind, path: string, message: string, count = 1, target?: string) {
+      warnings.counts[kind] += count;
+      if (warnings.items.length >= itemsMax) return;
+      warnings.items.push({ kind, path, ...(target === undefined ? {} : { target }), message });
+    },
+  };
+}
+
+function megabytes(bytes: number): string {
+  return `${Math.round(bytes / 100_000) / 10} MB`;
+}

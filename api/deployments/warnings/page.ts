@@ -1,0 +1,101 @@
+/** What a page of a built site says of itself and links to. Its bytes are data: nothing is run, fetched or trusted to end. */
+import { Parser } from 'htmlparser2';
+
+export type PageFacts = {
+  hasTitle: boolean;
+  imagesWithoutAlt: number;
+  /** Addresses as they are written; those of a page that has more than `linksMax` are the first ones. */
+  links: Set<string>;
+  base: string | undefined;
+  /** Whether the page was read to its end. */
+  whole: boolean;
+};
+
+const bytesMax = 1024 * 1024;
+const linksMax = 500;
+const linkLengthMax = 2_000;
+// Beyond this the parser's own work grows with the square of the page.
+const depthMax = 512;
+
+/** Which attributes of an element lead somewhere that has to exist. */
+const leading: Record<string, readonly string[]> = {
+  a: ['href'],
+  area: ['href'],
+  link: ['href'],
+  img: ['src', 'srcset'],
+  source: ['src', 'srcset'],
+  script: ['src'],
+  iframe: ['src'],
+  video: ['src', 'poster'],
+  audio: ['src'],
+  track: ['src'],
+  embed: ['src'],
+};
+
+/** Reads up to 1 MiB of the page. */
+export async function readPage(content: AsyncIterable<Buffer>): Promise<PageFacts> {
+  const facts: PageFacts = { hasTitle: false, imagesWithoutAlt: 0, links: new Set(), base: undefined, whole: true };
+  const inside = { depth: 0, title: false, drawing: 0 };
+  const parser = new Parser(
+    {
+      onopentag(name, attributes) {
+        inside.depth += 1;
+        if (name === 'svg') inside.drawing += 1;
+        if (name === 'title' && inside.drawing === 0) inside.title = true;
+        if (name === 'base' && facts.base === undefined && attributes.href) facts.base = attributes.href;
+        if (name === 'img' && attributes.alt === undefined && !isHidden(attributes)) facts.imagesWithoutAlt += 1;
+        for (const link of linksOf(name, attributes)) if (facts.links.size < linksMax) facts.links.add(link);
+      },
+      ontext(text) {
+        if (inside.title && text.trim() !== '') facts.hasTitle = true;
+      },
+      onclosetag(name) {
+        inside.depth -= 1;
+        if (name === 'title') inside.title = false;
+        if (name === 'svg') inside.drawing = Math.max(0, inside.drawing - 1);
+      },
+    },
+    { decodeEntities: true, lowerCaseTags: true, lowerCaseAttributeNames: true },
+  );
+  const decoder = new TextDecoder();
+  let bytes = 0;
+  for await (const chunk of content) {
+    bytes += chunk.length;
+    if (bytes > bytesMax || inside.depth > depthMax) {
+      facts.whole = false;
+      break;
+    }
+    // In pieces, so that depth is looked at, and others get their turn, in the middle of a large one.
+    for (let at = 0; at < chunk.length && inside.depth <= depthMax; at += 16_384) {
+      parser.write(decoder.decode(chunk.subarray(at, at + 16_384), { stream: true }));
+    }
+  }
+  if (facts.whole && inside.depth <= depthMax) parser.end();
+  else facts.whole = false;
+  return facts;
+}
+
+/** A picture that is not for listeners needs no words. */
+function isHidden(attributes: Record<string, string>): boolean {
+  return attributes['aria-hidden'] === 'true' || attributes.role === 'presentation' || attributes.role === 'none';
+}
+
+function* linksOf(name: string, attributes: Record<string, string>): Generator<string> {
+  const names = Object.hasOwn(leading, name) ? leading[name] : undefined;
+  // Where nothing is fetched from: a hint for other hosts, and other forms of the page.
+  if (!names || (name === 'link' && /\b(preconnect|dns-prefetch)\b/i.test(attributes.rel ?? ''))) return;
+  for (const attribute of names) {
+    const value = attributes[attribute];
+    if (value === undefined) continue;
+    const links = attribute === 'srcset' ? candidates(value) : [value];
+    for (const link of links) if (link.length <= linkLengthMax) yield link.trim();
+  }
+}
+
+/** The addresses of a srcset, without their widths (HTML standard, section 4.8.4.2.1, for those without commas inside). */
+function candidates(srcset: string): string[] {
+  return srcset
+    .slice(0, 20_000)
+    .split(/,\s/)
+    .map((candidate) => candidate.trim().split(/\s/, 1)[0] ?? '');
+}

@@ -1,0 +1,41 @@
+/** The warnings of a deployment: found when first asked for, then kept on its row. */
+import { siteAddress } from '../../../config.ts';
+import type { Deployment, Warnings } from '../../../db/entities/deployment.ts';
+import { Site } from '../../../db/entities/site.ts';
+import type { EntityManager } from '../../../db/orm.ts';
+import type { Deps } from '../../../deps.ts';
+import { redirectsOf } from '../../redirects/rules.ts';
+import { isRestorable } from '../schemas.ts';
+import { inspect } from './inspect.ts';
+
+/** What an answer about a deployment says of its warnings. */
+export async function warningsPart(
+  em: EntityManager,
+  deps: Deps,
+  deployment: Deployment,
+): Promise<{ warnings?: Warnings }> {
+  const warnings = await warningsOf(em, deps, deployment);
+  return warnings ? { warnings } : {};
+}
+
+/** Undefined where nothing was published, or where the output could not be read: that stops nobody. */
+export async function warningsOf(em: EntityManager, deps: Deps, deployment: Deployment): Promise<Warnings | undefined> {
+  const { id, manifestSha256, siteUrl, warnings, status } = deployment;
+  if (warnings) return warnings;
+  if (!manifestSha256 || !(isRestorable(deployment) || status === 'ready')) return undefined;
+  try {
+    const site = await em.findOneOrFail(Site, { id: deployment.site.id });
+    const origins = [...new Set([siteUrl, siteAddress(deps.config, site.name)])].map((url) => new URL(url).origin);
+    const found = await inspect(deps.store, { manifestSha256, origins, rules: await redirectsOf(deps, site) });
+    if (found) {
+      await em.execute('update deployment set warnings = ?::jsonb where id = ? and warnings is null', [
+        JSON.stringify(found),
+        id,
+      ]);
+    }
+    return found;
+  } catch (err) {
+    deps.log.warn({ err, deploymentId: id }, 'the output of a version could not be looked through');
+    return undefined;
+  }
+}

@@ -1,0 +1,84 @@
+/**
+ * A large site through the manifest flow. 1,000 files by default; 20,000 with FRONTAGE_OUTPUT_FILES=20000. Prints what it took.
+ */
+import { randomBytes } from 'node:crypto';
+import { afterAll, expect, test } from 'vitest';
+import { named, type Output, sender } from './sending.ts';
+import { createSite, createWorld, sha256, until } from './world.ts';
+
+const count = Number(process.env.FRONTAGE_OUTPUT_FILES ?? 1_000);
+const world = await createWorld({ FRONTAGE_RATE_SCALE: '1000000' });
+afterAll(() => world.close());
+const owner = await world.newCaller();
+const { begin, name, send, complete } = sender(owner);
+const ms = (since: number) => Math.round(performance.now() - since);
+const median = (numbers: number[]) => numbers.sort((a, b) => a - b)[Math.floor(numbers.length / 2)] ?? 0;
+
+/** Pages of 10 KB that share little. */
+const pages = (count: number): Output =>
+  Object.fromEntries(
+    Array.from({ length: count }, (_, n) => [
+      `section-${n % 100}/page-${n}.html`,
+      `<!doctype html><title>Page ${n}</title><a href="/section-0/page-0">x</a><p>${randomBytes(5_050).toString('hex')}</p>`,
+    ]),
+  );
+
+/** Names all files in parts of 5,000 and sends what is missing, 8 at a time. */
+async function publish(site: { id: string; name: string }, files: Output, marked: string) {
+  const upload = await begin(site);
+  const contents = new Map(Object.values(files).map((content) => [sha256(content), content]));
+  const began = performance.now();
+  const all = named(files);
+  const missing: string[] = [];
+  for (let at = 0; at < all.length; at += 5_000) {
+    const { status, body, text } = await name(upload, all.slice(at, at + 5_000));
+    if (status !== 200) throw new Error(text);
+    missing.push(...body.missing);
+  }
+  const manifestMs = ms(began);
+  const sending = performance.now();
+  const queue = missing.values();
+  const work = async () => {
+    for (const hash of queue) {
+      const { status, text } = await send(upload, hash, contents.get(hash) ?? '');
+      if (status !== 200) throw new Error(text);
+    }
+  };
+  await Promise.all(Array.from({ length: 8 }, work));
+  const sendMs = ms(sending);
+  const completing = performance.now();
+  const done = await complete(upload);
+  const completeMs = ms(completing);
+  expect([done.status, done.body.status, done.body.file_count]).toEqual([200, 'live', Object.keys(files).length]);
+  await until(async () => (await world.visit(site.name, '/marked')).text === marked);
+  return { sent: missing.length, manifestMs, sendMs, completeMs, seenMs: ms(completing) };
+}
+
+async function campaign(size: number) {
+  const site = await createSite(owner);
+  const files = pages(size - 1);
+  const first = await publish(site, { ...files, 'marked.html': 'first' }, 'first');
+  expect(first.sent).toBe(size);
+  const later = [];
+  for (const marked of ['second', 'third', 'fourth', 'fifth', 'sixth']) {
+    const again = await publish(site, { ...files, 'marked.html': marked }, marked);
+    expect(again.sent).toBe(1);
+    later.push(again);
+  }
+  const one = {
+    manifestMs: median(later.map(({ manifestMs }) => manifestMs)),
+    completeMs: median(later.map(({ completeMs }) => completeMs)),
+    seenMs: median(later.map(({ seenMs }) => seenMs)),
+  };
+  console.info(`${size} files of 10 KB: ${JSON.stringify({ first, 'one changed, median of 5': one })}`);
+  return one;
+}
+
+test('of a large site with one file changed one file is sent, and it is live as soon as a small one', {
+  timeout: 1_800_000,
+}, async () => {
+  const small = await campaign(100);
+  const large = await campaign(count);
+  // Loose, for machines that do other things too; the figures are printed.
+  expect(large.completeMs).toBeLessThan(small.completeMs * 3 + 1_500);
+});

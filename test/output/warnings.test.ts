@@ -1,0 +1,214 @@
+import { afterAll, expect, test } from 'vitest';
+import { isServed } from '../../api/deployments/warnings/inspect.ts';
+import { readPage } from '../../api/deployments/warnings/page.ts';
+import { sender } from './sending.ts';
+import { createSite, createWorld, until } from './world.ts';
+
+const world = await createWorld();
+afterAll(() => world.close());
+const owner = await world.newCaller();
+const { publish } = sender(owner);
+const read = async (id: string) => (await owner.call('GET', `/v1/deployments/${id}`)).body;
+const page = (body: string, head = '<title>Page</title>') =>
+  `<!doctype html><html><head>${head}</head><body>${body}</body></html>`;
+const warned = async (files: Record<string, string | Buffer>) =>
+  (await publish(await createSite(owner), files)).warnings;
+const kinds = (warnings: { items: { kind: string; path: string; target?: string }[] }) =>
+  warnings.items.map(({ kind, path, target }) => [kind, path, target]);
+
+test('what is wrong in the output is told with the version, and stops nothing', async () => {
+  const site = await createSite(owner);
+  const live = await publish(site, {
+    'index.html': page('<a href="/missing">x</a><img src="logo.png"><img src="/logo.png" alt="">'),
+    'a/index.html': page('<a href="b">x</a>', '<title> </title>'),
+    'logo.png': Buffer.from(
+      '89504e470d0a1a0a0000000d49484452000000010000000108000000003a7e9b550000000049454e44ae426082',
+      'hex',
+    ),
+    'big.bin': Buffer.alloc(1_500_000, 1),
+  });
+  expect(live.status).toBe('live');
+  expect(live.warnings.counts).toEqual({ broken_link: 2, image_without_alt: 1, page_without_title: 1, large_file: 1 });
+  expect(live.warnings.pages).toEqual({ read: 2, all: 2 });
+  expect(kinds(live.warnings)).toEqual([
+    ['large_file', 'big.bin', undefined],
+    ['page_without_title', 'a/index.html', undefined],
+    ['broken_link', 'a/index.html', '/a/b'],
+    ['image_without_alt', 'index.html', undefined],
+    ['broken_link', 'index.html', '/missing'],
+  ]);
+  expect(live.warnings.items[4].message).toBe('index.html leads to /missing, which this version does not have.');
+  expect((await read(live.id)).warnings).toEqual(live.warnings);
+  const { items } = (await owner.call('GET', `/v1/sites/${site.id}/deployments`)).body;
+  expect(items[0].warnings).toBeUndefined();
+});
+
+test('a version that was built has its warnings when it is read', async () => {
+  const site = await createSite(owner);
+  const id = await world.publish(site.id, owner.accountId, { 'index.html': page('<a href="/gone">x</a>') });
+  expect(kinds((await read(id)).warnings)).toEqual([['broken_link', 'index.html', '/gone']]);
+});
+
+test('links that lead somewhere are not broken, whatever way they are written', async () => {
+  const site = await createSite(owner);
+  await owner.call('PUT', `/v1/sites/${site.id}/redirects`, {
+    body: { rules: [{ from: '/set/*', to: '/', status: 301 }] },
+  });
+  const origin = new URL(site.address).origin;
+  const hrefs = [
+    '/',
+    '',
+    '#top',
+    '/a',
+    '/a/',
+    'a',
+    './a',
+    '../a',
+    'a#part',
+    'a?q=1',
+    '/b',
+    '/b.html',
+    'caf%C3%A9',
+    'café',
+    `${origin}/a`,
+    origin,
+    '/old',
+    '/set/x',
+    'https://elsewhere.example/x',
+    '//elsewhere.example/x',
+    'mailto:a@b.example',
+    'tel:1',
+    'javascript:void(0)',
+    'data:text/plain,x',
+    'HTTPS://ELSEWHERE.EXAMPLE',
+    'http://[',
+    ' /a ',
+  ];
+  const links = hrefs.map((href) => `<a href="${href}">x</a>`).join('');
+  const { warnings } = await publish(site, {
+    'index.html': page(links),
+    'a/index.html': page('<a href="../b">'),
+    'b.html': page(''),
+    'café.html': page(''),
+    _redirects: '/old /b',
+  });
+  expect(warnings.items).toEqual([]);
+});
+
+test('links that lead nowhere are found in every element that leads somewhere', async () => {
+  const body =
+    '<img alt="" src="/1"><img alt="" srcset="/2 1x, /3 2x"><script src="/4"></script><link rel="stylesheet" href="/5"><video poster="/6" src="/7"></video><source src="/8"><iframe src="/9"></iframe><area href="/10"><a href="/%zz">x</a><a href="_redirects">x</a><link rel=preconnect href="/no">';
+  const warnings = await warned({
+    'index.html': page(`<base href="/folder/">${body}<a href="in">x</a>`),
+    _redirects: '# none',
+  });
+  const targets = kinds(warnings).map(([, , target]) => target);
+  expect(targets).toEqual([
+    '/1',
+    '/2',
+    '/3',
+    '/4',
+    '/5',
+    '/7',
+    '/6',
+    '/8',
+    '/9',
+    '/10',
+    '/%zz',
+    '/folder/_redirects',
+    '/folder/in',
+  ]);
+});
+
+test('words in scripts, comments and drawings are no page', async () => {
+  const warnings = await warned({
+    'index.html': `<!doctype html><!-- <img src=x> --><script>"<img src=y><a href='/no'>"</script><svg><title>Drawing</title></svg><textarea><img src=z></textarea>`,
+  });
+  expect(warnings.counts).toEqual({ broken_link: 0, image_without_alt: 0, page_without_title: 1, large_file: 0 });
+});
+
+test('a thousand faults are counted, and the first hundred shown', async () => {
+  const links = Array.from({ length: 400 }, (_, n) => `<a href="/missing-${n}">x</a>`).join('');
+  const warnings = await warned({ 'index.html': page(links), 'b.html': page(links), 'c.html': page(links) });
+  expect(warnings.counts.broken_link).toBe(1_200);
+  expect(warnings.items).toHaveLength(100);
+});
+
+const hostile: [string, string][] = [
+  ['depth', '<div>'.repeat(200_000)],
+  ['depth that closes wrongly', `${'<a>'.repeat(100_000)}${'</b>'.repeat(100_000)}`],
+  ['attributes', `<a ${Array.from({ length: 60_000 }, (_, n) => `a${n}=1`).join(' ')}>`],
+  ['one long attribute', `<a href="${'x'.repeat(1_000_000)}">`],
+  ['a tag that never ends', `<${'a'.repeat(1_000_000)}`],
+  ['entities', '&amp;'.repeat(200_000)],
+  ['comments', '<!--'.repeat(250_000)],
+  ['open brackets', '<'.repeat(1_000_000)],
+  ['many links', '<a href=/x>'.repeat(90_000)],
+  ['a srcset without end', `<img srcset="${'/a 1x, '.repeat(100_000)}">`],
+  ['odd text', '\0\ud800<a href="/\u202e\ud800">\u2028</a>'.repeat(1_000)],
+  ['prototype names', '<__proto__ constructor=1><a __proto__=x hasOwnProperty=y href=/z><constructor src=x>'],
+];
+
+test.each(hostile)('a page of %s is read in a moment, or left', async (_what, text) => {
+  const began = performance.now();
+  const content = Buffer.from(text);
+  async function* chunks() {
+    for (let at = 0; at < content.length; at += 65_536) yield content.subarray(at, at + 65_536);
+  }
+  const facts = await readPage(chunks());
+  expect(facts.links.size).toBeLessThanOrEqual(500);
+  expect(performance.now() - began).toBeLessThan(3_000);
+});
+
+test('a version of hostile pages goes live, and says how many of them were read', async () => {
+  const files = Object.fromEntries(
+    hostile.filter(([, text]) => !text.includes('\0')).map(([, text], n) => [`p${n}.html`, text]),
+  );
+  const warnings = await warned(files);
+  expect(warnings.pages.all).toBe(Object.keys(files).length);
+  expect(world.unexpected()).toEqual([]);
+});
+
+test('a link is judged as the edge finds files', async () => {
+  const site = await createSite(owner);
+  const files = {
+    'index.html': 'x',
+    'a.html': 'x',
+    'b/index.html': 'x',
+    'c.html': 'x',
+    'c/index.html': 'x',
+    'd/e': 'x',
+    '404.html': 'x',
+    plain: 'x',
+  };
+  await publish(site, files);
+  await until(async () => (await world.visit(site.name, '/')).status === 200);
+  const served = new Set(Object.keys(files));
+  for (const path of [
+    '',
+    'a',
+    'a/',
+    'a.html',
+    'a.html/',
+    'b',
+    'b/',
+    'b/index.html',
+    'b/index',
+    'c',
+    'c/',
+    'd',
+    'd/',
+    'd/e',
+    'd/e/',
+    'index',
+    'index/',
+    'index.html',
+    'plain',
+    'plain/',
+    'x',
+    'x/',
+  ]) {
+    const { status } = await world.visit(site.name, `/${path}`);
+    expect([path, isServed(served, path)]).toEqual([path, status !== 404]);
+  }
+});
