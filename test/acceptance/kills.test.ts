@@ -78,7 +78,7 @@ describe.skipIf(ownEngineMissing)('at whatever edge a process is killed', () => 
       await sweepOrphans(world);
       await expect
         .poll(() => listLeftovers(world), { timeout: 60_000, interval: 250 })
-        .toEqual({ unsent: 0, unfinished: 0, containers: 0 });
+        .toEqual({ unsent: 0, unfinished: 0, orphans: 0 });
     },
   );
 });

@@ -58,13 +58,14 @@ const sandbox = {
   image: 'quick',
   outcome: 'built' as 'built' | 'failed' | 'never',
   orphans: new Set<string>(),
-  async build({ source, onLog, onFile, signal }: BuildRequest): Promise<BuildOutcome> {
+  async build({ source, onLog, onFile, onBuilt, signal }: BuildRequest): Promise<BuildOutcome> {
     source.resume();
     onLog('building\n');
     if (sandbox.outcome === 'failed') return { status: 'failed', code: 'build_failed', message: 'It does not build.' };
     if (sandbox.outcome === 'never')
       await new Promise((_, stop) => signal.addEventListener('abort', () => stop(signal.reason)));
     await onFile({ path: 'index.html', bytes: 5, content: Readable.from([Buffer.from('hello')]) });
+    await onBuilt?.({});
     return { status: 'built' };
   },
   async sweep(isRunning: (id: string) => Promise<boolean>) {

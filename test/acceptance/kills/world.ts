@@ -15,6 +15,9 @@ import { type OwnStack, startOwnStack } from '../../stack/stack.ts';
 import { armEdges, withClient } from './edges.ts';
 import { pagesOf } from './visitor.ts';
 
+/** Of a worker, unless it is told otherwise. */
+const buildSlots = 2;
+
 export type Part = 'api' | 'worker' | 'temporal' | 'postgres' | 'engine';
 
 /** An answer of 200, written to the disk before anything else is done. */
@@ -177,14 +180,19 @@ export async function readRows({ stack, site }: Asking): Promise<Row[]> {
   return rows;
 }
 
-/** What was still to be sent, rows that have not ended, and containers, which nobody waits for then. */
+/**
+ * What was still to be sent, rows that have not ended, and containers that nobody waits for: all but those started ahead, which a
+ * worker that is there has as many of as it has slots.
+ */
 export async function listLeftovers({ stack, engine }: Machine) {
   const { rows } = await withClient(stack.databaseUrl, (client) =>
     client.query(`select
       (select count(*)::int from outbox where sent_at is null) as unsent,
       (select count(*)::int from deployment where status in ('queued', 'building', 'storing')) as unfinished`),
   );
-  return { ...rows[0], containers: (await engine.docker.listContainers({ all: true })).length };
+  const containers = await engine.docker.listContainers({ all: true });
+  const ahead = containers.filter(({ Names, State }) => Names[0]?.includes('.warm.') && State === 'running');
+  return { ...rows[0], orphans: containers.length - Math.min(ahead.length, buildSlots) };
 }
 
 /** Starts the sweep of orphans now, which its schedule starts each two minutes. */
