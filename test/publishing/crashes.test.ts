@@ -126,6 +126,9 @@ async function goesLive(): Promise<void> {
   expect(await movesOf(body.id)).toEqual(['queued', 'building', 'storing', 'live']);
   expect(await pointersOf(site.id)).toEqual([body.id]);
   expect(await sentTo(body.id)).toEqual(['start']);
+  // Visitors have it before the workflow has ended.
+  await world.deps.temporal.workflow.getHandle(workflowIds.publishSite(body.id)).result();
+  expect(await movesOf(body.id)).toHaveLength(4);
   expect(await world.deps.store.scratch.read(`${body.id}.tar`)).toBeUndefined();
 }
 
@@ -218,6 +221,7 @@ const entries: Record<string, () => Promise<void>> = {
   cancelPublish: isCancelled,
   reconcileDeployments: isStartedAgain,
   sweepRows: isSweptAway,
+  sweepFiles: isSweptAway,
   sweepSandbox: isRemoved,
 };
 
@@ -225,6 +229,7 @@ const entries: Record<string, () => Promise<void>> = {
 const elsewhere: Record<string, string> = {
   sendMail: 'mail/mail',
   giveUpMail: 'mail/mail',
+  reconcileMails: 'mail/mail',
   settleAccess: 'people/access-requests',
   settleInvitation: 'invitations/invitations',
   maintainRepositories: 'git/maintenance',
