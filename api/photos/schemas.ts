@@ -19,7 +19,7 @@ export const photoSchema = z
   })
   .meta({ id: 'Photo' });
 
-export const photosSchema = z.object({ items: z.array(photoSchema) }).meta({ id: 'Photos' });
+export const photosSchema = z.object({ items: z.array(photoSchema) });
 
 export const placeInput = z.strictObject({
   photo_id: z.string().describe('An id of POST /v1/photos/search.'),

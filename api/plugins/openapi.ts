@@ -31,7 +31,7 @@ export async function describeApi(app: Api, config: Config): Promise<void> {
       const shown = { ...schema, ...(isPost && !schema.security ? { headers: idempotencyHeader } : {}) };
       if (isEmptyObject(shown.body)) delete shown.body;
       if (isEmptyObject(shown.querystring)) delete shown.querystring;
-      return { schema: shown, url };
+      return nameWildcard(shown, url);
     },
     transformObject: (document) => dropUnused(jsonSchemaTransformObject(document)),
   });
@@ -88,6 +88,19 @@ const idempotencyHeader = {
     },
   },
 };
+
+/** The rest of a path is a parameter of its own: `path`. */
+function nameWildcard<Shown extends { params?: unknown }>(schema: Shown, url: string): { schema: Shown; url: string } {
+  const { params } = schema as { params?: { properties?: Record<string, unknown>; required?: string[] } };
+  const rest = params?.properties?.['*'];
+  if (!params?.properties || rest === undefined) return { schema, url };
+  const { '*': _rest, ...properties } = params.properties;
+  const required = params.required?.map((name) => (name === '*' ? 'path' : name));
+  return {
+    schema: { ...schema, params: { ...params, properties: { ...properties, path: rest }, required } },
+    url: url.replace(/\*$/, ':path'),
+  };
+}
 
 /** Each named schema comes twice, as input and as output; what no call refers to is noise. */
 function dropUnused<Document extends object>(document: Document): Document {

@@ -34,7 +34,7 @@ export type Write = {
 /** Where the repository's `main` stands now, and how many files the write changed. `changes` is what was planned in the end. */
 export type Written = { repository: Repository; commit: string; filesChanged: number; changes: Planned[] };
 
-const triesMax = 12;
+const triesMax = 16;
 const pauseMsMax = 60;
 
 export function requireRepositories(deps: Pick<Deps, 'config' | 'repositories'>): Repositories {

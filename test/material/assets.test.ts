@@ -192,7 +192,7 @@ test('a write loses nothing to others that move the head meanwhile, nor they to 
       const changes = [{ path, bytes: Buffer.from('x') }];
       const commit = { parent, message: 'x', author, at: new Date(), changes };
       if (await repositories.commit(owner.siteId, 'source', commit)) theirs.push(path);
-      await new Promise((resolve) => setTimeout(resolve, 40));
+      await new Promise((resolve) => setTimeout(resolve, 150));
     }
   }
   const racing = others();
