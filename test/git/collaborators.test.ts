@@ -36,7 +36,7 @@ test('a collaborator clones and pushes, until he is removed: then his password o
   await git(`${work.path}/site`, ['push', '--quiet', 'origin', 'main']);
 
   const removed = await platform.call<{ ended: unknown }>('DELETE', `/v1/sites/${siteId}/collaborators/${accountId}`);
-  expect(removed.body.ended).toEqual({ git_credentials: 1 });
+  expect(removed.body.ended).toMatchObject({ git_credentials: 1 });
   expect((await tryGit(work.path, ['clone', address, 'again'])).stderr).toMatch(/Unknown user name or wrong password/);
   await commitFiles(`${work.path}/site`, { 'src/c.txt': 'c' });
   expect((await tryGit(`${work.path}/site`, ['push', 'origin', 'main'])).status).not.toBe(0);
