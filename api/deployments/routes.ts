@@ -57,7 +57,7 @@ export function deploymentRoutes(app: Api, deps: Deps): void {
       const [detail, changes] = [await failureDetail(em, deployment), await changesOf(em, deps, deployment)];
       const missing =
         deployment.status === 'uploading' ? { missing: await missingOf(em, deployment.id, filesAtOnceMax) } : {};
-      const warnings = await warningsPart(em, deps, deployment);
+      const warnings = await warningsPart(em, deps, deployment, 'asked');
       return { ...deploymentView(deployment, clock.now(), detail), ...warnings, ...changes, ...missing };
     },
   );

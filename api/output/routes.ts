@@ -75,7 +75,10 @@ export function outputRoutes(app: Api, deps: Deps): void {
     },
     async ({ em, actor, params }) => {
       const deployment = await completeUpload(em, deps, actor, params.id);
-      return { ...deploymentView(deployment, clock.now()), ...(await warningsPart(deps.em(), deps, deployment)) };
+      return {
+        ...deploymentView(deployment, clock.now()),
+        ...(await warningsPart(deps.em(), deps, deployment, 'passing')),
+      };
     },
   );
 

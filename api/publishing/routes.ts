@@ -53,7 +53,10 @@ export function publishingRoutes(app: Api, deps: Deps): void {
       });
       const deployment = await untilSettled(deps, id, request.waitMs);
       if (deployment.error) throw await failure(deps, deployment);
-      return { ...deploymentView(deployment, deps.clock.now()), ...(await warningsPart(deps.em(), deps, deployment)) };
+      return {
+        ...deploymentView(deployment, deps.clock.now()),
+        ...(await warningsPart(deps.em(), deps, deployment, 'passing')),
+      };
     },
   );
 }

@@ -57,10 +57,11 @@ async function publish(site: { id: string; name: string }, files: Output, marked
 async function campaign(size: number) {
   const site = await createSite(owner);
   const files = pages(size - 1);
-  const first = await publish(site, { ...files, 'marked.html': 'first' }, 'first');
+  const first = await publish(site, { ...files, 'marked.html': `first of ${size}` }, `first of ${size}`);
   expect(first.sent).toBe(size);
   const later = [];
-  for (const marked of ['second', 'third', 'fourth', 'fifth', 'sixth']) {
+  for (const nth of ['second', 'third', 'fourth', 'fifth', 'sixth']) {
+    const marked = `${nth} of ${size}`;
     const again = await publish(site, { ...files, 'marked.html': marked }, marked);
     expect(again.sent).toBe(1);
     later.push(again);

@@ -15,7 +15,6 @@ import { type PageFacts, readPage } from './page.ts';
 const itemsMax = 100;
 const pagesMax = 2_000;
 const bytesMax = 48 * 1024 * 1024;
-const timeMsMax = 2_000;
 const largeBytes = 1_000_000;
 const readersAtOnce = 4;
 
@@ -25,12 +24,14 @@ export type Inspected = {
   origins: readonly string[];
   /** The rules that a call set. */
   rules: readonly RedirectRule[];
+  /** Pages are read for so long. */
+  patienceMs: number;
 };
 
 /** Reads the version as data. Undefined where the store does not give its manifest. */
 export async function inspect(
   store: Pick<Store, 'read' | 'readAll'>,
-  { manifestSha256, origins, rules }: Inspected,
+  { manifestSha256, origins, rules, patienceMs }: Inspected,
 ): Promise<Warnings | undefined> {
   const manifest = await store.readAll(manifestSha256);
   if (!manifest) return undefined;
@@ -44,7 +45,7 @@ export async function inspect(
     if (bytes > largeBytes)
       found.add('large_file', path, `${printable(path)} has ${megabytes(bytes)}, which visitors wait for.`);
   }
-  const facts = await readPages(store, pages);
+  const facts = await readPages(store, pages, patienceMs);
   for (const [path, page] of facts) judgePage(found, path, page, origins, leads);
   return { ...found.warnings, pages: { read: facts.length, all: pages.length } };
 }
@@ -60,7 +61,11 @@ async function ownRules(store: Pick<Store, 'readAll'>, files: ManifestFile[]): P
 }
 
 /** In the order of the manifest, until time, bytes or pages are spent. */
-async function readPages(store: Pick<Store, 'read'>, pages: ManifestFile[]): Promise<[string, PageFacts][]> {
+async function readPages(
+  store: Pick<Store, 'read'>,
+  pages: ManifestFile[],
+  patienceMs: number,
+): Promise<[string, PageFacts][]> {
   const began = performance.now();
   const read: [number, string, PageFacts][] = [];
   let bytes = 0;
@@ -68,7 +73,7 @@ async function readPages(store: Pick<Store, 'read'>, pages: ManifestFile[]): Pro
   const work = async () => {
     for (const [index, page] of queue) {
       bytes += page.bytes;
-      if (bytes > bytesMax || performance.now() - began > timeMsMax) return;
+      if (bytes > bytesMax || performance.now() - began > patienceMs) return;
       const content = await store.read(page.sha256);
       if (content) read.push([index, page.path, await readPage(content)]);
     }

@@ -8,34 +8,47 @@ import { redirectsOf } from '../../redirects/rules.ts';
 import { isRestorable } from '../schemas.ts';
 import { inspect } from './inspect.ts';
 
+/** How long an answer waits for its warnings: that of a call which makes a version live, and that of a call which asks for them. */
+export const patience = { passing: 250, asked: 2_000 } as const;
+
 /** What an answer about a deployment says of its warnings. */
 export async function warningsPart(
   em: EntityManager,
   deps: Deps,
   deployment: Deployment,
+  wanted: keyof typeof patience,
 ): Promise<{ warnings?: Warnings }> {
-  const warnings = await warningsOf(em, deps, deployment);
+  const warnings = await warningsOf(em, deps, deployment, patience[wanted]);
   return warnings ? { warnings } : {};
 }
 
 /** Undefined where nothing was published, or where the output could not be read: that stops nobody. */
-export async function warningsOf(em: EntityManager, deps: Deps, deployment: Deployment): Promise<Warnings | undefined> {
+async function warningsOf(
+  em: EntityManager,
+  deps: Deps,
+  deployment: Deployment,
+  patienceMs: number,
+): Promise<Warnings | undefined> {
   const { id, manifestSha256, siteUrl, warnings, status } = deployment;
   if (warnings) return warnings;
   if (!manifestSha256 || !(isRestorable(deployment) || status === 'ready')) return undefined;
   try {
     const site = await em.findOneOrFail(Site, { id: deployment.site.id });
     const origins = [...new Set([siteUrl, siteAddress(deps.config, site.name)])].map((url) => new URL(url).origin);
-    const found = await inspect(deps.store, { manifestSha256, origins, rules: await redirectsOf(deps, site) });
-    if (found) {
-      await em.execute('update deployment set warnings = ?::jsonb where id = ? and warnings is null', [
-        JSON.stringify(found),
-        id,
-      ]);
-    }
+    const rules = await redirectsOf(deps, site);
+    const found = await inspect(deps.store, { manifestSha256, origins, rules, patienceMs });
+    // Broken off for being in somebody's way, it begins anew for who asks.
+    if (found && (found.pages.read === found.pages.all || patienceMs === patience.asked)) await keep(em, id, found);
     return found;
   } catch (err) {
     deps.log.warn({ err, deploymentId: id }, 'the output of a version could not be looked through');
     return undefined;
   }
+}
+
+async function keep(em: EntityManager, id: string, found: Warnings): Promise<void> {
+  await em.execute('update deployment set warnings = ?::jsonb where id = ? and warnings is null', [
+    JSON.stringify(found),
+    id,
+  ]);
 }
