@@ -13,8 +13,6 @@ import { openRepositories, type Repositories } from './providers/repositories.ts
 import { openDiskStore } from './providers/store/disk.ts';
 import type { Store } from './providers/store/store.ts';
 
-export { type Clock, openLog, systemClock };
-
 export type Deps = {
   config: Config;
   clock: Clock;

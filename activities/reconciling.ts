@@ -7,8 +7,7 @@ import { GitCredential } from '../db/entities/git-credential.ts';
 import { OutboxEntry } from '../db/entities/outbox-entry.ts';
 import { sweepUploads } from '../db/output.ts';
 import { sweepSignIns } from '../db/signin-links.ts';
-
-import { unfinishedStatuses } from '../db/states.ts';
+import { publishKinds, unfinishedStatuses } from '../db/states.ts';
 import { errors } from '../errors.ts';
 import { workflowIds } from '../workflows/ids.ts';
 import type { PlatformDeps } from './index.ts';
@@ -63,7 +62,7 @@ export function reconcilingActivities(deps: PlatformDeps) {
         .em()
         .find(
           Deployment,
-          { status: { $in: [...unfinishedStatuses] }, createdAt: { $lt: before }, kind: { $in: ['site', 'posts'] } },
+          { status: { $in: [...unfinishedStatuses] }, createdAt: { $lt: before }, kind: { $in: [...publishKinds] } },
           { fields: ['id'], limit: 500, orderBy: { createdAt: 'asc' } },
         );
       const repaired = { restarted: 0, failed: 0 };

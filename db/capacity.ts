@@ -1,6 +1,6 @@
 /** Whether anybody is there to build: workers say that they serve builds, and readers judge by when one last did. */
 import type { Logger } from 'pino';
-import type { Clock } from '../deps.ts';
+import type { Clock } from '../clock.ts';
 import type { EntityManager } from './orm.ts';
 
 const everyMs = 60_000;

@@ -2,21 +2,16 @@
  * The moves of a deployment's row. Each is one transaction that looks and moves under the lock of its site's row, so that calls,
  * retried activities and races end in one order: that of the tickets.
  */
-import { LockMode } from '@mikro-orm/core';
-import type { Clock } from '../deps.ts';
+import type { Clock } from '../clock.ts';
 import type { ErrorBody } from '../errors.ts';
 import { workflowIds } from '../workflows/ids.ts';
 import { Account } from './entities/account.ts';
 import { Deployment } from './entities/deployment.ts';
-import { Site } from './entities/site.ts';
+import type { Site } from './entities/site.ts';
 import type { EntityManager } from './orm.ts';
 import { enqueue } from './outbox.ts';
-import { type DeploymentKind, isSettled } from './states.ts';
-
-/** The row of the site, locked until the transaction ends. */
-async function lockSite(em: EntityManager, siteId: string): Promise<Site> {
-  return await em.findOneOrFail(Site, { id: siteId }, { lockMode: LockMode.PESSIMISTIC_WRITE, refresh: true });
-}
+import { liveDeploymentOf, lockSite } from './sites.ts';
+import { isSettled, publishKinds, unfinishedStatuses } from './states.ts';
 
 /** The next place in the order of everything that may go live on the site. */
 export async function takeTicket(em: EntityManager, siteId: string): Promise<number> {
@@ -30,7 +25,7 @@ export async function takeTicket(em: EntityManager, siteId: string): Promise<num
 export type AcceptedPublish = {
   id: string;
   siteId: string;
-  kind: Extract<DeploymentKind, 'site' | 'posts'>;
+  kind: (typeof publishKinds)[number];
   createdBy: string;
   /** Whether it is built without what earlier builds of the site left. */
   anew?: boolean;
@@ -82,7 +77,7 @@ export async function acceptPublish(
     await tx.flush();
     await supersede(tx, clock, deployment, {
       statuses: ['queued'],
-      kinds: publish.kind === 'site' ? ['site', 'posts'] : ['posts'],
+      kinds: publish.kind === 'site' ? publishKinds : ['posts'],
     });
     enqueue(tx, clock, {
       kind: 'start',
@@ -108,7 +103,7 @@ async function supersede(
   tx: EntityManager,
   clock: Clock,
   winner: { id: string; site: { id: string }; ticket: number },
-  which: { statuses: string[]; kinds: string[] },
+  which: { statuses: readonly string[]; kinds: readonly string[] },
 ): Promise<void> {
   const losers: { id: string }[] = await tx.execute(
     `update deployment set status = 'superseded', superseded_by_id = ?, finished_at = ?
@@ -118,7 +113,7 @@ async function supersede(
   for (const loser of losers) enqueue(tx, clock, { kind: 'cancel', workflowId: workflowIds.publishSite(loser.id) });
 }
 
-function pgArray(words: string[]): string {
+function pgArray(words: readonly string[]): string {
   return `{${words.join(',')}}`;
 }
 
@@ -146,15 +141,15 @@ export async function claimBuild(em: EntityManager, clock: Clock, deploymentId: 
       Deployment,
       {
         site,
-        kind: { $in: ['site', 'posts'] },
-        status: { $in: ['queued', 'building', 'storing'] },
+        kind: { $in: [...publishKinds] },
+        status: { $in: [...unfinishedStatuses] },
         ticket: { $lt: deployment.ticket },
       },
       { orderBy: { ticket: 'asc' } },
     );
     if (ahead) return { turn: 'wait', for: ahead.id };
     if (deployment.kind === 'posts') {
-      const live = site.liveDeploymentId ? await tx.findOne(Deployment, { id: site.liveDeploymentId }) : null;
+      const live = await liveDeploymentOf(tx, site);
       deployment.sourceCommit = live?.sourceCommit ?? deployment.sourceCommit;
     }
     deployment.status = 'building';
@@ -202,7 +197,7 @@ export async function goLive(
       tx,
       clock,
       { id: deployment.id, site, ticket },
-      { statuses: ['queued', 'building', 'storing'], kinds: ['site', 'posts'] },
+      { statuses: unfinishedStatuses, kinds: publishKinds },
     );
     await callNext(tx, clock, site.id);
     return deployment;

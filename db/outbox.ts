@@ -4,7 +4,8 @@
  */
 import { type Client, WorkflowExecutionAlreadyStartedError, WorkflowNotFoundError } from '@temporalio/client';
 import { defineSearchAttributeKey, TypedSearchAttributes } from '@temporalio/common';
-import type { Clock, Deps } from '../deps.ts';
+import type { Clock } from '../clock.ts';
+import type { Deps } from '../deps.ts';
 import { newId } from '../ids.ts';
 import { queues } from '../workflows/ids.ts';
 import { OutboxEntry, type OutboxMessage } from './entities/outbox-entry.ts';

@@ -3,8 +3,9 @@ import { LockMode } from '@mikro-orm/core';
 import type { Clock } from '../clock.ts';
 import { Account } from './entities/account.ts';
 import { Deployment } from './entities/deployment.ts';
-import { Site } from './entities/site.ts';
+import type { Site } from './entities/site.ts';
 import type { EntityManager } from './orm.ts';
+import { lockSite } from './sites.ts';
 
 export type NewUpload = {
   id: string;
@@ -14,10 +15,6 @@ export type NewUpload = {
   endsAt: Date;
   requireRoom: (tx: EntityManager, site: Site) => Promise<void>;
 };
-
-async function lockSite(tx: EntityManager, siteId: string): Promise<Site> {
-  return await tx.findOneOrFail(Site, { id: siteId }, { lockMode: LockMode.PESSIMISTIC_WRITE, refresh: true });
-}
 
 /** Undefined when the site was archived meanwhile. Of more than `underWayMax` on the site, the oldest end. */
 export async function openUpload(

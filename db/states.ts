@@ -2,29 +2,37 @@
 
 export type SiteStatus = 'active' | 'archived';
 
-export type DeploymentKind = 'site' | 'posts' | 'upload' | 'preview';
+export const deploymentKinds = ['site', 'posts', 'upload', 'preview'] as const;
+export type DeploymentKind = (typeof deploymentKinds)[number];
 
-export type DeploymentStatus =
-  | 'uploading'
-  | 'queued'
-  | 'building'
-  | 'storing'
-  | 'ready'
-  | 'live'
-  | 'retired'
-  | 'superseded'
-  | 'failed'
-  | 'cancelled';
+/** Kinds that are built from git and go live when they are built. A site builds one of them at a time. */
+export const publishKinds = ['site', 'posts'] as const satisfies DeploymentKind[];
+
+export const deploymentStatuses = [
+  'uploading',
+  'queued',
+  'building',
+  'storing',
+  'ready',
+  'live',
+  'retired',
+  'superseded',
+  'failed',
+  'cancelled',
+] as const;
+export type DeploymentStatus = (typeof deploymentStatuses)[number];
 
 /** A deployment whose workflow still has work to do. */
 export const unfinishedStatuses = ['queued', 'building', 'storing'] as const satisfies DeploymentStatus[];
 
-/** Statuses in which a deployment holds its site's one build. */
-export const buildingStatuses = ['building', 'storing'] as const satisfies DeploymentStatus[];
-
 /** Whether the deployment will change no more by itself. */
 export function isSettled(status: DeploymentStatus): boolean {
   return !(unfinishedStatuses as readonly DeploymentStatus[]).includes(status) && status !== 'uploading';
+}
+
+/** Whether the deployment was or is live: its bytes are kept for ever. */
+export function isRestorable({ status }: { status: DeploymentStatus }): boolean {
+  return status === 'live' || status === 'retired';
 }
 
 /** `queued` until a mail server has taken it or it is given up. */

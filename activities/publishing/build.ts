@@ -57,7 +57,7 @@ function takeOutput(
   deployment: Deployment,
   log: LogWriter,
 ): Pick<BuildRequest, 'held' | 'onFile' | 'onHeld' | 'onBuilt'> {
-  const held = heldFiles(deps, deployment.site.liveDeploymentId ?? null);
+  const held = heldFiles(deps, deployment.site);
   const output = openOutputTaker(deps.store, held);
   let storing: Promise<void> | undefined;
   const from = performance.now();

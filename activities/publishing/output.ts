@@ -1,6 +1,7 @@
 /** The output of a build on its way to the store: several files at a time, and none that the site has already. */
 import { buffer } from 'node:stream/consumers';
-import { Deployment } from '../../db/entities/deployment.ts';
+import type { Site } from '../../db/entities/site.ts';
+import { liveDeploymentOf } from '../../db/sites.ts';
 import { type ManifestFile, parseManifest } from '../../providers/manifest.ts';
 import { isCompressible } from '../../providers/media-types.ts';
 import type { BuildRequest } from '../../providers/sandbox/sandbox.ts';
@@ -17,8 +18,8 @@ export type HeldFiles = ReadonlyMap<string, ManifestFile>;
  * Files of the live version, by hash: those need not come out of the build again. Of this site alone, so that nobody gets at another's
  * bytes by claiming their hash; and only those that the store still holds whole, so that a publish brings back what was lost.
  */
-export async function heldFiles({ em, store }: BuilderDeps, liveDeploymentId: string | null): Promise<HeldFiles> {
-  const live = liveDeploymentId ? await em().findOne(Deployment, { id: liveDeploymentId }) : null;
+export async function heldFiles({ em, store }: BuilderDeps, site: Pick<Site, 'liveDeploymentId'>): Promise<HeldFiles> {
+  const live = await liveDeploymentOf(em(), site);
   const manifest = live?.manifestSha256 ? await store.readAll(live.manifestSha256) : undefined;
   const files = new Map((manifest ? parseManifest(manifest) : []).map((file) => [file.sha256, file]));
   const sizes = await store.sizes([...files.keys()]);

@@ -3,12 +3,11 @@ import { readLogTail } from '../../db/build-log.ts';
 import { goLive, takeTicket } from '../../db/deployments.ts';
 import { Deployment } from '../../db/entities/deployment.ts';
 import type { EntityManager } from '../../db/orm.ts';
-import type { Repository } from '../../db/states.ts';
+import { isRestorable, type Repository } from '../../db/states.ts';
 import type { Deps } from '../../deps.ts';
 import { errors } from '../../errors.ts';
 import { diffManifests, type ManifestFile, parseManifest } from '../../providers/manifest.ts';
 import { type Actor, loadDeployment, requireActive } from '../access.ts';
-import { isRestorable } from './schemas.ts';
 
 const logTailBytes = 64 * 1024;
 const changesShown = 200;

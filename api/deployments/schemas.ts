@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { type Deployment, warningKinds } from '../../db/entities/deployment.ts';
-import { isSettled } from '../../db/states.ts';
+import { deploymentKinds, deploymentStatuses, isRestorable, isSettled } from '../../db/states.ts';
 import { moment } from '../schemas.ts';
 
 const warnings = z
@@ -17,26 +17,13 @@ const warnings = z
   })
   .meta({ id: 'Warnings' });
 
-const statuses = [
-  'uploading',
-  'queued',
-  'building',
-  'storing',
-  'ready',
-  'live',
-  'retired',
-  'superseded',
-  'failed',
-  'cancelled',
-] as const;
-
 export const deploymentSchema = z
   .object({
     id: z.string(),
     site_id: z.string(),
     number: z.number().int().describe('Counts the versions of the site.'),
-    kind: z.enum(['site', 'posts', 'upload', 'preview']),
-    status: z.enum(statuses),
+    kind: z.enum(deploymentKinds),
+    status: z.enum(deploymentStatuses),
     restorable: z.boolean().describe('Whether POST …/restore brings it back.'),
     file_count: z.number().int().nullable(),
     total_bytes: z.number().int().nullable(),
@@ -132,9 +119,4 @@ function nextAction({ id, uploadEndsAt }: Deployment, status: Deployment['status
     `Name its files with POST /v1/deployments/${id}/manifest, send those that are missing with PUT /v1/deployments/${id}/files/{sha256}, ` +
     `then call POST /v1/deployments/${id}/complete, all before ${uploadEndsAt?.toISOString()}.`
   );
-}
-
-/** Whether it was or is live: its bytes are kept for ever. */
-export function isRestorable({ status }: Deployment): boolean {
-  return status === 'live' || status === 'retired';
 }

@@ -5,6 +5,7 @@ import type { Deployment } from '../../db/entities/deployment.ts';
 import type { Site } from '../../db/entities/site.ts';
 import type { EntityManager } from '../../db/orm.ts';
 import { acceptCompletion, openUpload } from '../../db/output.ts';
+import { isRestorable } from '../../db/states.ts';
 import type { Deps } from '../../deps.ts';
 import { AppError, errors } from '../../errors.ts';
 import { type ManifestFile, renderManifest } from '../../providers/manifest.ts';
@@ -12,7 +13,6 @@ import { printable } from '../../providers/paths.ts';
 import { redirectsFile, requireUsableRedirects } from '../../providers/redirects/file.ts';
 import type { Encoding } from '../../providers/store/store.ts';
 import { type Actor, loadDeployment, loadSite, requireActive } from '../access.ts';
-import { isRestorable } from '../deployments/schemas.ts';
 import { requirePublishRoom } from '../publishing/rules.ts';
 
 const uploadMs = 24 * 3600_000;

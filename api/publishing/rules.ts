@@ -4,7 +4,8 @@ import { acceptPublish, type Pinned } from '../../db/deployments.ts';
 import { Deployment } from '../../db/entities/deployment.ts';
 import type { Site } from '../../db/entities/site.ts';
 import type { EntityManager } from '../../db/orm.ts';
-import { unfinishedStatuses } from '../../db/states.ts';
+import { liveDeploymentOf } from '../../db/sites.ts';
+import { publishKinds, unfinishedStatuses } from '../../db/states.ts';
 import type { Deps } from '../../deps.ts';
 import { errors } from '../../errors.ts';
 import { buildImageId } from '../../providers/sandbox/identity.ts';
@@ -33,7 +34,7 @@ export async function publish(
 ): Promise<Deployment> {
   const site = await loadSite(em, actor, siteId);
   requireActive(site);
-  const live = await liveOf(em, site);
+  const live = await liveDeploymentOf(em, site);
   const now = await pinned(deps, site, scope, live);
   if (!anew && live && (await isSame(em, live, now))) return live;
   const deployment = await acceptPublish(em, deps.clock, {
@@ -47,10 +48,6 @@ export async function publish(
   });
   if (!deployment) requireActive({ ...site, status: 'archived' });
   return deployment ?? fail();
-}
-
-async function liveOf(em: EntityManager, site: Site): Promise<Deployment | null> {
-  return site.liveDeploymentId ? await em.findOne(Deployment, { id: site.liveDeploymentId }) : null;
 }
 
 function fail(): never {
@@ -110,7 +107,7 @@ export async function requirePublishRoom(em: EntityManager, { config, clock }: D
   const since = new Date(clock.now().getTime() - hourMs);
   const recent = await em.find(
     Deployment,
-    { site: { account: site.account.id }, createdAt: { $gt: since }, kind: { $in: ['site', 'posts', 'upload'] } },
+    { site: { account: site.account.id }, createdAt: { $gt: since }, kind: { $in: [...publishKinds, 'upload'] } },
     { orderBy: { createdAt: 'desc' }, limit, fields: ['createdAt'] },
   );
   const oldest = recent[limit - 1];

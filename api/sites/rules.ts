@@ -5,6 +5,7 @@ import { Deployment } from '../../db/entities/deployment.ts';
 import { Site } from '../../db/entities/site.ts';
 import type { EntityManager } from '../../db/orm.ts';
 import { enqueue } from '../../db/outbox.ts';
+import { liveDeploymentOf } from '../../db/sites.ts';
 import { unfinishedStatuses } from '../../db/states.ts';
 import type { Deps } from '../../deps.ts';
 import { type AppError, errors } from '../../errors.ts';
@@ -100,7 +101,7 @@ export async function unarchiveSite(em: EntityManager, deps: Deps, actor: Actor,
 export async function unpublishedChanges(em: EntityManager, deps: Deps, site: Site): Promise<UnpublishedChanges> {
   const { repositories } = deps;
   if (!repositories) return { source: false, content: false };
-  const live = site.liveDeploymentId ? await em.findOne(Deployment, { id: site.liveDeploymentId }) : null;
+  const live = await liveDeploymentOf(em, site);
   const [source, content] = await Promise.all([
     repositories.head(site.id, 'source'),
     repositories.head(site.id, 'content'),

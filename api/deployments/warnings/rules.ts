@@ -3,9 +3,9 @@ import { siteAddress } from '../../../config.ts';
 import type { Deployment, Warnings } from '../../../db/entities/deployment.ts';
 import { Site } from '../../../db/entities/site.ts';
 import type { EntityManager } from '../../../db/orm.ts';
+import { isRestorable } from '../../../db/states.ts';
 import type { Deps } from '../../../deps.ts';
 import { redirectsOf } from '../../redirects/rules.ts';
-import { isRestorable } from '../schemas.ts';
 import { inspect } from './inspect.ts';
 
 /** How long an answer waits for its warnings: that of a call which makes a version live, and that of a call which asks for them. */
