@@ -16,9 +16,10 @@ import { isId } from '../../ids.ts';
 import { workflowIds } from '../../workflows/ids.ts';
 import { type Actor, loadSite, requireActive, requireOwner } from '../access.ts';
 import { readAddress } from '../addresses.ts';
+import { lockAddress } from '../auth/frequency.ts';
 import { wholly } from '../invitations/rules.ts';
 import type { WholeInvitation } from '../invitations/schemas.ts';
-import { countWithinLimit } from '../limits.ts';
+import { countWithinLimit, lockAccount } from '../limits.ts';
 import { requireRareInvitations } from './frequency.ts';
 
 const days = 14;
@@ -40,11 +41,11 @@ export async function inviteCollaborator(
   const email = readAddress(input.email);
   return await em
     .transactional(async (tx) => {
-      // Everything that counts for one owner stands in line here.
-      await tx.findOneOrFail(Account, site.account.id, { lockMode: LockMode.PESSIMISTIC_WRITE });
+      await lockAccount(tx, site.account.id);
       await requireOutside(tx, site, email);
       await requireFreeSlot(tx, deps.clock.now(), site, email);
       await requirePlace(tx, deps, site);
+      await lockAddress(tx, email);
       await requireRareInvitations(tx, deps, site.account.id, email);
       return writeInvitation(tx, deps, site, { id: input.id, email });
     })

@@ -10,7 +10,7 @@ import type { Deps } from '../../deps.ts';
 import { type AppError, errors } from '../../errors.ts';
 import { isId } from '../../ids.ts';
 import type { Person } from '../access.ts';
-import { countWithinLimit } from '../limits.ts';
+import { countWithinLimit, lockAccount } from '../limits.ts';
 import type { WholeInvitation } from './schemas.ts';
 
 export type { WholeInvitation };
@@ -42,7 +42,7 @@ export async function loadInvitation(em: EntityManager, person: Person, id: stri
 }
 
 /**
- * Makes the account a collaborator of the site. Against a withdrawal of the same moment, whoever locks the row first has it.
+ * Makes the account a collaborator of the site; who is one already, invited once more at another address, stays one. Against a withdrawal of the same moment, whoever locks the row first has it.
  * Throws `not_found`, `invalid_invitation`, `invitation_accepted`, `expired`, `plan_limit`.
  */
 export async function acceptInvitation(
@@ -53,15 +53,20 @@ export async function acceptInvitation(
 ): Promise<WholeInvitation> {
   return await em.transactional(async (tx) => {
     const found = await loadInvitation(tx, person, id);
-    await requirePlace(tx, deps, found);
+    await lockAccount(tx, found.site.account.id);
     await tx.lock(found, LockMode.PESSIMISTIC_WRITE);
     await tx.refresh(found, wholly);
     requireOpen(found, deps.clock.now());
+    requireNotOwner(found, person);
     const account = tx.getReference(Account, person.accountId);
+    const isIn = (await tx.count(Collaborator, { site: found.site, account })) > 0;
+    if (!isIn) {
+      await requirePlace(tx, deps, found);
+      tx.create(Collaborator, { site: found.site, account, since: deps.clock.now() });
+    }
     found.status = 'accepted';
     found.account = account;
     found.answeredAt = deps.clock.now();
-    tx.create(Collaborator, { site: found.site, account, since: deps.clock.now() });
     tellInvitationWorkflow(tx, deps.clock, found.id);
     return found;
   });
@@ -80,6 +85,14 @@ function requireOpen(invitation: Invitation, now: Date): void {
       nextAction: 'Ask the owner of the site to withdraw it and to invite this address again.',
     });
   }
+}
+
+/** Whose address has become the invited one. */
+function requireNotOwner({ id, site }: Invitation, { accountId }: Person): void {
+  if (site.account.id !== accountId) return;
+  throw errors.invitation_accepted(`This account owns ${site.name} and needs no invitation.`, {
+    nextAction: `Withdraw it with DELETE /v1/sites/${site.id}/invitations/${id}.`,
+  });
 }
 
 /** The plan may have become a smaller one since. */

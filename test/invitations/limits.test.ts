@@ -1,5 +1,6 @@
 /** Invitations where they end: by time, caps, addresses that are none, archived sites, and a platform without mail. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { setAddress } from '../../api/accounts/address.ts';
 import { type Answer, type Caller, createWorld, errorOf, type World } from '../api/world.ts';
 import { createUnsentWorld, type People, people } from './world.ts';
 
@@ -57,6 +58,39 @@ test('collaborators and open invitations are capped together for each site, for 
   expect(over).toMatchObject({ status: 402, code: 'plan_limit', message: expect.stringContaining('this site') });
   await ask.remove(owner, site.id, member.accountId);
   expect((await ask.invite(owner, site.id, newAddress())).status).toBe(200);
+});
+
+test('on a full site, an invitation that is over says so, not that there is no place', async () => {
+  const small = await createUnsentWorld({}, { limits: { collaborators_per_site: 1 } });
+  try {
+    const ask = people(small);
+    const [owner, guest, late] = [await small.newCaller(), await small.newCaller(), await small.newCaller()];
+    const site = await ask.newSite(owner);
+    const first = await ask.invite(owner, site.id, await ask.emailOf(late));
+    small.skip(14 * dayMs);
+    const second = await ask.invite(owner, site.id, await ask.emailOf(guest));
+    expect((await ask.accept(guest, second.body.id)).status).toBe(200);
+    expect(refusal(await ask.accept(guest, second.body.id)).code).toBe('invitation_accepted');
+    expect(refusal(await ask.accept(late, first.body.id)).code).toBe('expired');
+  } finally {
+    await small.close();
+  }
+});
+
+test('who is on the site already accepts an invitation to the address moved to, and the owner needs none', async () => {
+  const site = await ask.newSite(owner);
+  const member = await ask.newCollaborator(owner, site.id);
+  const next = newAddress();
+  const { body: invited } = await ask.invite(owner, site.id, next);
+  await setAddress(world.deps.em(), world.deps, member.accountId, next);
+  expect((await ask.accept(member, invited.id)).body).toMatchObject({ status: 'accepted' });
+  const { body } = await owner.call('GET', `/v1/sites/${site.id}/collaborators`);
+  expect(body.items).toHaveLength(2);
+
+  const own = newAddress();
+  const { body: toOwner } = await ask.invite(owner, site.id, own);
+  await setAddress(world.deps.em(), world.deps, owner.accountId, own);
+  expect(refusal(await ask.accept(owner, toOwner.id))).toMatchObject({ status: 409, code: 'invitation_accepted' });
 });
 
 test('addresses that are not plain are invalid_email', async () => {

@@ -1,6 +1,7 @@
 /** Calls at the same moment. `FRONTAGE_LONG=1` runs the full numbers: 1,000 invitations, 500 acceptances against withdrawals. */
 import { setTimeout as pause } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { lockAccount } from '../../api/limits.ts';
 import { type Answer, type Caller, errorOf, type World } from '../api/world.ts';
 import { createUnsentWorld, type People, people } from './world.ts';
 
@@ -73,3 +74,35 @@ test('an acceptance against a withdrawal: one of them wins, and both sides and t
   expect(Object.keys(tally(won)).sort()).toEqual(['acceptance', 'withdrawal']);
   console.info(`of ${rounds} races: ${JSON.stringify(tally(won))}`);
 }, 180_000);
+
+test('two owners who accept each other’s invitations at the same moment do not wait for each other', async () => {
+  const pairs = await Promise.all(
+    Array.from({ length: 10 }, async () => {
+      const [one, two] = [await world.newCaller(), await world.newCaller()];
+      const [first, second] = [await ask.newSite(one), await ask.newSite(two)];
+      const { body: toTwo } = await ask.invite(one, first.id, await ask.emailOf(two));
+      const { body: toOne } = await ask.invite(two, second.id, await ask.emailOf(one));
+      return [() => ask.accept(two, toTwo.id), () => ask.accept(one, toOne.id)];
+    }),
+  );
+  const answers = [];
+  for (const pair of pairs) answers.push(...(await Promise.all(pair.map((accept) => accept()))));
+  expect(tally(answers.map(outcome))).toEqual({ accepted: 20 });
+});
+
+test('what merely names an account goes on while something is counted for it', async () => {
+  const [one, two] = [await world.newCaller(), await world.newCaller()];
+  const site = await ask.newSite(two);
+  await world.deps.em().transactional(async (tx) => {
+    await lockAccount(tx, one.accountId);
+    await world.deps.em().transactional(async (beside) => {
+      await beside.execute(`set local lock_timeout = '2s'`);
+      await beside.execute('insert into collaborator (site_id, account_id, since) values (?, ?, ?)', [
+        site.id,
+        one.accountId,
+        world.clock.now(),
+      ]);
+    });
+  });
+  expect((await one.call('GET', `/v1/sites/${site.id}`)).body.role).toBe('collaborator');
+});

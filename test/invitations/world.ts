@@ -4,8 +4,11 @@ import { newId, newPublicId } from '../../ids.ts';
 import { type Answer, type Caller, createWorld, freeName, type World } from '../api/world.ts';
 
 /** The platform with mail switched on, and nobody to send it. */
-export function createUnsentWorld(env: Record<string, string> = {}): Promise<World> {
-  return createWorld({ FRONTAGE_SMTP_URL: 'smtp://127.0.0.1:9', ...env });
+export function createUnsentWorld(
+  env: Record<string, string> = {},
+  options: Parameters<typeof createWorld>[1] = {},
+): Promise<World> {
+  return createWorld({ FRONTAGE_SMTP_URL: 'smtp://127.0.0.1:9', ...env }, options);
 }
 
 export type People = ReturnType<typeof people>;
