@@ -9,10 +9,12 @@ const domain = /^([a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z]([a-z0-9-]{0,61}[a-
  * quotes, no list, nothing that could be read as something else on its way. Throws `invalid_email`.
  */
 export function readAddress(text: string): string {
-  const address = text.trim().toLowerCase();
+  const trimmed = text.trim();
+  const address = trimmed.toLowerCase();
   const at = address.lastIndexOf('@');
   const plain =
-    address.length <= 254 &&
+    // Before it is lowered: some letters from elsewhere are ours in lower case, as the sign of the kelvin is k.
+    /^[\x21-\x7e]{1,254}$/.test(trimmed) &&
     at <= 64 &&
     local.test(address.slice(0, Math.max(0, at))) &&
     domain.test(address.slice(at + 1));

@@ -7,6 +7,7 @@ import type { EntityManager } from '../../db/orm.ts';
 import { type AccessRequestStatus, accessRequestStatusAt } from '../../db/states.ts';
 import type { Deps } from '../../deps.ts';
 import { errors } from '../../errors.ts';
+import { isId } from '../../ids.ts';
 import { openAccount } from '../accounts/rules.ts';
 import { hashSecret } from '../secrets.ts';
 import { isCode, wrongCodesMax } from './codes.ts';
@@ -80,7 +81,8 @@ async function accountFor(tx: EntityManager, { clock, config }: Deps, request: A
 }
 
 function conditionOf(which: Which) {
-  return 'link' in which ? { linkHash: hashSecret(which.link) } : which;
+  if ('link' in which) return { linkHash: hashSecret(which.link) };
+  return isId('areq', which.id) ? which : noSuchRequest();
 }
 
 function noSuchRequest(): never {

@@ -49,6 +49,17 @@ test('a token is revoked by its button, at once on every process', async () => {
   expect((await elsewhere('GET', '/v1/account')).status).toBe(401);
 });
 
+test('an address of a page that names nothing is not found, whatever it holds', async () => {
+  const owner = await signedIn();
+  await world.ask(owner.email);
+  const page = await owner.browser.open('/account');
+  const [form] = formsOf(page).filter(({ action }) => action.startsWith('/account/requests/'));
+  for (const path of ['/account/requests/%00', '/account/tokens/%00/revoke', '/account/invitations/%00/accept']) {
+    const { status } = await owner.browser.go('POST', path, form?.fields, { 'sec-fetch-site': 'same-origin' });
+    expect([path, status]).toEqual([path, 404]);
+  }
+});
+
 test('an open request is approved and refused on the page too, with the code alone', async () => {
   const owner = await signedIn();
   const { body: first } = await world.ask(owner.email);
