@@ -27,6 +27,12 @@ export type Mailer = {
 
 const connectMs = 10_000;
 const silenceMs = 30_000;
+const connectionsMax = 5;
+/**
+ * Mails that are handed to the pool and not yet answered. A server that takes connections and says nothing must hold up its own mails, not
+ * the process: what is beyond this is told at once to come again.
+ */
+const inHandMax = 25;
 
 /**
  * A pool of connections to the server of `url` (`smtp://user:password@host:port` or `smtps:`), opened at the first mail. `smtp:` goes over
@@ -44,7 +50,7 @@ export function openMailer({ url, from }: { url: string; from: string }): Mailer
         ? { auth: { user: decodeURIComponent(server.username), pass: decodeURIComponent(server.password) } }
         : {}),
       pool: true,
-      maxConnections: 5,
+      maxConnections: connectionsMax,
       // A connection that is lost in the middle of a mail: whether it was taken is for the caller to judge, not for the pool.
       maxRequeues: 0,
       connectionTimeout: connectMs,
@@ -55,8 +61,11 @@ export function openMailer({ url, from }: { url: string; from: string }): Mailer
     } as Parameters<typeof createTransport>[0],
     { from },
   );
+  let inHand = 0;
   return {
     async send({ messageId, ...mail }) {
+      if (inHand >= inHandMax) throw new MailNotSent('later', 'too many mails wait for the mail server');
+      inHand += 1;
       try {
         await transport.sendMail({
           ...mail,
@@ -65,6 +74,8 @@ export function openMailer({ url, from }: { url: string; from: string }): Mailer
         });
       } catch (error) {
         throw translate(error as SmtpError);
+      } finally {
+        inHand -= 1;
       }
     },
     close: () => transport.close(),
