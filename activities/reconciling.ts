@@ -5,6 +5,7 @@ import { settle } from '../db/deployments.ts';
 import { Deployment } from '../db/entities/deployment.ts';
 import { GitCredential } from '../db/entities/git-credential.ts';
 import { OutboxEntry } from '../db/entities/outbox-entry.ts';
+import { sweepMails } from '../db/mail.ts';
 import { sweepUploads } from '../db/output.ts';
 import { sweepSignIns } from '../db/signin-links.ts';
 import { publishKinds, unfinishedStatuses } from '../db/states.ts';
@@ -86,8 +87,9 @@ export function reconcilingActivities(deps: PlatformDeps) {
       const ended = await em.nativeDelete(GitCredential, { expiresAt: { $lt: now } });
       const requests = await sweepAccessRequests(em, now);
       const signIns = await sweepSignIns(em, now);
+      const mails = await sweepMails(em, now);
       const uploads = await sweepUploads(em, now);
-      return sent + ended + requests + signIns + uploads;
+      return sent + ended + requests + signIns + mails + uploads;
     },
 
     /** Deletes what killed processes left in the store, and caches that nobody asked for in a month. Answers how many files went. */

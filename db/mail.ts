@@ -9,6 +9,8 @@ import { Mail } from './entities/mail.ts';
 import type { EntityManager } from './orm.ts';
 import { enqueue } from './outbox.ts';
 
+const keptMs = 30 * 24 * 3600_000;
+
 export type MailTo<Kind extends MailKind> = {
   kind: Kind;
   /** One plain address. */
@@ -80,6 +82,15 @@ export async function settleMail(
 ): Promise<boolean> {
   const settled = { ...outcome, sealed: null, settledAt: clock.now() };
   return (await em.nativeUpdate(Mail, { id, status: 'queued' }, settled)) === 1;
+}
+
+/** Forgets mails that were settled long ago, but for those whose state an invitation still shows. Answers how many. */
+export async function sweepMails(em: EntityManager, now: Date): Promise<number> {
+  const gone = await em.execute<unknown[]>(
+    `delete from mail m where settled_at < ? and not exists (select 1 from invitation i where i.mail_id = m.id) returning id`,
+    [new Date(now.getTime() - keptMs)],
+  );
+  return gone.length;
 }
 
 const contextOf = (id: string) => `mail:${id}`;

@@ -26,6 +26,7 @@ import { Mail as MailMigration } from './migrations/2026-11-21-mail.ts';
 import { Material } from './migrations/2026-11-21-material.ts';
 import { Output } from './migrations/2026-11-21-output.ts';
 import { People } from './migrations/2026-11-21-people.ts';
+import { PeopleLookedUp } from './migrations/2026-11-21-people-looked-up.ts';
 import { BuiltAnew } from './migrations/2026-11-21-speed.ts';
 
 export type { EntityManager, MikroORM };
@@ -67,6 +68,7 @@ export function openOrm(databaseUrl: string, options: { poolMax?: number } = {})
           { name: '2026-11-21-people', class: People },
           { name: '2026-11-21-capacity', class: Capacity },
           { name: '2026-11-21-speed', class: BuiltAnew },
+          { name: '2026-11-21-people-looked-up', class: PeopleLookedUp },
         ],
         snapshot: false,
         transactional: true,

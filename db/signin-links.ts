@@ -1,5 +1,6 @@
 /** The ends of sign-in links and browser sessions. */
 import { BrowserSession } from './entities/browser-session.ts';
+import { EmailChange } from './entities/email-change.ts';
 import { SigninLink } from './entities/signin-link.ts';
 import type { EntityManager } from './orm.ts';
 
@@ -11,8 +12,10 @@ export async function endLinks(em: EntityManager, now: Date, email: string): Pro
   await em.nativeUpdate(SigninLink, { email, endedAt: null }, { endedAt: now });
 }
 
-/** Forgets links and sessions that are over. Answers how many rows went. */
+/** Forgets links, sessions and changes of address that are over. Answers how many rows went. */
 export async function sweepSignIns(em: EntityManager, now: Date): Promise<number> {
-  const links = await em.nativeDelete(SigninLink, { expiresAt: { $lt: new Date(now.getTime() - keptMs) } });
-  return links + (await em.nativeDelete(BrowserSession, { expiresAt: { $lt: now } }));
+  const over = { expiresAt: { $lt: new Date(now.getTime() - keptMs) } };
+  const links = await em.nativeDelete(SigninLink, over);
+  const changes = await em.nativeDelete(EmailChange, over);
+  return links + changes + (await em.nativeDelete(BrowserSession, { expiresAt: { $lt: now } }));
 }

@@ -1,0 +1,44 @@
+/** What people leave behind is forgotten; nobody sends here. */
+import { afterAll, expect, test } from 'vitest';
+import { reconcilingActivities } from '../../activities/reconciling.ts';
+import { Mail } from '../../db/entities/mail.ts';
+import { settleMail } from '../../db/mail.ts';
+import { callWith } from '../api/world.ts';
+import { people } from '../invitations/world.ts';
+import { createPeopleWorld } from './world.ts';
+
+const world = await createPeopleWorld();
+afterAll(() => world.close());
+const monthMs = 31 * 24 * 3600_000;
+
+const sweep = () => reconcilingActivities(world.deps).sweepRows();
+const count = async (table: string) => {
+  const [row] = await world.deps.em().execute<{ n: string }[]>(`select count(*) as n from ${table}`);
+  return Number(row?.n);
+};
+
+test('mails, links, requests and changes of address are forgotten a month after they are over, but for what a record still shows', async () => {
+  const ask = people(world);
+  const owner = await world.newCaller();
+  const site = await ask.newSite(owner);
+  const { body: invited } = await ask.invite(owner, site.id, world.newAddress());
+  await owner.call('PATCH', '/v1/account', { body: { email: world.newAddress() } });
+  await world.ask(world.newAddress());
+  const browser = world.browser();
+  await browser.press(await browser.open('/signin'), 'Send me a link', { email: world.newAddress() });
+  const [waiting, ...others] = await world.deps.em().find(Mail, {}, { orderBy: { id: 'desc' } });
+  for (const { id } of others) await settleMail(world.deps.em(), world.clock, id, { status: 'sent' });
+
+  const tables = ['mail', 'signin_link', 'access_request', 'email_change'];
+  const before = await Promise.all(tables.map(count));
+  expect(before).toEqual([5, 1, 1, 1]);
+  await sweep();
+  expect(await Promise.all(tables.map(count))).toEqual(before);
+  world.skip(monthMs);
+  await sweep();
+  expect(await Promise.all(tables.map(count))).toEqual([2, 0, 0, 0]);
+  // One waits to be sent, whatever its age; the other is the invitation's, which names its state.
+  expect(await world.deps.em().count(Mail, { id: waiting?.id ?? '' })).toBe(1);
+  const { body } = await callWith(world.url, owner.token)('GET', `/v1/sites/${site.id}/invitations`);
+  expect(body.items).toMatchObject([{ id: invited.id, mail: 'sent' }]);
+});
