@@ -5,6 +5,16 @@ import { catalog, type ErrorCode } from '../errors.ts';
 /** A moment in an answer: RFC 3339 in UTC. */
 export const moment = z.date();
 
+/** A name that is put into mails to people who have not asked for one: one line of plain words. */
+export function plainName(max: number) {
+  return z
+    .string()
+    .trim()
+    .min(1)
+    .max(max)
+    .refine((text) => !/[\p{C}\p{Zl}\p{Zp}]|:\/\//u.test(text), 'a name is one line of text, without an address in it');
+}
+
 /** The input of a call without input: no body, or `{}`. */
 export const noInput = z.strictObject({});
 

@@ -25,13 +25,18 @@ export type Content = {
 
 /** Writes both forms. Every text may hold what strangers chose: it is cleaned of what does not show, and escaped. */
 export function write(content: Content): WrittenMail {
-  const subject = visible(content.subject).replace(/\s+/g, ' ').slice(0, 200);
+  const subject = oneLine(content.subject).slice(0, 200);
   return { subject, text: writeText(content), html: writeHtml(subject, content) };
 }
 
 /** Without control characters (but line ends) and without what turns the direction of writing or takes no room. */
 function visible(text: string): string {
   return text.toWellFormed().replace(/[^\P{Cc}\n]|[\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff]/gu, '');
+}
+
+/** For what stands in a line of ours: a second line would look like one of ours too. */
+function oneLine(text: string): string {
+  return visible(text).replace(/\s+/g, ' ');
 }
 
 function writeText({ heading, blocks, footer }: Content): string {
@@ -48,7 +53,7 @@ function blockText(block: Block): string {
       .map((line) => `> ${line}`)
       .join('\n');
   }
-  return block.facts.map(([label, value]) => `${label}: ${visible(value)}`).join('\n');
+  return block.facts.map(([label, value]) => `${label}: ${oneLine(value)}`).join('\n');
 }
 
 const font = "font-family:system-ui,-apple-system,'Segoe UI',Roboto,Helvetica,Arial,sans-serif";

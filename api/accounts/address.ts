@@ -11,7 +11,7 @@ import type { Deps } from '../../deps.ts';
 import { errors } from '../../errors.ts';
 import { newId, newSecret } from '../../ids.ts';
 import { readAddress } from '../addresses.ts';
-import { requireRoom } from '../auth/frequency.ts';
+import { lockAddress, requireRoom } from '../auth/frequency.ts';
 import { hashSecret } from '../secrets.ts';
 
 const confirmMs = 24 * 3600_000;
@@ -23,30 +23,34 @@ export async function pendingChange(em: EntityManager, now: Date, accountId: str
 
 /**
  * Mails a link to the new address and word of it to the present one, in the transaction of the caller, who has locked the account. An
- * earlier change that still waits is over with this. Throws `email_taken`, `rate_limited`.
+ * earlier change that still waits is over with this. `taken` leaves all as it was and is to be committed too: it counts as a try, or
+ * whoever holds a token could find out who has an account. Throws `rate_limited`.
  */
 export async function askForChange(
   tx: EntityManager,
   deps: Deps,
   account: Account,
   email: string,
-): Promise<EmailChange> {
+): Promise<'asked' | 'taken'> {
   const { clock, config } = deps;
   await requireRoom(tx, deps, { table: 'email_change', accountId: account.id, what: 'changes of address' });
-  if ((await tx.count(Account, { email })) > 0) throw taken();
-  await withdrawChange(tx, account.id);
+  await lockAddress(tx, email);
+  await requireRoom(tx, deps, { table: 'email_change', email, what: 'changes of address' });
+  const isTaken = (await tx.count(Account, { email })) > 0;
+  if (!isTaken) await withdrawChange(tx, account.id);
   const now = clock.now();
   const expiresAt = new Date(now.getTime() + confirmMs);
   const secret = newSecret('fre');
-  const change = tx.create(EmailChange, {
+  tx.create(EmailChange, {
     id: newId('addr'),
     account,
     email,
     hash: hashSecret(secret),
-    status: 'pending',
+    status: isTaken ? 'ended' : 'pending',
     createdAt: now,
     expiresAt,
   });
+  if (isTaken) return 'taken';
   queueMail(tx, deps, {
     kind: 'address-confirmation',
     to: email,
@@ -60,7 +64,7 @@ export async function askForChange(
     data: { newAddress: email, done: false },
     account: account.id,
   });
-  return change;
+  return 'asked';
 }
 
 export async function withdrawChange(tx: EntityManager, accountId: string): Promise<number> {
@@ -97,7 +101,7 @@ export async function confirmChange(em: EntityManager, deps: Deps, secret: strin
       return { email };
     });
   } catch (error) {
-    if (!isTaken(error)) throw error;
+    if (!isTakenError(error)) throw error;
     await em.fork().nativeUpdate(EmailChange, { hash, status: 'pending' }, { status: 'ended' });
     throw taken();
   }
@@ -114,7 +118,7 @@ export async function setAddress(em: EntityManager, deps: Pick<Deps, 'clock'>, a
       return changed;
     });
   } catch (error) {
-    throw isTaken(error) ? taken() : error;
+    throw isTakenError(error) ? taken() : error;
   }
 }
 
@@ -147,11 +151,11 @@ function statusAt({ status, expiresAt }: EmailChange, now: Date): 'pending' | 'o
   return status === 'pending' && expiresAt > now ? 'pending' : 'over';
 }
 
-function isTaken(error: unknown): boolean {
+function isTakenError(error: unknown): boolean {
   return error instanceof UniqueConstraintViolationException;
 }
 
-function taken() {
+export function taken() {
   return errors.email_taken('Another account uses that email address.', {
     nextAction: 'Choose another address, or sign in to the account that has it.',
   });

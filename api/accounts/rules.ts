@@ -13,7 +13,7 @@ import { newId } from '../../ids.ts';
 import type { Actor } from '../access.ts';
 import { readAddress } from '../addresses.ts';
 import { usable } from '../tokens/rules.ts';
-import { askForChange, withdrawChange } from './address.ts';
+import { askForChange, taken, withdrawChange } from './address.ts';
 
 const hourMs = 3600_000;
 
@@ -47,26 +47,24 @@ export async function changeAccount(
 ): Promise<{ account: Account; changed: Change[] }> {
   const address = email === undefined ? undefined : readAddress(email);
   if (address !== undefined && !deps.config.mail) throw noConfirmation();
-  return await em.transactional(async (tx) => {
+  const outcome = await em.transactional(async (tx) => {
     const account = await tx.findOneOrFail(Account, actor.accountId, {
       lockMode: LockMode.PESSIMISTIC_WRITE,
       refresh: true,
     });
     const changed: Change[] = [];
-    let asked = false;
+    const asks = address !== undefined && address !== account.email;
+    if (asks && (await askForChange(tx, deps, account, address)) === 'taken') return 'taken';
     if (name !== undefined && name !== account.name) {
       account.name = name;
       changed.push('name');
     }
-    if (address !== undefined && address !== account.email) {
-      await askForChange(tx, deps, account, address);
-      asked = true;
-    } else if (address !== undefined && (await withdrawChange(tx, account.id)) > 0) {
-      changed.push('pending_email');
-    }
-    if (changed.length === 0 && !asked) throw nothingToUpdate();
+    if (!asks && address !== undefined && (await withdrawChange(tx, account.id)) > 0) changed.push('pending_email');
+    if (changed.length === 0 && !asks) throw nothingToUpdate();
     return { account, changed };
   });
+  if (outcome === 'taken') throw taken();
+  return outcome;
 }
 
 function noConfirmation() {

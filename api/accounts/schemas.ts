@@ -4,7 +4,7 @@ import type { Account } from '../../db/entities/account.ts';
 import type { EmailChange } from '../../db/entities/email-change.ts';
 import { defaultLimits, type Limits } from '../../limits.ts';
 import { capabilities, capabilitiesOf } from '../capabilities.ts';
-import { moment } from '../schemas.ts';
+import { moment, plainName } from '../schemas.ts';
 import type { Usage } from './rules.ts';
 
 type LimitName = keyof Limits;
@@ -35,7 +35,7 @@ export const accountSchema = z
   .meta({ id: 'Account' });
 
 export const accountChange = z.strictObject({
-  name: z.string().trim().min(1).max(100).optional(),
+  name: plainName(100).optional(),
   email: z.string().optional().describe('Takes the place of the present one once a link mailed to it is confirmed.'),
 });
 

@@ -13,7 +13,7 @@ export async function lockAddress(tx: EntityManager, email: string): Promise<voi
 }
 
 type Counted =
-  | { table: 'access_request' | 'signin_link'; email: string }
+  | { table: 'access_request' | 'signin_link' | 'email_change'; email: string }
   | { table: 'email_change'; accountId: string };
 
 /** Throws `rate_limited` where the table has as many of the last hour as may be. Its rows are kept for longer than that. */

@@ -1,16 +1,6 @@
 import { z } from 'zod';
-import { moment } from '../schemas.ts';
+import { moment, plainName } from '../schemas.ts';
 import { tokenSchema } from '../tokens/schemas.ts';
-
-/** One line of plain words: it is put into a mail to somebody who has not asked for one. */
-function plainName(max: number) {
-  return z
-    .string()
-    .trim()
-    .min(1)
-    .max(max)
-    .refine((text) => !/[\p{C}\p{Zl}\p{Zp}]|:\/\//u.test(text), 'a name is one line of text, without an address in it');
-}
 
 export const accessRequestInput = z.strictObject({
   email: z.string().describe('Address of the owner. The link to approve is mailed there.'),

@@ -153,6 +153,13 @@ test('one address is not written to without end', async () => {
     expect(Number(answer.headers.get('retry-after'))).toBeGreaterThan(0);
     strict.skip(3600_000);
     expect((await ask.invite(owner, site.id, 'worn@example.com')).status).toBe(200);
+
+    const owners = await Promise.all(Array.from({ length: 7 }, () => strict.newCaller()));
+    const sites = await Promise.all(owners.map((one) => ask.newSite(one)));
+    const together = await Promise.all(
+      owners.map((one, at) => ask.invite(one, sites[at]?.id ?? '', 'crowded@example.com')),
+    );
+    expect(together.map(({ status }) => status).sort()).toEqual([200, 200, 200, 200, 200, 429, 429]);
   } finally {
     await strict.close();
   }

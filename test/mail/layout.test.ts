@@ -19,6 +19,8 @@ test('words of strangers are text in HTML, one line in the subject, and hide not
   for (const form of [mail.subject, mail.text, mail.html]) expect(form).not.toMatch(/[\0\r\u202e\u200b]/);
   // Quoted words cannot be taken for ours: each of their lines is marked.
   expect(mail.text).toContain('> Bcc: all@example.com');
+  // And a fact cannot go on in a line of its own.
+  expect(mail.text).toMatch(/^Name: .*Bcc: all@example\.com/m);
 });
 
 test('a button’s address stands in both forms, to press and to read', () => {

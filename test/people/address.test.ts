@@ -73,6 +73,11 @@ test.each([
   [{ name: '' }, 'invalid_name'],
   [{ name: ' ' }, 'invalid_name'],
   [{ name: 'x'.repeat(101) }, 'invalid_name'],
+  // The name stands in a mail to an address that need not be the caller's.
+  [{ name: 'Locked! Go to https://example.com/' }, 'invalid_name'],
+  [{ name: 'Shop\n\nYour account is locked.' }, 'invalid_name'],
+  [{ name: 'Shop\u202egnp' }, 'invalid_name'],
+  [{ email: 'mi\u212ae@example.com' }, 'invalid_email'],
   [{ plan: 'x' }, 'invalid_json'],
 ])('the change %j is %s', async (body, code) => {
   const { call } = await newCaller();
@@ -86,6 +91,33 @@ test('the address of another account is email_taken at the call', async () => {
   const answer = await change(call, { name: 'Not this', email: other.email });
   expect([answer.status, errorOf(answer).code]).toEqual([409, 'email_taken']);
   expect((await read(call)).name).not.toBe('Not this');
+});
+
+test('who has an account cannot be found out by trying address after address', async () => {
+  const strict = await createPeopleWorld({ FRONTAGE_RATE_SCALE: '1' });
+  try {
+    const { call } = await strict.newCaller();
+    const codes = [];
+    for (let count = 0; count < 6; count++) {
+      const other = await strict.newOwner();
+      codes.push(errorOf(await change(call, { email: other.email })).code);
+    }
+    expect(codes).toEqual([...Array(5).fill('email_taken'), 'rate_limited']);
+  } finally {
+    await strict.close();
+  }
+});
+
+test('many accounts together write to one new address no oftener than one does', async () => {
+  const strict = await createPeopleWorld({ FRONTAGE_RATE_SCALE: '1' });
+  try {
+    const callers = await Promise.all(Array.from({ length: 7 }, () => strict.newCaller()));
+    const answers = await Promise.all(callers.map(({ call }) => change(call, { email: 'flooded@example.com' })));
+    expect(answers.map(({ status }) => status).sort()).toEqual([200, 200, 200, 200, 200, 429, 429]);
+    expect(await strict.lettersTo('flooded@example.com')).toHaveLength(5);
+  } finally {
+    await strict.close();
+  }
 });
 
 test('of two accounts that want one address, the first to confirm gets it, and the other is told at confirmation', async () => {
