@@ -37,6 +37,25 @@ export function newSecret(prefix: string): string {
 
 /** A short unguessable name for public addresses: 16 characters of base32, 80 bits. */
 export function newPublicId(): string {
+  return randomName(16);
+}
+
+/** How hosts begin that the platform gives to what is no site. No site is called so: its name has no two hyphens in a row. */
+const hostPrefixes = { sketch: 's--' } as const;
+export type HostKind = keyof typeof hostPrefixes;
+
+/** First label of a host whose address is all that guards what it shows: 26 characters of base32, 130 bits, behind the prefix of its kind. */
+export function newHostLabel(kind: HostKind): string {
+  return `${hostPrefixes[kind]}${randomName(26)}`;
+}
+
+/** Whether the label has the shape of one of this kind. Says nothing about existence. */
+export function isHostLabel(kind: HostKind, label: string): boolean {
+  const prefix = hostPrefixes[kind];
+  return label.startsWith(prefix) && /^[0-9a-hjkmnp-tv-z]{26}$/.test(label.slice(prefix.length));
+}
+
+function randomName(length: number): string {
   const alphabet = '0123456789abcdefghjkmnpqrstvwxyz';
-  return Array.from(randomBytes(16), (byte) => alphabet[byte & 31]).join('');
+  return Array.from(randomBytes(length), (byte) => alphabet[byte & 31]).join('');
 }

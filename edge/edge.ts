@@ -3,6 +3,7 @@ import { LRUCache } from 'lru-cache';
 import type { Logger } from 'pino';
 import type { Clock } from '../clock.ts';
 import type { Changes } from '../db/changes.ts';
+import { isHostLabel } from '../ids.ts';
 import type { Store } from '../providers/store/store.ts';
 import { type Answer, answerFile, answerMissing, answerPage, answerRedirect } from './answer.ts';
 import { openBytes } from './bytes.ts';
@@ -17,7 +18,7 @@ import { readTarget, type Target } from './paths.ts';
 import { answerRule, openSiteRedirects } from './redirects.ts';
 import type { VisitorRequest } from './request.ts';
 import { openSites } from './sites.ts';
-import { answerSketch, sketchPrefix } from './sketches.ts';
+import { answerSketch } from './sketches.ts';
 import { openVersions, type Version } from './versions.ts';
 
 export type EdgeParts = {
@@ -67,7 +68,7 @@ export function createEdge(parts: EdgeParts): Edge {
     const as = wantsPage(target.path) ? 'html' : 'text';
     if (address.host === baseDomain) return answerPage('base', as);
     const name = siteNameOf(address.host, baseDomain);
-    if (name?.startsWith(sketchPrefix)) return answerSketch(parts, request, name, target, as);
+    if (name !== undefined && isHostLabel('sketch', name)) return answerSketch(parts, request, name, target, as);
     const site = name === undefined ? undefined : sites.byName(name);
     if (!site) return answerPage('unknown', as);
     if (site.status === 'archived') return answerPage('archived', as);

@@ -8,10 +8,6 @@ import type { EdgeDatabase, SketchRow } from './database.ts';
 import type { Target } from './paths.ts';
 import type { VisitorRequest } from './request.ts';
 
-/** How their hosts begin. No site is called so: names of sites have no two hyphens in a row. */
-export const sketchPrefix = 's--';
-
-const label = /^s--[0-9a-z]{26}$/;
 const style = readFileSync(new URL('./sketches.css', import.meta.url), 'utf8');
 
 type Parts = { baseDomain: string; store: Store; database: EdgeDatabase };
@@ -24,7 +20,7 @@ export async function answerSketch(
   { path }: Target,
   as: 'html' | 'text',
 ): Promise<Answer> {
-  const sketch = label.test(name) ? await database.sketchAt(name) : undefined;
+  const sketch = await database.sketchAt(name);
   if (!sketch) return answerPage('unknown', as);
   if (path !== '') return answerPage('missing', 'text');
   const port = /:\d{1,5}$/.exec(fields.host ?? '')?.[0] ?? '';

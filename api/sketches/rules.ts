@@ -1,21 +1,14 @@
 /** Sketches: shown on hosts that nobody can guess, until they are taken down. */
-import { randomBytes } from 'node:crypto';
 import type { z } from 'zod';
 import { Account } from '../../db/entities/account.ts';
 import { Sketch, SketchHost } from '../../db/entities/sketch.ts';
 import type { EntityManager } from '../../db/orm.ts';
 import type { Deps } from '../../deps.ts';
 import { errors } from '../../errors.ts';
-import { isId } from '../../ids.ts';
+import { isId, newHostLabel } from '../../ids.ts';
 import type { Actor } from '../access.ts';
 import { countWithinLimit } from '../limits.ts';
 import type { sketchInput } from './schemas.ts';
-
-/** 130 bits: the address is all that guards it. `s--` is how the hosts of sketches begin. */
-function newLabel(): string {
-  const alphabet = '0123456789abcdefghjkmnpqrstvwxyz';
-  return `s--${Array.from(randomBytes(26), (byte) => alphabet[byte & 31]).join('')}`;
-}
 
 /** Throws `plan_limit` when as many are shown as may be. */
 export async function showSketch(
@@ -35,10 +28,17 @@ export async function showSketch(
     });
     const account = tx.getReference(Account, actor.accountId);
     const sketch = tx.create(Sketch, { id, account, title, status: 'shown', createdAt: deps.clock.now() });
-    tx.create(SketchHost, { label: newLabel(), sketch, position: 0, name: title });
+    tx.create(SketchHost, { label: newHostLabel('sketch'), sketch, position: 0, name: title });
     for (const [index, { name, note }] of directions.entries()) {
       const sha256 = blobs[index]?.sha256 ?? null;
-      tx.create(SketchHost, { label: newLabel(), sketch, position: index + 1, name, note: note || null, sha256 });
+      tx.create(SketchHost, {
+        label: newHostLabel('sketch'),
+        sketch,
+        position: index + 1,
+        name,
+        note: note || null,
+        sha256,
+      });
     }
     await tx.flush();
     return await tx.refreshOrFail(sketch, { populate: ['hosts'] });
