@@ -1,10 +1,10 @@
 /** The steps of `publishSite`. Each reads the row first, does one thing, and may be repeated at any point. */
 import { Context } from '@temporalio/activity';
-import { ApplicationFailure } from '@temporalio/common';
 import { claimBuild, goLive, settle, type Turn } from '../db/deployments.ts';
 import { Deployment } from '../db/entities/deployment.ts';
 import { type DeploymentStatus, isSettled } from '../db/states.ts';
 import { AppError, catalog, type ErrorCode, errors } from '../errors.ts';
+import { asFailure } from './failures.ts';
 import type { BuilderDeps, PlatformDeps } from './index.ts';
 import { buildDeployment } from './publishing/build.ts';
 import { snapshotName, writeSnapshot } from './publishing/snapshot.ts';
@@ -94,14 +94,4 @@ const remedies: Partial<Record<ErrorCode, string>> = {
 function publishError(code: ErrorCode, message: string): AppError {
   const nextAction = remedies[code];
   return new AppError(code, message, nextAction ? { nextAction } : {});
-}
-
-/** An expected failure ends the workflow's step for good; anything else is tried again. */
-async function asFailure<T>(act: () => Promise<T>): Promise<T> {
-  try {
-    return await act();
-  } catch (error) {
-    if (error instanceof AppError && !error.retryable) throw ApplicationFailure.nonRetryable(error.message, error.code);
-    throw error;
-  }
 }

@@ -5,10 +5,10 @@ import type { Config } from '../../config.ts';
 import { goLive } from '../../db/deployments.ts';
 import { Deployment } from '../../db/entities/deployment.ts';
 import { isSettled } from '../../db/states.ts';
-import { AppError } from '../../errors.ts';
 import { type ManifestFile, renderManifest } from '../../providers/manifest.ts';
 import { redirectsFile, requireUsableRedirects } from '../../providers/redirects/file.ts';
 import type { BuildLimits, BuildRequest, BuildTimes } from '../../providers/sandbox/sandbox.ts';
+import { asFailure } from '../failures.ts';
 import type { BuilderDeps } from '../index.ts';
 import { type LogWriter, openLogWriter } from './build-log.ts';
 import { siteCache } from './cache.ts';
@@ -93,10 +93,7 @@ function rounded(ms: BuildTimes): BuildTimes {
 /** What the site would send its visitors to is its own fault, as a page that does not build. */
 async function checkRedirects({ store }: BuilderDeps, { siteUrl }: Deployment, files: ManifestFile[]): Promise<void> {
   const file = files.find(({ path }) => path === redirectsFile);
-  await requireUsableRedirects(store, file, siteUrl).catch((error) => {
-    if (error instanceof AppError && !error.retryable) throw ApplicationFailure.nonRetryable(error.message, error.code);
-    throw error;
-  });
+  await asFailure(() => requireUsableRedirects(store, file, siteUrl));
 }
 
 async function setStoring(deps: BuilderDeps, deploymentId: string): Promise<void> {
