@@ -1,5 +1,5 @@
 /** The rules of a publish: what is built, and when nothing needs to be. */
-import { siteAddress } from '../../config.ts';
+import { siteAddress, siteHostname } from '../../config.ts';
 import { acceptPublish, type Pinned } from '../../db/deployments.ts';
 import { Deployment } from '../../db/entities/deployment.ts';
 import type { Site } from '../../db/entities/site.ts';
@@ -57,7 +57,7 @@ function fail(): never {
 /** What a publish accepted at this moment is built from. */
 async function pinned(deps: Deps, site: Site, scope: Publish['scope'], live: Deployment | null): Promise<Pinned> {
   const siteUrl = siteAddress(deps.config, site.name);
-  return { ...(await pinnedCommits(deps, site, scope, live)), siteUrl, hostname: new URL(siteUrl).host };
+  return { ...(await pinnedCommits(deps, site, scope, live)), siteUrl, hostname: siteHostname(deps.config, site.name) };
 }
 
 async function pinnedCommits({ repositories }: Deps, site: Site, scope: Publish['scope'], live: Deployment | null) {
