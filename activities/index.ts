@@ -1,7 +1,7 @@
 /** The activities of each queue, made of what they need. */
 import type { Deps } from '../deps.ts';
 import type { Sandbox } from '../providers/sandbox/sandbox.ts';
-import { accessActivities } from './access.ts';
+import { accessRequestActivities } from './access-requests.ts';
 import { invitationActivities } from './invitations.ts';
 import { mailActivities } from './mail.ts';
 import { maintainingActivities } from './maintaining.ts';
@@ -13,7 +13,7 @@ export type BuilderDeps = Pick<Deps, 'config' | 'clock' | 'log' | 'em' | 'store'
 
 export function createPlatformActivities(deps: PlatformDeps) {
   return {
-    ...accessActivities(deps),
+    ...accessRequestActivities(deps),
     ...invitationActivities(deps),
     ...mailActivities(deps),
     ...publishingActivities(deps),

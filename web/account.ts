@@ -1,5 +1,5 @@
 /** The owner's page: what is theirs, and what waits for them. */
-import { type RequestShown, requestFacts } from './access.ts';
+import { type RequestShown, requestFacts } from './access-request.ts';
 import { codeField, type Form, fault } from './form.ts';
 import { type Html, html } from './html.ts';
 import { type WrittenPage, writePage } from './page.ts';

@@ -1,4 +1,4 @@
-export * from './access.ts';
+export * from './access-requests.ts';
 export * from './invitations.ts';
 export * from './mail.ts';
 export * from './maintaining.ts';

@@ -1,7 +1,7 @@
 /** What an owner's answer came to, in the words of the page that follows it. */
 import type { FastifyRequest } from 'fastify';
 import type { AccessRequest } from '../../db/entities/access-request.ts';
-import type { RequestShown } from '../../web/access.ts';
+import type { RequestShown } from '../../web/access-request.ts';
 import type { Notice } from '../../web/notice.ts';
 import { readForm } from '../plugins/browser.ts';
 import type { Answer, Answered } from './answers.ts';

@@ -4,7 +4,7 @@ import type { AccessRequest } from '../../db/entities/access-request.ts';
 import { accessRequestStatusAt } from '../../db/states.ts';
 import type { Deps } from '../../deps.ts';
 import { AppError } from '../../errors.ts';
-import { approvalPage } from '../../web/access.ts';
+import { approvalPage } from '../../web/access-request.ts';
 import { wrongCode } from '../../web/form.ts';
 import { noticePage } from '../../web/notice.ts';
 import { linkPage, sentPage, signinPage } from '../../web/signin.ts';
