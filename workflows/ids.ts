@@ -9,4 +9,3 @@ export const workflowIds = {
 
 /** The two task queues: short work on rows and files, and builds on machines that have a sandbox. */
 export const queues = { platform: 'platform', builds: 'builds' } as const;
-export type Queue = keyof typeof queues;

@@ -13,8 +13,6 @@ export type CatcherOptions = {
   clock: Clock;
 };
 
-export type MailCatcher = Awaited<ReturnType<typeof startMailCatcher>>;
-
 export async function startMailCatcher({ ports = { smtp: 0, web: 0 }, folder, faults = {}, clock }: CatcherOptions) {
   const inbox = openInbox(folder);
   const smtp = await startSmtp({ port: ports.smtp, inbox, faults, clock });
