@@ -30,6 +30,9 @@ export const frozenNames: ReadonlySet<string> = new Set([
   '.pnpmfile.cjs',
 ]);
 
+/** Where the build mounts the content repository in the source. */
+export const contentFolder = 'src/content/';
+
 export const segmentBytesMax = 255;
 export const pathBytesMax = 1024;
 

@@ -121,8 +121,13 @@ export function folderName(siteId: string, repository: Repository): string {
   return repository === 'source' ? `${siteId}.git` : `${siteId}.content.git`;
 }
 
+/** Whether a site can have a branch of this name. */
+export function isBranch(name: string): boolean {
+  return /^(main|preview\/[1-9][0-9]{0,3})$/.test(name);
+}
+
 function refOf(branch: Branch): string {
-  if (!/^(main|preview\/[1-9][0-9]{0,3})$/.test(branch)) throw new Error('not a branch of a site');
+  if (!isBranch(branch)) throw new Error('not a branch of a site');
   return `refs/heads/${branch}`;
 }
 

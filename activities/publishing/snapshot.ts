@@ -3,13 +3,13 @@ import { Readable } from 'node:stream';
 import { type Pack, pack } from 'tar-stream';
 import type { Repository } from '../../db/states.ts';
 import { errors } from '../../errors.ts';
+import { contentFolder } from '../../providers/paths.ts';
 import { redirectsFile } from '../../providers/redirects/file.ts';
 import { bytesOf } from '../../providers/repositories/objects.ts';
 import type { Repositories } from '../../providers/repositories.ts';
 import type { Store } from '../../providers/store/store.ts';
 import { isDraft, mayBeDraft, UnreadableFrontMatter } from './drafts.ts';
 
-const contentMount = 'src/content/';
 /** The build copies `public/` as it is, so the rules reach the output under their own name. */
 const redirectsMount = `public/${redirectsFile}`;
 
@@ -66,7 +66,7 @@ async function addTree(
 }
 
 function mountOf(repository: Repository, path: string): string {
-  if (repository === 'content') return contentMount + path;
+  if (repository === 'content') return contentFolder + path;
   return path === redirectsFile ? redirectsMount : path;
 }
 

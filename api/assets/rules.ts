@@ -9,12 +9,11 @@ import type { AssetSource } from '../../db/states.ts';
 import type { Deps } from '../../deps.ts';
 import { type AppError, errors } from '../../errors.ts';
 import { placeOf } from '../../git/rules/formats.ts';
-import { printable } from '../../providers/paths.ts';
+import { contentFolder, printable } from '../../providers/paths.ts';
 import type { TreeEntry } from '../../providers/repositories.ts';
 import { type Actor, loadSite, requireActive } from '../access.ts';
 import { keepBytes, takeIn } from '../source/incoming.ts';
 import { requireName } from '../source/judging.ts';
-import { contentFolder } from '../source/tree.ts';
 import { requireRepositories, rulesFor, writeChanges, writeRows } from '../source/writing.ts';
 
 /** A file of the site as it is now. */

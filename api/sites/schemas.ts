@@ -3,6 +3,7 @@ import { type Config, siteAddress } from '../../config.ts';
 import type { Site } from '../../db/entities/site.ts';
 import { type Actor, roleOf } from '../access.ts';
 import { moment } from '../schemas.ts';
+import { repositoryAddress } from '../source/schemas.ts';
 
 const name = z
   .string()
@@ -56,8 +57,8 @@ export function siteView(site: Site, { config, actor }: { config: Config; actor:
     status: site.status,
     address: siteAddress(config, site.name),
     git: {
-      source: `${config.baseUrl}/git/${site.id}.git`,
-      content: `${config.baseUrl}/git/${site.id}.content.git`,
+      source: repositoryAddress(config, site.id, 'source'),
+      content: repositoryAddress(config, site.id, 'content'),
     },
     live_deployment_id: site.liveDeploymentId ?? null,
     // No page can be commented on yet, so there is no thread to count.

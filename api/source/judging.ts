@@ -2,7 +2,7 @@
 import type { Repository } from '../../db/states.ts';
 import { type AppError, errors } from '../../errors.ts';
 import { judgeContent, judgeTree, needsBytes, type Rules, sentence, type Verdict } from '../../git/rules.ts';
-import { contentFolder } from './tree.ts';
+import { contentFolder } from '../../providers/paths.ts';
 import type { Edit, Files } from './writing.ts';
 
 /** Throws what stands against the tree that these edits would leave. Bytes that were judged when they arrived are not read again. */

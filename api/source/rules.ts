@@ -4,11 +4,10 @@ import type { EntityManager } from '../../db/orm.ts';
 import type { Repository } from '../../db/states.ts';
 import type { Deps } from '../../deps.ts';
 import { errors } from '../../errors.ts';
-import { printable } from '../../providers/paths.ts';
+import { contentFolder, printable } from '../../providers/paths.ts';
 import { type Actor, loadSite, requireActive } from '../access.ts';
 import { contentOf, type Planned } from './content.ts';
 import type { ChangeInput } from './schemas.ts';
-import { contentFolder } from './tree.ts';
 import { type Written, writeChanges } from './writing.ts';
 
 export type CommitRequest = { message: string; changes: ChangeInput[]; expected_head?: string | undefined };

@@ -8,10 +8,9 @@ import type { EntityManager } from '../../db/orm.ts';
 import type { Repository } from '../../db/states.ts';
 import { errors } from '../../errors.ts';
 import { isId } from '../../ids.ts';
+import { contentFolder } from '../../providers/paths.ts';
 import { bytesOf } from '../../providers/repositories/objects.ts';
-import type { Repositories, TreeEntry } from '../../providers/repositories.ts';
-
-export const contentFolder = 'src/content/';
+import { isBranch, type Repositories, type TreeEntry } from '../../providers/repositories.ts';
 
 /** The commits that a tree is read from; null where the tree holds nothing of that repository. */
 export type Commits = { source: string | null; content: string | null };
@@ -38,7 +37,7 @@ export async function resolveRef(
     if (await repositories.hasCommit(site.id, 'content', ref)) return { source: null, content: ref };
     throw noSuchRef();
   }
-  if (!/^(main|preview\/[1-9][0-9]{0,3})$/.test(ref)) throw noSuchRef();
+  if (!isBranch(ref)) throw noSuchRef();
   const [source, content] = await Promise.all([
     repositories.head(site.id, 'source', ref),
     repositories.head(site.id, 'content', ref),
