@@ -9,6 +9,7 @@ import { tellInvitationWorkflow } from '../../db/invitations.ts';
 import { queueMail, settleMail } from '../../db/mail.ts';
 import type { EntityManager } from '../../db/orm.ts';
 import { enqueue } from '../../db/outbox.ts';
+import { lockSite } from '../../db/sites.ts';
 import { invitationStatusAt } from '../../db/states.ts';
 import type { Deps } from '../../deps.ts';
 import { type AppError, errors } from '../../errors.ts';
@@ -36,11 +37,14 @@ export async function inviteCollaborator(
   siteId: string,
   input: { id: string; email: string },
 ): Promise<WholeInvitation> {
-  const site = await loadOwnSite(em, actor, siteId);
-  requireActive(site);
+  const seen = await loadOwnSite(em, actor, siteId);
+  requireActive(seen);
   const email = readAddress(input.email);
   return await em
     .transactional(async (tx) => {
+      // The site before the account, as a publish does: the other way round they would wait for each other.
+      const site = await lockSite(tx, seen.id);
+      requireActive(site);
       await lockAccount(tx, site.account.id);
       await requireOutside(tx, site, email);
       await requireFreeSlot(tx, deps.clock.now(), site, email);
@@ -51,7 +55,7 @@ export async function inviteCollaborator(
     })
     .catch((error) => {
       if (!(error instanceof UniqueConstraintViolationException)) throw error;
-      throw alreadyInvited(site, email, 'open');
+      throw alreadyInvited(seen, email, 'open');
     });
 }
 

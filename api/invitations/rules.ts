@@ -5,6 +5,7 @@ import { Collaborator } from '../../db/entities/collaborator.ts';
 import { Invitation } from '../../db/entities/invitation.ts';
 import { tellInvitationWorkflow } from '../../db/invitations.ts';
 import type { EntityManager } from '../../db/orm.ts';
+import { lockSite } from '../../db/sites.ts';
 import { invitationStatusAt } from '../../db/states.ts';
 import type { Deps } from '../../deps.ts';
 import { type AppError, errors } from '../../errors.ts';
@@ -53,6 +54,8 @@ export async function acceptInvitation(
 ): Promise<WholeInvitation> {
   return await em.transactional(async (tx) => {
     const found = await loadInvitation(tx, person, id);
+    // The site before the account, as a publish does: the other way round they would wait for each other.
+    await lockSite(tx, found.site.id);
     await lockAccount(tx, found.site.account.id);
     await tx.lock(found, LockMode.PESSIMISTIC_WRITE);
     await tx.refresh(found, wholly);

@@ -2,7 +2,9 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { lockAccount } from '../../api/limits.ts';
+import { lockSite } from '../../db/sites.ts';
 import { type Answer, type Caller, errorOf, type World } from '../api/world.ts';
+import { until } from '../stack/until.ts';
 import { createUnsentWorld, type People, people } from './world.ts';
 
 const long = process.env.FRONTAGE_LONG === '1';
@@ -88,6 +90,27 @@ test('two owners who accept each other’s invitations at the same moment do not
   const answers = [];
   for (const pair of pairs) answers.push(...(await Promise.all(pair.map((accept) => accept()))));
   expect(tally(answers.map(outcome))).toEqual({ accepted: 20 });
+});
+
+test('an invitation and its acceptance wait for a publish of the site, and it never for them', async () => {
+  const site = await ask.newSite(owner);
+  const guest = await world.newCaller();
+  const email = await ask.emailOf(guest);
+  const { body: invited } = await ask.invite(owner, site.id, email);
+  const waiting = async () =>
+    await world.deps
+      .em()
+      .execute(`select 1 from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`);
+  for (const call of [() => ask.invite(owner, site.id, 'new@example.com'), () => ask.accept(guest, invited.id)]) {
+    const answer = await world.deps.em().transactional(async (tx) => {
+      await lockSite(tx, site.id);
+      const answer = call();
+      await until(waiting, ({ length }) => length > 0);
+      await lockAccount(tx, owner.accountId);
+      return { answer };
+    });
+    expect((await answer.answer).status).toBe(200);
+  }
 });
 
 test('what merely names an account goes on while something is counted for it', async () => {
