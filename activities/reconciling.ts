@@ -9,6 +9,7 @@ import { sweepMails } from '../db/mail.ts';
 import { sweepUploads } from '../db/output.ts';
 import { sweepSignIns } from '../db/signin-links.ts';
 import { publishKinds, unfinishedStatuses } from '../db/states.ts';
+import { sweepTokens } from '../db/tokens.ts';
 import { errors } from '../errors.ts';
 import { workflowIds } from '../workflows/ids.ts';
 import type { PlatformDeps } from './index.ts';
@@ -86,10 +87,11 @@ export function reconcilingActivities(deps: PlatformDeps) {
       const sent = await em.nativeDelete(OutboxEntry, { sentAt: { $lt: sentBefore } });
       const ended = await em.nativeDelete(GitCredential, { expiresAt: { $lt: now } });
       const requests = await sweepAccessRequests(em, now);
+      const tokens = await sweepTokens(em, now);
       const signIns = await sweepSignIns(em, now);
       const mails = await sweepMails(em, now);
       const uploads = await sweepUploads(em, now);
-      return sent + ended + requests + signIns + mails + uploads;
+      return sent + ended + requests + tokens + signIns + mails + uploads;
     },
 
     /** Deletes what killed processes left in the store, and caches that nobody asked for in a month. Answers how many files went. */

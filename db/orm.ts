@@ -28,6 +28,7 @@ import { Output } from './migrations/2026-11-21-output.ts';
 import { People } from './migrations/2026-11-21-people.ts';
 import { PeopleLookedUp } from './migrations/2026-11-21-people-looked-up.ts';
 import { BuiltAnew } from './migrations/2026-11-21-speed.ts';
+import { TokensForgotten } from './migrations/2026-11-21-tokens-forgotten.ts';
 
 export type { EntityManager, MikroORM };
 
@@ -69,6 +70,7 @@ export function openOrm(databaseUrl: string, options: { poolMax?: number } = {})
           { name: '2026-11-21-capacity', class: Capacity },
           { name: '2026-11-21-speed', class: BuiltAnew },
           { name: '2026-11-21-people-looked-up', class: PeopleLookedUp },
+          { name: '2026-11-21-tokens-forgotten', class: TokensForgotten },
         ],
         snapshot: false,
         transactional: true,

@@ -111,6 +111,5 @@ ${tokens.length > 0 ? html`<ul class="rows">${rows}</ul>` : html`<p class="panel
 }
 
 function expiry(expiresAt: Date | null, now: Date): string {
-  if (!expiresAt) return '';
-  return expiresAt <= now ? ' · expired' : ` · ends ${relative(expiresAt, now)}`;
+  return expiresAt ? ` · ends ${relative(expiresAt, now)}` : '';
 }

@@ -17,7 +17,7 @@ import { signOut } from '../auth/signin.ts';
 import { invitationsShown } from '../invitations/pages.ts';
 import { formsFor, pageOptions, sendPage } from '../plugins/browser.ts';
 import { endSession, sessionSecret } from '../plugins/session.ts';
-import { revokeToken } from '../tokens/rules.ts';
+import { revokeToken, usable } from '../tokens/rules.ts';
 import { confirmChange, pendingChange, readChange } from './address.ts';
 
 type Named = { Params: { id: string } };
@@ -63,7 +63,7 @@ export function ownerPages(app: Api, deps: Deps): void {
     const { id, name, email } = owner(request);
     const now = deps.clock.now();
     const sites = await em.find(Site, await sitesOf(em, request.actor), { orderBy: { id: 'desc' } });
-    const tokens = await em.find(Token, { account: id, revokedAt: null }, { orderBy: { id: 'desc' } });
+    const tokens = await em.find(Token, usable(id, now), { orderBy: { id: 'desc' } });
     const requests = await openRequests(em, now, email);
     const pending = await pendingChange(em, now, id);
     return {

@@ -39,6 +39,15 @@ test('the owner sees sites, open requests and tokens, and nothing of anybody els
     expect(text).not.toContain(part);
 });
 
+test('tokens past their time are not on the page, however many there were', async () => {
+  const owner = await signedIn();
+  const expiresAt = new Date(world.clock.now().getTime() + 60_000);
+  await issueToken(world.deps.em(), world.clock, owner.accountId, { name: 'Short-lived', expiresAt });
+  expect((await owner.browser.open('/account')).text).toContain('Short-lived');
+  world.skip(60_000);
+  expect((await owner.browser.open('/account')).text).not.toContain('Short-lived');
+});
+
 test('a token is revoked by its button, at once on every process', async () => {
   const owner = await signedIn();
   const elsewhere = callWith(second.url, owner.token);

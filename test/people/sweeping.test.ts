@@ -17,6 +17,26 @@ const count = async (table: string) => {
   return Number(row?.n);
 };
 
+test('tokens are forgotten a month after they have ended, and those that go on are not', async () => {
+  const owner = await world.newCaller();
+  const issue = async (more: object = {}) =>
+    (await owner.call('POST', '/v1/tokens', { body: { name: 'T', ...more } })).body.id;
+  const ends = (ms: number) => ({ expires_at: new Date(world.clock.now().getTime() + ms).toISOString() });
+  const [kept, revoked] = [await issue(), await issue()];
+  const [soon, later] = [await issue(ends(60_000)), await issue(ends(3 * monthMs))];
+  await owner.call('DELETE', `/v1/tokens/${revoked}`);
+  const left = async () => {
+    const rows = await world.deps.em().execute<{ id: string }[]>('select id from token where name = ?', ['T']);
+    return rows.map(({ id }) => id).sort();
+  };
+  world.skip(monthMs / 2);
+  await sweep();
+  expect(await left()).toEqual([kept, revoked, soon, later].sort());
+  world.skip(monthMs);
+  await sweep();
+  expect(await left()).toEqual([kept, later].sort());
+});
+
 test('mails, links, requests and changes of address are forgotten a month after they are over, but for what a record still shows', async () => {
   const ask = people(world);
   const owner = await world.newCaller();
