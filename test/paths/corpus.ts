@@ -56,7 +56,7 @@ const tooLong = [
   `${'d/'.repeat(512)}x`,
   `${'dd/'.repeat(342)}x`,
   `${'é/'.repeat(342)}x`,
-  `${'n'.repeat(200)}/`.repeat(6) + 'x',
+  `${`${'n'.repeat(200)}/`.repeat(6)}x`,
   'x'.repeat(5000),
   `${'a/'.repeat(1000)}b`,
   `${'😀'.repeat(64)}`,
