@@ -1,6 +1,3 @@
-import { execFile } from 'node:child_process';
-import { join } from 'node:path';
-import { promisify } from 'node:util';
 import { afterAll, expect, test } from 'vitest';
 import { issueToken } from '../../api/tokens/rules.ts';
 import { type Call, callWith, errorOf } from '../api/world.ts';
@@ -201,40 +198,6 @@ test('an account may ask for five changes in an hour', async () => {
     await strict.close();
   }
 });
-
-test('without mail the call is auth_disabled, and an operator’s command changes the address', async () => {
-  const silent = await createPeopleWorld({ FRONTAGE_SMTP_URL: '' });
-  try {
-    const { accountId } = await silent.newOwner();
-    const taken = await silent.newOwner();
-    const { secret } = await issueToken(silent.deps.em(), silent.clock, accountId, { name: 'first' });
-    const call = callWith(silent.url, secret);
-    const answer = await change(call, { name: 'Not this', email: 'new@example.com' });
-    expect([answer.status, errorOf(answer).code]).toEqual([503, 'auth_disabled']);
-    expect((await change(call, { name: 'This' })).body.changed).toEqual(['name']);
-    const env = { ...process.env, DATABASE_URL: silent.database.url, FRONTAGE_SECRET: 'x'.repeat(32) };
-    const command = (email: string) =>
-      promisify(execFile)(
-        process.execPath,
-        [
-          join(import.meta.dirname, '../../scripts/operator.ts'),
-          'account',
-          'email',
-          '--account',
-          accountId,
-          '--email',
-          email,
-        ],
-        { env },
-      );
-    await command('New@Example.com');
-    expect((await read(call)).email).toBe('new@example.com');
-    await expect(command(taken.email)).rejects.toThrow('Another account uses that email address');
-    await expect(command('nobody')).rejects.toThrow('not a plain email address');
-  } finally {
-    await silent.close();
-  }
-}, 120_000);
 
 test('changes, confirmations, sign-ins and approvals of one account at once end without a failure of ours', async () => {
   const { call, email } = await newCaller();

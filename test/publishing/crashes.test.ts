@@ -16,24 +16,7 @@ import type { BuildOutcome, BuildRequest, Sandbox } from '../../providers/sandbo
 import { workflowIds } from '../../workflows/ids.ts';
 import { type Caller, createSite, createWorld, type World } from '../api/world.ts';
 import { createNamespace, startWorker } from '../stack/worker.ts';
-
-const ways = {
-  'breaks off before its effect': async () => Promise.reject(new Error('broken off')),
-  'breaks off between its effect and its report': async (act: () => Promise<unknown>) => {
-    await act();
-    throw new Error('broken off');
-  },
-  'is done again after its report': async (act: () => Promise<unknown>) => {
-    await act();
-    return await act();
-  },
-  'is done by two at once': async (act: () => Promise<unknown>) => {
-    const [one, two] = await Promise.allSettled([act(), act()]);
-    if (one.status === 'rejected' && two.status === 'rejected') throw one.reason;
-    return one.status === 'fulfilled' ? one.value : (two as PromiseFulfilledResult<unknown>).value;
-  },
-};
-type Way = keyof typeof ways;
+import { type Way, ways } from './crash-ways.ts';
 
 /** The activity that goes wrong the next time it is begun, and how. */
 let broken: { activity: string; way: Way } | undefined;
