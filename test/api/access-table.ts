@@ -36,7 +36,7 @@ const members = { rule: 'members' } as const;
 const tokens = { rule: 'tokens' } as const;
 const all = { rule: 'all' } as const;
 
-const assetPath = () => ({ '*': 'public/a.pdf' });
+const assetPath = () => ({ path: 'public/a.pdf' });
 
 export const table: Record<string, Entry> = {
   'GET /healthz': all,
@@ -83,8 +83,8 @@ export const table: Record<string, Entry> = {
     rule: 'members',
     body: { message: 'A note', changes: [{ path: 'src/note.md', text: 'x' }] },
   },
-  'PUT /v1/sites/{id}/assets/{*}': { rule: 'members', file: Buffer.from('%PDF-1.7\n%%EOF\n'), path: assetPath },
-  'GET /v1/sites/{id}/assets/{*}': { rule: 'members', path: assetPath },
+  'PUT /v1/sites/{id}/assets/{path}': { rule: 'members', file: Buffer.from('%PDF-1.7\n%%EOF\n'), path: assetPath },
+  'GET /v1/sites/{id}/assets/{path}': { rule: 'members', path: assetPath },
   'GET /v1/sites/{id}/assets': members,
   'POST /v1/sites/{id}/photos': {
     rule: 'members',
