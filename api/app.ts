@@ -18,7 +18,6 @@ import { outputRoutes } from './output/routes.ts';
 import { photoRoutes, thumbRoutes } from './photos/routes.ts';
 import { requireToken, useEntityManager } from './plugins/bearer.ts';
 import { serveBrowsers } from './plugins/browser.ts';
-
 import { requireCapabilities } from './plugins/capability.ts';
 import { answerErrors, sendError } from './plugins/errors.ts';
 import { newRequestId, setHeaders } from './plugins/headers.ts';
