@@ -31,6 +31,8 @@ async function activityStarts({ stack }: World, deploymentId: string): Promise<M
   const connection = await Connection.connect({ address: stack.temporalAddress });
   try {
     const handle = new Client({ connection }).workflow.getHandle(`publish:${deploymentId}`);
+    // When a step began is written down when it has ended.
+    await handle.result();
     const { events } = await handle.fetchHistory();
     const names = new Map(
       (events ?? []).map((event) => [
