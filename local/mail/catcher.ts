@@ -1,8 +1,8 @@
-/** A mail server with an inbox in the browser, for a machine that is to send nothing. */
+/** A mail server with a mailbox in the browser, for a machine that is to send nothing. */
 import type { Clock } from '../../clock.ts';
-import { openInbox } from './inbox.ts';
+import { openMailbox } from './mailbox.ts';
 import { type Faults, startSmtp } from './smtp.ts';
-import { startInboxPages } from './web.ts';
+import { startMailboxPages } from './web.ts';
 
 export type CatcherOptions = {
   /** Free ones where none are named. */
@@ -14,15 +14,15 @@ export type CatcherOptions = {
 };
 
 export async function startMailCatcher({ ports = { smtp: 0, web: 0 }, folder, faults = {}, clock }: CatcherOptions) {
-  const inbox = openInbox(folder);
-  const smtp = await startSmtp({ port: ports.smtp, inbox, faults, clock });
-  const web = await startInboxPages({ port: ports.web, inbox });
+  const mailbox = openMailbox(folder);
+  const smtp = await startSmtp({ port: ports.smtp, mailbox, faults, clock });
+  const web = await startMailboxPages({ port: ports.web, mailbox });
   return {
     smtpUrl: `smtp://127.0.0.1:${smtp.port}`,
     /** Answers `GET /messages?to=`. */
     url: `http://localhost:${web.port}`,
     /** Newest first. */
-    messages: inbox.list,
+    messages: mailbox.list,
     async close() {
       await Promise.all([smtp.close(), web.close()]);
     },

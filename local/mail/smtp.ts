@@ -2,7 +2,7 @@
 import { buffer } from 'node:stream/consumers';
 import { SMTPServer } from 'smtp-server';
 import type { Clock } from '../../clock.ts';
-import type { Inbox } from './inbox.ts';
+import type { Mailbox } from './mailbox.ts';
 
 /** A reply code of RFC 5321 that refuses: 4xx for now, 5xx for ever. */
 export type Reply = number;
@@ -16,9 +16,9 @@ export type Faults = {
   taken?: (to: string[]) => 'hang up' | undefined;
 };
 
-export type SmtpOptions = { port: number; inbox: Inbox; faults?: Faults; clock: Clock };
+export type SmtpOptions = { port: number; mailbox: Mailbox; faults?: Faults; clock: Clock };
 
-export async function startSmtp({ port, inbox, faults = {}, clock }: SmtpOptions) {
+export async function startSmtp({ port, mailbox, faults = {}, clock }: SmtpOptions) {
   const server = new SMTPServer({
     authOptional: true,
     disabledCommands: ['STARTTLS'],
@@ -33,7 +33,7 @@ export async function startSmtp({ port, inbox, faults = {}, clock }: SmtpOptions
         const raw = await buffer(stream);
         const reply = await faults.data?.(to);
         if (reply !== undefined) return done(refusal(reply));
-        await inbox.add(raw, to, clock.now());
+        await mailbox.add(raw, to, clock.now());
         if (faults.taken?.(to) !== 'hang up') return done();
         for (const connection of server.connections) {
           if ((connection as unknown as { session: typeof session }).session === session) connection.close();

@@ -1,13 +1,13 @@
-/** The inbox as pages for people and as JSON for programs. */
+/** The mailbox as pages for people and as JSON for programs. */
 import { createServer, type Server, type ServerResponse } from 'node:http';
 import { html } from '../../web/html.ts';
 import { type Page, writePage } from '../../web/page.ts';
-import type { CaughtMail, Inbox } from './inbox.ts';
+import type { CaughtMail, Mailbox } from './mailbox.ts';
 
-export async function startInboxPages({ port, inbox }: { port: number; inbox: Inbox }) {
+export async function startMailboxPages({ port, mailbox }: { port: number; mailbox: Mailbox }) {
   const server = createServer((request, response) => {
-    const url = new URL(request.url ?? '/', 'http://inbox');
-    if (request.method === 'GET' || request.method === 'HEAD') answer(response, url, inbox);
+    const url = new URL(request.url ?? '/', 'http://mailbox');
+    if (request.method === 'GET' || request.method === 'HEAD') answer(response, url, mailbox);
     else send(response, 405, 'text/plain', 'GET alone.\n');
   });
   await new Promise<void>((listening, failed) => {
@@ -17,12 +17,12 @@ export async function startInboxPages({ port, inbox }: { port: number; inbox: In
   return { port: portOf(server), close: () => closeServer(server) };
 }
 
-function answer(response: ServerResponse, { pathname, searchParams }: URL, inbox: Inbox): void {
+function answer(response: ServerResponse, { pathname, searchParams }: URL, mailbox: Mailbox): void {
   const to = searchParams.get('to') ?? undefined;
   const [, id = '', part] = /^\/messages\/([a-z0-9-]+)(?:\/(html))?$/.exec(pathname) ?? [];
-  const mail = inbox.get(id);
-  if (pathname === '/') sendPage(response, 200, inboxPage(inbox.list(to), to));
-  else if (pathname === '/messages') sendJson(response, { items: inbox.list(to) });
+  const mail = mailbox.get(id);
+  if (pathname === '/') sendPage(response, 200, mailboxPage(mailbox.list(to), to));
+  else if (pathname === '/messages') sendJson(response, { items: mailbox.list(to) });
   else if (!mail) sendPage(response, 404, noSuchMail);
   else if (part === 'html') sendMailHtml(response, mail);
   else sendPage(response, 200, mailPage(mail), "frame-src 'self'");
@@ -38,7 +38,7 @@ function sendMailHtml(response: ServerResponse, mail: CaughtMail): void {
   send(response, 200, 'text/html; charset=utf-8', body);
 }
 
-function inboxPage(mails: CaughtMail[], to: string | undefined): Page {
+function mailboxPage(mails: CaughtMail[], to: string | undefined): Page {
   const row = (mail: CaughtMail) => html`<li><a href="/messages/${mail.id}"><strong>${mail.subject}</strong></a>
 <small>${mail.to.join(', ')}<br><time>${when(mail)}</time></small></li>`;
   return {

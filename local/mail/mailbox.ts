@@ -17,7 +17,7 @@ export type CaughtMail = {
   received_at: string;
 };
 
-export type Inbox = {
+export type Mailbox = {
   add(raw: Buffer, to: string[], receivedAt: Date): Promise<CaughtMail>;
   list(to?: string): CaughtMail[];
   get(id: string): CaughtMail | undefined;
@@ -25,7 +25,7 @@ export type Inbox = {
 
 const keptMax = 1000;
 
-export function openInbox(folder?: string): Inbox {
+export function openMailbox(folder?: string): Mailbox {
   const mails: CaughtMail[] = folder === undefined ? [] : readAll(folder);
   let count = 0;
 
