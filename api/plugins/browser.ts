@@ -16,6 +16,7 @@ import type { WrittenPage } from '../../web/page.ts';
 import type { Api } from '../api.ts';
 import type { Requirement } from '../capabilities.ts';
 import { useEntityManager } from './bearer.ts';
+import { hurryBodies } from './sockets.ts';
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -30,7 +31,9 @@ const cookieFlags = { path: '/', secure: true, httpOnly: true, sameSite: 'lax' }
 const browserSeconds = 24 * 3600;
 const formBytesMax = 16_384;
 
-export async function serveBrowsers(scope: Api, deps: Deps): Promise<void> {
+/** `bodyMs`: how long a form may take to arrive. */
+export async function serveBrowsers(scope: Api, deps: Deps, { bodyMs }: { bodyMs?: number } = {}): Promise<void> {
+  hurryBodies(scope, bodyMs);
   scope.removeAllContentTypeParsers();
   await scope.register(cookie);
   await scope.register(formBody, { bodyLimit: formBytesMax });

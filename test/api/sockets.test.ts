@@ -4,7 +4,9 @@ import { setTimeout as pause } from 'node:timers/promises';
 import Fastify from 'fastify';
 import { afterAll, expect, test } from 'vitest';
 import type { Api } from '../../api/api.ts';
+import { serveBrowsers } from '../../api/plugins/browser.ts';
 import { hurryBodies } from '../../api/plugins/sockets.ts';
+import type { Deps } from '../../deps.ts';
 
 const patienceMs = 100;
 const app = Fastify() as unknown as Api;
@@ -18,8 +20,14 @@ app.get('/', async () => {
 });
 const { port } = new URL(await app.listen({ port: 0 }));
 
-function send(head: string) {
-  const socket = connect(Number(port));
+const pages = Fastify() as unknown as Api;
+afterAll(() => pages.close());
+await serveBrowsers(pages, { em: () => null } as unknown as Deps, { bodyMs: patienceMs });
+pages.post('/', async () => 'read');
+const { port: pagesPort } = new URL(await pages.listen({ port: 0 }));
+
+function send(head: string, to = port) {
+  const socket = connect(Number(to));
   socket.on('error', () => {});
   socket.write(`${head} HTTP/1.1\r\nhost: a\r\nconnection: close\r\n`);
   return { socket, answer: text(socket).catch(() => 'hung up') };
@@ -28,6 +36,12 @@ function send(head: string) {
 test('a body that does not arrive in time is hung up on', async () => {
   const { socket, answer } = send('POST /');
   socket.write('content-type: application/json\r\ncontent-length: 10\r\n\r\n{"a"');
+  expect(await answer).not.toContain('200 OK');
+});
+
+test('a form of a page that does not arrive in time is hung up on', async () => {
+  const { socket, answer } = send('POST /', pagesPort);
+  socket.write('content-type: application/x-www-form-urlencoded\r\ncontent-length: 10\r\n\r\nform=');
   expect(await answer).not.toContain('200 OK');
 });
 
