@@ -96,8 +96,8 @@ test('_redirects is not served as a file, and belongs to its deployment', async 
 test('two lists that only together lead in a circle send nobody around', async () => {
   const site = await newSite({ ...pages, _redirects: '/new /old 301' });
   await set(site, [{ from: '/old', to: '/new', status: 301 }]);
-  await until(async () => (await world.visit(site.name, '/old')).status === 200);
-  expect((await world.visit(site.name, '/new')).status).toBe(200);
+  await until(async () => (await world.visit(site.name, '/new')).status === 200);
+  expect((await world.visit(site.name, '/old')).status).toBe(200);
 });
 
 test('an edge that starts without the database knows the redirects: they are in its file', async () => {
