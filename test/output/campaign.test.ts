@@ -1,12 +1,12 @@
 /**
- * A large site through the manifest flow. 1,000 files by default; 20,000 with FRONTAGE_OUTPUT_FILES=20000. Prints what it took.
+ * A large site through the manifest flow. 300 files by default; 20,000 with FRONTAGE_OUTPUT_FILES=20000. Prints what it took.
  */
 import { randomBytes } from 'node:crypto';
 import { afterAll, expect, test } from 'vitest';
 import { named, type Output, sender } from './sending.ts';
 import { createSite, createWorld, sha256, until } from './world.ts';
 
-const count = Number(process.env.FRONTAGE_OUTPUT_FILES ?? 1_000);
+const count = Number(process.env.FRONTAGE_OUTPUT_FILES ?? 300);
 const world = await createWorld({ FRONTAGE_RATE_SCALE: '1000000' });
 afterAll(() => world.close());
 const owner = await world.newCaller();
