@@ -3,19 +3,17 @@ import { type Deployment, warningKinds } from '../../db/entities/deployment.ts';
 import { deploymentKinds, deploymentStatuses, isRestorable, isSettled } from '../../db/states.ts';
 import { moment } from '../schemas.ts';
 
-const warnings = z
-  .object({
-    items: z
-      .array(
-        z.object({ kind: z.enum(warningKinds), path: z.string(), target: z.string().optional(), message: z.string() }),
-      )
-      .describe('The first hundred.'),
-    counts: z.record(z.enum(warningKinds), z.number().int()),
-    pages: z
-      .object({ read: z.number().int(), all: z.number().int() })
-      .describe('Of a large site not all pages are read.'),
-  })
-  .meta({ id: 'Warnings' });
+const warnings = z.object({
+  items: z
+    .array(
+      z.object({ kind: z.enum(warningKinds), path: z.string(), target: z.string().optional(), message: z.string() }),
+    )
+    .describe('The first hundred.'),
+  counts: z.record(z.enum(warningKinds), z.number().int()),
+  pages: z
+    .object({ read: z.number().int(), all: z.number().int() })
+    .describe('Of a large site not all pages are read.'),
+});
 
 export const deploymentSchema = z
   .object({

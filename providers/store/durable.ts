@@ -1,5 +1,6 @@
 /** Makes durable what was written, many files with few waits. */
 import { spawn } from 'node:child_process';
+import { existsSync } from 'node:fs';
 import { open } from 'node:fs/promises';
 import { dirname } from 'node:path';
 
@@ -24,7 +25,8 @@ export function openDurable(dir: string): Durable {
       if (paths.size > eachMax) await syncFileSystem(dir);
       else await Promise.all([...withFolders(paths)].map(sync));
     } catch (error) {
-      for (const path of paths) pending.add(path);
+      // What is gone would fail every flush from now on: its loss is told once.
+      for (const path of paths) if (existsSync(path)) pending.add(path);
       throw error;
     }
   }
