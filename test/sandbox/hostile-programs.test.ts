@@ -4,6 +4,7 @@
  */
 import { readdirSync, readFileSync } from 'node:fs';
 import { createServer } from 'node:net';
+import type { Readable } from 'node:stream';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Sandbox } from '../../providers/sandbox/sandbox.ts';
 import { outside, verdicts } from './hostile/escapes.ts';
@@ -91,7 +92,11 @@ describe.each(kinds)('in $kind', ({ kind, missing }) => {
 async function attempt(sandbox: Sandbox, program: HostileProgram, files: Site): Promise<string | undefined> {
   const limits = { ...roomy, timeoutMs: 150_000, outputBytesMax: 100_000_000, ...program.limits };
   const started = performance.now();
-  const built = await build(sandbox, files, { limits }).catch((error: Error) => error);
+  const cached: Buffer[] = [];
+  const onCache = async (content: Readable) => {
+    for await (const part of content as AsyncIterable<Buffer>) cached.push(part);
+  };
+  const built = await build(sandbox, files, { limits, onCache }).catch((error: Error) => error);
   const took = performance.now() - started;
   if (built instanceof Error) return `no end of its own, but ${built.message} ${built.cause ?? ''}`;
   const { outcome } = built;
@@ -100,7 +105,12 @@ async function attempt(sandbox: Sandbox, program: HostileProgram, files: Site): 
   if (outcome.status === 'failed' && program.says && !program.says.test(outcome.message))
     return `said ${outcome.message}`;
   if (took > limits.timeoutMs + graceMs) return `took ${Math.round(took)} ms`;
+  if (tellsOfHost(Buffer.concat(cached))) return 'caches that tell of the host';
   return judge(built, limits.logBytesMax);
+}
+
+function tellsOfHost(content: Buffer): boolean {
+  return content.includes(secret) || content.includes('root:x:0:0:root');
 }
 
 /** What must hold whatever a program did. */
@@ -113,7 +123,7 @@ function judge({ outcome, log, files }: Built, logBytesMax: number): string | un
     return `the message ${JSON.stringify(outcome.message)}`;
   for (const [path, content] of files) {
     if (/(^|\/)\.\.?(\/|$)|^\/|\\|\0/.test(path)) return `delivered ${path}`;
-    if (content.includes(secret) || content.includes('root:x:0:0:root')) return `${path} tells of the host`;
+    if (tellsOfHost(content)) return `${path} tells of the host`;
   }
   const told = String(files.get('told.json') ?? '');
   return /OPEN|WRITTEN|DONE|devtools/.test(told) ? `could do ${told}` : undefined;

@@ -140,6 +140,45 @@ export const output: HostileProgram[] = [
   },
 ];
 
+/** What the framework keeps for the next build of the site lies where site code can reach it. */
+export const caches: HostileProgram[] = [
+  {
+    what: 'leaves links and shut folders in its caches',
+    files:
+      writes(`fs.mkdirSync('/tmp/cache/astro/shut', { recursive: true }); fs.symlinkSync('/etc/passwd', '/tmp/cache/astro/leak');
+      fs.chmodSync('/tmp/cache/astro/shut', 0);`),
+    ends: ['built'],
+    brief: true,
+  },
+  {
+    what: 'makes its caches a link to the processes',
+    files: writes(`fs.rmSync('/tmp/cache', { recursive: true, force: true }); fs.symlinkSync('/proc', '/tmp/cache');`),
+    ends: ['built'],
+    brief: true,
+  },
+  {
+    what: 'makes the kept part of its caches a link to the image',
+    files: writes(
+      `fs.rmSync('/tmp/cache/astro', { recursive: true, force: true }); fs.symlinkSync('/opt/frontage', '/tmp/cache/astro');`,
+    ),
+    ends: ['built'],
+  },
+  {
+    what: 'fills its caches',
+    files: writes(
+      `fs.mkdirSync('/tmp/cache/astro', { recursive: true }); for (let i = 0; i < 160; i++) fs.writeFileSync('/tmp/cache/astro/' + i, Buffer.alloc(1e6));`,
+    ),
+    ends: ['built'],
+  },
+  {
+    what: 'leaves names in its caches that are none',
+    files:
+      writes(`fs.mkdirSync('/tmp/cache/astro', { recursive: true }); fs.writeFileSync(Buffer.concat([Buffer.from('/tmp/cache/astro/a'), Buffer.from([0xff])]), 'x');
+      fs.writeFileSync('/tmp/cache/astro/a\\nb', 'x');`),
+    ends: ['built'],
+  },
+];
+
 export const log: HostileProgram[] = [
   {
     what: 'talks without end',
