@@ -7,6 +7,8 @@ import type { Duplex, Writable } from 'node:stream';
  * "Attach to a container". The library's own demultiplexer ignores a full reader and would hold the output in memory.
  */
 export function demultiplex(wire: Duplex, stdout: Writable, stderr: Writable): void {
+  // Who reads meets the error by reading. Who has read all must not be ended by a wire that breaks then.
+  for (const stream of [stdout, stderr]) stream.on('error', () => {});
   pump(wire, stdout, stderr).then(
     () => {
       stdout.end();

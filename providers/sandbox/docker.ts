@@ -2,6 +2,7 @@
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { type Duplex, PassThrough } from 'node:stream';
+import { setTimeout as delay } from 'node:timers/promises';
 import type Docker from 'dockerode';
 import { makeDockerImage } from '../../sandbox/docker-image.ts';
 import { type Progress, runnerCommand } from '../../sandbox/image.ts';
@@ -18,6 +19,7 @@ const ownerLabel = 'frontage.owner';
 const waits = 'warm';
 const inodesMax = 400_000;
 const lastAnswerMs = 2_000;
+const removalMs = 20_000;
 const shares = { waiting: 128, building: 1024 };
 const warmUpMs = 180_000;
 
@@ -139,18 +141,25 @@ async function readExit(container: Docker.Container, wire: Duplex) {
     // The library never answers a wait whose engine died half-way; the stream of that engine ends.
     new Promise<null>((resolve) => wire.once('close', () => setTimeout(resolve, lastAnswerMs, null))),
   ]);
-  const state = await container.inspect().then(
-    ({ State }) => State,
-    () => undefined,
-  );
+  const state = await Promise.race([
+    container.inspect().then(
+      ({ State }) => State,
+      () => undefined,
+    ),
+    delay(lastAnswerMs, undefined, { ref: false }),
+  ]);
   return { code, outOfMemory: state?.OOMKilled === true };
 }
 
-/** Removing kills. Gone already, or being removed by another, is as good. */
+/**
+ * Removing kills. Gone already, or being removed by another, is as good. An engine under load may lose sight of a container and never
+ * answer: nobody waits for that, and the sweep tries again.
+ */
 async function removeContainer(container: Docker.Container): Promise<void> {
-  await container.remove({ force: true, v: true }).catch((error: { statusCode?: number }) => {
+  const removed = container.remove({ force: true, v: true }).catch((error: { statusCode?: number }) => {
     if (error.statusCode !== 404 && error.statusCode !== 409) throw error;
   });
+  await Promise.race([removed, delay(removalMs, undefined, { ref: false })]);
 }
 
 function describeContainer(
