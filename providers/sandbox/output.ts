@@ -69,7 +69,12 @@ export function openOutput(stream: Readable, limits: BuildLimits) {
     throw new Error('The output ended without a verdict.');
   }
 
-  return { readFiles, readCache: (onCache: NonNullable<BuildRequest['onCache']>) => passCache(reading, onCache) };
+  return {
+    readFiles,
+    readCache: (onCache: NonNullable<BuildRequest['onCache']>) => passCache(reading, onCache),
+    /** Nobody reads the rest. Else it would hold up the log, which may come by the same wire. */
+    close: () => void entries.destroy(),
+  };
 }
 
 /** Only the runner writes to the stream unless site code forced its way to it: nonsense in it is the site's doing. */

@@ -72,6 +72,7 @@ async function follow(box: Box, request: BuildRequest, cut: { timedOut: boolean 
   const isHandedOver = verdict?.status === 'built' && !signal.aborted;
   if (isHandedOver) await handOver(output, request, verdict.ms);
   await box.kill();
+  output.close();
   const exit = verdict ? undefined : await box.exited;
   request.source.destroy();
   await Promise.all([fed, logged]);

@@ -120,7 +120,7 @@ test('a caller who does not wait is told what to do next, and reads the end late
   expect(['queued', 'building']).toContain(body.status);
   expect(body.next_action).toContain(`GET /v1/deployments/${body.id}`);
   const { body: log } = await stack.api(`/v1/deployments/${body.id}/log`, { headers: { accept: 'text/event-stream' } });
-  expect(String(log)).toContain('event: end\ndata: live');
+  expect(String(log)).toContain('event: end\nid: end\ndata: live');
   const { body: ended } = await stack.api(`/v1/deployments/${body.id}`);
   expect(ended.status).toBe('live');
   expect(ended.next_action).toBeUndefined();

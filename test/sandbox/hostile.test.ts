@@ -64,7 +64,7 @@ describe.each(kinds)('in $kind', ({ kind, missing }) => {
     const talker = siteThatRuns(
       `import fs from 'node:fs'; for (;;) try { fs.writeSync(1, 'blah blah '.repeat(6000)); } catch {}`,
     );
-    const limits = { timeoutMs: 3_000, logBytesMax: 50_000 };
+    const limits = { timeoutMs: 10_000, logBytesMax: 50_000 };
     const { outcome, log } = await build(sandbox, talker, { limits });
     expect(outcome).toMatchObject({ code: 'build_timeout' });
     expect(log.length).toBeLessThan(51_000);

