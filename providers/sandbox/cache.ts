@@ -17,6 +17,8 @@ export async function passCache(
   onCache: (content: Readable) => Promise<void>,
 ): Promise<void> {
   const tar = pack();
+  // Refused before anybody reads of it, its error would else be nobody's, and end the process.
+  tar.on('error', () => {});
   let kept: Promise<void> | undefined;
   let left = { bytes: cacheBytesMax, files: cacheFilesMax };
   try {

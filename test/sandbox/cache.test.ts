@@ -133,6 +133,11 @@ test.each<TarEntry>([
   expect(kept).toBeInstanceOf(Error);
 });
 
+test('a cache that is refused at its first entry was never handed on, and ends no process', async () => {
+  const { ended, kept } = await passed([{ name: 'cache/../../passwd', content: 'x' }, end]);
+  expect([ended instanceof Error, kept]).toEqual([true, undefined]);
+});
+
 test('a cache that breaks off before its end is none', async () => {
   const { ended, kept } = await passed([{ name: 'cache/good', content: 'x' }]);
   expect([ended instanceof Error, kept instanceof Error]).toEqual([true, true]);
