@@ -1,0 +1,83 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { Answer } from '../../edge/answer.ts';
+import { openBytes } from '../../edge/bytes.ts';
+import { servedFile } from '../../edge/forms.ts';
+import { answerInserted, createSnippet, insertIntoPage } from '../../edge/insertion.ts';
+import { readFields } from '../../edge/request.ts';
+import { createWorld, type World } from './world.ts';
+
+const snippet = createSnippet('<p>ours</p>');
+const inserted = (page: string) => insertIntoPage(Buffer.from(page), snippet).toString();
+
+describe('the piece stands', () => {
+  test.each([
+    ['before the end of the body', '<body>a</body></html>', '<body>a<p>ours</p></body></html>'],
+    ['there in any spelling of that end', '<BODY>a</BODY >\n</HTML >\n', '<BODY>a<p>ours</p></BODY >\n</HTML >\n'],
+    ['behind a body that a script spells out', '<script>"</body>"</script>a', '<script>"</body>"</script>a<p>ours</p>'],
+    ['last where nothing ends', '<h1>a', '<h1>a<p>ours</p>'],
+    ['last where a comment follows', 'a</body></html><!-- </body> -->', 'a</body></html><!-- </body> --><p>ours</p>'],
+    ['alone in what is empty', '', '<p>ours</p>'],
+    ['beside letters of several bytes', 'ü€𝄞</body>', 'ü€𝄞<p>ours</p></body>'],
+  ])('%s', (_, page, wanted) => expect(inserted(page)).toBe(wanted));
+});
+
+describe('an answer with the piece', () => {
+  let world: World;
+  beforeAll(async () => {
+    world = await createWorld();
+  });
+  afterAll(() => world?.close());
+
+  async function answer(path: string, content: string, fields: string[] = [], status: 200 | 404 = 200) {
+    const { sha256, bytes } = await world.store.put(Buffer.from(content), { compress: true });
+    const source = { store: world.store, bytes: openBytes(world.store, 4 * 1024 * 1024) };
+    const request = { method: 'GET', target: `/${path}`, fields: readFields(['host', 'a.test', ...fields]) };
+    const served = servedFile({ path, sha256, bytes, encodings: ['br', 'gzip'] });
+    return { sha256, ...seen(await answerInserted(source, request, served, snippet, status)) };
+  }
+
+  function seen({ head, body }: Answer) {
+    const pairs = head.fields.flatMap((name, at) => (at % 2 ? [] : [[name, head.fields[at + 1]]]));
+    return { status: head.status, fields: Object.fromEntries(pairs) as Record<string, string>, body };
+  }
+
+  test('is the whole page, not compressed, with its length and a tag of its own', async () => {
+    const { status, fields, body, sha256 } = await answer('index.html', 'a</body>', ['accept-encoding', 'br, gzip']);
+    expect(status).toBe(200);
+    expect(String(body)).toBe('a<p>ours</p></body>');
+    expect(fields['content-length']).toBe(String('a<p>ours</p></body>'.length));
+    expect(fields['content-encoding']).toBeUndefined();
+    expect(fields.etag).toBe(`"${sha256}-${snippet.tag}"`);
+    expect(fields['cache-control']).toBe('private, no-cache');
+  });
+
+  test('is 304 to who holds it, and not to who holds the page without it', async () => {
+    const { fields, sha256 } = await answer('index.html', 'b</body>');
+    expect((await answer('index.html', 'b</body>', ['if-none-match', fields.etag as string])).status).toBe(304);
+    expect((await answer('index.html', 'b</body>', ['if-none-match', `"${sha256}"`])).status).toBe(200);
+    expect((await answer('index.html', 'b</body>', ['if-match', `"${sha256}"`])).status).toBe(412);
+  });
+
+  test('leaves what is no page as it is, compressed and with its own tag', async () => {
+    const { fields, sha256 } = await answer('a.css', 'body { margin: 0 }\n'.repeat(100), ['accept-encoding', 'gzip']);
+    expect(fields.etag).toBe(`"${sha256}-gzip"`);
+    expect(fields['content-encoding']).toBe('gzip');
+  });
+
+  test('of a page that is too large for memory carries it as well', async () => {
+    const large = 'x'.repeat(1024 * 1024 + 1);
+    const { fields, body } = await answer('large.html', large);
+    if (!body || Buffer.isBuffer(body)) throw new Error('it was in memory');
+    const chunks: Buffer[] = [];
+    for await (const chunk of await body.open()) chunks.push(chunk as Buffer);
+    const text = Buffer.concat(chunks).toString();
+    expect(text).toBe(`${large}<p>ours</p>`);
+    expect(fields['content-length']).toBe(String(text.length));
+  });
+
+  test('of a page for what is missing is a 404, whatever its visitor holds', async () => {
+    const { status, body } = await answer('404.html', 'gone', ['if-none-match', '*'], 404);
+    expect(status).toBe(404);
+    expect(String(body)).toBe('gone<p>ours</p>');
+  });
+});
