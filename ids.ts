@@ -9,6 +9,7 @@ export type IdPrefix =
   | 'asset'
   | 'cred'
   | 'dep'
+  | 'form'
   | 'inv'
   | 'link'
   | 'mail'
@@ -17,6 +18,7 @@ export type IdPrefix =
   | 'sess'
   | 'site'
   | 'sketch'
+  | 'sub'
   | 'tok'
   | 'upl';
 

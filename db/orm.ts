@@ -8,6 +8,7 @@ import { BrowserSession } from './entities/browser-session.ts';
 import { Collaborator } from './entities/collaborator.ts';
 import { Deployment } from './entities/deployment.ts';
 import { EmailChange } from './entities/email-change.ts';
+import { Form } from './entities/form.ts';
 import { GitCredential } from './entities/git-credential.ts';
 import { IdempotencyKey } from './entities/idempotency-key.ts';
 import { Invitation } from './entities/invitation.ts';
@@ -17,10 +18,12 @@ import { Photo } from './entities/photo.ts';
 import { SigninLink } from './entities/signin-link.ts';
 import { Site } from './entities/site.ts';
 import { Sketch, SketchHost } from './entities/sketch.ts';
+import { Submission } from './entities/submission.ts';
 import { Token } from './entities/token.ts';
 import { UploadLink } from './entities/upload-link.ts';
 import { Capacity } from './migrations/2026-11-21-capacity.ts';
 import { Collaborators } from './migrations/2026-11-21-collaborators.ts';
+import { Forms } from './migrations/2026-11-21-forms.ts';
 import { Initial } from './migrations/2026-11-21-initial.ts';
 import { Mail as MailMigration } from './migrations/2026-11-21-mail.ts';
 import { Material } from './migrations/2026-11-21-material.ts';
@@ -57,6 +60,8 @@ export function openOrm(databaseUrl: string, options: { poolMax?: number } = {})
         Asset,
         UploadLink,
         Photo,
+        Form,
+        Submission,
       ],
       extensions: [Migrator],
       migrations: {
@@ -71,6 +76,7 @@ export function openOrm(databaseUrl: string, options: { poolMax?: number } = {})
           { name: '2026-11-21-speed', class: BuiltAnew },
           { name: '2026-11-21-people-looked-up', class: PeopleLookedUp },
           { name: '2026-11-21-tokens-forgotten', class: TokensForgotten },
+          { name: '2026-11-21-forms', class: Forms },
         ],
         snapshot: false,
         transactional: true,

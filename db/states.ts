@@ -68,3 +68,22 @@ export function accessRequestStatusAt(
 
 /** `ended`: withdrawn, replaced by a later one, or impossible by the time it was confirmed. */
 export type EmailChangeStatus = 'pending' | 'confirmed' | 'ended';
+
+export type FormStatus = 'enabled' | 'disabled';
+
+/** What a visitor answers in a field of a form, or a booking's intake. */
+export const fieldKinds = [
+  'text',
+  'email',
+  'tel',
+  'url',
+  'textarea',
+  'number',
+  'date',
+  'select',
+  'radio',
+  'checkbox',
+  'checkboxes',
+  'hidden',
+] as const;
+export type FieldKind = (typeof fieldKinds)[number];

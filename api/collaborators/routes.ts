@@ -65,7 +65,7 @@ function memberRoutes(app: Api, deps: Deps): void {
     },
     async ({ em, actor, params }) => {
       const removed = await removeCollaborator(em, deps, actor, params.id, params.account_id);
-      return { ...collaboratorView(removed), ended: removed.ended };
+      return { ...collaboratorView(removed), ended: removed.ended, moved: removed.moved };
     },
   );
 }

@@ -1,4 +1,5 @@
 /** Who can act on a site besides its owner, and the owner's ending of it. */
+import { LockMode } from '@mikro-orm/core';
 import { Account } from '../../db/entities/account.ts';
 import { Collaborator } from '../../db/entities/collaborator.ts';
 import type { Site } from '../../db/entities/site.ts';
@@ -7,8 +8,9 @@ import type { Deps } from '../../deps.ts';
 import { errors } from '../../errors.ts';
 import { isId } from '../../ids.ts';
 import { type Actor, loadSite, requireOwner } from '../access.ts';
+import { notifiedOf } from '../notify-to.ts';
 import { endAll } from './endings.ts';
-import type { Member } from './schemas.ts';
+import type { Member, RemovedMember } from './schemas.ts';
 
 /** Everybody on the site: the owner first, then its collaborators, the latest first. */
 export async function membersOf(em: EntityManager, site: Site): Promise<Member[]> {
@@ -25,7 +27,8 @@ export function placeOf({ account, role, since }: Member): string {
 }
 
 /**
- * Ends the account's right to the site, of each of its tokens and of what they made, at once. What it did stays, under its name.
+ * Ends the account's right to the site, of each of its tokens and of what they made, at once. What it did stays, under its name; what
+ * told it of something tells the owner.
  * Throws `owner_only`, `not_found`.
  */
 export async function removeCollaborator(
@@ -34,17 +37,20 @@ export async function removeCollaborator(
   actor: Actor,
   siteId: string,
   accountId: string,
-): Promise<Member & { ended: Record<string, number> }> {
+): Promise<RemovedMember> {
   const site = await loadSite(em, actor, siteId);
   requireOwner(site, actor, 'remove a collaborator');
   return await em.transactional(async (tx) => {
     const found = isId('acct', accountId)
-      ? await tx.findOne(Collaborator, { site: site.id, account: accountId }, { populate: ['account'] })
+      ? await tx.findOne(Collaborator, { site: site.id, account: accountId }, { lockMode: LockMode.PESSIMISTIC_WRITE })
       : null;
-    const removed = found && (await tx.nativeDelete(Collaborator, { site: site.id, account: accountId }));
-    if (!found || !removed) throw noSuchCollaborator(site, accountId);
+    if (!found) throw noSuchCollaborator(site, accountId);
+    const account = await tx.findOneOrFail(Account, accountId);
+    // Nobody adds to it now, and the database moves it with the row.
+    const moved = await notifiedOf(tx, site.id, accountId);
+    await tx.nativeDelete(Collaborator, { site: site.id, account: accountId });
     const ended = await endAll(tx, { siteId: site.id, accountId, now: clock.now() });
-    return { account: found.account, role: 'collaborator', since: found.since, ended };
+    return { account, role: 'collaborator', since: found.since, ended, moved };
   });
 }
 

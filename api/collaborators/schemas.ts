@@ -15,6 +15,9 @@ export const collaboratorSchema = z
 export const removedSchema = collaboratorSchema
   .extend({
     ended: z.record(z.string(), z.number().int()).describe('What this account had made on the site and opens no more.'),
+    moved: z
+      .record(z.string(), z.array(z.string()))
+      .describe('What had its address as notify_to, and now has the owner’s.'),
   })
   .meta({ id: 'RemovedCollaborator' });
 
@@ -23,6 +26,8 @@ export const collaboratorParams = z.object({ id: z.string(), account_id: z.strin
 export const siteInvitationParams = z.object({ id: z.string(), invitation_id: z.string() });
 
 export type Member = { account: Account; role: 'owner' | 'collaborator'; since: Date };
+
+export type RemovedMember = Member & { ended: Record<string, number>; moved: Record<string, string[]> };
 
 export function collaboratorView({ account, role, since }: Member): z.output<typeof collaboratorSchema> {
   return { account_id: account.id, email: account.email, name: account.name, role, since };

@@ -237,6 +237,7 @@ test('removing a collaborator ends the access of every token of that account at 
     account_id: member.accountId,
     role: 'collaborator',
     ended: { git_credentials: 0, upload_links: 0 },
+    moved: { forms: [] },
   });
   expect(refusal(await read()).code).toBe('not_found');
   expect(refusal(await member.call('GET', `/v1/sites/${site.id}`)).code).toBe('not_found');

@@ -1,0 +1,86 @@
+/**
+ * `notify_to`: who on a site hears of what its visitors do. A row holds no address but the collaborator (null: the owner), so an address
+ * that changes is followed, and the database gives it to the owner when that collaborator is removed.
+ */
+import { Account } from '../db/entities/account.ts';
+import { Collaborator } from '../db/entities/collaborator.ts';
+import type { Site } from '../db/entities/site.ts';
+import type { EntityManager } from '../db/orm.ts';
+import { AppError, errors } from '../errors.ts';
+import { readAddress } from './addresses.ts';
+
+/**
+ * Tables with a `site_id` and a `notify_collaborator_id`, by what their rows are called in answers. Each has this constraint:
+ * `foreign key (site_id, notify_collaborator_id) references collaborator (site_id, account_id) on delete set null (notify_collaborator_id)`.
+ */
+const places: Readonly<Record<string, { table: string; id: string }>> = {
+  forms: { table: 'form', id: 'id' },
+};
+
+/** The legal values: the owner's address first, then the collaborators'. */
+export async function notifyOptions(em: EntityManager, site: Pick<Site, 'id' | 'account'>): Promise<string[]> {
+  const owner = await em.findOneOrFail(Account, site.account.id);
+  const others = await em.find(Collaborator, { site: site.id }, { populate: ['account'], orderBy: { since: 'asc' } });
+  return [owner.email, ...others.map(({ account }) => account.email)];
+}
+
+/** The address that the row's `notifyCollaboratorId` stands for. */
+export async function notifyAddress(
+  em: EntityManager,
+  site: Pick<Site, 'account'>,
+  notifyCollaboratorId: string | null | undefined,
+): Promise<string> {
+  const { email } = await em.findOneOrFail(Account, notifyCollaboratorId ?? site.account.id);
+  return email;
+}
+
+/**
+ * Who has this address, as a row keeps it: the collaborator's account, or null for the owner. Call it in the transaction that writes the
+ * row: the collaborator stays one until that commits. Throws `invalid_notify_to`, `notify_to_not_on_site`.
+ */
+export async function readNotifyTo(
+  tx: EntityManager,
+  site: Pick<Site, 'id' | 'account'>,
+  notifyTo: string,
+): Promise<string | null> {
+  const email = plainAddress(notifyTo);
+  const account = await tx.findOne(Account, { email });
+  if (account?.id === site.account.id) return null;
+  const [row] = await tx.execute<unknown[]>(
+    'select 1 from collaborator where site_id = ? and account_id = ? for key share',
+    [site.id, account?.id ?? ''],
+  );
+  if (account && row) return account.id;
+  const options = await notifyOptions(tx, site);
+  throw errors.notify_to_not_on_site('That address is neither the owner’s nor a collaborator’s of this site.', {
+    nextAction: `Send one of: ${options.join(', ')}. Others join with POST /v1/sites/${site.id}/collaborators.`,
+  });
+}
+
+/** What tells the collaborator of something, by kind: with its removal all of it goes to the owner. */
+export async function notifiedOf(
+  tx: EntityManager,
+  siteId: string,
+  accountId: string,
+): Promise<Record<string, string[]>> {
+  const found: Record<string, string[]> = {};
+  for (const [name, { table, id }] of Object.entries(places)) {
+    const rows = await tx.execute<{ id: string }[]>(
+      `select ${id} as id from ${table} where site_id = ? and notify_collaborator_id = ? order by 1`,
+      [siteId, accountId],
+    );
+    found[name] = rows.map((row) => row.id);
+  }
+  return found;
+}
+
+function plainAddress(text: string): string {
+  try {
+    return readAddress(text);
+  } catch (error) {
+    if (!(error instanceof AppError)) throw error;
+    throw errors.invalid_notify_to('notify_to is not a plain email address.', {
+      nextAction: 'Send one of the addresses that notify_options lists.',
+    });
+  }
+}

@@ -1,0 +1,64 @@
+/** From which pages a site's visitors may call: those of the site itself. */
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { type Config, siteAddress } from '../../config.ts';
+import type { Site } from '../../db/entities/site.ts';
+import type { EntityManager } from '../../db/orm.ts';
+import { errors } from '../../errors.ts';
+
+/** Each answers addresses under which pages of the site are served. A part that serves them on other hosts adds a line. */
+const sources: readonly ((
+  em: EntityManager,
+  config: Config,
+  site: Pick<Site, 'id' | 'name'>,
+) => Promise<string[]> | string[])[] = [(_em, config, site) => [siteAddress(config, site.name)]];
+
+/** Every origin (RFC 6454) that is the site's own. */
+export async function originsOf(
+  em: EntityManager,
+  config: Config,
+  site: Pick<Site, 'id' | 'name'>,
+): Promise<Set<string>> {
+  const addresses = await Promise.all(sources.map((source) => source(em, config, site)));
+  return new Set(addresses.flat().map((address) => new URL(address).origin));
+}
+
+/** Where a call says that it comes from: `Origin`, else the origin of `Referer`; undefined where it says neither, as programs do. */
+export function originOf({ headers }: Pick<FastifyRequest, 'headers'>): string | undefined {
+  if (headers.origin !== undefined) return headers.origin;
+  return headers.referer === undefined ? undefined : (URL.parse(headers.referer)?.origin ?? 'null');
+}
+
+/** Throws `invalid_origin` for a call that comes from a page of somebody else. */
+export function requireOwnOrigin(request: Pick<FastifyRequest, 'headers'>, own: ReadonlySet<string>): void {
+  const origin = originOf(request);
+  if (origin === undefined || own.has(origin)) return;
+  throw errors.invalid_origin('This came from a page that does not belong to the website.', {
+    nextAction: 'Send it from a page of the site, on its own address or on one of its previews.',
+  });
+}
+
+const preflightSeconds = '600';
+
+/**
+ * Lets scripts of the site's own pages read the answer (the Fetch standard's CORS protocol), and of no other. Answers whether this was the
+ * browser's question beforehand (`OPTIONS`), which needs nothing more than an empty answer.
+ */
+export function allowOrigins(request: FastifyRequest, reply: FastifyReply, own: ReadonlySet<string>): boolean {
+  reply.header('vary', 'origin');
+  const { origin } = request.headers;
+  if (origin !== undefined && own.has(origin)) {
+    reply.headers({
+      'access-control-allow-origin': origin,
+      'access-control-expose-headers': 'retry-after, x-request-id',
+      'cross-origin-resource-policy': 'cross-origin',
+    });
+    if (request.method === 'OPTIONS') {
+      reply.headers({
+        'access-control-allow-methods': 'GET, POST',
+        'access-control-allow-headers': 'content-type, idempotency-key',
+        'access-control-max-age': preflightSeconds,
+      });
+    }
+  }
+  return request.method === 'OPTIONS';
+}
