@@ -1,0 +1,100 @@
+/** What a form asks, and what a booking asks beside name and address: a list of fields, judged as a whole. Pure. */
+import { z } from 'zod';
+import type { FormField } from '../../db/entities/form.ts';
+import { type FieldKind, fieldKinds } from '../../db/states.ts';
+
+export const fieldsMax = 50;
+const optionsMax = 100;
+const optionLengthMax = 200;
+
+/** Kinds that are typed, with the length they have where the field names none (in UTF-16 units, as browsers count `maxlength`). */
+export const typedLengths = {
+  text: 500,
+  email: 254,
+  tel: 50,
+  url: 2_000,
+  textarea: 10_000,
+  hidden: 2_000,
+} as const satisfies Partial<Record<FieldKind, number>>;
+const lengthMax = 20_000;
+
+const choosing: readonly FieldKind[] = ['select', 'radio', 'checkboxes'];
+
+/** Names that a form's request has for other things. Those of the platform begin with an underscore, which no name does. */
+const reserved = ['altcha', 'cf-turnstile-response', 'h-captcha-response', 'g-recaptcha-response'];
+
+export const isTyped = (kind: FieldKind): kind is keyof typeof typedLengths => Object.hasOwn(typedLengths, kind);
+export const isChoosing = (kind: FieldKind): boolean => choosing.includes(kind);
+
+const line = (max: number) =>
+  z
+    .string()
+    .trim()
+    .min(1)
+    .max(max)
+    .refine((text) => !/[\p{Cc}\p{Zl}\p{Zp}]/u.test(text), 'it is one line of text');
+
+const fieldSchema = z
+  .strictObject({
+    name: z
+      .string()
+      .regex(/^[A-Za-z][A-Za-z0-9_.-]{0,63}$/, 'a letter first, then letters, digits, _ . and -, at most 64')
+      .refine((name) => !reserved.includes(name), 'this name is kept for the challenge')
+      .describe('As the HTML names it.'),
+    label: line(200).describe('As people read it: in the form, in mails, at the head of a CSV column.'),
+    kind: z.enum(fieldKinds),
+    required: z.boolean().default(false),
+    options: z
+      .array(line(optionLengthMax))
+      .min(1)
+      .max(optionsMax)
+      .optional()
+      .describe('Of select, radio and checkboxes alone, which need them.'),
+    max_length: z
+      .int()
+      .min(1)
+      .max(lengthMax)
+      .optional()
+      .describe('Of kinds that are typed alone: text, email, tel, url, textarea, hidden.'),
+  })
+  .superRefine(({ kind, options, max_length }, context) => {
+    const fault = (message: string, path: string) => context.addIssue({ code: 'custom', message, path: [path] });
+    if (isChoosing(kind) && !options) fault(`a field of kind ${kind} needs its options`, 'options');
+    if (!isChoosing(kind) && options) fault(`a field of kind ${kind} has no options`, 'options');
+    if (new Set(options).size !== (options?.length ?? 0)) fault('an option stands there twice', 'options');
+    if (max_length !== undefined && !isTyped(kind)) fault(`a field of kind ${kind} has no length`, 'max_length');
+  })
+  .meta({ id: 'FormField' });
+
+/** A list of `min` to 50 fields, each named once. A route that takes one maps its body field to `invalid_fields`. */
+export function fieldList(min: 0 | 1) {
+  return z
+    .array(fieldSchema)
+    .min(min)
+    .max(fieldsMax)
+    .superRefine((fields, context) => {
+      const seen = new Set<string>();
+      for (const [index, { name }] of fields.entries()) {
+        const message = `the name ${name} stands there twice`;
+        if (seen.has(name)) context.addIssue({ code: 'custom', message, path: [index, 'name'] });
+        seen.add(name);
+      }
+    });
+}
+
+/** Of an answer: as it was declared. */
+export const fieldAnswer = z
+  .object({
+    name: z.string(),
+    label: z.string(),
+    kind: z.enum(fieldKinds),
+    required: z.boolean(),
+    options: z.array(z.string()).optional(),
+    max_length: z.number().int().optional(),
+  })
+  .meta({ id: 'FormFieldAnswer' });
+
+/** How many UTF-16 units an answer to the field may have. */
+export function lengthOf({ kind, max_length }: FormField): number {
+  return max_length ?? (isTyped(kind) ? typedLengths[kind] : optionLengthMax);
+}
