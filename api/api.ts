@@ -25,6 +25,8 @@ declare module 'fastify' {
   interface FastifyContextConfig {
     /** One name for log, metric, limit, documentation and tool: `site.publish`. */
     operation?: string;
+    /** The limit of `perMinute` that this call counts against, where it is not that of all calls of a token. */
+    counted?: 'files';
     /** What must be switched on for this call; asked after the token and before anything else. */
     capability?: Requirement;
     /** The code for a body field that breaks its schema, where it is not the usual one of `fieldCodes`. */

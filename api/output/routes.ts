@@ -88,10 +88,11 @@ export function outputRoutes(app: Api, deps: Deps): void {
     scope.put(
       '/v1/deployments/:id/files/:sha256',
       {
-        config: { operation: 'deployment.send_file', capability: 'files', rawBody: true },
+        config: { operation: 'deployment.send_file', capability: 'files', counted: 'files', rawBody: true },
         schema: {
           summary: 'Send the bytes of a file',
-          description: 'The body is the file itself, under any content-type.',
+          description:
+            'The body is the file itself, under any content-type. Has a limit of its own: 12,000 a minute for a token.',
           params: fileParams,
           response: { 200: receivedFile },
         },

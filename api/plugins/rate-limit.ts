@@ -9,7 +9,16 @@ import { type AppError, errors } from '../../errors.ts';
 import type { Api } from '../api.ts';
 
 /** Requests a minute, before `FRONTAGE_RATE_SCALE`. */
-export const perMinute = { token: 600, signIn: 120, pages: 120, git: 300, uploads: 300, thumbs: 300 } as const;
+export const perMinute = {
+  token: 600,
+  /** Files of a manifest, for a token: 25,000 of them, as many as a site may have, in about two minutes. */
+  files: 12_000,
+  signIn: 120,
+  pages: 120,
+  git: 300,
+  uploads: 300,
+  thumbs: 300,
+} as const;
 const windowMs = 60_000;
 
 /** Makes the limiters of this file usable in all scopes of the app. */
@@ -24,10 +33,12 @@ export async function shareLimits(app: Api, deps: Deps): Promise<void> {
   });
 }
 
-/** Counts the calls of each token. After `requireToken`. */
+/** Counts the calls of each token, and by themselves those of routes that say `counted`. After `requireToken`. */
 export function limitTokens(scope: Api, { config }: Deps): void {
-  const max = Math.ceil(perMinute.token * config.rateScale);
-  scope.addHook('onRequest', scope.rateLimit({ max, keyGenerator: (request) => `token:${request.actor.tokenId}` }));
+  const nameOf = (request: FastifyRequest) => request.routeOptions.config.counted ?? 'token';
+  const max = (request: FastifyRequest) => Math.ceil(perMinute[nameOf(request)] * config.rateScale);
+  const keyGenerator = (request: FastifyRequest) => `${nameOf(request)}:${request.actor.tokenId}`;
+  scope.addHook('onRequest', scope.rateLimit({ max, keyGenerator }));
 }
 
 /** Counts the calls of each client address under a name of the scope's. */

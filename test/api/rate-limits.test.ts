@@ -43,6 +43,16 @@ test('one token at its limit takes nothing from another of the same account', as
   expect((await callWith(world.url, body.access_token)('GET', '/v1/account')).status).toBe(200);
 });
 
+test('files of a manifest have a limit of their own, and take nothing from the other calls', async () => {
+  const owner = await world.newCaller();
+  const send = () => owner.call('PUT', '/v1/deployments/dep_none/files/x', { raw: 'x' });
+  const [sent] = await Promise.all(Array.from({ length: 40 }, send));
+  expect([sent?.status, sent?.headers.get('ratelimit-limit')]).toEqual([404, '600']);
+  expect((await owner.call('GET', '/v1/account')).headers.get('ratelimit-remaining')).toBe('29');
+  for (let n = 0; n < 29; n++) await owner.call('GET', '/v1/account');
+  expect([(await owner.call('GET', '/v1/account')).status, (await send()).status]).toEqual([429, 404]);
+});
+
 test('an address that keeps failing to sign in is told to wait, and its good token still works', async () => {
   const owner = await world.newCaller();
   const wrong = callWith(world.url, `fro_${'A'.repeat(43)}`);
