@@ -1,13 +1,15 @@
 import { afterAll, expect, test } from 'vitest';
-import { isServed } from '../../api/deployments/warnings/inspect.ts';
+import { inspect, isServed } from '../../api/deployments/warnings/inspect.ts';
 import { readPage } from '../../api/deployments/warnings/page.ts';
+import { renderManifest } from '../../providers/manifest.ts';
 import { sender } from './sending.ts';
-import { createSite, createWorld, until } from './world.ts';
+import { createSite, createWorld, sha256, until } from './world.ts';
 
 const world = await createWorld();
 afterAll(() => world.close());
 const owner = await world.newCaller();
 const { publish } = sender(owner);
+const origin = 'http://site.test';
 const read = async (id: string) => (await owner.call('GET', `/v1/deployments/${id}`)).body;
 const page = (body: string, head = '<title>Page</title>') =>
   `<!doctype html><html><head>${head}</head><body>${body}</body></html>`;
@@ -158,6 +160,34 @@ test.each(hostile)('a page of %s is read in a moment, or left', async (_what, te
   const facts = await readPage(chunks());
   expect(facts.links.size).toBeLessThanOrEqual(500);
   expect(performance.now() - began).toBeLessThan(3_000);
+});
+
+test('while a large version full of broken links is looked through, others are answered', async () => {
+  const content = Buffer.from(
+    page(Array.from({ length: 500 }, (_, n) => `<a href="/missing/of/some/length-${n}">x</a>`).join('')),
+  );
+  const manifest = renderManifest(
+    Array.from({ length: 2_000 }, (_, n) => ({ path: `p${n}.html`, sha256: sha256(`${n}`), bytes: 20_000 })),
+  );
+  const store = {
+    readAll: async () => manifest,
+    async read() {
+      return (async function* () {
+        yield content;
+      })();
+    },
+  };
+  const since = { turn: performance.now(), longest: 0 };
+  const turn = () => {
+    since.longest = Math.max(since.longest, performance.now() - since.turn);
+    since.turn = performance.now();
+  };
+  const watch = setInterval(turn, 5);
+  const found = await inspect(store, { manifestSha256: '', origins: [origin], rules: [], patienceMs: 1_000 });
+  clearInterval(watch);
+  turn();
+  expect(found?.counts.broken_link).toBe((found?.pages.read ?? 0) * 500);
+  expect(since.longest).toBeLessThan(500);
 });
 
 test('a version of hostile pages goes live, and says how many of them were read', async () => {

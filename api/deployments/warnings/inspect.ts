@@ -16,7 +16,6 @@ const itemsMax = 100;
 const pagesMax = 2_000;
 const bytesMax = 48 * 1024 * 1024;
 const largeBytes = 1_000_000;
-const readersAtOnce = 4;
 
 export type Inspected = {
   manifestSha256: string;
@@ -45,9 +44,8 @@ export async function inspect(
     if (bytes > largeBytes)
       found.add('large_file', path, `${printable(path)} has ${megabytes(bytes)}, which visitors wait for.`);
   }
-  const facts = await readPages(store, pages, patienceMs);
-  for (const [path, page] of facts) judgePage(found, path, page, origins, leads);
-  return { ...found.warnings, pages: { read: facts.length, all: pages.length } };
+  const read = await readPages(store, pages, patienceMs, (path, page) => judgePage(found, path, page, origins, leads));
+  return { ...found.warnings, pages: { read, all: pages.length } };
 }
 
 async function ownRules(store: Pick<Store, 'readAll'>, files: ManifestFile[]): Promise<RedirectTable | undefined> {
@@ -60,26 +58,25 @@ async function ownRules(store: Pick<Store, 'readAll'>, files: ManifestFile[]): P
   }
 }
 
-/** In the order of the manifest, until time, bytes or pages are spent. */
+/** In the order of the manifest, until time, bytes or pages are spent; each judged as soon as it is read. Answers how many were. */
 async function readPages(
   store: Pick<Store, 'read'>,
   pages: ManifestFile[],
   patienceMs: number,
-): Promise<[string, PageFacts][]> {
+  judge: (path: string, page: PageFacts) => void,
+): Promise<number> {
   const began = performance.now();
-  const read: [number, string, PageFacts][] = [];
   let bytes = 0;
-  const queue = pages.slice(0, pagesMax).entries();
-  const work = async () => {
-    for (const [index, page] of queue) {
-      bytes += page.bytes;
-      if (bytes > bytesMax || performance.now() - began > patienceMs) return;
-      const content = await store.read(page.sha256);
-      if (content) read.push([index, page.path, await readPage(content)]);
-    }
-  };
-  await Promise.all(Array.from({ length: readersAtOnce }, work));
-  return read.sort(([a], [b]) => a - b).map(([, path, facts]) => [path, facts]);
+  let read = 0;
+  for (const page of pages.slice(0, pagesMax)) {
+    bytes += page.bytes;
+    if (bytes > bytesMax || performance.now() - began > patienceMs) break;
+    const content = await store.read(page.sha256);
+    if (!content) continue;
+    judge(page.path, await readPage(content));
+    read += 1;
+  }
+  return read;
 }
 
 function judgePage(

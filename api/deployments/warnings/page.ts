@@ -1,4 +1,5 @@
 /** What a page of a built site says of itself and links to. Its bytes are data: nothing is run, fetched or trusted to end. */
+import { setImmediate as othersTurn } from 'node:timers/promises';
 import { Parser } from 'htmlparser2';
 
 export type PageFacts = {
@@ -67,6 +68,7 @@ export async function readPage(content: AsyncIterable<Buffer>): Promise<PageFact
     }
     // In pieces, so that depth is looked at, and others get their turn, in the middle of a large one.
     for (let at = 0; at < chunk.length && inside.depth <= depthMax; at += 16_384) {
+      await othersTurn();
       parser.write(decoder.decode(chunk.subarray(at, at + 16_384), { stream: true }));
     }
   }

@@ -22,15 +22,30 @@ export async function warningsPart(
   return warnings ? { warnings } : {};
 }
 
-/** Undefined where nothing was published, or where the output could not be read: that stops nobody. */
+const underWay = new Map<string, Promise<Warnings | undefined>>();
+
+/** Who asks while another does waits for the same answer: together they would each read less of it. */
 async function warningsOf(
   em: EntityManager,
   deps: Deps,
   deployment: Deployment,
   patienceMs: number,
 ): Promise<Warnings | undefined> {
-  const { id, manifestSha256, siteUrl, warnings, status } = deployment;
-  if (warnings) return warnings;
+  if (deployment.warnings) return deployment.warnings;
+  const key = `${deployment.id}:${patienceMs}`;
+  const found = underWay.get(key) ?? find(em, deps, deployment, patienceMs).finally(() => underWay.delete(key));
+  underWay.set(key, found);
+  return await found;
+}
+
+/** Undefined where nothing was published, or where the output could not be read: that stops nobody. */
+async function find(
+  em: EntityManager,
+  deps: Deps,
+  deployment: Deployment,
+  patienceMs: number,
+): Promise<Warnings | undefined> {
+  const { id, manifestSha256, siteUrl, status } = deployment;
   if (!manifestSha256 || !(isRestorable(deployment) || status === 'ready')) return undefined;
   try {
     const site = await em.findOneOrFail(Site, { id: deployment.site.id });
