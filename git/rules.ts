@@ -1,5 +1,5 @@
 /** The rules of a push, of a commit by the API, and of every other way a file comes into a site: one set, from here. */
-import { createHash } from 'node:crypto';
+import { createHash, type Hash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import type { Repository } from '../db/states.ts';
@@ -17,7 +17,12 @@ export type Rules = { repository: Repository; limits: Limits; platform: Readonly
 
 /** The id that git gives a file of these bytes. */
 export function blobId(bytes: Uint8Array): string {
-  return createHash('sha1').update(`blob ${bytes.length}\0`).update(bytes).digest('hex');
+  return blobHash(bytes.length).update(bytes).digest('hex');
+}
+
+/** The same for a file that comes in pieces: its digest, once they are all in. */
+export function blobHash(bytes: number): Hash {
+  return createHash('sha1').update(`blob ${bytes}\0`);
 }
 
 /** The frozen files that the platform builds with. A site may hold these very bytes at its root. */

@@ -49,7 +49,7 @@ export async function putAsset(
   return await storeAsset(em, deps, site, {
     actor,
     path,
-    content: await keepBytes(deps, site.id, 'source', path, file),
+    content: await keepBytes(em, deps, site, path, file),
     known,
     source: 'api',
     message: `${known ? 'Change' : 'Add'} ${path}`,

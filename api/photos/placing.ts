@@ -41,7 +41,7 @@ export async function placePhoto(
   const asset = await storeAsset(em, deps, site, {
     actor,
     path,
-    content: await keepBytes(deps, site.id, 'source', path, file),
+    content: await keepBytes(em, deps, site, path, file),
     known,
     source: 'photo',
     message: `Add ${path}, a photo by ${photo.creditName}`,

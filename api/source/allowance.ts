@@ -1,5 +1,5 @@
 /** What one write takes from the owner's daily allowance, and puts back if it comes to nothing. */
-import { dayOf, giveBackFiles, takeFiles } from '../../db/allowance.ts';
+import { dayOf, filesToday, giveBackFiles, takeFiles } from '../../db/allowance.ts';
 import type { EntityManager } from '../../db/orm.ts';
 import type { Deps } from '../../deps.ts';
 import { type AppError, errors } from '../../errors.ts';
@@ -31,6 +31,17 @@ export function openAllowance(em: EntityManager, { clock, config, log }: Deps, a
       await giveBack.catch((error) => log.error({ err: error, accountId, files }, 'an allowance was not given back'));
     },
   };
+}
+
+/** Throws `rate_limited` where nothing is left of the day. Takes nothing. */
+export async function requireAllowance(
+  em: EntityManager,
+  { clock, config }: Pick<Deps, 'clock' | 'config'>,
+  accountId: string,
+): Promise<void> {
+  const limit = config.limits.files_per_day;
+  const { used, resetsAt } = await filesToday(em, clock, accountId);
+  if (used >= limit) throw spent(limit, resetsAt, clock.now());
 }
 
 function spent(limit: number, resetsAt: Date, now: Date): AppError {

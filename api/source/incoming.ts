@@ -6,12 +6,14 @@ import { createHash, randomUUID } from 'node:crypto';
 import { type FileHandle, mkdir, open, unlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Readable } from 'node:stream';
-import type { Repository } from '../../db/states.ts';
+import type { Site } from '../../db/entities/site.ts';
+import type { EntityManager } from '../../db/orm.ts';
 import type { Deps } from '../../deps.ts';
 import { type AppError, errors } from '../../errors.ts';
+import { blobHash } from '../../git/rules.ts';
 import type { Content } from './content.ts';
 import { requireContent } from './judging.ts';
-import { requireRepositories } from './writing.ts';
+import { requireRepositories, requireRoom } from './writing.ts';
 
 export type Incoming = {
   bytes: number;
@@ -55,17 +57,29 @@ export async function takeIn(
   };
 }
 
-/** Judges the file for a path and writes its bytes where a commit may name them. Throws the codes of the rules of a push. */
+/**
+ * Judges the file for a path of the source and writes its bytes where a commit may name them. Throws the codes of the rules of a push; and,
+ * since bytes once written stay, what would refuse the commit for want of room.
+ */
 export async function keepBytes(
-  deps: Pick<Deps, 'config' | 'repositories'>,
-  siteId: string,
-  repository: Repository,
+  em: EntityManager,
+  deps: Deps,
+  site: Site,
   path: string,
   file: Incoming,
 ): Promise<Content> {
-  await requireContent(repository, path, file.read());
-  const oid = await requireRepositories(deps).writeBlob(siteId, repository, file.read());
+  await requireContent('source', path, file.read());
+  const repositories = requireRepositories(deps);
+  const known = await repositories.hasBlob(site.id, 'source', await blobIdOf(file));
+  if (!known) await requireRoom(em, deps, site, file.bytes);
+  const oid = await repositories.writeBlob(site.id, 'source', file.read());
   return { oid, sha256: file.sha256, bytes: file.bytes };
+}
+
+async function blobIdOf(file: Incoming): Promise<string> {
+  const hash = blobHash(file.bytes);
+  for await (const chunk of file.read()) hash.update(chunk);
+  return hash.digest('hex');
 }
 
 async function* readFrom(file: FileHandle, bytes: number): AsyncGenerator<Buffer> {

@@ -3,6 +3,7 @@ import type { Repository } from '../../db/states.ts';
 import { type AppError, errors } from '../../errors.ts';
 import { judgeContent, judgeTree, needsBytes, type Rules, sentence, type Verdict } from '../../git/rules.ts';
 import { contentFolder } from '../../providers/paths.ts';
+import type { TreeEntry } from '../../providers/repositories.ts';
 import type { Edit, Files } from './writing.ts';
 
 /** Throws what stands against the tree that these edits would leave. Bytes that were judged when they arrived are not read again. */
@@ -20,6 +21,12 @@ export async function requireAllowed(rules: Rules, files: Files, edits: readonly
   const verdicts = judgeTree(rules, [...after.values()], differences);
   if (verdicts.length === 0) verdicts.push(...clashes(after, edits));
   if (verdicts.length === 0) verdicts.push(...(await judgeBuffers(rules.repository, edits)));
+  if (verdicts.length > 0) throw refusal(rules.repository, verdicts);
+}
+
+/** Throws if these would be too many files, or too large together. */
+export function requireTotals(rules: Rules, files: readonly TreeEntry[]): void {
+  const verdicts = judgeTree(rules, files, []);
   if (verdicts.length > 0) throw refusal(rules.repository, verdicts);
 }
 

@@ -13,9 +13,9 @@ import { type Rules, readPlatformFiles } from '../../git/rules.ts';
 import { newId } from '../../ids.ts';
 import type { Change, Repositories, TreeEntry } from '../../providers/repositories.ts';
 import { missing } from '../capabilities.ts';
-import { type Allowance, openAllowance } from './allowance.ts';
+import { type Allowance, openAllowance, requireAllowance } from './allowance.ts';
 import type { Content, Planned } from './content.ts';
-import { requireAllowed } from './judging.ts';
+import { requireAllowed, requireTotals } from './judging.ts';
 import { inTurn } from './turns.ts';
 
 export type Files = ReadonlyMap<string, TreeEntry>;
@@ -44,6 +44,18 @@ export function requireRepositories(deps: Pick<Deps, 'config' | 'repositories'>)
 
 export function rulesFor(deps: Pick<Deps, 'config'>, repository: Repository): Rules {
   return { repository, limits: deps.config.limits, platform: readPlatformFiles() };
+}
+
+/**
+ * Throws what would stand against one more file of the source, wherever it goes: a day's allowance that is spent, or a repository that is
+ * full. Asked before bytes are written, and judged again when they are committed.
+ */
+export async function requireRoom(em: EntityManager, deps: Deps, site: Site, bytes: number): Promise<void> {
+  await requireAllowance(em, deps, site.account.id);
+  const repositories = requireRepositories(deps);
+  const head = await repositories.head(site.id, 'source');
+  const files = head === null ? [] : await repositories.listTree(site.id, 'source', head);
+  requireTotals(rulesFor(deps, 'source'), [...files, { path: '', oid: '', mode: '100644', bytes }]);
 }
 
 /**

@@ -36,7 +36,7 @@ export async function receiveFile(
   if (file.bytes === 0) throw errors.invalid_file('This file is empty.');
   const extension = await extensionFor(file, name);
   const path = await inPlainWords(async () => {
-    const content = await keepBytes(deps, held.site.id, 'source', `${folder}photo.${extension}`, file);
+    const content = await keepBytes(em, deps, held.site, `${folder}photo.${extension}`, file);
     return await commitInPlace(em, deps, held, { name, extension, content });
   });
   await em.refresh(held.link);

@@ -39,7 +39,8 @@ export async function* walkTree(place: Place, commit: string): AsyncGenerator<Tr
   for await (const record of records(streamGit(place, ['ls-tree', '-r', '-l', '-z', '--full-tree', commit]))) {
     const tab = record.indexOf('\t');
     const [mode = '', , oid = '', size = ''] = record.slice(0, tab).split(/ +/);
-    yield { path: record.slice(tab + 1), oid, bytes: size === '-' ? 0 : Number(size), mode };
+    // `-` for what is no file, `BAD` for one whose bytes are lost.
+    yield { path: record.slice(tab + 1), oid, bytes: /^\d+$/.test(size) ? Number(size) : 0, mode };
   }
 }
 

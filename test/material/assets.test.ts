@@ -143,6 +143,7 @@ test('a file whose bytes are gone from storage is missing_asset, and the same by
   const read = () => owner.call('GET', `/v1/sites/${owner.siteId}/assets/src/assets/a.png`);
   const answer = await read();
   expect([answer.status, errorOf(answer).code]).toEqual([409, 'missing_asset']);
+  expect((await material.put(owner, owner.siteId, 'src/assets/b.png', sample.pngOf(2, 2))).status).toBe(200);
   expect((await material.put(owner, owner.siteId, 'src/assets/a.png', sample.png)).status).toBe(200);
   expect((await read()).status).toBe(200);
 });
