@@ -3,6 +3,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { hasZodFastifySchemaValidationErrors } from 'fastify-type-provider-zod';
 import { AppError, type ErrorBody, type ErrorCode, errors } from '../../errors.ts';
 import type { Api } from '../api.ts';
+import { fieldFault, type Issue } from './field-faults.ts';
 
 /** Codes of the specification that name a field, wherever it stands in a body or a query. Anything else has the general code. */
 const fieldCodes: Record<string, ErrorCode> = {
@@ -80,7 +81,6 @@ function asAppError(error: unknown, request: FastifyRequest): AppError {
   });
 }
 
-type Issue = { keyword: string; instancePath: string; message: string; params: { keys?: string[] } };
 type Invalid = { validation: Issue[]; validationContext: 'body' | 'querystring' | 'params' | 'headers' };
 
 function fromValidation({ validation, validationContext }: Invalid, request: FastifyRequest): AppError {
@@ -97,5 +97,5 @@ function fromValidation({ validation, validationContext }: Invalid, request: Fas
   if (field === '') return errors.invalid_json('The body has to be a JSON object.');
   const own = request.routeOptions.config.invalid?.[field] ?? fieldCodes[field];
   const code = own ?? (inBody ? 'invalid_json' : 'invalid_input');
-  return errors[code](`The field ${[field, ...rest].join('.')} ${place} is not usable: ${issue.message}.`);
+  return errors[code](fieldFault([field, ...rest].join('.'), place, issue));
 }

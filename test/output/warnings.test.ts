@@ -1,3 +1,4 @@
+import { Readable } from 'node:stream';
 import { afterAll, expect, test } from 'vitest';
 import { inspect, isServed } from '../../api/deployments/warnings/inspect.ts';
 import { readPage } from '../../api/deployments/warnings/page.ts';
@@ -171,11 +172,7 @@ test('while a large version full of broken links is looked through, others are a
   );
   const store = {
     readAll: async () => manifest,
-    async read() {
-      return (async function* () {
-        yield content;
-      })();
-    },
+    read: async () => Readable.from([content]),
   };
   const since = { turn: performance.now(), longest: 0 };
   const turn = () => {

@@ -1,0 +1,50 @@
+/** What is wrong with a field, in words that can be relayed; the schemas' library speaks to programmers. Pure. */
+
+/** An issue as fastify-type-provider-zod hands it on: zod's, with all but its code, path and words in `params`. */
+export type Issue = {
+  keyword: string;
+  instancePath: string;
+  message: string;
+  params: {
+    keys?: string[];
+    expected?: string;
+    origin?: string;
+    minimum?: number;
+    maximum?: number;
+    values?: unknown[];
+    format?: string;
+  };
+};
+
+/** The sentence about a field; `place` says where it stands, as "in the body". */
+export function fieldFault(field: string, place: string, issue: Issue): string {
+  if (/received undefined$/.test(issue.message)) return `The field ${field} is missing ${place}.`;
+  // Words of our own say more than any that are put together.
+  const words = /^(Invalid|Too)\b/.test(issue.message) ? wordsOf(issue) : undefined;
+  return `The field ${field} ${place} ${words ?? `is not usable: ${issue.message}`}.`;
+}
+
+const kinds: Record<string, string> = {
+  string: 'text',
+  number: 'a number',
+  int: 'a whole number',
+  boolean: 'true or false',
+  array: 'a list',
+  object: 'an object',
+  record: 'an object',
+};
+
+function wordsOf({ keyword, params }: Issue): string | undefined {
+  const { expected = '', origin, minimum, maximum, values, format } = params;
+  if (keyword === 'invalid_type') return kinds[expected] && `has to be ${kinds[expected]}`;
+  if (keyword === 'invalid_value') return values && `has to be one of: ${values.join(', ')}`;
+  if (keyword === 'invalid_format' && format === 'datetime') return 'is not a time in UTC like 2026-01-31T12:00:00Z';
+  if (keyword === 'too_small') {
+    if (origin === 'number') return `has to be at least ${minimum}`;
+    if (minimum === 1) return 'is empty';
+    return origin === 'array' ? `has fewer than ${minimum} entries` : `has fewer than ${minimum} characters`;
+  }
+  if (keyword !== 'too_big') return undefined;
+  if (origin === 'number') return `has to be at most ${maximum}`;
+  return origin === 'array' ? `has more than ${maximum} entries` : `has more than ${maximum} characters`;
+}
