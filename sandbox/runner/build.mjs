@@ -38,18 +38,24 @@ function settings(root, cacheDir) {
   };
 }
 
-/** Loads and warms what a build takes: no site's code has run in this process before, and one site's will. */
+/**
+ * Loads and warms what a build takes: no site's code has run in this process before, and one site's will. Twice, as a site is published:
+ * first with nothing, then with the caches of the first.
+ */
 async function rehearse(temporary) {
-  const root = join(temporary, 'rehearsal');
   const home = dirname(import.meta.dirname);
-  await cp(join(home, 'rehearsal'), root, { recursive: true });
-  await symlink(join(home, 'node_modules'), join(root, 'node_modules'));
   const before = process.cwd();
-  // Astro writes what it is about to run below the working folder: no file of a site's may ever have had the name of one of these.
-  process.chdir(root);
-  await build({ ...settings(root, join(root, 'cache')), logLevel: 'silent' });
+  const cache = join(temporary, 'rehearsal-cache');
+  const roots = ['rehearsal-first', 'rehearsal-next'].map((name) => join(temporary, name));
+  for (const root of roots) {
+    await cp(join(home, 'rehearsal'), root, { recursive: true });
+    await symlink(join(home, 'node_modules'), join(root, 'node_modules'));
+    // Astro writes what it is about to run below the working folder: no file of a site's may ever have had the name of one of these.
+    process.chdir(root);
+    await build({ ...settings(root, cache), logLevel: 'silent' });
+  }
   process.chdir(before);
-  await rm(root, { recursive: true });
+  for (const folder of [cache, ...roots]) await rm(folder, { recursive: true });
   writeSync(3, '\n');
 }
 
