@@ -51,5 +51,8 @@ async function pump(wire: Duplex, stdout: Writable, stderr: Writable): Promise<v
 async function write(target: Writable, part: Buffer): Promise<void> {
   // A reader that has gone takes nothing more, and the other one must still be served.
   if (target.destroyed || target.write(part)) return;
-  await Promise.race([once(target, 'drain'), once(target, 'close')]);
+  const waited = new AbortController();
+  const { signal } = waited;
+  // Whichever comes second no longer listens: else each wait would leave a listener behind.
+  await Promise.race([once(target, 'drain', { signal }), once(target, 'close', { signal })]).finally(() => waited.abort());
 }
