@@ -45,6 +45,15 @@ export async function sitesOf(em: EntityManager, { accountId }: Person) {
   return { $or: [{ account: accountId }, { id: { $in: joined.map(({ site }) => site.id) } }] };
 }
 
+/** Ids of the sites that the caller may act on. */
+export async function siteIdsOf(em: EntityManager, { accountId }: Person): Promise<string[]> {
+  const rows: { id: string }[] = await em.execute(
+    'select id from site where account_id = ? union all select site_id from collaborator where account_id = ?',
+    [accountId, accountId],
+  );
+  return rows.map(({ id }) => id);
+}
+
 /** The deployment with its site, if the caller may act on that site. */
 export async function loadDeployment(
   em: EntityManager,

@@ -12,6 +12,7 @@ import { authRoutes } from './auth/routes.ts';
 import { collaboratorRoutes } from './collaborators/routes.ts';
 import { deploymentRoutes } from './deployments/routes.ts';
 import { healthRoutes } from './health/routes.ts';
+import { inboxRoutes } from './inbox/routes.ts';
 import { invitationPages } from './invitations/pages.ts';
 import { invitationRoutes } from './invitations/routes.ts';
 import { outputRoutes } from './output/routes.ts';
@@ -112,6 +113,7 @@ export async function buildApp(deps: Deps): Promise<Api> {
       completeRoutes(scope);
 
       accountRoutes(scope, deps);
+      inboxRoutes(scope, deps);
       tokenRoutes(scope, deps);
       templateRoutes(scope, deps);
       siteRoutes(scope, deps);

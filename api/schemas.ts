@@ -5,6 +5,14 @@ import { catalog, type ErrorCode } from '../errors.ts';
 /** A moment in an answer: RFC 3339 in UTC. */
 export const moment = z.date();
 
+/** `since` of a list: what came after this moment. Codes `invalid_since`. */
+export const sinceQuery = z.iso
+  .datetime({
+    offset: true,
+    error: 'it has to be an RFC 3339 timestamp such as 2026-11-21T10:00:00Z, with a plus sign written as %2B',
+  })
+  .transform((text) => new Date(text));
+
 /** A name that is put into mails to people who have not asked for one: one line of plain words. */
 export function plainName(max: number) {
   return z

@@ -2,6 +2,7 @@
 import { sweepAllowances } from '../db/allowance.ts';
 import type { Deps } from '../deps.ts';
 import { sweepIdempotencyKeys } from './idempotency.ts';
+import { sweepNews } from './inbox/news.ts';
 
 const everyMs = 10 * 60_000;
 
@@ -17,6 +18,7 @@ export function startSweeping(deps: Deps): () => void {
 export async function sweep(deps: Pick<Deps, 'em' | 'clock'>): Promise<void> {
   await sweepIdempotencyKeys(deps);
   await sweepAllowances(deps.em(), deps.clock);
+  await sweepNews(deps);
   await deps.em().execute('delete from photo_search where expires_at < ?', [deps.clock.now()]);
   await deps.em().execute('delete from rate_limit where resets_at < ?', [deps.clock.now()]);
 }

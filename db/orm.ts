@@ -24,6 +24,7 @@ import { UploadLink } from './entities/upload-link.ts';
 import { Capacity } from './migrations/2026-11-21-capacity.ts';
 import { Collaborators } from './migrations/2026-11-21-collaborators.ts';
 import { Forms } from './migrations/2026-11-21-forms.ts';
+import { Inbox } from './migrations/2026-11-21-inbox.ts';
 import { Initial } from './migrations/2026-11-21-initial.ts';
 import { Mail as MailMigration } from './migrations/2026-11-21-mail.ts';
 import { Material } from './migrations/2026-11-21-material.ts';
@@ -77,6 +78,7 @@ export function openOrm(databaseUrl: string, options: { poolMax?: number } = {})
           { name: '2026-11-21-people-looked-up', class: PeopleLookedUp },
           { name: '2026-11-21-tokens-forgotten', class: TokensForgotten },
           { name: '2026-11-21-forms', class: Forms },
+          { name: '2026-11-21-inbox', class: Inbox },
         ],
         snapshot: false,
         transactional: true,

@@ -1,6 +1,7 @@
 /** Who asks: `Authorization: Bearer fro_…`. Only the token's hash is held, so the look-up by hash is the whole check. */
 import type { FastifyRequest } from 'fastify';
 import { Token } from '../../db/entities/token.ts';
+import type { EntityManager } from '../../db/orm.ts';
 import type { Deps } from '../../deps.ts';
 import { type AppError, errors } from '../../errors.ts';
 import type { Actor } from '../access.ts';
@@ -34,12 +35,26 @@ export function bearerSecret(request: FastifyRequest): string | undefined {
   return /^Bearer +(fro_[\w-]{43})$/i.exec(request.headers.authorization ?? '')?.[1];
 }
 
+/** For calls that last: throws `unauthorized` when the token has been revoked or has run out since the call began. */
+export async function requireStillGood(
+  em: EntityManager,
+  { clock }: Pick<Deps, 'clock'>,
+  { tokenId }: Actor,
+): Promise<void> {
+  const token = await em.findOne(Token, { id: tokenId }, { disableIdentityMap: true });
+  if (!token || !isGood(token, clock.now())) throw unauthorized();
+}
+
+function isGood({ revokedAt, expiresAt }: Token, now: Date): boolean {
+  return !revokedAt && !(expiresAt && expiresAt <= now);
+}
+
 async function readActor(request: FastifyRequest, deps: Deps): Promise<Actor | undefined> {
   const secret = bearerSecret(request);
   if (secret === undefined) return undefined;
   const now = deps.clock.now();
   const token = await request.em.findOne(Token, { hash: hashSecret(secret) }, { disableIdentityMap: true });
-  if (!token || token.revokedAt || (token.expiresAt && token.expiresAt <= now)) return undefined;
+  if (!token || !isGood(token, now)) return undefined;
   if (!token.lastUsedAt || now.getTime() - token.lastUsedAt.getTime() >= lastUsedStepMs) {
     await request.em.nativeUpdate(Token, { id: token.id, lastUsedAt: token.lastUsedAt }, { lastUsedAt: now });
   }

@@ -81,8 +81,11 @@ const material = rowsOf('code', 'material', {
   'stale_hash 409 no': ['material/assets', 'that others change while it is being stored is stale_hash'],
 });
 
+const news = rowsOf('code', 'show', {
+  'invalid_since 400 no': ['inbox/inbox', 'since=%s is invalid_since'],
+});
+
 const show = later('code', 'show', [
-  'invalid_since 400 no',
   'invalid_period 400 no',
   'invalid_status 400 no',
   'invalid_slot 400 no',
@@ -175,6 +178,7 @@ export const codes = codeRows([
   ...collaborators,
   ...output,
   ...material,
+  ...news,
   ...show,
   ...visitors,
   ...money,

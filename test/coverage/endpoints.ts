@@ -73,6 +73,9 @@ export const endpoints = [
     'GET /v1/sites/{id}/uploads': ['material/uploads', 'is made, shown once, listed without its address, and ended'],
     'DELETE /v1/uploads/{id}': ['material/uploads', 'is made, shown once, listed without its address, and ended'],
   }),
+  ...rowsOf('endpoint', 'show', {
+    'GET /v1/inbox': ['inbox/inbox', 'what waits is listed over all sites, newest first'],
+  }),
   ...later('endpoint', 'show', [
     'GET /v1/sites/{id}/comments',
     'POST /v1/sites/{id}/comments',

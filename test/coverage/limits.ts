@@ -34,6 +34,9 @@ export const limits = [
     'files in a day, over every way in': ['material/allowance', '100 writes at once, over every way in and two sites'],
     'files and bytes of an upload link': ['material/uploads', 'takes its files and no more: exactly 10 of 200 at once'],
   }),
+  ...rowsOf('limit', 'show', {
+    'calls of a token that wait for the inbox': ['inbox/waiting', 'a token has four calls wait'],
+  }),
   ...later('limit', 'show', ['a comment’s note has at most 500 characters', 'preview slots of a site']),
   ...later('limit', 'visitors', ['submissions are kept 180 days', 'forms of a site', 'seats of a calendar']),
   ...later('limit', 'money', ['one open payout offer for a site']),

@@ -105,6 +105,13 @@ export const rules = [
     'no script of a sketch runs': ['sketches/sketches', 'in a browser no script runs'],
     'what is wrong in the output is told and stops nothing': ['output/warnings', 'what is wrong in the output is told'],
   }),
+  ...rowsOf('rule', 'show', {
+    'the inbox lists what waits for the caller, and nothing of anybody else': [
+      'inbox/inbox',
+      'collaborators see what is theirs, and nobody else sees anything',
+    ],
+    'a waiting inbox answers within a second of the first item': ['inbox/waiting', 'answers within a second'],
+  }),
   ...later('rule', 'show', [
     'the site list counts open comment threads',
     'a thread without its picture says why',

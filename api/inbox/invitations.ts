@@ -1,0 +1,23 @@
+/** Invitations to the reader's account that are open. */
+import { Invitation } from '../../db/entities/invitation.ts';
+import { addressedTo } from '../invitations/rules.ts';
+import { type InboxItem, itemsMax, type Source } from './item.ts';
+
+/** They name the site by its host, as the mail does, and never by its title: who is invited does not know the inviter. */
+export const openInvitations: Source = async (em, reader, since, { now }) => {
+  const invitations = await em.find(
+    Invitation,
+    { $and: [await addressedTo(em, { now: () => now }, reader), { createdAt: { $gt: since } }] },
+    { populate: ['site'], orderBy: { createdAt: 'desc' }, limit: itemsMax },
+  );
+  return invitations.map(
+    ({ id, site, createdAt }): InboxItem => ({
+      kind: 'invitation',
+      id,
+      site: { id: site.id, name: site.name },
+      at: createdAt,
+      title: `This account is invited to work on ${site.name}.`,
+      nextAction: `Accept it with POST /v1/invitations/${id}/accept, if the owner of this account agrees.`,
+    }),
+  );
+};

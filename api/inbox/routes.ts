@@ -1,0 +1,49 @@
+import type { Deps } from '../../deps.ts';
+import type { Api } from '../api.ts';
+import { listOf, page } from '../pages.ts';
+import { requireStillGood } from '../plugins/bearer.ts';
+import type { InboxItem } from './item.ts';
+import { positionOf, readInbox } from './rules.ts';
+import { inboxItemSchema, inboxItemView, inboxQuery } from './schemas.ts';
+import { openWaiting } from './waiting.ts';
+
+/** What waits for the caller, on all of his sites, in one call that may wait for the first of it. */
+export function inboxRoutes(app: Api, deps: Deps): void {
+  const { config } = deps;
+  const waiting = openWaiting(deps);
+  app.addHook('preClose', async () => waiting.close());
+
+  app.get(
+    '/v1/inbox',
+    {
+      // A HEAD that waits would wait for nothing.
+      exposeHeadRoute: false,
+      config: { operation: 'inbox.read' },
+      schema: {
+        summary: 'Read what waits, or wait for it',
+        description:
+          'Everything on all sites that waits for this account to act, newest first; what has been dealt with is gone from it. With `wait` and ' +
+          'nothing to show, it answers as soon as there is something, and with an empty list when the seconds are over: call it ' +
+          'again, with the same `since`, rather than reading each list in turn. A token may have four such calls wait at a time.',
+        querystring: inboxQuery,
+        response: { 200: listOf(inboxItemSchema) },
+      },
+    },
+    async ({ em, actor, query }, reply) => {
+      const hungUp = new AbortController();
+      reply.raw.once('close', () => hungUp.abort());
+      let items: InboxItem[];
+      if (query.wait > 0) {
+        items = await waiting.wait(actor, query.since, query.wait * 1000, hungUp.signal);
+        // It may have been revoked meanwhile.
+        await requireStillGood(em, deps, actor);
+      } else {
+        items = (await readInbox(em, deps, actor, query.since)).items;
+      }
+      const read = (after: string | undefined, limit: number) =>
+        items.filter((item) => after === undefined || positionOf(item) < after).slice(0, limit);
+      const { rows, next_cursor } = await page(config.secret, ['inbox', actor.accountId], query, read, positionOf);
+      return { items: rows.map((item) => inboxItemView(item, config)), next_cursor };
+    },
+  );
+}

@@ -1,0 +1,34 @@
+/** What waits for the caller, over all kinds and sites, newest first. */
+import type { EntityManager } from '../../db/orm.ts';
+import type { Deps } from '../../deps.ts';
+import { type Person, siteIdsOf } from '../access.ts';
+import type { InboxItem } from './item.ts';
+import { sources } from './sources.ts';
+
+/** The items, and whom news would have to concern to add to them: the account, and the sites it may act on. */
+export type Inbox = { items: InboxItem[]; topics: ReadonlySet<string> };
+
+/** What began to wait after `since`; all that waits without it. */
+export async function readInbox(
+  em: EntityManager,
+  { config, clock }: Pick<Deps, 'config' | 'clock'>,
+  { accountId }: Person,
+  since: Date | undefined,
+): Promise<Inbox> {
+  const siteIds = await siteIdsOf(em, { accountId });
+  const context = { config, now: clock.now() };
+  const items: InboxItem[] = [];
+  // One after the other: a caller takes one connection at a time.
+  for (const source of sources)
+    items.push(...(await source(em, { accountId, siteIds }, since ?? new Date(0), context)));
+  return { items: items.sort(newestFirst), topics: new Set([accountId, ...siteIds]) };
+}
+
+function newestFirst(a: InboxItem, b: InboxItem): number {
+  return positionOf(a) < positionOf(b) ? 1 : -1;
+}
+
+/** Its place in the list, for cursors. */
+export function positionOf({ at, kind, id }: InboxItem): string {
+  return `${at.toISOString()} ${kind} ${id}`;
+}

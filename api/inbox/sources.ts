@@ -1,0 +1,6 @@
+/** Everything that can wait for a caller: one line for each kind. */
+import { failedBuilds } from './failed-builds.ts';
+import { openInvitations } from './invitations.ts';
+import type { Source } from './item.ts';
+
+export const sources: readonly Source[] = [failedBuilds, openInvitations];

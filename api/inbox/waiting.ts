@@ -1,0 +1,140 @@
+/** Calls that wait for the first item: how many there may be, when they look, and what ends them. A wait holds no connection. */
+import type { Deps } from '../../deps.ts';
+import { type AppError, errors } from '../../errors.ts';
+import type { Actor } from '../access.ts';
+import type { InboxItem } from './item.ts';
+import { openNews } from './news.ts';
+import { type Inbox, readInbox } from './rules.ts';
+
+export type Waiting = {
+  /**
+   * The items as soon as there are any, and none when `waitMs` are over, the caller has hung up or the process ends. Throws
+   * `rate_limited` when too many calls of the token, or of all, wait.
+   */
+  wait(actor: Actor, since: Date | undefined, waitMs: number, hungUp: AbortSignal): Promise<InboxItem[]>;
+  /** Answers all who wait. */
+  close(): void;
+};
+
+export type WaitLimits = {
+  /** Calls of one token that wait at the same time. */
+  perToken: number;
+  /** Calls that wait in this process. */
+  all: number;
+  /** Of them, those that read the database at the same moment. */
+  reading: number;
+};
+export const waitLimits: WaitLimits = { perToken: 4, all: 2_000, reading: 3 };
+
+/** Who was told of nothing looks again after this time: for news that comes by the passing of time, or of a site he has just joined. */
+const lookAgainMs = 15_000;
+const comeAgainSeconds = 5;
+
+export function openWaiting(
+  deps: Pick<Deps, 'em' | 'changes' | 'clock' | 'config' | 'log'>,
+  limits = waitLimits,
+): Waiting {
+  const news = openNews(deps);
+  const inTurn = openTurns(limits.reading);
+  const byToken = new Map<string, number>();
+  const ends = new Set<() => void>();
+  let closing = false;
+
+  function enter(tokenId: string, end: () => void): () => void {
+    const own = byToken.get(tokenId) ?? 0;
+    if (own >= limits.perToken) throw tooMany(`${limits.perToken} calls of this token wait already.`);
+    if (ends.size >= limits.all) throw tooMany('Too many calls wait at this moment.');
+    byToken.set(tokenId, own + 1);
+    ends.add(end);
+    return () => {
+      ends.delete(end);
+      const left = (byToken.get(tokenId) ?? 1) - 1;
+      if (left > 0) byToken.set(tokenId, left);
+      else byToken.delete(tokenId);
+    };
+  }
+
+  return {
+    async wait(actor, since, waitMs, hungUp) {
+      const pause = openPause();
+      let ended = closing || hungUp.aborted;
+      const end = () => {
+        ended = true;
+        pause.wake();
+      };
+      const leave = enter(actor.tokenId, end);
+      hungUp.addEventListener('abort', end);
+      let inbox: Inbox | undefined;
+      const until = performance.now() + waitMs;
+      let unfollow = () => {};
+      try {
+        unfollow = await news.follow({ concerns: (topic) => inbox?.topics.has(topic) ?? true, wake: pause.wake });
+        while (!ended) {
+          pause.begin();
+          inbox = await inTurn(() => readInbox(deps.em(), deps, actor, since));
+          const leftMs = until - performance.now();
+          if (inbox.items.length > 0 || leftMs <= 0) break;
+          await pause.over(Math.min(leftMs, lookAgainMs));
+        }
+        return inbox?.items ?? [];
+      } finally {
+        unfollow();
+        hungUp.removeEventListener('abort', end);
+        leave();
+      }
+    },
+    close() {
+      closing = true;
+      for (const end of ends) end();
+    },
+  };
+}
+
+function tooMany(message: string): AppError {
+  return errors.rate_limited(message, {
+    nextAction: `Wait for one of them to answer, or call again without wait after ${comeAgainSeconds} seconds.`,
+    retryAfterSeconds: comeAgainSeconds,
+  });
+}
+
+/** A pause that is over when its time is, or at once when somebody has called `wake` since it began. */
+function openPause() {
+  let isWoken = false;
+  let go = () => {};
+  return {
+    wake() {
+      isWoken = true;
+      go();
+    },
+    begin() {
+      isWoken = false;
+    },
+    async over(ms: number): Promise<void> {
+      if (isWoken) return;
+      await new Promise<void>((resolve) => {
+        const timer = setTimeout(resolve, ms);
+        go = () => {
+          clearTimeout(timer);
+          resolve();
+        };
+      });
+    },
+  };
+}
+
+/** Lets so many run at once, the others in the order in which they came. */
+function openTurns(atOnce: number) {
+  const queue: (() => void)[] = [];
+  let running = 0;
+  return async <Result>(work: () => Promise<Result>): Promise<Result> => {
+    if (running >= atOnce) await new Promise<void>((start) => queue.push(start));
+    else running += 1;
+    try {
+      return await work();
+    } finally {
+      const next = queue.shift();
+      if (next) next();
+      else running -= 1;
+    }
+  };
+}

@@ -1,0 +1,145 @@
+/** What waits for a caller, in one list: whose it is, how long it stays, and what came after a moment. */
+import { afterAll, expect, test } from 'vitest';
+import { sweepNews } from '../../api/inbox/news.ts';
+import { errorOf } from '../api/world.ts';
+import { createInboxWorld, idsOf } from './world.ts';
+
+const world = await createInboxWorld();
+afterAll(() => world.close());
+const { ask } = world;
+
+test('what waits is listed over all sites, newest first, with what to do next', async () => {
+  const [owner, host] = [await world.newCaller(), await world.newCaller()];
+  const [first, second] = [await ask.newSite(owner), await ask.newSite(owner)];
+  const failed = await world.failedBuild(owner, first.id);
+  const invitation = (await ask.invite(host, (await ask.newSite(host)).id, await ask.emailOf(owner))).body;
+  const failedToo = await world.failedBuild(owner, second.id);
+  const { body } = await owner.call('GET', '/v1/inbox');
+  expect(body).toEqual({
+    items: [
+      {
+        kind: 'failed_build',
+        id: failedToo,
+        site: { id: second.id, hostname: `${second.name}.${world.config.baseDomain}` },
+        at: expect.stringMatching(/Z$/),
+        title: `Version 1 of ${second.name} was not published.`,
+        message: 'The page src/pages/index.astro has a fault.',
+        next_action: `Read GET /v1/deployments/${failedToo} for the log, mend what it names, and call POST /v1/sites/${second.id}/publish.`,
+      },
+      {
+        kind: 'invitation',
+        id: invitation.id,
+        site: invitation.site,
+        at: invitation.created_at,
+        title: expect.stringContaining('invited'),
+        next_action: expect.stringContaining(`POST /v1/invitations/${invitation.id}/accept`),
+      },
+      expect.objectContaining({ kind: 'failed_build', id: failed }),
+    ],
+    next_cursor: null,
+  });
+});
+
+test('collaborators see what is theirs, and nobody else sees anything', async () => {
+  const [owner, stranger] = [await world.newCaller(), await world.newCaller()];
+  const site = await ask.newSite(owner);
+  const collaborator = await ask.newCollaborator(owner, site.id);
+  const former = await ask.newCollaborator(owner, site.id);
+  await ask.remove(owner, site.id, former.accountId);
+  const guest = await world.newCaller();
+  const { body: invitation } = await ask.invite(owner, site.id, await ask.emailOf(guest));
+  const failed = await world.failedBuild(owner, site.id);
+  expect(idsOf(await owner.call('GET', '/v1/inbox'))).toEqual([failed]);
+  expect(idsOf(await collaborator.call('GET', '/v1/inbox'))).toEqual([failed]);
+  expect(idsOf(await guest.call('GET', '/v1/inbox'))).toEqual([invitation.id]);
+  expect(idsOf(await former.call('GET', '/v1/inbox'))).toEqual([]);
+  expect(idsOf(await stranger.call('GET', '/v1/inbox'))).toEqual([]);
+});
+
+test('a failed build waits until something later is on its way or live, and the last one of a site alone', async () => {
+  const owner = await world.newCaller();
+  const site = await ask.newSite(owner);
+  const listed = async () => idsOf(await owner.call('GET', '/v1/inbox'));
+  await world.failedBuild(owner, site.id);
+  const last = await world.failedBuild(owner, site.id);
+  expect(await listed()).toEqual([last]);
+  const retried = await world.publish(owner, site.id);
+  expect(await listed()).toEqual([]);
+  await world.fail(retried);
+  expect(await listed()).toEqual([retried]);
+  await world.becomeLive(await world.publish(owner, site.id));
+  expect(await listed()).toEqual([]);
+  const failed = await world.failedBuild(owner, site.id);
+  expect(await listed()).toEqual([failed]);
+  expect((await owner.call('POST', `/v1/sites/${site.id}/archive`)).status).toBe(200);
+  expect(await listed()).toEqual([]);
+});
+
+test('an invitation waits until it is accepted, withdrawn or past its time', async () => {
+  const [owner, guest] = [await world.newCaller(), await world.newCaller()];
+  const email = await ask.emailOf(guest);
+  const listed = async () => idsOf(await guest.call('GET', '/v1/inbox'));
+  const sites = await Promise.all([1, 2, 3].map(() => ask.newSite(owner)));
+  const [accepted, withdrawn, late] = await Promise.all(
+    sites.map(async ({ id }) => (await ask.invite(owner, id, email)).body.id as string),
+  );
+  expect((await listed()).sort()).toEqual([accepted, withdrawn, late].sort());
+  await ask.accept(guest, accepted as string);
+  await ask.withdraw(owner, sites[1]?.id as string, withdrawn as string);
+  expect(await listed()).toEqual([late]);
+  world.skip(15 * 24 * 3600_000);
+  expect(await listed()).toEqual([]);
+});
+
+test('since leaves out what began to wait up to that moment, however it is written', async () => {
+  const owner = await world.newCaller();
+  const failed = await world.failedBuild(owner, (await ask.newSite(owner)).id);
+  const [{ at }] = (await owner.call('GET', '/v1/inbox')).body.items;
+  const since = async (text: string) => idsOf(await owner.call('GET', `/v1/inbox?since=${encodeURIComponent(text)}`));
+  const moment = (ms: number) => new Date(new Date(at).getTime() + ms).toISOString();
+  expect(await since(at)).toEqual([]);
+  expect(await since(moment(1))).toEqual([]);
+  expect(await since(moment(-1))).toEqual([failed]);
+  expect(await since('1999-12-31T23:59:59+01:00')).toEqual([failed]);
+});
+
+test.each([
+  'yesterday',
+  '2026-11-21',
+  '2026-11-21T10:00:00',
+  '2026-11-21 10:00:00Z',
+  '2026-13-01T00:00:00Z',
+  '1700000000',
+  '',
+])('since=%s is invalid_since', async (text) => {
+  const owner = await world.newCaller();
+  const answer = await owner.call('GET', `/v1/inbox?since=${encodeURIComponent(text)}`);
+  expect([answer.status, errorOf(answer).code]).toEqual([400, 'invalid_since']);
+});
+
+test.each(['-1', '51', '1.5', 'long'])('wait=%s is refused', async (text) => {
+  const owner = await world.newCaller();
+  const answer = await owner.call('GET', `/v1/inbox?wait=${text}`);
+  expect([answer.status, errorOf(answer).code]).toEqual([400, 'invalid_input']);
+});
+
+test('a long inbox comes in pages, each item once', async () => {
+  const owner = await world.newCaller();
+  const failed: string[] = [];
+  for (let n = 0; n < 5; n++) failed.unshift(await world.failedBuild(owner, (await ask.newSite(owner)).id));
+  const seen: string[] = [];
+  let cursor: string | null = '';
+  while (cursor !== null) {
+    const answer = await owner.call('GET', `/v1/inbox?limit=2${cursor && `&cursor=${encodeURIComponent(cursor)}`}`);
+    seen.push(...idsOf(answer));
+    cursor = answer.body.next_cursor;
+  }
+  expect(seen).toEqual(failed);
+});
+
+test('news that every process has asked for is deleted', async () => {
+  const count = async () => Number((await world.deps.em().execute('select count(*) as n from inbox_news'))[0]?.n);
+  await world.deps.em().execute(`insert into inbox_news (topic) select 'nobody' from generate_series(1, 21000)`);
+  await sweepNews(world.deps);
+  expect(await count()).toBe(20_000);
+});

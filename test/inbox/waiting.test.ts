@@ -1,0 +1,194 @@
+/** Calls that wait: how soon they hear, on any process, what they hold, and what ends them. */
+import { get } from 'node:http';
+import pg from 'pg';
+import { afterAll, expect, test } from 'vitest';
+import { buildApp } from '../../api/app.ts';
+import { waitLimits } from '../../api/inbox/waiting.ts';
+import { createDeps } from '../../deps.ts';
+import { type Answer, type Caller, callWith, errorOf } from '../api/world.ts';
+import { until } from '../stack/until.ts';
+import { createInboxWorld, idsOf } from './world.ts';
+
+const world = await createInboxWorld();
+afterAll(() => world.close());
+const { ask } = world;
+const other = await world.start();
+
+/** How often calls of the account have come in: each is counted before it is answered. */
+async function arrivals({ accountId }: Caller): Promise<number> {
+  const rows = await world.deps
+    .em()
+    .execute(
+      `select coalesce(sum(hits), 0) as n from rate_limit join token on key like '%token:' || token.id where account_id = ?`,
+      [accountId],
+    );
+  return Number(rows[0]?.n);
+}
+
+type Heard = { answer: Answer; at: number };
+
+/** A call that has come in and waits. */
+async function startWaiting(caller: Caller, { base = world.url, query = 'wait=30' } = {}) {
+  const before = await arrivals(caller);
+  const heard: Promise<Heard> = callWith(base, caller.token)('GET', `/v1/inbox?${query}`).then((answer) => ({
+    answer,
+    at: performance.now(),
+  }));
+  await until(
+    () => arrivals(caller),
+    (n) => n > before,
+  );
+  return { heard };
+}
+
+async function newOwner() {
+  const owner = await world.newCaller();
+  return { owner, site: await ask.newSite(owner) };
+}
+
+test('a call that waits answers within a second of the first item, on any process', async () => {
+  const { owner, site } = await newOwner();
+  const guest = await world.newCaller();
+  const waits = [
+    await startWaiting(owner),
+    await startWaiting(owner, { base: other.url }),
+    await startWaiting(guest, { base: other.url }),
+  ];
+  const failed = await world.failedBuild(owner, site.id);
+  const failedAt = performance.now();
+  const invitation = (await ask.invite(owner, site.id, await ask.emailOf(guest))).body.id;
+  const [here, there, invited] = (await Promise.all(waits.map(({ heard }) => heard))) as [Heard, Heard, Heard];
+  expect([here, there, invited].map(({ answer }) => idsOf(answer))).toEqual([[failed], [failed], [invitation]]);
+  expect(Math.max(here.at, there.at) - failedAt).toBeLessThan(1000);
+});
+
+test('a process that hears no NOTIFY asks by itself each second', async () => {
+  const deps = createDeps(world.config, { name: 'deaf', clock: world.clock, log: world.deps.log });
+  const app = await buildApp({ ...deps, changes: { ...deps.changes, on: () => () => {} } });
+  const deaf = await app.listen({ host: '127.0.0.1', port: 0 });
+  try {
+    const { owner, site } = await newOwner();
+    const { heard } = await startWaiting(owner, { base: deaf });
+    const failed = await world.failedBuild(owner, site.id);
+    const failedAt = performance.now();
+    const { answer, at } = await heard;
+    expect(idsOf(answer)).toEqual([failed]);
+    expect(at - failedAt).toBeLessThan(2000);
+  } finally {
+    await app.close();
+    await deps.close();
+  }
+});
+
+test('what was there before since does not end a wait, and what comes after does', async () => {
+  const { owner, site } = await newOwner();
+  await world.failedBuild(owner, site.id);
+  const [{ at }] = (await owner.call('GET', '/v1/inbox')).body.items;
+  const { heard } = await startWaiting(owner, { query: `since=${at}&wait=30` });
+  const later = await world.failedBuild(owner, (await ask.newSite(owner)).id);
+  expect(idsOf((await heard).answer)).toEqual([later]);
+});
+
+test('a wait for nothing answers an empty list when its seconds are over, and not before', async () => {
+  const { owner } = await newOwner();
+  const began = performance.now();
+  const { status, body } = await owner.call('GET', '/v1/inbox?wait=1');
+  expect([status, body]).toEqual([200, { items: [], next_cursor: null }]);
+  expect(performance.now() - began).toBeGreaterThanOrEqual(1000);
+});
+
+test('what waits already is answered at once', async () => {
+  const { owner, site } = await newOwner();
+  const failed = await world.failedBuild(owner, site.id);
+  const began = performance.now();
+  expect(idsOf(await owner.call('GET', '/v1/inbox?wait=50'))).toEqual([failed]);
+  expect(performance.now() - began).toBeLessThan(5_000);
+});
+
+test('a token has four calls wait, and one that hangs up makes room', async () => {
+  const { owner } = await newOwner();
+  const before = await arrivals(owner);
+  const hanging = Array.from({ length: waitLimits.perToken }, () => {
+    const headers = { authorization: `Bearer ${owner.token}` };
+    return get(`${world.url}/v1/inbox?wait=50`, { headers }).on('error', () => {});
+  });
+  await until(
+    () => arrivals(owner),
+    (n) => n >= before + hanging.length,
+  );
+  const fifth = () => owner.call('GET', '/v1/inbox?wait=1');
+  const refused = await until(fifth, ({ status }) => status === 429);
+  expect(errorOf(refused)).toMatchObject({ code: 'rate_limited', retryable: true });
+  expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(0);
+  expect((await owner.call('GET', '/v1/inbox')).status).toBe(200);
+  hanging[0]?.destroy();
+  await until(fifth, ({ status }) => status === 200);
+  for (const call of hanging) call.destroy();
+});
+
+test('two hundred calls that wait hold no connection to the database', async () => {
+  const callers = await Promise.all(Array.from({ length: 50 }, () => world.newCaller()));
+  const waits = callers.flatMap((caller) => Array.from({ length: 4 }, () => caller));
+  const answers = waits.map(({ token }) => callWith(other.url, token)('GET', '/v1/inbox?wait=5'));
+  const client = new pg.Client({ connectionString: world.database.url });
+  await client.connect();
+  const counted = async () => (await Promise.all(callers.map(arrivals))).reduce((sum, one) => sum + one);
+  await until(counted, (n) => n >= waits.length);
+  const busy = async () => {
+    const { rows } = await client.query(
+      `select count(*)::int as n from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid() and state <> 'idle'`,
+    );
+    return rows[0].n as number;
+  };
+  await until(busy, (n) => n === 0);
+  const began = performance.now();
+  const passing = await callWith(other.url, (callers[0] as Caller).token)('GET', '/v1/account');
+  expect(passing.status).toBe(200);
+  expect(performance.now() - began).toBeLessThan(1000);
+  expect(new Set((await Promise.all(answers)).map(({ status }) => status))).toEqual(new Set([200]));
+  await client.end();
+});
+
+test('who loses the site or the token while he waits learns nothing', async () => {
+  const { owner, site } = await newOwner();
+  const collaborator = await ask.newCollaborator(owner, site.id);
+  const revoker = await world.newCaller();
+  const { body: second } = await revoker.call('POST', '/v1/tokens', { body: { name: 'second' } });
+  const revoked = { ...revoker, token: second.access_token as string, call: callWith(world.url, second.access_token) };
+  const waits = [
+    await startWaiting(collaborator, { query: 'wait=3' }),
+    await startWaiting(revoked, { query: 'wait=30' }),
+  ];
+  await ask.remove(owner, site.id, collaborator.accountId);
+  expect((await revoker.call('DELETE', `/v1/tokens/${second.id}`)).status).toBe(200);
+  await world.failedBuild(owner, site.id);
+  await world.failedBuild(revoker, (await ask.newSite(revoker)).id);
+  const [outside, ended] = (await Promise.all(waits.map(({ heard }) => heard))) as [Heard, Heard];
+  expect(idsOf(outside.answer)).toEqual([]);
+  expect(errorOf(ended.answer).code).toBe('unauthorized');
+});
+
+test('what waits on a site waits for whoever joins it', async () => {
+  const { owner, site } = await newOwner();
+  const guest = await world.newCaller();
+  const { body: invitation } = await ask.invite(owner, site.id, await ask.emailOf(guest));
+  const failed = await world.failedBuild(owner, site.id);
+  const { heard } = await startWaiting(guest, { query: `since=${invitation.created_at}&wait=30` });
+  const joinedAt = performance.now();
+  await ask.accept(guest, invitation.id);
+  const { answer, at } = await heard;
+  expect(idsOf(answer)).toEqual([failed]);
+  expect(at - joinedAt).toBeLessThan(5_000);
+});
+
+test('a process that ends answers those who wait', async () => {
+  const { owner } = await newOwner();
+  const third = await world.start();
+  const { heard } = await startWaiting(owner, { base: third.url, query: 'wait=50' });
+  const closing = third.app.close();
+  const { answer } = await heard;
+  // The connection is kept by the caller.
+  third.app.server.closeAllConnections();
+  await closing;
+  expect([answer.status, answer.body.items]).toEqual([200, []]);
+});

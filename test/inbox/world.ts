@@ -1,0 +1,52 @@
+/** The platform with people and publishes that fail, and calls that wait. */
+
+import { acceptPublish, claimBuild, goLive, settle } from '../../db/deployments.ts';
+import { Deployment } from '../../db/entities/deployment.ts';
+import { newId } from '../../ids.ts';
+import type { Answer, Caller } from '../api/world.ts';
+import { createUnsentWorld, people } from '../invitations/world.ts';
+
+export async function createInboxWorld() {
+  const world = await createUnsentWorld();
+  const { deps, clock } = world;
+
+  /** A publish that is accepted. */
+  async function publish(owner: Caller, siteId: string): Promise<string> {
+    const id = newId('dep');
+    await acceptPublish(deps.em(), clock, {
+      id,
+      siteId,
+      kind: 'site',
+      createdBy: owner.accountId,
+      requireRoom: async () => {},
+      pin: async () => ({ hostname: 'h', sourceCommit: 'a'.repeat(40), contentCommit: null, siteUrl: 'http://h' }),
+    });
+    return id;
+  }
+
+  async function fail(id: string): Promise<void> {
+    const error = {
+      code: 'build_failed',
+      message: 'The page src/pages/index.astro has a fault.',
+      retryable: false,
+    } as const;
+    await settle(deps.em(), clock, id, { status: 'failed', error });
+  }
+
+  async function failedBuild(owner: Caller, siteId: string): Promise<string> {
+    const id = await publish(owner, siteId);
+    await fail(id);
+    return id;
+  }
+
+  async function becomeLive(id: string): Promise<void> {
+    await claimBuild(deps.em(), clock, id);
+    await deps.em().nativeUpdate(Deployment, { id }, { manifestSha256: '0'.repeat(64), status: 'storing' });
+    await goLive(deps.em(), clock, id);
+  }
+
+  return { ...world, ask: people(world), publish, fail, failedBuild, becomeLive };
+}
+
+/** Ids of what an answer of the inbox lists. */
+export const idsOf = ({ body }: Answer): string[] => body.items.map(({ id }: { id: string }) => id);
