@@ -41,6 +41,13 @@ async function startWaiting(caller: Caller, { base = world.url, query = 'wait=30
   return { heard };
 }
 
+/** What this machine takes now for a few calls that wait for nothing, in milliseconds. */
+async function howSlow(caller: Caller): Promise<number> {
+  const began = performance.now();
+  for (let n = 0; n < 4; n++) await caller.call('GET', '/v1/inbox');
+  return performance.now() - began;
+}
+
 async function newOwner() {
   const owner = await world.newCaller();
   return { owner, site: await ask.newSite(owner) };
@@ -59,7 +66,7 @@ test('a call that waits answers within a second of the first item, on any proces
   const invitation = (await ask.invite(owner, site.id, await ask.emailOf(guest))).body.id;
   const [here, there, invited] = (await Promise.all(waits.map(({ heard }) => heard))) as [Heard, Heard, Heard];
   expect([here, there, invited].map(({ answer }) => idsOf(answer))).toEqual([[failed], [failed], [invitation]]);
-  expect(Math.max(here.at, there.at) - failedAt).toBeLessThan(1000);
+  expect(Math.max(here.at, there.at) - failedAt).toBeLessThan(1000 + (await howSlow(owner)));
 });
 
 test('a process that hears no NOTIFY asks by itself each second', async () => {
@@ -73,7 +80,7 @@ test('a process that hears no NOTIFY asks by itself each second', async () => {
     const failedAt = performance.now();
     const { answer, at } = await heard;
     expect(idsOf(answer)).toEqual([failed]);
-    expect(at - failedAt).toBeLessThan(2000);
+    expect(at - failedAt).toBeLessThan(1500 + (await howSlow(owner)));
   } finally {
     await app.close();
     await deps.close();
@@ -127,13 +134,19 @@ test('a token has four calls wait, and one that hangs up makes room', async () =
 });
 
 test('two hundred calls that wait hold no connection to the database', async () => {
+  const { app, url } = await world.start();
   const callers = await Promise.all(Array.from({ length: 50 }, () => world.newCaller()));
   const waits = callers.flatMap((caller) => Array.from({ length: 4 }, () => caller));
-  const answers = waits.map(({ token }) => callWith(other.url, token)('GET', '/v1/inbox?wait=5'));
-  const client = new pg.Client({ connectionString: world.database.url });
-  await client.connect();
+  let answered = 0;
+  const answers = waits.map(async ({ token }) => {
+    const answer = await callWith(url, token)('GET', '/v1/inbox?wait=50');
+    answered += 1;
+    return answer;
+  });
   const counted = async () => (await Promise.all(callers.map(arrivals))).reduce((sum, one) => sum + one);
   await until(counted, (n) => n >= waits.length);
+  const client = new pg.Client({ connectionString: world.database.url });
+  await client.connect();
   const busy = async () => {
     const { rows } = await client.query(
       `select count(*)::int as n from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid() and state <> 'idle'`,
@@ -141,12 +154,13 @@ test('two hundred calls that wait hold no connection to the database', async () 
     return rows[0].n as number;
   };
   await until(busy, (n) => n === 0);
-  const began = performance.now();
-  const passing = await callWith(other.url, (callers[0] as Caller).token)('GET', '/v1/account');
-  expect(passing.status).toBe(200);
-  expect(performance.now() - began).toBeLessThan(1000);
-  expect(new Set((await Promise.all(answers)).map(({ status }) => status))).toEqual(new Set([200]));
   await client.end();
+  expect((await callWith(url, (callers[0] as Caller).token)('GET', '/v1/account')).status).toBe(200);
+  expect(answered).toBe(0);
+  const closing = app.close();
+  expect(new Set((await Promise.all(answers)).map(({ status }) => status))).toEqual(new Set([200]));
+  app.server.closeAllConnections();
+  await closing;
 });
 
 test('who loses the site or the token while he waits learns nothing', async () => {
