@@ -1,0 +1,93 @@
+/**
+ * Which times of a service can be booked: the one function that the lists of days and slots and the taking of a booking judge by.
+ *
+ * A start is a local time, counted in steps from where a window of its date opens; the calendar is open from it to its end. A local
+ * time that a change of the clock leaves out is no start; one that comes twice is two, told apart by their distance to UTC. Pure.
+ */
+import { loadOf, peakOf, type Taken } from './load.ts';
+import { momentsOf, openSpans, type Span, stretchesAround, windowsOf } from './opening.ts';
+import { type Calendar, dayMs, minuteMs, type Offering } from './timetable.ts';
+import { offsetAt } from './zones.ts';
+
+/** A time that the timetable offers. Moments and distance to UTC in milliseconds. `seatsLeft` may be none, or fewer. */
+export type Offer = { day: number; start: number; end: number; offset: number; seatsLeft: number };
+
+export type Days = { first: number; last: number };
+
+/** The times that start on the days, in order. `taken` is what stands in the calendar around them; `now` in milliseconds. */
+export function offersOf(
+  service: Offering,
+  calendar: Omit<Calendar, 'key' | 'name'>,
+  days: Days,
+  { now, taken }: { now: number; taken: readonly Taken[] },
+): Offer[] {
+  const load = loadOf(taken);
+  const { busy } = spansOf(service);
+  return startsOf(service, calendar, days, now).map((one) => ({
+    ...one,
+    seatsLeft: calendar.capacity - peakOf(load, busy(one.start)),
+  }));
+}
+
+/** How long a booking of the service that starts then lasts, and how long it takes its seats. */
+export function spansOf(service: Offering): { booked(start: number): Span; busy(start: number): Span } {
+  const durationMs = service.duration_minutes * minuteMs;
+  const beforeMs = service.buffer_before_minutes * minuteMs;
+  const afterMs = service.buffer_after_minutes * minuteMs;
+  return {
+    booked: (start) => ({ from: start, until: start + durationMs }),
+    busy: (start) => ({ from: start - beforeMs, until: start + durationMs + afterMs }),
+  };
+}
+
+/** The span in which something that is taken can matter to the days. */
+export function spanAround({ first, last }: Days): Span {
+  return { from: (first - 3) * dayMs, until: (last + 5) * dayMs };
+}
+
+/** The local date of a moment. */
+export function dayAt(zone: string, moment: number): number {
+  return Math.floor((moment + offsetAt(zone, moment)) / dayMs);
+}
+
+/** Whether the calendar is open all along the span. */
+export function isOpenThrough(calendar: Calendar | Omit<Calendar, 'key' | 'name'>, span: Span): boolean {
+  const first = dayAt(calendar.time_zone, span.from);
+  const last = dayAt(calendar.time_zone, span.until);
+  const stretches = stretchesAround(calendar.time_zone, first, last);
+  return openSpans(windowsOf(calendar, first, last), stretches).some((open) => holds(open, span));
+}
+
+type Start = Omit<Offer, 'seatsLeft'>;
+
+function startsOf(service: Offering, calendar: Omit<Calendar, 'key' | 'name'>, days: Days, now: number): Start[] {
+  const earliest = now + service.lead_minutes * minuteMs;
+  const lastDay = Math.min(days.last, dayAt(calendar.time_zone, now) + service.horizon_days);
+  if (lastDay < days.first) return [];
+  const stretches = stretchesAround(calendar.time_zone, days.first, lastDay);
+  // A service that starts on the last day may end on the next, or one later where the zone leaves out a day.
+  const windows = windowsOf(calendar, days.first, lastDay + 2);
+  const open = openSpans(windows, stretches);
+  const stepMs = service.step_minutes * minuteMs;
+  const durationMs = service.duration_minutes * minuteMs;
+  const starts: Start[] = [];
+  for (const { day, from, until } of windows) {
+    if (day > lastDay) break;
+    for (let local = from; local < until; local += stepMs) {
+      for (const start of momentsOf(local, stretches)) {
+        if (start >= earliest) starts.push({ day, start, end: start + durationMs, offset: local - start });
+      }
+    }
+  }
+  starts.sort((a, b) => a.start - b.start);
+  let at = 0;
+  return starts.filter(({ start, end }) => {
+    while (at < open.length && (open[at] as Span).until < end) at++;
+    const span = open[at];
+    return span !== undefined && holds(span, { from: start, until: end });
+  });
+}
+
+function holds(open: Span, span: Span): boolean {
+  return open.from <= span.from && span.until <= open.until;
+}

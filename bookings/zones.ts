@@ -1,0 +1,43 @@
+/** The tz database: the one place that asks the library for it. */
+import { Temporal } from 'temporal-polyfill';
+
+/** A stretch of time in which a zone keeps one distance to UTC. Moments and distance in milliseconds. */
+export type Stretch = { from: number; until: number; offset: number };
+
+/** Whether this is a name of the tz database, as `Europe/Berlin`. A bare distance, as `+01:00`, names no place. */
+export function isZone(name: string): boolean {
+  if (!/^[A-Za-z]/.test(name)) return false;
+  try {
+    return Temporal.Instant.fromEpochMilliseconds(0).toZonedDateTimeISO(name).timeZoneId === name;
+  } catch {
+    return false;
+  }
+}
+
+/** The stretches of a zone that cover [from, until), in order. */
+export function stretchesOf(zone: string, from: number, until: number): Stretch[] {
+  const stretches: Stretch[] = [];
+  let at = Temporal.Instant.fromEpochMilliseconds(from).toZonedDateTimeISO(zone);
+  for (let begins = from; begins < until; ) {
+    const next = at.getTimeZoneTransition('next');
+    const ends = Math.min(next?.epochMilliseconds ?? until, until);
+    stretches.push({ from: begins, until: ends, offset: at.offsetNanoseconds / 1e6 });
+    if (!next) break;
+    at = next;
+    begins = ends;
+  }
+  return stretches;
+}
+
+/** The distance to UTC at a moment. */
+export function offsetAt(zone: string, at: number): number {
+  return Temporal.Instant.fromEpochMilliseconds(at).toZonedDateTimeISO(zone).offsetNanoseconds / 1e6;
+}
+
+/** The moment as the zone writes it, RFC 3339: `2026-03-29T09:00:00+02:00`. */
+export function localTime(at: number, offset: number): string {
+  const minutes = Math.round(Math.abs(offset) / 60_000);
+  const pad = (number: number) => String(number).padStart(2, '0');
+  const distance = `${offset < 0 ? '-' : '+'}${pad(Math.floor(minutes / 60))}:${pad(minutes % 60)}`;
+  return `${new Date(at + offset).toISOString().slice(0, 19)}${distance}`;
+}

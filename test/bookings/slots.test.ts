@@ -1,0 +1,140 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { dateOf, dayOf } from '../../bookings/dates.ts';
+import { offersOf } from '../../bookings/slots.ts';
+import { type Calendar, dayMs, type Offering, weekdays } from '../../bookings/timetable.ts';
+import { localTime, stretchesOf } from '../../bookings/zones.ts';
+import { slowOffers } from './slow-model.ts';
+import { type Case, cases, changeDays, zones } from './timetables.ts';
+
+/** `FRONTAGE_SLOT_CASES=100000` for the long form. */
+const runs = Number(process.env.FRONTAGE_SLOT_CASES ?? 3000);
+
+function both({ service, calendar, date, now, taken, grainMinutes }: Case) {
+  const day = dayOf(date) as number;
+  const fast = offersOf(service, calendar, { first: day, last: day }, { now, taken });
+  return {
+    fast: fast.map(({ start, seatsLeft }) => ({ start, seatsLeft })),
+    slow: slowOffers(service, calendar, date, { now, taken, grainMinutes }),
+  };
+}
+
+test('slots are those of a slow and obvious model, over random timetables, zones and bookings', {
+  timeout: 3_600_000,
+}, () => {
+  let offered = 0;
+  fc.assert(
+    fc.property(cases, (one) => {
+      const { fast, slow } = both(one);
+      offered += slow.length;
+      expect(fast).toEqual(slow);
+    }),
+    { numRuns: runs },
+  );
+  // A model that offers nothing agrees with anything.
+  expect(offered).toBeGreaterThan(runs);
+});
+
+const hourly: Offering = {
+  duration_minutes: 60,
+  step_minutes: 30,
+  buffer_before_minutes: 0,
+  buffer_after_minutes: 0,
+  lead_minutes: 0,
+  horizon_days: 3650,
+};
+
+function always(zone: string, hours = { from: '00:00', to: '24:00' }): Omit<Calendar, 'key' | 'name'> {
+  return { time_zone: zone, capacity: 1, hours: [{ days: [...weekdays], ...hours }], exceptions: [] };
+}
+
+test('on both days of a change of the clock, and around them, slots are right in every zone of the tz database', {
+  timeout: 300_000,
+}, () => {
+  const wrong: string[] = [];
+  for (const zone of zones) {
+    // The last of each kind that the zone has known: forward, back, and what politics made of it.
+    for (const day of changeDays(zone).slice(-3)) {
+      for (const one of [day - 1, day, day + 1]) {
+        const date = dateOf(one);
+        const now = (one - 2) * dayMs;
+        const found = both({ service: hourly, calendar: always(zone), date, now, taken: [], grainMinutes: 15 });
+        if (JSON.stringify(found.fast) !== JSON.stringify(found.slow)) wrong.push(`${zone} ${date}`);
+      }
+    }
+  }
+  expect(wrong).toEqual([]);
+});
+
+function starts(
+  zone: string,
+  date: string,
+  hours?: { from: string; to: string },
+  service = { ...hourly, step_minutes: 60 },
+) {
+  const day = dayOf(date) as number;
+  const offers = offersOf(
+    service,
+    always(zone, hours),
+    { first: day, last: day },
+    { now: (day - 1) * dayMs, taken: [] },
+  );
+  return offers.map(({ start, offset }) => localTime(start, offset));
+}
+
+test('an hour that the clock leaves out is not offered', () => {
+  expect(starts('Europe/Berlin', '2026-03-29', { from: '00:00', to: '05:00' })).toEqual([
+    '2026-03-29T00:00:00+01:00',
+    '2026-03-29T01:00:00+01:00',
+    '2026-03-29T03:00:00+02:00',
+    '2026-03-29T04:00:00+02:00',
+  ]);
+});
+
+test('an hour that comes twice is offered twice, told apart by its distance to UTC', () => {
+  expect(starts('Europe/Berlin', '2026-10-25', { from: '01:00', to: '04:00' })).toEqual([
+    '2026-10-25T01:00:00+02:00',
+    '2026-10-25T02:00:00+02:00',
+    '2026-10-25T02:00:00+01:00',
+    '2026-10-25T03:00:00+01:00',
+  ]);
+});
+
+test('opening hours keep their wall time on a day of change, also where half an hour goes', () => {
+  expect(starts('Australia/Lord_Howe', '2026-10-04', { from: '01:00', to: '05:00' })).toEqual([
+    '2026-10-04T01:00:00+10:30',
+    '2026-10-04T03:00:00+11:00',
+    '2026-10-04T04:00:00+11:00',
+  ]);
+  expect(starts('America/New_York', '2026-11-01', { from: '09:00', to: '11:00' })).toEqual([
+    '2026-11-01T09:00:00-05:00',
+    '2026-11-01T10:00:00-05:00',
+  ]);
+});
+
+test('a date that a zone leaves out has no slots, and its neighbours have theirs', () => {
+  expect(starts('Pacific/Apia', '2011-12-30')).toEqual([]);
+  expect(starts('Pacific/Apia', '2011-12-29')).toHaveLength(24);
+  expect(starts('Pacific/Apia', '2011-12-31')).toHaveLength(24);
+});
+
+test('a night that two dates share is open through midnight', () => {
+  const night = starts('Europe/Lisbon', '2026-06-01', undefined, {
+    ...hourly,
+    duration_minutes: 240,
+    step_minutes: 240,
+  });
+  expect(night.at(-1)).toBe('2026-06-01T20:00:00+01:00');
+  expect(
+    starts('Europe/Lisbon', '2026-06-01', { from: '22:00', to: '24:00' }, { ...hourly, duration_minutes: 180 }),
+  ).toEqual([]);
+});
+
+test('stretches cover what was asked without a gap', () => {
+  for (const zone of ['Africa/Casablanca', 'Asia/Kathmandu', 'America/Nuuk']) {
+    const stretches = stretchesOf(zone, Date.UTC(2024, 0, 1), Date.UTC(2027, 0, 1));
+    expect(stretches[0]?.from).toBe(Date.UTC(2024, 0, 1));
+    expect(stretches.at(-1)?.until).toBe(Date.UTC(2027, 0, 1));
+    expect(stretches.slice(1).every(({ from }, at) => from === stretches[at]?.until)).toBe(true);
+  }
+});
