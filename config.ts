@@ -68,6 +68,8 @@ const schema = z.object({
   FRONTAGE_FILES: z.enum(['on', 'off']).default('on'),
   /** Whether designs may be shown on hosts of their own. */
   FRONTAGE_SKETCHES: z.enum(['on', 'off']).default('on'),
+  /** Whether sites can take bookings. */
+  FRONTAGE_BOOKINGS: z.enum(['on', 'off']).default('on'),
   /** Where stock photos come from: nowhere, a few pictures of our own, or Pexels, for which there is a key. */
   FRONTAGE_PHOTOS: z.enum(['off', 'offline', 'pexels']).default('off'),
   FRONTAGE_PEXELS_KEY: z.string().default(''),
@@ -135,6 +137,7 @@ export function readConfig(env: NodeJS.ProcessEnv = process.env) {
     storeDir: resolve(e.FRONTAGE_STORE || `${e.FRONTAGE_DATA}/store`),
     files: e.FRONTAGE_FILES === 'on',
     sketches: e.FRONTAGE_SKETCHES === 'on',
+    bookings: e.FRONTAGE_BOOKINGS === 'on',
     photos: e.FRONTAGE_PHOTOS,
     pexels: {
       key: e.FRONTAGE_PEXELS_KEY,

@@ -7,6 +7,8 @@ export type IdPrefix =
   | 'addr'
   | 'areq'
   | 'asset'
+  | 'book'
+  | 'cal'
   | 'cred'
   | 'dep'
   | 'form'
@@ -55,6 +57,11 @@ export function newHostLabel(kind: HostKind): string {
 export function isHostLabel(kind: HostKind, label: string): boolean {
   const prefix = hostPrefixes[kind];
   return label.startsWith(prefix) && /^[0-9a-hjkmnp-tv-z]{26}$/.test(label.slice(prefix.length));
+}
+
+/** What people call a booking by, on the telephone too: 8 characters of base32, 40 bits. Unique within a site. */
+export function newReference(): string {
+  return randomName(8).toUpperCase();
 }
 
 function randomName(length: number): string {

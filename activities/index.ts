@@ -2,6 +2,7 @@
 import type { Deps } from '../deps.ts';
 import type { Sandbox } from '../providers/sandbox/sandbox.ts';
 import { accessRequestActivities } from './access-requests.ts';
+import { bookingActivities } from './bookings.ts';
 import { invitationActivities } from './invitations.ts';
 import { mailActivities } from './mail.ts';
 import { maintainingActivities } from './maintaining.ts';
@@ -14,6 +15,7 @@ export type BuilderDeps = Pick<Deps, 'config' | 'clock' | 'log' | 'em' | 'store'
 export function createPlatformActivities(deps: PlatformDeps) {
   return {
     ...accessRequestActivities(deps),
+    ...bookingActivities(deps),
     ...invitationActivities(deps),
     ...mailActivities(deps),
     ...publishingActivities(deps),

@@ -1,6 +1,7 @@
 /** What the schedules do: rows held against workflows, and what is past its time deleted. */
 import { WorkflowNotFoundError } from '@temporalio/client';
 import { sweepAccessRequests } from '../db/access-requests.ts';
+import { sweepHolds } from '../db/bookings.ts';
 import { settle } from '../db/deployments.ts';
 import { Deployment } from '../db/entities/deployment.ts';
 import { GitCredential } from '../db/entities/git-credential.ts';
@@ -91,7 +92,8 @@ export function reconcilingActivities(deps: PlatformDeps) {
       const signIns = await sweepSignIns(em, now);
       const mails = await sweepMails(em, now);
       const uploads = await sweepUploads(em, now);
-      return sent + ended + requests + tokens + signIns + mails + uploads;
+      const holds = await sweepHolds(em, now);
+      return sent + ended + requests + tokens + signIns + mails + uploads + holds;
     },
 
     /** Deletes what killed processes left in the store, and caches that nobody asked for in a month. Answers how many files went. */

@@ -9,6 +9,9 @@ import type { Api } from './api.ts';
 import { assetRoutes } from './assets/routes.ts';
 import { accessPages, signinPages } from './auth/pages.ts';
 import { authRoutes } from './auth/routes.ts';
+import { bookingPages } from './bookings/pages.ts';
+import { bookableRoutes, bookingRoutes } from './bookings/routes.ts';
+import { offeringRoutes, preflightRoutes, takingRoutes, visitorsOf, visitSite } from './bookings/visitor-routes.ts';
 import { collaboratorRoutes } from './collaborators/routes.ts';
 import { deploymentRoutes } from './deployments/routes.ts';
 import { healthRoutes } from './health/routes.ts';
@@ -62,6 +65,7 @@ export async function buildApp(deps: Deps): Promise<Api> {
     signinPages(scope, deps);
     accessPages(scope, deps);
     addressPages(scope, deps);
+    bookingPages(scope, deps);
 
     await scope.register(async function signedIn(scope: Api) {
       requireSession(scope, deps);
@@ -99,6 +103,27 @@ export async function buildApp(deps: Deps): Promise<Api> {
       uploadPageRoutes(scope, deps);
     });
 
+    await scope.register(async function visitors(scope: Api) {
+      useEntityManager(scope, deps);
+      visitSite(scope, deps);
+      preflightRoutes(scope);
+
+      await scope.register(async function offers(scope: Api) {
+        limitAddresses(scope, deps, 'offers');
+        requireCapabilities(scope, deps);
+        completeRoutes(scope);
+        offeringRoutes(scope, deps);
+      });
+
+      await scope.register(async function bookings(scope: Api) {
+        limitAddresses(scope, deps, 'bookings');
+        requireCapabilities(scope, deps);
+        honourIdempotencyKeys(scope, deps, visitorsOf);
+        completeRoutes(scope);
+        takingRoutes(scope, deps);
+      });
+    });
+
     await scope.register(async function thumbs(scope: Api) {
       limitAddresses(scope, deps, 'thumbs');
       requireCapabilities(scope, deps);
@@ -128,6 +153,8 @@ export async function buildApp(deps: Deps): Promise<Api> {
       redirectRoutes(scope, deps);
       outputRoutes(scope, deps);
       sketchRoutes(scope, deps);
+      bookableRoutes(scope, deps);
+      bookingRoutes(scope, deps);
     });
   });
 

@@ -33,6 +33,7 @@ export function capabilitiesOf(config: Config): Record<Capability, boolean> {
   if (config.photos !== 'off') on.add('photos');
   if (config.mail && config.emailSignIn) on.add('email_signin');
   if (config.sketches) on.add('sketches');
+  if (config.bookings) on.add('bookings');
   return Object.fromEntries(capabilities.map((name) => [name, on.has(name)])) as Record<Capability, boolean>;
 }
 

@@ -15,6 +15,7 @@ import { readAddress } from './addresses.ts';
  */
 const places: Readonly<Record<string, { table: string; id: string }>> = {
   forms: { table: 'form', id: 'id' },
+  bookable: { table: 'bookable', id: 'site_id' },
 };
 
 /** The legal values: the owner's address first, then the collaborators'. */

@@ -59,3 +59,13 @@ export function openSpans(windows: readonly LocalWindow[], stretches: readonly S
   }
   return spans;
 }
+
+/** Whether all of the span lies in the open one. */
+export function holds(open: Span, span: Span): boolean {
+  return open.from <= span.from && span.until <= open.until;
+}
+
+/** The distance to UTC at a moment that the stretches cover. */
+export function offsetIn(stretches: readonly Stretch[], at: number): number {
+  return (stretches.find(({ until }) => at < until) ?? (stretches.at(-1) as Stretch)).offset;
+}

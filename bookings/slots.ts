@@ -5,12 +5,12 @@
  * time that a change of the clock leaves out is no start; one that comes twice is two, told apart by their distance to UTC. Pure.
  */
 import { loadOf, peakOf, type Taken } from './load.ts';
-import { momentsOf, openSpans, type Span, stretchesAround, windowsOf } from './opening.ts';
+import { holds, momentsOf, offsetIn, openSpans, type Span, stretchesAround, windowsOf } from './opening.ts';
 import { type Calendar, dayMs, minuteMs, type Offering } from './timetable.ts';
 import { offsetAt } from './zones.ts';
 
 /** A time that the timetable offers. Moments and distance to UTC in milliseconds. `seatsLeft` may be none, or fewer. */
-export type Offer = { day: number; start: number; end: number; offset: number; seatsLeft: number };
+export type Offer = { day: number; start: number; end: number; offset: number; endOffset: number; seatsLeft: number };
 
 export type Days = { first: number; last: number };
 
@@ -50,14 +50,6 @@ export function dayAt(zone: string, moment: number): number {
   return Math.floor((moment + offsetAt(zone, moment)) / dayMs);
 }
 
-/** Whether the calendar is open all along the span. */
-export function isOpenThrough(calendar: Calendar | Omit<Calendar, 'key' | 'name'>, span: Span): boolean {
-  const first = dayAt(calendar.time_zone, span.from);
-  const last = dayAt(calendar.time_zone, span.until);
-  const stretches = stretchesAround(calendar.time_zone, first, last);
-  return openSpans(windowsOf(calendar, first, last), stretches).some((open) => holds(open, span));
-}
-
 type Start = Omit<Offer, 'seatsLeft'>;
 
 function startsOf(service: Offering, calendar: Omit<Calendar, 'key' | 'name'>, days: Days, now: number): Start[] {
@@ -75,7 +67,10 @@ function startsOf(service: Offering, calendar: Omit<Calendar, 'key' | 'name'>, d
     if (day > lastDay) break;
     for (let local = from; local < until; local += stepMs) {
       for (const start of momentsOf(local, stretches)) {
-        if (start >= earliest) starts.push({ day, start, end: start + durationMs, offset: local - start });
+        if (start >= earliest) {
+          const end = start + durationMs;
+          starts.push({ day, start, end, offset: local - start, endOffset: offsetIn(stretches, end) });
+        }
       }
     }
   }
@@ -86,8 +81,4 @@ function startsOf(service: Offering, calendar: Omit<Calendar, 'key' | 'name'>, d
     const span = open[at];
     return span !== undefined && holds(span, { from: start, until: end });
   });
-}
-
-function holds(open: Span, span: Span): boolean {
-  return open.from <= span.from && span.until <= open.until;
 }

@@ -41,3 +41,8 @@ export function localTime(at: number, offset: number): string {
   const distance = `${offset < 0 ? '-' : '+'}${pad(Math.floor(minutes / 60))}:${pad(minutes % 60)}`;
   return `${new Date(at + offset).toISOString().slice(0, 19)}${distance}`;
 }
+
+/** The moment as the clocks of the zone show it, RFC 3339 with its distance to UTC. */
+export function isoLocal(zone: string, at: number): string {
+  return localTime(at, offsetAt(zone, at));
+}

@@ -87,7 +87,8 @@ export async function settleMail(
 /** Forgets mails that were settled long ago, but for those whose state an invitation still shows. Answers how many. */
 export async function sweepMails(em: EntityManager, now: Date): Promise<number> {
   const gone = await em.execute<unknown[]>(
-    `delete from mail m where settled_at < ? and not exists (select 1 from invitation i where i.mail_id = m.id) returning id`,
+    `delete from mail m where settled_at < ? and not exists (select 1 from invitation i where i.mail_id = m.id)
+       and not exists (select 1 from booking b where b.mail_id = m.id) returning id`,
     [new Date(now.getTime() - keptMs)],
   );
   return gone.length;

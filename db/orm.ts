@@ -4,6 +4,8 @@ import { defineConfig, type EntityManager, MikroORM } from '@mikro-orm/postgresq
 import { AccessRequest } from './entities/access-request.ts';
 import { Account } from './entities/account.ts';
 import { Asset } from './entities/asset.ts';
+import { Bookable, BookingCalendar } from './entities/bookable.ts';
+import { Booking } from './entities/booking.ts';
 import { BrowserSession } from './entities/browser-session.ts';
 import { Collaborator } from './entities/collaborator.ts';
 import { Deployment } from './entities/deployment.ts';
@@ -21,6 +23,7 @@ import { Sketch, SketchHost } from './entities/sketch.ts';
 import { Submission } from './entities/submission.ts';
 import { Token } from './entities/token.ts';
 import { UploadLink } from './entities/upload-link.ts';
+import { Bookings } from './migrations/2026-11-21-bookings.ts';
 import { Capacity } from './migrations/2026-11-21-capacity.ts';
 import { Collaborators } from './migrations/2026-11-21-collaborators.ts';
 import { Forms } from './migrations/2026-11-21-forms.ts';
@@ -63,6 +66,9 @@ export function openOrm(databaseUrl: string, options: { poolMax?: number } = {})
         Photo,
         Form,
         Submission,
+        Bookable,
+        BookingCalendar,
+        Booking,
       ],
       extensions: [Migrator],
       migrations: {
@@ -79,6 +85,7 @@ export function openOrm(databaseUrl: string, options: { poolMax?: number } = {})
           { name: '2026-11-21-tokens-forgotten', class: TokensForgotten },
           { name: '2026-11-21-forms', class: Forms },
           { name: '2026-11-21-inbox', class: Inbox },
+          { name: '2026-11-21-bookings', class: Bookings },
         ],
         snapshot: false,
         transactional: true,

@@ -87,3 +87,14 @@ export const fieldKinds = [
   'hidden',
 ] as const;
 export type FieldKind = (typeof fieldKinds)[number];
+
+export const bookingStatuses = ['held', 'confirmed', 'cancelled', 'expired'] as const;
+export type BookingStatus = (typeof bookingStatuses)[number];
+
+/** What the booking is at this moment: a hold ends to the instant, whether or not somebody has written it down. */
+export function bookingStatusAt(
+  { status, holdExpiresAt }: { status: BookingStatus; holdExpiresAt?: Date | null | undefined },
+  now: Date,
+): BookingStatus {
+  return status === 'held' && holdExpiresAt && holdExpiresAt <= now ? 'expired' : status;
+}

@@ -4,7 +4,10 @@
  */
 import { type Html, html } from '../web/html.ts';
 
-export type WrittenMail = { subject: string; text: string; html: string };
+/** A file that goes with a mail. */
+export type Attachment = { filename: string; contentType: string; content: string };
+
+export type WrittenMail = { subject: string; text: string; html: string; attachments?: readonly Attachment[] };
 
 export type Block =
   | string

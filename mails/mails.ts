@@ -2,6 +2,7 @@
 import { accessRequest } from './access-request.ts';
 import { addressChange } from './address-change.ts';
 import { addressConfirmation } from './address-confirmation.ts';
+import { bookingCancelled, bookingConfirmed, bookingTaken } from './booking.ts';
 import { invitation } from './invitation.ts';
 import type { WrittenMail } from './layout.ts';
 import { signinLink } from './signin-link.ts';
@@ -16,6 +17,9 @@ export const mails = {
   'signin-link': signinLink,
   'address-confirmation': addressConfirmation,
   'address-change': addressChange,
+  'booking-confirmed': bookingConfirmed,
+  'booking-taken': bookingTaken,
+  'booking-cancelled': bookingCancelled,
 } as const;
 
 export type MailKind = keyof typeof mails;

@@ -63,12 +63,13 @@ export function openMailer({ url, from }: { url: string; from: string }): Mailer
   );
   let inHand = 0;
   return {
-    async send({ messageId, ...mail }) {
+    async send({ messageId, attachments = [], ...mail }) {
       if (inHand >= inHandMax) throw new MailNotSent('later', 'too many mails wait for the mail server');
       inHand += 1;
       try {
         await transport.sendMail({
           ...mail,
+          attachments: [...attachments],
           messageId: `<${messageId}>`,
           headers: { 'auto-submitted': 'auto-generated' },
         });

@@ -40,10 +40,11 @@ const resolveFrom = (file: string, name: string) => relative(root, join(root, di
 
 /** For each layer, what it may stand on besides itself. `.` are the files beside package.json. */
 const basics = ['config.ts', 'errors.ts', 'limits.ts', 'ids.ts', 'clock.ts', 'log.ts', 'sealing.ts', 'package.json'];
-const pure = ['workflows/ids.ts', 'db/states.ts'];
+const pure = ['workflows/ids.ts', 'db/states.ts', 'bookings'];
 const layers: Record<string, string[]> = {
   '.': [...basics, 'db', 'providers'],
   db: [...basics, ...pure],
+  bookings: basics,
   sandbox: basics,
   templates: basics,
   providers: [...basics, ...pure, 'sandbox', 'templates'],

@@ -2,6 +2,7 @@
 export const workflowIds = {
   publishSite: (deploymentId: string) => `publish:${deploymentId}`,
   inviteCollaborator: (invitationId: string) => `invitation:${invitationId}`,
+  holdBooking: (bookingId: string) => `booking:${bookingId}`,
   notify: (mailId: string) => `mail:${mailId}`,
   grantAccess: (requestId: string) => `access:${requestId}`,
   schedule: (name: string) => `schedule:${name}`,

@@ -4,7 +4,7 @@ import type { Deps } from '../../deps.ts';
 import { AppError, errors } from '../../errors.ts';
 import { newId, newSecret } from '../../ids.ts';
 import type { Api } from '../api.ts';
-import { type Attempt, begin, free, keep, renew, renewalMs } from '../idempotency.ts';
+import { type Attempt, begin, free, keep, type Repeatable, renew, renewalMs } from '../idempotency.ts';
 import { bearerSecret } from './bearer.ts';
 
 declare module 'fastify' {
@@ -28,13 +28,26 @@ export function makeOnce(app: Api): void {
   });
 }
 
-/** After the token and the body are known to be good, so that a call which is refused for them leaves its key free. */
-export function honourIdempotencyKeys(scope: Api, deps: Deps): void {
+/** Within whom a key is one: the account, and its token, which seals what is shown once. */
+const callers = (request: FastifyRequest) => ({
+  accountId: request.actor.accountId,
+  bearer: bearerSecret(request) ?? '',
+});
+
+/**
+ * After the token and the body are known to be good, so that a call which is refused for them leaves its key free. Where there is no token,
+ * `whose` says within whom a key is one.
+ */
+export function honourIdempotencyKeys(
+  scope: Api,
+  deps: Deps,
+  whose: (request: FastifyRequest) => Pick<Repeatable, 'accountId' | 'bearer'> = callers,
+): void {
   scope.addHook('preHandler', async (request, reply) => {
     const key = readKey(request);
     if (key === undefined) return;
     const { showsSecret = false } = request.routeOptions.config;
-    request.attempt = await begin(deps, repeatable(request, key), { showsSecret });
+    request.attempt = await begin(deps, { ...whose(request), ...repeatable(request, key) }, { showsSecret });
     const answer = await earlierAnswer(request, request.attempt);
     if (answer !== undefined) return reply.send(answer);
     request.renewal = keepRenewing(deps, request, request.attempt);
@@ -67,12 +80,10 @@ function readKey(request: FastifyRequest): string | undefined {
 
 function repeatable(request: FastifyRequest, key: string) {
   return {
-    accountId: request.actor.accountId,
     method: request.method,
     path: request.url,
     key,
     body: request.body,
-    bearer: bearerSecret(request) ?? '',
   };
 }
 

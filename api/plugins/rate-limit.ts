@@ -18,6 +18,8 @@ export const perMinute = {
   git: 300,
   uploads: 300,
   thumbs: 300,
+  offers: 300,
+  bookings: 60,
 } as const;
 const windowMs = 60_000;
 

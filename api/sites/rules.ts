@@ -1,5 +1,6 @@
 /** What may be done with a site itself. */
 import { LockMode, UniqueConstraintViolationException } from '@mikro-orm/core';
+import { endHolds } from '../../db/bookings.ts';
 import { Account } from '../../db/entities/account.ts';
 import { Deployment } from '../../db/entities/deployment.ts';
 import { Site } from '../../db/entities/site.ts';
@@ -75,6 +76,7 @@ export async function archiveSite(em: EntityManager, { clock }: Deps, actor: Act
     if (site.status === 'archived') return site;
     site.status = 'archived';
     site.archivedAt = clock.now();
+    await endHolds(tx, clock, site.id);
     const unfinished = await tx.find(Deployment, { site, status: { $in: [...unfinishedStatuses] } });
     for (const deployment of unfinished) {
       deployment.status = 'cancelled';

@@ -1,0 +1,66 @@
+/** Bookings read, and cancelled: by the site's people, or by the visitor with the link of the mail. */
+import { tellOfCancelling } from '../../db/booking-mails.ts';
+import { lockCalendars, tellHold } from '../../db/bookings.ts';
+import { Booking } from '../../db/entities/booking.ts';
+import { Site } from '../../db/entities/site.ts';
+import type { EntityManager } from '../../db/orm.ts';
+import { bookingStatusAt } from '../../db/states.ts';
+import type { Deps } from '../../deps.ts';
+import { type AppError, errors } from '../../errors.ts';
+import { isId } from '../../ids.ts';
+import { type Actor, loadSite } from '../access.ts';
+import { hashSecret } from '../secrets.ts';
+import { type ShownBooking, shown } from './schemas.ts';
+
+/** The booking, if the caller may act on its site. Throws `not_found`. */
+export async function loadBooking(em: EntityManager, actor: Actor, id: string): Promise<ShownBooking> {
+  const booking = isId('book', id) ? await em.findOne(Booking, { id }, shown) : null;
+  if (!booking) throw noSuchBooking();
+  await loadSite(em, actor, booking.site.id).catch(() => {
+    throw noSuchBooking();
+  });
+  return booking;
+}
+
+/** The booking whose mail had this link. Throws `not_found`. */
+export async function bookingOfLink(em: EntityManager, site: Site, cancelSecret: string): Promise<ShownBooking> {
+  const booking = await em.findOne(Booking, { site, cancelHash: hashSecret(cancelSecret) }, shown);
+  if (booking) return booking;
+  throw errors.not_found('This link belongs to no booking. Open it as it stands in the mail.');
+}
+
+/** Ends the booking and frees its seats. Throws `not_cancellable`. */
+export async function cancelBooking(
+  em: EntityManager,
+  deps: Deps,
+  found: Pick<Booking, 'id' | 'calendar'>,
+  by: 'visitor' | 'site',
+): Promise<ShownBooking> {
+  return await em.transactional(async (tx) => {
+    await lockCalendars(tx, [found.calendar.id]);
+    const booking = await tx.findOneOrFail(Booking, { id: found.id }, { ...shown, refresh: true });
+    const status = bookingStatusAt(booking, deps.clock.now());
+    if (status === 'cancelled' || status === 'expired') throw notLive(status);
+    const site = await tx.findOneOrFail(Site, booking.site.id);
+    if (status === 'held') tellHold(tx, deps.clock, booking.id);
+    booking.status = 'cancelled';
+    booking.cancelledAt = deps.clock.now();
+    booking.visitorSealed = null;
+    await tellOfCancelling(tx, deps, { booking, site, by });
+    return booking;
+  });
+}
+
+function notLive(status: 'cancelled' | 'expired'): AppError {
+  return errors.not_cancellable(
+    status === 'cancelled'
+      ? 'This booking was cancelled already.'
+      : 'The time to pay for this booking is over, so it does not stand.',
+  );
+}
+
+function noSuchBooking(): AppError {
+  return errors.not_found('There is no booking of that id that this token may see.', {
+    nextAction: 'Read GET /v1/sites/{id}/bookings for the bookings of a site.',
+  });
+}

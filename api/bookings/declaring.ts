@@ -1,0 +1,146 @@
+/** The timetable of a site: declared whole, read back, ended. */
+import { faultOf, type Timetable } from '../../bookings/faults.ts';
+import { type Stands, withoutGround } from '../../bookings/standing.ts';
+import { liveBookings, lockCalendars } from '../../db/bookings.ts';
+import { Bookable, BookingCalendar } from '../../db/entities/bookable.ts';
+import { Booking } from '../../db/entities/booking.ts';
+import type { Site } from '../../db/entities/site.ts';
+import type { EntityManager } from '../../db/orm.ts';
+import { lockSite } from '../../db/sites.ts';
+import type { Deps } from '../../deps.ts';
+import { errors } from '../../errors.ts';
+import { newId } from '../../ids.ts';
+import { type Actor, loadSite, requireActive } from '../access.ts';
+import { readNotifyTo } from '../notify-to.ts';
+import { type BookableInput, timetableOf } from './schemas.ts';
+
+export type Declared = { site: Site; bookable: Bookable; calendars: BookingCalendar[] };
+
+/**
+ * Puts the timetable in the place of the one before. Bookings stay as they are, whatever becomes of their calendar. Throws
+ * `invalid_timetable`, `confirm_required` where live bookings would lose what they stand on, and as `readNotifyTo`.
+ */
+export async function declareBookable(
+  em: EntityManager,
+  { clock }: Deps,
+  actor: Actor,
+  siteId: string,
+  input: BookableInput,
+): Promise<Declared> {
+  const timetable = timetableOf(input);
+  return await em.transactional(async (tx) => {
+    requireActive(await loadSite(tx, actor, siteId));
+    const fault = faultOf(timetable);
+    if (fault) throw errors.invalid_timetable(`The timetable cannot be used: ${fault.where}: ${fault.what}.`);
+    const site = await lockSite(tx, siteId);
+    requireActive(site);
+    const known = await tx.find(BookingCalendar, { site });
+    await lockCalendars(
+      tx,
+      known.map(({ id }) => id),
+    );
+    const before = await tx.findOne(Bookable, { site });
+    if (before && !input.confirm) await requireNoLoss(tx, clock.now(), { site, before, known, timetable });
+    const notifyTo = input.notify_to;
+    const notify = notifyTo === undefined ? undefined : await readNotifyTo(tx, site, notifyTo);
+    const now = clock.now();
+    const bookable = before ?? tx.create(Bookable, { site, services: [], declaredAt: now });
+    bookable.services = timetable.services;
+    if (notify !== undefined) bookable.notifyCollaboratorId = notify;
+    bookable.declaredAt = now;
+    bookable.endedAt = null;
+    return { site, bookable, calendars: keepCalendars(tx, { site, known, timetable, now }) };
+  });
+}
+
+/** What the site takes bookings for. Throws `not_found` where it takes none. */
+export async function readBookable(em: EntityManager, actor: Actor, siteId: string): Promise<Declared> {
+  const site = await loadSite(em, actor, siteId);
+  const declared = await declaredOf(em, site);
+  if (declared) return declared;
+  throw errors.not_found('This site takes no bookings.', {
+    nextAction: `Declare what it takes them for with POST /v1/sites/${site.id}/bookable.`,
+  });
+}
+
+/** Null where the site takes no bookings. */
+export async function declaredOf(em: EntityManager, site: Site): Promise<Declared | null> {
+  const bookable = await em.findOne(Bookable, { site, endedAt: null });
+  if (!bookable) return null;
+  const calendars = await em.find(BookingCalendar, { site, archivedAt: null }, { orderBy: { position: 'asc' } });
+  return { site, bookable, calendars };
+}
+
+/** Stops taking bookings. Those that were taken stand, and so do the calendars, archived. Throws `confirm_required`. */
+export async function endBookable(
+  em: EntityManager,
+  { clock }: Deps,
+  actor: Actor,
+  siteId: string,
+  { confirmed }: { confirmed: boolean },
+): Promise<Declared> {
+  return await em.transactional(async (tx) => {
+    requireActive(await loadSite(tx, actor, siteId));
+    await lockSite(tx, siteId);
+    const declared = await readBookable(tx, actor, siteId);
+    await lockCalendars(
+      tx,
+      declared.calendars.map(({ id }) => id),
+    );
+    const live = await tx.count(Booking, { site: siteId, ...liveBookings(clock.now()) });
+    if (!confirmed) {
+      throw errors.confirm_required(
+        `The site would take no bookings any more: ${declared.calendars.length} calendars would be archived. ${live} live bookings would stand as they are.`,
+        { nextAction: `Ask the owner, then call DELETE /v1/sites/${siteId}/bookable?confirm=true.` },
+      );
+    }
+    declared.bookable.endedAt = clock.now();
+    for (const calendar of declared.calendars) calendar.archivedAt = clock.now();
+    return declared;
+  });
+}
+
+function keepCalendars(
+  tx: EntityManager,
+  { site, known, timetable, now }: { site: Site; known: BookingCalendar[]; timetable: Timetable; now: Date },
+): BookingCalendar[] {
+  const kept = timetable.calendars.map((input, position) => {
+    const { key, name, capacity, hours, exceptions } = input;
+    const values = { name, capacity, hours, exceptions, position, timeZone: input.time_zone, archivedAt: null };
+    const calendar = known.find((one) => one.key === key);
+    return calendar
+      ? tx.assign(calendar, values)
+      : tx.create(BookingCalendar, { ...values, id: newId('cal'), site, key, createdAt: now });
+  });
+  for (const calendar of known) if (!kept.includes(calendar)) calendar.archivedAt ??= now;
+  return kept;
+}
+
+type Change = { site: Site; before: Bookable; known: BookingCalendar[]; timetable: Timetable };
+
+/** Only what a booking has now can be taken from it: one that stands on nothing since an earlier, confirmed change asks no more. */
+async function requireNoLoss(tx: EntityManager, now: Date, { site, before, known, timetable }: Change): Promise<void> {
+  const live = await tx.find(Booking, { site, ...liveBookings(now) });
+  const stand = live.map((booking): Stands => {
+    const { id, serviceKey: service, seats } = booking;
+    const calendar = known.find((one) => one.id === booking.calendar.id)?.key ?? '';
+    const booked = { from: booking.startsAt.getTime(), until: booking.endsAt.getTime() };
+    const taken = { from: booking.busyFrom.getTime(), until: booking.busyUntil.getTime(), seats };
+    return { id, calendar, service, booked, ...taken };
+  });
+  const active = known.filter(({ archivedAt }) => !archivedAt);
+  const groundless = withoutGround({ calendars: active.map(calendarOf), services: before.services }, stand);
+  const losing = [...withoutGround(timetable, stand)].filter(([id]) => !groundless.has(id));
+  if (losing.length === 0) return;
+  const reasons = Map.groupBy(losing, ([, reason]) => reason);
+  const counts = [...reasons].map(([reason, all]) => `${all.length}: ${reason}`).slice(0, 5);
+  throw errors.confirm_required(
+    `${losing.length} live bookings would stand on what this timetable no longer has (${counts.join('; ')}). They would not be cancelled.`,
+    { nextAction: 'Ask the owner, then send it again with "confirm": true, and cancel what cannot be kept.' },
+  );
+}
+
+/** A calendar as timetables write it. */
+export function calendarOf({ key, name, capacity, timeZone, hours, exceptions }: BookingCalendar) {
+  return { key, name, capacity, time_zone: timeZone, hours, exceptions };
+}

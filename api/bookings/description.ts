@@ -1,0 +1,42 @@
+/** What a site takes bookings for and how to book it, so that a visitor's own agent can do it without reading anything else. */
+import { type Config, siteAddress } from '../../config.ts';
+import type { Declared } from './declaring.ts';
+
+export function describeBookable(config: Config, { site, bookable, calendars }: Declared, takesMoney: boolean) {
+  return {
+    site: { title: site.title, address: siteAddress(config, site.name) },
+    services: bookable.services.map((service) => ({ ...service, open: service.price === null || takesMoney })),
+    calendars: calendars.map(({ key, name, timeZone }) => ({ key, name, time_zone: timeZone })),
+    how_to_book: steps(`${config.baseUrl}/b/${site.publicId}`),
+  };
+}
+
+function steps(url: string) {
+  return [
+    {
+      step: 'Find the days that have room, at most 93 in one call.',
+      method: 'GET',
+      url: `${url}/days?service={service}&calendar={calendar}&from={date}&to={date}`,
+    },
+    {
+      step: 'Find the times of one day that have room.',
+      method: 'GET',
+      url: `${url}/slots?service={service}&calendar={calendar}&date={date}`,
+    },
+    {
+      step:
+        'Ask the person you act for, then book. Send an Idempotency-Key of your own making, so that you can send it again. The address ' +
+        'gets a mail with a file for their calendar and a link to cancel.',
+      method: 'POST',
+      url,
+      body: {
+        service: '{service}',
+        calendar: '{calendar}',
+        start: '{start of a slot, as it was given}',
+        seats: 1,
+        visitor: { name: '{name}', email: '{address}' },
+        intake: { '{name of an intake field}': '{answer}' },
+      },
+    },
+  ];
+}

@@ -1,0 +1,112 @@
+/** What a visitor can book: the services of a site, days that have room, and times that have. */
+import { dateOf, dayOf } from '../../bookings/dates.ts';
+import { dayAt, offersOf, spanAround } from '../../bookings/slots.ts';
+import type { Service } from '../../bookings/timetable.ts';
+import { localTime } from '../../bookings/zones.ts';
+import { takenIn } from '../../db/bookings.ts';
+import type { BookingCalendar } from '../../db/entities/bookable.ts';
+import type { FormField } from '../../db/entities/form.ts';
+import { Site } from '../../db/entities/site.ts';
+import type { EntityManager } from '../../db/orm.ts';
+import { type AppError, errors } from '../../errors.ts';
+import { calendarOf, type Declared, declaredOf } from './declaring.ts';
+
+export const daysMax = 93;
+
+/** The site behind a public id, whatever its state. Throws `not_found`. */
+export async function siteOf(em: EntityManager, publicId: string): Promise<Site> {
+  const site = await em.findOne(Site, { publicId });
+  if (site) return site;
+  throw errors.not_found('There is no website of that public id.');
+}
+
+/** What the site takes bookings for. Throws `bookings_unavailable`. */
+export async function openTimetable(em: EntityManager, site: Site): Promise<Declared> {
+  const declared = site.status === 'active' ? await declaredOf(em, site) : null;
+  if (declared) return declared;
+  throw noBookings();
+}
+
+export function noBookings(): AppError {
+  return errors.bookings_unavailable('This website takes no bookings.', {
+    nextAction: 'Stop, and hide the booking form.',
+  });
+}
+
+export type Choice = { service: Service<FormField>; calendar: BookingCalendar };
+
+/** The service and the calendar of these keys; the only calendar needs no key. Throws `invalid_service`, `invalid_calendar`. */
+export function choose(
+  { bookable, calendars }: Declared,
+  keys: { service: string; calendar?: string | undefined },
+): Choice {
+  const service = bookable.services.find(({ key }) => key === keys.service);
+  if (!service) {
+    const names = bookable.services.map(({ key }) => key).join(', ');
+    throw errors.invalid_service('The website offers no service of that key.', {
+      nextAction: `Name one of: ${names}.`,
+    });
+  }
+  const wanted = keys.calendar ?? (service.calendar_keys.length === 1 ? service.calendar_keys[0] : undefined);
+  const calendar = calendars.find(({ key }) => key === wanted && service.calendar_keys.includes(key));
+  if (!calendar) {
+    const names = service.calendar_keys.join(', ');
+    throw errors.invalid_calendar('The service cannot be booked in a calendar of that key.', {
+      nextAction: `Name one of: ${names}.`,
+    });
+  }
+  return { service, calendar };
+}
+
+type Reading = { em: EntityManager; now: Date };
+
+/** Days with room from one date to another, both included; by default a month from today in the calendar's zone. */
+export async function openDays(
+  { em, now }: Reading,
+  { service, calendar }: Choice,
+  range: { from?: string | undefined; to?: string | undefined },
+): Promise<{ date: string; open_slots: number }[]> {
+  const first = range.from === undefined ? dayAt(calendar.timeZone, now.getTime()) : dayIn('from', range.from);
+  const last = range.to === undefined ? first + 30 : dayIn('to', range.to);
+  if (last < first || last - first >= daysMax) {
+    throw errors.invalid_input(`The range has to be 1 to ${daysMax} days, with "to" not before "from".`);
+  }
+  const offers = await offersIn({ em, now }, { service, calendar }, { first, last });
+  const counts = new Map<number, number>();
+  for (const { day, seatsLeft } of offers) if (seatsLeft > 0) counts.set(day, (counts.get(day) ?? 0) + 1);
+  return [...counts].map(([day, count]) => ({ date: dateOf(day), open_slots: count }));
+}
+
+/** Times of a date that have room. */
+export async function openSlots(
+  reading: Reading,
+  choice: Choice,
+  date: string,
+): Promise<{ time_zone: string; slots: { start: string; end: string; seats_left: number }[] }> {
+  const day = dayIn('date', date);
+  const offers = await offersIn(reading, choice, { first: day, last: day });
+  const time_zone = choice.calendar.timeZone;
+  return {
+    time_zone,
+    slots: offers
+      .filter(({ seatsLeft }) => seatsLeft > 0)
+      .map(({ start, end, endOffset, offset, seatsLeft }) => ({
+        start: localTime(start, offset),
+        end: localTime(end, endOffset),
+        seats_left: seatsLeft,
+      })),
+  };
+}
+
+/** All that the timetable offers on the days, with the seats that are left: what lists and `takeBooking` judge by. */
+export async function offersIn({ em, now }: Reading, choice: Choice, days: { first: number; last: number }) {
+  const { service, calendar } = choice;
+  const taken = await takenIn(em, now, calendar.id, spanAround(days));
+  return offersOf(service, calendarOf(calendar), days, { now: now.getTime(), taken });
+}
+
+function dayIn(name: string, text: string): number {
+  const day = dayOf(text);
+  if (day !== undefined) return day;
+  throw errors.invalid_input(`The query parameter ${name} has to be a date, as in 2026-12-31.`);
+}

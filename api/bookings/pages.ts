@@ -1,0 +1,74 @@
+/** The link in a visitor's mail. Opening it shows the booking; only the button cancels, so a mail scanner that follows links does nothing. */
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { siteAddress, siteHostname } from '../../config.ts';
+import type { Site } from '../../db/entities/site.ts';
+import { bookingStatusAt } from '../../db/states.ts';
+import type { Deps } from '../../deps.ts';
+import { type BookingShown, bookingOverPage, cancelPage } from '../../web/booking.ts';
+import type { Api } from '../api.ts';
+import { formsFor, pageOptions, sendPage } from '../plugins/browser.ts';
+import { bookingOfLink, cancelBooking } from './cancelling.ts';
+import { siteOf } from './offering.ts';
+import type { ShownBooking } from './schemas.ts';
+
+type Linked = { Params: { public_id: string; secret: string } };
+
+export function bookingPages(app: Api, deps: Deps): void {
+  app.get<Linked>(
+    '/b/:public_id/cancel/:secret',
+    pageOptions('booking.show_to_visitor', 'bookings'),
+    (request, reply) => show(request, reply, deps),
+  );
+
+  app.post<Linked>(
+    '/b/:public_id/cancel/:secret',
+    pageOptions('booking.cancel_by_visitor', 'bookings'),
+    async (request, reply) => {
+      const { site, booking } = await load(request);
+      if (standing(booking, deps) !== undefined) return show(request, reply, deps);
+      await cancelBooking(request.em, deps, booking, 'visitor');
+      const title = 'The booking is cancelled';
+      const text = 'The time is free for somebody else. The website is told of it.';
+      return sendPage(reply, bookingOverPage({ ...shownOf(booking, site, deps), title, text }));
+    },
+  );
+}
+
+async function load({ em, params }: FastifyRequest<Linked>): Promise<{ site: Site; booking: ShownBooking }> {
+  const site = await siteOf(em, params.public_id);
+  return { site, booking: await bookingOfLink(em, site, params.secret) };
+}
+
+async function show(request: FastifyRequest<Linked>, reply: FastifyReply, deps: Deps) {
+  const { site, booking } = await load(request);
+  const facts = shownOf(booking, site, deps);
+  const over = standing(booking, deps);
+  if (over) return sendPage(reply, bookingOverPage({ ...facts, ...over }), 410);
+  return sendPage(reply, cancelPage({ ...facts, form: formsFor(request, reply, deps) }));
+}
+
+/** What there is to say of a booking that cannot be cancelled; undefined for one that can. */
+function standing(booking: ShownBooking, { clock }: Deps): { title: string; text: string } | undefined {
+  const now = clock.now();
+  const status = bookingStatusAt(booking, now);
+  if (status === 'cancelled') return { title: 'This booking is cancelled', text: 'It does not stand any more.' };
+  if (status === 'expired')
+    return { title: 'This booking is over', text: 'It was not paid for in time, so it does not stand.' };
+  if (booking.endsAt <= now) return { title: 'This booking is over', text: 'Its time has passed.' };
+  return undefined;
+}
+
+function shownOf(booking: ShownBooking, site: Site, { config }: Deps): BookingShown {
+  const { startsAt, endsAt, seats, reference, serviceName, calendar } = booking;
+  return {
+    service: serviceName,
+    calendar: calendar.name,
+    timeZone: calendar.timeZone,
+    startsAt,
+    endsAt,
+    seats,
+    reference,
+    hostname: siteHostname(config, site.name),
+    address: siteAddress(config, site.name),
+  };
+}

@@ -1,0 +1,170 @@
+import type { FastifyRequest } from 'fastify';
+import { z } from 'zod';
+import { bookingsThatAre, liveBookings } from '../../db/bookings.ts';
+import { Booking } from '../../db/entities/booking.ts';
+import type { EntityManager } from '../../db/orm.ts';
+import type { Deps } from '../../deps.ts';
+import { loadSite } from '../access.ts';
+import type { Api } from '../api.ts';
+import { notifyAddress, notifyOptions } from '../notify-to.ts';
+import { byId, listOf, newestFirst, page } from '../pages.ts';
+import { idParams } from '../schemas.ts';
+import { cancelBooking, loadBooking } from './cancelling.ts';
+import { calendarOf, type Declared, declareBookable, endBookable, readBookable } from './declaring.ts';
+import { bookableInput, bookableSchema, bookingSchema, bookingsQuery, bookingView, shown } from './schemas.ts';
+
+/** What a site takes bookings for, for its people. */
+export function bookableRoutes(app: Api, deps: Deps): void {
+  const capability = 'bookings' as const;
+  const view = (em: EntityManager, declared: Declared) => bookableView(em, deps, declared);
+
+  app.post(
+    '/v1/sites/:id/bookable',
+    {
+      config: {
+        operation: 'bookable.declare',
+        capability,
+        invalid: { calendars: 'invalid_timetable', services: 'invalid_timetable', notify_to: 'invalid_notify_to' },
+        replay: async ({ em, actor }: FastifyRequest, siteId) => view(em, await readBookable(em, actor, siteId)),
+      },
+      schema: {
+        summary: 'Declare what the site takes bookings for',
+        description:
+          'The whole timetable: it takes the place of the one before. A calendar that it no longer has is archived with its bookings. ' +
+          'Hours are local wall times of the calendar’s zone; an hour that a change of the clock leaves out is not offered, and one that ' +
+          'comes twice is offered twice.',
+        params: idParams,
+        body: bookableInput,
+        response: { 200: bookableSchema },
+      },
+    },
+    async (request) => {
+      const { em, actor, params, body } = request;
+      const declared = await declareBookable(em, deps, actor, params.id, body);
+      request.answeredId = declared.site.id;
+      return await view(em, declared);
+    },
+  );
+
+  app.get(
+    '/v1/sites/:id/bookable',
+    {
+      config: { operation: 'bookable.read', capability },
+      schema: { summary: 'Read the timetable', params: idParams, response: { 200: bookableSchema } },
+    },
+    async ({ em, actor, params }) => view(em, await readBookable(em, actor, params.id)),
+  );
+
+  app.delete(
+    '/v1/sites/:id/bookable',
+    {
+      config: { operation: 'bookable.end', capability },
+      schema: {
+        summary: 'Stop taking bookings',
+        description: 'Calendars are archived. Bookings that were taken stand until they are cancelled.',
+        params: idParams,
+        querystring: z.strictObject({ confirm: z.enum(['true', 'false']).default('false') }),
+        response: { 200: bookableSchema },
+      },
+    },
+    async ({ em, actor, params, query }) =>
+      view(em, await endBookable(em, deps, actor, params.id, { confirmed: query.confirm === 'true' })),
+  );
+}
+
+/** Bookings, for the site's people. */
+export function bookingRoutes(app: Api, deps: Deps): void {
+  const { config, clock } = deps;
+  const capability = 'bookings' as const;
+
+  app.get(
+    '/v1/sites/:id/bookings',
+    {
+      config: { operation: 'booking.list', capability },
+      schema: {
+        summary: 'List the bookings of a site',
+        description: 'The youngest first, of all calendars, archived ones too.',
+        params: idParams,
+        querystring: bookingsQuery,
+        response: { 200: listOf(bookingSchema) },
+      },
+    },
+    async ({ em, actor, params, query }) => {
+      const site = await loadSite(em, actor, params.id);
+      const { status, since } = query;
+      const now = clock.now();
+      const { rows, next_cursor } = await page(
+        config.secret,
+        ['bookings', site.id, status ?? '', since ?? ''],
+        query,
+        newestFirst(em, Booking, {
+          $and: [
+            { site: site.id },
+            ...(status === undefined ? [] : [bookingsThatAre(status, now)]),
+            ...(since === undefined ? [] : [{ createdAt: { $gte: new Date(since) } }]),
+          ],
+        }),
+        byId,
+      );
+      const whole = await em.populate(rows, shown.populate);
+      return { items: whole.map((booking) => bookingView(booking, now)), next_cursor };
+    },
+  );
+
+  app.get(
+    '/v1/bookings/:id',
+    {
+      config: { operation: 'booking.read', capability },
+      schema: { summary: 'Read a booking', params: idParams, response: { 200: bookingSchema } },
+    },
+    async ({ em, actor, params }) => bookingView(await loadBooking(em, actor, params.id), clock.now()),
+  );
+
+  app.post(
+    '/v1/bookings/:id/cancel',
+    {
+      config: {
+        operation: 'booking.cancel',
+        capability,
+        replay: async ({ em, actor }: FastifyRequest, id) => bookingView(await loadBooking(em, actor, id), clock.now()),
+      },
+      schema: {
+        summary: 'Cancel a booking',
+        description:
+          'Frees its seats. The platform no longer knows the visitor’s address once the confirmation has left: tell them with an answer ' +
+          'to the mail that told of the booking, which goes to the visitor.',
+        params: idParams,
+        response: { 200: bookingSchema },
+      },
+    },
+    async ({ em, actor, params }) => {
+      const booking = await loadBooking(em, actor, params.id);
+      return bookingView(await cancelBooking(em, deps, booking, 'site'), clock.now());
+    },
+  );
+}
+
+async function bookableView(em: EntityManager, { config, clock }: Deps, { site, bookable, calendars }: Declared) {
+  const priced = bookable.services.filter(({ price }) => price).map(({ key }) => key);
+  const nextAction =
+    priced.length === 0 || bookable.endedAt
+      ? {}
+      : {
+          next_action: `The site takes no money yet, so ${priced.join(', ')} cannot be booked: give the site a payout account.`,
+        };
+  return {
+    site_id: site.id,
+    status: bookable.endedAt ? ('ended' as const) : ('open' as const),
+    public_id: site.publicId,
+    url: `${config.baseUrl}/b/${site.publicId}`,
+    calendars: calendars.map(calendarOf),
+    services: bookable.services,
+    notify_to: await notifyAddress(em, site, bookable.notifyCollaboratorId),
+    notify_options: await notifyOptions(em, site),
+    mail: config.mail ? ('sent' as const) : ('not_configured' as const),
+    live_bookings: await em.count(Booking, { site, ...liveBookings(clock.now()) }),
+    declared_at: bookable.declaredAt,
+    ended_at: bookable.endedAt ?? null,
+    ...nextAction,
+  };
+}

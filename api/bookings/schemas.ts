@@ -1,0 +1,177 @@
+import type { Loaded } from '@mikro-orm/core';
+import { z } from 'zod';
+import type { Timetable } from '../../bookings/faults.ts';
+import { weekdays } from '../../bookings/timetable.ts';
+import { isoLocal } from '../../bookings/zones.ts';
+import type { Booking } from '../../db/entities/booking.ts';
+import type { FormField } from '../../db/entities/form.ts';
+import { bookingStatusAt, bookingStatuses } from '../../db/states.ts';
+import { fieldAnswer, fieldList } from '../forms/fields.ts';
+import { pageQuery } from '../pages.ts';
+import { moment, plainName } from '../schemas.ts';
+
+const key = z
+  .string()
+  .regex(/^[a-z0-9][a-z0-9_-]{0,39}$/, 'a key takes lower-case letters, digits, - and _, at most 40')
+  .describe('What calls and bookings name it by; it stays the same when the name changes.');
+const minutes = (min: number, max: number) => z.int().min(min).max(max);
+const time = z.string().describe('Local wall time, HH:MM; `to` may be 24:00.');
+const window = z.strictObject({ from: time, to: time });
+
+const calendarSchema = z
+  .strictObject({
+    key,
+    name: plainName(120),
+    capacity: z.int().min(1).max(10_000).describe('Seats that can be taken at the same moment.'),
+    time_zone: z.string().max(64).describe('A name of the tz database, as Europe/Berlin.'),
+    hours: z.array(window.extend({ days: z.array(z.enum(weekdays)).min(1).max(7) })).max(100),
+    exceptions: z
+      .array(z.strictObject({ date: z.string(), hours: z.array(window).max(20) }))
+      .max(1000)
+      .default([])
+      .describe('What holds on a date in place of the weekly hours; closed with none.'),
+  })
+  .meta({ id: 'Calendar' });
+
+const price = z.strictObject({
+  amount: z.int().min(1).max(100_000_000).describe('In the minor unit of the currency.'),
+  currency: z.string().describe('ISO 4217, as EUR.'),
+});
+
+const serviceSchema = z
+  .strictObject({
+    key,
+    name: plainName(120),
+    duration_minutes: minutes(5, 1440),
+    calendar_keys: z.array(z.string()).min(1).max(50).describe('The calendars it can be booked in.'),
+    step_minutes: minutes(5, 1440).optional().describe('From one start to the next; by default the duration.'),
+    buffer_before_minutes: minutes(0, 1440).default(0).describe('The calendar is kept free as long before.'),
+    buffer_after_minutes: minutes(0, 1440).default(0),
+    lead_minutes: minutes(0, 525_600).default(0).describe('How long before its start it has to be booked.'),
+    horizon_days: z.int().min(1).max(730).default(60).describe('How many days ahead it can be booked.'),
+    seats_max: z.int().min(1).max(10_000).default(1).describe('Seats that one booking may take.'),
+    price: price.nullable().optional().describe('What a booking costs, whatever its seats.'),
+    hold_minutes: minutes(5, 1440).default(30).describe('How long seats are held for who has yet to pay.'),
+    intake: fieldList(0).default([]).describe('What visitors are asked beside name and address.'),
+  })
+  .meta({ id: 'Service' });
+
+export const bookableInput = z.strictObject({
+  calendars: z.array(calendarSchema).min(1).max(50),
+  services: z.array(serviceSchema).min(1).max(100),
+  notify_to: z.string().optional().describe('Who is told of bookings; by default the owner.'),
+  confirm: z.boolean().default(false).describe('Whether to go on though live bookings stand on what is dropped.'),
+});
+export type BookableInput = z.output<typeof bookableInput>;
+
+/** The timetable as it is kept, every default filled in. */
+export function timetableOf({
+  calendars,
+  services,
+}: Pick<BookableInput, 'calendars' | 'services'>): Timetable<FormField> {
+  return {
+    calendars,
+    services: services.map((service) => ({
+      ...service,
+      step_minutes: service.step_minutes ?? service.duration_minutes,
+      price: service.price ?? null,
+    })),
+  };
+}
+
+const calendarAnswer = z.object({
+  key: z.string(),
+  name: z.string(),
+  capacity: z.number().int(),
+  time_zone: z.string(),
+  hours: z.array(z.object({ days: z.array(z.enum(weekdays)), from: z.string(), to: z.string() })),
+  exceptions: z.array(z.object({ date: z.string(), hours: z.array(z.object({ from: z.string(), to: z.string() })) })),
+});
+const priceAnswer = z.object({ amount: z.number().int(), currency: z.string() }).nullable();
+const serviceAnswer = z.object({
+  key: z.string(),
+  name: z.string(),
+  duration_minutes: z.number().int(),
+  calendar_keys: z.array(z.string()),
+  step_minutes: z.number().int(),
+  buffer_before_minutes: z.number().int(),
+  buffer_after_minutes: z.number().int(),
+  lead_minutes: z.number().int(),
+  horizon_days: z.number().int(),
+  seats_max: z.number().int(),
+  price: priceAnswer,
+  hold_minutes: z.number().int(),
+  intake: z.array(fieldAnswer),
+});
+
+export const bookableSchema = z
+  .object({
+    site_id: z.string(),
+    status: z.enum(['open', 'ended']),
+    public_id: z.string(),
+    url: z.string().describe('Where visitors, and their agents, read what can be booked and book it.'),
+    calendars: z.array(calendarAnswer),
+    services: z.array(serviceAnswer),
+    notify_to: z.string(),
+    notify_options: z.array(z.string()).describe('The legal values of notify_to.'),
+    mail: z.enum(['sent', 'not_configured']).describe('Whether bookings are told by mail.'),
+    live_bookings: z.number().int().describe('Bookings that stand and are not over.'),
+    declared_at: moment,
+    ended_at: moment.nullable(),
+    next_action: z.string().optional(),
+  })
+  .meta({ id: 'Bookable' });
+
+export const bookingSchema = z
+  .object({
+    id: z.string(),
+    reference: z.string().describe('What visitor and owner call it by.'),
+    status: z.enum(bookingStatuses),
+    service: z.string().describe('Its key.'),
+    calendar: z.string().describe('Its key.'),
+    start: z.string().describe('With the distance to UTC that the calendar’s clocks have then.'),
+    end: z.string(),
+    seats: z.number().int(),
+    visitor: z.object({ name: z.string() }).describe('The address is kept as a hash alone.'),
+    intake: z.record(z.string(), z.union([z.string(), z.array(z.string())])),
+    payment_id: z.string().nullable(),
+    hold_expires_at: moment.nullable(),
+    mail: z.enum(['queued', 'sent', 'failed']).nullable().describe('The mail to the visitor; null where none is sent.'),
+    created_at: moment,
+    cancelled_at: moment.nullable(),
+    next_action: z.string().optional(),
+  })
+  .meta({ id: 'Booking' });
+
+export const bookingsQuery = pageQuery.extend({
+  status: z.enum(bookingStatuses).optional(),
+  since: z.iso.datetime({ offset: true }).optional().describe('Bookings that were made then or later, RFC 3339.'),
+});
+
+export type ShownBooking = Loaded<Booking, 'calendar' | 'mail'>;
+export const shown = { populate: ['calendar', 'mail'] } as const;
+
+export function bookingView(booking: ShownBooking, now: Date): z.output<typeof bookingSchema> {
+  const { calendar } = booking;
+  const status = bookingStatusAt(booking, now);
+  return {
+    id: booking.id,
+    reference: booking.reference,
+    status,
+    service: booking.serviceKey,
+    calendar: calendar.key,
+    start: isoLocal(calendar.timeZone, booking.startsAt.getTime()),
+    end: isoLocal(calendar.timeZone, booking.endsAt.getTime()),
+    seats: booking.seats,
+    visitor: { name: booking.visitorName },
+    intake: Object.fromEntries(booking.intake),
+    payment_id: booking.paymentId ?? null,
+    hold_expires_at: booking.holdExpiresAt ?? null,
+    mail: booking.mail?.status ?? null,
+    created_at: booking.createdAt,
+    cancelled_at: booking.cancelledAt ?? null,
+    ...(status === 'held'
+      ? { next_action: 'Pay before hold_expires_at; read the booking again to see it confirmed.' }
+      : {}),
+  };
+}

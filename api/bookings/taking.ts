@@ -1,0 +1,139 @@
+/** A visitor takes seats. */
+import { createHmac, hkdfSync } from 'node:crypto';
+import { dayAt, spansOf } from '../../bookings/slots.ts';
+import { tellOfBooking } from '../../db/booking-mails.ts';
+import { bookingsThatAre, expireDueHolds, lockCalendars, sealReach, startHold } from '../../db/bookings.ts';
+import { Booking } from '../../db/entities/booking.ts';
+import { Site } from '../../db/entities/site.ts';
+import type { EntityManager } from '../../db/orm.ts';
+import type { Deps } from '../../deps.ts';
+import { errors } from '../../errors.ts';
+import { newReference } from '../../ids.ts';
+import { hashSecret } from '../secrets.ts';
+import { type Choice, choose, offersIn, openTimetable } from './offering.ts';
+import type { ShownBooking } from './schemas.ts';
+import { readVisitor, type VisitorInput } from './visitors.ts';
+
+export type TakeInput = VisitorInput & {
+  service: string;
+  calendar?: string | undefined;
+  /** RFC 3339, of `slots`. */
+  start: string;
+  seats: number;
+};
+
+/** Live holds of one visitor: enough for a family, too few to keep a timetable shut. */
+export const holdsMax = 5;
+
+/**
+ * Takes seats, or says why not. Who comes at the same moment waits for the calendar's row. `takesMoney`: whether the site can be paid; then
+ * a service with a price is held until it is.
+ * Throws `bookings_unavailable`, `invalid_service`, `invalid_calendar`, `invalid_visitor`, `invalid_slot`, `slot_taken`,
+ * `payments_unavailable`, `rate_limited`.
+ */
+export async function takeBooking(
+  em: EntityManager,
+  deps: Deps,
+  publicSite: Site,
+  input: TakeInput,
+  made: { id: string; cancelSecret: string; takesMoney: boolean },
+): Promise<ShownBooking> {
+  const { clock, config } = deps;
+  return await em.transactional(async (tx) => {
+    const site = await standingSite(tx, publicSite.id);
+    const choice = choose(await openTimetable(tx, site), input);
+    const visitor = readVisitor(input, choice.service);
+    await lockCalendars(tx, [choice.calendar.id]);
+    // It may have changed until it was ours.
+    tx.clear();
+    const { service, calendar } = choose(await openTimetable(tx, site), input);
+    if (service.price && !made.takesMoney) throw noPayments();
+    const now = clock.now();
+    await expireDueHolds(tx, now, calendar.id);
+    const offer = await judge({ em: tx, now }, { service, calendar }, input);
+    const { busy } = spansOf(service);
+    const hash = visitorHash(config.secret, visitor.email);
+    if (service.price) await requireFewHolds(tx, now, hash);
+    const reach = { email: visitor.email, cancelSecret: made.cancelSecret };
+    const booking = tx.create(Booking, {
+      id: made.id,
+      site: tx.getReference(Site, site.id),
+      calendar,
+      reference: newReference(),
+      status: service.price ? 'held' : 'confirmed',
+      serviceKey: service.key,
+      serviceName: service.name,
+      startsAt: new Date(offer.start),
+      endsAt: new Date(offer.end),
+      busyFrom: new Date(busy(offer.start).from),
+      busyUntil: new Date(busy(offer.start).until),
+      seats: input.seats,
+      visitorName: visitor.name,
+      visitorHash: hash,
+      intake: visitor.intake,
+      price: service.price,
+      cancelHash: hashSecret(made.cancelSecret),
+      createdAt: now,
+      ...(service.price
+        ? {
+            visitorSealed: sealReach(config.secret, made.id, reach),
+            holdExpiresAt: new Date(now.getTime() + service.hold_minutes * 60_000),
+          }
+        : {}),
+    }) as ShownBooking;
+    if (service.price) startHold(tx, clock, { id: made.id, site: site.id });
+    else await tellOfBooking(tx, deps, { booking, site, reach });
+    return booking;
+  });
+}
+
+/** The site, which nobody archives until the transaction ends. */
+async function standingSite(tx: EntityManager, id: string): Promise<Site> {
+  await tx.execute('select 1 from site where id = ? for share', [id]);
+  return await tx.findOneOrFail(Site, { id }, { refresh: true });
+}
+
+type Reading = Parameters<typeof offersIn>[0];
+
+async function judge(reading: Reading, choice: Choice, { start, seats }: TakeInput) {
+  if (seats > choice.service.seats_max) {
+    throw errors.invalid_json(`The field seats takes at most ${choice.service.seats_max} for this service.`);
+  }
+  const at = Date.parse(start);
+  const day = dayAt(choice.calendar.timeZone, at);
+  const offers = await offersIn(reading, choice, { first: day, last: day });
+  const offer = offers.find((one) => one.start === at);
+  const nextAction = 'Read the slots again: GET /b/{public_id}/slots.';
+  if (!offer) throw errors.invalid_slot('That time is not offered.', { nextAction });
+  if (offer.seatsLeft >= seats) return offer;
+  const left = Math.max(0, offer.seatsLeft);
+  throw errors.slot_taken(left === 0 ? 'That time is taken.' : `That time has ${left} seats left.`, { nextAction });
+}
+
+async function requireFewHolds(tx: EntityManager, now: Date, hash: Buffer): Promise<void> {
+  // Two calls of one visitor may be for two calendars.
+  await tx.execute('select pg_advisory_xact_lock(?::bigint)', [hash.readBigInt64BE().toString()]);
+  const held = await tx.find(Booking, { visitorHash: hash, ...bookingsThatAre('held', now) } as never, {
+    orderBy: { holdExpiresAt: 'asc' },
+    limit: holdsMax,
+  });
+  if (held.length < holdsMax) return;
+  const [first] = held as Booking[];
+  const waitMs = (first?.holdExpiresAt?.getTime() ?? now.getTime()) - now.getTime();
+  throw errors.rate_limited(`One visitor may hold ${holdsMax} bookings that are not paid yet, and holds as many.`, {
+    nextAction: 'Pay for one of them, or wait until one has run out.',
+    retryAfterSeconds: Math.max(1, Math.ceil(waitMs / 1000)),
+  });
+}
+
+/** What is kept of a visitor's address: enough to know it again, with our key alone. */
+export function visitorHash(secret: string, email: string): Buffer {
+  const key = Buffer.from(hkdfSync('sha256', secret, '', 'visitor hash', 32));
+  return createHmac('sha256', key).update(email).digest();
+}
+
+function noPayments() {
+  return errors.payments_unavailable('This service costs money, and the website takes none at present.', {
+    nextAction: 'Stop, and show the service as one that cannot be booked here.',
+  });
+}

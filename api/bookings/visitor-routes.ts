@@ -1,0 +1,164 @@
+/** The calls that visitors' browsers and agents make, from the site's own pages or from no page at all. */
+import type { FastifyRequest } from 'fastify';
+import { Booking } from '../../db/entities/booking.ts';
+import type { Site } from '../../db/entities/site.ts';
+import type { Deps } from '../../deps.ts';
+import { errors } from '../../errors.ts';
+import { newSecret } from '../../ids.ts';
+import type { Api } from '../api.ts';
+import { allowOrigins, originsOf, requireOwnOrigin } from '../visitors/origins.ts';
+import { describeBookable } from './description.ts';
+import { choose, openDays, openSlots, openTimetable, siteOf } from './offering.ts';
+import { bookingSchema, bookingView, shown } from './schemas.ts';
+import { takeBooking } from './taking.ts';
+import {
+  daysAnswer,
+  daysQuery,
+  descriptionAnswer,
+  publicParams,
+  slotsAnswer,
+  slotsQuery,
+  takeInput,
+} from './visitor-schemas.ts';
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** The site that is visited, and the origins of its pages. */
+    visited: { site: Site; own: ReadonlySet<string> } | null;
+  }
+}
+
+/** No site can be paid yet. */
+const takesMoney = false;
+
+/** Loads the site of the path and lets its own pages, and no others, read what is answered. */
+export function visitSite(scope: Api, deps: Deps): void {
+  scope.decorateRequest('visited', null);
+  scope.addHook('onRequest', async (request, reply) => {
+    const { public_id: publicId = '' } = request.params as { public_id?: string };
+    const site = await siteOf(request.em, publicId);
+    const own = await originsOf(request.em, deps.config, site);
+    request.visited = { site, own };
+    reply.header('cache-control', 'no-store');
+    if (allowOrigins(request, reply, own)) return reply.code(204).send();
+  });
+}
+
+/** A browser's question before it sends from a page (the Fetch standard): `visitSite` has answered it. */
+export function preflightRoutes(app: Api): void {
+  for (const path of ['/b/:public_id', '/b/:public_id/days', '/b/:public_id/slots']) {
+    app.options(path, { schema: { hide: true } }, () => {});
+  }
+}
+
+/** Within whom an Idempotency-Key of a visitor is one: the site. What a booking shows, it shows again. */
+export function visitorsOf(request: FastifyRequest): { accountId: string; bearer: string } {
+  return { accountId: visited(request).site.publicId, bearer: '' };
+}
+
+const visited = (request: FastifyRequest) => {
+  if (!request.visited) throw new Error('the site of this route was not loaded');
+  return request.visited;
+};
+
+/** What can be booked: days, times, and the description. */
+export function offeringRoutes(app: Api, deps: Deps): void {
+  const security: [] = [];
+  const capability = 'bookings' as const;
+  const reading = ({ em }: FastifyRequest) => ({ em, now: deps.clock.now() });
+  const invalid = { service: 'invalid_service', calendar: 'invalid_calendar' } as const;
+
+  app.get(
+    '/b/:public_id',
+    {
+      config: { operation: 'offer.read', capability },
+      schema: {
+        summary: 'What the website takes bookings for, and how to book',
+        security,
+        params: publicParams,
+        response: { 200: descriptionAnswer },
+      },
+    },
+    async (request) =>
+      describeBookable(deps.config, await openTimetable(request.em, visited(request).site), takesMoney),
+  );
+
+  app.get(
+    '/b/:public_id/days',
+    {
+      config: { operation: 'offer.days', capability, invalid },
+      schema: {
+        summary: 'Days that have room',
+        description: 'At most 93 days in one call; by default a month from today.',
+        security,
+        params: publicParams,
+        querystring: daysQuery,
+        response: { 200: daysAnswer },
+      },
+    },
+    async (request) => {
+      const choice = choose(await openTimetable(request.em, visited(request).site), request.query);
+      return { days: await openDays(reading(request), choice, request.query) };
+    },
+  );
+
+  app.get(
+    '/b/:public_id/slots',
+    {
+      config: { operation: 'offer.slots', capability, invalid },
+      schema: {
+        summary: 'Times of a day that have room',
+        security,
+        params: publicParams,
+        querystring: slotsQuery,
+        response: { 200: slotsAnswer },
+      },
+    },
+    async (request) => {
+      const choice = choose(await openTimetable(request.em, visited(request).site), request.query);
+      return await openSlots(reading(request), choice, request.query.date);
+    },
+  );
+}
+
+/** Taking a booking. */
+export function takingRoutes(app: Api, deps: Deps): void {
+  app.post(
+    '/b/:public_id',
+    {
+      config: {
+        operation: 'booking.take',
+        capability: 'bookings',
+        makes: 'book',
+        invalid: {
+          service: 'invalid_service',
+          calendar: 'invalid_calendar',
+          start: 'invalid_slot',
+          visitor: 'invalid_visitor',
+          intake: 'invalid_visitor',
+        },
+        replay: async (request: FastifyRequest, id) => {
+          const booking = await request.em.findOne(Booking, { id, site: visited(request).site }, shown);
+          if (!booking) throw errors.not_found('There is no such booking.');
+          return bookingView(booking, deps.clock.now());
+        },
+      },
+      schema: {
+        summary: 'Book',
+        description:
+          'Takes seats for a visitor, who gets a mail with a file for the calendar and a link to cancel. No token; takes Idempotency-Key.',
+        security: [],
+        params: publicParams,
+        body: takeInput,
+        response: { 200: bookingSchema },
+      },
+      // Before the call is looked up among those that were answered: a page of somebody else learns nothing.
+      onRequest: async (request) => requireOwnOrigin(request, visited(request).own),
+    },
+    async (request) => {
+      const made = { id: request.newId('book'), cancelSecret: newSecret('frc'), takesMoney };
+      const booking = await takeBooking(request.em, deps, visited(request).site, request.body, made);
+      return bookingView(booking, deps.clock.now());
+    },
+  );
+}

@@ -1,0 +1,71 @@
+/** What visitors of a site send and get. No token: the public id says which site. */
+import { z } from 'zod';
+import { fieldAnswer } from '../forms/fields.ts';
+import { plainName } from '../schemas.ts';
+
+export const publicParams = z.object({ public_id: z.string().max(64) });
+
+const serviceKey = z.string().max(64).describe('Key of a service.');
+const calendarKey = z
+  .string()
+  .max(64)
+  .optional()
+  .describe('Key of a calendar of the service; the only one needs no key.');
+const date = z.string().max(10).describe('YYYY-MM-DD, in the zone of the calendar.');
+
+export const daysQuery = z.strictObject({
+  service: serviceKey,
+  calendar: calendarKey,
+  from: date.optional(),
+  to: date.optional(),
+});
+export const slotsQuery = z.strictObject({ service: serviceKey, calendar: calendarKey, date });
+
+export const daysAnswer = z
+  .object({ days: z.array(z.object({ date: z.string(), open_slots: z.number().int() })) })
+  .meta({ id: 'OpenDays' });
+export const slotsAnswer = z
+  .object({
+    time_zone: z.string(),
+    slots: z.array(z.object({ start: z.string(), end: z.string(), seats_left: z.number().int() })),
+  })
+  .meta({ id: 'OpenSlots' });
+
+const told = z.union([z.string().max(20_000), z.number(), z.boolean()]);
+export const takeInput = z.strictObject({
+  service: serviceKey,
+  calendar: calendarKey,
+  start: z.iso.datetime({ offset: true }).describe('`start` of a slot, with its distance to UTC.'),
+  seats: z.int().min(1).max(10_000).default(1),
+  visitor: z.strictObject({ name: plainName(100), email: z.string().max(320) }),
+  intake: z
+    .record(z.string().max(64), z.union([told, z.array(told).max(100)]))
+    .default({})
+    .describe('Answers by the names of the service’s intake fields.'),
+});
+
+export const descriptionAnswer = z
+  .object({
+    site: z.object({ title: z.string(), address: z.string() }),
+    services: z.array(
+      z.object({
+        key: z.string(),
+        name: z.string(),
+        duration_minutes: z.number().int(),
+        calendar_keys: z.array(z.string()),
+        seats_max: z.number().int(),
+        lead_minutes: z.number().int(),
+        horizon_days: z.number().int(),
+        price: z.object({ amount: z.number().int(), currency: z.string() }).nullable(),
+        open: z
+          .boolean()
+          .describe('Whether it can be booked here at present: false where it costs money that the site cannot take.'),
+        intake: z.array(fieldAnswer),
+      }),
+    ),
+    calendars: z.array(z.object({ key: z.string(), name: z.string(), time_zone: z.string() })),
+    how_to_book: z
+      .array(z.object({ step: z.string(), method: z.string(), url: z.string(), body: z.unknown().optional() }))
+      .describe('The calls to make, in order; parts in braces are yours to fill in.'),
+  })
+  .meta({ id: 'Bookables' });

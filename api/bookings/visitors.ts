@@ -1,0 +1,37 @@
+/** Who books, judged: a name, an address, and what the service asks beside. */
+import type { Service } from '../../bookings/timetable.ts';
+import type { FormField } from '../../db/entities/form.ts';
+import type { SubmittedValue } from '../../db/entities/submission.ts';
+import { errors } from '../../errors.ts';
+import { isPlainAddress } from '../addresses.ts';
+import { judgeValues } from '../forms/values.ts';
+
+type Told = string | number | boolean;
+export type VisitorInput = {
+  visitor: { name: string; email: string };
+  intake: Record<string, Told | Told[]>;
+};
+
+export type ReadVisitor = { name: string; email: string; intake: SubmittedValue[] };
+
+/** Everything that is wrong at once, in words for the visitor. Throws `invalid_visitor`. */
+export function readVisitor(
+  { visitor, intake }: VisitorInput,
+  service: Pick<Service<FormField>, 'intake'>,
+): ReadVisitor {
+  const email = visitor.email.trim();
+  const given = new Map(Object.entries(intake).map(([name, told]) => [name, [told].flat().map(textOf)]));
+  const { values, faults } = judgeValues(service.intake, given, { keepUnknown: false });
+  const said = [
+    ...(isPlainAddress(email) ? [] : ['The address is not an email address, as in name@example.com.']),
+    ...faults.map(({ name, message }) =>
+      service.intake.some((field) => field.name === name) ? message : `${name}: ${message}`,
+    ),
+  ];
+  if (said.length === 0) return { name: visitor.name, email: email.toLowerCase(), intake: values };
+  throw errors.invalid_visitor(said.slice(0, 10).join(' '), {
+    nextAction: 'GET /b/{public_id} says what the service asks, under intake.',
+  });
+}
+
+const textOf = (told: Told): string => (typeof told === 'boolean' ? (told ? 'yes' : 'no') : String(told));

@@ -1,0 +1,100 @@
+/** The mails about a booking. The visitor's address stands in them alone, sealed, until they are sent. */
+import { isoLocal } from '../bookings/zones.ts';
+import type { Clock } from '../clock.ts';
+import { type Config, siteAddress, siteHostname } from '../config.ts';
+import type { BookingFacts } from '../mails/booking.ts';
+import { Account } from './entities/account.ts';
+import { Bookable } from './entities/bookable.ts';
+import type { WholeBooking } from './entities/booking.ts';
+import type { FormField } from './entities/form.ts';
+import { Mail } from './entities/mail.ts';
+import type { Site } from './entities/site.ts';
+import { openLetter, queueMail, settleMail } from './mail.ts';
+import type { EntityManager } from './orm.ts';
+
+type Deps = { clock: Clock; config: Config };
+
+/** Queues the mails of a booking that was just confirmed: with a file for the visitor's calendar, and to who is told on the site. */
+export async function tellOfBooking(
+  tx: EntityManager,
+  deps: Deps,
+  { booking, site, reach }: { booking: WholeBooking; site: Site; reach: { email: string; cancelSecret: string } },
+): Promise<void> {
+  if (!deps.config.mail) return;
+  const facts = factsOf(booking, site, deps.config);
+  booking.mail = queueMail(tx, deps, {
+    kind: 'booking-confirmed',
+    to: reach.email,
+    data: { ...facts, cancelUrl: `${deps.config.baseUrl}/b/${site.publicId}/cancel/${reach.cancelSecret}` },
+    site: site.id,
+  });
+  const bookable = await tx.findOne(Bookable, { site: site.id });
+  queueMail(tx, deps, {
+    kind: 'booking-taken',
+    to: await addressOf(tx, site, bookable),
+    replyTo: reach.email,
+    data: { ...facts, visitor: { name: booking.visitorName, email: reach.email }, intake: labelled(booking, bookable) },
+    site: site.id,
+  });
+}
+
+/**
+ * Tells who has yet to know that a booking is off: the owner where the visitor cancelled; the visitor where the mail that confirms it
+ * has not left yet, which then never leaves. Afterwards nobody here knows the visitor's address any more.
+ */
+export async function tellOfCancelling(
+  tx: EntityManager,
+  deps: Deps,
+  { booking, site, by }: { booking: WholeBooking; site: Site; by: 'visitor' | 'site' },
+): Promise<void> {
+  const { clock, config } = deps;
+  if (!config.mail) return;
+  const facts = factsOf(booking, site, config);
+  if (by === 'visitor') {
+    const to = await addressOf(tx, site, await tx.findOne(Bookable, { site: site.id }));
+    queueMail(tx, deps, {
+      kind: 'booking-cancelled',
+      to,
+      data: { ...facts, to: 'site', visitorName: booking.visitorName },
+      site: site.id,
+    });
+    return;
+  }
+  const mail = booking.mail && (await tx.findOne(Mail, { id: booking.mail.id, status: 'queued' }));
+  if (!mail?.sealed) return;
+  const { to } = openLetter({ id: mail.id, sealed: mail.sealed }, config.secret);
+  const failure = 'the booking was cancelled before it was sent';
+  if (!(await settleMail(tx, clock, mail.id, { status: 'failed', failure }))) return;
+  const data = { ...facts, to: 'visitor' as const, visitorName: booking.visitorName };
+  queueMail(tx, deps, { kind: 'booking-cancelled', to, data, site: site.id });
+}
+
+async function addressOf(tx: EntityManager, site: Site, bookable: Bookable | null): Promise<string> {
+  return (await tx.findOneOrFail(Account, bookable?.notifyCollaboratorId ?? site.account.id)).email;
+}
+
+function factsOf(booking: WholeBooking, site: Site, config: Config): BookingFacts {
+  const { calendar } = booking;
+  return {
+    id: booking.id,
+    reference: booking.reference,
+    hostname: siteHostname(config, site.name),
+    address: siteAddress(config, site.name),
+    service: booking.serviceName,
+    calendar: calendar.name,
+    timeZone: calendar.timeZone,
+    start: isoLocal(calendar.timeZone, booking.startsAt.getTime()),
+    end: isoLocal(calendar.timeZone, booking.endsAt.getTime()),
+    seats: booking.seats,
+    createdAt: booking.createdAt.toISOString(),
+  };
+}
+
+/** What the visitor answered, under the words it was asked in. */
+function labelled({ intake, serviceKey }: WholeBooking, bookable: Bookable | null): (readonly [string, string])[] {
+  const fields: FormField[] = bookable?.services.find(({ key }) => key === serviceKey)?.intake ?? [];
+  return intake.map(([name, value]) => [
+    fields.find((field) => field.name === name)?.label ?? name,
+    [value].flat().join(', '),
+  ]);
+}

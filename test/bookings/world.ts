@@ -1,0 +1,72 @@
+/** Sites that take bookings, and visitors who make them. */
+import { type Answer, type Caller, callWith, createWorld, type World } from '../api/world.ts';
+import { people } from '../invitations/world.ts';
+
+export type BookingWorld = Awaited<ReturnType<typeof createBookingWorld>>;
+
+/** Open all day, every day, for as long as is asked about. */
+export const daily = [{ days: ['mon', 'tue', 'wed', 'thu', 'fri', 'sat', 'sun'], from: '00:00', to: '24:00' }];
+
+/** A timetable of one calendar and one service. */
+export function timetable({
+  calendar = {},
+  service = {},
+  ...rest
+}: {
+  calendar?: object;
+  service?: object;
+  [field: string]: unknown;
+} = {}) {
+  return {
+    calendars: [{ key: 'room', name: 'Room', capacity: 1, time_zone: 'Europe/Berlin', hours: daily, ...calendar }],
+    services: [
+      { key: 'talk', name: 'A talk', duration_minutes: 60, calendar_keys: ['room'], horizon_days: 365, ...service },
+    ],
+    ...rest,
+  };
+}
+
+export async function createBookingWorld(
+  env: Record<string, string> = {},
+  options: Parameters<typeof createWorld>[1] = {},
+) {
+  const world = await createWorld({ FRONTAGE_SMTP_URL: 'smtp://127.0.0.1:9', ...env }, options);
+  const anyone = callWith(world.url);
+  const ask = people(world);
+
+  /** A site of its own owner that takes bookings as declared. */
+  async function newBookable(input: object = timetable(), given?: Caller) {
+    const owner = given ?? (await world.newCaller());
+    const site = await ask.newSite(owner);
+    const declared = await owner.call('POST', `/v1/sites/${site.id}/bookable`, { body: input });
+    if (declared.status !== 200) throw new Error(`no timetable was declared: ${declared.text}`);
+    return { owner, site, publicId: declared.body.public_id as string, bookable: declared.body };
+  }
+
+  /** What a visitor sends; the parts that are not given are good ones. */
+  const wish = (start: string, more: object = {}) => ({
+    service: 'talk',
+    start,
+    visitor: { name: 'Ada Visitor', email: 'ada@example.org' },
+    ...more,
+  });
+  const book = (
+    publicId: string,
+    start: string,
+    more: object = {},
+    headers: Record<string, string> = {},
+  ): Promise<Answer> => anyone('POST', `/b/${publicId}`, { body: wish(start, more), headers });
+  const slots = async (
+    publicId: string,
+    date: string,
+    more = '',
+  ): Promise<{ start: string; end: string; seats_left: number }[]> =>
+    (await anyone('GET', `/b/${publicId}/slots?service=talk&date=${date}${more}`)).body.slots;
+
+  /** The date in so many days, far enough for every zone. */
+  const dateIn = (days: number) => new Date(world.clock.now().getTime() + days * 86_400_000).toISOString().slice(0, 10);
+
+  return { ...world, ...ask, anyone, newBookable, wish, book, slots, dateIn };
+}
+
+export type { World };
