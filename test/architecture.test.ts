@@ -40,10 +40,10 @@ const resolveFrom = (file: string, name: string) => relative(root, join(root, di
 
 /** For each layer, what it may stand on besides itself. `.` are the files beside package.json. */
 const basics = ['config.ts', 'errors.ts', 'limits.ts', 'ids.ts', 'clock.ts', 'log.ts', 'sealing.ts', 'package.json'];
-const pure = ['workflows/ids.ts', 'db/states.ts', 'bookings'];
+const pure = ['workflows/ids.ts', 'db/states.ts'];
 const layers: Record<string, string[]> = {
   '.': [...basics, 'db', 'providers'],
-  db: [...basics, ...pure],
+  db: [...basics, ...pure, 'bookings'],
   bookings: basics,
   sandbox: basics,
   templates: basics,
@@ -53,7 +53,7 @@ const layers: Record<string, string[]> = {
   git: [...basics, ...pure, 'db', 'providers'],
   workflows: [...pure, 'limits.ts'],
   activities: [...basics, 'deps.ts', 'db', 'providers', 'git', 'mails', 'workflows/ids.ts'],
-  api: [...basics, 'deps.ts', 'db', 'providers', 'git', 'templates', 'web', 'workflows/ids.ts'],
+  api: [...basics, 'deps.ts', 'db', 'providers', 'git', 'templates', 'web', 'bookings', 'workflows/ids.ts'],
   edge: [...basics, 'deps.ts', 'db', 'providers', 'web'],
   worker: [...basics, 'deps.ts', 'db', 'providers', 'activities', 'workflows', 'sandbox'],
 };

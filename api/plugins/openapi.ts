@@ -102,13 +102,14 @@ function nameWildcard<Shown extends { params?: unknown }>(schema: Shown, url: st
   };
 }
 
-/** Each named schema comes twice, as input and as output; what no call refers to is noise. */
+/** Each named schema comes twice, as input and as output; what no call refers to, itself or by another one, is noise. */
 function dropUnused<Document extends object>(document: Document): Document {
   const { components } = document as { components?: { schemas?: Record<string, unknown> } };
   const text = JSON.stringify(document);
   const schemas = Object.entries(components?.schemas ?? {});
   const used = schemas.filter(([name]) => text.includes(`"#/components/schemas/${name}"`));
-  return { ...document, components: { ...components, schemas: Object.fromEntries(used) } };
+  const less = { ...document, components: { ...components, schemas: Object.fromEntries(used) } };
+  return used.length < schemas.length ? dropUnused(less) : less;
 }
 
 function isEmptyObject(schema: unknown): boolean {

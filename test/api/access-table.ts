@@ -2,6 +2,7 @@
  * Who may make each call of the API. A new route stands here before its tests pass: with the rule that lets callers through, a body
  * that the call takes, and, where it names more than the site, how to make that.
  */
+import { timetable } from '../bookings/timetable.ts';
 import type { AccessWorld } from './access-world.ts';
 
 export type Who =
@@ -97,6 +98,30 @@ export const table: Record<string, Entry> = {
   'DELETE /v1/uploads/{id}': { rule: 'members', path: (world) => world.uploadLink() },
   'GET /v1/sites/{id}/redirects': members,
   'PUT /v1/sites/{id}/redirects': { rule: 'members', body: { rules: [] } },
+
+  'POST /v1/sites/{id}/bookable': { rule: 'members', body: timetable() },
+  'GET /v1/sites/{id}/bookable': members,
+  'DELETE /v1/sites/{id}/bookable': { rule: 'members', refusal: 'confirm_required' },
+  'GET /v1/sites/{id}/bookings': members,
+  'GET /v1/bookings/{id}': { rule: 'members', path: (world) => world.booking() },
+  'POST /v1/bookings/{id}/cancel': {
+    rule: 'members',
+    path: (world) => world.cancelledBooking(),
+    refusal: 'not_cancellable',
+  },
+  'GET /b/{public_id}': { rule: 'all', path: (world) => world.bookable() },
+  'GET /b/{public_id}/days': { rule: 'all', query: '?service=talk', path: (world) => world.bookable() },
+  'GET /b/{public_id}/slots': {
+    rule: 'all',
+    query: '?service=talk&date=2026-01-01',
+    path: (world) => world.bookable(),
+  },
+  'POST /b/{public_id}': {
+    rule: 'all',
+    body: { service: 'talk', start: '2026-01-01T00:00:00Z', visitor: { name: 'V', email: 'v@example.com' } },
+    path: (world) => world.bookable(),
+    refusal: 'invalid_slot',
+  },
 
   'POST /v1/sites/{id}/deployments': members,
   'POST /v1/deployments/{id}/manifest': {

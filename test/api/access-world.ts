@@ -2,6 +2,7 @@
 import { acceptPublish } from '../../db/deployments.ts';
 import { Collaborator } from '../../db/entities/collaborator.ts';
 import { newId } from '../../ids.ts';
+import { timetable } from '../bookings/timetable.ts';
 import { people } from '../invitations/world.ts';
 import type { Who } from './access-table.ts';
 import { type Call, callWith, createSite, createWorld } from './world.ts';
@@ -85,6 +86,27 @@ export async function createAccessWorld() {
     async uploadLink() {
       const { body } = await owner.call('POST', `/v1/sites/${site.id}/uploads`, { body: { expires_in_seconds: 60 } });
       return { id: body.id };
+    },
+    /** A site of the owner that takes bookings, with everybody around it. */
+    async bookable() {
+      const { id } = await ask.newSite(owner);
+      await surround(id);
+      const { body } = await owner.call('POST', `/v1/sites/${id}/bookable`, { body: timetable() });
+      return { public_id: body.public_id };
+    },
+    async booking() {
+      const { public_id } = await this.bookable();
+      const { body } = await owner.call('GET', `/b/${public_id}/days?service=talk`);
+      const day = `/b/${public_id}/slots?service=talk&date=${body.days[3].date}`;
+      const { start } = (await owner.call('GET', day)).body.slots[0];
+      const visitor = { name: 'V', email: 'v@example.com' };
+      const booked = await owner.call('POST', `/b/${public_id}`, { body: { service: 'talk', start, visitor } });
+      return { id: booked.body.id };
+    },
+    async cancelledBooking() {
+      const { id } = await this.booking();
+      await owner.call('POST', `/v1/bookings/${id}/cancel`);
+      return { id };
     },
     async ownersToken() {
       const { body } = await owner.call('POST', '/v1/tokens', { body: { name: 'To be changed' } });

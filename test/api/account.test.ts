@@ -31,7 +31,13 @@ test('the account says what it has, what caps it, and what is switched on', asyn
   expect(body.limits.publishes_per_hour).toEqual({ value: 60, used: 0 });
   expect([body.skill, body.created_at]).toEqual([null, expect.stringMatching(/^\d{4}-\d\d-\d\dT.*Z$/)]);
   const on = Object.entries(body.capabilities).filter(([, isOn]) => isOn);
-  expect([Object.keys(body.capabilities).length, on]).toEqual([13, [['files', true]]]);
+  expect([Object.keys(body.capabilities).length, on]).toEqual([
+    13,
+    [
+      ['files', true],
+      ['bookings', true],
+    ],
+  ]);
   expect(body.email).toMatch(/@example\.com$/);
 });
 

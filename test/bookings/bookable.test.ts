@@ -1,6 +1,7 @@
 import { afterAll, describe, expect, test } from 'vitest';
 import { errorOf } from '../api/world.ts';
-import { createBookingWorld, daily, timetable } from './world.ts';
+import { daily, timetable } from './timetable.ts';
+import { createBookingWorld } from './world.ts';
 
 const world = await createBookingWorld();
 afterAll(() => world.close());

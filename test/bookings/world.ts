@@ -1,30 +1,9 @@
 /** Sites that take bookings, and visitors who make them. */
 import { type Answer, type Caller, callWith, createWorld, type World } from '../api/world.ts';
 import { people } from '../invitations/world.ts';
+import { timetable } from './timetable.ts';
 
 export type BookingWorld = Awaited<ReturnType<typeof createBookingWorld>>;
-
-/** Open all day, every day, for as long as is asked about. */
-export const daily = [{ days: ['mon', 'tue', 'wed', 'thu', 'fri', 'sat', 'sun'], from: '00:00', to: '24:00' }];
-
-/** A timetable of one calendar and one service. */
-export function timetable({
-  calendar = {},
-  service = {},
-  ...rest
-}: {
-  calendar?: object;
-  service?: object;
-  [field: string]: unknown;
-} = {}) {
-  return {
-    calendars: [{ key: 'room', name: 'Room', capacity: 1, time_zone: 'Europe/Berlin', hours: daily, ...calendar }],
-    services: [
-      { key: 'talk', name: 'A talk', duration_minutes: 60, calendar_keys: ['room'], horizon_days: 365, ...service },
-    ],
-    ...rest,
-  };
-}
 
 export async function createBookingWorld(
   env: Record<string, string> = {},

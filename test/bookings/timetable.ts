@@ -1,0 +1,23 @@
+/** What a site declares, in tests. */
+
+/** Open all day, every day, for as long as is asked about. */
+export const daily = [{ days: ['mon', 'tue', 'wed', 'thu', 'fri', 'sat', 'sun'], from: '00:00', to: '24:00' }];
+
+/** A timetable of one calendar and one service. */
+export function timetable({
+  calendar = {},
+  service = {},
+  ...rest
+}: {
+  calendar?: object;
+  service?: object;
+  [field: string]: unknown;
+} = {}) {
+  return {
+    calendars: [{ key: 'room', name: 'Room', capacity: 1, time_zone: 'Europe/Berlin', hours: daily, ...calendar }],
+    services: [
+      { key: 'talk', name: 'A talk', duration_minutes: 60, calendar_keys: ['room'], horizon_days: 365, ...service },
+    ],
+    ...rest,
+  };
+}
