@@ -54,5 +54,7 @@ async function write(target: Writable, part: Buffer): Promise<void> {
   const waited = new AbortController();
   const { signal } = waited;
   // Whichever comes second no longer listens: else each wait would leave a listener behind.
-  await Promise.race([once(target, 'drain', { signal }), once(target, 'close', { signal })]).finally(() => waited.abort());
+  await Promise.race([once(target, 'drain', { signal }), once(target, 'close', { signal })]).finally(() =>
+    waited.abort(),
+  );
 }
