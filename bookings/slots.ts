@@ -40,6 +40,18 @@ export function spansOf(service: Offering): { booked(start: number): Span; busy(
   };
 }
 
+/** Those of the days that can be booked at all, from today to the horizon; undefined where there is none. */
+export function bookableDays(
+  service: Offering,
+  { time_zone }: Pick<Calendar, 'time_zone'>,
+  days: Days,
+  now: number,
+): Days | undefined {
+  const today = dayAt(time_zone, now);
+  const [first, last] = [Math.max(days.first, today), Math.min(days.last, today + service.horizon_days)];
+  return first <= last ? { first, last } : undefined;
+}
+
 /** The span in which something that is taken can matter to the days. */
 export function spanAround({ first, last }: Days): Span {
   return { from: (first - 3) * dayMs, until: (last + 5) * dayMs };
@@ -54,17 +66,17 @@ type Start = Omit<Offer, 'seatsLeft'>;
 
 function startsOf(service: Offering, calendar: Omit<Calendar, 'key' | 'name'>, days: Days, now: number): Start[] {
   const earliest = now + service.lead_minutes * minuteMs;
-  const lastDay = Math.min(days.last, dayAt(calendar.time_zone, now) + service.horizon_days);
-  if (lastDay < days.first) return [];
-  const stretches = stretchesAround(calendar.time_zone, days.first, lastDay);
+  const near = bookableDays(service, calendar, days, now);
+  if (!near) return [];
+  const stretches = stretchesAround(calendar.time_zone, near.first, near.last);
   // A service that starts on the last day may end on the next, or one later where the zone leaves out a day.
-  const windows = windowsOf(calendar, days.first, lastDay + 2);
+  const windows = windowsOf(calendar, near.first, near.last + 2);
   const open = openSpans(windows, stretches);
   const stepMs = service.step_minutes * minuteMs;
   const durationMs = service.duration_minutes * minuteMs;
   const starts: Start[] = [];
   for (const { day, from, until } of windows) {
-    if (day > lastDay) break;
+    if (day > near.last) break;
     for (let local = from; local < until; local += stepMs) {
       for (const start of momentsOf(local, stretches)) {
         if (start >= earliest) {

@@ -1,6 +1,6 @@
 /** What a visitor can book: the services of a site, days that have room, and times that have. */
 import { dateOf, dayOf } from '../../bookings/dates.ts';
-import { dayAt, offersOf, spanAround } from '../../bookings/slots.ts';
+import { bookableDays, dayAt, offersOf, spanAround } from '../../bookings/slots.ts';
 import type { Service } from '../../bookings/timetable.ts';
 import { localTime } from '../../bookings/zones.ts';
 import { takenIn } from '../../db/bookings.ts';
@@ -101,8 +101,11 @@ export async function openSlots(
 /** All that the timetable offers on the days, with the seats that are left: what lists and `takeBooking` judge by. */
 export async function offersIn({ em, now }: Reading, choice: Choice, days: { first: number; last: number }) {
   const { service, calendar } = choice;
-  const taken = await takenIn(em, now, calendar.id, spanAround(days));
-  return offersOf(service, calendarOf(calendar), days, { now: now.getTime(), taken });
+  // Nobody is made to wait for what stood in the calendar years ago.
+  const near = bookableDays(service, calendarOf(calendar), days, now.getTime());
+  if (!near) return [];
+  const taken = await takenIn(em, now, calendar.id, spanAround(near));
+  return offersOf(service, calendarOf(calendar), near, { now: now.getTime(), taken });
 }
 
 function dayIn(name: string, text: string): number {

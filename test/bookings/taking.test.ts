@@ -1,0 +1,308 @@
+import { randomUUID } from 'node:crypto';
+import { afterAll, describe, expect, test } from 'vitest';
+import { type Answer, errorOf } from '../api/world.ts';
+import { timetable } from './timetable.ts';
+import { createBookingWorld } from './world.ts';
+
+const world = await createBookingWorld();
+afterAll(() => world.close());
+const { newBookable, anyone, book, slots, dateIn } = world;
+const code = (answer: Answer) => errorOf(answer).code;
+
+test('a visitor reads what there is, the days, the times, and books one; no call needs a token', async () => {
+  const { owner, site, publicId } = await newBookable();
+  const described = await anyone('GET', `/b/${publicId}`);
+  expect(described.body).toMatchObject({
+    site: { title: 'Do not say this aloud' },
+    services: [{ key: 'talk', open: true, calendar_keys: ['room'], intake: [] }],
+    calendars: [{ key: 'room', time_zone: 'Europe/Berlin' }],
+  });
+  expect(described.text).not.toMatch(/notify|@example\.com/);
+  const date = dateIn(7);
+  const days = await anyone('GET', `/b/${publicId}/days?service=talk&from=${date}&to=${dateIn(8)}`);
+  expect(days.body.days[0].date).toBe(date);
+  expect(days.body.days[0].open_slots).toBeGreaterThan(20);
+  const open = await slots(publicId, date);
+  expect(open).toHaveLength(days.body.days[0].open_slots);
+  const wanted = open[9];
+  const booked = await book(publicId, wanted?.start ?? '');
+  expect(booked.body).toMatchObject({
+    status: 'confirmed',
+    service: 'talk',
+    calendar: 'room',
+    start: wanted?.start,
+    end: wanted?.end,
+    seats: 1,
+    visitor: { name: 'Ada Visitor' },
+    payment_id: null,
+    hold_expires_at: null,
+    cancelled_at: null,
+  });
+  expect(booked.body.reference).toMatch(/^[0-9A-HJKMNP-TV-Z]{8}$/);
+  expect(await slots(publicId, date)).toEqual(open.filter(({ start }) => start !== wanted?.start));
+  expect((await owner.call('GET', `/v1/bookings/${booked.body.id}`)).body).toEqual(booked.body);
+  expect((await owner.call('GET', `/v1/sites/${site.id}/bookings`)).body.items).toEqual([booked.body]);
+});
+
+describe('what cannot be booked', () => {
+  const wide = timetable({
+    calendar: {
+      capacity: 4,
+      hours: [{ days: ['mon', 'tue', 'wed', 'thu', 'fri', 'sat', 'sun'], from: '09:00', to: '17:00' }],
+    },
+    service: {
+      seats_max: 3,
+      lead_minutes: 24 * 60,
+      horizon_days: 30,
+      intake: [
+        { name: 'phone', label: 'Telephone', kind: 'tel', required: true },
+        { name: 'topic', label: 'Topic', kind: 'select', options: ['A', 'B'] },
+      ],
+    },
+  });
+  const intake = { phone: '+49 30 1234' };
+  async function tried(more: object, start?: string) {
+    const { publicId } = await newBookable(wide);
+    const [slot] = await slots(publicId, dateIn(5));
+    return await book(publicId, start ?? slot?.start ?? '', { intake, ...more });
+  }
+
+  const wrongs: [string, object, string, string?][] = [
+    ['a service that is not there', { service: 'walk' }, 'invalid_service'],
+    ['a calendar that is not there', { calendar: 'cellar' }, 'invalid_calendar'],
+    ['no name', { visitor: { name: ' ', email: 'a@example.org' } }, 'invalid_visitor'],
+    ['a name of two lines', { visitor: { name: 'A\nB', email: 'a@example.org' } }, 'invalid_visitor'],
+    ['no address', { visitor: { name: 'A' } }, 'invalid_visitor'],
+    ['an address that is none', { visitor: { name: 'A', email: 'a@b' } }, 'invalid_visitor'],
+    ['nobody', { visitor: undefined }, 'invalid_visitor'],
+    ['an answer left out', { intake: {} }, 'invalid_visitor'],
+    ['an answer that is no choice', { intake: { ...intake, topic: 'C' } }, 'invalid_visitor'],
+    ['an answer to what nobody asked', { intake: { ...intake, shoe: '42' } }, 'invalid_visitor'],
+    ['more seats than one may take', { seats: 4 }, 'invalid_json'],
+    ['a start that is no time', { start: 'tomorrow' }, 'invalid_slot'],
+    ['a start without its distance to UTC', { start: '2027-01-01T10:00:00' }, 'invalid_slot'],
+    ['a field that is unknown', { coupon: 'x' }, 'invalid_json'],
+  ];
+  test.each(wrongs)('%s', async (_what, more, expected) => {
+    const answer = await tried(more);
+    expect(code(answer)).toBe(expected);
+  });
+
+  const starts: [string, string][] = [
+    ['a time between two starts', `${dateIn(5)}T09:30:00+01:00`],
+    ['a time outside the hours', `${dateIn(5)}T03:00:00+01:00`],
+    ['a time too soon', new Date(world.clock.now().getTime() + 3600_000).toISOString()],
+    ['a time too far away', `${dateIn(40)}T09:00:00Z`],
+    ['a time long ago', '2001-01-01T09:00:00Z'],
+    ['a time at the end of time', '9999-12-31T23:00:00Z'],
+  ];
+  test.each(starts)('%s', async (_what, start) => {
+    expect(code(await tried({}, start))).toBe('invalid_slot');
+  });
+
+  test('every fault of a visitor is told at once', async () => {
+    const { message } = errorOf(await tried({ visitor: { name: 'A', email: 'x' }, intake: { topic: 'C' } }));
+    expect(message).toMatch(/address.*Telephone.*Topic/s);
+  });
+
+  test('days and slots of what is not there, or of no date, are refused', async () => {
+    const { publicId } = await newBookable(wide);
+    const get = async (path: string) => code(await anyone('GET', `/b/${publicId}${path}`));
+    expect(await get('/slots?service=walk&date=2026-01-01')).toBe('invalid_service');
+    expect(await get('/slots?date=2026-01-01')).toBe('invalid_service');
+    expect(await get('/days?service=talk&calendar=cellar')).toBe('invalid_calendar');
+    expect(await get('/slots?service=talk&date=2026-02-30')).toBe('invalid_input');
+    expect(await get('/slots?service=talk')).toBe('invalid_input');
+    expect(await get('/days?service=talk&from=2026-01-01&to=2026-04-04')).toBe('invalid_input');
+    expect(await get('/days?service=talk&from=2026-01-02&to=2026-01-01')).toBe('invalid_input');
+    expect((await anyone('GET', `/b/${publicId}/days?service=talk&from=2026-01-01&to=2026-04-03`)).status).toBe(200);
+    expect(code(await anyone('GET', '/b/0000000000000000'))).toBe('not_found');
+  });
+
+  test('what costs money is not booked where the site takes none, and the owner is told so when declaring it', async () => {
+    const priced = timetable({ service: { price: { amount: 2500, currency: 'EUR' } } });
+    const { publicId, bookable } = await newBookable(priced);
+    expect(bookable.next_action).toContain('talk');
+    const [slot] = await slots(publicId, dateIn(5));
+    expect(code(await book(publicId, slot?.start ?? ''))).toBe('payments_unavailable');
+    expect((await anyone('GET', `/b/${publicId}`)).body.services[0].open).toBe(false);
+    expect(await slots(publicId, dateIn(5))).toContainEqual(slot);
+  });
+});
+
+test('a service with several calendars is booked in the one that is named', async () => {
+  const room = timetable().calendars[0];
+  const { publicId } = await newBookable({
+    calendars: [room, { ...room, key: 'hall' }],
+    services: [{ ...timetable().services[0], calendar_keys: ['room', 'hall'] }],
+  });
+  expect(code(await anyone('GET', `/b/${publicId}/slots?service=talk&date=${dateIn(5)}`))).toBe('invalid_calendar');
+  const [slot] = await slots(publicId, dateIn(5), '&calendar=hall');
+  const start = slot?.start ?? '';
+  expect(code(await book(publicId, start))).toBe('invalid_calendar');
+  expect((await book(publicId, start, { calendar: 'hall' })).body.calendar).toBe('hall');
+  expect(code(await book(publicId, start, { calendar: 'hall' }))).toBe('slot_taken');
+  expect((await book(publicId, start, { calendar: 'room' })).status).toBe(200);
+});
+
+test('seats run out exactly, and a booking of more than are left says how many there are', async () => {
+  const { publicId } = await newBookable(timetable({ calendar: { capacity: 5 }, service: { seats_max: 5 } }));
+  const start = (await slots(publicId, dateIn(5)))[0]?.start ?? '';
+  expect((await book(publicId, start, { seats: 3 })).status).toBe(200);
+  expect((await slots(publicId, dateIn(5)))[0]).toMatchObject({ start, seats_left: 2 });
+  const refused = errorOf(await book(publicId, start, { seats: 3 }));
+  expect([refused.code, refused.retryable]).toEqual(['slot_taken', false]);
+  expect(refused.message).toContain('2 seats');
+  expect((await book(publicId, start, { seats: 2 })).status).toBe(200);
+  expect(code(await book(publicId, start))).toBe('slot_taken');
+});
+
+test('services of different lengths share the seats of their calendar, with what each keeps free around it', async () => {
+  const [talk] = timetable().services;
+  const { publicId } = await newBookable({
+    ...timetable(),
+    services: [
+      { ...talk, duration_minutes: 60, buffer_after_minutes: 30 },
+      { ...talk, key: 'chat', duration_minutes: 30 },
+    ],
+  });
+  const date = dateIn(5);
+  const at = (time: string) => `${date}T${time}:00Z`;
+  expect((await book(publicId, at('10:00'))).status).toBe(200);
+  expect(code(await book(publicId, at('11:00'), { service: 'chat' }))).toBe('slot_taken');
+  expect((await book(publicId, at('11:30'), { service: 'chat' })).status).toBe(200);
+  expect((await book(publicId, at('09:30'), { service: 'chat' })).status).toBe(200);
+  // Its half hour afterwards would reach into the chat at 09:30.
+  expect(code(await book(publicId, at('09:00')))).toBe('slot_taken');
+  expect((await book(publicId, at('08:00'))).status).toBe(200);
+});
+
+test('intake is answered, kept in order, and shown to the owner', async () => {
+  const intake = [
+    { name: 'guests', label: 'Guests', kind: 'number', required: true },
+    { name: 'extras', label: 'Extras', kind: 'checkboxes', options: ['tea', 'cake'] },
+    { name: 'terms', label: 'I agree', kind: 'checkbox', required: true },
+  ];
+  const { owner, publicId } = await newBookable(timetable({ service: { intake } }));
+  const start = (await slots(publicId, dateIn(5)))[0]?.start ?? '';
+  const { body } = await book(publicId, start, { intake: { terms: true, extras: ['cake', 'tea'], guests: 3 } });
+  expect(Object.entries(body.intake)).toEqual([
+    ['guests', '3'],
+    ['extras', ['tea', 'cake']],
+    ['terms', 'yes'],
+  ]);
+  expect((await owner.call('GET', `/v1/bookings/${body.id}`)).body.intake).toEqual(body.intake);
+});
+
+describe('a booking that is sent again under its Idempotency-Key', () => {
+  test('is the same one, also when the first is still on its way', async () => {
+    const { owner, site, publicId } = await newBookable(timetable({ calendar: { capacity: 9 } }));
+    const start = (await slots(publicId, dateIn(5)))[0]?.start ?? '';
+    const headers = { 'idempotency-key': randomUUID() };
+    const answers = await Promise.all(Array.from({ length: 8 }, () => book(publicId, start, {}, headers)));
+    expect(new Set(answers.map(({ body }) => body.id)).size).toBe(1);
+    expect((await owner.call('GET', `/v1/sites/${site.id}/bookings`)).body.items).toHaveLength(1);
+    expect(
+      code(await book(publicId, start, { seats: 1, visitor: { name: 'B', email: 'b@example.org' } }, headers)),
+    ).toBe('idempotency_mismatch');
+  });
+
+  test('shows what became of it', async () => {
+    const { owner, publicId } = await newBookable();
+    const start = (await slots(publicId, dateIn(5)))[0]?.start ?? '';
+    const headers = { 'idempotency-key': randomUUID() };
+    const { body } = await book(publicId, start, {}, headers);
+    await owner.call('POST', `/v1/bookings/${body.id}/cancel`);
+    expect((await book(publicId, start, {}, headers)).body).toMatchObject({ id: body.id, status: 'cancelled' });
+  });
+
+  test('is another one on another site, and none after an error', async () => {
+    const [one, two] = [await newBookable(), await newBookable()];
+    const start = (await slots(one.publicId, dateIn(5)))[0]?.start ?? '';
+    const headers = { 'idempotency-key': randomUUID() };
+    expect(code(await book(one.publicId, '2001-01-01T00:00:00Z', {}, headers))).toBe('invalid_slot');
+    const first = await book(one.publicId, start, {}, headers);
+    const second = await book(two.publicId, start, {}, headers);
+    expect([first.status, second.status]).toEqual([200, 200]);
+    expect(second.body.id).not.toBe(first.body.id);
+  });
+});
+
+describe('pages of the site', () => {
+  const own = (name: string) => ({ origin: `http://${name}.sites.localhost:4480` });
+
+  test('may read and book, and pages of others may not', async () => {
+    const { site, publicId } = await newBookable();
+    const read = await anyone('GET', `/b/${publicId}`, { headers: own(site.name) });
+    expect(read.headers.get('access-control-allow-origin')).toBe(own(site.name).origin);
+    const foreign = await anyone('GET', `/b/${publicId}`, { headers: { origin: 'https://elsewhere.example' } });
+    expect([foreign.status, foreign.headers.get('access-control-allow-origin')]).toEqual([200, null]);
+    const start = (await slots(publicId, dateIn(5)))[0]?.start ?? '';
+    for (const headers of [
+      { origin: 'https://elsewhere.example' },
+      { origin: 'null' },
+      { referer: 'https://elsewhere.example/x' },
+    ]) {
+      expect(code(await book(publicId, start, {}, headers as Record<string, string>))).toBe('invalid_origin');
+    }
+    const booked = await book(publicId, start, {}, own(site.name));
+    expect([booked.status, booked.headers.get('access-control-allow-origin')]).toEqual([200, own(site.name).origin]);
+    const refused = await book(publicId, start, {}, own(site.name));
+    expect([code(refused), refused.headers.get('access-control-allow-origin')]).toEqual([
+      'slot_taken',
+      own(site.name).origin,
+    ]);
+  });
+
+  test('are asked beforehand by browsers, and answered for the site alone', async () => {
+    const { site, publicId } = await newBookable();
+    const asked = { 'access-control-request-method': 'POST', 'access-control-request-headers': 'content-type' };
+    const yes = await anyone('OPTIONS', `/b/${publicId}`, { headers: { ...asked, ...own(site.name) } });
+    expect([yes.status, yes.headers.get('access-control-allow-headers')]).toEqual([
+      204,
+      'content-type, idempotency-key',
+    ]);
+    const no = await anyone('OPTIONS', `/b/${publicId}`, {
+      headers: { ...asked, origin: 'https://elsewhere.example' },
+    });
+    expect(no.headers.get('access-control-allow-origin')).toBe(null);
+  });
+});
+
+test('reads and bookings of one address are limited each minute, apart from each other', async () => {
+  const strict = await createBookingWorld({ FRONTAGE_RATE_SCALE: '0.05' });
+  try {
+    const { publicId } = await strict.newBookable();
+    const statuses = async (count: number, ask: () => Promise<Answer>) => {
+      const answers = await Promise.all(Array.from({ length: count }, ask));
+      return answers.filter(({ status }) => status !== 429).length;
+    };
+    expect(await statuses(8, () => strict.book(publicId, '2001-01-01T00:00:00Z'))).toBe(3);
+    expect(await statuses(20, () => strict.anyone('GET', `/b/${publicId}`))).toBe(15);
+    const refused = await strict.book(publicId, '2001-01-01T00:00:00Z');
+    expect([code(refused), Number(refused.headers.get('retry-after')) > 0]).toEqual(['rate_limited', true]);
+  } finally {
+    await strict.close();
+  }
+});
+
+test('bookings are listed newest first, in pages, by what they are now and since when', async () => {
+  const { owner, site, publicId } = await newBookable(timetable({ calendar: { capacity: 9 } }));
+  const start = (await slots(publicId, dateIn(5)))[0]?.start ?? '';
+  const ids: string[] = [];
+  for (let at = 0; at < 5; at++) ids.unshift((await book(publicId, start)).body.id);
+  await owner.call('POST', `/v1/bookings/${ids[1]}/cancel`);
+  const list = async (query: string) => (await owner.call('GET', `/v1/sites/${site.id}/bookings${query}`)).body;
+  const idsOf = (body: { items: { id: string }[] }) => body.items.map(({ id }) => id);
+  const first = await list('?limit=2');
+  expect(idsOf(first)).toEqual(ids.slice(0, 2));
+  expect(idsOf(await list(`?limit=50&cursor=${first.next_cursor}`))).toEqual(ids.slice(2));
+  expect(idsOf(await list('?status=cancelled'))).toEqual([ids[1]]);
+  expect(idsOf(await list('?status=confirmed'))).toEqual(ids.filter((_id, at) => at !== 1));
+  const since = (await owner.call('GET', `/v1/bookings/${ids[1]}`)).body.created_at;
+  expect(idsOf(await list(`?since=${encodeURIComponent(since)}`))).toEqual(ids.slice(0, 2));
+  const wrong = async (query: string) => code(await owner.call('GET', `/v1/sites/${site.id}/bookings${query}`));
+  expect(await wrong('?status=lost')).toBe('invalid_status');
+  expect(await wrong('?since=yesterday')).toBe('invalid_since');
+  expect(await wrong(`?status=held&cursor=${first.next_cursor}`)).toBe('invalid_cursor');
+});
