@@ -1,5 +1,4 @@
 /** The manifest of an upload, which comes in parts. */
-import { LockMode } from '@mikro-orm/core';
 import { Deployment } from '../../db/entities/deployment.ts';
 import type { EntityManager } from '../../db/orm.ts';
 import type { Deps } from '../../deps.ts';
@@ -34,12 +33,12 @@ export async function nameFiles(
     if (bytesOf.get(sha256) !== bytes) throw wrongLength(sha256, bytesOf.get(sha256) ?? 0, bytes);
   }
   await em.transactional(async (tx) => {
-    const locked = await tx.findOneOrFail(
-      Deployment,
-      { id: deploymentId },
-      { lockMode: LockMode.PESSIMISTIC_WRITE, refresh: true, populate: ['site'] },
+    // The deployment alone: whoever opens or completes an upload holds its site first.
+    await tx.execute('select 1 from deployment where id = ? for no key update', [deploymentId]);
+    requireTakesFiles(
+      await tx.findOneOrFail(Deployment, { id: deploymentId }, { refresh: true, populate: ['site'] }),
+      deps.clock.now(),
     );
-    requireTakesFiles(locked, deps.clock.now());
     await requireNew(tx, deploymentId, files, bytesOf);
     await requireRoom(tx, deps.config.limits, deploymentId, files);
     await insertFiles(tx, deploymentId, files, held);
