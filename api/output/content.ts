@@ -56,10 +56,17 @@ const programs = new Set([
 const pageInside = /<(script|html|!doctype html|iframe|\?php|svg)[\s>/]|javascript:/i;
 const longestMark = 32;
 
+/** What the name promises of the bytes: names of one promise have one verdict. */
+export function promiseOf(path: string): string {
+  const extension = extensionOf(path);
+  if (extension === 'svg' || Object.hasOwn(promised, extension)) return extension;
+  return isTextName(path) ? 'text' : 'nothing';
+}
+
 export function judgeContent(path: string): ContentJudge {
   const extension = extensionOf(path);
   const head = keepHead(extension === 'svg' ? svgBytesMax + 1 : headBytesMax);
-  const reads = extension in promised ? lookForPages() : isTextName(path) ? decode() : undefined;
+  const reads = Object.hasOwn(promised, extension) ? lookForPages() : isTextName(path) ? decode() : undefined;
   return {
     write(chunk) {
       head.write(chunk);
@@ -86,7 +93,7 @@ async function wholeFault(extension: string, head: Buffer): Promise<string | und
   }
   const found = (await fileTypeFromBuffer(head).catch(() => undefined))?.ext;
   if (found && programs.has(found)) return 'is a program by its bytes, and sites do not hold programs';
-  const formats = promised[extension];
+  const formats = Object.hasOwn(promised, extension) ? promised[extension] : undefined;
   if (!formats) return undefined;
   if (!found || !formats.includes(found)) {
     return `is called .${extension}, but its bytes are of ${found ? `the format ${printable(found)}` : 'no format that is known'}`;

@@ -49,6 +49,27 @@ test('a corpus of 500 hostile paths and files is refused whole: none is named, s
   expect((await world.visit(site.name, '/')).status).toBe(404);
 }, 120_000);
 
+test('bytes that go by many names are refused where one of them promises something else', async () => {
+  const upload = await newUpload();
+  const drawing = '<svg xmlns="http://www.w3.org/2000/svg"><script>alert(1)</script></svg>';
+  const names = Array.from({ length: 60 }, (_, n) => `a/${n}.${n % 2 ? 'txt' : `kind${n}`}`);
+  await name(
+    upload,
+    [...names, 'z/drawing.svg'].map((path) => file(path, drawing)),
+  );
+  const answer = await send(upload, sha256(drawing), drawing);
+  expect(refusal(answer)).toEqual([400, 'invalid_file']);
+  expect(errorOf(answer).message).toContain('z/drawing.svg');
+  expect(await isStored(world, drawing)).toBe(false);
+});
+
+test('a name that promises nothing but is a word of the language is judged as any other', async () => {
+  const content = 'no format';
+  const upload = await newUpload();
+  await name(upload, [file('a.constructor', content), file('b.__proto__', content), file('c.toString', content)]);
+  expect((await send(upload, sha256(content), content)).status).toBe(200);
+});
+
 test('names and files that sites have are taken', async () => {
   const site = await createSite(owner);
   const texts = Object.fromEntries(

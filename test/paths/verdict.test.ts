@@ -2,11 +2,13 @@
 import { posix, win32 } from 'node:path';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { servedPathError } from '../../api/output/paths.ts';
 import { hrefOf, readTarget } from '../../edge/paths.ts';
 import { outputFault, sourceFault } from '../../providers/paths.ts';
 import { OutputRefused, openOutput } from '../../providers/sandbox/output.ts';
 import type { BuildRequest } from '../../providers/sandbox/sandbox.ts';
 import { ask, createWorld, type World } from '../edge/world.ts';
+import { hostilePaths } from '../output/hostile-paths.ts';
 import { tarOf } from '../sandbox/tar.ts';
 import { roomy } from '../sandbox/world.ts';
 import { corpus, type Sample } from './corpus.ts';
@@ -21,6 +23,13 @@ test('the list holds more than 300 paths that are refused somewhere, none of the
 test('the module says of each what the list says', () => {
   const said = corpus.map(({ path }) => [path, sourceFault(path)?.code ?? 'taken', outputFault(path)?.code ?? 'taken']);
   expect(said).toEqual(corpus.map(({ path, source, output }) => [path, source, output]));
+});
+
+test('a manifest is held to the verdict, and to more', () => {
+  const named = [...corpus.map(({ path }) => path), ...hostilePaths];
+  const taken = named.filter((path) => !servedPathError(path));
+  expect(taken.filter((path) => outputFault(path))).toEqual([]);
+  expect(hostilePaths.filter((path) => !outputFault(path)).length).toBeGreaterThan(100);
 });
 
 test('an asset by any of these names is judged as the path is', () => {
