@@ -16,11 +16,14 @@ export type IdPrefix =
   | 'link'
   | 'mail'
   | 'out'
+  | 'msg'
   | 'photo'
+  | 'rev'
   | 'sess'
   | 'site'
   | 'sketch'
   | 'sub'
+  | 'thread'
   | 'tok'
   | 'upl';
 

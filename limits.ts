@@ -13,6 +13,7 @@ export const defaultLimits = Object.freeze({
   publishes_per_hour: 60,
   files_per_day: 200,
   feedback_per_day: 20,
+  open_comments_per_site: 1000,
   forms_per_site: 50,
   domains: 20,
   tokens: 100,

@@ -13,6 +13,7 @@ import { bookingPages } from './bookings/pages.ts';
 import { bookableRoutes, bookingRoutes } from './bookings/routes.ts';
 import { offeringRoutes, preflightRoutes, takingRoutes, visitorsOf, visitSite } from './bookings/visitor-routes.ts';
 import { collaboratorRoutes } from './collaborators/routes.ts';
+import { commentRoutes } from './comments/routes.ts';
 import { deploymentRoutes } from './deployments/routes.ts';
 import { healthRoutes } from './health/routes.ts';
 import { inboxRoutes } from './inbox/routes.ts';
@@ -150,6 +151,7 @@ export async function buildApp(deps: Deps): Promise<Api> {
       photoRoutes(scope, deps);
       publishingRoutes(scope, deps);
       deploymentRoutes(scope, deps);
+      commentRoutes(scope, deps);
       redirectRoutes(scope, deps);
       outputRoutes(scope, deps);
       sketchRoutes(scope, deps);

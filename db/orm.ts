@@ -8,6 +8,8 @@ import { Bookable, BookingCalendar } from './entities/bookable.ts';
 import { Booking } from './entities/booking.ts';
 import { BrowserSession } from './entities/browser-session.ts';
 import { Collaborator } from './entities/collaborator.ts';
+import { CommentMessage } from './entities/comment-message.ts';
+import { CommentThread } from './entities/comment-thread.ts';
 import { Deployment } from './entities/deployment.ts';
 import { EmailChange } from './entities/email-change.ts';
 import { Form } from './entities/form.ts';
@@ -17,6 +19,7 @@ import { Invitation } from './entities/invitation.ts';
 import { Mail } from './entities/mail.ts';
 import { OutboxEntry } from './entities/outbox-entry.ts';
 import { Photo } from './entities/photo.ts';
+import { ReviewLink } from './entities/review-link.ts';
 import { SigninLink } from './entities/signin-link.ts';
 import { Site } from './entities/site.ts';
 import { Sketch, SketchHost } from './entities/sketch.ts';
@@ -26,6 +29,7 @@ import { UploadLink } from './entities/upload-link.ts';
 import { Bookings } from './migrations/2026-11-21-bookings.ts';
 import { Capacity } from './migrations/2026-11-21-capacity.ts';
 import { Collaborators } from './migrations/2026-11-21-collaborators.ts';
+import { Comments } from './migrations/2026-11-21-comments.ts';
 import { Forms } from './migrations/2026-11-21-forms.ts';
 import { Inbox } from './migrations/2026-11-21-inbox.ts';
 import { Initial } from './migrations/2026-11-21-initial.ts';
@@ -64,6 +68,9 @@ export function openOrm(databaseUrl: string, options: { poolMax?: number } = {})
         Asset,
         UploadLink,
         Photo,
+        CommentThread,
+        CommentMessage,
+        ReviewLink,
         Form,
         Submission,
         Bookable,
@@ -86,6 +93,7 @@ export function openOrm(databaseUrl: string, options: { poolMax?: number } = {})
           { name: '2026-11-21-forms', class: Forms },
           { name: '2026-11-21-inbox', class: Inbox },
           { name: '2026-11-21-bookings', class: Bookings },
+          { name: '2026-11-21-comments', class: Comments },
         ],
         snapshot: false,
         transactional: true,

@@ -98,3 +98,22 @@ export function bookingStatusAt(
 ): BookingStatus {
   return status === 'held' && holdExpiresAt && holdExpiresAt <= now ? 'expired' : status;
 }
+
+export const commentStatuses = ['open', 'resolved'] as const;
+export type CommentStatus = (typeof commentStatuses)[number];
+
+/** Who wrote a message: an agent by a token, or a person in a browser. */
+export type AuthorKind = 'owner' | 'collaborator' | 'agent';
+
+/**
+ * Where a thread stands on its page. After a rebuild the place is looked for by the selector, then by the quote. `x` and `y` are CSS pixels from the
+ * page's top left when it was written; `within` is the point as a share of what the selector means.
+ */
+export type CommentPosition = {
+  selector: string | null;
+  quote: string | null;
+  x: number | null;
+  y: number | null;
+  within: { x: number; y: number } | null;
+  viewport: { width: number; height: number } | null;
+};

@@ -14,6 +14,7 @@ import type { Api } from '../api.ts';
 import { answerRequest, openRequests } from '../auth/answers.ts';
 import { outcomeNotice, readAnswer, requestView } from '../auth/outcomes.ts';
 import { signOut } from '../auth/signin.ts';
+import { openCommentsOf } from '../comments/counting.ts';
 import { invitationsShown } from '../invitations/pages.ts';
 import { formsFor, pageOptions, sendPage } from '../plugins/browser.ts';
 import { endSession, sessionSecret } from '../plugins/session.ts';
@@ -65,6 +66,10 @@ export function ownerPages(app: Api, deps: Deps): void {
     const sites = await em.find(Site, await sitesOf(em, request.actor), { orderBy: { id: 'desc' } });
     const tokens = await em.find(Token, usable(id, now), { orderBy: { id: 'desc' } });
     const requests = await openRequests(em, now, email);
+    const open = await openCommentsOf(
+      em,
+      sites.map((site) => site.id),
+    );
     const pending = await pendingChange(em, now, id);
     return {
       now,
@@ -73,7 +78,7 @@ export function ownerPages(app: Api, deps: Deps): void {
       pendingEmail: pending?.email ?? null,
       requests: requests.map((one) => ({ id: one.id, ...requestView(one) })),
       invitations: await invitationsShown(em, deps, request.actor),
-      sites: sites.map((site) => siteShown(site, request)),
+      sites: sites.map((site) => siteShown(site, request, open.get(site.id) ?? 0)),
       tokens: tokens.map((token) => ({
         ...token,
         lastUsedAt: token.lastUsedAt ?? null,
@@ -82,7 +87,7 @@ export function ownerPages(app: Api, deps: Deps): void {
     };
   }
 
-  function siteShown(site: Site, { actor }: FastifyRequest): SiteShown {
+  function siteShown(site: Site, { actor }: FastifyRequest, openComments: number): SiteShown {
     const { title, status, liveDeploymentId } = site;
     const address = siteAddress(deps.config, site.name);
     return {
@@ -90,7 +95,7 @@ export function ownerPages(app: Api, deps: Deps): void {
       address,
       archived: status === 'archived',
       live: liveDeploymentId !== null,
-      openComments: 0,
+      openComments,
       role: roleOf(site, actor),
     };
   }

@@ -3,6 +3,7 @@ import { Site } from '../../db/entities/site.ts';
 import type { Deps } from '../../deps.ts';
 import { loadSite, sitesOf } from '../access.ts';
 import type { Api } from '../api.ts';
+import { openCommentsOf } from '../comments/counting.ts';
 import { byId, listOf, newestFirst, page, pageQuery } from '../pages.ts';
 import { idParams } from '../schemas.ts';
 import { archiveSite, createSite, unarchiveSite, unpublishedChanges, updateSite } from './rules.ts';
@@ -11,8 +12,13 @@ import { siteChange, siteDetailSchema, siteDetailView, siteInput, siteSchema, si
 /** Sites: made from a template, listed, renamed, archived. */
 export function siteRoutes(app: Api, deps: Deps): void {
   const { config } = deps;
-  const replay = async ({ em, actor }: Pick<FastifyRequest, 'em' | 'actor'>, id: string) =>
-    siteView(await loadSite(em, actor, id), { config, actor });
+  type Asked = Pick<FastifyRequest, 'em' | 'actor'>;
+  const contextOf = async ({ em, actor }: Asked, site: Site) => {
+    const open = await openCommentsOf(em, [site.id]);
+    return { config, actor, openComments: open.get(site.id) ?? 0 };
+  };
+  const show = async (asked: Asked, site: Site) => siteView(site, await contextOf(asked, site));
+  const replay = async (asked: Asked, id: string) => show(asked, await loadSite(asked.em, asked.actor, id));
 
   app.post(
     '/v1/sites',
@@ -27,8 +33,7 @@ export function siteRoutes(app: Api, deps: Deps): void {
     },
     async (request) => {
       const { em, actor } = request;
-      const site = await createSite(em, deps, actor, { id: request.newId('site'), ...request.body });
-      return siteView(site, { config, actor });
+      return show(request, await createSite(em, deps, actor, { id: request.newId('site'), ...request.body }));
     },
   );
 
@@ -51,7 +56,9 @@ export function siteRoutes(app: Api, deps: Deps): void {
         newestFirst(em, Site, await sitesOf(em, actor)),
         byId,
       );
-      return { items: rows.map((site) => siteView(site, { config, actor })), next_cursor };
+      const open = await openCommentsOf(em, rows.map(byId));
+      const items = rows.map((site) => siteView(site, { config, actor, openComments: open.get(site.id) ?? 0 }));
+      return { items, next_cursor };
     },
   );
 
@@ -63,7 +70,7 @@ export function siteRoutes(app: Api, deps: Deps): void {
     },
     async ({ em, actor, params }) => {
       const site = await loadSite(em, actor, params.id);
-      return siteDetailView(site, await unpublishedChanges(em, deps, site), { config, actor });
+      return siteDetailView(site, await unpublishedChanges(em, deps, site), await contextOf({ em, actor }, site));
     },
   );
 
@@ -79,7 +86,7 @@ export function siteRoutes(app: Api, deps: Deps): void {
         response: { 200: siteSchema },
       },
     },
-    async ({ em, actor, params, body }) => siteView(await updateSite(em, actor, params.id, body), { config, actor }),
+    async ({ em, actor, params, body }) => show({ em, actor }, await updateSite(em, actor, params.id, body)),
   );
 
   app.post(
@@ -93,7 +100,7 @@ export function siteRoutes(app: Api, deps: Deps): void {
         response: { 200: siteSchema },
       },
     },
-    async ({ em, actor, params }) => siteView(await archiveSite(em, deps, actor, params.id), { config, actor }),
+    async ({ em, actor, params }) => show({ em, actor }, await archiveSite(em, deps, actor, params.id)),
   );
 
   app.post(
@@ -102,6 +109,6 @@ export function siteRoutes(app: Api, deps: Deps): void {
       config: { operation: 'site.unarchive', replay },
       schema: { summary: 'Bring an archived site back', params: idParams, response: { 200: siteSchema } },
     },
-    async ({ em, actor, params }) => siteView(await unarchiveSite(em, deps, actor, params.id), { config, actor }),
+    async ({ em, actor, params }) => show({ em, actor }, await unarchiveSite(em, deps, actor, params.id)),
   );
 }

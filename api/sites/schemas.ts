@@ -48,7 +48,10 @@ export const siteDetailSchema = siteSchema
 
 export type UnpublishedChanges = { source: boolean; content: boolean };
 
-export function siteView(site: Site, { config, actor }: { config: Config; actor: Actor }): z.output<typeof siteSchema> {
+/** `openComments`: of the site, as `openCommentsOf` counts them. */
+export type SiteContext = { config: Config; actor: Actor; openComments: number };
+
+export function siteView(site: Site, { config, actor, openComments }: SiteContext): z.output<typeof siteSchema> {
   return {
     id: site.id,
     name: site.name,
@@ -61,8 +64,7 @@ export function siteView(site: Site, { config, actor }: { config: Config; actor:
       content: repositoryAddress(config, site.id, 'content'),
     },
     live_deployment_id: site.liveDeploymentId ?? null,
-    // No page can be commented on yet, so there is no thread to count.
-    open_comments: 0,
+    open_comments: openComments,
     public_id: site.publicId,
     role: roleOf(site, actor),
     created_at: site.createdAt,
@@ -73,7 +75,7 @@ export function siteView(site: Site, { config, actor }: { config: Config; actor:
 export function siteDetailView(
   site: Site,
   changes: UnpublishedChanges,
-  context: { config: Config; actor: Actor },
+  context: SiteContext,
 ): z.output<typeof siteDetailSchema> {
   return {
     ...siteView(site, context),

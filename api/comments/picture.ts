@@ -1,0 +1,39 @@
+/** Pictures of pages, as they come with a comment: hostile bytes, judged by what they are and never decoded. */
+import { fileTypeFromBuffer } from 'file-type';
+import type { Deps } from '../../deps.ts';
+import { type AppError, errors } from '../../errors.ts';
+import { structureFault } from '../../git/rules/structure.ts';
+
+export type Picture = { sha256: string; type: string };
+
+const types: Record<string, string> = { png: 'image/png', jpg: 'image/jpeg', webp: 'image/webp' };
+const base64 = /^(?:[A-Za-z0-9+/]{4})+(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/;
+
+/** Keeps the picture in the store. Throws `no_storage` where this deployment stores no files, `invalid_file` for what is no picture. */
+export async function keepPicture({ store, config }: Deps, text: string): Promise<Picture> {
+  if (!config.files) {
+    throw errors.no_storage('This platform cannot store a picture with a comment.', {
+      nextAction: 'Send the comment without screenshot_base64.',
+    });
+  }
+  const bytes = base64.test(text) ? Buffer.from(text, 'base64') : undefined;
+  if (!bytes) throw invalid('is not base64');
+  const format = (await fileTypeFromBuffer(bytes))?.ext ?? '';
+  const type = types[format];
+  if (type === undefined) throw invalid('holds no PNG, JPEG or WebP by its bytes');
+  const fault = await structureFault(format, once(bytes));
+  if (fault !== undefined) throw invalid(`holds bytes that ${fault}`);
+  const { sha256 } = await store.put(bytes);
+  await store.flush();
+  return { sha256, type };
+}
+
+async function* once(bytes: Buffer): AsyncGenerator<Buffer> {
+  yield bytes;
+}
+
+function invalid(what: string): AppError {
+  return errors.invalid_file(`The picture in screenshot_base64 ${what}.`, {
+    nextAction: 'Send a PNG, JPEG or WebP as base64, or leave screenshot_base64 out.',
+  });
+}

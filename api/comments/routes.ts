@@ -1,0 +1,131 @@
+import type { FilterQuery } from '@mikro-orm/core';
+import type { FastifyRequest } from 'fastify';
+import { z } from 'zod';
+import { CommentThread } from '../../db/entities/comment-thread.ts';
+import type { Deps } from '../../deps.ts';
+import { errors } from '../../errors.ts';
+import { loadSite } from '../access.ts';
+import type { Api } from '../api.ts';
+import { byId, listOf, newestFirst, page } from '../pages.ts';
+import { idParams } from '../schemas.ts';
+import { type Author, loadThread, moveThread, openThread, readPicture, replyTo } from './rules.ts';
+import { type CommentInput, commentInput, commentQuery, replyInput, threadSchema, threadView } from './schemas.ts';
+
+/** Comment threads, as an agent reads and writes them. */
+export function commentRoutes(app: Api, deps: Deps): void {
+  const { config } = deps;
+  const replay = async ({ em, actor }: FastifyRequest, id: string) =>
+    threadView(await loadThread(em, actor, id), config);
+
+  app.get(
+    '/v1/sites/:id/comments',
+    {
+      config: { operation: 'comment.list' },
+      schema: {
+        summary: 'List the comment threads',
+        params: idParams,
+        querystring: commentQuery,
+        response: { 200: listOf(threadSchema) },
+      },
+    },
+    async ({ em, actor, params, query }) => {
+      const site = await loadSite(em, actor, params.id);
+      const { status, since } = query;
+      const where: FilterQuery<CommentThread> = {
+        site: site.id,
+        ...(status ? { status } : {}),
+        ...(since ? { changedAt: { $gte: since } } : {}),
+      };
+      const list = ['comments', site.id, status ?? '', since?.toISOString() ?? ''];
+      const { rows, next_cursor } = await page(config.secret, list, query, newestFirst(em, CommentThread, where), byId);
+      await em.populate(rows, ['messages.account']);
+      return { items: rows.map((thread) => threadView(thread, config)), next_cursor };
+    },
+  );
+
+  app.post(
+    '/v1/sites/:id/comments',
+    {
+      config: {
+        operation: 'comment.write',
+        makes: 'thread',
+        invalid: { body: 'invalid_body', note: 'note_too_long' },
+        replay,
+      },
+      schema: {
+        summary: 'Open a comment thread, or resolve or reopen one',
+        description:
+          '`page` and `body` open a thread; `thread_id` and `action` change one, with a `note` that says why.',
+        params: idParams,
+        body: commentInput,
+        response: { 200: threadSchema },
+      },
+    },
+    async (request) => threadView(await write(request, request.params.id, request.body), config),
+  );
+
+  app.post(
+    '/v1/comments/:id/reply',
+    {
+      config: { operation: 'comment.reply', invalid: { message: 'invalid_body' }, replay },
+      schema: { summary: 'Reply in a thread', params: idParams, body: replyInput, response: { 200: threadSchema } },
+    },
+    async (request) => {
+      const { em, params, body } = request;
+      const input = { messageId: request.newId('msg'), message: body.message };
+      return threadView(await replyTo(em, deps, agent(request), params.id, input), config);
+    },
+  );
+
+  app.get(
+    '/v1/comments/:id/screenshot',
+    {
+      config: { operation: 'comment.screenshot' },
+      schema: {
+        summary: 'Read the picture of a thread',
+        params: idParams,
+        response: { 200: z.any().describe('A PNG, JPEG or WebP.') },
+      },
+    },
+    async ({ em, actor, params }, reply) => {
+      const { bytes, type } = await readPicture(em, deps, actor, params.id);
+      return reply
+        .headers({ 'content-type': type, 'content-security-policy': "sandbox; default-src 'none'" })
+        .send(bytes);
+    },
+  );
+
+  async function write(request: FastifyRequest, siteId: string, input: CommentInput) {
+    const { em } = request;
+    const { thread_id, action, note, page, body, ...rest } = input;
+    const messageId = request.newId('msg');
+    if (thread_id === undefined && action === undefined) {
+      await loadSite(em, request.actor, siteId);
+      if (note !== undefined) throw mixed('A note goes with thread_id and action.');
+      if (body === undefined) throw errors.invalid_body('A comment needs a body: what there is to say.');
+      if (page === undefined) throw mixed('A new thread needs page, the path of the page that it is about.');
+      return await openThread(em, deps, agent(request), siteId, {
+        id: request.newId('thread'),
+        messageId,
+        page,
+        body,
+        ...rest,
+      });
+    }
+    const thread = await loadThread(em, request.actor, thread_id ?? '');
+    if (thread.site.id !== siteId) await loadThread(em, request.actor, '');
+    if (action === undefined) throw mixed('Say what to do with the thread: action is resolve or reopen.');
+    if (page !== undefined || body !== undefined || Object.keys(rest).length > 0) {
+      throw mixed('A call that changes a thread takes thread_id, action and note alone.');
+    }
+    return await moveThread(em, deps, agent(request), thread.id, { messageId, action, note });
+  }
+}
+
+const mixed = (text: string) =>
+  errors.invalid_json(text, {
+    nextAction: 'Send page and body to open a thread, or thread_id and action to change one.',
+  });
+
+/** Whoever holds a token speaks as an agent. */
+const agent = ({ actor }: FastifyRequest): Author => ({ accountId: actor.accountId, kind: 'agent' });

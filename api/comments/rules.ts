@@ -1,0 +1,184 @@
+/** Comment threads: opened, answered, resolved and opened again, by an agent or by a person in a browser. */
+import { LockMode } from '@mikro-orm/core';
+import { Account } from '../../db/entities/account.ts';
+import { CommentMessage } from '../../db/entities/comment-message.ts';
+import { CommentThread } from '../../db/entities/comment-thread.ts';
+import { Site } from '../../db/entities/site.ts';
+import type { EntityManager } from '../../db/orm.ts';
+import type { AuthorKind, CommentPosition } from '../../db/states.ts';
+import type { Deps } from '../../deps.ts';
+import { AppError, errors } from '../../errors.ts';
+import { isId } from '../../ids.ts';
+import { loadSite, type Person, requireActive } from '../access.ts';
+import { countWithinLimit } from '../limits.ts';
+import { keepPicture } from './picture.ts';
+import type { CommentInput } from './schemas.ts';
+
+/** Who speaks, and as what. */
+export type Author = Person & { kind: AuthorKind };
+
+const messagesMax = 500;
+const withMessages = ['messages.account'] as const;
+
+export type NewThread = {
+  id: string;
+  messageId: string;
+  page: string;
+  body: string;
+  position?: CommentInput['position'];
+  screenshot_base64?: string | undefined;
+  /** Why there is no picture, where whoever should have taken it knows. */
+  missing?: string | undefined;
+  /** What was looked at, where it is not the live version. */
+  deploymentId?: string | null;
+};
+
+/** Opens a thread. Throws `site_archived`, `no_storage`, `invalid_file`, `plan_limit`. */
+export async function openThread(
+  em: EntityManager,
+  deps: Deps,
+  author: Author,
+  siteId: string,
+  input: NewThread,
+): Promise<CommentThread> {
+  const site = await loadSite(em, author, siteId);
+  requireActive(site);
+  const { screenshot_base64: sent } = input;
+  const picture = sent === undefined ? undefined : await keepPicture(deps, sent);
+  const now = deps.clock.now();
+  await em.transactional(async (tx) => {
+    await requireRoom(tx, deps, site);
+    const thread = tx.create(CommentThread, {
+      id: input.id,
+      site: tx.getReference(Site, site.id),
+      status: 'open',
+      page: input.page,
+      position: input.position ? wholePosition(input.position) : null,
+      deploymentId: input.deploymentId === undefined ? (site.liveDeploymentId ?? null) : input.deploymentId,
+      pictureSha256: picture?.sha256 ?? null,
+      pictureType: picture?.type ?? null,
+      pictureMissing: picture ? null : (input.missing ?? 'No picture was sent with the comment.'),
+      createdAt: now,
+      changedAt: now,
+    });
+    say(tx, author, thread, { id: input.messageId, body: input.body, now });
+  });
+  return await loadThread(em, author, input.id);
+}
+
+/** Adds a message. A call that is repeated under its `messageId` adds it once. */
+export async function replyTo(
+  em: EntityManager,
+  deps: Deps,
+  author: Author,
+  threadId: string,
+  input: { messageId: string; message: string },
+): Promise<CommentThread> {
+  const { messageId, message } = input;
+  return await changeThread(em, deps, author, { threadId, messageId }, (tx, thread, now) => {
+    say(tx, author, thread, { id: messageId, body: message, now });
+  });
+}
+
+export type ThreadChange = { messageId: string; action: 'resolve' | 'reopen'; note?: string | undefined };
+
+/** Resolves the thread or opens it again. What it is already it stays; a note is a message all the same. */
+export async function moveThread(
+  em: EntityManager,
+  deps: Deps,
+  author: Author,
+  threadId: string,
+  { messageId, action, note }: ThreadChange,
+): Promise<CommentThread> {
+  return await changeThread(em, deps, author, { threadId, messageId }, async (tx, thread, now) => {
+    const status = action === 'resolve' ? 'resolved' : 'open';
+    if (thread.status !== status) {
+      if (status === 'open') await requireRoom(tx, deps, await tx.findOneOrFail(Site, thread.site.id));
+      thread.status = status;
+      thread.resolvedAt = status === 'resolved' ? now : null;
+      thread.changedAt = now;
+    }
+    if (note) say(tx, author, thread, { id: messageId, body: note, now });
+  });
+}
+
+type Change = (tx: EntityManager, thread: CommentThread, now: Date) => Promise<void> | void;
+
+/** Runs a change under the thread's lock, unless its message is there from an earlier try. */
+async function changeThread(
+  em: EntityManager,
+  { clock }: Deps,
+  author: Author,
+  { threadId, messageId }: { threadId: string; messageId: string },
+  change: Change,
+): Promise<CommentThread> {
+  const { site } = await loadThread(em, author, threadId);
+  requireActive(await em.findOneOrFail(Site, site.id));
+  await em.transactional(async (tx) => {
+    const lock = { lockMode: LockMode.PESSIMISTIC_WRITE, refresh: true } as const;
+    const thread = await tx.findOneOrFail(CommentThread, threadId, lock);
+    if ((await tx.count(CommentMessage, { id: messageId })) > 0) return;
+    if ((await tx.count(CommentMessage, { thread: threadId })) >= messagesMax) throw threadIsFull();
+    await change(tx, thread, clock.now());
+  });
+  return await loadThread(em, author, threadId);
+}
+
+function say(
+  tx: EntityManager,
+  { accountId, kind }: Author,
+  thread: CommentThread,
+  { id, body, now }: { id: string; body: string; now: Date },
+): void {
+  const account = tx.getReference(Account, accountId);
+  tx.create(CommentMessage, { id, thread, account, authorKind: kind, body, createdAt: now });
+  thread.changedAt = now;
+}
+
+/** The thread with its messages as they are now, if the caller may act on its site. */
+export async function loadThread(em: EntityManager, person: Person, threadId: string): Promise<CommentThread> {
+  const thread = isId('thread', threadId)
+    ? await em.findOne(CommentThread, { id: threadId }, { populate: withMessages, refresh: true })
+    : null;
+  const site = thread && (await loadSite(em, person, thread.site.id).catch(notFoundAsNull));
+  if (thread && site) return thread as CommentThread;
+  throw errors.not_found('There is no comment thread of that id that may be seen here.', {
+    nextAction: 'Read GET /v1/sites/{id}/comments for the threads of a site.',
+  });
+}
+
+/** The bytes of a thread's picture. Throws `not_found` with the reason where there is none. */
+export async function readPicture(em: EntityManager, deps: Deps, person: Person, threadId: string) {
+  const thread = await loadThread(em, person, threadId);
+  const { pictureSha256, pictureType, pictureMissing } = thread;
+  if (!pictureSha256 || !pictureType) throw errors.not_found(`This comment has no picture: ${pictureMissing}`);
+  const bytes = await deps.store.readAll(pictureSha256);
+  if (!bytes) throw errors.missing_asset('The picture of this comment is gone from storage.');
+  return { bytes, type: pictureType };
+}
+
+function wholePosition(sent: NonNullable<CommentInput['position']>): CommentPosition {
+  const { selector = null, quote = null, x = null, y = null, within = null, viewport = null } = sent;
+  return { selector, quote, x, y, within, viewport };
+}
+
+async function requireRoom(tx: EntityManager, { config }: Deps, site: Site): Promise<void> {
+  await countWithinLimit(tx, site.account.id, {
+    limit: config.limits.open_comments_per_site,
+    count: () => tx.count(CommentThread, { site: site.id, status: 'open' }),
+    what: 'open comments on a site',
+    holder: 'this site',
+    nextAction: 'Resolve those that are dealt with.',
+  });
+}
+
+function threadIsFull(): AppError {
+  return errors.plan_limit(`A thread takes ${messagesMax} messages, and this one has as many.`, {
+    nextAction: 'Open another thread for what is left to say.',
+  });
+}
+
+function notFoundAsNull(error: unknown): null {
+  if (error instanceof AppError && error.code === 'not_found') return null;
+  throw error;
+}

@@ -1,0 +1,119 @@
+import { z } from 'zod';
+import type { Config } from '../../config.ts';
+import type { Account } from '../../db/entities/account.ts';
+import type { CommentThread } from '../../db/entities/comment-thread.ts';
+import { commentStatuses } from '../../db/states.ts';
+import { pageQuery } from '../pages.ts';
+import { moment } from '../schemas.ts';
+
+export const noteLengthMax = 500;
+const bodyLengthMax = 4000;
+
+const body = z.string().trim().min(1).max(bodyLengthMax);
+const share = z.number().min(0).max(1);
+const pixels = z.number().min(-1_000_000).max(1_000_000);
+const side = z.number().int().min(1).max(100_000);
+
+/** A path of the site, as an address has it. Resolved against any host it stays on that host. */
+const pagePath = z
+  .string()
+  .max(2048)
+  .regex(/^\/(?![/\\])[^\\?#\p{C}\s]*$/u, 'a page is a path that begins with one slash, as /about/');
+
+export const positionInput = z.strictObject({
+  selector: z.string().min(1).max(1000).nullish().describe('A CSS selector of what is meant.'),
+  quote: z
+    .string()
+    .max(300)
+    .nullish()
+    .describe('The text there: the place is found again by it when the selector fails.'),
+  x: pixels.nullish().describe('CSS pixels from the left edge of the page.'),
+  y: pixels.nullish().describe('CSS pixels from the top of the page.'),
+  within: z.strictObject({ x: share, y: share }).nullish().describe('The point as a share of what the selector means.'),
+  viewport: z.strictObject({ width: side, height: side }).nullish(),
+});
+
+const picture = z.string().min(4).describe('A PNG, JPEG or WebP of the page in base64.');
+
+/** What opens a thread, and what changes one. The two never mix. */
+export const commentInput = z.strictObject({
+  page: pagePath.optional().describe('Of a new thread: the path of the page, as `/about/`.'),
+  body: body.optional().describe(`Of a new thread: what there is to say, 1 to ${bodyLengthMax} characters.`),
+  position: positionInput.optional(),
+  screenshot_base64: picture.optional(),
+  thread_id: z.string().optional().describe('Of a thread that there is: the one to change.'),
+  action: z.enum(['resolve', 'reopen']).optional(),
+  note: z.string().trim().max(noteLengthMax).optional().describe(`Why, at most ${noteLengthMax} characters.`),
+});
+export type CommentInput = z.output<typeof commentInput>;
+
+export const replyInput = z.strictObject({ message: body });
+
+export const commentQuery = pageQuery.extend({
+  status: z.enum(commentStatuses).optional(),
+  since: z.iso
+    .datetime({ offset: true })
+    .transform((text) => new Date(text))
+    .refine((date) => Math.abs(date.getTime()) < 8e15)
+    .optional()
+    .describe('Threads in which something was said or changed at this moment or later.'),
+});
+
+export const messageSchema = z.object({
+  id: z.string(),
+  author: z.string(),
+  author_kind: z.enum(['owner', 'collaborator', 'agent']).describe('An agent by a token, or a person in a browser.'),
+  body: z.string(),
+  created_at: moment,
+});
+
+export const threadSchema = z
+  .object({
+    id: z.string(),
+    site_id: z.string(),
+    status: z.enum(commentStatuses),
+    page: z.string(),
+    position: z
+      .object({
+        selector: z.string().nullable(),
+        quote: z.string().nullable(),
+        x: z.number().nullable(),
+        y: z.number().nullable(),
+        within: z.object({ x: z.number(), y: z.number() }).nullable(),
+        viewport: z.object({ width: z.number(), height: z.number() }).nullable(),
+      })
+      .nullable(),
+    deployment_id: z.string().nullable().describe('What was looked at.'),
+    screenshot: z.union([z.object({ url: z.string() }), z.object({ missing: z.string().describe('Why.') })]),
+    messages: z.array(messageSchema),
+    created_at: moment,
+    changed_at: moment,
+    resolved_at: moment.nullable(),
+  })
+  .meta({ id: 'CommentThread' });
+
+/** The thread, loaded with its messages and their accounts. */
+export function threadView(thread: CommentThread, { baseUrl }: Pick<Config, 'baseUrl'>): z.output<typeof threadSchema> {
+  return {
+    id: thread.id,
+    site_id: thread.site.id,
+    status: thread.status,
+    page: thread.page,
+    position: thread.position ?? null,
+    deployment_id: thread.deploymentId ?? null,
+    screenshot:
+      thread.pictureMissing == null
+        ? { url: `${baseUrl}/v1/comments/${thread.id}/screenshot` }
+        : { missing: thread.pictureMissing },
+    messages: thread.messages.getItems().map(({ id, account, authorKind, body, createdAt }) => ({
+      id,
+      author: (account as Account).name,
+      author_kind: authorKind,
+      body,
+      created_at: createdAt,
+    })),
+    created_at: thread.createdAt,
+    changed_at: thread.changedAt,
+    resolved_at: thread.resolvedAt ?? null,
+  };
+}
