@@ -37,6 +37,9 @@ import { requireSession } from './plugins/session.ts';
 import { hurryBodies, refuseBrokenRequests, timeouts } from './plugins/sockets.ts';
 import { publishingRoutes } from './publishing/routes.ts';
 import { redirectRoutes } from './redirects/routes.ts';
+import { overlayRoutes, requireReview } from './review-links/overlay.ts';
+import { reviewPages } from './review-links/pages.ts';
+import { reviewLinkRoutes } from './review-links/routes.ts';
 import { siteRoutes } from './sites/routes.ts';
 import { sketchRoutes } from './sketches/routes.ts';
 import { sourceRoutes } from './source/routes.ts';
@@ -125,6 +128,16 @@ export async function buildApp(deps: Deps): Promise<Api> {
       });
     });
 
+    await scope.register(async function reviews(scope: Api) {
+      limitAddresses(scope, deps, 'reviews');
+      await reviewPages(scope, deps);
+      await scope.register(async function overlay(scope: Api) {
+        requireReview(scope, deps);
+        honourIdempotencyKeys(scope, deps);
+        overlayRoutes(scope, deps);
+      });
+    });
+
     await scope.register(async function thumbs(scope: Api) {
       limitAddresses(scope, deps, 'thumbs');
       requireCapabilities(scope, deps);
@@ -152,6 +165,7 @@ export async function buildApp(deps: Deps): Promise<Api> {
       publishingRoutes(scope, deps);
       deploymentRoutes(scope, deps);
       commentRoutes(scope, deps);
+      reviewLinkRoutes(scope, deps);
       redirectRoutes(scope, deps);
       outputRoutes(scope, deps);
       sketchRoutes(scope, deps);

@@ -2,15 +2,18 @@
 import { STATUS_CODES } from 'node:http';
 import type { Head } from './answer.ts';
 import { readFields, type VisitorRequest } from './request.ts';
+import { reviewCookie } from './review-cookie.ts';
 
-// Less than HTTP allows, so that there is one reading of it: one whole head, each line ended by CR LF, a target in origin form.
+// Less than HTTP allows, so that there is one reading of it: one whole head, each line ended by CR LF, a target in origin form. Paths that
+// begin with a dot are for `edge/reviews.ts`.
 const wholeHead =
-  /^(GET|HEAD) (\/[\x21-\x7e]*) HTTP\/1\.1\r\n((?:[!#$%&'*+.^_`|~0-9A-Za-z-]+:[\t\x20-\x7e\x80-\xff]*\r\n)+)\r\n$/;
+  /^(GET|HEAD) (\/(?:[\x21-\x2d\x2f-\x7e][\x21-\x7e]*)?) HTTP\/1\.1\r\n((?:[!#$%&'*+.^_`|~0-9A-Za-z-]+:[\t\x20-\x7e\x80-\xff]*\r\n)+)\r\n$/;
 
-// What may change where the message ends, or what the connection is from then on.
+// What may change where the message ends, or what the connection is from then on; and what tells a reviewer.
 const changing: ReadonlySet<string> = new Set([
   'connection',
   'content-length',
+  'cookie',
   'expect',
   'keep-alive',
   'proxy-connection',
@@ -31,11 +34,16 @@ export function readPlainRequest(text: string): VisitorRequest | undefined {
     const end = lines.indexOf('\r\n', colon);
     const name = lines.slice(start, colon).toLowerCase();
     const value = trimmed(lines, colon + 1, end);
-    if (changing.has(name) && !(name === 'connection' && value.toLowerCase() === 'keep-alive')) return undefined;
+    if (changing.has(name) && !changesNothing(name, value)) return undefined;
     raw.push(name, value);
     start = end + 2;
   }
   return { method: match[1] as string, target: match[2] as string, fields: readFields(raw) };
+}
+
+function changesNothing(name: string, value: string): boolean {
+  if (name === 'cookie') return !value.includes(reviewCookie);
+  return name === 'connection' && value.toLowerCase() === 'keep-alive';
 }
 
 /** Without the spaces and tabs around it, and no others: to `trim` a byte 0xa0 is a space as well. */

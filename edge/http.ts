@@ -4,14 +4,19 @@ import { pipeline } from 'node:stream/promises';
 import { type Answer, MissingBytes } from './answer.ts';
 import type { Edge } from './edge.ts';
 import { readFields, type VisitorRequest } from './request.ts';
+import type { Reviews } from './reviews.ts';
 
-/** Answers one request. Never rejects. */
-export async function answerByHttp(edge: Edge, req: IncomingMessage, res: ServerResponse): Promise<void> {
+/** Answers one request, of a visitor or a reviewer. Never rejects. */
+export async function answerByHttp(
+  { edge, reviews }: { edge: Edge; reviews: Reviews },
+  req: IncomingMessage,
+  res: ServerResponse,
+): Promise<void> {
   const request = { method: req.method as string, target: req.url as string, fields: readFields(req.rawHeaders) };
   // What is not read may not be taken for the next request.
   if (request.fields.hasBody) res.shouldKeepAlive = false;
   try {
-    await send(request, res, await edge.answer(request));
+    await send(request, res, await (reviews.answer(request, req.headers.cookie) ?? edge.answer(request)));
   } catch (err) {
     // A visitor who left is no fault.
     if ((err as NodeJS.ErrnoException).code === 'ERR_STREAM_PREMATURE_CLOSE') return;

@@ -6,6 +6,7 @@ import { type Clock, systemClock } from '../clock.ts';
 import type { Edge } from './edge.ts';
 import { answerByHttp } from './http.ts';
 import { openQuick, type Quick } from './quick.ts';
+import { openReviews } from './reviews.ts';
 
 export type Listening = {
   port: number;
@@ -13,13 +14,22 @@ export type Listening = {
   close(): Promise<void>;
 };
 
-type Options = { host: string; port: number; clock?: Clock; sharesPort?: boolean; accessLog?: Logger | undefined };
+type Options = {
+  host: string;
+  port: number;
+  /** Address of the API, whose frame reviewers get. */
+  baseUrl?: string;
+  clock?: Clock;
+  sharesPort?: boolean;
+  accessLog?: Logger | undefined;
+};
 
 const closeWithinMs = 10_000;
 
 /** Answers on the port, or on a free one for 0. */
 export async function listen(edge: Edge, options: Options): Promise<Listening> {
-  const { host, port, clock = systemClock, sharesPort = false, accessLog } = options;
+  const { host, port, baseUrl = '', clock = systemClock, sharesPort = false, accessLog } = options;
+  const reviews = openReviews({ edge, baseUrl });
   let closing = false;
   const server = createServer(
     {
@@ -33,7 +43,7 @@ export async function listen(edge: Edge, options: Options): Promise<Listening> {
     (req, res) => {
       if (closing) res.shouldKeepAlive = false;
       if (accessLog) logWhenDone(accessLog, req, res);
-      void answerByHttp(edge, req, res);
+      void answerByHttp({ edge, reviews }, req, res);
     },
   );
   // A client that takes nothing for this long holds nothing any more.

@@ -36,6 +36,7 @@ async function startOne(): Promise<() => Promise<void>> {
     listening = await listen(edge, {
       host,
       port,
+      baseUrl: config.baseUrl,
       clock: systemClock,
       sharesPort,
       accessLog: accessLog ? log : undefined,

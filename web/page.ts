@@ -8,15 +8,20 @@ export type Page = {
   title: string;
   main: Html;
   /**
-   * `sign`: one picture, one heading, one sentence, in the middle. `sheet`: one task, as wide as a phone. `desk`: several panels.
+   * `sign`: one picture, one heading, one sentence, in the middle. `sheet`: one task, as wide as a phone. `desk`: several panels. `frame`: a
+   * small window in somebody's page, without a bar.
    */
-  layout: 'sign' | 'sheet' | 'desk';
+  layout: 'sign' | 'sheet' | 'desk' | 'frame';
   /** The right end of the bar, as "Sign out". `sign` has no bar. */
   bar?: Html;
   /** The page's own script. It may speak to its own origin alone; the page has to say what it needs where scripts do not run. */
   script?: string;
   /** Rules of this page alone, after those of all pages. */
   style?: string;
+  /** Origins whose pages may hold this one in a frame; none unless said. */
+  ancestors?: readonly string[];
+  /** What the script is told, as data attributes of `main`. */
+  data?: Readonly<Record<string, string>>;
   /** Sources of what it shows in frames, as a policy names them (CSP level 3, host-source). */
   frames?: readonly string[];
   /** Whether the page has a form. It may send it to its own origin alone. */
@@ -44,7 +49,7 @@ export function writePage(page: Page): WrittenPage {
   };
 }
 
-function policy({ script, style: own, frames, form }: Page): string {
+function policy({ script, style: own, frames, form, ancestors = [] }: Page): string {
   return [
     "default-src 'none'",
     `style-src ${styleSource}${own === undefined ? '' : ` ${hashSource(own)}`}`,
@@ -53,7 +58,7 @@ function policy({ script, style: own, frames, form }: Page): string {
     ...(frames === undefined ? [] : [`frame-src ${frames.join(' ')}`]),
     "base-uri 'none'",
     `form-action ${form ? "'self'" : "'none'"}`,
-    "frame-ancestors 'none'",
+    `frame-ancestors ${ancestors.length > 0 ? ancestors.join(' ') : "'none'"}`,
   ].join('; ');
 }
 
@@ -61,7 +66,7 @@ function hashSource(text: string): string {
   return `'sha256-${createHash('sha256').update(text).digest('base64')}'`;
 }
 
-function shell({ title, main, layout, bar, script, style: own }: Page): string {
+function shell({ title, main, layout, bar, script, style: own, data = {} }: Page): string {
   const head = html`<!doctype html>
 <html lang="en">
 <head>
@@ -74,8 +79,8 @@ function shell({ title, main, layout, bar, script, style: own }: Page): string {
 `;
   const body = html`</head>
 <body class="${layout}">
-${layout === 'sign' ? null : html`<header><span class="mark">${awning}Frontage</span>${bar}</header>`}
-<main>
+${layout === 'sign' || layout === 'frame' ? null : html`<header><span class="mark">${awning}Frontage</span>${bar}</header>`}
+<main${Object.entries(data).map(([name, value]) => html` data-${name}="${value}"`)}>
 ${main}
 </main>
 `;

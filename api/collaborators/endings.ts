@@ -4,6 +4,7 @@
  */
 import { GitCredential } from '../../db/entities/git-credential.ts';
 import type { EntityManager } from '../../db/orm.ts';
+import { endReviewsOf } from '../review-links/links.ts';
 import { endLinksOf } from '../uploads/links.ts';
 
 export type Leaving = { siteId: string; accountId: string; now: Date };
@@ -12,6 +13,7 @@ export type Leaving = { siteId: string; accountId: string; now: Date };
 export const endings: Readonly<Record<string, (tx: EntityManager, leaving: Leaving) => Promise<number>>> = {
   git_credentials: (tx, { siteId, accountId }) => tx.nativeDelete(GitCredential, { site: siteId, account: accountId }),
   upload_links: endLinksOf,
+  review_links: endReviewsOf,
 };
 
 export async function endAll(tx: EntityManager, leaving: Leaving): Promise<Record<string, number>> {

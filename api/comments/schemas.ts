@@ -9,13 +9,13 @@ import { moment } from '../schemas.ts';
 export const noteLengthMax = 500;
 const bodyLengthMax = 4000;
 
-const body = z.string().trim().min(1).max(bodyLengthMax);
+export const typedBody = z.string().trim().min(1).max(bodyLengthMax);
 const share = z.number().min(0).max(1);
 const pixels = z.number().min(-1_000_000).max(1_000_000);
 const side = z.number().int().min(1).max(100_000);
 
 /** A path of the site, as an address has it. Resolved against any host it stays on that host. */
-const pagePath = z
+export const typedPage = z
   .string()
   .max(2048)
   .regex(/^\/(?![/\\])[^\\?#\p{C}\s]*$/u, 'a page is a path that begins with one slash, as /about/');
@@ -33,21 +33,21 @@ export const positionInput = z.strictObject({
   viewport: z.strictObject({ width: side, height: side }).nullish(),
 });
 
-const picture = z.string().min(4).describe('A PNG, JPEG or WebP of the page in base64.');
+export const typedPicture = z.string().min(4).describe('A PNG, JPEG or WebP of the page in base64.');
 
 /** What opens a thread, and what changes one. The two never mix. */
 export const commentInput = z.strictObject({
-  page: pagePath.optional().describe('Of a new thread: the path of the page, as `/about/`.'),
-  body: body.optional().describe(`Of a new thread: what there is to say, 1 to ${bodyLengthMax} characters.`),
+  page: typedPage.optional().describe('Of a new thread: the path of the page, as `/about/`.'),
+  body: typedBody.optional().describe(`Of a new thread: what there is to say, 1 to ${bodyLengthMax} characters.`),
   position: positionInput.optional(),
-  screenshot_base64: picture.optional(),
+  screenshot_base64: typedPicture.optional(),
   thread_id: z.string().optional().describe('Of a thread that there is: the one to change.'),
   action: z.enum(['resolve', 'reopen']).optional(),
   note: z.string().trim().max(noteLengthMax).optional().describe(`Why, at most ${noteLengthMax} characters.`),
 });
 export type CommentInput = z.output<typeof commentInput>;
 
-export const replyInput = z.strictObject({ message: body });
+export const replyInput = z.strictObject({ message: typedBody });
 
 export const commentQuery = pageQuery.extend({
   status: z.enum(commentStatuses).optional(),

@@ -20,6 +20,7 @@ export const perMinute = {
   thumbs: 300,
   offers: 300,
   bookings: 60,
+  reviews: 300,
 } as const;
 const windowMs = 60_000;
 

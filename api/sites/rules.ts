@@ -16,6 +16,7 @@ import { workflowIds } from '../../workflows/ids.ts';
 import { type Actor, loadSite, requireActive, requireOwner } from '../access.ts';
 import { missing } from '../capabilities.ts';
 import { countWithinLimit } from '../limits.ts';
+import { endReviewsOf } from '../review-links/links.ts';
 import { isReserved } from './names.ts';
 import type { UnpublishedChanges } from './schemas.ts';
 
@@ -77,6 +78,7 @@ export async function archiveSite(em: EntityManager, { clock }: Deps, actor: Act
     site.status = 'archived';
     site.archivedAt = clock.now();
     await endHolds(tx, clock, site.id);
+    await endReviewsOf(tx, { siteId, now: clock.now() });
     const unfinished = await tx.find(Deployment, { site, status: { $in: [...unfinishedStatuses] } });
     for (const deployment of unfinished) {
       deployment.status = 'cancelled';

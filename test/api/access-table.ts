@@ -122,6 +122,13 @@ export const table: Record<string, Entry> = {
     path: (world) => world.bookable(),
     refusal: 'invalid_slot',
   },
+  'GET /v1/sites/{id}/comments': members,
+  'POST /v1/sites/{id}/comments': { rule: 'members', body: { page: '/', body: 'Larger, please.' } },
+  'POST /v1/comments/{id}/reply': { rule: 'members', body: { message: 'Done.' }, path: (world) => world.thread() },
+  'GET /v1/comments/{id}/screenshot': { rule: 'members', path: (world) => world.thread(), refusal: 'not_found' },
+  'POST /v1/sites/{id}/review-links': members,
+  'GET /v1/sites/{id}/review-links': members,
+  'DELETE /v1/review-links/{id}': { rule: 'members', path: (world) => world.reviewLink() },
 
   'POST /v1/sites/{id}/deployments': members,
   'POST /v1/deployments/{id}/manifest': {

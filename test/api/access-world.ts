@@ -108,6 +108,13 @@ export async function createAccessWorld() {
       await owner.call('POST', `/v1/bookings/${id}/cancel`);
       return { id };
     },
+    async thread() {
+      const body = { page: '/', body: 'Larger, please.' };
+      return { id: (await owner.call('POST', `/v1/sites/${site.id}/comments`, { body })).body.id };
+    },
+    async reviewLink() {
+      return { id: (await owner.call('POST', `/v1/sites/${site.id}/review-links`)).body.id };
+    },
     async ownersToken() {
       const { body } = await owner.call('POST', '/v1/tokens', { body: { name: 'To be changed' } });
       return { id: body.id };

@@ -39,7 +39,7 @@ export async function createWorld(env: Record<string, string> = {}) {
     };
     const edge = createEdge({ ...parts, cacheBytes: 32 * 1024 * 1024 });
     await edge.ready;
-    const listening = await listen(edge, { host: '127.0.0.1', port: 0 });
+    const listening = await listen(edge, { host: '127.0.0.1', port: 0, baseUrl: config.baseUrl });
     return {
       port: listening.port,
       visit: (name: string, path: string, headers: Record<string, string> = {}): Promise<Answer> =>

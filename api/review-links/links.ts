@@ -1,0 +1,100 @@
+/** Review links: made, listed, ended, and who whoever holds one is. */
+import { Account } from '../../db/entities/account.ts';
+import { ReviewLink } from '../../db/entities/review-link.ts';
+import type { Site } from '../../db/entities/site.ts';
+import type { EntityManager } from '../../db/orm.ts';
+import type { Deps } from '../../deps.ts';
+import { AppError, errors } from '../../errors.ts';
+import { isId } from '../../ids.ts';
+import { type Actor, loadSite, requireActive, roleOf } from '../access.ts';
+import type { Author } from '../comments/rules.ts';
+import { hashSecret } from '../secrets.ts';
+import { requireSlot } from './slots.ts';
+
+export const secretPrefix = 'frr';
+
+export type LinkStatus = 'open' | 'expired' | 'ended';
+
+export function statusOf(link: ReviewLink, now: Date): LinkStatus {
+  if (link.endedAt) return 'ended';
+  return link.expiresAt <= now ? 'expired' : 'open';
+}
+
+export type NewLink = { id: string; secret: string; expires_in_seconds: number; slot?: number | undefined };
+
+/** Makes a link to the live site, or to what a slot shows. Throws `site_archived`, `invalid_slot`, `preview_empty`. */
+export async function createLink(
+  em: EntityManager,
+  deps: Deps,
+  actor: Actor,
+  siteId: string,
+  { id, secret, expires_in_seconds, slot }: NewLink,
+): Promise<ReviewLink> {
+  const site = await loadSite(em, actor, siteId);
+  requireActive(site);
+  if (slot !== undefined) await requireSlot(em, deps, site, slot);
+  const now = deps.clock.now();
+  const link = em.create(ReviewLink, {
+    id,
+    site,
+    account: em.getReference(Account, actor.accountId),
+    slot: slot ?? null,
+    hash: hashSecret(secret),
+    createdAt: now,
+    expiresAt: new Date(now.getTime() + expires_in_seconds * 1000),
+  });
+  await em.flush();
+  return link;
+}
+
+/** The link, if the caller may act on its site. */
+export async function loadLink(em: EntityManager, actor: Actor, linkId: string): Promise<ReviewLink> {
+  const link = isId('rev', linkId) ? await em.findOne(ReviewLink, { id: linkId }) : null;
+  const site = link && (await loadSite(em, actor, link.site.id).catch(notFoundAsNull));
+  if (link && site) return link;
+  throw errors.not_found('There is no review link of that id that this token may act on.', {
+    nextAction: 'Read GET /v1/sites/{id}/review-links for the links of a site.',
+  });
+}
+
+/** Ends a link at once, in browsers that have it open too. Ending it again changes nothing. */
+export async function endLink(em: EntityManager, { clock }: Deps, actor: Actor, linkId: string): Promise<ReviewLink> {
+  const link = await loadLink(em, actor, linkId);
+  await em.nativeUpdate(ReviewLink, { id: link.id, endedAt: null }, { endedAt: clock.now() });
+  await em.refresh(link);
+  return link;
+}
+
+/** Ends the links to a site, those of one account or all. Call it in the transaction that takes account or site away. */
+export async function endReviewsOf(
+  tx: EntityManager,
+  { siteId, accountId, now }: { siteId: string; accountId?: string; now: Date },
+): Promise<number> {
+  const whose = accountId === undefined ? {} : { account: accountId };
+  return await tx.nativeUpdate(ReviewLink, { site: siteId, ...whose, endedAt: null }, { endedAt: now });
+}
+
+/** Whoever holds a link speaks as the person who made it. */
+export type Reviewer = { link: ReviewLink; site: Site; author: Author };
+
+/**
+ * The holder of a secret. Nothing is written: whoever opens mail before its reader may come here. Throws `not_found`, `expired`,
+ * `site_archived` in words for whoever holds the link.
+ */
+export async function reviewerOf(em: EntityManager, { clock }: Pick<Deps, 'clock'>, secret: string): Promise<Reviewer> {
+  const known = new RegExp(`^${secretPrefix}_[\\w-]{43}$`).test(secret);
+  const link = known ? await em.findOne(ReviewLink, { hash: hashSecret(secret) }) : null;
+  if (!link) throw errors.not_found('There is no review at this address. Check that all of it was copied.');
+  const person = { accountId: link.account.id };
+  const site = await loadSite(em, person, link.site.id).catch(notFoundAsNull);
+  if (site?.status === 'archived') throw errors.site_archived('This website is closed, so it takes no comments.');
+  const status = statusOf(link, clock.now());
+  if (status === 'expired') throw errors.expired('This link has run out.');
+  if (status === 'ended' || !site) throw errors.expired('This link was closed.');
+  return { link, site, author: { ...person, kind: roleOf(site, person) } };
+}
+
+function notFoundAsNull(error: unknown): null {
+  if (error instanceof AppError && error.code === 'not_found') return null;
+  throw error;
+}

@@ -1,0 +1,116 @@
+/**
+ * What the overlay's frame reads and writes, with the link's secret in `x-review`. No cookie counts here: whatever else runs in the page
+ * could send that. A link reads and writes comments of its site and nothing else.
+ */
+import type { FastifyRequest } from 'fastify';
+import { z } from 'zod';
+import { CommentThread } from '../../db/entities/comment-thread.ts';
+import type { Deps } from '../../deps.ts';
+import { errors } from '../../errors.ts';
+import type { Api } from '../api.ts';
+import { loadThread, moveThread, openThread, replyTo } from '../comments/rules.ts';
+import { positionInput, threadView, typedBody, typedPage, typedPicture } from '../comments/schemas.ts';
+import { idParams } from '../schemas.ts';
+import { type Reviewer, reviewerOf } from './links.ts';
+import { shownAt } from './slots.ts';
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** Who holds the link. Set on every call of the overlay's frame. */
+    reviewer: Reviewer | null;
+  }
+}
+
+const threadsMax = 500;
+const reasons = {
+  slow: 'Taking the picture took too long.',
+  large: 'The picture was too large.',
+  failed: 'The browser could not draw the page.',
+} as const;
+
+const newThread = z.strictObject({
+  page: typedPage,
+  body: typedBody,
+  position: positionInput,
+  screenshot_base64: typedPicture.optional(),
+  missing: z.enum(['slow', 'large', 'failed']).optional(),
+});
+const change = z.strictObject({ message: typedBody.optional(), action: z.enum(['resolve', 'reopen']).optional() });
+
+/** Before the routes: the secret says who asks. */
+export function requireReview(scope: Api, deps: Deps): void {
+  scope.decorateRequest('reviewer', null);
+  scope.addHook('onRequest', async (request) => {
+    const secret = request.headers['x-review'];
+    request.em = deps.em();
+    request.reviewer = await reviewerOf(request.em, deps, typeof secret === 'string' ? secret : '');
+    request.actor = { accountId: request.reviewer.author.accountId, tokenId: request.reviewer.link.id };
+  });
+}
+
+export function overlayRoutes(app: Api, deps: Deps): void {
+  const { config } = deps;
+
+  app.get('/review/threads', { config: { operation: 'review.threads' }, schema: { hide: true } }, async (request) => {
+    const { site } = reviewer(request);
+    const where = { site: site.id };
+    const options = { orderBy: { id: 'desc' }, limit: threadsMax, populate: ['messages.account'] } as const;
+    const threads = await request.em.find(CommentThread, where, options);
+    return { threads: threads.map((thread) => threadView(thread as CommentThread, config)) };
+  });
+
+  app.post(
+    '/review/threads',
+    {
+      config: { operation: 'review.comment', makes: 'thread', invalid: { body: 'invalid_body' }, replay: one },
+      schema: { hide: true, body: newThread },
+    },
+    async (request) => {
+      const { site, author, link } = reviewer(request);
+      const { missing, screenshot_base64: picture, ...words } = request.body;
+      const thread = await openThread(request.em, deps, author, site.id, {
+        id: request.newId('thread'),
+        messageId: request.newId('msg'),
+        ...words,
+        // Where no files are kept, the words are worth keeping all the same.
+        ...(config.files ? { screenshot_base64: picture } : {}),
+        missing: config.files ? missing && reasons[missing] : 'This platform stores no pictures.',
+        deploymentId: await shownAt(request.em, site, link.slot ?? null),
+      });
+      request.answeredId = thread.id;
+      return { thread: threadView(thread, config) };
+    },
+  );
+
+  app.post(
+    '/review/threads/:id',
+    {
+      config: { operation: 'review.answer', invalid: { message: 'invalid_body' }, replay: one },
+      schema: { hide: true, params: idParams, body: change },
+    },
+    async (request) => {
+      const { em, params, body } = request;
+      const { author, site } = reviewer(request);
+      const { message, action } = body;
+      if ((await loadThread(em, author, params.id)).site.id !== site.id) await loadThread(em, author, '');
+      if ((message === undefined) === (action === undefined)) {
+        throw errors.invalid_json('Send a message or an action, and not both.');
+      }
+      const messageId = request.newId('msg');
+      const thread = action
+        ? await moveThread(em, deps, author, params.id, { messageId, action })
+        : await replyTo(em, deps, author, params.id, { messageId, message: message ?? '' });
+      request.answeredId = thread.id;
+      return { thread: threadView(thread, config) };
+    },
+  );
+
+  async function one(request: FastifyRequest, id: string) {
+    return { thread: threadView(await loadThread(request.em, reviewer(request).author, id), config) };
+  }
+}
+
+function reviewer({ reviewer }: FastifyRequest): Reviewer {
+  if (!reviewer) throw errors.not_found('There is no review at this address.');
+  return reviewer;
+}

@@ -1,0 +1,95 @@
+/** What a review link opens: the site, with a cookie for each of the two hosts; then the overlay's frame, and what hands it its key. */
+import cookie from '@fastify/cookie';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { z } from 'zod';
+import { Site } from '../../db/entities/site.ts';
+import type { Deps } from '../../deps.ts';
+import { AppError, errors } from '../../errors.ts';
+import { noticePage } from '../../web/notice.ts';
+import type { WrittenPage } from '../../web/page.ts';
+import { handOverPage, reviewFrame } from '../../web/review-frame.ts';
+import type { Api } from '../api.ts';
+import { sendError } from '../plugins/errors.ts';
+import { originsOf } from '../visitors/origins.ts';
+import { reviewerOf } from './links.ts';
+import { addressOf } from './slots.ts';
+
+const secretParams = z.object({ secret: z.string() });
+const siteParams = z.object({ publicId: z.string() });
+const cookieFlags = { path: '/', secure: true, httpOnly: true, sameSite: 'lax' } as const;
+const cookieOf = (publicId: string) => `__Host-frontage_review_${publicId}`;
+
+export async function reviewPages(app: Api, deps: Deps): Promise<void> {
+  await app.register(cookie);
+
+  // Writes nothing, so that it may be opened by whoever looks into mail before its reader.
+  app.get('/review/:secret', options('review.open', secretParams), (request, reply) =>
+    inPage(request, reply, async () => {
+      const { secret } = request.params as { secret: string };
+      const em = deps.em();
+      const { link, site } = await reviewerOf(em, deps, secret);
+      const address = await addressOf(em, deps, site, link.slot ?? null);
+      const seconds = Math.ceil((link.expiresAt.getTime() - deps.clock.now().getTime()) / 1000);
+      reply.setCookie(cookieOf(site.publicId), secret, { ...cookieFlags, maxAge: seconds });
+      const marker = new URLSearchParams({ site: site.publicId, for: String(seconds) });
+      return reply
+        .header('cache-control', 'no-store')
+        .redirect(`${new URL(address).origin}/.frontage/review?${marker}`, 303);
+    }),
+  );
+
+  app.get('/review/frame/:publicId', options('review.frame', siteParams), (request, reply) =>
+    inPage(request, reply, async () => {
+      const { publicId } = request.params as { publicId: string };
+      const em = deps.em();
+      const site = await em.findOne(Site, { publicId });
+      if (!site) throw errors.not_found('There is no website of that id.');
+      const origins = [...(await originsOf(em, deps.config, site))];
+      reply.removeHeader('x-frame-options');
+      return sendPage(reply, reviewFrame({ publicId, siteTitle: site.title, origins }));
+    }),
+  );
+
+  app.get('/review/hand-over/:publicId', options('review.hand_over', siteParams), (request, reply) =>
+    inPage(request, reply, async () => {
+      const { publicId } = request.params as { publicId: string };
+      const secret = request.cookies[cookieOf(publicId)];
+      const held = secret && (await reviewerOf(deps.em(), deps, secret).catch(notKnownAsNull));
+      // The frame of one site is handed no key to another.
+      return sendPage(reply, handOverPage(held && held.site.publicId === publicId ? secret : undefined));
+    }),
+  );
+}
+
+function options<Params extends z.ZodType>(operation: string, params: Params) {
+  return { config: { operation }, schema: { hide: true, params } };
+}
+
+function sendPage(reply: FastifyReply, { body, headers }: WrittenPage): FastifyReply {
+  return reply.headers(headers).send(body);
+}
+
+function notKnownAsNull(error: unknown): null {
+  if (error instanceof AppError && error.code !== 'internal') return null;
+  throw error;
+}
+
+const titles: Partial<Record<AppError['code'], string>> = {
+  not_found: 'Nothing at this address',
+  expired: 'This link is over',
+  site_archived: 'This website is closed',
+};
+
+async function inPage(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  work: () => Promise<FastifyReply>,
+): Promise<FastifyReply> {
+  try {
+    return await work();
+  } catch (error) {
+    if (!(error instanceof AppError) || error.code === 'internal') return sendError(error, request, reply);
+    const { body, headers } = noticePage({ title: titles[error.code] ?? 'That did not work', text: error.message });
+    return reply.code(error.status).headers(headers).send(body);
+  }
+}

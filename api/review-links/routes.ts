@@ -1,0 +1,76 @@
+import type { FastifyRequest } from 'fastify';
+import { ReviewLink } from '../../db/entities/review-link.ts';
+import type { Deps } from '../../deps.ts';
+import { loadSite } from '../access.ts';
+import type { Api } from '../api.ts';
+import { byId, listOf, newestFirst, page, pageQuery } from '../pages.ts';
+import { idParams } from '../schemas.ts';
+import { createLink, endLink, loadLink, secretPrefix } from './links.ts';
+import {
+  newReviewLinkSchema,
+  newReviewLinkView,
+  reviewLinkInput,
+  reviewLinkSchema,
+  reviewLinkView,
+} from './schemas.ts';
+
+/** Links that let an owner comment on the site in a browser: made, listed, ended. */
+export function reviewLinkRoutes(app: Api, deps: Deps): void {
+  const { config, clock } = deps;
+  app.post(
+    '/v1/sites/:id/review-links',
+    {
+      config: {
+        operation: 'review.create',
+        makes: 'rev',
+        showsSecret: true,
+        invalid: { slot: 'invalid_slot', expires_in_seconds: 'invalid_expiry' },
+        replay: async (request: FastifyRequest, id: string) => {
+          const link = await loadLink(request.em, request.actor, id);
+          return newReviewLinkView(link, request.newSecret(secretPrefix), config, clock.now());
+        },
+      },
+      schema: {
+        summary: 'Make a review link',
+        description: 'Opens the site, or what a preview slot shows, with comments on it. The address is shown once.',
+        params: idParams,
+        body: reviewLinkInput,
+        response: { 200: newReviewLinkSchema },
+      },
+    },
+    async (request) => {
+      const secret = request.newSecret(secretPrefix);
+      const made = { id: request.newId('rev'), secret, ...request.body };
+      const link = await createLink(request.em, deps, request.actor, request.params.id, made);
+      return newReviewLinkView(link, secret, config, clock.now());
+    },
+  );
+
+  app.get(
+    '/v1/sites/:id/review-links',
+    {
+      config: { operation: 'review.list' },
+      schema: {
+        summary: 'List the review links',
+        params: idParams,
+        querystring: pageQuery,
+        response: { 200: listOf(reviewLinkSchema) },
+      },
+    },
+    async ({ em, actor, params, query }) => {
+      const site = await loadSite(em, actor, params.id);
+      const read = newestFirst(em, ReviewLink, { site: site.id });
+      const { rows, next_cursor } = await page(config.secret, ['reviews', site.id], query, read, byId);
+      return { items: rows.map((link) => reviewLinkView(link, clock.now())), next_cursor };
+    },
+  );
+
+  app.delete(
+    '/v1/review-links/:id',
+    {
+      config: { operation: 'review.end' },
+      schema: { summary: 'End a review link', params: idParams, response: { 200: reviewLinkSchema } },
+    },
+    async ({ em, actor, params }) => reviewLinkView(await endLink(em, deps, actor, params.id), clock.now()),
+  );
+}

@@ -1,0 +1,52 @@
+import { z } from 'zod';
+import type { Config } from '../../config.ts';
+import type { ReviewLink } from '../../db/entities/review-link.ts';
+import { moment } from '../schemas.ts';
+import { type LinkStatus, statusOf } from './links.ts';
+
+const day = 86_400;
+
+export const reviewLinkInput = z.strictObject({
+  slot: z.number().int().optional().describe('A preview slot; the live site unless said.'),
+  expires_in_seconds: z
+    .number()
+    .int()
+    .min(60)
+    .max(30 * day)
+    .default(7 * day)
+    .describe('A minute to 30 days; a week unless said.'),
+});
+
+export const reviewLinkSchema = z
+  .object({
+    id: z.string(),
+    site_id: z.string(),
+    slot: z.number().int().nullable(),
+    status: z.enum(['open', 'expired', 'ended'] satisfies LinkStatus[]),
+    created_at: moment,
+    expires_at: moment,
+    ended_at: moment.nullable(),
+  })
+  .meta({ id: 'ReviewLink' });
+
+export const newReviewLinkSchema = reviewLinkSchema
+  .extend({
+    url: z.string().describe('For the owner to open in a browser. Whoever has it can comment. Shown once.'),
+  })
+  .meta({ id: 'NewReviewLink' });
+
+export function reviewLinkView(link: ReviewLink, now: Date): z.output<typeof reviewLinkSchema> {
+  return {
+    id: link.id,
+    site_id: link.site.id,
+    slot: link.slot ?? null,
+    status: statusOf(link, now),
+    created_at: link.createdAt,
+    expires_at: link.expiresAt,
+    ended_at: link.endedAt ?? null,
+  };
+}
+
+export function newReviewLinkView(link: ReviewLink, secret: string, { baseUrl }: Config, now: Date) {
+  return { ...reviewLinkView(link, now), url: `${baseUrl}/review/${secret}` };
+}

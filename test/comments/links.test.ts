@@ -1,0 +1,60 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { errorOf } from '../api/world.ts';
+import { type CommentWorld, createCommentWorld } from './world.ts';
+
+let world: CommentWorld;
+beforeAll(async () => {
+  world = await createCommentWorld();
+});
+afterAll(() => world?.close());
+
+const day = 86_400_000;
+
+test('a link is made, shown once, listed without its address, and ended', async () => {
+  const owner = await world.newOwner();
+  const { status, body } = await owner.review();
+  expect(status).toBe(200);
+  expect(body).toMatchObject({ site_id: owner.site.id, slot: null, status: 'open', ended_at: null });
+  expect(body.url).toMatch(new RegExp(`^${world.config.baseUrl}/review/frr_[\\w-]{43}$`));
+  const { url, ...shown } = body;
+  const list = await owner.call('GET', `/v1/sites/${owner.site.id}/review-links`);
+  expect(list.body.items).toEqual([shown]);
+  const ended = await owner.call('DELETE', `/v1/review-links/${body.id}`);
+  expect(ended.body).toMatchObject({ id: body.id, status: 'ended', ended_at: expect.any(String) });
+  expect((await owner.call('DELETE', `/v1/review-links/${body.id}`)).body).toEqual(ended.body);
+});
+
+test('its secret is kept as a hash and stands in no log', async () => {
+  const owner = await world.newOwner();
+  const { body } = await owner.review();
+  const secret = body.url.split('/').at(-1);
+  await fetch(`${world.url}/review/${secret}`, { redirect: 'manual' });
+  const rows = await world.deps
+    .em()
+    .execute('select review_link::text as row from review_link where id = ?', [body.id]);
+  expect(rows[0]?.row).not.toContain(secret);
+  expect(JSON.stringify(world.logged)).not.toContain(secret);
+});
+
+test('a repeated call under one key shows the same address again', async () => {
+  const owner = await world.newOwner();
+  const ask = () =>
+    owner.call('POST', `/v1/sites/${owner.site.id}/review-links`, { body: {}, headers: { 'idempotency-key': 'k' } });
+  const [first, second] = [await ask(), await ask()];
+  expect(second.body).toEqual(first.body);
+});
+
+test('it lasts a week unless said, and a minute to thirty days', async () => {
+  const owner = await world.newOwner();
+  const { body } = await owner.review();
+  expect(Date.parse(body.expires_at) - Date.parse(body.created_at)).toBe(7 * day);
+  for (const expires_in_seconds of [59, 30 * 86_400 + 1, 1.5, 'soon', null]) {
+    expect(errorOf(await owner.review({ expires_in_seconds })).code).toBe('invalid_expiry');
+  }
+});
+
+test('an archived site gets no link', async () => {
+  const owner = await world.newOwner();
+  await owner.call('POST', `/v1/sites/${owner.site.id}/archive`);
+  expect(errorOf(await owner.review()).code).toBe('site_archived');
+});

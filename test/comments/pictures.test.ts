@@ -1,0 +1,87 @@
+import { readFile } from 'node:fs/promises';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { errorOf } from '../api/world.ts';
+import * as sample from '../git/samples.ts';
+import { type CommentWorld, createCommentWorld } from './world.ts';
+
+let world: CommentWorld;
+beforeAll(async () => {
+  world = await createCommentWorld();
+});
+afterAll(() => world?.close());
+
+const text = (bytes: Buffer) => bytes.toString('base64');
+
+test.each([
+  ['image/png', sample.png],
+  ['image/jpeg', sample.jpg],
+  ['image/webp', sample.webp],
+])('a picture that is %s by its bytes is kept and read back', async (type, bytes) => {
+  const owner = await world.newOwner();
+  const { body } = await owner.open('See?', { screenshot_base64: text(bytes) });
+  expect(body.screenshot).toEqual({ url: `${world.config.baseUrl}/v1/comments/${body.id}/screenshot` });
+  const answer = await fetch(`${world.url}/v1/comments/${body.id}/screenshot`, {
+    headers: { authorization: `Bearer ${owner.token}` },
+  });
+  expect(Buffer.from(await answer.arrayBuffer()).equals(bytes)).toBe(true);
+  expect(answer.headers.get('content-type')).toBe(type);
+  expect(answer.headers.get('x-content-type-options')).toBe('nosniff');
+  expect(answer.headers.get('content-security-policy')).toBe("sandbox; default-src 'none'");
+});
+
+test('a thread without a picture says why, and its picture is not found with the reason', async () => {
+  const owner = await world.newOwner();
+  const { body } = await owner.open();
+  expect(body.screenshot).toEqual({ missing: 'No picture was sent with the comment.' });
+  const answer = await owner.call('GET', `/v1/comments/${body.id}/screenshot`);
+  expect([answer.status, errorOf(answer).code]).toEqual([404, 'not_found']);
+  expect(errorOf(answer).message).toContain('No picture was sent with the comment.');
+});
+
+const appended = Buffer.concat([sample.png, Buffer.from('<script>alert(1)</script>')]);
+test.each([
+  ['no base64', 'not base64 at all!'],
+  ['base64 of the address kind', text(Buffer.from([255, 239, 191])).replaceAll('/', '_')],
+  ['a data URL', `data:image/png;base64,${text(sample.png)}`],
+  ['a page', text(Buffer.from(sample.html))],
+  ['an SVG', text(Buffer.from(sample.svg()))],
+  ['a GIF', text(sample.gif)],
+  ['a PDF', text(sample.pdf)],
+  ['a program', text(sample.exe)],
+  ['a PNG that was cut off', text(sample.png.subarray(0, 40))],
+  ['a PNG with a page behind it', text(appended)],
+  ['a PNG that unfolds to more than any screen', text(sample.pngOf(100_000, 100_000))],
+])('%s is invalid_file, and opens no thread', async (_what, screenshot_base64) => {
+  const owner = await world.newOwner();
+  const answer = await owner.open('See?', { screenshot_base64 });
+  expect([answer.status, errorOf(answer).code]).toEqual([400, 'invalid_file']);
+  expect((await owner.list()).body.items).toEqual([]);
+});
+
+test('a picture that does not fit into a body is body_too_large', async () => {
+  const owner = await world.newOwner();
+  const answer = await owner.open('See?', { screenshot_base64: 'A'.repeat(1_048_576) });
+  expect([answer.status, errorOf(answer).code]).toEqual([400, 'body_too_large']);
+});
+
+test('without storage a picture is no_storage, and the words alone are taken', async () => {
+  const bare = await createCommentWorld({ FRONTAGE_FILES: 'off' });
+  try {
+    const owner = await bare.newOwner();
+    const answer = await owner.open('See?', { screenshot_base64: text(sample.png) });
+    expect([answer.status, errorOf(answer).code]).toEqual([400, 'no_storage']);
+    expect((await owner.open('See?')).status).toBe(200);
+  } finally {
+    await bare.close();
+  }
+});
+
+test('a picture whose bytes are gone says so', async () => {
+  const owner = await world.newOwner();
+  const { body } = await owner.open('See?', { screenshot_base64: text(await readFile(photo)) });
+  await world.deps.em().execute('update comment_thread set picture_sha256 = ? where id = ?', ['0'.repeat(64), body.id]);
+  const answer = await owner.call('GET', `/v1/comments/${body.id}/screenshot`);
+  expect([answer.status, errorOf(answer).code]).toEqual([409, 'missing_asset']);
+});
+
+const photo = new URL('../../providers/photos/offline/coffee.jpg', import.meta.url);

@@ -1,0 +1,99 @@
+/** The platform and its visitors' side on hosts of their own in a real browser, with a site that is commented on. */
+import { existsSync } from 'node:fs';
+import { type BrowserContext, type BrowserContextOptions, chromium, type Page } from 'playwright-core';
+import { createSite, createWorld } from '../output/world.ts';
+import { commentsOf } from './world.ts';
+
+export const executablePath = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'].find(
+  existsSync,
+);
+const env = {
+  FRONTAGE_BASE_URL: 'http://platform.localhost',
+  FRONTAGE_EDGE_URL: 'http://sites.localhost',
+  FRONTAGE_BASE_DOMAIN: 'sites.localhost',
+};
+
+export const phone: BrowserContextOptions = { viewport: { width: 390, height: 844 }, hasTouch: true, isMobile: true };
+export const desk: BrowserContextOptions = { viewport: { width: 1280, height: 800 } };
+
+export async function createReviewWorld() {
+  const world = await createWorld(env);
+  const rules = `MAP platform.localhost 127.0.0.1:${new URL(world.url).port}, MAP *.sites.localhost 127.0.0.1:${world.port}`;
+  const browser = await chromium.launch({
+    ...(executablePath ? { executablePath } : {}),
+    args: ['--no-sandbox', '--disable-gpu', '--disable-background-networking', `--host-resolver-rules=${rules}`],
+  });
+
+  /** An owner whose site has these pages live, and the calls of his agent. */
+  async function newSite(files: Record<string, string> = { 'index.html': bakery() }) {
+    const owner = await world.newCaller();
+    const site = await createSite(owner, { title: 'Bakery' });
+    const publish = (next: Record<string, string>) => world.publish(site.id, owner.accountId, next);
+    await publish(files);
+    await served(site.name, files['index.html'] ?? '');
+    return {
+      ...owner,
+      site,
+      ...commentsOf(owner, site.id),
+      /** Makes other pages live, and waits until visitors have them. */
+      async rebuild(next: Record<string, string>) {
+        await publish(next);
+        await served(site.name, next['index.html'] ?? '');
+      },
+      address: `http://${site.name}.sites.localhost`,
+      link: async (): Promise<string> =>
+        (await owner.call('POST', `/v1/sites/${site.id}/review-links`, { body: {} })).body.url,
+    };
+  }
+
+  async function served(name: string, page: string): Promise<void> {
+    for (let tries = 0; (await world.visit(name, '/')).text !== page; tries++) {
+      if (tries > 200) throw new Error('the edge does not serve the page');
+      await new Promise((resolve) => setTimeout(resolve, 25));
+    }
+  }
+
+  async function newContext(options: BrowserContextOptions = desk): Promise<BrowserContext> {
+    return await browser.newContext(options);
+  }
+
+  return {
+    ...world,
+    newSite,
+    newContext,
+    async close() {
+      await browser.close();
+      await world.close();
+    },
+  };
+}
+export type ReviewWorld = Awaited<ReturnType<typeof createReviewWorld>>;
+export type ReviewSite = Awaited<ReturnType<ReviewWorld['newSite']>>;
+
+/** A page as a site has it. */
+export function bakery({
+  heading = '',
+  before = '',
+  script = '',
+}: {
+  heading?: string;
+  before?: string;
+  script?: string;
+} = {}) {
+  const paragraphs = Array.from(
+    { length: 12 },
+    (_, n) => `<p>Loaf number ${n + 1} is baked at dawn, and gone by noon.</p>`,
+  );
+  return `<!doctype html>
+<html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1"><title>Bakery</title>
+<style>body{margin:0;font:18px/1.6 Georgia,serif;color:#333;background:#fdf8f0}main{max-width:40rem;margin:0 auto;padding:2rem}
+h1,h2{line-height:1.2}header{padding:1rem 2rem;background:#5b3a1e;color:#fff}button{all:unset}div{color:red}iframe{display:none!important}</style></head>
+<body><header>Bakery at the Harbour</header><main>${before}<h1>${heading || 'Fresh bread every morning'}</h1>
+<p>We bake with flour from the valley.</p><h2>What we bake</h2>${paragraphs.join('\n')}
+<h2>Where to find us</h2><p>Harbour Street 1.</p><img alt="Our shop" width="300" height="120" src="data:image/svg+xml,%3Csvg xmlns='http://www.w3.org/2000/svg' width='300' height='120'%3E%3Crect width='300' height='120' fill='%23c96'/%3E%3C/svg%3E"></main>
+${script ? `<script>${script}</script>` : ''}</body></html>
+`;
+}
+
+/** The overlay's window in the page. */
+export const frameOf = (page: Page) => page.frameLocator('frontage-overlay >> iframe');

@@ -1,0 +1,101 @@
+// The overlay's part in the page: a frame of the platform's, pins, and pointing. It holds no key and sends no comment: the frame does.
+// Whatever runs in the page may do all that this script does, so the frame believes nothing of it.
+import { startPicking } from './pick.js';
+import { openPins } from './pins.js';
+import { describe } from './place.js';
+
+const address = document.querySelector('script[data-frontage-frame]')?.dataset.frontageFrame;
+
+function start(frameUrl) {
+  const root = host('frontage-overlay', windowStyle);
+  const pinRoot = host('frontage-pins', pinStyle);
+  const isOurs = (node) => root.host === node || pinRoot.host === node;
+  const frame = document.createElement('iframe');
+  frame.title = 'Comments on this page';
+  frame.className = 'pill';
+  frame.src = frameUrl.href;
+  root.append(frame);
+  let endPicking = () => {};
+  let shots = 0;
+
+  const tell = (message, moved = []) => frame.contentWindow?.postMessage({ frontage: message }, frameUrl.origin, moved);
+  const pins = openPins(pinRoot, {
+    isOurs,
+    onOpen: (n) => tell({ type: 'opened', n }),
+    onPlaced: (places) => tell({ type: 'placed', places }),
+  });
+
+  const answers = {
+    ready: () => tell({ type: 'page', page: location.pathname }),
+    size: ({ mode }) => {
+      frame.className = ['pill', 'wide', 'panel'].includes(mode) ? mode : 'pill';
+    },
+    pins: ({ list, active }) => pins.set(Array.isArray(list) ? list : [], active),
+    show: ({ n }) => pins.show(n),
+    pick: () => {
+      endPicking();
+      endPicking = startPicking(root, { isOurs, onPick: picked, onCancel: () => tell({ type: 'cancelled' }) });
+    },
+    stop: () => endPicking(),
+    go: ({ page }) => {
+      if (/^\/(?![/\\])/.test(page)) location.assign(page);
+    },
+    leave: () => location.assign(`/.frontage/leave?to=${encodeURIComponent(location.pathname)}`),
+  };
+
+  async function picked(element, point) {
+    const position = describe(element, point);
+    const shot = ++shots;
+    tell({ type: 'picked', position, shot });
+    frame.focus();
+    const { takePicture } = await import('./picture.js');
+    const picture = await takePicture(position, isOurs);
+    tell({ type: 'picture', shot, ...picture }, picture.bytes ? [picture.bytes] : []);
+  }
+
+  addEventListener('message', ({ source, origin, data }) => {
+    if (source !== frame.contentWindow || origin !== frameUrl.origin) return;
+    const message = data?.frontage;
+    if (message && Object.hasOwn(answers, message.type)) answers[message.type](message);
+  });
+}
+
+/** An element of ours that the page's style does not reach. */
+function host(name, style) {
+  const element = document.createElement(name);
+  element.style.cssText = 'all: initial !important; display: block !important; position: static !important;';
+  const root = element.attachShadow({ mode: 'closed' });
+  root.appendChild(document.createElement('style')).textContent = style;
+  document.documentElement.append(element);
+  return root;
+}
+
+const windowStyle = `
+iframe {
+  position: fixed; z-index: 2147483647; right: 16px; bottom: 16px; border: 0; margin: 0;
+  background: #fffdf9; color-scheme: light; box-shadow: 0 2px 6px rgb(0 0 0 / 18%), 0 10px 32px rgb(0 0 0 / 22%);
+}
+.pill { width: 216px; height: 52px; border-radius: 26px; }
+.wide { width: min(340px, calc(100vw - 32px)); height: 52px; border-radius: 26px; }
+.panel { width: 384px; height: min(620px, calc(100dvh - 32px)); border-radius: 16px; }
+@media (max-width: 640px) {
+  .panel { right: 0; bottom: 0; width: 100%; height: min(72dvh, 620px); border-radius: 16px 16px 0 0; }
+}
+.layer { position: fixed; inset: 0; z-index: 2147483646; cursor: crosshair; outline: 0; background: rgb(35 33 29 / 6%); }
+.box { position: fixed; pointer-events: none; border: 2.5px solid #a8412a; border-radius: 6px; background: rgb(168 65 42 / 10%); }
+.box[hidden] { display: none; }
+.spoken { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%); }
+`;
+const pinStyle = `
+.pin {
+  position: absolute; z-index: 2147483645; width: 28px; height: 28px; margin: -14px 0 0 -14px; padding: 0;
+  border: 2px solid #fff; border-radius: 50% 50% 50% 4px; background: #a8412a; color: #fff; cursor: pointer;
+  font: 600 13px/1 system-ui, sans-serif; box-shadow: 0 1px 4px rgb(0 0 0 / 40%);
+}
+.pin::after { content: ''; position: absolute; inset: -8px; }
+.pin:hover, .pin.active { background: #23211d; }
+.pin:focus-visible { outline: 3px solid #a8412a; outline-offset: 2px; }
+.pin[hidden] { display: none; }
+`;
+
+if (address && top === window && !document.querySelector('frontage-overlay')) start(new URL(address));
