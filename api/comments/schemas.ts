@@ -4,7 +4,7 @@ import type { Account } from '../../db/entities/account.ts';
 import type { CommentThread } from '../../db/entities/comment-thread.ts';
 import { commentStatuses } from '../../db/states.ts';
 import { pageQuery } from '../pages.ts';
-import { moment } from '../schemas.ts';
+import { moment, sinceQuery } from '../schemas.ts';
 
 export const noteLengthMax = 500;
 const bodyLengthMax = 4000;
@@ -51,12 +51,7 @@ export const replyInput = z.strictObject({ message: typedBody });
 
 export const commentQuery = pageQuery.extend({
   status: z.enum(commentStatuses).optional(),
-  since: z.iso
-    .datetime({ offset: true })
-    .transform((text) => new Date(text))
-    .refine((date) => Math.abs(date.getTime()) < 8e15)
-    .optional()
-    .describe('Threads in which something was said or changed at this moment or later.'),
+  since: sinceQuery.optional().describe('Threads in which something was said or changed at this moment or later.'),
 });
 
 export const messageSchema = z.object({

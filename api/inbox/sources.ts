@@ -2,5 +2,6 @@
 import { failedBuilds } from './failed-builds.ts';
 import { openInvitations } from './invitations.ts';
 import type { Source } from './item.ts';
+import { openComments } from './open-comments.ts';
 
-export const sources: readonly Source[] = [failedBuilds, openInvitations];
+export const sources: readonly Source[] = [failedBuilds, openInvitations, openComments];

@@ -36,6 +36,9 @@ export class Comments extends Migration {
       );
       create index on comment_message (thread_id, id);
 
+      create trigger comment_inbox after insert or update on comment_thread
+        for each row when (new.status = 'open') execute function inbox_changed();
+
       create table review_link (
         id text primary key,
         site_id text not null references site,

@@ -97,3 +97,34 @@ ${script ? `<script>${script}</script>` : ''}</body></html>
 
 /** The overlay's window in the page. */
 export const frameOf = (page: Page) => page.frameLocator('frontage-overlay >> iframe');
+
+/** Opens a review link as its reader does. Answers the page of the site with the overlay in it. */
+export async function openReview(context: BrowserContext, link: string) {
+  const page = await context.newPage();
+  const faults: string[] = [];
+  page.on('pageerror', (error) => faults.push(String(error)));
+  await page.goto(link);
+  const frame = frameOf(page);
+  await frame.getByRole('button', { name: 'Comment', exact: true }).waitFor();
+  return { page, frame, faults };
+}
+export type Review = Awaited<ReturnType<typeof openReview>>;
+
+/** Says something about what stands at a place that `choose` points at. */
+export async function comment({ frame }: Pick<Review, 'frame'>, words: string, choose: () => Promise<unknown>) {
+  await frame.getByRole('button', { name: 'Comment', exact: true }).click();
+  await frame.getByText('Choose a place on the page.').waitFor();
+  await choose();
+  await frame.getByLabel('What would you like here?').fill(words);
+  await frame.getByText('Goes with your comment.').waitFor();
+  await frame.getByRole('button', { name: 'Send' }).click();
+  await frame.locator('#messages').getByText(words).waitFor();
+}
+
+/** Points at an element with the mouse, whatever lies above it. */
+export async function pointAt(page: Page, selector: string) {
+  const box = await page.locator(selector).boundingBox();
+  if (!box) throw new Error(`${selector} is not to be seen`);
+  await page.mouse.move(box.x + 20, box.y + box.height / 2);
+  await page.mouse.click(box.x + 20, box.y + box.height / 2);
+}

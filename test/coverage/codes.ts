@@ -81,13 +81,19 @@ const material = rowsOf('code', 'material', {
   'stale_hash 409 no': ['material/assets', 'that others change while it is being stored is stale_hash'],
 });
 
+const comments = rowsOf('code', 'show', {
+  'invalid_status 400 no': ['comments/threads', 'a status that is not filtered on is invalid_status'],
+  'invalid_body 400 no': ['comments/threads', 'a body that is missing, empty or over 4,000 characters is invalid_body'],
+  'no_storage 400 no': ['comments/pictures', 'without storage a picture is no_storage'],
+  'note_too_long 400 no': ['comments/threads', 'a note over 500 characters is note_too_long'],
+});
+
 const news = rowsOf('code', 'show', {
   'invalid_since 400 no': ['inbox/inbox', 'since=%s is invalid_since'],
 });
 
 const show = later('code', 'show', [
   'invalid_period 400 no',
-  'invalid_status 400 no',
   'invalid_slot 400 no',
   'preview_disabled 503 no',
   'preview_empty 409 no',
@@ -97,9 +103,6 @@ const show = later('code', 'show', [
   'slot_not_branched 409 no',
   'draft_behind 409 no',
   'draft_conflict 409 no',
-  'invalid_body 400 no',
-  'no_storage 400 no',
-  'note_too_long 400 no',
   'analytics_disabled 503 no',
 ]);
 
@@ -178,6 +181,7 @@ export const codes = codeRows([
   ...collaborators,
   ...output,
   ...material,
+  ...comments,
   ...news,
   ...show,
   ...visitors,

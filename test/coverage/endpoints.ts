@@ -76,12 +76,15 @@ export const endpoints = [
   ...rowsOf('endpoint', 'show', {
     'GET /v1/inbox': ['inbox/inbox', 'what waits is listed over all sites, newest first'],
   }),
-  ...later('endpoint', 'show', [
-    'GET /v1/sites/{id}/comments',
-    'POST /v1/sites/{id}/comments',
-    'GET /v1/comments/{id}/screenshot',
-    'POST /v1/comments/{id}/reply',
-  ]),
+  ...rowsOf('endpoint', 'show', {
+    'GET /v1/sites/{id}/comments': ['comments/threads', 'the list is filtered by status and by since'],
+    'POST /v1/sites/{id}/comments': ['comments/threads', 'a thread keeps the words, who said them, the page'],
+    'GET /v1/comments/{id}/screenshot': ['comments/pictures', 'by its bytes is kept and read back'],
+    'POST /v1/comments/{id}/reply': ['comments/threads', 'either side replies, resolves and opens again'],
+    'POST /v1/sites/{id}/review-links': ['comments/links', 'a link is made, shown once, listed without its address'],
+    'GET /v1/sites/{id}/review-links': ['comments/links', 'a link is made, shown once, listed without its address'],
+    'DELETE /v1/review-links/{id}': ['comments/links', 'a link is made, shown once, listed without its address'],
+  }),
   ...later('endpoint', 'visitors', [
     'POST /v1/sites/{id}/forms',
     'GET /v1/sites/{id}/forms',

@@ -21,7 +21,12 @@ export const events = [
       'an invitation shows site by hostname, address, state',
     ],
   }),
-  ...later('event', 'show', ['open_comments shows what waits for the agent']),
+  ...rowsOf('event', 'show', {
+    'open_comments shows what waits for the agent': [
+      'comments/threads',
+      'says in every list and read how many threads',
+    ],
+  }),
   ...later('event', 'visitors', [
     'a submission goes to the notify_to of its form',
     'a submission without a sender is stored, not mailed, and says so',

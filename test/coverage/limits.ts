@@ -35,9 +35,11 @@ export const limits = [
     'files and bytes of an upload link': ['material/uploads', 'takes its files and no more: exactly 10 of 200 at once'],
   }),
   ...rowsOf('limit', 'show', {
+    'a comment’s note has at most 500 characters': ['comments/threads', 'a note over 500 characters is note_too_long'],
+    'open comments of a site': ['comments/threads', 'the cap on open comments holds under calls at once'],
     'calls of a token that wait for the inbox': ['inbox/waiting', 'a token has four calls wait'],
   }),
-  ...later('limit', 'show', ['a comment’s note has at most 500 characters', 'preview slots of a site']),
+  ...later('limit', 'show', ['preview slots of a site']),
   ...later('limit', 'visitors', ['submissions are kept 180 days', 'forms of a site', 'seats of a calendar']),
   ...later('limit', 'money', ['one open payout offer for a site']),
   ...later('limit', 'domains', ['domains of an account']),

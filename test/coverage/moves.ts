@@ -98,10 +98,17 @@ export const moves = [
     'an upload that is not completed ends after its time': ['output/upload', 'an upload ends after 24 hours'],
     'an upload that something newer overtakes is superseded': ['output/completing', 'something newer overtakes'],
   }),
-  ...later('move', 'show', [
-    'a preview slot is empty, holds a draft, holds work of its own, or is marked for removal',
-    'a comment thread is resolved and opened again by either side',
-  ]),
+  ...rowsOf('move', 'show', {
+    'a comment thread is resolved and opened again by either side': [
+      'comments/threads',
+      'either side replies, resolves and opens again',
+    ],
+    'a review link ends when it is ended, runs out, or its maker or its site goes': [
+      'comments/review',
+      'a link opens nothing once',
+    ],
+  }),
+  ...later('move', 'show', ['a preview slot is empty, holds a draft, holds work of its own, or is marked for removal']),
   ...later('move', 'visitors', [
     'a form that is disabled takes no submissions and keeps those it has',
     'a form that is enabled takes submissions again',

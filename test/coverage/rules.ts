@@ -112,11 +112,14 @@ export const rules = [
     ],
     'a waiting inbox answers within a second of the first item': ['inbox/waiting', 'answers within a second'],
   }),
-  ...later('rule', 'show', [
-    'the site list counts open comment threads',
-    'a thread without its picture says why',
-    'a slot has a draft that drafts of posts are seen on',
-  ]),
+  ...rowsOf('rule', 'show', {
+    'the site list counts open comment threads': ['comments/threads', 'says in every list and read how many threads'],
+    'a thread without its picture says why': ['comments/pictures', 'a thread without a picture says why'],
+    'a review link writes comments of its site in a browser, and nothing else': null,
+    'a thread finds its place after a rebuild, or says that it could not': null,
+    'the script of a site reads no key of a review and writes no comment': null,
+  }),
+  ...later('rule', 'show', ['a slot has a draft that drafts of posts are seen on']),
   ...later('rule', 'visitors', [
     'the address that a form posts to never changes',
     'notify_to is one of the addresses of the site, which notify_options lists',

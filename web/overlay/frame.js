@@ -5,7 +5,7 @@
   const pageOrigins = new Set(JSON.parse(origins));
   const kept = `frontage-review:${site}`;
   const $ = (id) => document.getElementById(id);
-  const state = { key: read(), page: '/', pageOrigin: undefined, view: 'pill', threads: [], how: {}, open: null };
+  const state = { key: read(), page: '/', pageOrigin: undefined, view: undefined, threads: [], how: {}, open: null };
   // A page that hands over no picture keeps nobody from sending.
   const pictureMs = 15_000;
   let draft = null;
@@ -160,12 +160,14 @@
   // What is seen --------------------------------------------------------------------------------------------------------
 
   function show(view) {
+    const first = state.view === undefined;
     if (view !== state.view) shownAt = performance.now();
     state.view = view;
     tell({ type: 'size', mode: view === 'pill' ? 'pill' : view === 'picking' ? 'wide' : 'panel' });
     draw();
     const focus = { compose: 'words', list: 'point', thread: 'back', picking: 'stop', pill: 'start' }[view];
-    if (view !== 'picking') $(focus)?.focus({ preventScroll: true });
+    // Not when the page has just come: it has its own beginning.
+    if (view !== 'picking' && !first) $(focus)?.focus({ preventScroll: true });
   }
 
   function pick() {
@@ -191,7 +193,7 @@
     for (const view of document.querySelectorAll('[data-view]')) view.hidden = view.dataset.view !== state.view;
     document.body.dataset.open = state.view;
     const count = state.threads.filter(({ status }) => status === 'open').length;
-    $('count').textContent = state.key ? `${count} open` : 'Sign in';
+    $('count').textContent = state.key ? `${count} open` : 'Comments';
     if (state.view === 'list') drawList();
     if (state.view === 'thread') drawThread();
     if (state.view === 'compose') drawCompose();
