@@ -49,7 +49,7 @@ export function openPins(root, { isOurs, onOpen, onPlaced }) {
   }
 
   const later = () => {
-    due ||= requestAnimationFrame(place);
+    if (due === 0) due = requestAnimationFrame(place);
   };
   for (const name of ['resize', 'scroll', 'load']) addEventListener(name, later, true);
   new MutationObserver((changes) => {

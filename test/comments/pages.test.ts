@@ -1,0 +1,129 @@
+import { readFileSync } from 'node:fs';
+import { gzipSync } from 'node:zlib';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { overlayModules } from '../../web/overlay/modules.ts';
+import { createLinkWorld, type LinkWorld, page, secretOf } from './link-world.ts';
+
+let world: LinkWorld;
+beforeAll(async () => {
+  world = await createLinkWorld();
+});
+afterAll(() => world?.close());
+
+/** All that the database holds, but for the counters of requests. */
+async function everything(): Promise<string> {
+  const em = world.deps.em();
+  const tables = await em.execute<{ name: string }[]>(
+    `select tablename as name from pg_tables where schemaname = 'public' and tablename <> 'rate_limit' order by 1`,
+  );
+  const sums = await Promise.all(
+    tables.map(({ name }) =>
+      em.fork().execute(`select md5(string_agg(row::text, '' order by row::text)) from "${name}" row`),
+    ),
+  );
+  expect(tables.length).toBeGreaterThan(15);
+  return JSON.stringify(sums);
+}
+
+test('a link leads to the site, leaves its key on our host alone, and writes nothing', async () => {
+  const owner = await world.newSite();
+  const { body } = await owner.review();
+  const before = await everything();
+  for (const method of ['HEAD', 'GET', 'GET']) {
+    const answer = await fetch(`${world.url}/review/${secretOf(body)}`, { method, redirect: 'manual' });
+    expect(answer.status).toBe(303);
+    const to = new URL(answer.headers.get('location') ?? '');
+    expect(to.origin).toBe(`http://${owner.site.name}.${world.config.baseDomain}`);
+    expect(to.href).not.toContain(secretOf(body));
+    expect(answer.headers.get('referrer-policy')).toBe('no-referrer');
+    expect(answer.headers.get('cache-control')).toBe('no-store');
+    const [cookie = ''] = answer.headers.getSetCookie();
+    expect(cookie).toMatch(/^__Host-frontage_review_[0-9a-z]{16}=frr_/);
+    for (const flag of ['HttpOnly', 'Secure', 'SameSite=Lax', 'Path=/']) expect(cookie).toContain(flag);
+    expect(cookie).not.toContain('Domain');
+  }
+  expect(await everything()).toBe(before);
+});
+
+test('on the site only whoever came by a link gets the loader, and everybody else the page as it was built', async () => {
+  const owner = await world.newSite();
+  const marker = `/.frontage/review?site=${owner.site.public_id}&for=60`;
+  const marked = await world.visit(owner.site.name, marker);
+  expect([marked.status, marked.headers.location]).toEqual([303, '/']);
+  const cookie = String(marked.headers['set-cookie']).split(';')[0] ?? '';
+  expect(cookie).toBe(`__Host-frontage_review=${owner.site.public_id}`);
+  const etag = (await world.visit(owner.site.name, '/')).headers.etag ?? '';
+  const reviewed = await world.visit(owner.site.name, '/', { cookie, 'if-none-match': etag, 'accept-encoding': 'br' });
+  const loader = `<script type="module" src="/.frontage/overlay/loader.js" data-frontage-frame="${world.config.baseUrl}/review/frame/${owner.site.public_id}"></script>`;
+  expect(reviewed.text).toBe(page.replace('</body>', `${loader}</body>`));
+  expect(reviewed.headers['cache-control']).toBe('private, no-store');
+  expect(reviewed.headers.etag).toBeUndefined();
+  expect(reviewed.headers['content-length']).toBe(String(reviewed.body.length));
+  expect((await world.visit(owner.site.name, '/nowhere', { cookie })).text).toContain(loader);
+  for (const headers of [{}, { cookie: 'other=1' }, { cookie: '__Host-frontage_review=../../evil' }]) {
+    expect((await world.visit(owner.site.name, '/', headers)).text).toBe(page);
+  }
+  const style = await world.visit(owner.site.name, '/a.css', { cookie });
+  expect([style.text, style.headers.etag === undefined]).toEqual(['b{}', false]);
+});
+
+test.each([
+  ['/.frontage/review?site=x', 404],
+  ['/.frontage/review?site=0123456789abcdef&to=//evil.example', 404],
+  ['/.frontage/review?site=0123456789abcdef&to=/%5Cevil.example', 404],
+  ['/.frontage/leave?to=https://evil.example', 404],
+  ['/.frontage/overlay/../server.ts', 404],
+  ['/.frontage/overlay/frame.js', 404],
+  ['/.frontage/', 404],
+])('the path %s of a site leads nowhere', async (path, status) => {
+  const owner = await world.newSite();
+  const answer = await world.visit(owner.site.name, path);
+  expect([answer.status, answer.headers.location]).toEqual([status, undefined]);
+});
+
+test('a frame may stand in pages of its own site alone, and runs its own script alone', async () => {
+  const owner = await world.newSite();
+  const answer = await fetch(`${world.url}/review/frame/${owner.site.public_id}`);
+  const policy = answer.headers.get('content-security-policy') ?? '';
+  expect(policy).toMatch(new RegExp(`frame-ancestors http://${owner.site.name}\\.${world.config.baseDomain}(;|$| )`));
+  expect(policy).not.toMatch(/\*|unsafe|frame-ancestors 'none'/);
+  expect(policy).toMatch(/script-src 'sha256-[^']+'(;|$)/);
+  expect(policy).toContain("form-action 'none'");
+  expect(answer.headers.get('x-frame-options')).toBeNull();
+  const unknown = await fetch(`${world.url}/review/frame/${'0'.repeat(16)}`);
+  expect([unknown.status, unknown.headers.get('content-security-policy')?.includes("frame-ancestors 'none'")]).toEqual([
+    404,
+    true,
+  ]);
+});
+
+test('the key is handed over by our own host, to whoever has its cookie, for that site alone', async () => {
+  const [owner, other] = [await world.newSite(), await world.newSite()];
+  const secret = secretOf((await owner.review()).body);
+  const ask = (id: string, cookie: string) =>
+    fetch(`${world.url}/review/hand-over/${id}`, { headers: { cookie } }).then(async (answer) => ({
+      text: await answer.text(),
+      policy: answer.headers.get('content-security-policy'),
+    }));
+  const name = (id: string) => `__Host-frontage_review_${id}=${secret}`;
+  const own = await ask(owner.site.public_id, name(owner.site.public_id));
+  expect(own.text).toContain(secret);
+  expect(own.policy).toContain("frame-ancestors 'none'");
+  expect((await ask(owner.site.public_id, '')).text).not.toContain(secret);
+  expect((await ask(other.site.public_id, name(other.site.public_id))).text).not.toContain(secret);
+});
+
+test('all that the overlay loads is below 40 KB, compressed', async () => {
+  const owner = await world.newSite();
+  const frame = await (await fetch(`${world.url}/review/frame/${owner.site.public_id}`)).text();
+  const parts = overlayModules.map(({ file }) => gzipSync(readFileSync(file)).length);
+  expect(parts.length).toBeGreaterThan(4);
+  const total = [...parts, gzipSync(frame).length].reduce((sum, bytes) => sum + bytes, 0);
+  console.info(`the overlay is ${total} bytes, compressed`);
+  expect(total).toBeLessThan(40_000);
+  const served = await world.visit(owner.site.name, '/.frontage/overlay/loader.js', { 'accept-encoding': 'gzip' });
+  expect([served.headers['content-encoding'], served.headers['content-type']]).toEqual([
+    'gzip',
+    'text/javascript; charset=utf-8',
+  ]);
+});
