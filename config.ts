@@ -70,6 +70,8 @@ const schema = z.object({
   FRONTAGE_SKETCHES: z.enum(['on', 'off']).default('on'),
   /** Whether sites can take bookings. */
   FRONTAGE_BOOKINGS: z.enum(['on', 'off']).default('on'),
+  /** Whether sites may be previewed on hosts of their own. */
+  FRONTAGE_PREVIEWS: z.enum(['on', 'off']).default('on'),
   /** Where stock photos come from: nowhere, a few pictures of our own, or Pexels, for which there is a key. */
   FRONTAGE_PHOTOS: z.enum(['off', 'offline', 'pexels']).default('off'),
   FRONTAGE_PEXELS_KEY: z.string().default(''),
@@ -138,6 +140,7 @@ export function readConfig(env: NodeJS.ProcessEnv = process.env) {
     files: e.FRONTAGE_FILES === 'on',
     sketches: e.FRONTAGE_SKETCHES === 'on',
     bookings: e.FRONTAGE_BOOKINGS === 'on',
+    previews: e.FRONTAGE_PREVIEWS === 'on',
     photos: e.FRONTAGE_PHOTOS,
     pexels: {
       key: e.FRONTAGE_PEXELS_KEY,

@@ -18,6 +18,7 @@ export type IdPrefix =
   | 'out'
   | 'msg'
   | 'photo'
+  | 'prev'
   | 'rev'
   | 'sess'
   | 'site'
@@ -48,7 +49,7 @@ export function newPublicId(): string {
 }
 
 /** How hosts begin that the platform gives to what is no site. No site is called so: its name has no two hyphens in a row. */
-const hostPrefixes = { sketch: 's--' } as const;
+const hostPrefixes = { sketch: 's--', preview: 'p--' } as const;
 export type HostKind = keyof typeof hostPrefixes;
 
 /** First label of a host whose address is all that guards what it shows: 26 characters of base32, 130 bits, behind the prefix of its kind. */

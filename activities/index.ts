@@ -6,6 +6,7 @@ import { bookingActivities } from './bookings.ts';
 import { invitationActivities } from './invitations.ts';
 import { mailActivities } from './mail.ts';
 import { maintainingActivities } from './maintaining.ts';
+import { previewActivities } from './previews.ts';
 import { buildActivities, publishingActivities } from './publishing.ts';
 import { reconcilingActivities } from './reconciling.ts';
 
@@ -18,6 +19,7 @@ export function createPlatformActivities(deps: PlatformDeps) {
     ...bookingActivities(deps),
     ...invitationActivities(deps),
     ...mailActivities(deps),
+    ...previewActivities(deps),
     ...publishingActivities(deps),
     ...reconcilingActivities(deps),
     ...maintainingActivities(deps),

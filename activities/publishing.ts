@@ -1,13 +1,14 @@
 /** The steps of `publishSite`. Each reads the row first, does one thing, and may be repeated at any point. */
 import { Context } from '@temporalio/activity';
-import { claimBuild, goLive, settle, type Turn } from '../db/deployments.ts';
+import { goLive, settle } from '../db/deployments.ts';
 import { Deployment } from '../db/entities/deployment.ts';
-import { type DeploymentStatus, isSettled } from '../db/states.ts';
+import { type DeploymentStatus, isSettled, isSlotDraft } from '../db/states.ts';
+import { claimBuild, type Turn } from '../db/turns.ts';
 import { AppError, catalog, type ErrorCode, errors } from '../errors.ts';
 import { asFailure } from './failures.ts';
 import type { BuilderDeps, PlatformDeps } from './index.ts';
 import { buildDeployment } from './publishing/build.ts';
-import { snapshotName, writeSnapshot } from './publishing/snapshot.ts';
+import { removeSnapshots, type SnapshotCommits, snapshotName, writeSnapshot } from './publishing/snapshot.ts';
 
 /** On the queue `platform`: rows, repositories and the pointer. */
 export function publishingActivities(deps: PlatformDeps) {
@@ -17,32 +18,33 @@ export function publishingActivities(deps: PlatformDeps) {
     return (await deps.em().findOneOrFail(Deployment, { id: deploymentId })).status;
   }
 
+  /** Where there are drafts, a preview is built with them, and without them for the day when it is published. */
+  async function writeSnapshots(deployment: Deployment, commits: SnapshotCommits, signal: AbortSignal): Promise<void> {
+    const { store, repositories } = deps;
+    if (!repositories) throw errors.no_repositories('This deployment of the platform holds no repositories.');
+    const { id } = deployment;
+    const drafts = await writeSnapshot(store, repositories, snapshotName(id), commits, 'without drafts', signal);
+    if (!isSlotDraft(deployment) || drafts === 0) return;
+    await writeSnapshot(store, repositories, snapshotName(id, 'with drafts'), commits, 'with drafts', signal);
+  }
+
   return {
     claimBuild: (deploymentId: string): Promise<Turn> => claimBuild(deps.em(), clock, deploymentId),
 
     async snapshotSource(deploymentId: string): Promise<void> {
-      const { status, site, sourceCommit, contentCommit } = await deps
-        .em()
-        .findOneOrFail(Deployment, { id: deploymentId });
-      if (isSettled(status)) return;
+      const deployment = await deps.em().findOneOrFail(Deployment, { id: deploymentId });
+      const { site, sourceCommit, contentCommit } = deployment;
+      if (isSettled(deployment.status)) return;
       const context = Context.current();
       const beat = setInterval(() => context.heartbeat(), 1000);
       try {
         await asFailure(async () => {
-          if (!deps.repositories)
-            throw errors.no_repositories('This deployment of the platform holds no repositories.');
           if (!sourceCommit) throw errors.no_source('The site has no source to build.');
           const commits = { siteId: site.id, sourceCommit, contentCommit: contentCommit ?? null };
-          await writeSnapshot(
-            deps.store,
-            deps.repositories,
-            snapshotName(deploymentId),
-            commits,
-            context.cancellationSignal,
-          );
+          await writeSnapshots(deployment, commits, context.cancellationSignal);
         });
-        // Its publish may have ended meanwhile, and with it what would remove this.
-        if (isSettled(await statusOf(deploymentId))) await deps.store.scratch.remove(snapshotName(deploymentId));
+        // It may have ended meanwhile, and with it what would remove this.
+        if (isSettled(await statusOf(deploymentId))) await removeSnapshots(deps.store, deploymentId);
       } finally {
         clearInterval(beat);
       }
@@ -50,20 +52,22 @@ export function publishingActivities(deps: PlatformDeps) {
 
     async putLive(deploymentId: string): Promise<string> {
       const deployment = await goLive(deps.em(), clock, deploymentId);
-      await deps.store.scratch.remove(snapshotName(deploymentId));
+      await removeSnapshots(deps.store, deploymentId);
       return deployment.status;
     },
 
     async failPublish(deploymentId: string, code: string, message: string): Promise<string> {
       const known = code in catalog ? (code as ErrorCode) : 'internal';
-      await settle(deps.em(), clock, deploymentId, { status: 'failed', error: publishError(known, message).toBody() });
-      await deps.store.scratch.remove(snapshotName(deploymentId));
+      const nextAction = remedyOf(known, await deps.em().findOneOrFail(Deployment, { id: deploymentId }));
+      const error = new AppError(known, message, nextAction ? { nextAction } : {});
+      await settle(deps.em(), clock, deploymentId, { status: 'failed', error: error.toBody() });
+      await removeSnapshots(deps.store, deploymentId);
       return await statusOf(deploymentId);
     },
 
     async cancelPublish(deploymentId: string): Promise<string> {
       await settle(deps.em(), clock, deploymentId, { status: 'cancelled' });
-      await deps.store.scratch.remove(snapshotName(deploymentId));
+      await removeSnapshots(deps.store, deploymentId);
       return await statusOf(deploymentId);
     },
   };
@@ -83,15 +87,17 @@ export function buildActivities(deps: BuilderDeps) {
   };
 }
 
-const remedies: Partial<Record<ErrorCode, string>> = {
-  build_failed: 'Read `detail` for the log, mend the source, push, and publish again.',
-  build_timeout: 'Read `detail` for where the time went, make the build lighter, push, and publish again.',
-  invalid_redirects: 'Mend `_redirects` in the source, push, and publish again.',
-  plan_limit: 'Make the site smaller, push, and publish again; GET /v1/account lists the limits.',
-  internal: 'Publish again; if it persists, send feedback with POST /v1/feedback.',
-};
-
-function publishError(code: ErrorCode, message: string): AppError {
-  const nextAction = remedies[code];
-  return new AppError(code, message, nextAction ? { nextAction } : {});
+/** What to do about it, where "again" is said as it is for this kind of deployment. */
+function remedyOf(code: ErrorCode, { site, slot, ...deployment }: Deployment): string | undefined {
+  const preview = `POST /v1/sites/${site.id}/previews/${slot}`;
+  const again = isSlotDraft(deployment) ? `build the draft again with ${preview}` : 'publish again';
+  const remedies: Partial<Record<ErrorCode, string>> = {
+    build_failed: `Read \`detail\` for the log, mend the source, push, and ${again}.`,
+    build_timeout: `Read \`detail\` for where the time went, make the build lighter, push, and ${again}.`,
+    invalid_redirects: `Mend \`_redirects\` in the source, push, and ${again}.`,
+    plan_limit: `Make the site smaller, push, and ${again}; GET /v1/account lists the limits.`,
+    draft_behind: `Bring in what the site has gained with ${preview}/update, look at the draft, and publish it again.`,
+    internal: `${again[0]?.toUpperCase()}${again.slice(1)}; if it persists, send feedback with POST /v1/feedback.`,
+  };
+  return remedies[code];
 }

@@ -8,25 +8,28 @@ import { GitCredential } from '../db/entities/git-credential.ts';
 import { OutboxEntry } from '../db/entities/outbox-entry.ts';
 import { sweepMails } from '../db/mail.ts';
 import { sweepUploads } from '../db/output.ts';
+import { sweepPreviews } from '../db/previews.ts';
 import { sweepSignIns } from '../db/signin-links.ts';
-import { publishKinds, unfinishedStatuses } from '../db/states.ts';
+import { unfinishedStatuses } from '../db/states.ts';
 import { sweepTokens } from '../db/tokens.ts';
 import { errors } from '../errors.ts';
-import { workflowIds } from '../workflows/ids.ts';
+import { workflowIdOf } from '../workflows/ids.ts';
 import type { PlatformDeps } from './index.ts';
-import { snapshotName } from './publishing/snapshot.ts';
+import { removeSnapshots } from './publishing/snapshot.ts';
 
 // Younger ones may have a start that is on its way.
 const settlingMs = 60_000;
 const sentEntriesKeptMs = 7 * 24 * 3600_000;
 
+type Unfinished = Pick<Deployment, 'id' | 'kind' | 'ticket'>;
+
 export function reconcilingActivities(deps: PlatformDeps) {
   const { clock, log } = deps;
 
   /** Whether the deployment's workflow runs, has ended, or was never there. */
-  async function workflowOf(deploymentId: string): Promise<'running' | 'ended' | 'missing'> {
+  async function workflowOf(deployment: Unfinished): Promise<'running' | 'ended' | 'missing'> {
     try {
-      const { status } = await deps.temporal.workflow.getHandle(workflowIds.publishSite(deploymentId)).describe();
+      const { status } = await deps.temporal.workflow.getHandle(workflowIdOf(deployment)).describe();
       return status.name === 'RUNNING' ? 'running' : 'ended';
     } catch (error) {
       if (error instanceof WorkflowNotFoundError) return 'missing';
@@ -35,21 +38,24 @@ export function reconcilingActivities(deps: PlatformDeps) {
   }
 
   /** Sends the start again. False where the entry is gone: it was sent longer ago than entries are kept. */
-  async function restart(deploymentId: string): Promise<boolean> {
+  async function restart(deployment: Unfinished): Promise<boolean> {
     const sent = await deps
       .em()
       .execute(`update outbox set sent_at = null where workflow_id = ? and kind = 'start' returning id`, [
-        workflowIds.publishSite(deploymentId),
+        workflowIdOf(deployment),
       ]);
     if (sent.length > 0)
-      log.warn({ deploymentId, repair: 'restarted' }, 'an unfinished publish had no workflow: started again');
+      log.warn(
+        { deploymentId: deployment.id, repair: 'restarted' },
+        'an unfinished publish had no workflow: started again',
+      );
     return sent.length > 0;
   }
 
   async function fail(deploymentId: string): Promise<boolean> {
     const error = errors.internal('The platform could not finish this publish.', { nextAction: 'Publish again.' });
     const ended = await settle(deps.em(), clock, deploymentId, { status: 'failed', error: error.toBody() });
-    await deps.store.scratch.remove(snapshotName(deploymentId));
+    await removeSnapshots(deps.store, deploymentId);
     if (ended)
       log.error(
         { deploymentId, repair: 'failed' },
@@ -65,16 +71,16 @@ export function reconcilingActivities(deps: PlatformDeps) {
         .em()
         .find(
           Deployment,
-          { status: { $in: [...unfinishedStatuses] }, createdAt: { $lt: before }, kind: { $in: [...publishKinds] } },
-          { fields: ['id'], limit: 500, orderBy: { createdAt: 'asc' } },
+          { status: { $in: [...unfinishedStatuses] }, createdAt: { $lt: before }, kind: { $ne: 'upload' } },
+          { fields: ['id', 'kind', 'ticket'], limit: 500, orderBy: { createdAt: 'asc' } },
         );
       const repaired = { restarted: 0, failed: 0 };
-      for (const { id } of unfinished) {
-        const workflow = await workflowOf(id);
-        if (workflow === 'missing' && (await restart(id))) {
+      for (const deployment of unfinished) {
+        const workflow = await workflowOf(deployment);
+        if (workflow === 'missing' && (await restart(deployment))) {
           repaired.restarted += 1;
         } else if (workflow !== 'running') {
-          if (await fail(id)) repaired.failed += 1;
+          if (await fail(deployment.id)) repaired.failed += 1;
         }
       }
       return repaired;
@@ -93,7 +99,8 @@ export function reconcilingActivities(deps: PlatformDeps) {
       const mails = await sweepMails(em, now);
       const uploads = await sweepUploads(em, now);
       const holds = await sweepHolds(em, now);
-      return sent + ended + requests + tokens + signIns + mails + uploads + holds;
+      const previews = await sweepPreviews(em, now);
+      return sent + ended + requests + tokens + signIns + mails + uploads + holds + previews;
     },
 
     /** Deletes what killed processes left in the store, and caches that nobody asked for in a month. Answers how many files went. */

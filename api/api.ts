@@ -27,8 +27,8 @@ declare module 'fastify' {
     operation?: string;
     /** The limit of `perMinute` that this call counts against, where it is not that of all calls of a token. */
     counted?: 'files';
-    /** What must be switched on for this call; asked after the token and before anything else. */
-    capability?: Requirement;
+    /** What must be switched on for this call, the first of it first; asked after the token and before anything else. */
+    capability?: Requirement | readonly Requirement[];
     /** The code for a body field that breaks its schema, where it is not the usual one of `fieldCodes`. */
     invalid?: Record<string, ErrorCode>;
     /** Prefix of the id that a POST makes with `request.newId`. */

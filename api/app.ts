@@ -35,6 +35,7 @@ import { logRequests } from './plugins/request-log.ts';
 import { completeRoutes } from './plugins/route-defaults.ts';
 import { requireSession } from './plugins/session.ts';
 import { hurryBodies, refuseBrokenRequests, timeouts } from './plugins/sockets.ts';
+import { previewRoutes } from './previews/routes.ts';
 import { publishingRoutes } from './publishing/routes.ts';
 import { redirectRoutes } from './redirects/routes.ts';
 import { overlayRoutes, requireReview } from './review-links/overlay.ts';
@@ -163,6 +164,7 @@ export async function buildApp(deps: Deps): Promise<Api> {
       uploadRoutes(scope, deps);
       photoRoutes(scope, deps);
       publishingRoutes(scope, deps);
+      previewRoutes(scope, deps);
       deploymentRoutes(scope, deps);
       commentRoutes(scope, deps);
       reviewLinkRoutes(scope, deps);

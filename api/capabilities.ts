@@ -34,6 +34,7 @@ export function capabilitiesOf(config: Config): Record<Capability, boolean> {
   if (config.mail && config.emailSignIn) on.add('email_signin');
   if (config.sketches) on.add('sketches');
   if (config.bookings) on.add('bookings');
+  if (config.previews && config.repositoriesDir !== undefined) on.add('previews');
   return Object.fromEntries(capabilities.map((name) => [name, on.has(name)])) as Record<Capability, boolean>;
 }
 

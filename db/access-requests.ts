@@ -2,6 +2,7 @@
 
 import type { Clock } from '../clock.ts';
 import { workflowIds } from '../workflows/ids.ts';
+import { type Settled, settledAt } from './deadlines.ts';
 import { AccessRequest } from './entities/access-request.ts';
 import type { EntityManager } from './orm.ts';
 import { enqueue } from './outbox.ts';
@@ -25,21 +26,17 @@ export async function endOpenRequests(em: EntityManager, clock: Clock, email: st
 }
 
 /** Writes down that a request has run out, if it has. Answers what it is, and for how long it stays so at most. */
-export async function settleAccessRequest(
-  em: EntityManager,
-  now: Date,
-  id: string,
-): Promise<{ settled: true; status: string } | { settled: false; status: string; leftMs: number }> {
+export async function settleAccessRequest(em: EntityManager, now: Date, id: string): Promise<Settled> {
   await em.nativeUpdate(
     AccessRequest,
     { id, status: { $in: ['pending', 'approved'] }, expiresAt: { $lte: now } },
     { status: 'expired' },
   );
   const request = await em.findOne(AccessRequest, { id });
-  if (!request) return { settled: true, status: 'gone' };
+  if (!request) return settledAt(now, undefined);
   const status = accessRequestStatusAt(request, now);
-  if (status !== 'pending' && status !== 'approved') return { settled: true, status };
-  return { settled: false, status, leftMs: request.expiresAt.getTime() - now.getTime() };
+  const waits = status === 'pending' || status === 'approved';
+  return settledAt(now, { status, endsAt: waits ? request.expiresAt : undefined });
 }
 
 /** Forgets requests that are long over, with the network address that each holds. Answers how many. */

@@ -4,14 +4,15 @@
  */
 import type { Clock } from '../clock.ts';
 import type { ErrorBody } from '../errors.ts';
-import { workflowIds } from '../workflows/ids.ts';
+import { workflowIdOf, workflowIds } from '../workflows/ids.ts';
 import { Account } from './entities/account.ts';
 import { Deployment } from './entities/deployment.ts';
 import type { Site } from './entities/site.ts';
 import type { EntityManager } from './orm.ts';
 import { enqueue } from './outbox.ts';
-import { liveDeploymentOf, lockSite } from './sites.ts';
-import { isSettled, publishKinds, unfinishedStatuses } from './states.ts';
+import { lockSite } from './sites.ts';
+import { isSettled, isSlotDraft, publishKinds, unfinishedStatuses } from './states.ts';
+import { callNext, supersede } from './turns.ts';
 
 /** The next place in the order of everything that may go live on the site. */
 export async function takeTicket(em: EntityManager, siteId: string): Promise<number> {
@@ -98,64 +99,15 @@ export async function acceptPublish(
   });
 }
 
-/** Ends those that can no longer go live before `winner`, and stops their workflows. */
-async function supersede(
-  tx: EntityManager,
-  clock: Clock,
-  winner: { id: string; site: { id: string }; ticket: number },
-  which: { statuses: readonly string[]; kinds: readonly string[] },
-): Promise<void> {
-  const losers: { id: string }[] = await tx.execute(
-    `update deployment set status = 'superseded', superseded_by_id = ?, finished_at = ?
-     where site_id = ? and id <> ? and ticket < ? and status = any(?) and kind = any(?) returning id`,
-    [winner.id, clock.now(), winner.site.id, winner.id, winner.ticket, pgArray(which.statuses), pgArray(which.kinds)],
-  );
-  for (const loser of losers) enqueue(tx, clock, { kind: 'cancel', workflowId: workflowIds.publishSite(loser.id) });
-}
-
-function pgArray(words: readonly string[]): string {
-  return `{${words.join(',')}}`;
-}
-
-/** Tells the oldest publish that waits on the site that it may be its turn. */
-async function callNext(tx: EntityManager, clock: Clock, siteId: string): Promise<void> {
-  const [next]: { id: string }[] = await tx.execute(
-    `select id from deployment where site_id = ? and status = 'queued' order by ticket limit 1`,
-    [siteId],
-  );
-  if (next)
-    enqueue(tx, clock, { kind: 'signal', workflowId: workflowIds.publishSite(next.id), message: { signal: 'turn' } });
-}
-
-export type Turn = { turn: 'build' } | { turn: 'wait'; for: string } | { turn: 'none'; because: string };
-
-/** Takes the site's one build, if it is free and nothing accepted earlier waits. Repeating it answers the same. */
-export async function claimBuild(em: EntityManager, clock: Clock, deploymentId: string): Promise<Turn> {
-  return await em.transactional(async (tx) => {
-    const { site: reference } = await tx.findOneOrFail(Deployment, { id: deploymentId });
-    const site = await lockSite(tx, reference.id);
-    const deployment = await tx.findOneOrFail(Deployment, { id: deploymentId }, { refresh: true });
-    if (isSettled(deployment.status)) return { turn: 'none', because: deployment.status };
-    if (deployment.status !== 'queued') return { turn: 'build' };
-    const ahead = await tx.findOne(
-      Deployment,
-      {
-        site,
-        kind: { $in: [...publishKinds] },
-        status: { $in: [...unfinishedStatuses] },
-        ticket: { $lt: deployment.ticket },
-      },
-      { orderBy: { ticket: 'asc' } },
-    );
-    if (ahead) return { turn: 'wait', for: ahead.id };
-    if (deployment.kind === 'posts') {
-      const live = await liveDeploymentOf(tx, site);
-      deployment.sourceCommit = live?.sourceCommit ?? deployment.sourceCommit;
-    }
-    deployment.status = 'building';
-    deployment.startedAt = clock.now();
-    return { turn: 'build' };
-  });
+/** Ends all that is being built or about to go live on the site, and stops the workflows. */
+export async function cancelUnfinished(tx: EntityManager, clock: Clock, site: Site, slot?: number): Promise<void> {
+  const which = slot === undefined ? {} : { kind: 'preview' as const, ticket: 0, slot };
+  const unfinished = await tx.find(Deployment, { site, status: { $in: [...unfinishedStatuses] }, ...which });
+  for (const deployment of unfinished) {
+    deployment.status = 'cancelled';
+    deployment.finishedAt = clock.now();
+    enqueue(tx, clock, { kind: 'cancel', workflowId: workflowIdOf(deployment) });
+  }
 }
 
 /** Moves the pointer that visitors follow, unless something with a later ticket is live: then the deployment is superseded. */
@@ -172,36 +124,57 @@ export async function goLive(
     const deployment = await tx.findOneOrFail(Deployment, { id: deploymentId }, { refresh: true });
     // Run again after a crash between commit and report: what it was to do is done.
     if (restoreTicket === undefined && isSettled(deployment.status) && deployment.status !== 'ready') return deployment;
+    if (restoreTicket === undefined && (await endOvertaken(tx, clock, site, deployment))) return deployment;
     const ticket = restoreTicket ?? deployment.ticket;
-    if (site.liveTicket > ticket || site.status === 'archived') {
-      if (restoreTicket === undefined) {
-        deployment.status = site.status === 'archived' ? 'cancelled' : 'superseded';
-        deployment.supersededById = site.status === 'archived' ? null : site.liveDeploymentId;
-        deployment.finishedAt = clock.now();
-        await callNext(tx, clock, site.id);
-      }
-      return deployment;
-    }
-    await tx.execute(`update deployment set status = 'retired' where site_id = ? and status = 'live' and id <> ?`, [
-      site.id,
-      deployment.id,
-    ]);
-    deployment.status = 'live';
-    // Also when it is restored: how long its own assets outlive it is counted from its last day.
-    deployment.liveAt = clock.now();
-    deployment.finishedAt ??= clock.now();
-    site.liveDeploymentId = deployment.id;
-    site.liveTicket = ticket;
-    await tx.flush();
-    await supersede(
-      tx,
-      clock,
-      { id: deployment.id, site, ticket },
-      { statuses: unfinishedStatuses, kinds: publishKinds },
-    );
-    await callNext(tx, clock, site.id);
+    if (site.liveTicket <= ticket && site.status === 'active') await movePointer(tx, clock, site, deployment, ticket);
     return deployment;
   });
+}
+
+/** Ends what can no longer go live, because something later is or the site is closed. Answers whether that was so. */
+export async function endOvertaken(
+  tx: EntityManager,
+  clock: Clock,
+  site: Site,
+  deployment: Deployment,
+): Promise<boolean> {
+  const isClosed = site.status === 'archived';
+  if (site.liveTicket <= deployment.ticket && !isClosed) return false;
+  deployment.status = isClosed ? 'cancelled' : 'superseded';
+  deployment.supersededById = isClosed ? null : site.liveDeploymentId;
+  deployment.finishedAt = clock.now();
+  await callNext(tx, clock, site.id);
+  return true;
+}
+
+/** The one way to become live, in a transaction that holds the lock of the site's row and has judged the ticket. */
+export async function movePointer(
+  tx: EntityManager,
+  clock: Clock,
+  site: Site,
+  deployment: Deployment,
+  ticket: number,
+): Promise<void> {
+  // With its drafts it is for who knows its host, and for nobody else.
+  if (isSlotDraft(deployment)) throw new Error('a draft never goes live');
+  await tx.execute(`update deployment set status = 'retired' where site_id = ? and status = 'live' and id <> ?`, [
+    site.id,
+    deployment.id,
+  ]);
+  deployment.status = 'live';
+  // Also when it is restored: how long its own assets outlive it is counted from its last day.
+  deployment.liveAt = clock.now();
+  deployment.finishedAt ??= clock.now();
+  site.liveDeploymentId = deployment.id;
+  site.liveTicket = ticket;
+  await tx.flush();
+  await supersede(
+    tx,
+    clock,
+    { id: deployment.id, site, ticket },
+    { statuses: unfinishedStatuses, kinds: publishKinds },
+  );
+  await callNext(tx, clock, site.id);
 }
 
 /** Ends a publish that did not go live; what has ended stays as it ended. Answers whether this ended it. */

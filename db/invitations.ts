@@ -1,6 +1,7 @@
 /** What happens to an invitation besides its answer: it runs out. */
 import type { Clock } from '../clock.ts';
 import { workflowIds } from '../workflows/ids.ts';
+import { type Settled, settledAt } from './deadlines.ts';
 import { Invitation } from './entities/invitation.ts';
 import type { EntityManager } from './orm.ts';
 import { enqueue } from './outbox.ts';
@@ -16,15 +17,10 @@ export function tellInvitationWorkflow(em: EntityManager, clock: Clock, id: stri
 }
 
 /** Writes down that an invitation has run out, if it has. Answers what it is, and for how long it stays so at most. */
-export async function settleInvitation(
-  em: EntityManager,
-  now: Date,
-  id: string,
-): Promise<{ settled: true; status: string } | { settled: false; status: string; leftMs: number }> {
+export async function settleInvitation(em: EntityManager, now: Date, id: string): Promise<Settled> {
   await em.nativeUpdate(Invitation, { id, status: 'open', expiresAt: { $lte: now } }, { status: 'expired' });
   const invitation = await em.findOne(Invitation, { id });
-  if (!invitation) return { settled: true, status: 'gone' };
+  if (!invitation) return settledAt(now, undefined);
   const status = invitationStatusAt(invitation, now);
-  if (status !== 'open') return { settled: true, status };
-  return { settled: false, status, leftMs: invitation.expiresAt.getTime() - now.getTime() };
+  return settledAt(now, { status, endsAt: status === 'open' ? invitation.expiresAt : undefined });
 }

@@ -19,6 +19,7 @@ import { Invitation } from './entities/invitation.ts';
 import { Mail } from './entities/mail.ts';
 import { OutboxEntry } from './entities/outbox-entry.ts';
 import { Photo } from './entities/photo.ts';
+import { Preview } from './entities/preview.ts';
 import { ReviewLink } from './entities/review-link.ts';
 import { SigninLink } from './entities/signin-link.ts';
 import { Site } from './entities/site.ts';
@@ -38,6 +39,7 @@ import { Material } from './migrations/2026-11-21-material.ts';
 import { Output } from './migrations/2026-11-21-output.ts';
 import { People } from './migrations/2026-11-21-people.ts';
 import { PeopleLookedUp } from './migrations/2026-11-21-people-looked-up.ts';
+import { Previews } from './migrations/2026-11-21-previews.ts';
 import { BuiltAnew } from './migrations/2026-11-21-speed.ts';
 import { TokensForgotten } from './migrations/2026-11-21-tokens-forgotten.ts';
 
@@ -59,6 +61,7 @@ export function openOrm(databaseUrl: string, options: { poolMax?: number } = {})
         Sketch,
         SketchHost,
         Deployment,
+        Preview,
         GitCredential,
         OutboxEntry,
         IdempotencyKey,
@@ -94,6 +97,7 @@ export function openOrm(databaseUrl: string, options: { poolMax?: number } = {})
           { name: '2026-11-21-inbox', class: Inbox },
           { name: '2026-11-21-bookings', class: Bookings },
           { name: '2026-11-21-comments', class: Comments },
+          { name: '2026-11-21-previews', class: Previews },
         ],
         snapshot: false,
         transactional: true,

@@ -22,12 +22,36 @@ export const deploymentStatuses = [
 ] as const;
 export type DeploymentStatus = (typeof deploymentStatuses)[number];
 
+/**
+ * Whether the deployment is a draft of a slot: built for the slot's own host, without a place in the order of what goes live. Other
+ * deployments of a slot put a draft's bytes live.
+ */
+export function isSlotDraft({ kind, ticket }: { kind: DeploymentKind; ticket: number }): boolean {
+  return kind === 'preview' && ticket === 0;
+}
+
 /** A deployment whose workflow still has work to do. */
 export const unfinishedStatuses = ['queued', 'building', 'storing'] as const satisfies DeploymentStatus[];
 
 /** Whether the deployment will change no more by itself. */
 export function isSettled(status: DeploymentStatus): boolean {
   return !(unfinishedStatuses as readonly DeploymentStatus[]).includes(status) && status !== 'uploading';
+}
+
+const dayMs = 24 * 3600_000;
+/** How long a draft is kept after its build, and how long it is then marked before it is removed. */
+export const previewKeptMs = 14 * dayMs;
+export const previewMarkedMs = 7 * dayMs;
+
+/** A draft at this moment: its ends hold whether or not somebody has written them down. `removed` has left its slot empty. */
+export type DraftStatus = 'shown' | 'expired' | 'removed';
+export function draftStatusAt(
+  { expiresAt, removedAt }: { expiresAt?: Date | null | undefined; removedAt?: Date | null | undefined },
+  now: Date,
+): DraftStatus {
+  if (removedAt) return 'removed';
+  if (!expiresAt || now < expiresAt) return 'shown';
+  return now.getTime() < expiresAt.getTime() + previewMarkedMs ? 'expired' : 'removed';
 }
 
 /** Whether the deployment was or is live: its bytes are kept for ever. */

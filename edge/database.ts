@@ -10,7 +10,12 @@ export type SiteRow = {
   manifestSha256: string | null;
   /** Where the redirect rules are that a call set; null where there are none. */
   redirectsSha256: string | null;
+  /** Its drafts; absent where it has none. */
+  previews?: PreviewRow[];
 };
+
+/** A draft in a preview slot: at which host, what of, and until when (RFC 3339). */
+export type PreviewRow = { label: string; slot: number; manifestSha256: string; expiresAt: string };
 
 export type SiteChanges = {
   /** Where to go on from at the next question. */
@@ -44,7 +49,11 @@ export type EdgeDatabase = {
 // transaction not older than the oldest that was running then: that one is the mark.
 const sitesSql = `
   select mark.xid::text as mark, site.id, site.name, site.status, deployment.manifest_sha256 as "manifestSha256",
-    site.redirects_sha256 as "redirectsSha256"
+    site.redirects_sha256 as "redirectsSha256",
+    (select json_agg(json_build_object('label', preview.label, 'slot', preview.slot, 'manifestSha256', draft.manifest_sha256,
+       'expiresAt', preview.expires_at) order by preview.slot)
+     from preview join deployment draft on draft.id = preview.deployment_id
+     where preview.site_id = site.id and preview.removed_at is null) as previews
   from (select pg_snapshot_xmin(pg_current_snapshot()) as xid) as mark
   left join site on %condition
   left join deployment on deployment.id = site.live_deployment_id`;
@@ -83,7 +92,7 @@ export function openEdgeDatabase(databaseUrl: string): EdgeDatabase {
     const sites = rows.filter((row) => row.id !== null);
     return {
       mark: rows[0].mark,
-      sites: sites.map(({ mark: _, ...site }) => site),
+      sites: sites.map(({ mark: _, previews, ...site }) => (previews ? { ...site, previews } : site)),
     };
   }
 

@@ -15,6 +15,7 @@ import { servedFile } from './forms.ts';
 import { readAddress, siteNameOf } from './hosts.ts';
 import { type Later, whenKnown } from './later.ts';
 import { readTarget, type Target } from './paths.ts';
+import { openDrafts } from './previews.ts';
 import { answerRule, openSiteRedirects } from './redirects.ts';
 import type { VisitorRequest } from './request.ts';
 import { openSites } from './sites.ts';
@@ -57,6 +58,7 @@ export function createEdge(parts: EdgeParts): Edge {
   const siteRedirects = openSiteRedirects(store, redirectsBytesMax);
   const earlier = openEarlierAssets({ ...parts, bytesMax: earlierBytesMax });
   const source = { store, bytes: openBytes(store, parts.cacheBytes) };
+  const answerDraft = openDrafts({ ...parts, source, versions, finding, siteRedirects });
   // A fault of one host is one line a second, however many visitors meet it.
   const saidLately = new LRUCache<string, true>({ max: 1_000, ttl: 1_000 });
 
@@ -68,13 +70,19 @@ export function createEdge(parts: EdgeParts): Edge {
     const as = wantsPage(target.path) ? 'html' : 'text';
     if (address.host === baseDomain) return answerPage('base', as);
     const name = siteNameOf(address.host, baseDomain);
-    if (name !== undefined && isHostLabel('sketch', name)) return answerSketch(parts, request, name, target, as);
     const site = name === undefined ? undefined : sites.byName(name);
-    if (!site) return answerPage('unknown', as);
+    // A site is never called as a host of the platform's own is.
+    if (!site) return name === undefined ? answerPage('unknown', as) : answerOther(request, name, target, as);
     if (site.status === 'archived') return answerPage('archived', as);
     if (site.manifestSha256 === null) return answerPage('unpublished', as);
     const version = versions.held(site.manifestSha256) ?? versions.load(site.manifestSha256);
     return whenKnown(version, (known) => answerSite(request, site, known, target));
+  }
+
+  function answerOther(request: VisitorRequest, name: string, target: Target, as: 'html' | 'text'): Later<Answer> {
+    if (isHostLabel('sketch', name)) return answerSketch(parts, request, name, target, as);
+    const found = sites.byLabel(name);
+    return found ? answerDraft(request, found, target, as) : answerPage('unknown', as);
   }
 
   function answerSite(request: VisitorRequest, site: SiteRow, version: Version, target: Target): Later<Answer> {

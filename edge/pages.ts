@@ -10,6 +10,7 @@ export type PageName =
   | 'unpublished'
   | 'archived'
   | 'missing'
+  | 'ended'
   | 'gone'
   | 'unavailable'
   | 'badRequest'
@@ -45,6 +46,11 @@ const words: Record<PageName, Words> = {
     text: 'The page may have moved or been removed. The rest of the site is where it was.',
     lit: true,
     home: true,
+  },
+  ended: {
+    status: 410,
+    title: 'This preview has ended',
+    text: 'A draft is shown for two weeks. Whoever sent you this address can build it again and send you a new one.',
   },
   gone: {
     status: 410,

@@ -1,8 +1,12 @@
 /** All sites in memory, by name. Pure: what to do with rows, whoever brings them. */
-import type { SiteRow } from './database.ts';
+import type { PreviewRow, SiteRow } from './database.ts';
+
+export type SitePreview = { site: SiteRow; preview: PreviewRow };
 
 export type SiteTable = {
   byName(name: string): SiteRow | undefined;
+  /** The draft at a host of the platform's own, with its site. */
+  byLabel(label: string): SitePreview | undefined;
   /** Takes in rows that may have changed. Answers whether any had. */
   apply(rows: SiteRow[]): boolean;
   /** Forgets all that is not among the rows. */
@@ -13,17 +17,21 @@ export type SiteTable = {
 export function createSiteTable(): SiteTable {
   const byId = new Map<string, SiteRow>();
   const byName = new Map<string, SiteRow>();
+  const byLabel = new Map<string, SitePreview>();
 
   function put(row: SiteRow): void {
     const before = byId.get(row.id);
     // By now the old name may be another site's.
     if (before && byName.get(before.name) === before) byName.delete(before.name);
+    for (const { label } of before?.previews ?? []) byLabel.delete(label);
     byId.set(row.id, row);
     byName.set(row.name, row);
+    for (const preview of row.previews ?? []) byLabel.set(preview.label, { site: row, preview });
   }
 
   return {
     byName: (name) => byName.get(name),
+    byLabel: (label) => byLabel.get(label),
     apply(rows) {
       const changed = rows.filter((row) => !isSame(byId.get(row.id), row));
       for (const row of changed) put(row);
@@ -32,6 +40,7 @@ export function createSiteTable(): SiteTable {
     replace(rows) {
       byId.clear();
       byName.clear();
+      byLabel.clear();
       for (const row of rows) put(row);
     },
     all: () => byId.values(),
@@ -44,6 +53,7 @@ function isSame(a: SiteRow | undefined, b: SiteRow): boolean {
     a.name === b.name &&
     a.status === b.status &&
     a.manifestSha256 === b.manifestSha256 &&
-    a.redirectsSha256 === b.redirectsSha256
+    a.redirectsSha256 === b.redirectsSha256 &&
+    JSON.stringify(a.previews) === JSON.stringify(b.previews)
   );
 }

@@ -2,21 +2,29 @@
 import { randomUUID } from 'node:crypto';
 import { mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
-import type { SiteRow } from './database.ts';
+import type { PreviewRow, SiteRow } from './database.ts';
 
-type Line = [id: string, name: string, status: string, manifestSha256: string | null, redirectsSha256?: string | null];
+type Line = [
+  id: string,
+  name: string,
+  status: string,
+  manifestSha256: string | null,
+  redirectsSha256?: string | null,
+  previews?: PreviewRow[] | null,
+];
 
 /** The sites as they were last saved; `undefined` when there is no file that can be read. */
 export async function readSitesFile(path: string): Promise<SiteRow[] | undefined> {
   try {
     const saved = JSON.parse(await readFile(path, 'utf8')) as { format: 1; sites: Line[] };
     if (saved.format !== 1) return undefined;
-    return saved.sites.map(([id, name, status, manifestSha256, redirectsSha256 = null]) => ({
+    return saved.sites.map(([id, name, status, manifestSha256, redirectsSha256 = null, previews]) => ({
       id,
       name,
       status: status === 'archived' ? 'archived' : 'active',
       manifestSha256,
       redirectsSha256,
+      ...(previews ? { previews } : {}),
     }));
   } catch {
     return undefined;
@@ -31,6 +39,7 @@ export async function writeSitesFile(path: string, sites: Iterable<SiteRow>): Pr
     site.status,
     site.manifestSha256,
     site.redirectsSha256,
+    site.previews ?? null,
   ]);
   await mkdir(dirname(path), { recursive: true });
   const aside = `${path}.${randomUUID()}`;

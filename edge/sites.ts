@@ -2,11 +2,12 @@
 import type { Logger } from 'pino';
 import type { Changes } from '../db/changes.ts';
 import type { EdgeDatabase, SiteRow } from './database.ts';
-import { createSiteTable } from './site-table.ts';
+import { createSiteTable, type SitePreview } from './site-table.ts';
 import { readSitesFile, writeSitesFile } from './sites-file.ts';
 
 export type Sites = {
   byName(name: string): SiteRow | undefined;
+  byLabel(label: string): SitePreview | undefined;
   /** Resolves when the table is known: from the database, or from the file if the database does not answer. */
   ready: Promise<void>;
   close(): Promise<void>;
@@ -81,6 +82,7 @@ export function openSites({ database, changes, log, file }: Parts): Sites {
 
   return {
     byName: table.byName,
+    byLabel: table.byLabel,
     ready,
     async close() {
       closed = true;

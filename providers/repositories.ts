@@ -8,20 +8,24 @@ import { type Author, type Change, writeBlob, writeCommit } from './repositories
 import { type Place, runGit } from './repositories/git.ts';
 import { sweepMaking } from './repositories/leftovers.ts';
 import { isUntouched, needsRepacking, removeRepository, repack } from './repositories/maintenance.ts';
+import { type Merge, type Merged, mergeCommits, moveBranches } from './repositories/merging.ts';
 import {
   type Blob,
   type CommitLine,
   hasObject,
+  isAncestor,
   readBlobs,
   readCommits,
   type TreeEntry,
   walkTree,
 } from './repositories/objects.ts';
 
-export type { Author, Blob, Change, CommitLine, TreeEntry };
+export type { Author, Blob, Change, CommitLine, Merged, TreeEntry };
 
 /** `main`, or a preview slot's own branch `preview/<n>`. */
 export type Branch = string;
+
+export type BranchMove = { repository: Repository; branch: Branch; from: string | null; to: string | null };
 
 export type Repositories = {
   /** Makes both repositories with one commit on `main` each. What is there already stays as it is. */
@@ -59,6 +63,12 @@ export type Repositories = {
     repository: Repository,
     commit: { branch?: Branch; parent: string | null; message: string; author: Author; at: Date; changes: Change[] },
   ): Promise<string | null>;
+  /** Whether all of `ancestor` is in `commit`; a commit is in itself. */
+  contains(siteId: string, repository: Repository, commit: string, ancestor: string): Promise<boolean>;
+  /** Merges two commits into a third, which no branch has yet. */
+  merge(siteId: string, repository: Repository, merge: Merge): Promise<Merged>;
+  /** Moves all these branches of a site, or none: false where one stands elsewhere than `from`. `to` null removes a branch. */
+  move(siteId: string, moves: readonly BranchMove[]): Promise<boolean>;
   /** Ids of all sites that have a repository here, in order. */
   siteIds(): Promise<string[]>;
   /** Packs the repository anew where it has grown slow to read. Answers whether it had. */
@@ -90,6 +100,18 @@ export function openRepositories(dir: string): Repositories {
     writeBlob: (siteId, repository, content) => writeBlob(place(siteId, repository), content),
     commit: (siteId, repository, { branch = 'main', ...commit }) =>
       writeCommit(place(siteId, repository), { ...commit, ref: refOf(branch) }),
+    contains: async (siteId, repository, commit, ancestor) =>
+      commit === ancestor || (await isAncestor(place(siteId, repository), ancestor, commit)),
+    merge: (siteId, repository, merge) => mergeCommits(place(siteId, repository), merge),
+    move: (siteId, moves) =>
+      moveBranches(
+        moves.map(({ repository, branch, from, to }) => ({
+          place: place(siteId, repository),
+          ref: refOf(branch),
+          from,
+          to,
+        })),
+      ),
     async siteIds() {
       const names = await readdir(dir).catch((): string[] => []);
       const ids = names.map((name) => name.split('.', 1)[0] ?? '').filter((id) => isId('site', id));

@@ -5,12 +5,10 @@
  * what has run out, and shows an operator what is waited for. Ends when the row is settled: redeemed, denied or expired. If it is
  * stuck or terminated: nothing is lost, for every reader judges the deadline by itself.
  */
-import { condition, defineSignal, proxyActivities, setCurrentDetails, setHandler } from '@temporalio/workflow';
+import { proxyActivities } from '@temporalio/workflow';
 import type { Activities } from '../activities/index.ts';
+import { followRow } from './deadlines.ts';
 import * as policies from './policies.ts';
-
-/** The row has moved: read it again. */
-export const accessRequestMoved = defineSignal('moved');
 
 const { settleAccess } = proxyActivities<Activities>(policies.quick);
 
@@ -20,16 +18,8 @@ const waitsFor: Record<string, string> = {
 };
 
 export async function grantAccess({ requestId }: { requestId: string }): Promise<{ status: string }> {
-  let moved = false;
-  setHandler(accessRequestMoved, () => {
-    moved = true;
-  });
-  for (;;) {
-    moved = false;
-    const request = await settleAccess.executeWithOptions({ summary: 'what is the request now?' }, [requestId]);
-    setCurrentDetails(request.settled ? `Ended: **${request.status}**.` : (waitsFor[request.status] ?? ''));
-    if (request.settled) return { status: request.status };
-    // The server's clock and ours differ a little: a second later it has run out for both.
-    await condition(() => moved, request.leftMs + 1000);
-  }
+  return await followRow(
+    () => settleAccess.executeWithOptions({ summary: 'what is the request now?' }, [requestId]),
+    (status) => waitsFor[status] ?? '',
+  );
 }

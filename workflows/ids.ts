@@ -1,12 +1,21 @@
 /** The business key of each workflow: one id, one type. Ids are plain text everywhere, so they carry no personal data. */
 export const workflowIds = {
   publishSite: (deploymentId: string) => `publish:${deploymentId}`,
+  buildPreview: (deploymentId: string) => `preview-build:${deploymentId}`,
+  publishPreview: (deploymentId: string) => `preview-publish:${deploymentId}`,
+  expirePreview: (previewId: string) => `preview-expiry:${previewId}`,
   inviteCollaborator: (invitationId: string) => `invitation:${invitationId}`,
   holdBooking: (bookingId: string) => `booking:${bookingId}`,
   notify: (mailId: string) => `mail:${mailId}`,
   grantAccess: (requestId: string) => `access:${requestId}`,
   schedule: (name: string) => `schedule:${name}`,
 } as const;
+
+/** The workflow that finishes a deployment: a site's publish, the build of a slot's draft, or the publish of a slot. */
+export function workflowIdOf({ id, kind, ticket }: { id: string; kind: string; ticket: number }): string {
+  if (kind !== 'preview') return workflowIds.publishSite(id);
+  return ticket === 0 ? workflowIds.buildPreview(id) : workflowIds.publishPreview(id);
+}
 
 /** The two task queues: short work on rows and files, and builds on machines that have a sandbox. */
 export const queues = { platform: 'platform', builds: 'builds' } as const;

@@ -6,24 +6,15 @@
  * Ends when the row is settled. If it is stuck: the details say what it waits for. Cancelling the workflow stops the container and
  * ends the deployment as cancelled; terminating it leaves the row to the reconciler, which fails it within two minutes.
  */
-import {
-  ActivityFailure,
-  ApplicationFailure,
-  CancellationScope,
-  condition,
-  defineSignal,
-  isCancellation,
-  proxyActivities,
-  setCurrentDetails,
-  setHandler,
-} from '@temporalio/workflow';
+import { condition, defineSignal, proxyActivities, setCurrentDetails, setHandler } from '@temporalio/workflow';
 import type { Activities } from '../activities/index.ts';
 import * as policies from './policies.ts';
+import { untilSettled } from './settling.ts';
 
 /** Said to the oldest waiting publish of a site when the one before it has ended. */
 export const turnSignal = defineSignal('turn');
 
-const { claimBuild, putLive, failPublish, cancelPublish } = proxyActivities<Activities>(policies.quick);
+const { claimBuild, putLive } = proxyActivities<Activities>(policies.quick);
 const { snapshotSource } = proxyActivities<Activities>(policies.snapshot);
 const { buildSite } = proxyActivities<Activities>(policies.build);
 
@@ -32,11 +23,11 @@ export async function publishSite({ deploymentId }: { deploymentId: string }): P
   setHandler(turnSignal, () => {
     called = true;
   });
-  try {
+  return await untilSettled(deploymentId, async () => {
     for (;;) {
       called = false;
       const turn = await claimBuild.executeWithOptions({ summary: 'is it our turn?' }, [deploymentId]);
-      if (turn.turn === 'none') return { status: turn.because };
+      if (turn.turn === 'none') return turn.because;
       if (turn.turn === 'build') break;
       setCurrentDetails(`Waits for **${turn.for}**, which was accepted before it, to end.`);
       await condition(() => called, '30 seconds');
@@ -48,27 +39,6 @@ export async function publishSite({ deploymentId }: { deploymentId: string }): P
     );
     await buildSite.executeWithOptions({ summary: 'sandboxed build, output to the store' }, [deploymentId]);
     setCurrentDetails('Moves the pointer that visitors follow.');
-    const status = await putLive.executeWithOptions({ summary: 'move the pointer' }, [deploymentId]);
-    setCurrentDetails(`Ended: **${status}**.`);
-    return { status };
-  } catch (error) {
-    return await CancellationScope.nonCancellable(async () => {
-      if (isCancellation(error)) {
-        const status = await cancelPublish(deploymentId);
-        setCurrentDetails(`Stopped: **${status}**.`);
-        return { status };
-      }
-      const { code, message } = reasonOf(error);
-      setCurrentDetails(`Failed: **${code}**. ${message}`);
-      return { status: await failPublish(deploymentId, code, message) };
-    });
-  }
-}
-
-/** Activities fail with a code of the error catalog as the failure's type; anything else is our own fault. */
-function reasonOf(error: unknown): { code: string; message: string } {
-  const cause = error instanceof ActivityFailure ? error.cause : error;
-  if (cause instanceof ApplicationFailure && cause.nonRetryable && cause.type)
-    return { code: cause.type, message: cause.message };
-  return { code: 'internal', message: 'The platform could not finish this publish.' };
+    return await putLive.executeWithOptions({ summary: 'move the pointer' }, [deploymentId]);
+  });
 }

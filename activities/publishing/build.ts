@@ -1,10 +1,11 @@
-/** The build of one deployment: snapshot in, log to the rows, output to the store, and then live. */
+/** The build of one deployment: snapshot in, log to the rows, output to the store, and then live, or kept for its slot. */
 import { Context } from '@temporalio/activity';
 import { ApplicationFailure } from '@temporalio/common';
 import type { Config } from '../../config.ts';
 import { goLive } from '../../db/deployments.ts';
-import { Deployment } from '../../db/entities/deployment.ts';
-import { isSettled } from '../../db/states.ts';
+import { Deployment, type Output } from '../../db/entities/deployment.ts';
+import { keepDraft } from '../../db/previews.ts';
+import { isSettled, isSlotDraft } from '../../db/states.ts';
 import { type ManifestFile, renderManifest } from '../../providers/manifest.ts';
 import { redirectsFile, requireUsableRedirects } from '../../providers/redirects/file.ts';
 import type { BuildLimits, BuildRequest, BuildTimes } from '../../providers/sandbox/sandbox.ts';
@@ -15,47 +16,106 @@ import { siteCache } from './cache.ts';
 import { heldFiles, openOutputTaker } from './output.ts';
 import { snapshotName } from './snapshot.ts';
 
+/** One build of a deployment: from which snapshot, and what becomes of its output. */
+type Job = { snapshot: string; log: LogWriter; keep: (files: ManifestFile[], times: Times) => Promise<void> };
+/** Milliseconds of the build's steps as the sandbox tells them, and of the sandbox as a whole. */
+type Times = BuildTimes & { sandbox: number };
+
 /**
- * Builds and puts live, unless the deployment has ended meanwhile. Fails with a code of the catalog where the site is at fault. Visitors
- * wait for nothing that can be done after: the caches, the sandbox's end, and the workflow's next step, which finds all done.
+ * Builds and puts live, or builds the draft of a slot and keeps it, unless the deployment has ended meanwhile. Fails with a code of the
+ * catalog where the site is at fault. Who waits for it waits for nothing that can be done after: the caches, the sandbox's end, and the
+ * workflow's next step, which finds all done.
  */
 export async function buildDeployment(deps: BuilderDeps, deploymentId: string): Promise<void> {
   const context = Context.current();
   const deployment = await deps.em().findOneOrFail(Deployment, { id: deploymentId }, { populate: ['site'] });
   if (isSettled(deployment.status)) return;
-  const source = await deps.store.scratch.read(snapshotName(deploymentId));
-  if (!source) throw new Error('the snapshot is not in the store');
-
   const beat = setInterval(() => context.heartbeat(), 1000);
   const log = await openLogWriter(deps, deploymentId, context.info.attempt).catch((error) => {
     clearInterval(beat);
-    source.destroy();
     throw error;
   });
   try {
+    if (isSlotDraft(deployment)) await buildDraft(deps, deployment, log);
+    else await buildVersion(deps, deployment, log);
+  } finally {
+    clearInterval(beat);
+    await log.close();
+  }
+}
+
+async function buildVersion(deps: BuilderDeps, deployment: Deployment, log: LogWriter): Promise<void> {
+  const snapshot = snapshotName(deployment.id);
+  await runBuild(deps, deployment, {
+    snapshot,
+    log,
+    async keep(files, times) {
+      const built = performance.now();
+      const [output] = await Promise.all([keepManifest(deps, files), log.close()]);
+      await noteOutput(deps, deployment.id, output);
+      const stored = performance.now();
+      await goLive(deps.em(), deps.clock, deployment.id);
+      const ms = rounded({ ...times, store: stored - built, live: performance.now() - stored });
+      deps.log.info({ deploymentId: deployment.id, ms }, 'built');
+    },
+  });
+}
+
+/** Twice in one job where there are drafts: what the slot serves, and what publishing it puts live. */
+async function buildDraft(deps: BuilderDeps, deployment: Deployment, log: LogWriter): Promise<void> {
+  const { id } = deployment;
+  const hasDrafts = await isInScratch(deps, snapshotName(id, 'with drafts'));
+  const made: Output[] = [];
+  for (const drafts of hasDrafts ? (['with drafts', 'without drafts'] as const) : (['without drafts'] as const)) {
+    if (hasDrafts) log.write(`Building ${drafts}.\n`);
+    const isLast = drafts === 'without drafts';
+    await runBuild(deps, deployment, {
+      snapshot: snapshotName(id, drafts),
+      log,
+      async keep(files, times) {
+        made.push(await keepManifest(deps, files));
+        deps.log.info({ deploymentId: id, drafts, ms: rounded(times) }, 'built');
+        if (!isLast) return;
+        await log.close();
+        const [output, withoutDrafts = null] = made as [Output, Output?];
+        await keepDraft(deps.em(), deps.clock, id, { output, withoutDrafts, image: deps.sandbox.image });
+      },
+    });
+  }
+}
+
+async function isInScratch({ store }: BuilderDeps, name: string): Promise<boolean> {
+  const snapshot = await store.scratch.read(name);
+  snapshot?.destroy();
+  return snapshot !== undefined;
+}
+
+async function runBuild(deps: BuilderDeps, deployment: Deployment, job: Job): Promise<void> {
+  const { info, cancellationSignal } = Context.current();
+  const source = await deps.store.scratch.read(job.snapshot);
+  if (!source) throw new Error('the snapshot is not in the store');
+  try {
     const outcome = await deps.sandbox.build({
-      deploymentId,
-      attempt: context.info.attempt,
+      deploymentId: deployment.id,
+      attempt: info.attempt,
       source,
       siteUrl: deployment.siteUrl,
       limits: buildLimits(deps.config),
-      signal: context.cancellationSignal,
-      onLog: log.write,
-      ...takeOutput(deps, deployment, log),
+      signal: cancellationSignal,
+      onLog: job.log.write,
+      ...takeOutput(deps, deployment, job),
       ...(await siteCache(deps, deployment)),
     });
     if (outcome.status === 'failed') throw ApplicationFailure.nonRetryable(outcome.message, outcome.code);
   } finally {
-    clearInterval(beat);
     source.destroy();
-    await log.close();
   }
 }
 
 function takeOutput(
   deps: BuilderDeps,
   deployment: Deployment,
-  log: LogWriter,
+  job: Job,
 ): Pick<BuildRequest, 'held' | 'onFile' | 'onHeld' | 'onBuilt'> {
   const held = heldFiles(deps, deployment.site);
   const output = openOutputTaker(deps.store, held);
@@ -69,19 +129,16 @@ function takeOutput(
     async onFile(file) {
       if (!storing) {
         storing = setStoring(deps, deployment.id);
-        storing.catch(() => {}); // Who keeps the manifest meets it.
+        storing.catch(() => {}); // Who keeps the output meets it.
       }
       await output.onFile(file);
     },
     async onBuilt(ms) {
-      const built = performance.now();
+      const sandbox = performance.now() - from;
       const files = await output.all();
       await checkRedirects(deps, deployment, files);
-      await Promise.all([keepManifest(deps, deployment.id, files, storing), log.close()]);
-      const stored = performance.now();
-      await goLive(deps.em(), deps.clock, deployment.id);
-      const all = { ...ms, sandbox: built - from, store: stored - built, live: performance.now() - stored };
-      deps.log.info({ deploymentId: deployment.id, ms: rounded(all) }, 'built');
+      await storing;
+      await job.keep(files, { ...ms, sandbox });
     },
   };
 }
@@ -102,21 +159,18 @@ async function setStoring(deps: BuilderDeps, deploymentId: string): Promise<void
     .execute(`update deployment set status = 'storing' where id = ? and status = 'building'`, [deploymentId]);
 }
 
-async function keepManifest(
-  deps: BuilderDeps,
-  deploymentId: string,
-  files: ManifestFile[],
-  storing: Promise<void> | undefined,
-): Promise<void> {
-  const manifest = await deps.store.put(renderManifest(files));
-  await Promise.all([deps.store.flush(), storing]);
+async function keepManifest({ store }: BuilderDeps, files: ManifestFile[]): Promise<Output> {
+  const manifest = await store.put(renderManifest(files));
+  await store.flush();
   const totalBytes = files.reduce((sum, file) => sum + file.bytes, 0);
-  await deps
-    .em()
-    .execute(
-      `update deployment set manifest_sha256 = ?, file_count = ?, total_bytes = ?, image = ? where id = ? and status in ('building', 'storing')`,
-      [manifest.sha256, files.length, totalBytes, deps.sandbox.image, deploymentId],
-    );
+  return { manifestSha256: manifest.sha256, fileCount: files.length, totalBytes };
+}
+
+async function noteOutput({ em, sandbox }: BuilderDeps, deploymentId: string, output: Output): Promise<void> {
+  await em().execute(
+    `update deployment set manifest_sha256 = ?, file_count = ?, total_bytes = ?, image = ? where id = ? and status in ('building', 'storing')`,
+    [output.manifestSha256, output.fileCount, output.totalBytes, sandbox.image, deploymentId],
+  );
 }
 
 export function buildLimits({ limits }: Config): BuildLimits {

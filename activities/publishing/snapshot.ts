@@ -1,4 +1,4 @@
-/** The source of a build: both trees at their pinned commits as one tar, content mounted at `src/content/`, drafts taken out. */
+/** The source of a build: both trees at their pinned commits as one tar, content mounted at `src/content/`, with drafts or without. */
 import { Readable } from 'node:stream';
 import { type Pack, pack } from 'tar-stream';
 import type { Repository } from '../../db/states.ts';
@@ -13,28 +13,47 @@ import { isDraft, mayBeDraft, UnreadableFrontMatter } from './drafts.ts';
 /** The build copies `public/` as it is, so the rules reach the output under their own name. */
 const redirectsMount = `public/${redirectsFile}`;
 
+/** What is done with drafts: a site is built without them, and the preview of a slot with them. */
+export type Drafts = 'without drafts' | 'with drafts';
+
 /** Under which name the snapshot of a deployment waits in the store for its build. */
-export function snapshotName(deploymentId: string): string {
-  return `${deploymentId}.tar`;
+export function snapshotName(deploymentId: string, drafts: Drafts = 'without drafts'): string {
+  return drafts === 'without drafts' ? `${deploymentId}.tar` : `${deploymentId}.drafts.tar`;
+}
+
+export async function removeSnapshots(store: Store, deploymentId: string): Promise<void> {
+  await store.scratch.remove(snapshotName(deploymentId));
+  await store.scratch.remove(snapshotName(deploymentId, 'with drafts'));
 }
 
 export type SnapshotCommits = { siteId: string; sourceCommit: string; contentCommit: string | null };
 
-/** Writes the snapshot to the store's scratch. Throws `build_failed` where a post does not let itself be read. */
+/**
+ * Writes the snapshot to the store's scratch. Answers how many drafts there are, be they in it or not. Throws `build_failed` where a post
+ * does not let itself be read.
+ */
 export async function writeSnapshot(
   store: Store,
   repositories: Repositories,
   name: string,
   commits: SnapshotCommits,
+  drafts: Drafts,
   signal: AbortSignal,
-): Promise<void> {
+): Promise<number> {
   const tar = pack();
+  let found = 0;
+  const takes = (path: string, content: Buffer) => {
+    if (!saysDraft(path, content)) return true;
+    found += 1;
+    return drafts === 'with drafts';
+  };
   const stored = store.scratch.put(name, Readable.from(tar, { objectMode: false }));
   stored.catch(() => tar.destroy());
   try {
-    await addTree(tar, repositories, commits.siteId, 'source', commits.sourceCommit, signal);
-    if (commits.contentCommit)
-      await addTree(tar, repositories, commits.siteId, 'content', commits.contentCommit, signal);
+    const { siteId, sourceCommit, contentCommit } = commits;
+    await addTree(tar, repositories, { siteId, repository: 'source', commit: sourceCommit }, () => true, signal);
+    if (contentCommit)
+      await addTree(tar, repositories, { siteId, repository: 'content', commit: contentCommit }, takes, signal);
     tar.finalize();
   } catch (error) {
     tar.destroy();
@@ -42,14 +61,14 @@ export async function writeSnapshot(
     throw error;
   }
   await stored;
+  return found;
 }
 
 async function addTree(
   tar: Pack,
   repositories: Repositories,
-  siteId: string,
-  repository: Repository,
-  commit: string,
+  { siteId, repository, commit }: { siteId: string; repository: Repository; commit: string },
+  takes: (path: string, content: Buffer) => boolean,
   signal: AbortSignal,
 ): Promise<void> {
   const files = await repositories.listTree(siteId, repository, commit);
@@ -59,8 +78,7 @@ async function addTree(
     signal.throwIfAborted();
     const content = await bytesOf(blob.content);
     for (const path of pathsOf.get(blob.oid) ?? []) {
-      if (repository === 'content' && dropped(path, content)) continue;
-      await addFile(tar, mountOf(repository, path), content);
+      if (takes(path, content)) await addFile(tar, mountOf(repository, path), content);
     }
   }
 }
@@ -81,7 +99,7 @@ function addFile(tar: Pack, name: string, content: Buffer): Promise<void> {
 }
 
 /** Whether the post is a draft. One that cannot be told is a fault of the post, never a published post. */
-function dropped(path: string, content: Buffer): boolean {
+function saysDraft(path: string, content: Buffer): boolean {
   if (!mayBeDraft(path)) return false;
   try {
     return isDraft(path, content.toString('utf8'));

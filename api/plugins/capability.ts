@@ -6,7 +6,9 @@ import { missingNow } from '../capabilities.ts';
 export function requireCapabilities(scope: Api, deps: Deps): void {
   scope.addHook('onRequest', async (request) => {
     const need = request.routeOptions.config.capability;
-    const off = need && (await missingNow(deps, need));
-    if (off) throw off;
+    for (const one of [need ?? []].flat()) {
+      const off = await missingNow(deps, one);
+      if (off) throw off;
+    }
   });
 }

@@ -1,17 +1,13 @@
 import type { FastifyRequest } from 'fastify';
 import { z } from 'zod';
-import { waitUntil } from '../../db/changes.ts';
-import { Deployment } from '../../db/entities/deployment.ts';
-import { isSettled } from '../../db/states.ts';
 import type { Deps } from '../../deps.ts';
-import { AppError } from '../../errors.ts';
 import { loadDeployment } from '../access.ts';
 import type { Api } from '../api.ts';
-import { failureDetail } from '../deployments/rules.ts';
 import { deploymentSchema, deploymentView } from '../deployments/schemas.ts';
 import { warningsPart } from '../deployments/warnings/rules.ts';
 import { idParams } from '../schemas.ts';
 import { publish } from './rules.ts';
+import { failure, untilSettled } from './waiting.ts';
 
 const publishInput = z.strictObject({
   scope: z
@@ -59,26 +55,4 @@ export function publishingRoutes(app: Api, deps: Deps): void {
       };
     },
   );
-}
-
-async function untilSettled(deps: Deps, id: string, timeoutMs: number): Promise<Deployment> {
-  const load = () => deps.em().findOneOrFail(Deployment, { id });
-  return await waitUntil(
-    deps.changes,
-    { channel: 'deployment_changed', id },
-    load,
-    ({ status }) => isSettled(status),
-    timeoutMs,
-  );
-}
-
-async function failure(deps: Deps, deployment: Deployment): Promise<AppError> {
-  const { error } = deployment;
-  if (!error) throw new Error('a failed deployment has its error');
-  const detail = await failureDetail(deps.em(), deployment);
-  return new AppError(error.code, error.message, {
-    retryable: error.retryable,
-    ...(error.next_action ? { nextAction: error.next_action } : {}),
-    ...(detail === undefined ? {} : { detail }),
-  });
 }

@@ -5,9 +5,11 @@ import { Deployment } from '../../db/entities/deployment.ts';
 import type { Site } from '../../db/entities/site.ts';
 import type { EntityManager } from '../../db/orm.ts';
 import { liveDeploymentOf } from '../../db/sites.ts';
-import { publishKinds, unfinishedStatuses } from '../../db/states.ts';
+import { unfinishedSlotPublishes } from '../../db/slot-publishes.ts';
+import { unfinishedStatuses } from '../../db/states.ts';
 import type { Deps } from '../../deps.ts';
 import { errors } from '../../errors.ts';
+import { bringMains } from '../../git/mains.ts';
 import { buildImageId } from '../../providers/sandbox/identity.ts';
 import { type Actor, loadSite, requireActive } from '../access.ts';
 
@@ -43,11 +45,22 @@ export async function publish(
     kind: scope,
     anew,
     createdBy: actor.accountId,
-    pin: (locked) => pinned(deps, locked, scope, live),
+    async pin(locked) {
+      await bringSlotsOntoMain(em, deps, locked);
+      return await pinned(deps, locked, scope, live);
+    },
     requireRoom: (tx, locked) => requirePublishRoom(tx, deps, locked),
   });
   if (!deployment) requireActive({ ...site, status: 'archived' });
   return deployment ?? fail();
+}
+
+/** A slot whose publish was accepted before is part of what is accepted now, though its workflow may not have come to it. */
+async function bringSlotsOntoMain(em: EntityManager, { repositories }: Deps, site: Site): Promise<void> {
+  for (const one of await unfinishedSlotPublishes(em.fork(), site.id)) {
+    const to = { source: one.sourceCommit ?? null, content: one.contentCommit ?? null };
+    if (repositories && one.mainsBefore) await bringMains(repositories, site.id, { from: one.mainsBefore, to });
+  }
 }
 
 function fail(): never {
@@ -98,23 +111,24 @@ async function isSame(em: EntityManager, live: Deployment, wanted: Pinned): Prom
     return false;
   }
   if (live.image !== (await buildImageId())) return false;
-  return (await em.count(Deployment, { site: live.site.id, status: { $in: [...unfinishedStatuses] } })) === 0;
+  const underWay = { site: live.site.id, status: { $in: [...unfinishedStatuses] }, ticket: { $gt: 0 } };
+  return (await em.count(Deployment, underWay)) === 0;
 }
 
-/** Throws `rate_limited` when the owner's sites were published as often as may be in the last hour. */
+/** Throws `rate_limited` when the owner's sites were published and previewed as often as may be in the last hour. */
 export async function requirePublishRoom(em: EntityManager, { config, clock }: Deps, site: Site): Promise<void> {
   const limit = config.limits.publishes_per_hour;
   const since = new Date(clock.now().getTime() - hourMs);
   const recent = await em.find(
     Deployment,
-    { site: { account: site.account.id }, createdAt: { $gt: since }, kind: { $in: [...publishKinds, 'upload'] } },
+    { site: { account: site.account.id }, createdAt: { $gt: since } },
     { orderBy: { createdAt: 'desc' }, limit, fields: ['createdAt'] },
   );
   const oldest = recent[limit - 1];
   if (!oldest) return;
   const retryAfterSeconds = Math.ceil((oldest.createdAt.getTime() - since.getTime()) / 1000);
   throw errors.rate_limited(
-    `The sites of this owner were published ${limit} times in the last hour, which is as often as may be.`,
+    `The sites of this owner were published or previewed ${limit} times in the last hour, which is as often as may be.`,
     {
       retryAfterSeconds,
       nextAction: `Send the same call again in ${retryAfterSeconds} seconds.`,

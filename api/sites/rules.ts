@@ -1,18 +1,15 @@
 /** What may be done with a site itself. */
 import { LockMode, UniqueConstraintViolationException } from '@mikro-orm/core';
 import { endHolds } from '../../db/bookings.ts';
+import { cancelUnfinished } from '../../db/deployments.ts';
 import { Account } from '../../db/entities/account.ts';
-import { Deployment } from '../../db/entities/deployment.ts';
 import { Site } from '../../db/entities/site.ts';
 import type { EntityManager } from '../../db/orm.ts';
-import { enqueue } from '../../db/outbox.ts';
 import { liveDeploymentOf } from '../../db/sites.ts';
-import { unfinishedStatuses } from '../../db/states.ts';
 import type { Deps } from '../../deps.ts';
 import { type AppError, errors } from '../../errors.ts';
 import { newPublicId } from '../../ids.ts';
 import { readTemplate } from '../../templates/templates.ts';
-import { workflowIds } from '../../workflows/ids.ts';
 import { type Actor, loadSite, requireActive, requireOwner } from '../access.ts';
 import { missing } from '../capabilities.ts';
 import { countWithinLimit } from '../limits.ts';
@@ -79,12 +76,7 @@ export async function archiveSite(em: EntityManager, { clock }: Deps, actor: Act
     site.archivedAt = clock.now();
     await endHolds(tx, clock, site.id);
     await endReviewsOf(tx, { siteId, now: clock.now() });
-    const unfinished = await tx.find(Deployment, { site, status: { $in: [...unfinishedStatuses] } });
-    for (const deployment of unfinished) {
-      deployment.status = 'cancelled';
-      deployment.finishedAt = clock.now();
-      enqueue(tx, clock, { kind: 'cancel', workflowId: workflowIds.publishSite(deployment.id) });
-    }
+    await cancelUnfinished(tx, clock, site);
     return site;
   });
 }

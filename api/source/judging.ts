@@ -78,7 +78,8 @@ async function* chunks(bytes: Buffer): AsyncGenerator<Buffer> {
   yield bytes;
 }
 
-function refusal(repository: Repository, verdicts: readonly Verdict[]): AppError {
+/** The error that these verdicts are. */
+export function refusal(repository: Repository, verdicts: readonly Verdict[]): AppError {
   const [first] = verdicts as [Verdict];
   const folder = repository === 'content' ? contentFolder : '';
   const shown = verdicts.slice(0, 5).map((verdict) => sentence(verdict, folder));

@@ -3,6 +3,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { type Config, siteAddress } from '../../config.ts';
 import type { Site } from '../../db/entities/site.ts';
 import type { EntityManager } from '../../db/orm.ts';
+import { previewLabels } from '../../db/previews.ts';
 import { errors } from '../../errors.ts';
 
 /** Each answers addresses under which pages of the site are served. A part that serves them on other hosts adds a line. */
@@ -10,7 +11,10 @@ const sources: readonly ((
   em: EntityManager,
   config: Config,
   site: Pick<Site, 'id' | 'name'>,
-) => Promise<string[]> | string[])[] = [(_em, config, site) => [siteAddress(config, site.name)]];
+) => Promise<string[]> | string[])[] = [
+  (_em, config, site) => [siteAddress(config, site.name)],
+  async (em, config, site) => (await previewLabels(em, site.id)).map((label) => siteAddress(config, label)),
+];
 
 /** Every origin (RFC 6454) that is the site's own. */
 export async function originsOf(

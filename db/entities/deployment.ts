@@ -15,6 +15,12 @@ export type Warnings = {
   pages: { read: number; all: number };
 };
 
+/** What a build has made: its manifest in the store, and how much that names. */
+export type Output = { manifestSha256: string; fileCount: number; totalBytes: number };
+
+/** A commit of each repository; null where it has none. */
+export type Mains = { source: string | null; content: string | null };
+
 /**
  * One version of a site, from the call that asked for it to the bytes that are served. Its manifest is a blob in the store.
  * `ticket` orders it against every other publish and restore of its site.
@@ -32,6 +38,12 @@ export const Deployment = defineEntity({
     contentCommit: p.text().nullable(),
     /** Identity of the build image, from the start of the build. */
     image: p.text().nullable(),
+    /** Of a `preview`: the number of its slot. */
+    slot: p.integer().nullable(),
+    /** Of a draft that leaves something out when it is published: what is published instead. */
+    withoutDrafts: p.json().$type<Output>().nullable(),
+    /** Of a publish of a slot: where both `main` stood when it was accepted. It brings them to its own commits. */
+    mainsBefore: p.json().$type<Mains>().nullable(),
     /** Whether it is built without what earlier builds of the site left. */
     anew: p.boolean().default(false),
     /** The address that the pages were built for. */

@@ -18,6 +18,8 @@ const settings: Record<string, string> = {
   'core.fsync': 'objects,derived-metadata,reference',
   'core.fsyncMethod': 'batch',
   // Larger blobs are streamed and not deltified: a blob that inflates to gigabytes does not fill the memory.
+  // A merge takes each file at its own path: what one side renamed says nothing about others.
+  'merge.directoryRenames': 'false',
   'core.bigFileThreshold': '8m',
   'core.packedGitLimit': '256m',
   'core.deltaBaseCacheLimit': '32m',

@@ -37,6 +37,8 @@ const members = { rule: 'members' } as const;
 const tokens = { rule: 'tokens' } as const;
 const all = { rule: 'all' } as const;
 
+const slotOne = () => ({ slot: '1' });
+const slotTwo = () => ({ slot: '2' });
 const assetPath = () => ({ path: 'public/a.pdf' });
 
 export const table: Record<string, Entry> = {
@@ -145,6 +147,12 @@ export const table: Record<string, Entry> = {
   'POST /v1/deployments/{id}/complete': { rule: 'members', refusal: 'not_accepting_uploads' },
 
   'POST /v1/sites/{id}/publish': { rule: 'members', body: { scope: 'site' } },
+  'GET /v1/sites/{id}/previews': members,
+  'GET /v1/sites/{id}/previews/{slot}': { rule: 'members', path: slotOne },
+  'POST /v1/sites/{id}/previews/{slot}': { rule: 'members', path: slotOne },
+  'POST /v1/sites/{id}/previews/{slot}/update': { rule: 'members', path: slotTwo, refusal: 'slot_empty' },
+  'POST /v1/sites/{id}/previews/{slot}/publish': { rule: 'members', path: slotTwo, refusal: 'slot_empty' },
+  'DELETE /v1/sites/{id}/previews/{slot}': { rule: 'members', path: slotTwo, refusal: 'slot_empty' },
   'GET /v1/sites/{id}/deployments': members,
   'GET /v1/deployments/{id}': members,
   'GET /v1/deployments/{id}/log': members,

@@ -22,7 +22,12 @@ const codes = {
 };
 
 test('each capability that is off has its own code', () => {
-  const config = configOf({ FRONTAGE_SANDBOX: 'off', FRONTAGE_FILES: 'off', FRONTAGE_SKETCHES: 'off' });
+  const config = configOf({
+    FRONTAGE_SANDBOX: 'off',
+    FRONTAGE_FILES: 'off',
+    FRONTAGE_SKETCHES: 'off',
+    FRONTAGE_PREVIEWS: 'off',
+  });
   expect(capabilitiesOf(config)).toEqual(Object.fromEntries(capabilities.map((name) => [name, false])));
   expect(Object.fromEntries(capabilities.map((name) => [name, missing(config, name)?.code]))).toEqual(codes);
 });

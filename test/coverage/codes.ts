@@ -92,19 +92,19 @@ const news = rowsOf('code', 'show', {
   'invalid_since 400 no': ['inbox/inbox', 'since=%s is invalid_since'],
 });
 
-const show = later('code', 'show', [
-  'invalid_period 400 no',
-  'invalid_slot 400 no',
-  'preview_disabled 503 no',
-  'preview_empty 409 no',
-  'preview_expired 410 no',
-  'preview_holds_work 409 no',
-  'slot_empty 409 no',
-  'slot_not_branched 409 no',
-  'draft_behind 409 no',
-  'draft_conflict 409 no',
-  'analytics_disabled 503 no',
-]);
+const previews = rowsOf('code', 'previews', {
+  'invalid_slot 400 no': ['previews/previews', 'is one of those the plan has'],
+  'preview_disabled 503 no': ['previews/off', 'without previews every call is preview_disabled'],
+  'preview_empty 409 no': ['previews/previews', 'whose first draft is being built says so, holds none yet'],
+  'preview_expired 410 no': ['previews/expiry', 'a draft is marked 14 days after its last build'],
+  'preview_holds_work 409 no': ['previews/previews', 'work that is not on the site is preview_holds_work'],
+  'slot_empty 409 no': ['previews/previews', 'that is empty has nothing to act on: slot_empty'],
+  'slot_not_branched 409 no': ['previews/previews', 'without a branch of its own has nothing to update or publish'],
+  'draft_behind 409 no': ['previews/publishing', 'is draft_behind when the site has moved'],
+  'draft_conflict 409 no': ['previews/publishing', 'of files that both changed is draft_conflict, names them'],
+});
+
+const show = later('code', 'show', ['invalid_period 400 no', 'analytics_disabled 503 no']);
 
 const visitors = later('code', 'visitors', [
   'invalid_format 400 no',
@@ -183,6 +183,7 @@ export const codes = codeRows([
   ...material,
   ...comments,
   ...news,
+  ...previews,
   ...show,
   ...visitors,
   ...money,

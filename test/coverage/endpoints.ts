@@ -85,6 +85,20 @@ export const endpoints = [
     'GET /v1/sites/{id}/review-links': ['comments/links', 'a link is made, shown once, listed without its address'],
     'DELETE /v1/review-links/{id}': ['comments/links', 'a link is made, shown once, listed without its address'],
   }),
+  ...rowsOf('endpoint', 'previews', {
+    'GET /v1/sites/{id}/previews': ['previews/previews', 'is one of those the plan has, which are listed'],
+    'GET /v1/sites/{id}/previews/{slot}': ['previews/previews', 'is empty, holds a draft of the site, then of its own'],
+    'POST /v1/sites/{id}/previews/{slot}': [
+      'previews/previews',
+      'is empty, holds a draft of the site, then of its own',
+    ],
+    'POST /v1/sites/{id}/previews/{slot}/update': ['previews/publishing', 'is draft_behind when the site has moved'],
+    'POST /v1/sites/{id}/previews/{slot}/publish': [
+      'previews/publishing',
+      'puts its work on main of both repositories',
+    ],
+    'DELETE /v1/sites/{id}/previews/{slot}': ['previews/previews', 'work that is not on the site is preview_holds'],
+  }),
   ...later('endpoint', 'visitors', [
     'POST /v1/sites/{id}/forms',
     'GET /v1/sites/{id}/forms',

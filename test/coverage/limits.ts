@@ -39,7 +39,13 @@ export const limits = [
     'open comments of a site': ['comments/threads', 'the cap on open comments holds under calls at once'],
     'calls of a token that wait for the inbox': ['inbox/waiting', 'a token has four calls wait'],
   }),
-  ...later('limit', 'show', ['preview slots of a site']),
+  ...rowsOf('limit', 'previews', {
+    'preview slots of a site': ['previews/previews', 'is one of those the plan has, which are listed'],
+    'a draft is kept for 14 days after its build': [
+      'previews/expiry',
+      'a draft is marked 14 days after its last build',
+    ],
+  }),
   ...later('limit', 'visitors', ['submissions are kept 180 days', 'forms of a site', 'seats of a calendar']),
   ...later('limit', 'money', ['one open payout offer for a site']),
   ...later('limit', 'domains', ['domains of an account']),

@@ -108,7 +108,25 @@ export const moves = [
       'a link opens nothing once',
     ],
   }),
-  ...later('move', 'show', ['a preview slot is empty, holds a draft, holds work of its own, or is marked for removal']),
+  ...rowsOf('move', 'previews', {
+    'a preview slot is empty, holds a draft, holds work of its own, and is cleared': [
+      'previews/previews',
+      'is empty, holds a draft of the site, then of its own work, and is cleared',
+    ],
+    'a draft is marked for removal 14 days after its build, and removed a week later': [
+      'previews/expiry',
+      'a draft is marked 14 days after its last build',
+    ],
+    'publishing a slot puts its work on the site, and the bytes live that were built before': [
+      'previews/publishing',
+      'puts its work on main of both repositories',
+    ],
+    'updating a slot brings in what the site has gained': [
+      'previews/publishing',
+      'is draft_behind when the site has moved',
+    ],
+    'an archived site shows no draft': ['previews/expiry', 'an archived site shows no draft, builds none'],
+  }),
   ...later('move', 'visitors', [
     'a form that is disabled takes no submissions and keeps those it has',
     'a form that is enabled takes submissions again',

@@ -5,6 +5,7 @@ export type Capability =
   | 'publish'
   | 'people'
   | 'material'
+  | 'previews'
   | 'show'
   | 'visitors'
   | 'money'
@@ -13,7 +14,7 @@ export type Capability =
   | 'scale';
 
 /** What stands: every row of these is shown by a test, or is in `unshown` with its reason. */
-export const claimed: readonly Capability[] = ['publish', 'people', 'material'];
+export const claimed: readonly Capability[] = ['publish', 'people', 'material', 'previews'];
 
 export type Kind = 'endpoint' | 'move' | 'rule' | 'code' | 'limit' | 'event';
 export type Row = {

@@ -119,7 +119,21 @@ export const rules = [
     'a thread finds its place after a rebuild, or says that it could not': null,
     'the script of a site reads no key of a review and writes no comment': null,
   }),
-  ...later('rule', 'show', ['a slot has a draft that drafts of posts are seen on']),
+  ...rowsOf('rule', 'previews', {
+    'a slot has a draft that drafts of posts are seen on': ['previews/publishing', 'puts its work on main of both'],
+    'a draft is on a host that nobody can guess, kept from search engines, and says what it is': [
+      'previews/serving',
+      'its host is of 130 random bits',
+    ],
+    'clearing a slot loses no work unless it is told to': [
+      'previews/previews',
+      'work that is not on the site is preview_hol',
+    ],
+    'a conflict names the files and moves nothing': [
+      'previews/publishing',
+      'of files that both changed is draft_conflict',
+    ],
+  }),
   ...later('rule', 'visitors', [
     'the address that a form posts to never changes',
     'notify_to is one of the addresses of the site, which notify_options lists',

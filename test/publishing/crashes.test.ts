@@ -215,6 +215,9 @@ const elsewhere: Record<string, string> = {
   reconcileMails: 'mail/mail',
   settleAccess: 'people/access-requests',
   settleInvitation: 'invitations/invitations',
+  putDraft: 'previews/crashes',
+  publishSlot: 'previews/crashes',
+  settlePreview: 'previews/expiry',
   maintainRepositories: 'git/maintenance',
 };
 

@@ -1,0 +1,35 @@
+/** The steps of preview slots that are not those of a publish: a draft is kept, its bytes go live, and its time runs out. */
+import { Deployment } from '../db/entities/deployment.ts';
+import { settlePreview } from '../db/previews.ts';
+import { putSlotLive } from '../db/slot-publishes.ts';
+import { errors } from '../errors.ts';
+import { bringMains } from '../git/mains.ts';
+import { asFailure } from './failures.ts';
+import type { PlatformDeps } from './index.ts';
+import { removeSnapshots } from './publishing/snapshot.ts';
+
+export function previewActivities(deps: PlatformDeps) {
+  const { clock } = deps;
+
+  /** Throws `draft_behind` where the site has moved since the publish was accepted. */
+  async function bring({ site, slot, mainsBefore, sourceCommit, contentCommit }: Deployment): Promise<void> {
+    if (!deps.repositories) throw errors.no_repositories('This deployment of the platform holds no repositories.');
+    if (!mainsBefore) throw new Error('only a publish of a slot brings its commits onto main');
+    const to = { source: sourceCommit ?? null, content: contentCommit ?? null };
+    if (await bringMains(deps.repositories, site.id, { from: mainsBefore, to })) return;
+    throw errors.draft_behind(`The site has moved on since the draft of slot ${slot} was built.`);
+  }
+
+  return {
+    /** The build has made it the slot's draft already, or it has ended otherwise. */
+    async putDraft(deploymentId: string): Promise<string> {
+      await removeSnapshots(deps.store, deploymentId);
+      return (await deps.em().findOneOrFail(Deployment, { id: deploymentId })).status;
+    },
+
+    publishSlot: (deploymentId: string): Promise<string> =>
+      asFailure(async () => (await putSlotLive(deps.em(), clock, deploymentId, bring)).status),
+
+    settlePreview: (id: string) => settlePreview(deps.em(), clock.now(), id),
+  };
+}

@@ -1,0 +1,191 @@
+import type { FastifyRequest } from 'fastify';
+import { z } from 'zod';
+import type { Deployment } from '../../db/entities/deployment.ts';
+import type { Deps } from '../../deps.ts';
+import { loadDeployment, loadSite } from '../access.ts';
+import type { Api } from '../api.ts';
+import { deploymentSchema, deploymentView } from '../deployments/schemas.ts';
+import { warningsPart } from '../deployments/warnings/rules.ts';
+import { listOf, page, pageQuery } from '../pages.ts';
+import { failure, untilSettled } from '../publishing/waiting.ts';
+import { idParams } from '../schemas.ts';
+import { buildDraft, clearSlot, publishSlot } from './rules.ts';
+import { slotParams, slotSchema, slotView } from './schemas.ts';
+import { loadSlot, readSlot } from './slots.ts';
+import { updateSlot } from './updating.ts';
+
+type Asked = Pick<FastifyRequest, 'em' | 'actor'> & { params: unknown };
+type OfSlot = z.output<typeof slotParams>;
+
+/** Previews: drafts of a site in numbered slots, each on a host that nobody can guess. */
+export function previewRoutes(app: Api, deps: Deps): void {
+  readingRoutes(app, deps);
+  buildingRoutes(app, deps);
+  publishRoute(app, deps);
+  clearRoute(app, deps);
+}
+
+/** The slot as it is now. */
+async function viewOf(deps: Deps, { em, actor }: Pick<Asked, 'em' | 'actor'>, { id, slot }: OfSlot) {
+  const site = await loadSite(em, actor, id);
+  const found = await loadSlot(em.fork(), deps, site, readSlot(deps.config.limits, slot));
+  return slotView(found, { config: deps.config, site });
+}
+
+function readingRoutes(app: Api, deps: Deps): void {
+  const { config } = deps;
+
+  app.get(
+    '/v1/sites/:id/previews',
+    {
+      config: { operation: 'preview.list', capability: 'previews' },
+      schema: {
+        summary: 'List the preview slots',
+        description: 'All of them, those that are empty too.',
+        params: idParams,
+        querystring: pageQuery,
+        response: { 200: listOf(slotSchema) },
+      },
+    },
+    async ({ em, actor, params, query }) => {
+      const site = await loadSite(em, actor, params.id);
+      const numbers = Array.from({ length: config.limits.preview_slots }, (_, at) => at + 1);
+      const { rows, next_cursor } = await page(
+        config.secret,
+        ['previews', site.id],
+        query,
+        (after, limit) => numbers.filter((slot) => after === undefined || slot > Number(after)).slice(0, limit),
+        String,
+      );
+      const slots = await Promise.all(rows.map((slot) => loadSlot(em.fork(), deps, site, slot)));
+      return { items: slots.map((slot) => slotView(slot, { config, site })), next_cursor };
+    },
+  );
+
+  app.get(
+    '/v1/sites/:id/previews/:slot',
+    {
+      config: { operation: 'preview.read', capability: 'previews' },
+      schema: { summary: 'Read a preview slot', params: slotParams, response: { 200: slotSchema } },
+    },
+    (request) => viewOf(deps, request, request.params),
+  );
+}
+
+function buildingRoutes(app: Api, deps: Deps): void {
+  const { limits } = deps.config;
+  const config = {
+    capability: ['previews', 'builds'],
+    makes: 'dep',
+    async replay({ em, actor, params }: Asked, id: string) {
+      await loadDeployment(em, actor, id);
+      return await viewOf(deps, { em, actor }, params as OfSlot);
+    },
+  } as const;
+
+  async function built(request: Asked & Pick<FastifyRequest, 'waitMs' | 'answeredId'>, { id }: Deployment) {
+    request.answeredId = id;
+    const deployment = await untilSettled(deps, id, request.waitMs);
+    if (deployment.error) throw await failure(deps, deployment);
+    return await viewOf(deps, request, request.params as OfSlot);
+  }
+
+  app.post(
+    '/v1/sites/:id/previews/:slot',
+    {
+      config: { operation: 'preview.build', ...config },
+      schema: {
+        summary: 'Build a draft',
+        description:
+          'Of the branch `preview/<n>` of each repository, else of the site, with the drafts of posts. It is kept for 14 days from then on. ' +
+          'Waits as `Prefer` says; a build that fails within the wait answers `build_failed` with its log.',
+        params: slotParams,
+        response: { 200: slotSchema },
+      },
+    },
+    async (request) => {
+      const { em, actor, params } = request;
+      const slot = readSlot(limits, params.slot);
+      const call = { id: request.newId('dep'), siteId: params.id, slot };
+      return await built(request, await buildDraft(em, deps, actor, call));
+    },
+  );
+
+  app.post(
+    '/v1/sites/:id/previews/:slot/update',
+    {
+      config: { operation: 'preview.update', ...config },
+      schema: {
+        summary: 'Bring a slot up to date',
+        description:
+          'Merges what the site has since gained into the branch `preview/<n>` of both repositories, or of neither where files are in ' +
+          'conflict, and builds the draft anew.',
+        params: slotParams,
+        response: { 200: slotSchema },
+      },
+    },
+    async (request) => {
+      const { em, actor, params } = request;
+      const slot = readSlot(limits, params.slot);
+      const call = { id: request.newId('dep'), siteId: params.id, slot };
+      return await built(request, await updateSlot(em, deps, actor, call));
+    },
+  );
+}
+
+function publishRoute(app: Api, deps: Deps): void {
+  const { clock } = deps;
+  app.post(
+    '/v1/sites/:id/previews/:slot/publish',
+    {
+      config: {
+        operation: 'preview.publish',
+        capability: 'previews',
+        makes: 'dep',
+        replay: async ({ em, actor }: Asked, id) => deploymentView(await loadDeployment(em, actor, id), clock.now()),
+      },
+      schema: {
+        summary: 'Publish a slot',
+        description:
+          'Brings its work onto `main` of both repositories, and puts the very bytes live that were built when it was previewed, ' +
+          'without the drafts of posts. Nothing is built.',
+        params: slotParams,
+        response: { 200: deploymentSchema },
+      },
+    },
+    async (request) => {
+      const { em, actor, params } = request;
+      const slot = readSlot(deps.config.limits, params.slot);
+      const { id } = await publishSlot(em, deps, actor, { id: request.newId('dep'), siteId: params.id, slot });
+      const deployment = await untilSettled(deps, id, request.waitMs);
+      if (deployment.error) throw await failure(deps, deployment);
+      const warnings = await warningsPart(deps.em(), deps, deployment, 'passing');
+      return { ...deploymentView(deployment, clock.now()), ...warnings };
+    },
+  );
+}
+
+function clearRoute(app: Api, deps: Deps): void {
+  app.delete(
+    '/v1/sites/:id/previews/:slot',
+    {
+      config: { operation: 'preview.clear', capability: 'previews' },
+      schema: {
+        summary: 'Clear a slot',
+        description:
+          'Removes its draft, its address and its branches. Work that the site lacks is kept unless `discard` is true.',
+        params: slotParams,
+        querystring: z.strictObject({
+          discard: z.enum(['true', 'false']).default('false').describe('Whether work that the site lacks is given up.'),
+        }),
+        response: { 200: slotSchema },
+      },
+    },
+    async (request) => {
+      const { em, actor, params, query } = request;
+      const slot = readSlot(deps.config.limits, params.slot);
+      await clearSlot(em, deps, actor, { siteId: params.id, slot, discard: query.discard === 'true' });
+      return await viewOf(deps, request, params);
+    },
+  );
+}

@@ -1,0 +1,185 @@
+/** What may be done with a preview slot: its draft is built, published, cleared. What brings a slot up to date is in updating.ts. */
+import { siteAddress, siteHostname } from '../../config.ts';
+import type { Deployment } from '../../db/entities/deployment.ts';
+import type { Preview } from '../../db/entities/preview.ts';
+import type { Site } from '../../db/entities/site.ts';
+import type { EntityManager } from '../../db/orm.ts';
+import { acceptDraft, clearPreview } from '../../db/previews.ts';
+import { liveDeploymentOf, lockSite } from '../../db/sites.ts';
+import { acceptSlotPublish } from '../../db/slot-publishes.ts';
+import type { Deps } from '../../deps.ts';
+import { errors } from '../../errors.ts';
+import { bothRepositories } from '../../git/mains.ts';
+import { type Actor, loadSite, requireActive } from '../access.ts';
+import { requirePublishRoom } from '../publishing/rules.ts';
+import { requireRepositories } from '../source/writing.ts';
+import { branchOf, commitsOf, loadSlot, type Slot, tipsOf } from './slots.ts';
+
+/** Which slot, and the id of the deployment that the call makes. */
+export type OnSlot = { id: string; siteId: string; slot: number };
+
+/** Builds the slot's draft: of each repository its own branch, else the site's. Throws `site_archived`, `no_source`, `rate_limited`. */
+export async function buildDraft(em: EntityManager, deps: Deps, actor: Actor, call: OnSlot): Promise<Deployment> {
+  const site = await loadSite(em, actor, call.siteId);
+  requireActive(site);
+  const deployment = await acceptDraft(em, deps.clock, {
+    ...call,
+    createdBy: actor.accountId,
+    pin: (locked) => pinned(deps, locked, call.slot),
+    requireRoom: (tx, locked) => requirePublishRoom(tx, deps, locked),
+  });
+  return deployment ?? refuseArchived(site);
+}
+
+async function pinned(deps: Deps, site: Site, slot: number) {
+  const repositories = requireRepositories(deps);
+  const [mains, tips] = [await tipsOf(repositories, site.id), await tipsOf(repositories, site.id, branchOf(slot))];
+  const sourceCommit = tips.source ?? mains.source;
+  if (!sourceCommit) {
+    throw errors.no_source(`The site ${site.name} has no source yet.`, {
+      nextAction: `Push to main, or to ${branchOf(slot)}, of its git repository, then build the preview.`,
+    });
+  }
+  const contentCommit = tips.content ?? mains.content;
+  const siteUrl = siteAddress(deps.config, site.name);
+  return { sourceCommit, contentCommit, siteUrl, hostname: siteHostname(deps.config, site.name) };
+}
+
+function refuseArchived(site: Site): never {
+  requireActive({ ...site, status: 'archived' });
+  throw new Error('a call was neither accepted nor refused');
+}
+
+/**
+ * Brings the slot's work onto the site, and puts the bytes live that were built when it was previewed. Throws what `requireDraft` and
+ * `requireOwnWork` do, and `draft_behind`.
+ */
+export async function publishSlot(em: EntityManager, deps: Deps, actor: Actor, call: OnSlot): Promise<Deployment> {
+  const site = await loadSite(em, actor, call.siteId);
+  requireActive(site);
+  const deployment = await acceptSlotPublish(em, deps.clock, {
+    ...call,
+    createdBy: actor.accountId,
+    requireRoom: (tx, locked) => requirePublishRoom(tx, deps, locked),
+    async judge(tx, locked) {
+      const slot = await loadSlot(tx, deps, locked, call.slot);
+      const draft = requireDraftOf(slot, site.id);
+      requireBranch(slot, site.id);
+      requireNotBehind(slot, site.id);
+      await requireNews(tx, locked, slot, draft);
+      const output = draft.withoutDrafts ?? outputOf(draft);
+      return { draft, output, mains: slot.mains, hostname: siteHostname(deps.config, locked.name) };
+    },
+  });
+  return deployment ?? refuseArchived(site);
+}
+
+function outputOf({ manifestSha256, fileCount, totalBytes }: Deployment) {
+  if (!manifestSha256) throw new Error('a draft that is kept has a manifest');
+  return { manifestSha256, fileCount: fileCount ?? 0, totalBytes: totalBytes ?? 0 };
+}
+
+/** What the slot serves, to act on it. Throws `slot_empty`, `preview_empty` while the first one is built, `preview_expired`. */
+export function requireDraftOf({ slot, status, draft }: Slot, siteId: string): Deployment {
+  const call = `POST /v1/sites/${siteId}/previews/${slot}`;
+  if (status === 'expired') throw expired(slot, call);
+  if (draft) return draft;
+  if (status === 'building') throw notYet(slot, siteId);
+  throw errors.slot_empty(`Preview slot ${slot} holds no draft to act on.`, { nextAction: `Build one with ${call}.` });
+}
+
+function expired(slot: number, call: string) {
+  return errors.preview_expired(`The draft of slot ${slot} is past its 14 days and marked for removal.`, {
+    nextAction: `Build a new one with ${call}.`,
+  });
+}
+
+function notYet(slot: number, siteId: string) {
+  return errors.preview_empty(`Preview slot ${slot} holds no draft yet: its first one is being built.`, {
+    nextAction: `Read GET /v1/sites/${siteId}/previews/${slot} until its status is "draft".`,
+  });
+}
+
+/**
+ * The draft that a slot shows and where it is shown, for whoever leads somebody there. Throws `preview_empty` and `preview_expired`.
+ */
+export async function requireShownDraft(
+  em: EntityManager,
+  deps: Pick<Deps, 'config' | 'clock' | 'repositories'>,
+  site: Site,
+  number: number,
+): Promise<{ preview: Preview; draft: Deployment; address: string }> {
+  const { status, preview, draft } = await loadSlot(em, deps, site, number);
+  const call = `POST /v1/sites/${site.id}/previews/${number}`;
+  if (status === 'expired') throw expired(number, call);
+  if (preview && draft) return { preview, draft, address: siteAddress(deps.config as Deps['config'], preview.label) };
+  if (status === 'building') throw notYet(number, site.id);
+  throw errors.preview_empty(`Preview slot ${number} holds no draft yet.`, { nextAction: `Build one with ${call}.` });
+}
+
+/** Throws `slot_not_branched` where neither repository has the slot's branch. */
+export function requireBranch({ slot, branched }: Slot, siteId: string): void {
+  if (!branched) throw notBranched(slot, siteId);
+}
+
+function notBranched(slot: number, siteId: string) {
+  return errors.slot_not_branched(`Slot ${slot} has no work of its own: it shows what the site has.`, {
+    nextAction:
+      `Push to the branch ${branchOf(slot)} and build the preview, or publish the site with POST ` +
+      `/v1/sites/${siteId}/publish.`,
+  });
+}
+
+function requireNotBehind({ slot, behind, branched }: Slot, siteId: string): void {
+  if (!behind) return;
+  const call = `POST /v1/sites/${siteId}/previews/${slot}`;
+  throw errors.draft_behind(`The site has moved on since the draft of slot ${slot} was built.`, {
+    nextAction: `Bring it in with ${branched ? `${call}/update` : call}, look at the draft, and publish it again.`,
+  });
+}
+
+/** Something to publish: commits that the site lacks, or that it has and does not show. */
+async function requireNews(tx: EntityManager, site: Site, { slot, mains }: Slot, draft: Deployment): Promise<void> {
+  const commits = commitsOf(draft);
+  const isOn = (other: { source: string | null; content: string | null }) =>
+    bothRepositories.every((repository) => other[repository] === commits[repository]);
+  const live = await liveDeploymentOf(tx, site);
+  if (isOn(mains) && live && isOn(commitsOf(live))) throw notBranched(slot, site.id);
+}
+
+/** Empties the slot. Throws `slot_empty`, and `preview_holds_work` where work would be lost and `discard` does not say so. */
+export async function clearSlot(
+  em: EntityManager,
+  deps: Deps,
+  actor: Actor,
+  { siteId, slot: number, discard }: { siteId: string; slot: number; discard: boolean },
+): Promise<Site> {
+  const site = await loadSite(em, actor, siteId);
+  const repositories = requireRepositories(deps);
+  for (;;) {
+    const isCleared = await em.transactional(async (tx) => {
+      const locked = await lockSite(tx, siteId);
+      requireActive(locked);
+      const slot = await loadSlot(tx, deps, locked, number);
+      if (slot.status === 'empty' && !slot.branched) requireDraftOf(slot, siteId);
+      if (slot.holdsWork && !discard) throw holdsWork(number, siteId);
+      const moves = bothRepositories.flatMap((repository) => {
+        const from = slot.tips[repository];
+        return from === null ? [] : [{ repository, branch: branchOf(number), from, to: null }];
+      });
+      // Somebody pushed in between: what there is now is judged anew.
+      if (!(await repositories.move(siteId, moves))) return false;
+      await clearPreview(tx, deps.clock, locked, number);
+      return true;
+    });
+    if (isCleared) return site;
+  }
+}
+
+function holdsWork(slot: number, siteId: string) {
+  return errors.preview_holds_work(`Slot ${slot} holds work that is not on the site; clearing it would lose that.`, {
+    nextAction:
+      `Publish it with POST /v1/sites/${siteId}/previews/${slot}/publish, or give it up with DELETE ` +
+      `/v1/sites/${siteId}/previews/${slot}?discard=true.`,
+  });
+}

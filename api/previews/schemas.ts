@@ -1,0 +1,50 @@
+import { z } from 'zod';
+import { type Config, siteAddress } from '../../config.ts';
+import type { Site } from '../../db/entities/site.ts';
+import { moment } from '../schemas.ts';
+import type { Slot } from './slots.ts';
+
+export const slotParams = z.object({ id: z.string(), slot: z.string().describe('Number of the slot, from 1.') });
+
+export const slotSchema = z
+  .object({
+    slot: z.number().int(),
+    status: z
+      .enum(['empty', 'building', 'draft', 'expired'])
+      .describe('`expired`: past its 14 days, shown no more and marked for removal.'),
+    branched: z.boolean().describe('Whether a repository has the slot’s own branch, `preview/<n>`.'),
+    behind: z.boolean().describe('Whether the site has moved on since the draft was built.'),
+    holds_work: z.boolean().describe('Whether the branch has commits that the site lacks.'),
+    address: z.string().nullable().describe('Where the draft is shown: a host that nobody can guess.'),
+    deployment_id: z.string().nullable().describe('The draft.'),
+    expires_at: moment.nullable(),
+    next_action: z.string().optional().describe('What to do next, where the slot waits for something.'),
+  })
+  .meta({ id: 'PreviewSlot' });
+
+export function slotView(slot: Slot, { config, site }: { config: Config; site: Site }): z.output<typeof slotSchema> {
+  const { preview, draft, status } = slot;
+  const isShown = preview !== undefined && draft !== undefined && status !== 'expired';
+  const waitsFor = nextAction(slot, site.id);
+  return {
+    slot: slot.slot,
+    status,
+    branched: slot.branched,
+    behind: slot.behind,
+    holds_work: slot.holdsWork,
+    address: isShown ? siteAddress(config, preview.label) : null,
+    deployment_id: draft?.id ?? null,
+    expires_at: preview?.expiresAt ?? null,
+    ...(waitsFor === undefined ? {} : { next_action: waitsFor }),
+  };
+}
+
+function nextAction({ slot, status, latest }: Slot, siteId: string): string | undefined {
+  const path = `/v1/sites/${siteId}/previews/${slot}`;
+  if (status === 'building') return `Read GET ${path} again in about 5 seconds.`;
+  if (status === 'expired') return `Build a new draft with POST ${path}.`;
+  if (latest?.status === 'failed') {
+    return `The last build failed: read GET /v1/deployments/${latest.id} for why, mend it, and build with POST ${path}.`;
+  }
+  return undefined;
+}

@@ -1,0 +1,104 @@
+/** What a preview slot is at this moment: its rows, and its branches in both repositories. */
+import { type Config, siteAddress } from '../../config.ts';
+import { Deployment, type Mains } from '../../db/entities/deployment.ts';
+import type { Preview } from '../../db/entities/preview.ts';
+import type { Site } from '../../db/entities/site.ts';
+import type { EntityManager } from '../../db/orm.ts';
+import { previewIn } from '../../db/previews.ts';
+import { draftStatusAt, isSettled } from '../../db/states.ts';
+import type { Deps } from '../../deps.ts';
+import { errors } from '../../errors.ts';
+import { bothRepositories } from '../../git/mains.ts';
+import type { Limits } from '../../limits.ts';
+import type { Repositories } from '../../providers/repositories.ts';
+import { requireRepositories } from '../source/writing.ts';
+
+export type SlotStatus = 'empty' | 'building' | 'draft' | 'expired';
+
+export type Slot = {
+  slot: number;
+  status: SlotStatus;
+  preview: Preview | undefined;
+  /** What the slot's host serves. */
+  draft: Deployment | undefined;
+  /** The build that was asked for last. */
+  latest: Deployment | undefined;
+  /** Tips of `main`, and of the slot's own branch. */
+  mains: Mains;
+  tips: Mains;
+  branched: boolean;
+  behind: boolean;
+  holdsWork: boolean;
+};
+
+export const branchOf = (slot: number): string => `preview/${slot}`;
+
+/** The number in a path. Throws `invalid_slot`. */
+export function readSlot({ preview_slots: slots }: Limits, text: string): number {
+  const slot = /^[1-9][0-9]{0,3}$/.test(text) ? Number(text) : 0;
+  if (slot >= 1 && slot <= slots) return slot;
+  throw errors.invalid_slot(`A site has the preview slots 1 to ${slots}.`, {
+    nextAction: 'Read GET /v1/sites/{id}/previews for what is in each.',
+  });
+}
+
+/** Tips of a branch in both repositories. */
+export async function tipsOf(repositories: Repositories, siteId: string, branch?: string): Promise<Mains> {
+  const [source, content] = await Promise.all(
+    bothRepositories.map((repository) => repositories.head(siteId, repository, branch)),
+  );
+  return { source: source ?? null, content: content ?? null };
+}
+
+export async function loadSlot(
+  em: EntityManager,
+  deps: Pick<Deps, 'config' | 'clock' | 'repositories'>,
+  site: Site,
+  slot: number,
+): Promise<Slot> {
+  const repositories = requireRepositories(deps);
+  const now = deps.clock.now();
+  const preview = await previewIn(em, now, site.id, slot);
+  const [mains, tips] = await Promise.all([
+    tipsOf(repositories, site.id),
+    tipsOf(repositories, site.id, branchOf(slot)),
+  ]);
+  const find = async (id?: string | null) =>
+    (id && (await em.findOne(Deployment, { id }, { refresh: true }))) || undefined;
+  const [draft, latest] = [await find(preview?.deploymentId), await find(preview?.latestId)];
+  const branched = tips.source !== null || tips.content !== null;
+  const base = draft ? commitsOf(draft) : branched ? { ...mains, ...withoutNulls(tips) } : mains;
+  const behind = !(await holds(repositories, site.id, base, mains)) || isOfOtherAddress(deps.config, site, draft);
+  const holdsWork = !(await holds(repositories, site.id, mains, tips));
+  const status = statusOf(now, preview, draft, latest);
+  return { slot, status, preview, draft, latest, mains, tips, branched, behind, holdsWork };
+}
+
+export function commitsOf({ sourceCommit, contentCommit }: Deployment): Mains {
+  return { source: sourceCommit ?? null, content: contentCommit ?? null };
+}
+
+function withoutNulls(tips: Mains): Partial<Mains> {
+  return Object.fromEntries(Object.entries(tips).filter(([, sha]) => sha !== null));
+}
+
+/** Whether all of `smaller` is in `larger`. */
+async function holds(repositories: Repositories, siteId: string, larger: Mains, smaller: Mains): Promise<boolean> {
+  for (const repository of bothRepositories) {
+    const [whole, part] = [larger[repository], smaller[repository]];
+    if (part === null) continue;
+    if (whole === null || !(await repositories.contains(siteId, repository, whole, part))) return false;
+  }
+  return true;
+}
+
+/** Its pages name the site by an address that it has no more. */
+function isOfOtherAddress(config: Config, site: Site, draft: Deployment | undefined): boolean {
+  return draft !== undefined && draft.siteUrl !== siteAddress(config, site.name);
+}
+
+function statusOf(now: Date, preview?: Preview, draft?: Deployment, latest?: Deployment): SlotStatus {
+  if (latest && !isSettled(latest.status)) return 'building';
+  if (!preview || !draft) return 'empty';
+  return draftStatusAt(preview, now) === 'shown' ? 'draft' : 'expired';
+}

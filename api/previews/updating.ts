@@ -1,0 +1,100 @@
+/** Brings what the site has since gained into a slot: `main` into the slot's branch, in both repositories or in neither. */
+import { siteAddress } from '../../config.ts';
+import { Account } from '../../db/entities/account.ts';
+import type { Deployment } from '../../db/entities/deployment.ts';
+import type { Site } from '../../db/entities/site.ts';
+import type { EntityManager } from '../../db/orm.ts';
+import type { Repository } from '../../db/states.ts';
+import type { Deps } from '../../deps.ts';
+import { errors } from '../../errors.ts';
+import { bothRepositories } from '../../git/mains.ts';
+import { judgePush } from '../../git/push.ts';
+import { contentFolder, printable } from '../../providers/paths.ts';
+import type { Author, BranchMove, Repositories } from '../../providers/repositories.ts';
+import { type Actor, loadSite, requireActive } from '../access.ts';
+import { refusal } from '../source/judging.ts';
+import { requireRepositories, rulesFor } from '../source/writing.ts';
+import { buildDraft, type OnSlot, requireBranch, requireDraftOf } from './rules.ts';
+import { branchOf, commitsOf, loadSlot, type Slot } from './slots.ts';
+
+const triesMax = 16;
+const filesNamedMax = 20;
+
+/**
+ * Merges, and builds the draft anew unless it is of these very commits. Throws what `requireDraftOf` and `requireBranch` do, `draft_conflict`
+ * with the files that both sides changed, the codes of the rules of a push, and `stale_hash` when others keep moving the branches.
+ */
+export async function updateSlot(em: EntityManager, deps: Deps, actor: Actor, call: OnSlot): Promise<Deployment> {
+  const site = await loadSite(em, actor, call.siteId);
+  requireActive(site);
+  const repositories = requireRepositories(deps);
+  const { name, email } = await em.findOneOrFail(Account, actor.accountId);
+  for (let tries = 0; tries < triesMax; tries++) {
+    const slot = await loadSlot(em, deps, site, call.slot);
+    const draft = requireDraftOf(slot, site.id);
+    requireBranch(slot, site.id);
+    const moves = await mergesOf(deps, repositories, site, slot, { name, email });
+    if (moves.length === 0 && slot.status === 'draft' && isOfNow(deps, site, slot, draft)) return draft;
+    if (await repositories.move(site.id, moves)) return await buildDraft(em, deps, actor, call);
+  }
+  throw errors.stale_hash('Others keep changing the branches of this slot at this moment.', {
+    nextAction: 'Send the same request again.',
+  });
+}
+
+function isOfNow({ config }: Deps, site: Site, { mains, tips }: Slot, draft: Deployment): boolean {
+  const commits = commitsOf(draft);
+  const sameCommits = bothRepositories.every(
+    (repository) => commits[repository] === (tips[repository] ?? mains[repository]),
+  );
+  return sameCommits && draft.siteUrl === siteAddress(config, site.name);
+}
+
+/** What is to move; nothing has moved when this throws. */
+async function mergesOf(
+  deps: Deps,
+  repositories: Repositories,
+  site: Site,
+  { slot, mains, tips }: Slot,
+  author: Author,
+): Promise<BranchMove[]> {
+  const branch = branchOf(slot);
+  const moves: BranchMove[] = [];
+  const conflicts: string[] = [];
+  for (const repository of bothRepositories) {
+    const [ours, theirs] = [tips[repository], mains[repository]];
+    if (ours === null || theirs === null || (await repositories.contains(site.id, repository, ours, theirs))) continue;
+    const to = await mergeInto(deps, repositories, site.id, repository, { branch, ours, theirs, author });
+    if (typeof to === 'string') moves.push({ repository, branch, from: ours, to });
+    else conflicts.push(...to.map((path) => (repository === 'content' ? contentFolder : '') + path));
+  }
+  if (conflicts.length > 0) throw conflict(slot, conflicts);
+  return moves;
+}
+
+/** The commit that the branch is to stand on, or the paths in conflict. */
+async function mergeInto(
+  deps: Deps,
+  repositories: Repositories,
+  siteId: string,
+  repository: Repository,
+  { branch, ours, theirs, author }: { branch: string; ours: string; theirs: string; author: Author },
+): Promise<string | string[]> {
+  if (await repositories.contains(siteId, repository, theirs, ours)) return theirs;
+  const message = `Bring main into ${branch}\n`;
+  const merged = await repositories.merge(siteId, repository, { ours, theirs, message, author, at: deps.clock.now() });
+  if ('conflicts' in merged) return merged.conflicts;
+  const update = { ref: `refs/heads/${branch}`, from: ours, to: merged.commit };
+  const place = repositories.place(siteId, repository);
+  const verdicts = await judgePush(rulesFor(deps, repository), place, [update], theirs);
+  if (verdicts.length > 0) throw refusal(repository, verdicts);
+  return merged.commit;
+}
+
+function conflict(slot: number, paths: readonly string[]) {
+  const named = paths.slice(0, filesNamedMax).map(printable).join(', ');
+  const more = paths.length > filesNamedMax ? `, and ${paths.length - filesNamedMax} more` : '';
+  return errors.draft_conflict(`The site and slot ${slot} have changed the same files: ${named}${more}.`, {
+    nextAction: `Merge main into ${branchOf(slot)} in a clone, settle these files there, and push ${branchOf(slot)}.`,
+  });
+}

@@ -1,0 +1,33 @@
+/** Brings what was built from a preview slot onto `main` of both repositories. It stands on top of what is there, so nothing is merged. */
+import type { Mains } from '../db/entities/deployment.ts';
+import type { Repository } from '../db/states.ts';
+import type { BranchMove, Repositories } from '../providers/repositories.ts';
+
+export const bothRepositories = ['source', 'content'] as const satisfies Repository[];
+
+const triesMax = 20;
+const pauseMs = 50;
+
+/**
+ * Moves both `main` from where they stood to these commits, or neither. What a killed process has moved already is left as it is, also
+ * when others have built upon it since. False where one has gone another way meanwhile.
+ */
+export async function bringMains(
+  repositories: Repositories,
+  siteId: string,
+  { from, to }: { from: Mains; to: Mains },
+): Promise<boolean> {
+  for (let tries = 0; tries < triesMax; tries++) {
+    const moves: BranchMove[] = [];
+    for (const repository of bothRepositories) {
+      const [before, after] = [from[repository], to[repository]];
+      const now = await repositories.head(siteId, repository);
+      if (after === null || after === before) continue;
+      if (now === before) moves.push({ repository, branch: 'main', from: before, to: after });
+      else if (now === null || !(await repositories.contains(siteId, repository, now, after))) return false;
+    }
+    if (moves.length === 0 || (await repositories.move(siteId, moves))) return true;
+    await new Promise((resolve) => setTimeout(resolve, pauseMs));
+  }
+  throw new Error('other writers hold main');
+}

@@ -1,0 +1,98 @@
+/** Merges and moves of branches in bare repositories, by `git merge-tree` and `git update-ref`: no work tree, no index. */
+import { createInterface } from 'node:readline';
+import type { Author } from './commits.ts';
+import { ending, type GitProcess, type Place, runGit, spawnGit } from './git.ts';
+import { sweepRepository } from './leftovers.ts';
+import { assertSha } from './objects.ts';
+
+export type Merge = { ours: string; theirs: string; message: string; author: Author; at: Date };
+export type Merged = { commit: string } | { conflicts: string[] };
+
+/** One commit with both as parents, in no branch yet; or the paths that both sides changed in ways that exclude each other. */
+export async function mergeCommits(place: Place, { ours, theirs, message, author, at }: Merge): Promise<Merged> {
+  assertSha(ours);
+  assertSha(theirs);
+  const args = ['merge-tree', '--write-tree', '--name-only', '--no-messages', '-z', ours, theirs];
+  const { status, stdout } = await runGit(place, args, { accept: [0, 1] });
+  const [tree = '', ...paths] = stdout.toString().split('\0').filter(Boolean);
+  if (status === 1) return { conflicts: [...new Set(paths)].sort() };
+  assertSha(tree);
+  const parents = ['-p', ours, '-p', theirs];
+  const made = await runGit(place, ['commit-tree', tree, ...parents], {
+    input: [message],
+    environment: who(author, at),
+  });
+  return { commit: made.stdout.toString().trim() };
+}
+
+function who({ name, email }: Author, at: Date): Record<string, string> {
+  const date = `${Math.floor(at.getTime() / 1000)} +0000`;
+  const person = (role: 'AUTHOR' | 'COMMITTER') => ({
+    // An address alone is a name as well: git takes no commit of nobody.
+    [`GIT_${role}_NAME`]: name.replace(/[\p{Cc}<>]/gu, '').trim() || email,
+    [`GIT_${role}_EMAIL`]: email,
+    [`GIT_${role}_DATE`]: date,
+  });
+  return { ...person('AUTHOR'), ...person('COMMITTER') };
+}
+
+/** A branch of one repository, moved from one commit to another; null where it is not there before or after. */
+export type Move = { place: Place; ref: string; from: string | null; to: string | null };
+
+const nowhere = '0'.repeat(40);
+
+/**
+ * Moves all branches or none: each is locked and found where it is expected before the first one moves. False where one stands
+ * elsewhere, or another writer holds it. A kill between two moves leaves the rest unmoved, and the same call does them.
+ */
+export async function moveBranches(moves: readonly Move[]): Promise<boolean> {
+  const begun = moves.map(openTransaction);
+  try {
+    for (const one of begun) {
+      if (await one.prepare()) continue;
+      for (const { place } of moves) await sweepRepository(place.dir);
+      return false;
+    }
+    for (const one of begun) await one.commit();
+    return true;
+  } finally {
+    // One that is not committed lets go of its lock.
+    await Promise.all(begun.map((one) => one.close()));
+  }
+}
+
+/** A transaction of git-update-ref(1) on one branch. */
+function openTransaction({ place, ref, from, to }: Move) {
+  for (const sha of [from, to]) if (sha !== null) assertSha(sha);
+  const child = spawnGit(place, ['update-ref', '--no-deref', '--stdin']);
+  const end = ending(child);
+  end.catch(() => {});
+  const answers = createInterface({ input: child.stdout })[Symbol.asyncIterator]();
+  return {
+    async prepare(): Promise<boolean> {
+      say(child, 'start', `update ${ref} ${to ?? nowhere} ${from ?? nowhere}`, 'prepare');
+      if ((await next(answers)) === 'start: ok' && (await next(answers)) === 'prepare: ok') return true;
+      const { status, words } = await end;
+      if (/lock/.test(words)) return false;
+      throw new Error(`git update-ref ended with ${status}: ${words}`);
+    },
+    async commit(): Promise<void> {
+      say(child, 'commit');
+      if ((await next(answers)) !== 'commit: ok')
+        throw new Error(`git update-ref did not commit: ${(await end).words}`);
+    },
+    async close(): Promise<void> {
+      child.stdin.end();
+      await end.catch(() => {});
+    },
+  };
+}
+
+function say(child: GitProcess, ...lines: string[]): void {
+  child.stdin.write(`${lines.join('\n')}\n`);
+}
+
+async function next(answers: AsyncIterator<string>): Promise<string | undefined> {
+  const { value, done } = await answers.next();
+  return done ? undefined : value;
+}

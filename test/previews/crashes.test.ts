@@ -1,0 +1,67 @@
+/**
+ * Each step of a draft's build and of a slot's publish is broken off before its effect and after it, is done again after its report, and
+ * is done by two at once: what the database and both repositories then tell is what they tell of one quiet run.
+ */
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { workflowIds } from '../../workflows/ids.ts';
+import { type Way, ways } from '../publishing/crash-ways.ts';
+import { createPreviewWorld, draftPost, type PreviewWorld } from './world.ts';
+
+let world: PreviewWorld;
+beforeAll(async () => {
+  world = await createPreviewWorld();
+  await world.deps.em().execute(`
+    create table move (at serial, deployment_id text, status text);
+    create function note_move() returns trigger language plpgsql as $$
+      begin insert into move (deployment_id, status) values (new.id, new.status); return null; end $$;
+    create trigger note_move after insert or update of status on deployment for each row execute function note_move();
+    create table pointer (at serial, site_id text, deployment_id text);
+    create function note_pointer() returns trigger language plpgsql as $$
+      begin insert into pointer (site_id, deployment_id) values (new.id, new.live_deployment_id); return null; end $$;
+    create trigger note_pointer after update of live_deployment_id on site
+      for each row when (old.live_deployment_id is distinct from new.live_deployment_id) execute function note_pointer();
+  `);
+}, 60_000);
+afterAll(() => world?.close());
+
+const column = async (question: string, value: string): Promise<string[]> => {
+  const rows: { value: string }[] = await world.deps.em().execute(question, [value]);
+  return rows.map((row) => row.value);
+};
+const movesOf = (id: string) => column('select status as value from move where deployment_id = ? order by at', id);
+
+const steps = ['claimBuild', 'snapshotSource', 'buildSite', 'putDraft', 'publishSlot'];
+const cases = steps.flatMap((activity) => Object.keys(ways).map((way) => ({ activity, way: way as Way })));
+
+test.each(cases)(
+  '$activity $way: rows and repositories tell of one',
+  { timeout: 60_000 },
+  async ({ activity, way }) => {
+    world.around.set(activity, ways[way]);
+    const site = await world.newSite();
+    const source = await world.write(site, 'preview/1', { 'a.html': 'A' });
+    const posts = { 'posts/plans.md': draftPost('secret'), 'posts/b.md': '---\ntitle: B\n---\n' };
+    const content = await world.write(site, 'preview/1', posts, 'content');
+    const { body: slot } = await world.build(site, 1);
+    const { body: live } = await world.publish(site, 1);
+    expect(world.around.size).toBe(0);
+
+    expect([slot.status, live.status]).toEqual(['draft', 'live']);
+    expect(await movesOf(slot.deployment_id)).toEqual(['queued', 'building', 'storing', 'ready']);
+    expect(await movesOf(live.id)).toEqual(['queued', 'live']);
+    expect(await column('select deployment_id as value from pointer where site_id = ? order by at', site.id)).toEqual([
+      live.id,
+    ]);
+    expect(await column('select id as value from preview where site_id = ?', site.id)).toHaveLength(1);
+    for (const [repository, commit] of [
+      ['source', source],
+      ['content', content],
+    ] as const) {
+      expect(await world.repositories.head(site.id, repository)).toBe(commit);
+    }
+    await world.deps.temporal.workflow.getHandle(workflowIds.buildPreview(slot.deployment_id)).result();
+    for (const name of [`${slot.deployment_id}.tar`, `${slot.deployment_id}.drafts.tar`]) {
+      expect(await world.deps.store.scratch.read(name)).toBeUndefined();
+    }
+  },
+);

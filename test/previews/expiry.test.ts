@@ -1,0 +1,111 @@
+/** Drafts are kept for 14 days after their build, then marked for removal, then removed; and an archived site shows none. */
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { settlePreview } from '../../db/previews.ts';
+import { previewMarkedMs } from '../../db/states.ts';
+import { workflowIds } from '../../workflows/ids.ts';
+import { errorOf } from '../api/world.ts';
+import { createPreviewWorld, type PreviewWorld, type Site } from './world.ts';
+
+let world: PreviewWorld;
+beforeAll(async () => {
+  world = await createPreviewWorld();
+}, 60_000);
+afterAll(() => world?.close());
+
+const dayMs = 24 * 3600_000;
+const codeOf = async (answer: Promise<{ status: number; body: unknown }>) => {
+  const got = await answer;
+  return got.status === 200 ? 'answered' : errorOf(got as never).code;
+};
+const idsOf = async (site: Site): Promise<string[]> => {
+  const rows: { id: string }[] = await world.deps
+    .em()
+    .execute('select id from preview where site_id = ? order by id', [site.id]);
+  return rows.map(({ id }) => id);
+};
+const workflowOf = (previewId: string) => world.deps.temporal.workflow.getHandle(workflowIds.expirePreview(previewId));
+/** As the workflow's own timer would: the engine's clock cannot be moved, and the rows are judged by ours. */
+const wake = (previewId: string) => workflowOf(previewId).signal('moved');
+
+async function withWork(): Promise<{ site: Site; address: string; tip: string }> {
+  const site = await world.newSite();
+  const tip = await world.write(site, 'preview/1', { 'a.html': '<body>Work</body>' });
+  const { body } = await world.build(site, 1);
+  await expect.poll(async () => (await world.visit(body.address, '/a')).status, { timeout: 5000 }).toBe(200);
+  return { site, address: body.address, tip };
+}
+
+test('a draft is marked 14 days after its last build, for every reader at that moment, and removed a week later', async () => {
+  const { site, address, tip } = await withWork();
+  await world.skip(10 * dayMs);
+  const { body: rebuilt } = await world.build(site, 1);
+  expect(new Date(rebuilt.expires_at).getTime()).toBeGreaterThan(world.clock.now().getTime() + 13.9 * dayMs);
+  await world.skip(13.9 * dayMs);
+  expect((await world.read(site, 1)).body).toMatchObject({ status: 'draft', address });
+  expect((await world.visit(address, '/a')).status).toBe(200);
+
+  await world.skip(0.2 * dayMs);
+  const { body: expired } = await world.read(site, 1);
+  expect(expired).toMatchObject({ status: 'expired', address: null, branched: true, holds_work: true });
+  expect(expired.next_action).toContain('POST');
+  expect((await world.visit(address, '/a')).status).toBe(410);
+  for (const act of [world.update, world.publish]) {
+    const answer = await act(site, 1);
+    expect([answer.status, errorOf(answer).code]).toEqual([410, 'preview_expired']);
+  }
+
+  const [id = ''] = await idsOf(site);
+  expect(await settlePreview(world.deps.em(), world.clock.now(), id)).toMatchObject({
+    settled: false,
+    status: 'expired',
+  });
+  await world.skip(previewMarkedMs);
+  expect((await world.read(site, 1)).body).toMatchObject({ status: 'empty', branched: true, holds_work: true });
+  expect(await codeOf(world.publish(site, 1))).toBe('slot_empty');
+  await wake(id);
+  expect(await workflowOf(id).result()).toEqual({ status: 'removed' });
+  await expect.poll(async () => (await world.visit(address, '/a')).status, { timeout: 5000 }).toBe(404);
+  // What was pushed is nobody's to remove.
+  expect(await world.repositories.head(site.id, 'source', 'preview/1')).toBe(tip);
+});
+
+test('a slot that ran out is built anew on another host, and the old one stays closed', async () => {
+  const { site, address } = await withWork();
+  await world.skip(15 * dayMs);
+  const { body } = await world.build(site, 1);
+  expect(body).toMatchObject({ status: 'draft', holds_work: true });
+  expect(body.address).not.toBe(address);
+  const [old = ''] = await idsOf(site);
+  expect(await workflowOf(old).result()).toEqual({ status: 'removed' });
+  await expect.poll(async () => (await world.visit(address, '/a')).status, { timeout: 5000 }).toBe(404);
+  await expect.poll(async () => (await world.visit(body.address, '/a')).status, { timeout: 5000 }).toBe(200);
+});
+
+test('a removal that no workflow has written down is swept', async () => {
+  const { site } = await withWork();
+  const [id = ''] = await idsOf(site);
+  await workflowOf(id).terminate('a test');
+  await world.skip(22 * dayMs);
+  const removed = 'select removed_at is not null as done from preview where id = ?';
+  expect(await world.deps.em().execute(removed, [id])).toEqual([{ done: false }]);
+  await world.deps.temporal.workflow.execute('sweep', { workflowId: `sweep:${id}`, taskQueue: 'platform', args: [] });
+  expect(await world.deps.em().execute(removed, [id])).toEqual([{ done: true }]);
+});
+
+test('an archived site shows no draft, builds none, and takes up again where it was', async () => {
+  const { site, address } = await withWork();
+  const release = world.copying.hold();
+  await world.write(site, 'preview/1', { 'b.html': 'x' });
+  await world.owner.call('POST', `/v1/sites/${site.id}/previews/1`, { headers: { prefer: 'respond-async' } });
+  await world.owner.call('POST', `/v1/sites/${site.id}/archive`);
+  release();
+  const { body } = await world.owner.call('GET', `/v1/sites/${site.id}/deployments`);
+  expect(body.items[0]).toMatchObject({ kind: 'preview', status: 'cancelled' });
+  await expect.poll(async () => (await world.visit(address, '/a')).status, { timeout: 5000 }).toBe(410);
+  for (const act of [world.build, world.update, world.publish, world.clear]) {
+    expect(await codeOf(act(site, 1))).toBe('site_archived');
+  }
+  expect((await world.read(site, 1)).body.status).toBe('draft');
+  await world.owner.call('POST', `/v1/sites/${site.id}/unarchive`);
+  await expect.poll(async () => (await world.visit(address, '/a')).status, { timeout: 5000 }).toBe(200);
+});

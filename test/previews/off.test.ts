@@ -1,0 +1,44 @@
+/** Previews are a capability: calls of one that is off say so before anything else. */
+import { expect, test } from 'vitest';
+import { errorOf } from '../api/world.ts';
+import { createPreviewWorld, path } from './world.ts';
+
+const calls = [
+  ['GET', ''],
+  ['POST', ''],
+  ['POST', '/update'],
+  ['POST', '/publish'],
+  ['DELETE', ''],
+] as const;
+
+async function codesWith(env: Record<string, string>) {
+  const world = await createPreviewWorld({ env, worker: false });
+  try {
+    const site = env.FRONTAGE_REPOSITORIES ? { id: 'site_x', name: 'x' } : await world.newSite();
+    const { body } = await world.owner.call('GET', '/v1/account');
+    const codes = await Promise.all(
+      calls.map(async ([method, act]) => {
+        const sent = method === 'GET' ? {} : { body: { odd: 1 } };
+        const answer = await world.owner.call(method, path(site, 'x', act), sent);
+        return errorOf(answer).code;
+      }),
+    );
+    return { on: body.capabilities.previews, codes };
+  } finally {
+    await world.close();
+  }
+}
+
+test('without previews every call is preview_disabled, whatever it carries', async () => {
+  const { on, codes } = await codesWith({ FRONTAGE_PREVIEWS: 'off' });
+  expect(on).toBe(false);
+  expect(codes).toEqual(calls.map(() => 'preview_disabled'));
+});
+
+test('without builds drafts are read, published and cleared, and none is built', async () => {
+  const { on, codes } = await codesWith({ FRONTAGE_SANDBOX: 'off' });
+  expect(on).toBe(true);
+  expect(codes[1]).toBe('publish_disabled');
+  expect(codes[2]).toBe('publish_disabled');
+  expect(codes).not.toContain('preview_disabled');
+});

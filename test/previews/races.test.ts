@@ -1,0 +1,143 @@
+/** What comes between a slot's publish and the moment when its work is brought onto the site. */
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { errorOf } from '../api/world.ts';
+import { createPreviewWorld, draftPost, type PreviewWorld, type Site } from './world.ts';
+
+let world: PreviewWorld;
+beforeAll(async () => {
+  world = await createPreviewWorld();
+}, 60_000);
+afterAll(() => world?.close());
+
+const heads = async (site: Site, branch?: string) => [
+  await world.repositories.head(site.id, 'source', branch),
+  await world.repositories.head(site.id, 'content', branch),
+];
+const liveOf = async (site: Site) => {
+  const { body } = await world.owner.call('GET', `/v1/sites/${site.id}`);
+  return body.live_deployment_id;
+};
+const newest = async (site: Site) => (await world.owner.call('GET', `/v1/sites/${site.id}/deployments`)).body.items[0];
+
+/** A published site, and a slot with work in both repositories that is built. */
+async function prepared(slot = 1) {
+  const site = await world.newSite();
+  const { body: first } = await world.publishSite(site);
+  const tips = await fill(site, slot);
+  return { site, first, tips };
+}
+
+async function fill(site: Site, slot: number) {
+  const source = await world.write(site, `preview/${slot}`, { [`slot${slot}.html`]: 'x' });
+  const content = await world.write(site, `preview/${slot}`, { [`posts/${slot}.md`]: draftPost('x') }, 'content');
+  await world.build(site, slot);
+  return [source, content];
+}
+
+/** Publishes the slot, and does something else before the work is brought onto the site. */
+async function publishWhile(site: Site, slot: number, meanwhile: () => Promise<unknown>) {
+  world.around.set('publishSlot', async (act) => {
+    await meanwhile();
+    return await act();
+  });
+  return await world.publish(site, slot);
+}
+
+test.each(['source', 'content'] as const)(
+  'a push to main of %s ends it as draft_behind, and neither repository moves',
+  async (repository) => {
+    const { site, first, tips } = await prepared();
+    let pushed: string[] = [];
+    const answer = await publishWhile(site, 1, async () => {
+      const at = repository === 'source' ? 'pushed.html' : 'posts/pushed.md';
+      await world.write(site, 'main', { [at]: 'x' }, repository);
+      pushed = (await heads(site)) as string[];
+    });
+    expect([answer.status, errorOf(answer).code]).toEqual([409, 'draft_behind']);
+    expect(errorOf(answer).next_action).toContain(`POST /v1/sites/${site.id}/previews/1/update`);
+    expect(await heads(site)).toEqual(pushed);
+    expect(await heads(site, 'preview/1')).toEqual(tips);
+    expect(await liveOf(site)).toBe(first.id);
+    expect(await newest(site)).toMatchObject({ status: 'failed', error: { code: 'draft_behind' } });
+    await world.update(site, 1);
+    expect((await world.publish(site, 1)).body.status).toBe('live');
+  },
+);
+
+test('a kill between the two repositories is made good, also where others have built upon the first', async () => {
+  const { site, tips } = await prepared();
+  const [before] = await heads(site);
+  const answer = await publishWhile(site, 1, async () => {
+    await world.repositories.move(site.id, [
+      { repository: 'source', branch: 'main', from: before ?? null, to: tips[0] ?? null },
+    ]);
+    await world.write(site, 'main', { 'upon.html': 'x' });
+  });
+  expect(answer.body).toMatchObject({ status: 'live', source_commit: tips[0], content_commit: tips[1] });
+  expect((await heads(site))[1]).toBe(tips[1]);
+  expect((await world.owner.call('GET', `/v1/sites/${site.id}`)).body.unpublished_changes).toEqual({
+    source: true,
+    content: false,
+  });
+});
+
+test.each(['site', 'posts'])('a publish of the %s that is accepted after it has its work', async (scope) => {
+  const { site, tips } = await prepared();
+  const { promise, resolve } = Promise.withResolvers<{ body: { id: string } }>();
+  const answer = await publishWhile(site, 1, async () => {
+    const headers = { prefer: 'respond-async' };
+    resolve(await world.owner.call('POST', `/v1/sites/${site.id}/publish`, { body: { scope }, headers }));
+  });
+  expect(['live', 'retired', 'superseded']).toContain(answer.body.status);
+  const { id } = (await promise).body;
+  await expect.poll(() => liveOf(site), { timeout: 20_000 }).toBe(id);
+  expect(await heads(site)).toEqual(tips);
+  const { body } = await world.owner.call('GET', `/v1/deployments/${id}`);
+  expect([body.source_commit, body.content_commit]).toEqual(tips);
+});
+
+test('a restore that is accepted after it wins, and the work stays in the slot', async () => {
+  const { site, first, tips } = await prepared();
+  const answer = await publishWhile(site, 1, () => world.owner.call('POST', `/v1/deployments/${first.id}/restore`));
+  expect([answer.status, answer.body]).toMatchObject([200, { status: 'superseded', superseded_by: first.id }]);
+  expect(await heads(site)).not.toEqual(tips);
+  expect(await liveOf(site)).toBe(first.id);
+  expect((await world.read(site, 1)).body).toMatchObject({ status: 'draft', holds_work: true });
+});
+
+test('archiving the site ends it, and the work stays in the slot', async () => {
+  const { site, first, tips } = await prepared();
+  const answer = await publishWhile(site, 1, () => world.owner.call('POST', `/v1/sites/${site.id}/archive`));
+  expect(answer.body.status).toBe('cancelled');
+  expect(await heads(site)).not.toEqual(tips);
+  await world.owner.call('POST', `/v1/sites/${site.id}/unarchive`);
+  expect(await liveOf(site)).toBe(first.id);
+  expect((await world.publish(site, 1)).body.status).toBe('live');
+  expect(await heads(site)).toEqual(tips);
+});
+
+test('of two slots at once one is published, and the other is draft_behind', async () => {
+  const { site } = await prepared(1);
+  await fill(site, 2);
+  const answers = await Promise.all([world.publish(site, 1), world.publish(site, 2)]);
+  const ends = answers.map((answer) => (answer.status === 200 ? answer.body.status : errorOf(answer).code));
+  expect(ends.sort()).toEqual(['draft_behind', 'live']);
+});
+
+test('the same publish asked for many times at once is one', async () => {
+  const { site } = await prepared();
+  const answers = await Promise.all(Array.from({ length: 6 }, () => world.publish(site, 1)));
+  const ids = answers.flatMap(({ status, body }) => (status === 200 ? [body.id] : []));
+  expect(new Set(ids).size).toBe(1);
+  const refused = answers.filter(({ status }) => status !== 200).map((answer) => errorOf(answer).code);
+  expect(new Set([...refused, 'slot_not_branched'])).toEqual(new Set(['slot_not_branched']));
+});
+
+test('a draft whose site is archived while it is built is not kept', async () => {
+  const site = await world.newSite();
+  world.around.set('buildSite', async (act) => {
+    await world.owner.call('POST', `/v1/sites/${site.id}/archive`);
+    return await act();
+  });
+  expect((await world.build(site, 1)).body).toMatchObject({ status: 'empty', address: null });
+});

@@ -1,0 +1,78 @@
+/** What is seen at the address of a draft. */
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { until } from '../edge/world.ts';
+import { createPreviewWorld, type PreviewWorld } from './world.ts';
+
+let world: PreviewWorld;
+let address: string;
+let name: string;
+beforeAll(async () => {
+  world = await createPreviewWorld();
+  const site = await world.newSite();
+  ({ name } = site);
+  await world.write(site, 'preview/4', {
+    'index.html': '<!doctype html><title>Shop</title><body><h1>Shop</h1></body></html>',
+    '404.html': '<!doctype html><body>Not here</body>',
+    'style.css': 'h1 { color: red }',
+    'blog/index.html': '<body>Blog</body>',
+    _redirects: '/old /blog/ 301\n',
+  });
+  await world.owner.call('PUT', `/v1/sites/${site.id}/redirects`, {
+    body: { rules: [{ from: '/call', to: '/blog/', status: 302 }] },
+  });
+  ({ address } = (await world.build(site, 4)).body);
+  await until(async () => (await world.visit(address, '/')).status === 200);
+}, 60_000);
+afterAll(() => world?.close());
+
+test('its host is of 130 random bits, and no site can be called so', async () => {
+  expect(new URL(address).hostname).toMatch(/^p--[0-9a-hjkmnp-tv-z]{26}\./);
+  const { body } = await world.owner.call('POST', '/v1/sites', {
+    body: { name: new URL(address).hostname.split('.')[0], title: 'T' },
+  });
+  expect(body.error.code).toBe('invalid_name');
+  const other = address.replace(/p--./, (start) => (start.endsWith('0') ? 'p--1' : 'p--0'));
+  expect((await world.visit(other, '/')).status).toBe(404);
+});
+
+test('each page carries the bar that says it is a draft, at its end, with a way to the live site', async () => {
+  const { text, headers } = await world.visit(address, '/', { headers: { 'accept-encoding': 'br, gzip' } });
+  expect(text).toMatch(/<h1>Shop<\/h1><frontage-draft>.*<\/frontage-draft><\/body><\/html>$/s);
+  expect(text).toContain('Draft in preview 4, not published.');
+  expect(text).toContain(`href="//${name}.${world.config.baseDomain}:${new URL(address).port}/"`);
+  expect(headers['content-encoding']).toBeUndefined();
+  expect(headers['cache-control']).toBe('private, no-cache');
+  const again = await world.visit(address, '/', { headers: { 'if-none-match': headers.etag as string } });
+  expect(again.status).toBe(304);
+  const missing = await world.visit(address, '/nowhere');
+  expect([missing.status, missing.text]).toEqual([404, expect.stringMatching(/^<!doctype html><body>Not here<front/)]);
+});
+
+test.each(['/', '/style.css', '/nowhere', '/nowhere.png', '/old', '/call', '/blog', '/'])(
+  'search engines are kept from %s',
+  async (at) => {
+    expect((await world.visit(address, at)).headers['x-robots-tag']).toMatch(/^noindex/);
+  },
+);
+
+test('other files are served as the site would, and so are redirects, of the call and of the version', async () => {
+  const style = await world.visit(address, '/style.css');
+  expect([style.text, style.headers['content-type']]).toEqual(['h1 { color: red }', 'text/css; charset=utf-8']);
+  const found = async (at: string) => {
+    const { status, headers } = await world.visit(address, at);
+    return [status, headers.location];
+  };
+  expect(await found('/old')).toEqual([301, '/blog/']);
+  expect(await found('/call')).toEqual([302, '/blog/']);
+  expect(await found('/blog')).toEqual([308, '/blog/']);
+});
+
+test('the site itself carries neither bar nor word to search engines', async () => {
+  const site = await world.newSite();
+  await world.write(site, 'main', { 'index.html': '<body>Live</body>' });
+  await world.publishSite(site);
+  await expect.poll(async () => (await world.visit(site, '/')).status, { timeout: 5000 }).toBe(200);
+  const { text, headers } = await world.visit(site, '/');
+  expect(text).toBe('<body>Live</body>');
+  expect(headers['x-robots-tag']).toBeUndefined();
+});

@@ -1,0 +1,117 @@
+/** The API, a worker whose builds copy, and an edge, with hands on the slots of a site. */
+import { join } from 'node:path';
+import { Context } from '@temporalio/activity';
+import type { WorkerInterceptors } from '@temporalio/worker';
+import { announceBuilder } from '../../db/capacity.ts';
+import type { Repository } from '../../db/states.ts';
+import { openEdgeDatabase } from '../../edge/database.ts';
+import { createEdge } from '../../edge/edge.ts';
+import { listen } from '../../edge/listen.ts';
+import type { Limits } from '../../limits.ts';
+import type { Change } from '../../providers/repositories.ts';
+import { type Caller, createSite, createWorld } from '../api/world.ts';
+import { type Ask, ask } from '../edge/world.ts';
+import { createNamespace, startWorker } from '../stack/worker.ts';
+import { createCopying } from './copying.ts';
+
+export type Site = { id: string; name: string };
+type Around = (act: () => Promise<unknown>) => Promise<unknown>;
+type Options = { limits?: Partial<Limits>; env?: Record<string, string>; worker?: boolean };
+
+const author = { name: 'Ada', email: 'ada@example.com' };
+export const path = (site: Site, slot: number | string, act = '') => `/v1/sites/${site.id}/previews/${slot}${act}`;
+
+export async function createPreviewWorld({ limits = {}, env = {}, worker = true }: Options = {}) {
+  const named = { TEMPORAL_NAMESPACE: await createNamespace(), ...env };
+  const api = await createWorld(named, { limits: { publishes_per_hour: 10_000, ...limits } });
+  const { deps, config } = api;
+  const owner = await api.newCaller();
+  const copying = createCopying();
+  /** What is done around the next run of an activity. */
+  const around = new Map<string, Around>();
+  const interceptors: WorkerInterceptors = {
+    activity: [
+      () => ({
+        inbound: {
+          async execute(input, next) {
+            const { activityType } = Context.current().info;
+            const act = around.get(activityType) ?? ((go) => go());
+            around.delete(activityType);
+            return await act(() => next(input));
+          },
+        },
+      }),
+    ],
+  };
+  const running = worker ? await startWorker(deps, { sandbox: copying.sandbox, interceptors }) : undefined;
+  const database = openEdgeDatabase(config.databaseUrl);
+  const sitesFile = join(config.dataDir, 'edge', 'sites.json');
+  const cacheBytes = 16 * 1024 * 1024;
+  const parts = { baseDomain: config.baseDomain, store: deps.store, changes: deps.changes, log: deps.log };
+  const edge = createEdge({ ...parts, database, clock: api.clock, sitesFile, cacheBytes });
+  await edge.ready;
+  const listening = await listen(edge, { host: '127.0.0.1', port: 0 });
+  const repositories = deps.repositories;
+  if (!repositories) throw new Error('the world has repositories');
+
+  /** Writes to a branch, which a slot's own is made by, as a push would. Answers the commit. */
+  async function write(
+    site: Site,
+    branch: string,
+    files: Record<string, string | null>,
+    repository: Repository = 'source',
+  ): Promise<string> {
+    const tip = await repositories?.head(site.id, repository, branch);
+    const main = (await repositories?.head(site.id, repository)) ?? null;
+    if (!tip) await repositories?.move(site.id, [{ repository, branch, from: null, to: main }]);
+    const changes: Change[] = Object.entries(files).map(([at, text]) => ({
+      path: at,
+      bytes: text === null ? null : Buffer.from(text),
+    }));
+    const commit = { branch, parent: tip ?? main, message: 'Write', author, at: api.clock.now(), changes };
+    const made = await repositories?.commit(site.id, repository, commit);
+    if (!made) throw new Error('the branch moved meanwhile');
+    return made;
+  }
+
+  const wait = { headers: { prefer: 'wait=50' } };
+  const call = (site: Site, slot: number | string, act = '', caller: Caller = owner) =>
+    caller.call('POST', path(site, slot, act), wait);
+
+  return {
+    ...api,
+    owner,
+    /** Lets time pass, in which builders were there. */
+    async skip(ms: number) {
+      api.skip(ms);
+      await announceBuilder(deps.em(), api.clock);
+    },
+    copying,
+    around,
+    repositories,
+    write,
+    newSite: (): Promise<Site> => createSite(owner),
+    build: (site: Site, slot: number | string) => call(site, slot),
+    update: (site: Site, slot: number | string) => call(site, slot, '/update'),
+    publish: (site: Site, slot: number | string) => call(site, slot, '/publish'),
+    read: (site: Site, slot: number | string) => owner.call('GET', path(site, slot)),
+    clear: (site: Site, slot: number | string, query = '') => owner.call('DELETE', path(site, slot, query)),
+    publishSite: (site: Site) => owner.call('POST', `/v1/sites/${site.id}/publish`, { body: {}, ...wait }),
+    /** What visitors get, at the site's host or at the address of a preview. */
+    visit: (at: Site | string, page: string, asked: Ask = {}) =>
+      ask(listening.port, page, {
+        ...asked,
+        host: typeof at === 'string' ? new URL(at).host : `${at.name}.${config.baseDomain}`,
+      }),
+    async close() {
+      await listening.close();
+      await edge.close();
+      await database.close();
+      await running?.close();
+      await api.close();
+    },
+  };
+}
+export type PreviewWorld = Awaited<ReturnType<typeof createPreviewWorld>>;
+
+export const draftPost = (words: string) => `---\ntitle: Plans\ndate: 2026-01-02\ndraft: true\n---\n${words}\n`;

@@ -1,0 +1,25 @@
+/** How a workflow follows a row that ends by itself: it looks, and looks again when the row has moved or its time is over. */
+import { condition, defineSignal, setCurrentDetails, setHandler } from '@temporalio/workflow';
+import type { Settled } from '../db/deadlines.ts';
+
+/** The row has moved: read it again. */
+export const moved = defineSignal('moved');
+
+/** Until the row changes no more. `waitsFor` says to an operator what is waited for in a state. */
+export async function followRow(
+  settle: () => Promise<Settled>,
+  waitsFor: (status: string) => string,
+): Promise<{ status: string }> {
+  let isMoved = false;
+  setHandler(moved, () => {
+    isMoved = true;
+  });
+  for (;;) {
+    isMoved = false;
+    const row = await settle();
+    setCurrentDetails(row.settled ? `Ended: **${row.status}**.` : waitsFor(row.status));
+    if (row.settled) return { status: row.status };
+    // The server's clock and ours differ a little: a second later it has run out for both.
+    await condition(() => isMoved, row.leftMs + 1000);
+  }
+}
