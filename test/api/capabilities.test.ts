@@ -27,6 +27,7 @@ test('each capability that is off has its own code', () => {
     FRONTAGE_FILES: 'off',
     FRONTAGE_SKETCHES: 'off',
     FRONTAGE_PREVIEWS: 'off',
+    FRONTAGE_BOOKINGS: 'off',
   });
   expect(capabilitiesOf(config)).toEqual(Object.fromEntries(capabilities.map((name) => [name, false])));
   expect(Object.fromEntries(capabilities.map((name) => [name, missing(config, name)?.code]))).toEqual(codes);

@@ -1,7 +1,8 @@
 /** The platform with people and publishes that fail, and calls that wait. */
 
-import { acceptPublish, claimBuild, goLive, settle } from '../../db/deployments.ts';
+import { acceptPublish, goLive, settle } from '../../db/deployments.ts';
 import { Deployment } from '../../db/entities/deployment.ts';
+import { claimBuild } from '../../db/turns.ts';
 import { newId } from '../../ids.ts';
 import type { Answer, Caller } from '../api/world.ts';
 import { createUnsentWorld, people } from '../invitations/world.ts';
