@@ -3,10 +3,15 @@ import { codeField, type Form, fault } from './form.ts';
 import { html } from './html.ts';
 import { type WrittenPage, writePage } from './page.ts';
 
-/** Asks for the address. */
-export function signinPage({ form, fault: wrong, email }: { form: Form; fault?: string; email?: string }): WrittenPage {
+type Asked = { form: Form; fault?: string; email?: string; invited?: boolean };
+
+/** Asks for the address; `invited` is who came by the link of an invitation. */
+export function signinPage({ form, fault: wrong, email, invited = false }: Asked): WrittenPage {
+  const lead = invited
+    ? 'To see your invitation, type the address that it was mailed to. There is no password: we send you a link, and the invitation waits on the page that it opens.'
+    : 'There is no password. Type your email address, and we send you a link that opens your account.';
   const main = html`<h1>Sign in</h1>
-<p class="lead">There is no password. Type your email address, and we send you a link that opens your account.</p>
+<p class="lead">${lead}</p>
 ${fault(wrong)}
 <div class="panel">
 ${form(

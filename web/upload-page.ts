@@ -30,10 +30,8 @@ export function uploadPage(page: UploadPage): WrittenPage {
     layout: 'sheet',
     form: true,
     script,
-    main: html`<div>
-<h1>Photos for ${siteTitle}</h1>
+    main: html`<h1>Photos for ${siteTitle}</h1>
 <p class="lead" id="left">${leftWords(filesLeft)}</p>
-</div>
 <form class="panel" id="sending" method="post" enctype="multipart/form-data" data-bytes="${fileBytesMax}" data-size="${fileSizeMax}">
 <label class="drop" id="drop">
 <strong>Choose photos</strong>

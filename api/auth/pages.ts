@@ -16,12 +16,13 @@ import { answerRequest, loadRequest } from './answers.ts';
 import { outcomeNotice, readAnswer, requestView } from './outcomes.ts';
 import { mailLink, readLink, useLink } from './signin.ts';
 
+type Signin = { Querystring: { for?: unknown } };
 type Linked = { Params: { link: string } };
 
 /** `/signin`: an address, a mailed link, one button. */
 export function signinPages(app: Api, deps: Deps): void {
-  app.get('/signin', pageOptions('signin.show', 'email_signin'), async (request, reply) =>
-    sendPage(reply, signinPage({ form: formsFor(request, reply, deps) })),
+  app.get<Signin>('/signin', pageOptions('signin.show', 'email_signin'), async (request, reply) =>
+    sendPage(reply, signinPage({ form: formsFor(request, reply, deps), invited: request.query.for === 'invitation' })),
   );
 
   app.post('/signin', pageOptions('signin.ask', 'email_signin'), async (request, reply) => {

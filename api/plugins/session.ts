@@ -20,10 +20,15 @@ export function requireSession(scope: Api, { clock }: Deps): void {
   scope.addHook('onRequest', async (request, reply) => {
     const cookie = sessionSecret(request);
     request.session = cookie === undefined ? null : await readSession(request.em, clock, cookie);
-    if (!request.session) return reply.redirect('/signin', 303);
+    if (!request.session) return reply.redirect(signinFor(request.url), 303);
     // No token of the account is the one in use, so the owner may revoke each.
     request.actor = { accountId: request.session.account.id, tokenId: request.session.id };
   });
+}
+
+/** Whoever comes from an invitation is told with which address to sign in; which invitation it is stays unsaid. */
+function signinFor(url: string): string {
+  return url.startsWith('/invitations/') ? '/signin?for=invitation' : '/signin';
 }
 
 export function sessionSecret(request: { cookies: Record<string, string | undefined> }): string | undefined {

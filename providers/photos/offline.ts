@@ -40,17 +40,23 @@ export function openOfflineLibrary(): PhotoLibrary {
   return {
     name: 'offline',
     async search(query) {
-      const asked = query
-        .toLowerCase()
-        .split(/[^\p{L}\p{N}]+/u)
-        .filter(Boolean);
-      const hits = ({ words }: { words: string }) => asked.filter((word) => words.includes(word)).length;
+      const asked = wordsOf(query);
+      const hits = ({ words }: { words: string }) => {
+        const known = wordsOf(words);
+        return asked.filter((word) => known.includes(word)).length;
+      };
       const sorted = Object.entries(scenes).sort(([, one], [, other]) => hits(other) - hits(one));
       return sorted.map(([reference, { description }]) => view(reference, description));
     },
     file: async ({ reference }) => createReadStream(fileOf(reference)),
     thumb: ({ reference }) => readFile(fileOf(reference)),
   };
+}
+
+/** Words of a text, each in the singular as far as an `s` tells. */
+function wordsOf(text: string): string[] {
+  const words = text.toLowerCase().split(/[^\p{L}\p{N}]+/u);
+  return words.filter(Boolean).map((word) => word.replace(/s$/, ''));
 }
 
 function view(reference: string, description: string): LibraryPhoto {
