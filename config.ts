@@ -91,6 +91,15 @@ const schema = z.object({
   FRONTAGE_SIGNUP: z.enum(['open', 'closed']).default('closed'),
   /** Sign-in by email; off also where no mail can be sent. */
   FRONTAGE_EMAIL_SIGNIN: z.enum(['on', 'off']).default('on'),
+  /** Which challenge a visitor's browser solves before a form is taken: our own, or that of a verifier elsewhere. */
+  FRONTAGE_CHALLENGE: z.enum(['altcha', 'turnstile']).default('altcha'),
+  /** Signs our own challenges, or is the verifier's secret key; without one no forms are taken. At least 16 characters. */
+  FRONTAGE_CHALLENGE_KEY: z.string().min(16).or(z.literal('')).default(''),
+  /** Of the verifier elsewhere: the public key for its widget, and its address. */
+  FRONTAGE_CHALLENGE_SITE_KEY: z.string().default(''),
+  FRONTAGE_CHALLENGE_URL: url.default(new URL('https://challenges.cloudflare.com')),
+  /** Rounds of hashing that our own challenge takes on average: a million are half a second of a telephone's. */
+  FRONTAGE_CHALLENGE_ROUNDS: z.coerce.number().int().min(1_000).max(1_000_000_000).default(1_000_000),
   FRONTAGE_PLAN: z.string().default('studio'),
   FRONTAGE_RATE_SCALE: z.coerce.number().positive().default(1),
   /** Addresses or networks whose `x-forwarded-for` is believed. */
@@ -154,6 +163,16 @@ export function readConfig(env: NodeJS.ProcessEnv = process.env) {
       : undefined,
     signUp: e.FRONTAGE_SIGNUP,
     emailSignIn: e.FRONTAGE_EMAIL_SIGNIN === 'on',
+    /** Absent where no forms are taken. */
+    challenge: e.FRONTAGE_CHALLENGE_KEY
+      ? {
+          kind: e.FRONTAGE_CHALLENGE,
+          key: e.FRONTAGE_CHALLENGE_KEY,
+          siteKey: e.FRONTAGE_CHALLENGE_SITE_KEY,
+          url: e.FRONTAGE_CHALLENGE_URL.origin,
+          rounds: e.FRONTAGE_CHALLENGE_ROUNDS,
+        }
+      : undefined,
     plan: e.FRONTAGE_PLAN,
     rateScale: e.FRONTAGE_RATE_SCALE,
     trustedProxies: e.FRONTAGE_TRUSTED_PROXIES,

@@ -6,6 +6,7 @@ import type { Config } from './config.ts';
 import { type Changes, openChanges } from './db/changes.ts';
 import { type EntityManager, type MikroORM, openOrm } from './db/orm.ts';
 import { openLog } from './log.ts';
+import { type Challenge, openChallenge } from './providers/challenge.ts';
 import { type Mailer, openMailer } from './providers/mail.ts';
 import { openPhotos } from './providers/photos/open.ts';
 import type { PhotoLibrary } from './providers/photos.ts';
@@ -25,6 +26,8 @@ export type Deps = {
   store: Store;
   /** Absent in a deployment without stock photos. */
   photos: PhotoLibrary | undefined;
+  /** Absent where no forms are taken. */
+  challenge: Challenge | undefined;
   /** Absent where no mail is sent. */
   mailer: Mailer | undefined;
   /** Absent in a deployment that holds no repositories. */
@@ -43,9 +46,10 @@ export function createDeps(
   // our callers tries again by itself.
   const connection = Connection.lazy({ address: config.temporal.address, interceptors: [] });
   const mailer = config.mail && openMailer(config.mail);
+  const clock = options.clock ?? systemClock;
   return {
     config,
-    clock: options.clock ?? systemClock,
+    clock,
     log,
     orm,
     em: () => orm.em.fork(),
@@ -53,6 +57,7 @@ export function createDeps(
     temporal: new Client({ connection, namespace: config.temporal.namespace }),
     store: openDiskStore(config.storeDir),
     photos: openPhotos(config),
+    challenge: config.challenge && openChallenge(config.challenge, clock),
     mailer,
     repositories: config.repositoriesDir === undefined ? undefined : openRepositories(config.repositoriesDir),
     async close() {

@@ -6,6 +6,7 @@ import { settle } from '../db/deployments.ts';
 import { Deployment } from '../db/entities/deployment.ts';
 import { GitCredential } from '../db/entities/git-credential.ts';
 import { OutboxEntry } from '../db/entities/outbox-entry.ts';
+import { sweepForms } from '../db/forms.ts';
 import { sweepMails } from '../db/mail.ts';
 import { sweepUploads } from '../db/output.ts';
 import { sweepPreviews } from '../db/previews.ts';
@@ -96,11 +97,13 @@ export function reconcilingActivities(deps: PlatformDeps) {
       const requests = await sweepAccessRequests(em, now);
       const tokens = await sweepTokens(em, now);
       const signIns = await sweepSignIns(em, now);
+      // Before the mails: what is swept here lets go of them.
+      const forms = await sweepForms(em, now);
       const mails = await sweepMails(em, now);
       const uploads = await sweepUploads(em, now);
       const holds = await sweepHolds(em, now);
       const previews = await sweepPreviews(em, now);
-      return sent + ended + requests + tokens + signIns + mails + uploads + holds + previews;
+      return sent + ended + requests + tokens + signIns + forms + mails + uploads + holds + previews;
     },
 
     /** Deletes what killed processes left in the store, and caches that nobody asked for in a month. Answers how many files went. */

@@ -15,6 +15,8 @@ import { offeringRoutes, preflightRoutes, takingRoutes, visitorsOf, visitSite } 
 import { collaboratorRoutes } from './collaborators/routes.ts';
 import { commentRoutes } from './comments/routes.ts';
 import { deploymentRoutes } from './deployments/routes.ts';
+import { formRoutes } from './forms/routes.ts';
+import { visitorFormRoutes } from './forms/visitor-routes.ts';
 import { healthRoutes } from './health/routes.ts';
 import { inboxRoutes } from './inbox/routes.ts';
 import { invitationPages } from './invitations/pages.ts';
@@ -77,6 +79,10 @@ export async function buildApp(deps: Deps): Promise<Api> {
       ownerPages(scope, deps);
       invitationPages(scope, deps);
     });
+  });
+
+  await app.register(async function visitors(scope: Api) {
+    await visitorFormRoutes(scope, deps);
   });
 
   await app.register(async function json(scope: Api) {
@@ -173,6 +179,7 @@ export async function buildApp(deps: Deps): Promise<Api> {
       sketchRoutes(scope, deps);
       bookableRoutes(scope, deps);
       bookingRoutes(scope, deps);
+      formRoutes(scope, deps);
     });
   });
 

@@ -28,6 +28,7 @@ export type Requirement = Capability | 'repositories';
 export function capabilitiesOf(config: Config): Record<Capability, boolean> {
   const on = new Set<Capability>();
   if (config.sandbox !== 'off') on.add('builds');
+  if (config.challenge) on.add('forms');
   if (config.mail) on.add('mail');
   if (config.files) on.add('files');
   if (config.photos !== 'off') on.add('photos');

@@ -84,11 +84,12 @@ export async function settleMail(
   return (await em.nativeUpdate(Mail, { id, status: 'queued' }, settled)) === 1;
 }
 
-/** Forgets mails that were settled long ago, but for those whose state an invitation still shows. Answers how many. */
+/** Forgets mails that were settled long ago, but for those whose state an invitation or a submission still shows. Answers how many. */
 export async function sweepMails(em: EntityManager, now: Date): Promise<number> {
   const gone = await em.execute<unknown[]>(
     `delete from mail m where settled_at < ? and not exists (select 1 from invitation i where i.mail_id = m.id)
-       and not exists (select 1 from booking b where b.mail_id = m.id) returning id`,
+       and not exists (select 1 from booking b where b.mail_id = m.id)
+       and not exists (select 1 from submission s where s.mail_id = m.id) returning id`,
     [new Date(now.getTime() - keptMs)],
   );
   return gone.length;

@@ -134,6 +134,7 @@ export function processEnv(context: Context): NodeJS.ProcessEnv {
     FRONTAGE_RATE_SCALE: '1000',
     FRONTAGE_SIGNUP: 'open',
     FRONTAGE_PHOTOS: 'offline',
+    FRONTAGE_CHALLENGE_KEY: `challenge ${context.secret}`,
     FRONTAGE_SMTP_URL: `smtp://127.0.0.1:${ports.smtp}`,
     DATABASE_URL: postgres?.url,
     TEMPORAL_ADDRESS: temporal?.address,

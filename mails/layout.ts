@@ -56,7 +56,7 @@ function blockText(block: Block): string {
       .map((line) => `> ${line}`)
       .join('\n');
   }
-  return block.facts.map(([label, value]) => `${label}: ${oneLine(value)}`).join('\n');
+  return block.facts.map(([label, value]) => `${oneLine(label)}: ${oneLine(value)}`).join('\n');
 }
 
 const font = "font-family:system-ui,-apple-system,'Segoe UI',Roboto,Helvetica,Arial,sans-serif";
@@ -130,6 +130,6 @@ function facts(rows: readonly (readonly [string, string])[]): Html {
   const value = `padding:6px 0;${font};font-size:15px;color:#23211d;overflow-wrap:anywhere;word-break:break-word`;
   return html`<table role="presentation" cellpadding="0" cellspacing="0" style="margin:0 0 16px">${rows.map(
     ([name, text]) =>
-      html`<tr><td class="quiet" style="${label}">${name}</td><td class="ink" style="${value}">${visible(text)}</td></tr>`,
+      html`<tr><td class="quiet" style="${label}">${visible(name)}</td><td class="ink" style="${value}">${visible(text)}</td></tr>`,
   )}</table>\n`;
 }

@@ -3,6 +3,7 @@ import { accessRequest } from './access-request.ts';
 import { addressChange } from './address-change.ts';
 import { addressConfirmation } from './address-confirmation.ts';
 import { bookingCancelled, bookingConfirmed, bookingTaken } from './booking.ts';
+import { formSubmission } from './form-submission.ts';
 import { invitation } from './invitation.ts';
 import type { WrittenMail } from './layout.ts';
 import { signinLink } from './signin-link.ts';
@@ -13,6 +14,7 @@ export type Template<Data> = (data: Data, context: MailContext) => WrittenMail;
 
 export const mails = {
   invitation,
+  submission: formSubmission,
   'access-request': accessRequest,
   'signin-link': signinLink,
   'address-confirmation': addressConfirmation,

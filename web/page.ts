@@ -26,6 +26,10 @@ export type Page = {
   frames?: readonly string[];
   /** Whether the page has a form. It may send it to its own origin alone. */
   form?: boolean;
+  /** Origins that an answer to the form may lead to: browsers hold a redirect to the policy too. */
+  leadsTo?: readonly string[];
+  /** Whether scripts, workers and styles may come from its own origin, and from which others a challenge's widget. */
+  loads?: readonly string[];
 };
 
 export type WrittenPage = { body: string; headers: Record<string, string> };
@@ -49,15 +53,18 @@ export function writePage(page: Page): WrittenPage {
   };
 }
 
-function policy({ script, style: own, frames, form, ancestors = [] }: Page): string {
+function policy({ script, style: own, frames, form, leadsTo = [], loads, ancestors = [] }: Page): string {
+  const loaded = loads === undefined ? '' : ` ${["'self'", ...loads].join(' ')}`;
+  const framed = frames ?? (loads?.length ? loads : undefined);
   return [
     "default-src 'none'",
-    `style-src ${styleSource}${own === undefined ? '' : ` ${hashSource(own)}`}`,
+    `style-src ${styleSource}${own === undefined ? '' : ` ${hashSource(own)}`}${loaded}`,
     script === undefined ? "img-src 'self' data:" : "img-src 'self' data: blob:",
-    ...(script === undefined ? [] : [`script-src ${hashSource(script)}`, "connect-src 'self'"]),
-    ...(frames === undefined ? [] : [`frame-src ${frames.join(' ')}`]),
+    ...(script === undefined ? [] : [`script-src ${hashSource(script)}${loaded}`, `connect-src 'self'`]),
+    ...(loads === undefined ? [] : ["worker-src 'self'"]),
+    ...(framed === undefined ? [] : [`frame-src ${framed.join(' ')}`]),
     "base-uri 'none'",
-    `form-action ${form ? "'self'" : "'none'"}`,
+    `form-action ${form ? ["'self'", ...leadsTo].join(' ') : "'none'"}`,
     `frame-ancestors ${ancestors.length > 0 ? ancestors.join(' ') : "'none'"}`,
   ].join('; ');
 }

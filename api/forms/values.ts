@@ -105,7 +105,7 @@ function judgeTick(field: FormField, text: string): Answer {
 }
 
 function faultOfExtra(name: string, all: readonly string[]): string | undefined {
-  if (name === '' || name.length > nameLengthMax || !isStorable(name)) return 'A field has no usable name.';
+  if (name === '' || name.length > nameLengthMax || /\p{C}/u.test(name)) return 'A field has no usable name.';
   // No object that is made of the answers, here or at the owner's, could tell it from its own.
   if (name === '__proto__') return 'A field may not be called __proto__.';
   if (all.length > extraTimesMax) return `${shown(name)} came ${all.length} times.`;

@@ -63,7 +63,8 @@ function toExpression(pattern: string): RegExp {
   return new RegExp(`^${parts.join('')}$`);
 }
 
-function asAppError(error: unknown, request: FastifyRequest): AppError {
+/** What a failure is in the contract's words; one that nothing explains is `internal`. */
+export function asAppError(error: unknown, request: FastifyRequest): AppError {
   if (error instanceof AppError) return error;
   if (hasZodFastifySchemaValidationErrors(error)) return fromValidation(error as unknown as Invalid, request);
   const code = (error as { code?: unknown } | null)?.code;

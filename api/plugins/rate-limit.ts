@@ -21,6 +21,9 @@ export const perMinute = {
   offers: 300,
   bookings: 60,
   reviews: 300,
+  forms: 30,
+  challenges: 30,
+  formReads: 300,
 } as const;
 const windowMs = 60_000;
 
@@ -50,6 +53,20 @@ export function limitAddresses(scope: Api, { config }: Deps, name: keyof typeof 
   scope.addHook('onRequest', scope.rateLimit({ max, keyGenerator: (request) => `${name}:${addressOf(request)}` }));
 }
 
+export type AddressLimiter = (request: FastifyRequest, reply: FastifyReply) => Promise<void>;
+
+/** The same, to be asked in the middle of a call, where it is known how to answer. It throws `rate_limited`. */
+export function limiterOfAddresses(scope: Api, { config }: Deps, name: keyof typeof perMinute): AddressLimiter {
+  const max = Math.ceil(perMinute[name] * config.rateScale);
+  const count = scope.createRateLimit({ max, keyGenerator: (request) => `${name}:${addressOf(request)}` });
+  return async (request, reply) => {
+    const result = await count(request);
+    if (result.isAllowed) return;
+    setLimitHeaders(reply, result);
+    if (result.isExceeded) throw limited(result.ttl);
+  };
+}
+
 /** Counts calls without a known token for each client address; answers `rate_limited` when there were too many. */
 export function limitFailedSignIns(
   scope: Api,
@@ -62,11 +79,15 @@ export function limitFailedSignIns(
   return async (request, reply) => {
     const result = await count(request);
     if (result.isAllowed) return undefined;
-    reply.header('ratelimit-limit', result.max);
-    reply.header('ratelimit-remaining', result.remaining);
-    reply.header('ratelimit-reset', result.ttlInSeconds);
+    setLimitHeaders(reply, result);
     return result.isExceeded ? limited(result.ttl) : undefined;
   };
+}
+
+function setLimitHeaders(reply: FastifyReply, counted: { max: number; remaining: number; ttlInSeconds: number }): void {
+  reply.header('ratelimit-limit', counted.max);
+  reply.header('ratelimit-remaining', counted.remaining);
+  reply.header('ratelimit-reset', counted.ttlInSeconds);
 }
 
 /** The client: one IPv4 address, or the /64 network that one IPv6 client commands. */

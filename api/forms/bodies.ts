@@ -1,0 +1,132 @@
+/**
+ * What a visitor's browser or program sends to a form, read as names and texts: a form's own encodings (WHATWG URL standard, RFC 7578), or
+ * JSON. Whatever cannot be read whole is refused: a half-read enquiry would be a lost one.
+ */
+import { isUtf8 } from 'node:buffer';
+import { Readable } from 'node:stream';
+import { Busboy, type BusboyHeaders } from '@fastify/busboy';
+import type { FastifyRequest } from 'fastify';
+import { errors } from '../../errors.ts';
+import { bodyBytesMax } from '../plugins/json.ts';
+import type { Given } from './values.ts';
+
+const answersMax = 2_000;
+
+/** Names come once, in order, each with all its texts. Throws `invalid_json`, `invalid_fields`, `body_too_large`. */
+export async function readAnswers(request: Pick<FastifyRequest, 'headers' | 'body'>): Promise<Given> {
+  const type = (request.headers['content-type'] ?? '').split(';', 1)[0]?.trim().toLowerCase();
+  const body = Buffer.isBuffer(request.body) ? request.body : Buffer.alloc(0);
+  if (type === 'application/json') return fromJson(body);
+  if (type === 'multipart/form-data') return await fromParts(request.headers, body);
+  if (type === 'application/x-www-form-urlencoded' || body.length === 0) return fromEncoded(body);
+  throw errors.invalid_json('This is not a form that can be read.', {
+    nextAction: 'Send application/x-www-form-urlencoded, multipart/form-data or application/json.',
+  });
+}
+
+/** Whether the caller is a program, which is answered with data. A browser is answered with a page, and so is who sends a form as browsers do. */
+export function wantsData({ headers, method }: Pick<FastifyRequest, 'headers' | 'method'>): boolean {
+  const { accept = '' } = headers;
+  if (/\btext\/html\b/i.test(accept)) return false;
+  if (method !== 'POST') return true;
+  return /\bapplication\/json\b/i.test(accept) || /^application\/json\b/i.test(headers['content-type'] ?? '');
+}
+
+type Collected = Map<string, string[]>;
+
+function add(given: Collected, count: { left: number }, name: string, text: string): void {
+  count.left -= 1;
+  if (count.left < 0) throw errors.invalid_fields(`A form has at most ${answersMax} answers, and this one has more.`);
+  const all = given.get(name);
+  if (all) all.push(text);
+  else given.set(name, [text]);
+}
+
+function fromEncoded(body: Buffer): Given {
+  const given: Collected = new Map();
+  const count = { left: answersMax };
+  for (const [name, text] of new URLSearchParams(body.toString('utf8'))) add(given, count, name, text);
+  return given;
+}
+
+/** One object: texts, numbers, true and false, and lists of texts. `__proto__` in it is an own name, never a prototype. */
+function fromJson(body: Buffer): Given {
+  if (!isUtf8(body)) throw errors.invalid_json('The body is not UTF-8.');
+  const value = parse(body.toString());
+  if (value === null || typeof value !== 'object' || Array.isArray(value)) {
+    throw errors.invalid_json('The body has to be a JSON object of names and answers.');
+  }
+  const given: Collected = new Map();
+  const count = { left: answersMax };
+  for (const [name, answer] of Object.entries(value)) {
+    for (const one of Array.isArray(answer) ? answer : [answer]) {
+      const text = textOf(one);
+      if (text === undefined)
+        throw errors.invalid_fields(`The answer to ${JSON.stringify(name.slice(0, 80))} is no text.`);
+      if (one !== null) add(given, count, name, text);
+    }
+  }
+  return given;
+}
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    throw errors.invalid_json('The body is not valid JSON.');
+  }
+}
+
+function textOf(value: unknown): string | undefined {
+  if (typeof value === 'string') return value;
+  if (value === null) return '';
+  if (typeof value === 'boolean') return value ? 'yes' : 'no';
+  return typeof value === 'number' && Number.isFinite(value) ? String(value) : undefined;
+}
+
+async function fromParts(headers: FastifyRequest['headers'], body: Buffer): Promise<Given> {
+  const given: Collected = new Map();
+  const count = { left: answersMax };
+  await new Promise<void>((resolve, reject) => {
+    const parser = openParts(headers);
+    const refuse = (error: Error) => {
+      reject(error);
+      parser.destroy();
+    };
+    parser.on('field', (name, text, nameTruncated, textTruncated) => {
+      if (nameTruncated || textTruncated) return refuse(errors.invalid_fields('A part of the form is too long.'));
+      try {
+        add(given, count, name, text);
+      } catch (error) {
+        refuse(error as Error);
+      }
+    });
+    parser.on('file', (_name, content, filename) => {
+      // A browser sends an empty part for a choice of files that nobody used.
+      content.on('data', () => refuse(errors.invalid_fields('A form takes no files.')));
+      if (filename) refuse(errors.invalid_fields('A form takes no files.'));
+    });
+    for (const limit of ['fieldsLimit', 'partsLimit', 'filesLimit'] as const) {
+      parser.on(limit, () =>
+        refuse(errors.invalid_fields(`A form has at most ${answersMax} answers, and this one has more.`)),
+      );
+    }
+    parser.on('error', () => reject(unreadable()));
+    parser.on('finish', () => resolve());
+    Readable.from([body]).pipe(parser);
+  });
+  return given;
+}
+
+function openParts(headers: FastifyRequest['headers']) {
+  try {
+    return new Busboy({
+      headers: headers as BusboyHeaders,
+      limits: { fields: answersMax, files: 20, parts: answersMax + 20, fieldSize: bodyBytesMax, headerPairs: 20 },
+    });
+  } catch {
+    throw unreadable();
+  }
+}
+
+const unreadable = () => errors.invalid_json('This is not a form that can be read to its end. Send it again.');

@@ -1,0 +1,33 @@
+/** Which changes of a form's fields leave what visitors answered readable. Pure. */
+import type { FormField } from '../../db/entities/form.ts';
+import { errors } from '../../errors.ts';
+
+/** `answered`: names that kept submissions have answers to. Throws `form_fields_removed`, `form_has_submissions`. */
+export function requireCompatible(
+  { id, fields: before }: { id: string; fields: readonly FormField[] },
+  after: readonly FormField[],
+  answered: ReadonlySet<string>,
+): void {
+  const nextAction =
+    `Leave it as it is (it may become optional), or make another form with POST /v1/sites/{id}/forms. ` +
+    `GET /v1/forms/${id}/submissions has the answers.`;
+  for (const field of before.filter(({ name }) => answered.has(name))) {
+    const same = after.find(({ name }) => name === field.name);
+    const renamed = after.find((one) => one.label === field.label && !before.some(({ name }) => name === one.name));
+    if (same && same.kind !== field.kind) {
+      throw errors.form_has_submissions(
+        `The field ${field.name} has answers of kind ${field.kind}, so it cannot become ${same.kind}.`,
+        { nextAction },
+      );
+    }
+    if (!same && renamed) {
+      throw errors.form_has_submissions(
+        `The field ${field.name} has answers under that name, so it cannot become ${renamed.name}.`,
+        { nextAction },
+      );
+    }
+    if (!same) {
+      throw errors.form_fields_removed(`The change drops the field ${field.name}, which has answers.`, { nextAction });
+    }
+  }
+}

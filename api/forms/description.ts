@@ -1,0 +1,85 @@
+/** A form as its visitors see it: as data for their agents, and as what our pages show. */
+import { z } from 'zod';
+import { type Config, siteAddress, siteHostname } from '../../config.ts';
+import type { Deps } from '../../deps.ts';
+import { formSnippet, type ShownForm } from '../../web/form-page.ts';
+import { fieldAnswer, isTyped, lengthOf } from './fields.ts';
+import { widgetFiles } from './files.ts';
+import { requireTaking, type VisitedForm } from './receiving.ts';
+import { formAddress } from './schemas.ts';
+
+export const descriptionSchema = z
+  .object({
+    id: z.string(),
+    name: z.string(),
+    site: z.string(),
+    status: z.enum(['enabled', 'disabled']),
+    fields: z.array(fieldAnswer),
+    send: z.object({ method: z.literal('POST'), url: z.string(), content_types: z.array(z.string()), how: z.string() }),
+    challenge: z.object({ kind: z.enum(['altcha', 'hosted']), url: z.string(), answer: z.string(), how: z.string() }),
+    html: z.string().describe('Working HTML for a page of the site.'),
+  })
+  .meta({ id: 'FormDescription' });
+
+const howToSend =
+  'Send one object with a key for each field by its name: a text, a number, true or false for a checkbox, a list for checkboxes. ' +
+  'Add the solved challenge under the key that challenge.answer names. Whatever is wrong is named in error.message; what is answered as received is stored.';
+const howToSolve = {
+  altcha:
+    'GET the url: { parameters, signature }. With n = 0, 1, 2 …, derive PBKDF2-HMAC-SHA-256 of the password (the bytes of parameters.nonce, which is ' +
+    'hex, and n as 4 bytes, big-endian), the salt (the bytes of parameters.salt), parameters.cost iterations and parameters.keyLength bytes, until the ' +
+    'key as hex begins with parameters.keyPrefix. The answer is the base64 of the JSON { "challenge": <what the url answered>, "solution": { "counter": n, ' +
+    '"derivedKey": <the key as hex> } }. Each is taken once, for this form, within an hour.',
+  hosted: 'It is solved in a browser, by the widget on the page of the form.',
+} as const;
+
+/** Throws `site_archived`, and `forms_disabled` where the platform takes none at all. */
+export function describeForm(
+  deps: Pick<Deps, 'config' | 'challenge'>,
+  form: VisitedForm,
+): z.output<typeof descriptionSchema> {
+  requireTaking(deps, { ...form, status: 'enabled' });
+  const address = formAddress(deps.config, form.id);
+  const { shown, answers } = deps.challenge ?? { shown: { kind: 'hosted' as const }, answers: ['altcha'] as const };
+  return {
+    id: form.id,
+    name: form.name,
+    site: siteHostname(deps.config, form.site.name),
+    status: form.status,
+    fields: form.fields,
+    send: {
+      method: 'POST',
+      url: address,
+      content_types: ['application/json', 'application/x-www-form-urlencoded', 'multipart/form-data'],
+      how: howToSend,
+    },
+    challenge: { kind: shown.kind, url: `${address}/challenge`, answer: answers[0], how: howToSolve[shown.kind] },
+    html: snippetOf(deps.config, form),
+  };
+}
+
+export function snippetOf(config: Config, form: VisitedForm): string {
+  const fields = form.fields.map(withLength);
+  return formSnippet({ action: formAddress(config, form.id), fields }, `${config.baseUrl}/f/widget.js`);
+}
+
+/** For pages of ours. Throws `forms_disabled` where there is no challenge to show. */
+export function shownForm(deps: Pick<Deps, 'config' | 'challenge'>, form: VisitedForm): ShownForm {
+  const { config, challenge } = deps;
+  if (!challenge) {
+    requireTaking(deps, form);
+    throw new Error('forms are on and there is no challenge');
+  }
+  return {
+    name: form.name,
+    hostname: siteHostname(config, form.site.name),
+    siteUrl: siteAddress(config, form.site.name),
+    action: `/f/${form.id}`,
+    fields: form.fields.map(withLength),
+    challenge: challenge.shown,
+    files: widgetFiles,
+  };
+}
+
+const withLength = <Field extends VisitedForm['fields'][number]>(field: Field): Field =>
+  isTyped(field.kind) ? { ...field, max_length: lengthOf(field) } : field;

@@ -1,0 +1,118 @@
+/** An enquiry, from what a visitor sent to a row: judged, taken once, stored, and only then mailed. */
+import { LockMode } from '@mikro-orm/core';
+import { siteHostname } from '../../config.ts';
+import { Form, type FormField } from '../../db/entities/form.ts';
+import type { Mail } from '../../db/entities/mail.ts';
+import { Site } from '../../db/entities/site.ts';
+import { Submission, type SubmittedValue } from '../../db/entities/submission.ts';
+import { useChallenge } from '../../db/forms.ts';
+import { queueMail } from '../../db/mail.ts';
+import type { EntityManager } from '../../db/orm.ts';
+import type { Deps } from '../../deps.ts';
+import { type AppError, errors } from '../../errors.ts';
+import { isId, newId } from '../../ids.ts';
+import { missing } from '../capabilities.ts';
+import { notifyAddress } from '../notify-to.ts';
+import { type Given, judgeValues } from './values.ts';
+
+const keptMs = 180 * 24 * 3600_000;
+
+export type VisitedForm = Form & { site: Site };
+
+/** Whoever has the id may see what the form asks, and send to it. Throws `not_found`. */
+export async function visitForm(em: EntityManager, formId: string): Promise<VisitedForm> {
+  const form = isId('form', formId) ? await em.findOne(Form, { id: formId }, { populate: ['site'] }) : null;
+  if (form) return form as VisitedForm;
+  throw errors.not_found('There is no form at this address.');
+}
+
+/** Throws `forms_disabled`, `site_archived` where the form takes nothing at present. */
+export function requireTaking({ config }: Pick<Deps, 'config'>, form: VisitedForm): void {
+  const off = missing(config, 'forms');
+  if (off) throw off;
+  if (form.site.status === 'archived') throw errors.site_archived('This website is closed, and takes no enquiries.');
+  if (form.status === 'disabled') throw errors.forms_disabled('This form takes no enquiries at present.');
+}
+
+export type Sent = { given: Given; solution: string | undefined; page: string | null };
+
+/**
+ * Stores what was sent, and queues the mail of it in the same transaction: what is answered as taken is there, whatever becomes of the mail.
+ * Throws `invalid_fields`, `not_a_person`, `forms_disabled`, `site_archived`, `provider_error`.
+ */
+export async function receiveSubmission(
+  em: EntityManager,
+  deps: Deps,
+  form: VisitedForm,
+  { given, solution, page }: Sent,
+): Promise<Submission> {
+  requireTaking(deps, form);
+  // Before the challenge: who has mistyped something solves no second one for it.
+  requireUsable(form.fields, given);
+  const verdict = await verify(deps, form, solution);
+  return await em.transactional(async (tx) => {
+    const held = await holdForm(tx, form.id);
+    // It may have been changed while the visitor's answers were on their way.
+    requireTaking(deps, held);
+    const values = requireUsable(held.fields, given);
+    if (!(await useChallenge(tx, verdict.once, verdict.expiresAt))) {
+      throw errors.not_a_person('This was sent before: each solved challenge is taken once.', {
+        nextAction: solveAnother,
+      });
+    }
+    const now = deps.clock.now();
+    const mail = deps.config.mail ? await queueNotice(tx, deps, held, { values, page }) : null;
+    const expiresAt = new Date(now.getTime() + keptMs);
+    return tx.create(Submission, { id: newId('sub'), form: held, values, page, mail, createdAt: now, expiresAt });
+  });
+}
+
+/** The form as it is, which nobody changes until the transaction ends. */
+async function holdForm(tx: EntityManager, id: string): Promise<VisitedForm> {
+  const form = await tx.findOne(Form, { id }, { lockMode: LockMode.PESSIMISTIC_READ, refresh: true });
+  if (!form) throw errors.not_found('There is no form at this address.');
+  await tx.findOneOrFail(Site, { id: form.site.id }, { refresh: true });
+  return form as VisitedForm;
+}
+
+function requireUsable(fields: readonly FormField[], given: Given): SubmittedValue[] {
+  const { values, faults } = judgeValues(fields, given);
+  if (faults.length > 0) throw errors.invalid_fields(faults.map(({ message }) => message).join(' '));
+  if (values.length === 0) throw errors.invalid_fields('Nothing was filled in.');
+  return values;
+}
+
+const solveAnother = 'Solve a new challenge, GET /f/{form_id}/challenge, and send the same again.';
+
+async function verify({ challenge }: Pick<Deps, 'challenge'>, form: Form, solution: string | undefined) {
+  if (solution === undefined || !challenge) throw notAPerson('No solved challenge came with it.');
+  const verdict = await challenge.verify(form.id, solution);
+  if (verdict.ok) return verdict;
+  throw notAPerson(verdict.expired ? 'The solved challenge is past its time.' : 'The challenge was not solved.');
+}
+
+function notAPerson(message: string): AppError {
+  return errors.not_a_person(message, { nextAction: solveAnother });
+}
+
+async function queueNotice(
+  tx: EntityManager,
+  deps: Deps,
+  form: VisitedForm,
+  { values, page }: { values: SubmittedValue[]; page: string | null },
+): Promise<Mail> {
+  const labels = new Map(form.fields.map(({ name, label }) => [name, label]));
+  const answers = values.map(([name, value]) => ({
+    label: labels.get(name) ?? name,
+    text: Array.isArray(value) ? value.join('\n') : value,
+  }));
+  const from = form.fields.find(({ kind, name }) => kind === 'email' && values.some(([one]) => one === name));
+  const replyTo = values.find(([name]) => name === from?.name)?.[1];
+  return queueMail(tx, deps, {
+    kind: 'submission',
+    to: await notifyAddress(tx, form.site, form.notifyCollaboratorId),
+    data: { hostname: siteHostname(deps.config, form.site.name), formName: form.name, answers, page },
+    ...(typeof replyTo === 'string' ? { replyTo } : {}),
+    site: form.site.id,
+  });
+}

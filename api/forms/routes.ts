@@ -1,0 +1,195 @@
+import type { FastifyRequest } from 'fastify';
+import { Form } from '../../db/entities/form.ts';
+import { countSubmissions } from '../../db/forms.ts';
+import type { Deps } from '../../deps.ts';
+import { loadSite } from '../access.ts';
+import type { Api } from '../api.ts';
+import { notifyAddress, notifyOptions } from '../notify-to.ts';
+import { byId, listOf, newestFirst, page, pageQuery } from '../pages.ts';
+import { idParams } from '../schemas.ts';
+import { changeForm, contextOf, createForm, deleteForm, loadForm, setStatus } from './rules.ts';
+import {
+  deleteQuery,
+  formChange,
+  formInput,
+  formSchema,
+  formView,
+  submissionSchema,
+  submissionsQuery,
+  submissionView,
+} from './schemas.ts';
+import { submissionsFile, submissionsPage } from './submissions.ts';
+
+const invalid = { fields: 'invalid_fields', notify_to: 'invalid_notify_to' } as const;
+
+/** Forms of a site's pages, and what visitors sent with them. */
+export function formRoutes(app: Api, deps: Deps): void {
+  siteFormRoutes(app, deps);
+  formChangeRoutes(app, deps);
+  submissionRoutes(app, deps);
+}
+
+const view = async (request: Pick<FastifyRequest, 'em'>, deps: Deps, form: Form) =>
+  formView(form, await contextOf(request.em, deps, form));
+
+function siteFormRoutes(app: Api, deps: Deps): void {
+  app.post(
+    '/v1/sites/:id/forms',
+    {
+      config: {
+        operation: 'form.create',
+        capability: 'forms',
+        makes: 'form',
+        invalid,
+        replay: async (request: FastifyRequest, id) =>
+          await view(request, deps, await loadForm(request.em, request.actor, id)),
+      },
+      schema: {
+        summary: 'Make a form',
+        description:
+          'Its action_url goes into the HTML of the site, and never changes. embed_url shows working HTML to paste; the challenge that keeps programs out is part of it.',
+        params: idParams,
+        body: formInput,
+        response: { 200: formSchema },
+      },
+    },
+    async (request) => {
+      const { em, actor, params, body } = request;
+      return await view(
+        request,
+        deps,
+        await createForm(em, deps, actor, params.id, { ...body, id: request.newId('form') }),
+      );
+    },
+  );
+
+  app.get(
+    '/v1/sites/:id/forms',
+    {
+      config: { operation: 'form.list', capability: 'forms' },
+      schema: {
+        summary: 'List the forms of a site',
+        params: idParams,
+        querystring: pageQuery,
+        response: { 200: listOf(formSchema) },
+      },
+    },
+    async ({ em, actor, params, query }) => {
+      const site = await loadSite(em, actor, params.id);
+      const read = newestFirst(em, Form, { site: site.id });
+      const { rows, next_cursor } = await page(deps.config.secret, ['forms', site.id], query, read, byId);
+      const counts = await countSubmissions(em, rows.map(byId), deps.clock.now());
+      const options = await notifyOptions(em, site);
+      const items = rows.map(async (form) =>
+        formView(form, {
+          config: deps.config,
+          submissions: counts.get(form.id) ?? 0,
+          notifyTo: await notifyAddress(em, site, form.notifyCollaboratorId),
+          notifyOptions: options,
+        }),
+      );
+      return { items: await Promise.all(items), next_cursor };
+    },
+  );
+}
+
+function formChangeRoutes(app: Api, deps: Deps): void {
+  app.get(
+    '/v1/forms/:id',
+    {
+      config: { operation: 'form.read', capability: 'forms' },
+      schema: { summary: 'Read a form', params: idParams, response: { 200: formSchema } },
+    },
+    async (request) => await view(request, deps, await loadForm(request.em, request.actor, request.params.id)),
+  );
+
+  app.patch(
+    '/v1/forms/:id',
+    {
+      config: { operation: 'form.update', capability: 'forms', invalid },
+      schema: {
+        summary: 'Change a form',
+        description:
+          'Fields are sent as the whole list. One that has answers cannot be dropped, renamed or change its kind.',
+        params: idParams,
+        body: formChange,
+        response: { 200: formSchema },
+      },
+    },
+    async (request) =>
+      await view(request, deps, await changeForm(request.em, deps, request.actor, request.params.id, request.body)),
+  );
+
+  app.delete(
+    '/v1/forms/:id',
+    {
+      config: { operation: 'form.delete', capability: 'forms' },
+      schema: {
+        summary: 'Remove a form and its submissions',
+        params: idParams,
+        querystring: deleteQuery,
+        response: { 200: formSchema },
+      },
+    },
+    async ({ em, actor, params, query }) => {
+      const confirmed = query.confirm === 'true';
+      const { form, context } = await deleteForm(em, deps, actor, params.id, { confirmed });
+      return formView(form, context);
+    },
+  );
+
+  const config = { capability: 'forms' } as const;
+  app.post(
+    '/v1/forms/:id/disable',
+    {
+      config: { ...config, operation: 'form.disable' },
+      schema: {
+        summary: 'Stop submissions',
+        description: 'The form and what was sent to it stay.',
+        params: idParams,
+        response: { 200: formSchema },
+      },
+    },
+    async (request) =>
+      await view(request, deps, await setStatus(request.em, request.actor, request.params.id, 'disabled')),
+  );
+  app.post(
+    '/v1/forms/:id/enable',
+    {
+      config: { ...config, operation: 'form.enable' },
+      schema: { summary: 'Take submissions again', params: idParams, response: { 200: formSchema } },
+    },
+    async (request) =>
+      await view(request, deps, await setStatus(request.em, request.actor, request.params.id, 'enabled')),
+  );
+}
+
+function submissionRoutes(app: Api, deps: Deps): void {
+  app.get(
+    '/v1/forms/:id/submissions',
+    {
+      config: { operation: 'form.submissions', capability: 'forms' },
+      schema: {
+        summary: 'Read what visitors sent',
+        description:
+          'Newest first; each is kept for 180 days. As CSV it is one file for a spreadsheet, in which a cell that would be calculated begins with an apostrophe.',
+        params: idParams,
+        querystring: submissionsQuery,
+        response: { 200: listOf(submissionSchema) },
+      },
+    },
+    async ({ em, actor, params, query }, reply) => {
+      const form = await loadForm(em, actor, params.id);
+      if (query.format === 'csv') {
+        reply.headers({
+          'content-type': 'text/csv; charset=utf-8; header=present',
+          'content-disposition': `attachment; filename="submissions-${form.id}.csv"`,
+        });
+        // A stream passes by the schema of the pages.
+        return reply.send(submissionsFile(deps, form, query.since) as never);
+      }
+      const { rows, next_cursor } = await submissionsPage(em, deps, form, query);
+      return { items: rows.map(submissionView), next_cursor };
+    },
+  );
+}

@@ -1,0 +1,154 @@
+/** Forms: made, changed, stopped, removed by those who may act on their site. */
+import { LockMode } from '@mikro-orm/core';
+import { Form, type FormField } from '../../db/entities/form.ts';
+import type { Site } from '../../db/entities/site.ts';
+import { countSubmissions, namesAnswered, removeForm } from '../../db/forms.ts';
+import type { EntityManager } from '../../db/orm.ts';
+import { lockSite } from '../../db/sites.ts';
+import type { FormStatus } from '../../db/states.ts';
+import type { Deps } from '../../deps.ts';
+import { AppError, errors } from '../../errors.ts';
+import { isId } from '../../ids.ts';
+import { type Actor, loadSite, requireActive } from '../access.ts';
+import { countWithinLimit } from '../limits.ts';
+import { notifyAddress, notifyOptions, readNotifyTo } from '../notify-to.ts';
+import { requireCompatible } from './changes.ts';
+import type { FormContext } from './schemas.ts';
+
+export type FormInput = { id: string; name: string; fields: FormField[]; notify_to?: string | undefined };
+export type FormChange = {
+  name?: string | undefined;
+  fields?: FormField[] | undefined;
+  notify_to?: string | undefined;
+};
+
+/** Throws `site_archived`, `plan_limit`, `invalid_notify_to`, `notify_to_not_on_site`. */
+export async function createForm(
+  em: EntityManager,
+  { clock, config }: Pick<Deps, 'clock' | 'config'>,
+  actor: Actor,
+  siteId: string,
+  { id, name, fields, notify_to }: FormInput,
+): Promise<Form> {
+  const seen = await loadSite(em, actor, siteId);
+  requireActive(seen);
+  return await em.transactional(async (tx) => {
+    const site = await lockSite(tx, seen.id);
+    requireActive(site);
+    await countWithinLimit(tx, site.account.id, {
+      limit: config.limits.forms_per_site,
+      count: () => tx.count(Form, { site: site.id }),
+      what: 'forms on a site',
+      holder: 'this site',
+      nextAction: 'Remove one that is not needed with DELETE /v1/forms/{id}?confirm=true.',
+    });
+    const notifyCollaboratorId = notify_to === undefined ? null : await readNotifyTo(tx, site, notify_to);
+    const status: FormStatus = 'enabled';
+    return tx.create(Form, { id, site, name, fields, status, notifyCollaboratorId, createdAt: clock.now() });
+  });
+}
+
+/** The form, if the caller may act on its site. */
+export async function loadForm(em: EntityManager, actor: Actor, formId: string): Promise<Form> {
+  const form = isId('form', formId) ? await em.findOne(Form, { id: formId }, { populate: ['site'] }) : null;
+  if (form && (await maySee(em, actor, form.site.id))) return form;
+  throw errors.not_found('There is no form of that id that this token may act on.', {
+    nextAction: 'Read GET /v1/sites/{id}/forms for the forms of a site.',
+  });
+}
+
+/**
+ * Changes what is named. Answers that visitors gave stay readable: throws `form_fields_removed`, `form_has_submissions` where they would not,
+ * `nothing_to_update`, `site_archived`, `invalid_notify_to`, `notify_to_not_on_site`.
+ */
+export async function changeForm(
+  em: EntityManager,
+  { clock }: Pick<Deps, 'clock'>,
+  actor: Actor,
+  formId: string,
+  change: FormChange,
+): Promise<Form> {
+  if (Object.values(change).every((part) => part === undefined)) {
+    throw errors.nothing_to_update('The call names no change.', { nextAction: 'Send name, fields or notify_to.' });
+  }
+  const { site } = await loadForm(em, actor, formId);
+  return await em.transactional(async (tx) => {
+    // Before the form's lock: the removal of a collaborator has that one first, and then comes to the forms.
+    const notifies = change.notify_to !== undefined;
+    const notify = notifies ? await readNotifyTo(tx, site as Site, change.notify_to ?? '') : null;
+    const form = await lockForm(tx, actor, formId);
+    if (notifies) form.notifyCollaboratorId = notify;
+    if (change.fields) {
+      requireCompatible(form, change.fields, await namesAnswered(tx, form.id, clock.now()));
+      form.fields = change.fields;
+    }
+    form.name = change.name ?? form.name;
+    return form;
+  });
+}
+
+/** Stops or takes up submissions. A form that is like that already stays so. */
+export async function setStatus(em: EntityManager, actor: Actor, formId: string, status: FormStatus): Promise<Form> {
+  return await em.transactional(async (tx) => {
+    const form = await lockForm(tx, actor, formId);
+    form.status = status;
+    return form;
+  });
+}
+
+/** Removes the form with all that was sent to it. Answers what it was. Throws `confirm_required`, `site_archived`. */
+export async function deleteForm(
+  em: EntityManager,
+  deps: Pick<Deps, 'clock' | 'config'>,
+  actor: Actor,
+  formId: string,
+  { confirmed }: { confirmed: boolean },
+): Promise<{ form: Form; context: FormContext }> {
+  return await em.transactional(async (tx) => {
+    const form = await lockForm(tx, actor, formId);
+    const context = await contextOf(tx, deps, form);
+    if (!confirmed) {
+      const count = context.submissions;
+      const what = count === 1 ? 'its one submission' : `its ${count} submissions`;
+      throw errors.confirm_required(`This removes the form ${form.name} and ${what} for good.`, {
+        nextAction: `Call DELETE /v1/forms/${form.id}?confirm=true. To keep the submissions, disable the form instead.`,
+      });
+    }
+    await removeForm(tx, deps.clock, form.id);
+    return { form, context };
+  });
+}
+
+/** What an answer says of a form besides its row. */
+export async function contextOf(
+  em: EntityManager,
+  { clock, config }: Pick<Deps, 'clock' | 'config'>,
+  form: Form,
+): Promise<FormContext> {
+  const site = form.site as Site;
+  return {
+    config,
+    submissions: (await countSubmissions(em, [form.id], clock.now())).get(form.id) ?? 0,
+    notifyTo: await notifyAddress(em, site, form.notifyCollaboratorId),
+    notifyOptions: await notifyOptions(em, site),
+  };
+}
+
+/** The form of an active site, held until the transaction ends: what is sent to it waits, or has come. */
+async function lockForm(tx: EntityManager, actor: Actor, formId: string): Promise<Form> {
+  const { id, site } = await loadForm(tx, actor, formId);
+  requireActive(site as Site);
+  const form = await tx.findOne(Form, { id }, { lockMode: LockMode.PESSIMISTIC_WRITE, refresh: true });
+  if (!form) throw errors.not_found('The form was removed a moment ago.');
+  return form;
+}
+
+async function maySee(em: EntityManager, actor: Actor, siteId: string): Promise<boolean> {
+  return await loadSite(em, actor, siteId).then(
+    () => true,
+    (error) => {
+      if (error instanceof AppError && error.code === 'not_found') return false;
+      throw error;
+    },
+  );
+}

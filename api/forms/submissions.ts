@@ -1,0 +1,63 @@
+/** What was sent to a form, as its owner reads it: in pages, and as one file. */
+import { Readable } from 'node:stream';
+import type { Form, FormField } from '../../db/entities/form.ts';
+import { Submission } from '../../db/entities/submission.ts';
+import type { EntityManager } from '../../db/orm.ts';
+import type { Deps } from '../../deps.ts';
+import { byId, type Page, type PageQuery, page } from '../pages.ts';
+import { csvHead, csvLine, type Exported } from './csv.ts';
+import type { WholeSubmission } from './schemas.ts';
+
+const batch = 500;
+
+/** Newest first, without what is past its time. */
+export async function submissionsPage(
+  em: EntityManager,
+  { clock, config }: Pick<Deps, 'clock' | 'config'>,
+  form: Form,
+  query: PageQuery & { since?: string | undefined },
+): Promise<Page<WholeSubmission>> {
+  const read = readerOf(em, form.id, clock.now(), query.since);
+  return await page(config.secret, ['submissions', form.id, query.since ?? ''], query, read, byId);
+}
+
+/** The same as a file, read from the database as fast as it is taken. */
+export function submissionsFile(
+  { em, clock }: Pick<Deps, 'em' | 'clock'>,
+  form: { id: string; fields: FormField[] },
+  since: string | undefined,
+): Readable {
+  async function* lines(): AsyncGenerator<string> {
+    yield csvHead(form.fields);
+    let after: string | undefined;
+    for (;;) {
+      // Each part on its own: nothing is held while the caller is slow.
+      const rows = await readerOf(em(), form.id, clock.now(), since)(after, batch);
+      yield rows.map((row) => csvLine(form.fields, exported(row))).join('');
+      if (rows.length < batch) return;
+      after = rows.at(-1)?.id;
+    }
+  }
+  return Readable.from(lines(), { objectMode: false });
+}
+
+function readerOf(em: EntityManager, formId: string, now: Date, since: string | undefined) {
+  return async (after: string | undefined, limit: number): Promise<WholeSubmission[]> =>
+    (await em.find(
+      Submission,
+      {
+        form: formId,
+        expiresAt: { $gt: now },
+        ...(since === undefined ? {} : { createdAt: { $gte: new Date(since) } }),
+        ...(after === undefined ? {} : { id: { $lt: after } }),
+      },
+      { orderBy: { id: 'desc' }, limit, populate: ['mail'] },
+    )) as WholeSubmission[];
+}
+
+const exported = ({ id, createdAt, page: path, values }: WholeSubmission): Exported => ({
+  id,
+  createdAt,
+  page: path ?? '',
+  values,
+});

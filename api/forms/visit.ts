@@ -1,0 +1,68 @@
+/** What comes with a visitor's answers and is none: the challenge, the page it was sent from, where to go afterwards. */
+import type { FastifyRequest } from 'fastify';
+import { type Config, siteAddress } from '../../config.ts';
+import type { Site } from '../../db/entities/site.ts';
+import { errors } from '../../errors.ts';
+import type { Challenge } from '../../providers/challenge.ts';
+import { originOf } from '../visitors/origins.ts';
+import type { Given } from './values.ts';
+
+const pathLengthMax = 1_000;
+
+export type Visit = {
+  answers: Given;
+  solution: string | undefined;
+  /** Path of the page, where it says so. */
+  page: string | null;
+  /** `_return`, as it came. */
+  returnPath: string | undefined;
+};
+
+export function splitAnswers(
+  given: Given,
+  request: Pick<FastifyRequest, 'headers'>,
+  challenge: Challenge | undefined,
+): Visit {
+  const names = challenge?.answers ?? ['altcha'];
+  const own = new Set<string>([...names, 'altcha', '_return', '_page']);
+  const solutions = names.flatMap((name) => given.get(name) ?? []).filter((text) => text !== '');
+  return {
+    answers: new Map([...given].filter(([name]) => !own.has(name))),
+    solution: solutions.at(-1),
+    page: pageOf(given.get('_page')?.at(-1), request.headers.referer),
+    returnPath: given.get('_return')?.at(-1) || undefined,
+  };
+}
+
+/** Browsers tell another origin no more than where they come from, so a page may say its path itself. */
+function pageOf(said: string | undefined, referer: string | undefined): string | null {
+  if (said !== undefined && isPath(said)) return said;
+  const path = referer === undefined ? undefined : URL.parse(referer)?.pathname;
+  return path !== undefined && path !== '/' && isPath(path) ? path : null;
+}
+
+/**
+ * The address to go to afterwards, on the very host that the visitor came from, where that is the site's. Throws `invalid_return_path` for
+ * what leads anywhere else.
+ */
+export function readReturnPath(
+  config: Config,
+  site: Site,
+  own: ReadonlySet<string>,
+  request: Pick<FastifyRequest, 'headers'>,
+  path: string | undefined,
+): string | undefined {
+  if (path === undefined) return undefined;
+  const origin = originOf(request);
+  const base = origin !== undefined && own.has(origin) ? origin : siteAddress(config, site.name);
+  const target = isPath(path) ? URL.parse(path, base) : null;
+  if (target && target.origin === new URL(base).origin) return target.href;
+  throw errors.invalid_return_path('_return is not a path of this website.', {
+    nextAction: 'In the HTML of the form, let _return be a path like /thanks/.',
+  });
+}
+
+/** From the root, and of this host: browsers read `//` and a backslash as the beginning of another (WHATWG URL standard). */
+function isPath(text: string): boolean {
+  return text.length <= pathLengthMax && /^\/(?![/\\])[^\\\p{C}\s]*$/u.test(text);
+}

@@ -1,0 +1,193 @@
+/** `/f/{form_id}`: what visitors' browsers and programs use. No token; a form is no secret. */
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { z } from 'zod';
+import type { Deps } from '../../deps.ts';
+import { errors } from '../../errors.ts';
+import { embedPage, formPage } from '../../web/form-page.ts';
+import type { Api } from '../api.ts';
+import { sendPage } from '../plugins/browser.ts';
+import { type AddressLimiter, limiterOfAddresses } from '../plugins/rate-limit.ts';
+import { completeRoutes } from '../plugins/route-defaults.ts';
+import { hurryBodies } from '../plugins/sockets.ts';
+import { allowOrigins, originsOf, requireOwnOrigin } from '../visitors/origins.ts';
+import { answerMistake, answerTaken } from './answers.ts';
+import { readAnswers, wantsData } from './bodies.ts';
+import { describeForm, descriptionSchema, shownForm, snippetOf } from './description.ts';
+import { hashed, type ServedFile, widget } from './files.ts';
+import { receiveSubmission, requireTaking, type VisitedForm, visitForm } from './receiving.ts';
+import type { Given } from './values.ts';
+import { readReturnPath, splitAnswers } from './visit.ts';
+
+const formParams = z.object({ form_id: z.string() });
+const takenSchema = z.object({ id: z.string(), status: z.literal('received') }).meta({ id: 'ReceivedSubmission' });
+
+export async function visitorFormRoutes(app: Api, deps: Deps): Promise<void> {
+  hurryBodies(app);
+  app.removeAllContentTypeParsers();
+  app.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, body, done) => done(null, body));
+  app.setErrorHandler((error, request, reply) =>
+    answerMistake(deps, request, reply, error, { form: undefined, given: new Map() }),
+  );
+  const reads = limiterOfAddresses(app, deps, 'formReads');
+  fileRoutes(app);
+  pageRoutes(app, deps, reads);
+  await app.register(async function described(scope: Api) {
+    completeRoutes(scope);
+    describeRoutes(scope, deps, reads);
+    sendRoute(scope, deps);
+  });
+}
+
+function fileRoutes(app: Api): void {
+  const config = { operation: 'form.file' } as const;
+  app.get('/f/widget.js', { config, schema: { hide: true } }, async (request, reply) =>
+    sendFile(request, reply, widget, 'public, max-age=300'),
+  );
+  const params = z.object({ file: z.string() });
+  app.get('/f/files/:file', { config, schema: { hide: true, params } }, async (request, reply) => {
+    const file = hashed.get(request.params.file);
+    if (!file) throw errors.not_found('There is no such file.');
+    return sendFile(request, reply, file, 'public, max-age=31536000, immutable');
+  });
+}
+
+/** Any page may load it: it is the same for all, and knows nothing of who asks. */
+function sendFile(request: FastifyRequest, reply: FastifyReply, file: ServedFile, caching: string): FastifyReply {
+  reply.headers({
+    'cache-control': caching,
+    etag: file.etag,
+    vary: 'accept-encoding',
+    'content-type': file.type,
+    'access-control-allow-origin': '*',
+    'cross-origin-resource-policy': 'cross-origin',
+  });
+  if (request.headers['if-none-match'] === file.etag) return reply.code(304).send();
+  if (!/\bgzip\b/.test(request.headers['accept-encoding'] ?? '')) return reply.send(file.bytes);
+  return reply.header('content-encoding', 'gzip').send(file.gzip);
+}
+
+function pageRoutes(app: Api, deps: Deps, limit: AddressLimiter): void {
+  app.get(
+    '/f/:form_id/embed.html',
+    { config: { operation: 'form.embed' }, schema: { hide: true, params: formParams } },
+    async (request, reply) => {
+      const form = await visit(deps, request, reply, limit);
+      return sendPage(reply, embedPage(shownForm(deps, form), snippetOf(deps.config, form)));
+    },
+  );
+  for (const url of ['/f/:form_id', '/f/:form_id/challenge']) {
+    app.options(
+      url,
+      { config: { operation: 'form.preflight' }, schema: { hide: true, params: formParams } },
+      async (request, reply) => {
+        await visit(deps, request, reply, limit);
+        return reply.code(204).send();
+      },
+    );
+  }
+}
+
+function describeRoutes(app: Api, deps: Deps, limit: AddressLimiter): void {
+  const challenges = limiterOfAddresses(app, deps, 'challenges');
+  app.get(
+    '/f/:form_id',
+    {
+      config: { operation: 'form.describe' },
+      schema: {
+        summary: 'What a form asks',
+        description:
+          'For a visitor’s own agent: the fields, the challenge, and how to send. A browser is shown the form as a page.',
+        security: [],
+        params: formParams,
+        response: { 200: descriptionSchema },
+      },
+    },
+    async (request, reply) => {
+      const form = await visit(deps, request, reply, limit);
+      if (wantsData(request)) return describeForm(deps, form);
+      requireTaking(deps, form);
+      return sendPage(reply, formPage(shownForm(deps, form))) as never;
+    },
+  );
+
+  app.get(
+    '/f/:form_id/challenge',
+    {
+      config: { operation: 'form.challenge' },
+      schema: {
+        summary: 'A challenge to solve before sending',
+        security: [],
+        params: formParams,
+        response: { 200: z.record(z.string(), z.unknown()) },
+      },
+    },
+    async (request, reply) => {
+      const form = await visit(deps, request, reply, challenges);
+      requireTaking(deps, form);
+      reply.header('cache-control', 'no-store');
+      return (await deps.challenge?.issue(form.id)) ?? {};
+    },
+  );
+}
+
+function sendRoute(app: Api, deps: Deps): void {
+  const limit = limiterOfAddresses(app, deps, 'forms');
+  app.post(
+    '/f/:form_id',
+    {
+      config: { operation: 'form.send' },
+      schema: {
+        summary: 'Send a form',
+        description:
+          'Takes application/x-www-form-urlencoded, multipart/form-data without files, and JSON: names and answers, the solved challenge in altcha, and if wanted _return, a path of the site to go to. No token. A browser is answered with a page, who sends or accepts JSON with JSON.',
+        security: [],
+        params: formParams,
+        consumes: ['application/json', 'application/x-www-form-urlencoded', 'multipart/form-data'],
+        // Read in the handler, which knows how to answer where it cannot be read.
+        body: z.unknown(),
+        response: { 200: takenSchema },
+      },
+    },
+    async (request, reply) => {
+      let given: Given = new Map();
+      let form: VisitedForm | undefined;
+      try {
+        given = await readAnswers(request);
+        form = await visit(deps, request, reply, limit);
+        return await send(deps, request, reply, form, given);
+      } catch (error) {
+        return answerMistake(deps, request, reply, error, { form, given });
+      }
+    },
+  );
+}
+
+async function send(deps: Deps, request: FastifyRequest, reply: FastifyReply, form: VisitedForm, given: Given) {
+  const em = deps.em();
+  const own = await originsOf(em, deps.config, form.site);
+  // Our own pages of the form send it too.
+  requireOwnOrigin(request, new Set([...own, deps.config.baseUrl]));
+  const { answers, solution, page, returnPath } = splitAnswers(given, request, deps.challenge);
+  const returnTo = readReturnPath(deps.config, form.site, own, request, returnPath);
+  const submission = await receiveSubmission(em, deps, form, { given: answers, solution, page });
+  if (wantsData(request)) return { id: submission.id, status: 'received' as const };
+  return answerTaken(deps, reply, form, returnTo);
+}
+
+/** The form, within what its caller may ask in a minute, and with what lets the site's own scripts read the answer. */
+async function visit(
+  deps: Deps,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  limit: AddressLimiter | undefined,
+): Promise<VisitedForm> {
+  const em = deps.em();
+  const { form_id: formId } = request.params as z.output<typeof formParams>;
+  const form = await visitForm(em, formId).catch(async (error) => {
+    await limit?.(request, reply);
+    throw error;
+  });
+  allowOrigins(request, reply, await originsOf(em, deps.config, form.site));
+  await limit?.(request, reply);
+  return form;
+}

@@ -1,0 +1,78 @@
+/**
+ * ALTCHA (version 2 of its proof of work): the browser looks for the number whose key, by PBKDF2, begins as the challenge says. It needs no
+ * service, no cookie and no address; a person notices half a second, a program that sends thousands pays for each.
+ */
+import { createHash } from 'node:crypto';
+import { createChallenge, randomInt, verifySolution } from 'altcha-lib';
+import { deriveKey } from 'altcha-lib/algorithms/pbkdf2';
+import { z } from 'zod';
+import type { Clock } from '../../clock.ts';
+import type { Challenge, Verdict } from '../challenge.ts';
+
+/** Long enough to write a letter in. */
+const validMs = 60 * 60_000;
+/** Rounds of one try. What is left of the work is how many tries it takes. */
+const cost = 1_000;
+
+const solutionSchema = z.object({
+  challenge: z.object({
+    parameters: z.object({
+      algorithm: z.literal('PBKDF2/SHA-256'),
+      nonce: z.string().regex(/^[0-9a-f]{32}$/),
+      salt: z.string().regex(/^[0-9a-f]{32}$/),
+      cost: z.literal(cost),
+      keyLength: z.literal(32),
+      keyPrefix: z.string().regex(/^[0-9a-f]{32}$/),
+      keySignature: z.string().regex(/^[0-9a-f]{64}$/),
+      expiresAt: z.int(),
+      data: z.object({ form: z.string() }),
+    }),
+    signature: z.string().regex(/^[0-9a-f]{64}$/),
+  }),
+  solution: z.object({ counter: z.int().min(0).max(0xffffffff), derivedKey: z.string().regex(/^[0-9a-f]{64}$/) }),
+});
+
+export function openAltcha({ key, rounds }: { key: string; rounds: number }, clock: Clock): Challenge {
+  const secrets = { hmacSignatureSecret: `challenge ${key}`, hmacKeySignatureSecret: `solution ${key}` };
+  const tries = Math.max(1, Math.round(rounds / cost));
+
+  return {
+    shown: { kind: 'altcha' },
+    answers: ['altcha'],
+    async issue(formId) {
+      const challenge = await createChallenge({
+        algorithm: 'PBKDF2/SHA-256',
+        cost,
+        // From a half to one and a half times the usual work: never nothing, never without end.
+        counter: randomInt(Math.ceil(tries * 1.5), Math.max(1, Math.floor(tries / 2))),
+        data: { form: formId },
+        deriveKey,
+        expiresAt: new Date(clock.now().getTime() + validMs),
+        ...secrets,
+      });
+      return { ...challenge };
+    },
+    async verify(formId, text): Promise<Verdict> {
+      const sent = readSolution(text);
+      if (!sent) return { ok: false, expired: false };
+      const { challenge, solution } = sent;
+      const expiresAt = new Date(challenge.parameters.expiresAt * 1000);
+      if (challenge.parameters.data.form !== formId) return { ok: false, expired: false };
+      if (expiresAt <= clock.now()) return { ok: false, expired: true };
+      const { verified } = await verifySolution({ challenge, solution, deriveKey, ...secrets });
+      if (!verified) return { ok: false, expired: false };
+      return { ok: true, once: createHash('sha256').update(challenge.signature).digest(), expiresAt };
+    },
+  };
+}
+
+/** JSON in base64, as the widget sends it. */
+function readSolution(text: string): z.output<typeof solutionSchema> | undefined {
+  if (text.length > 4_000) return undefined;
+  try {
+    const parsed = solutionSchema.safeParse(JSON.parse(Buffer.from(text, 'base64').toString('utf8')));
+    return parsed.success ? parsed.data : undefined;
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,324 @@
+/** Forms as those see them who may act on the site. */
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { type Caller, createWorld, errorOf, type World } from '../api/world.ts';
+import { ada, challengeEnv, contactFields, forms } from './world.ts';
+
+let world: World;
+let ask: ReturnType<typeof forms>;
+let owner: Caller;
+beforeAll(async () => {
+  world = await createWorld({ ...challengeEnv, FRONTAGE_SMTP_URL: 'smtp://127.0.0.1:9' });
+  ask = forms(world);
+  owner = await world.newCaller();
+});
+afterAll(async () => {
+  expect(world.unexpected().map(({ err }) => err?.stack)).toEqual([]);
+  await world.close();
+});
+
+const dayMs = 24 * 3600_000;
+
+test('a form is made with an address that never changes, read, listed newest first, and changed', async () => {
+  const site = await ask.newSite(owner);
+  const form = await ask.newForm(owner, {}, site);
+  expect(form).toMatchObject({
+    name: 'Contact',
+    site_id: site.id,
+    status: 'enabled',
+    action_url: `${world.config.baseUrl}/f/${form.id}`,
+    embed_url: `${world.config.baseUrl}/f/${form.id}/embed.html`,
+    notify_to: await ask.emailOf(owner),
+    notify_options: [await ask.emailOf(owner)],
+    submissions: 0,
+    mail: 'sent',
+    challenge: { kind: 'altcha', url: `${world.config.baseUrl}/f/${form.id}/challenge` },
+  });
+  expect(form.fields).toEqual([contactFields[0], contactFields[1], { ...contactFields[2], required: false }]);
+  const second = await ask.newForm(owner, { name: 'Another' }, site);
+  const list = await owner.call('GET', `/v1/sites/${site.id}/forms?limit=1`);
+  expect(list.body.items.map(({ id }: { id: string }) => id)).toEqual([second.id]);
+  const rest = await owner.call('GET', `/v1/sites/${site.id}/forms?cursor=${list.body.next_cursor}`);
+  const { site: _site, ...shown } = form;
+  expect(rest.body).toEqual({ items: [shown], next_cursor: null });
+
+  const changed = await owner.call('PATCH', `/v1/forms/${form.id}`, {
+    body: { name: 'Write to us', fields: [contactFields[1], contactFields[0]] },
+  });
+  expect(changed.body).toMatchObject({ id: form.id, name: 'Write to us', action_url: form.action_url });
+  expect((await owner.call('GET', `/v1/forms/${form.id}`)).body).toEqual(changed.body);
+  // The site moves, and what is in its pages goes on.
+  await owner.call('PATCH', `/v1/sites/${site.id}`, { body: { name: `${site.name}-moved` } });
+  expect((await owner.call('GET', `/v1/forms/${form.id}`)).body.action_url).toBe(form.action_url);
+  expect((await ask.send(form.id)).status).toBe(200);
+});
+
+test('a repeated call makes one form, and shows it as it is now', async () => {
+  const site = await ask.newSite(owner);
+  const body = { name: 'Once', fields: contactFields };
+  const make = () =>
+    owner.call('POST', `/v1/sites/${site.id}/forms`, { body, headers: { 'idempotency-key': 'once' } });
+  const [first, again] = await Promise.all([make(), make()]);
+  expect(again.body.id).toBe(first.body.id);
+  await owner.call('POST', `/v1/forms/${first.body.id}/disable`);
+  expect((await make()).body).toMatchObject({ id: first.body.id, status: 'disabled' });
+  expect((await owner.call('GET', `/v1/sites/${site.id}/forms`)).body.items).toHaveLength(1);
+});
+
+test.each([
+  ['no name', { name: ' ' }, 'invalid_name'],
+  ['no fields', { fields: undefined }, 'invalid_fields'],
+  ['an empty list', { fields: [] }, 'invalid_fields'],
+  ['a kind that there is not', { fields: [{ name: 'a', label: 'A', kind: 'file' }] }, 'invalid_fields'],
+  ['a field twice', { fields: [contactFields[0], contactFields[0]] }, 'invalid_fields'],
+  ['an unknown part of a field', { fields: [{ ...contactFields[0], pattern: 'x' }] }, 'invalid_json'],
+  ['an address that is none', { notify_to: 'Ada <ada@example.com>' }, 'invalid_notify_to'],
+  ['an address that is no text', { notify_to: 5 }, 'invalid_notify_to'],
+  ['an address of somebody else', { notify_to: 'stranger@example.com' }, 'notify_to_not_on_site'],
+  ['an unknown word', { action_url: 'https://example.com' }, 'invalid_json'],
+])('a form with %s is refused', async (_what, part, code) => {
+  const site = await ask.newSite(owner);
+  const made = await owner.call('POST', `/v1/sites/${site.id}/forms`, {
+    body: { name: 'Contact', fields: contactFields, ...part },
+  });
+  expect(errorOf(made).code).toBe(code);
+  expect((await owner.call('GET', `/v1/sites/${site.id}/forms`)).body.items).toEqual([]);
+  const form = await ask.newForm(owner, {}, site);
+  if (!('fields' in part && part.fields === undefined)) {
+    expect(errorOf(await owner.call('PATCH', `/v1/forms/${form.id}`, { body: part })).code).toBe(code);
+  }
+});
+
+test('a change that names nothing is nothing_to_update', async () => {
+  const form = await ask.newForm(owner);
+  expect(errorOf(await owner.call('PATCH', `/v1/forms/${form.id}`, { body: {} })).code).toBe('nothing_to_update');
+});
+
+test('notify_to is one of the addresses of the site, and goes to the owner with the collaborator’s right', async () => {
+  const site = await ask.newSite(owner);
+  const member = await ask.newCollaborator(owner, site.id);
+  const [ownersEmail, membersEmail] = [await ask.emailOf(owner), await ask.emailOf(member)];
+  const form = await ask.newForm(member, { notify_to: membersEmail.toUpperCase() }, site);
+  expect(form).toMatchObject({ notify_to: membersEmail, notify_options: [ownersEmail, membersEmail] });
+  const other = await ask.newForm(owner, {}, site);
+  const changed = await owner.call('PATCH', `/v1/forms/${other.id}`, { body: { notify_to: membersEmail } });
+  expect(changed.body.notify_to).toBe(membersEmail);
+  await owner.call('PATCH', `/v1/forms/${other.id}`, { body: { notify_to: ownersEmail } });
+  const removed = await ask.remove(owner, site.id, member.accountId);
+  expect(removed.body.moved).toEqual({ forms: [form.id] });
+  expect((await owner.call('GET', `/v1/forms/${form.id}`)).body).toMatchObject({
+    notify_to: ownersEmail,
+    notify_options: [ownersEmail],
+  });
+  const back = await owner.call('PATCH', `/v1/forms/${form.id}`, { body: { notify_to: membersEmail } });
+  expect(errorOf(back)).toMatchObject({
+    code: 'notify_to_not_on_site',
+    next_action: expect.stringContaining(ownersEmail),
+  });
+});
+
+test('a collaborator who is removed while a form is given to him never hears of it afterwards', async () => {
+  for (let round = 0; round < 10; round++) {
+    const site = await ask.newSite(owner);
+    const member = await ask.newCollaborator(owner, site.id);
+    const notify_to = await ask.emailOf(member);
+    const form = await ask.newForm(owner, {}, site);
+    const [made, given, removed] = await Promise.all([
+      owner.call('POST', `/v1/sites/${site.id}/forms`, { body: { name: 'New', fields: contactFields, notify_to } }),
+      owner.call('PATCH', `/v1/forms/${form.id}`, { body: { notify_to } }),
+      ask.remove(owner, site.id, member.accountId),
+    ]);
+    expect(removed.status).toBe(200);
+    for (const answer of [made, given]) {
+      if (answer.status !== 200) expect(errorOf(answer).code).toBe('notify_to_not_on_site');
+    }
+    const { items } = (await owner.call('GET', `/v1/sites/${site.id}/forms`)).body;
+    for (const one of items) expect(one.notify_to).toBe(await ask.emailOf(owner));
+    const took = [made, given].filter(({ status }) => status === 200).map(({ body }) => body.id);
+    expect(removed.body.moved.forms.sort()).toEqual(took.sort());
+  }
+});
+
+test('a form that is disabled takes no submissions and keeps those it has, and one that is enabled takes them again', async () => {
+  const form = await ask.newForm(owner);
+  await ask.send(form.id);
+  const disabled = await owner.call('POST', `/v1/forms/${form.id}/disable`);
+  expect(disabled.body).toMatchObject({ status: 'disabled', submissions: 1 });
+  expect((await owner.call('POST', `/v1/forms/${form.id}/disable`)).body.status).toBe('disabled');
+  const refused = await ask.visitor('POST', `/f/${form.id}`, { body: ada });
+  expect([refused.status, errorOf(refused).code]).toEqual([503, 'forms_disabled']);
+  expect(errorOf(await ask.visitor('GET', `/f/${form.id}/challenge`)).code).toBe('forms_disabled');
+  expect((await ask.visitor('GET', `/f/${form.id}`)).body.status).toBe('disabled');
+  expect((await ask.submissions(owner, form.id)).body.items).toHaveLength(1);
+  expect((await owner.call('POST', `/v1/forms/${form.id}/enable`)).body.status).toBe('enabled');
+  expect((await ask.send(form.id)).status).toBe(200);
+});
+
+test('a form that is removed, confirmed, takes its submissions with it', async () => {
+  const form = await ask.newForm(owner);
+  await ask.send(form.id);
+  await ask.send(form.id);
+  for (const query of ['', '?confirm=false']) {
+    const asked = await owner.call('DELETE', `/v1/forms/${form.id}${query}`);
+    expect([asked.status, errorOf(asked).code]).toEqual([409, 'confirm_required']);
+    expect(errorOf(asked).message).toContain('2 submissions');
+  }
+  const removed = await owner.call('DELETE', `/v1/forms/${form.id}?confirm=true`);
+  expect(removed.body).toMatchObject({ id: form.id, submissions: 2 });
+  for (const path of [`/v1/forms/${form.id}`, `/v1/forms/${form.id}/submissions`, `/f/${form.id}`]) {
+    expect(errorOf(await owner.call('GET', path)).code).toBe('not_found');
+  }
+  const [left] = await world.deps
+    .em()
+    .execute('select count(*)::int as n from submission where form_id = ?', [form.id]);
+  expect(left).toEqual({ n: 0 });
+  // What waited to be mailed is forgotten too.
+  const [mails] = await world.deps
+    .em()
+    .execute(`select count(*)::int as n from mail where status = 'failed' and failure = 'its form was removed'`);
+  expect(mails).toEqual({ n: 2 });
+});
+
+test('fields that have answers stay: dropped they are form_fields_removed, renamed or of another kind form_has_submissions', async () => {
+  const form = await ask.newForm(owner);
+  const change = (fields: unknown) => owner.call('PATCH', `/v1/forms/${form.id}`, { body: { fields } });
+  const [name, email, message] = contactFields;
+  // As long as nobody has answered, everything may change.
+  expect((await change([name])).status).toBe(200);
+  expect((await change([name, email, message])).status).toBe(200);
+  await ask.send(form.id, { name: 'Ada', email: 'ada@example.com' });
+  const code = async (fields: unknown) => errorOf(await change(fields)).code;
+  expect(await code([email, message])).toBe('form_fields_removed');
+  expect(await code([{ ...name, name: 'full_name' }, email])).toBe('form_has_submissions');
+  expect(await code([{ ...name, kind: 'textarea' }, email])).toBe('form_has_submissions');
+  // What nobody answered may go; labels, order and what is needed may change; more may be asked.
+  const more = { name: 'phone', label: 'Telephone', kind: 'tel' };
+  expect((await change([email, { ...name, label: 'Name', required: false }, more])).status).toBe(200);
+  // Answers that are past their time hold nothing.
+  const em = world.deps.em();
+  await em.execute('update submission set expires_at = ? where form_id = ?', [world.clock.now(), form.id]);
+  expect((await change([email])).status).toBe(200);
+});
+
+test('a field cannot be dropped while an answer to it is being taken', async () => {
+  const [name, email] = contactFields;
+  for (let round = 0; round < 10; round++) {
+    const form = await ask.newForm(owner, { fields: [name, { ...email, required: false }] });
+    const altcha = await ask.solved(form.id);
+    const [sent, changed] = await Promise.all([
+      ask.visitor('POST', `/f/${form.id}`, { body: { name: 'Ada', email: 'ada@example.com', altcha } }),
+      owner.call('PATCH', `/v1/forms/${form.id}`, { body: { fields: [name] } }),
+    ]);
+    expect(sent.status).toBe(200);
+    if (changed.status !== 200) expect(errorOf(changed).code).toBe('form_fields_removed');
+    const [kept] = (await ask.submissions(owner, form.id)).body.items;
+    expect(kept.fields).toEqual({ name: 'Ada', email: 'ada@example.com' });
+  }
+});
+
+test('a site has as many forms as the plan takes, also at the same moment, and another one its own', async () => {
+  const small = await createWorld(challengeEnv, { limits: { forms_per_site: 3 } });
+  try {
+    const here = forms(small);
+    const caller = await small.newCaller();
+    const site = await here.newSite(caller);
+    const make = () =>
+      caller.call('POST', `/v1/sites/${site.id}/forms`, { body: { name: 'F', fields: contactFields } });
+    const answers = await Promise.all(Array.from({ length: 8 }, make));
+    expect(answers.filter(({ status }) => status === 200)).toHaveLength(3);
+    const refused = answers.find(({ status }) => status !== 200);
+    expect(refused && [refused.status, errorOf(refused).code]).toEqual([402, 'plan_limit']);
+    await here.newForm(caller);
+    const [first] = answers.filter(({ status }) => status === 200);
+    await caller.call('DELETE', `/v1/forms/${first?.body.id}?confirm=true`);
+    expect((await make()).status).toBe(200);
+  } finally {
+    await small.close();
+  }
+});
+
+test('without a challenge key the platform takes no forms', async () => {
+  const without = await createWorld();
+  try {
+    const caller = await without.newCaller();
+    const site = await forms(without).newSite(caller);
+    for (const [method, path] of [
+      ['POST', `/v1/sites/${site.id}/forms`],
+      ['GET', `/v1/sites/${site.id}/forms`],
+      ['GET', '/v1/forms/form_x'],
+    ] as const) {
+      const answer = await caller.call(method, path, method === 'POST' ? { body: { nonsense: 1 } } : {});
+      expect([answer.status, errorOf(answer).code]).toEqual([503, 'forms_disabled']);
+    }
+    expect((await caller.call('GET', '/v1/account')).body.capabilities.forms).toBe(false);
+  } finally {
+    await without.close();
+  }
+});
+
+test('the forms of an archived site can be read and take nothing', async () => {
+  const form = await ask.newForm(owner);
+  await ask.send(form.id);
+  await owner.call('POST', `/v1/sites/${form.site.id}/archive`);
+  for (const [method, path, body] of [
+    ['POST', `/v1/sites/${form.site.id}/forms`, { name: 'F', fields: contactFields }],
+    ['PATCH', `/v1/forms/${form.id}`, { name: 'F' }],
+    ['POST', `/v1/forms/${form.id}/disable`, {}],
+    ['DELETE', `/v1/forms/${form.id}?confirm=true`, undefined],
+  ] as const) {
+    const answer = await owner.call(method, path, body === undefined ? {} : { body });
+    expect([method, errorOf(answer).code]).toEqual([method, 'site_archived']);
+  }
+  const sent = await ask.visitor('POST', `/f/${form.id}`, { body: ada });
+  expect([sent.status, errorOf(sent).code]).toEqual([409, 'site_archived']);
+  expect((await ask.submissions(owner, form.id)).body.items).toHaveLength(1);
+});
+
+test('submissions come newest first, in pages, since a moment, and are gone after 180 days', async () => {
+  const form = await ask.newForm(owner);
+  const sent: string[] = [];
+  for (const name of ['One', 'Two', 'Three']) {
+    sent.unshift((await ask.send(form.id, { ...ada, name })).body.id);
+  }
+  const all = await ask.submissions(owner, form.id);
+  expect(all.body.items.map(({ id }: { id: string }) => id)).toEqual(sent);
+  const [first] = all.body.items;
+  expect(first).toMatchObject({ form_id: form.id, fields: { ...ada, name: 'Three' }, page: null, mail: 'queued' });
+  expect(new Date(first.expires_at).getTime() - new Date(first.created_at).getTime()).toBe(180 * dayMs);
+
+  const page = await ask.submissions(owner, form.id, '?limit=2');
+  const rest = await ask.submissions(owner, form.id, `?limit=2&cursor=${page.body.next_cursor}`);
+  expect([...page.body.items, ...rest.body.items]).toEqual(all.body.items);
+  expect(rest.body.next_cursor).toBe(null);
+  const other = await ask.newForm(owner);
+  const elsewhere = await ask.submissions(owner, other.id, `?cursor=${page.body.next_cursor}`);
+  expect(errorOf(elsewhere).code).toBe('invalid_cursor');
+  const since = await ask.submissions(owner, form.id, `?since=${encodeURIComponent(first.created_at)}`);
+  expect(since.body.items.map(({ id }: { id: string }) => id)).toEqual([first.id]);
+  for (const [query, code] of [
+    ['?since=yesterday', 'invalid_since'],
+    ['?limit=0', 'invalid_limit'],
+    ['?format=xlsx', 'invalid_format'],
+    ['?status=new', 'invalid_input'],
+  ] as const) {
+    const answer = await ask.submissions(owner, form.id, query);
+    expect([query, answer.status, errorOf(answer).code]).toEqual([query, 400, code]);
+  }
+});
+
+test('what is another account’s is not found', async () => {
+  const form = await ask.newForm(owner);
+  const stranger = await world.newCaller();
+  for (const [method, path] of [
+    ['GET', `/v1/sites/${form.site.id}/forms`],
+    ['GET', `/v1/forms/${form.id}`],
+    ['PATCH', `/v1/forms/${form.id}`],
+    ['DELETE', `/v1/forms/${form.id}?confirm=true`],
+    ['POST', `/v1/forms/${form.id}/disable`],
+    ['POST', `/v1/forms/${form.id}/enable`],
+    ['GET', `/v1/forms/${form.id}/submissions`],
+    ['GET', `/v1/forms/${form.id}/submissions?format=csv`],
+  ] as const) {
+    const answer = await stranger.call(method, path, method === 'PATCH' ? { body: { name: 'Mine' } } : {});
+    expect([method, path, errorOf(answer).code]).toEqual([method, path, 'not_found']);
+  }
+});
