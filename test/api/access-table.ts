@@ -101,6 +101,22 @@ export const table: Record<string, Entry> = {
   'GET /v1/sites/{id}/redirects': members,
   'PUT /v1/sites/{id}/redirects': { rule: 'members', body: { rules: [] } },
 
+  'POST /v1/sites/{id}/forms': {
+    rule: 'members',
+    body: { name: 'F', fields: [{ name: 'a', label: 'A', kind: 'text' }] },
+  },
+  'GET /v1/sites/{id}/forms': members,
+  'GET /v1/forms/{id}': { rule: 'members', path: (world) => world.form() },
+  'PATCH /v1/forms/{id}': { rule: 'members', body: { name: 'G' }, path: (world) => world.form() },
+  'DELETE /v1/forms/{id}': { rule: 'members', path: (world) => world.form(), refusal: 'confirm_required' },
+  'POST /v1/forms/{id}/disable': { rule: 'members', path: (world) => world.form() },
+  'POST /v1/forms/{id}/enable': { rule: 'members', path: (world) => world.form() },
+  'GET /v1/forms/{id}/submissions': { rule: 'members', path: (world) => world.form() },
+  // Whoever has the id of a form may see what it asks and send to it: it stands in the site's pages.
+  'GET /f/{form_id}': { rule: 'all', path: (world) => world.form() },
+  'GET /f/{form_id}/challenge': { rule: 'all', path: (world) => world.form() },
+  'POST /f/{form_id}': { rule: 'all', body: { a: 'x' }, path: (world) => world.form(), refusal: 'not_a_person' },
+
   'POST /v1/sites/{id}/bookable': { rule: 'members', body: timetable() },
   'GET /v1/sites/{id}/bookable': members,
   'DELETE /v1/sites/{id}/bookable': { rule: 'members', refusal: 'confirm_required' },

@@ -3,6 +3,7 @@ import { acceptPublish } from '../../db/deployments.ts';
 import { Collaborator } from '../../db/entities/collaborator.ts';
 import { newId } from '../../ids.ts';
 import { timetable } from '../bookings/timetable.ts';
+import { challengeEnv } from '../forms/world.ts';
 import { people } from '../invitations/world.ts';
 import type { Who } from './access-table.ts';
 import { type Call, callWith, createSite, createWorld } from './world.ts';
@@ -10,7 +11,11 @@ import { type Call, callWith, createSite, createWorld } from './world.ts';
 export type AccessWorld = Awaited<ReturnType<typeof createAccessWorld>>;
 
 export async function createAccessWorld() {
-  const world = await createWorld({ FRONTAGE_SMTP_URL: 'smtp://127.0.0.1:1', FRONTAGE_PHOTOS: 'offline' });
+  const world = await createWorld({
+    FRONTAGE_SMTP_URL: 'smtp://127.0.0.1:1',
+    FRONTAGE_PHOTOS: 'offline',
+    ...challengeEnv,
+  });
   const ask = people(world);
   const [owner, collaborator, former, invitee, stranger, payoutOwner] = (await Promise.all(
     Array.from({ length: 6 }, () => world.newCaller()),
@@ -114,6 +119,11 @@ export async function createAccessWorld() {
     },
     async reviewLink() {
       return { id: (await owner.call('POST', `/v1/sites/${site.id}/review-links`)).body.id };
+    },
+    async form() {
+      const body = { name: 'F', fields: [{ name: 'a', label: 'A', kind: 'text' }] };
+      const { id } = (await owner.call('POST', `/v1/sites/${site.id}/forms`, { body })).body;
+      return { id, form_id: id };
     },
     async ownersToken() {
       const { body } = await owner.call('POST', '/v1/tokens', { body: { name: 'To be changed' } });

@@ -1,4 +1,5 @@
 import { afterAll, expect, test } from 'vitest';
+import { challengeEnv } from '../forms/world.ts';
 import {
   bodySchema,
   oddBodies,
@@ -11,7 +12,11 @@ import {
 } from './samples.ts';
 import { type Answer, createSite, createWorld, errorOf, type Sent } from './world.ts';
 
-const world = await createWorld({ FRONTAGE_RATE_SCALE: '100000', FRONTAGE_SMTP_URL: 'smtp://127.0.0.1:1' });
+const world = await createWorld({
+  FRONTAGE_RATE_SCALE: '100000',
+  FRONTAGE_SMTP_URL: 'smtp://127.0.0.1:1',
+  ...challengeEnv,
+});
 afterAll(() => world.close());
 const owner = await world.newCaller();
 const stranger = await world.newCaller();

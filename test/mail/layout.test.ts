@@ -48,6 +48,9 @@ test.each(Object.keys(mails) as (keyof typeof mails)[])('the mail %s fetches not
     oldAddress: 'old@example.com',
     email: 'new@example.com',
     stage: 'asked',
+    formName: 'Contact',
+    answers: [{ label: 'Name', text: 'Ada' }],
+    page: '/contact',
   };
   const mail = writeMail(kind, data as never, { baseUrl: 'https://example.com' });
   expect(mail.html).not.toMatch(/<(img|script|link|iframe|object|video|audio)\b|@import|url\(|src=/i);

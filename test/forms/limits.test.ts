@@ -1,0 +1,127 @@
+/** What of forms is capped, switched off, past its time, or another's. */
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { type Caller, createWorld, errorOf, type World } from '../api/world.ts';
+import { ada, challengeEnv, contactFields, forms } from './world.ts';
+
+let world: World;
+let ask: ReturnType<typeof forms>;
+let owner: Caller;
+beforeAll(async () => {
+  world = await createWorld({ ...challengeEnv, FRONTAGE_SMTP_URL: 'smtp://127.0.0.1:9' });
+  ask = forms(world);
+  owner = await world.newCaller();
+});
+afterAll(async () => {
+  expect(world.unexpected().map(({ err }) => err?.stack)).toEqual([]);
+  await world.close();
+});
+
+const dayMs = 24 * 3600_000;
+
+test('a site has as many forms as the plan takes, also at the same moment, and another one its own', async () => {
+  const small = await createWorld(challengeEnv, { limits: { forms_per_site: 3 } });
+  try {
+    const here = forms(small);
+    const caller = await small.newCaller();
+    const site = await here.newSite(caller);
+    const make = () =>
+      caller.call('POST', `/v1/sites/${site.id}/forms`, { body: { name: 'F', fields: contactFields } });
+    const answers = await Promise.all(Array.from({ length: 8 }, make));
+    expect(answers.filter(({ status }) => status === 200)).toHaveLength(3);
+    const refused = answers.find(({ status }) => status !== 200);
+    expect(refused && [refused.status, errorOf(refused).code]).toEqual([402, 'plan_limit']);
+    await here.newForm(caller);
+    const [first] = answers.filter(({ status }) => status === 200);
+    await caller.call('DELETE', `/v1/forms/${first?.body.id}?confirm=true`);
+    expect((await make()).status).toBe(200);
+  } finally {
+    await small.close();
+  }
+});
+
+test('without a challenge key the platform takes no forms', async () => {
+  const without = await createWorld();
+  try {
+    const caller = await without.newCaller();
+    const site = await forms(without).newSite(caller);
+    for (const [method, path] of [
+      ['POST', `/v1/sites/${site.id}/forms`],
+      ['GET', `/v1/sites/${site.id}/forms`],
+      ['GET', '/v1/forms/form_x'],
+    ] as const) {
+      const answer = await caller.call(method, path, method === 'POST' ? { body: { nonsense: 1 } } : {});
+      expect([answer.status, errorOf(answer).code]).toEqual([503, 'forms_disabled']);
+    }
+    expect((await caller.call('GET', '/v1/account')).body.capabilities.forms).toBe(false);
+  } finally {
+    await without.close();
+  }
+});
+
+test('the forms of an archived site can be read and take nothing', async () => {
+  const form = await ask.newForm(owner);
+  await ask.send(form.id);
+  await owner.call('POST', `/v1/sites/${form.site.id}/archive`);
+  for (const [method, path, body] of [
+    ['POST', `/v1/sites/${form.site.id}/forms`, { name: 'F', fields: contactFields }],
+    ['PATCH', `/v1/forms/${form.id}`, { name: 'F' }],
+    ['POST', `/v1/forms/${form.id}/disable`, {}],
+    ['DELETE', `/v1/forms/${form.id}?confirm=true`, undefined],
+  ] as const) {
+    const answer = await owner.call(method, path, body === undefined ? {} : { body });
+    expect([method, errorOf(answer).code]).toEqual([method, 'site_archived']);
+  }
+  const sent = await ask.visitor('POST', `/f/${form.id}`, { body: ada });
+  expect([sent.status, errorOf(sent).code]).toEqual([409, 'site_archived']);
+  expect((await ask.submissions(owner, form.id)).body.items).toHaveLength(1);
+});
+
+test('submissions come newest first, in pages, since a moment, and are gone after 180 days', async () => {
+  const form = await ask.newForm(owner);
+  const sent: string[] = [];
+  for (const name of ['One', 'Two', 'Three']) {
+    sent.unshift((await ask.send(form.id, { ...ada, name })).body.id);
+  }
+  const all = await ask.submissions(owner, form.id);
+  expect(all.body.items.map(({ id }: { id: string }) => id)).toEqual(sent);
+  const [first] = all.body.items;
+  expect(first).toMatchObject({ form_id: form.id, fields: { ...ada, name: 'Three' }, page: null, mail: 'queued' });
+  expect(new Date(first.expires_at).getTime() - new Date(first.created_at).getTime()).toBe(180 * dayMs);
+
+  const page = await ask.submissions(owner, form.id, '?limit=2');
+  const rest = await ask.submissions(owner, form.id, `?limit=2&cursor=${page.body.next_cursor}`);
+  expect([...page.body.items, ...rest.body.items]).toEqual(all.body.items);
+  expect(rest.body.next_cursor).toBe(null);
+  const other = await ask.newForm(owner);
+  const elsewhere = await ask.submissions(owner, other.id, `?cursor=${page.body.next_cursor}`);
+  expect(errorOf(elsewhere).code).toBe('invalid_cursor');
+  const since = await ask.submissions(owner, form.id, `?since=${encodeURIComponent(first.created_at)}`);
+  expect(since.body.items.map(({ id }: { id: string }) => id)).toEqual([first.id]);
+  for (const [query, code] of [
+    ['?since=yesterday', 'invalid_since'],
+    ['?limit=0', 'invalid_limit'],
+    ['?format=xlsx', 'invalid_format'],
+    ['?status=new', 'invalid_input'],
+  ] as const) {
+    const answer = await ask.submissions(owner, form.id, query);
+    expect([query, answer.status, errorOf(answer).code]).toEqual([query, 400, code]);
+  }
+});
+
+test('what is another account’s is not found', async () => {
+  const form = await ask.newForm(owner);
+  const stranger = await world.newCaller();
+  for (const [method, path] of [
+    ['GET', `/v1/sites/${form.site.id}/forms`],
+    ['GET', `/v1/forms/${form.id}`],
+    ['PATCH', `/v1/forms/${form.id}`],
+    ['DELETE', `/v1/forms/${form.id}?confirm=true`],
+    ['POST', `/v1/forms/${form.id}/disable`],
+    ['POST', `/v1/forms/${form.id}/enable`],
+    ['GET', `/v1/forms/${form.id}/submissions`],
+    ['GET', `/v1/forms/${form.id}/submissions?format=csv`],
+  ] as const) {
+    const answer = await stranger.call(method, path, method === 'PATCH' ? { body: { name: 'Mine' } } : {});
+    expect([method, path, errorOf(answer).code]).toEqual([method, path, 'not_found']);
+  }
+});
