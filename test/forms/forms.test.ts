@@ -101,7 +101,7 @@ test('notify_to is one of the addresses of the site, and goes to the owner with 
   expect(changed.body.notify_to).toBe(membersEmail);
   await owner.call('PATCH', `/v1/forms/${other.id}`, { body: { notify_to: ownersEmail } });
   const removed = await ask.remove(owner, site.id, member.accountId);
-  expect(removed.body.moved).toEqual({ forms: [form.id] });
+  expect(removed.body.moved).toMatchObject({ forms: [form.id] });
   expect((await owner.call('GET', `/v1/forms/${form.id}`)).body).toMatchObject({
     notify_to: ownersEmail,
     notify_options: [ownersEmail],
