@@ -1,8 +1,8 @@
 /** Drafts of sites, each on a host of its own: served as the site would be, with a bar that says what it is, and kept from search engines. */
 import { LRUCache } from 'lru-cache';
 import type { Clock } from '../clock.ts';
-import { html } from '../web/html.ts';
 import { type Answer, answerPage, answerRedirect, type Source } from './answer.ts';
+import { draftBar } from './draft-bar.ts';
 import { wantsPage } from './files.ts';
 import type { Finding } from './finding.ts';
 import { answerInserted, createSnippet, type Snippet } from './insertion.ts';
@@ -66,7 +66,7 @@ export function openDrafts({ baseDomain, clock, source, versions, finding, siteR
     const port = /:\d{1,5}$/.exec(fields.host ?? '')?.[0] ?? '';
     const address = `//${site.name}.${baseDomain}${port}/`;
     const key = `${preview.slot} ${address}`;
-    const bar = bars.get(key) ?? createSnippet(barMarkup(preview.slot, address));
+    const bar = bars.get(key) ?? createSnippet(draftBar(preview.slot, address));
     bars.set(key, bar);
     return bar;
   }
@@ -78,19 +78,4 @@ export function openDrafts({ baseDomain, clock, source, versions, finding, siteR
 function unlisted({ head, body }: Answer): Answer {
   const fields = head.fields.filter((_, at) => head.fields[at - (at % 2)] !== 'x-robots-tag');
   return { head: { status: head.status, fields: [...fields, 'x-robots-tag', 'noindex, nofollow'] }, body };
-}
-
-/**
- * In a shadow root (HTML standard, declarative shadow DOM), so that neither the site's style reaches the bar nor the bar's the site. It
- * takes no room from the page, and clicks pass through it but for its link.
- */
-function barMarkup(slot: number, address: string): string {
-  return html`<frontage-draft><template shadowrootmode="open"><style>
-:host{all:initial!important;position:fixed!important;inset:auto 0 0!important;z-index:2147483000!important;pointer-events:none!important;display:flex!important;justify-content:center!important}
-p{all:initial;box-sizing:border-box;width:100%;padding:5px 12px calc(5px + env(safe-area-inset-bottom));font:500 13px/1.4 system-ui,sans-serif;text-align:center;color:#fff7e8;background:#2b2320eb;border-top:2px solid #f2a93b}
-a{all:unset;cursor:pointer;pointer-events:auto;text-decoration:underline;text-underline-offset:2px}
-a:focus-visible{outline:2px solid #f2a93b;outline-offset:2px}
-@media print{:host{display:none!important}}
-</style><p role="note">Draft in preview ${slot}, not published. <a href="${address}">See the live site</a></p></template></frontage-draft>`
-    .markup;
 }

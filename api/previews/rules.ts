@@ -1,7 +1,6 @@
 /** What may be done with a preview slot: its draft is built, published, cleared. What brings a slot up to date is in updating.ts. */
 import { siteAddress, siteHostname } from '../../config.ts';
 import type { Deployment } from '../../db/entities/deployment.ts';
-import type { Preview } from '../../db/entities/preview.ts';
 import type { Site } from '../../db/entities/site.ts';
 import type { EntityManager } from '../../db/orm.ts';
 import { acceptDraft, clearPreview } from '../../db/previews.ts';
@@ -80,41 +79,22 @@ function outputOf({ manifestSha256, fileCount, totalBytes }: Deployment) {
 }
 
 /** What the slot serves, to act on it. Throws `slot_empty`, `preview_empty` while the first one is built, `preview_expired`. */
-export function requireDraftOf({ slot, status, draft }: Slot, siteId: string): Deployment {
-  const call = `POST /v1/sites/${siteId}/previews/${slot}`;
-  if (status === 'expired') throw expired(slot, call);
+export function requireDraftOf({ slot, status, draft, isExpired }: Slot, siteId: string): Deployment {
+  const path = `/v1/sites/${siteId}/previews/${slot}`;
+  if (isExpired) {
+    throw errors.preview_expired(`The draft of slot ${slot} is past its 14 days and marked for removal.`, {
+      nextAction: `Build a new one with POST ${path}.`,
+    });
+  }
   if (draft) return draft;
-  if (status === 'building') throw notYet(slot, siteId);
-  throw errors.slot_empty(`Preview slot ${slot} holds no draft to act on.`, { nextAction: `Build one with ${call}.` });
-}
-
-function expired(slot: number, call: string) {
-  return errors.preview_expired(`The draft of slot ${slot} is past its 14 days and marked for removal.`, {
-    nextAction: `Build a new one with ${call}.`,
+  if (status === 'building') {
+    throw errors.preview_empty(`Preview slot ${slot} holds no draft yet: its first one is being built.`, {
+      nextAction: `Read GET ${path} until its status is "draft".`,
+    });
+  }
+  throw errors.slot_empty(`Preview slot ${slot} holds no draft to act on.`, {
+    nextAction: `Build one with POST ${path}.`,
   });
-}
-
-function notYet(slot: number, siteId: string) {
-  return errors.preview_empty(`Preview slot ${slot} holds no draft yet: its first one is being built.`, {
-    nextAction: `Read GET /v1/sites/${siteId}/previews/${slot} until its status is "draft".`,
-  });
-}
-
-/**
- * The draft that a slot shows and where it is shown, for whoever leads somebody there. Throws `preview_empty` and `preview_expired`.
- */
-export async function requireShownDraft(
-  em: EntityManager,
-  deps: Pick<Deps, 'config' | 'clock' | 'repositories'>,
-  site: Site,
-  number: number,
-): Promise<{ preview: Preview; draft: Deployment; address: string }> {
-  const { status, preview, draft } = await loadSlot(em, deps, site, number);
-  const call = `POST /v1/sites/${site.id}/previews/${number}`;
-  if (status === 'expired') throw expired(number, call);
-  if (preview && draft) return { preview, draft, address: siteAddress(deps.config as Deps['config'], preview.label) };
-  if (status === 'building') throw notYet(number, site.id);
-  throw errors.preview_empty(`Preview slot ${number} holds no draft yet.`, { nextAction: `Build one with ${call}.` });
 }
 
 /** Throws `slot_not_branched` where neither repository has the slot's branch. */
@@ -147,6 +127,8 @@ async function requireNews(tx: EntityManager, site: Site, { slot, mains }: Slot,
   if (isOn(mains) && live && isOn(commitsOf(live))) throw notBranched(slot, site.id);
 }
 
+const triesMax = 16;
+
 /** Empties the slot. Throws `slot_empty`, and `preview_holds_work` where work would be lost and `discard` does not say so. */
 export async function clearSlot(
   em: EntityManager,
@@ -156,7 +138,7 @@ export async function clearSlot(
 ): Promise<Site> {
   const site = await loadSite(em, actor, siteId);
   const repositories = requireRepositories(deps);
-  for (;;) {
+  for (let tries = 0; tries < triesMax; tries++) {
     const isCleared = await em.transactional(async (tx) => {
       const locked = await lockSite(tx, siteId);
       requireActive(locked);
@@ -174,6 +156,9 @@ export async function clearSlot(
     });
     if (isCleared) return site;
   }
+  throw errors.stale_hash('Others keep pushing to this slot at this moment.', {
+    nextAction: 'Send the same request again.',
+  });
 }
 
 function holdsWork(slot: number, siteId: string) {

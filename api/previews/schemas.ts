@@ -24,7 +24,7 @@ export const slotSchema = z
 
 export function slotView(slot: Slot, { config, site }: { config: Config; site: Site }): z.output<typeof slotSchema> {
   const { preview, draft, status } = slot;
-  const isShown = preview !== undefined && draft !== undefined && status !== 'expired';
+  const isShown = preview !== undefined && draft !== undefined && !slot.isExpired;
   const waitsFor = nextAction(slot, site.id);
   return {
     slot: slot.slot,

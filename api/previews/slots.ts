@@ -23,6 +23,8 @@ export type Slot = {
   draft: Deployment | undefined;
   /** The build that was asked for last. */
   latest: Deployment | undefined;
+  /** Whether the draft is past its time: marked, and shown no more. */
+  isExpired: boolean;
   /** Tips of `main`, and of the slot's own branch. */
   mains: Mains;
   tips: Mains;
@@ -70,8 +72,9 @@ export async function loadSlot(
   const base = draft ? commitsOf(draft) : branched ? { ...mains, ...withoutNulls(tips) } : mains;
   const behind = !(await holds(repositories, site.id, base, mains)) || isOfOtherAddress(deps.config, site, draft);
   const holdsWork = !(await holds(repositories, site.id, mains, tips));
-  const status = statusOf(now, preview, draft, latest);
-  return { slot, status, preview, draft, latest, mains, tips, branched, behind, holdsWork };
+  const isExpired = preview !== undefined && draftStatusAt(preview, now) === 'expired';
+  const status = statusOf(isExpired, draft, latest);
+  return { slot, status, preview, draft, latest, isExpired, mains, tips, branched, behind, holdsWork };
 }
 
 export function commitsOf({ sourceCommit, contentCommit }: Deployment): Mains {
@@ -97,8 +100,8 @@ function isOfOtherAddress(config: Config, site: Site, draft: Deployment | undefi
   return draft !== undefined && draft.siteUrl !== siteAddress(config, site.name);
 }
 
-function statusOf(now: Date, preview?: Preview, draft?: Deployment, latest?: Deployment): SlotStatus {
+function statusOf(isExpired: boolean, draft?: Deployment, latest?: Deployment): SlotStatus {
   if (latest && !isSettled(latest.status)) return 'building';
-  if (!preview || !draft) return 'empty';
-  return draftStatusAt(preview, now) === 'shown' ? 'draft' : 'expired';
+  if (!draft) return 'empty';
+  return isExpired ? 'expired' : 'draft';
 }

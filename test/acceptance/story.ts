@@ -25,8 +25,13 @@ export async function post(path: string, body: unknown = {}, headers: Record<str
 export async function clone(
   site: { id: string },
   repository: 'source' | 'content',
+  token?: string,
 ): Promise<(...args: string[]) => Promise<string>> {
-  const { body } = await post(`/v1/sites/${site.id}/git-credentials`, { repository, access: 'write' });
+  const { body } = await stack.api(`/v1/sites/${site.id}/git-credentials`, {
+    method: 'POST',
+    body: { repository, access: 'write' },
+    ...(token ? { token } : {}),
+  });
   const url = new URL(body.url);
   url.username = body.username;
   url.password = body.password;

@@ -81,6 +81,19 @@ describe('publishing a slot', () => {
     expect((await world.publish(site, 1)).body.status).toBe('live');
   });
 
+  test('under one Idempotency-Key is one, and so is a build', async () => {
+    const site = await world.newSite();
+    await world.write(site, 'preview/1', { 'a.html': page('Once') });
+    const headers = { prefer: 'wait=50', 'idempotency-key': 'one' };
+    for (const act of ['', '/publish']) {
+      const [first, second] = [0, 1].map(() => world.owner.call('POST', path(site, 1, act), { headers }));
+      expect((await first)?.status).toBe(200);
+      expect((await second)?.body).toEqual((await first)?.body);
+    }
+    const { body } = await world.owner.call('GET', `/v1/sites/${site.id}/deployments`);
+    expect(body.items.map(({ status }: { status: string }) => status)).toEqual(['live', 'ready']);
+  });
+
   test('leaves a push of later than the draft in the slot', async () => {
     const site = await world.newSite();
     const built = await world.write(site, 'preview/1', { 'a.html': page('Built') });

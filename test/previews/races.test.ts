@@ -1,7 +1,8 @@
 /** What comes between a slot's publish and the moment when its work is brought onto the site. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { workflowIds } from '../../workflows/ids.ts';
 import { errorOf } from '../api/world.ts';
-import { createPreviewWorld, draftPost, type PreviewWorld, type Site } from './world.ts';
+import { createPreviewWorld, draftPost, type PreviewWorld, path, type Site } from './world.ts';
 
 let world: PreviewWorld;
 beforeAll(async () => {
@@ -131,6 +132,23 @@ test('the same publish asked for many times at once is one', async () => {
   expect(new Set(ids).size).toBe(1);
   const refused = answers.filter(({ status }) => status !== 200).map((answer) => errorOf(answer).code);
   expect(new Set([...refused, 'slot_not_branched'])).toEqual(new Set(['slot_not_branched']));
+});
+
+test('what has lost its workflow is begun again or failed, and the slot says so', async () => {
+  const em = world.deps.em();
+  const release = world.copying.hold();
+  const site = await world.newSite();
+  await world.owner.call('POST', path(site, 1), { headers: { prefer: 'wait=1' } });
+  const { id } = await newest(site);
+  await world.deps.temporal.workflow.getHandle(workflowIds.buildPreview(id)).terminate('a test');
+  await em.execute(`update deployment set created_at = created_at - interval '5 minutes' where id = ?`, [id]);
+  const run = { workflowId: `reconcile:${id}`, taskQueue: 'platform', args: [] };
+  expect(await world.deps.temporal.workflow.execute('reconcile', run)).toEqual({ restarted: 0, failed: 1 });
+  release();
+  expect(await newest(site)).toMatchObject({ id, status: 'failed', error: { code: 'internal' } });
+  const { body } = await world.read(site, 1);
+  expect(body).toMatchObject({ status: 'empty', next_action: expect.stringContaining(`GET /v1/deployments/${id}`) });
+  expect((await world.build(site, 1)).body.status).toBe('draft');
 });
 
 test('a draft whose site is archived while it is built is not kept', async () => {

@@ -1,0 +1,56 @@
+/** Random histories with builds that copy. `HISTORIES=200` is the long form. */
+import fc from 'fast-check';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import type { Repository } from '../../db/states.ts';
+import { type Hands, history, run } from './history.ts';
+import { createPreviewWorld, type PreviewWorld, type Site } from './world.ts';
+
+const count = Number(process.env.HISTORIES ?? 6);
+const atOnce = Math.min(count, 3);
+
+let world: PreviewWorld;
+beforeAll(async () => {
+  world = await createPreviewWorld({ limits: { sites: 10_000, publishes_per_hour: 1_000_000 } });
+}, 60_000);
+afterAll(() => world?.close());
+
+function handsOn(site: Site): Hands {
+  const { owner, repositories } = world;
+  const paths = new Map<string, Promise<string[]>>();
+  /** Neither a commit nor a deployment ever changes. */
+  const known = (id: string, read: () => Promise<string[]>): Promise<string[]> => {
+    const reading = paths.get(id) ?? read();
+    paths.set(id, reading);
+    return reading;
+  };
+  return {
+    push: async (branch, repository, files) => void (await world.write(site, branch, files, repository)),
+    async filesAt(branch: string, repository: Repository) {
+      const tip = await repositories.head(site.id, repository, branch);
+      if (tip === null) return null;
+      return await known(tip, async () =>
+        (await repositories.listTree(site.id, repository, tip)).map((file) => file.path),
+      );
+    },
+    call: (method, path) => owner.call(method, path, { headers: { prefer: 'wait=50' } }),
+    served: (id) =>
+      known(id, async () => {
+        const { body } = await owner.call('GET', `/v1/deployments/${id}/files?limit=200`);
+        return body.items.map((file: { path: string }) => file.path);
+      }),
+    live: async () => (await owner.call('GET', `/v1/sites/${site.id}`)).body.live_deployment_id,
+  };
+}
+
+test('in random histories no work is lost without discard, and slots, drafts and the site agree with git', async () => {
+  const property = fc.asyncProperty(history(14), async (steps) => {
+    const site = await world.newSite();
+    await run(handsOn(site), site.id, steps);
+  });
+  const seed = Number(process.env.SEED ?? Date.now() % 2 ** 31);
+  const runs = Array.from({ length: atOnce }, (_, n) =>
+    fc.assert(property, { numRuns: Math.ceil(count / atOnce), seed: seed + n }),
+  );
+  await Promise.all(runs);
+  expect(world.unexpected()).toEqual([]);
+}, 3_600_000);
