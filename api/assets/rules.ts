@@ -161,9 +161,12 @@ async function matches(deps: Deps, site: Site, file: TreeEntry | undefined, expe
 /** Throws `invalid_path` for a place that takes no files one by one. */
 export function requirePlace(path: string, folders = ['src/assets/', 'public/']): void {
   if (folders.some((folder) => path.startsWith(folder) && path.length > folder.length)) return;
-  throw errors.invalid_path(`${printable(path)} is not a path below ${folders.join(' or ')}.`, {
-    nextAction: `Choose a path below ${folders.join(' or ')}; other files go by git or POST /v1/sites/{id}/commits.`,
-  });
+  throw errors.invalid_path(
+    `${printable(path) || 'What the call names'} is not a path below ${folders.join(' or ')}.`,
+    {
+      nextAction: `Choose a path below ${folders.join(' or ')}; other files go by git or POST /v1/sites/{id}/commits.`,
+    },
+  );
 }
 
 export function overCap(path: string, bytesMax: number): AppError {

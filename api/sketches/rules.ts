@@ -17,15 +17,19 @@ export async function showSketch(
   actor: Actor,
   { id, title, directions }: z.output<typeof sketchInput> & { id: string },
 ): Promise<Sketch> {
-  const blobs = await Promise.all(directions.map(({ html }) => deps.store.put(Buffer.from(html))));
-  await deps.store.flush();
-  return await em.transactional(async (tx) => {
-    await countWithinLimit(tx, actor.accountId, {
+  const requireRoom = (tx: EntityManager) =>
+    countWithinLimit(tx, actor.accountId, {
       limit: deps.config.limits.sketches,
       count: () => tx.count(Sketch, { account: actor.accountId, status: 'shown' }),
       what: 'sketches',
       nextAction: 'Take one down with DELETE /v1/sketches/{id}.',
     });
+  // The store keeps what it takes: it is asked to only where there is room.
+  await requireRoom(em);
+  const blobs = await Promise.all(directions.map(({ html }) => deps.store.put(Buffer.from(html))));
+  await deps.store.flush();
+  return await em.transactional(async (tx) => {
+    await requireRoom(tx);
     const account = tx.getReference(Account, actor.accountId);
     const sketch = tx.create(Sketch, { id, account, title, status: 'shown', createdAt: deps.clock.now() });
     tx.create(SketchHost, { label: newHostLabel('sketch'), sketch, position: 0, name: title });

@@ -1,5 +1,6 @@
 /** Whether redirect rules can be used: one judge for the call's rules and for a deployment's own `_redirects`. Pure. */
 import { errors } from '../../errors.ts';
+import { printable } from '../paths.ts';
 import {
   arrives,
   createRedirectTable,
@@ -117,12 +118,4 @@ function refuse(message: string, nextAction = 'Mend the rule and send all of the
 
 function lowered(name: string): string {
   return name.charAt(0).toLowerCase() + name.slice(1);
-}
-
-/** Safe to print, and short. */
-function printable(text: string): string {
-  const shown = text.length > 200 ? `${text.slice(0, 200)}…` : text;
-  return shown
-    .toWellFormed()
-    .replace(/[\p{C}\p{Zl}\p{Zp}]/gu, (char) => `\\u{${(char.codePointAt(0) ?? 0).toString(16)}}`);
 }

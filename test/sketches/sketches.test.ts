@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { chromium } from 'playwright-core';
 import { afterAll, expect, test } from 'vitest';
 import { createWorld as createApiWorld } from '../api/world.ts';
-import { createWorld, errorOf } from '../output/world.ts';
+import { createWorld, errorOf, sha256 } from '../output/world.ts';
 
 const world = await createWorld();
 afterAll(() => world.close());
@@ -104,7 +104,9 @@ test('a repeated call shows the same sketch, and 50 are shown at most', async ()
       `insert into sketch (id, account_id, title, status, created_at) select 'sketch_' || n, ?, 'T', 'shown', ? from generate_series(1, 49) n`,
       [caller.accountId, world.clock.now()],
     );
-  expect(errorOf(await show(body, caller)).code).toBe('plan_limit');
+  const refused = { name: 'One too many', html: '<p>nobody keeps this page' };
+  expect(errorOf(await show({ title: 'T', directions: [refused] }, caller)).code).toBe('plan_limit');
+  expect((await world.deps.store.sizes([sha256(refused.html)])).size).toBe(0);
   await caller.call('DELETE', `/v1/sketches/${first.id}`);
   expect((await show(body, caller)).status).toBe(200);
 });
