@@ -37,6 +37,7 @@ import { Initial } from './migrations/2026-11-21-initial.ts';
 import { Mail as MailMigration } from './migrations/2026-11-21-mail.ts';
 import { Material } from './migrations/2026-11-21-material.ts';
 import { Output } from './migrations/2026-11-21-output.ts';
+import { OutputLookedUp } from './migrations/2026-11-21-output-looked-up.ts';
 import { People } from './migrations/2026-11-21-people.ts';
 import { PeopleLookedUp } from './migrations/2026-11-21-people-looked-up.ts';
 import { Previews } from './migrations/2026-11-21-previews.ts';
@@ -98,6 +99,7 @@ export function openOrm(databaseUrl: string, options: { poolMax?: number } = {})
           { name: '2026-11-21-bookings', class: Bookings },
           { name: '2026-11-21-comments', class: Comments },
           { name: '2026-11-21-previews', class: Previews },
+          { name: '2026-11-21-output-looked-up', class: OutputLookedUp },
         ],
         snapshot: false,
         transactional: true,

@@ -124,6 +124,34 @@ test('a manifest comes in parts, and what is missing can be read at any time', a
   expect((await complete(upload)).body).toMatchObject({ status: 'live', file_count: 3 });
 });
 
+test('a part is named as fast as the first one, however many were named before it', async () => {
+  const caller = await world.newCaller();
+  const { begin, name } = sender(caller);
+  const site = await createSite(caller);
+  const part = (n: number) =>
+    Array.from({ length: 5_000 }, (_, m) => ({ path: `${n}/${m}.html`, sha256: sha256(`${n}/${m}`), bytes: 10 }));
+  await name(await begin(site), part(0));
+  // The planner knows one deployment, and no other.
+  await world.deps.em().execute('analyze upload_file');
+  const upload = await begin(site);
+  const took = [];
+  for (const n of [0, 1, 2]) {
+    const began = performance.now();
+    expect((await name(upload, part(n))).body.missing).toHaveLength(5_000);
+    took.push(performance.now() - began);
+  }
+  expect(took[2]).toBeLessThan((took[0] ?? 0) * 3 + 3_000);
+}, 120_000);
+
+test('names in quotes, and words of SQL, are names as others', async () => {
+  const site = await createSite(owner);
+  const files = { 'say "hi", {ok}.txt': 'a', "it's $1 ?.txt": 'b', 'null.txt': 'c' };
+  const upload = await begin(site);
+  expect((await name(upload, named(files))).status).toBe(200);
+  const again = await name(upload, named(files));
+  expect(errorOf(again).code).toBe('invalid_manifest');
+});
+
 test('a part that is sent again under its Idempotency-Key answers what is missing now', async () => {
   const upload = await begin(await createSite(owner));
   const [a, b] = [unique(), unique()];
