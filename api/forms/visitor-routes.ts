@@ -153,7 +153,9 @@ function sendRoute(app: Api, deps: Deps): void {
       let form: VisitedForm | undefined;
       try {
         given = await readAnswers(request);
-        form = await visit(deps, request, reply, limit);
+        form = await visit(deps, request, reply, undefined);
+        // Not before the form is known: who is told to wait keeps what was typed, to send it again.
+        await limit(request, reply);
         return await send(deps, request, reply, form, given);
       } catch (error) {
         return answerMistake(deps, request, reply, error, { form, given });
@@ -183,10 +185,7 @@ async function visit(
 ): Promise<VisitedForm> {
   const em = deps.em();
   const { form_id: formId } = request.params as z.output<typeof formParams>;
-  const form = await visitForm(em, formId).catch(async (error) => {
-    await limit?.(request, reply);
-    throw error;
-  });
+  const form = await visitForm(em, formId);
   allowOrigins(request, reply, await originsOf(em, deps.config, form.site));
   await limit?.(request, reply);
   return form;

@@ -14,11 +14,17 @@ export async function createMailWorld(faults: Faults = {}, env: Record<string, s
   const namespace = await createNamespace();
   const world = await createWorld({ FRONTAGE_SMTP_URL: catcher.smtpUrl, TEMPORAL_NAMESPACE: namespace, ...env });
   const worker = await startWorker(world.deps);
+  let stopped: Promise<void> | undefined;
+  const stopWorker = () => {
+    stopped ??= worker.close();
+    return stopped;
+  };
   return {
     ...world,
     /** What came to this address, newest first. */
     mailsTo: (to: string) => catcher.messages(to),
     mailUrl: catcher.url,
+    stopWorker,
     async stopMailServer() {
       await catcher.close();
     },
@@ -26,7 +32,7 @@ export async function createMailWorld(faults: Faults = {}, env: Record<string, s
       catcher = await start();
     },
     async close() {
-      await worker.close();
+      await stopWorker();
       await world.close();
       await catcher.close();
     },

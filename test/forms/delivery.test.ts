@@ -1,0 +1,111 @@
+/** Enquiries are stored first and mailed second: whatever becomes of mail server and workers, none is lost. */
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { createPlatformActivities } from '../../activities/index.ts';
+import { createWorld } from '../api/world.ts';
+import { createMailWorld, type MailWorld } from '../mail/world.ts';
+import { until } from '../stack/until.ts';
+import { startWorker } from '../stack/worker.ts';
+import { ada, challengeEnv, forms } from './world.ts';
+
+let world: MailWorld;
+let ask: ReturnType<typeof forms>;
+const refusing = new Map<string, number>();
+beforeAll(async () => {
+  world = await createMailWorld({ recipient: (address) => refusing.get(address) }, challengeEnv);
+  ask = forms(world);
+});
+afterAll(() => world?.close());
+
+const dayMs = 24 * 3600_000;
+
+test('an enquiry arrives at notify_to, names form and site, and is answered to the visitor', async () => {
+  const owner = await world.newCaller();
+  const site = await ask.newSite(owner);
+  const member = await ask.newCollaborator(owner, site.id);
+  const to = await ask.emailOf(member);
+  const form = await ask.newForm(owner, { name: 'Order', notify_to: to }, site);
+  const message = 'First line\nhttps://evil.example/<script>';
+  const sent = await ask.send(form.id, { ...ada, message, _page: '/contact/', utm: 'spring' });
+  const [mail] = await until(
+    async () => (await world.mailsTo(to)).filter(({ subject }) => subject.includes('Order')),
+    (mails) => mails.length > 0,
+  );
+  expect(mail?.subject).toBe(`New enquiry on ${site.name}.${world.config.baseDomain}: Order`);
+  expect(mail?.headers['reply-to']).toBe('ada@example.com');
+  for (const part of ['Your name: Ada', '> First line', '> https://evil.example/', '/contact/', 'utm: spring']) {
+    expect(mail?.text).toContain(part);
+  }
+  expect(mail?.html).not.toContain('<script>');
+  const read = async () => (await ask.submissions(owner, form.id)).body.items[0];
+  expect(await until(read, ({ mail }) => mail === 'sent')).toMatchObject({ id: sent.body.id, page: '/contact/' });
+});
+
+test('without a sender an enquiry is stored, not mailed, and says so', async () => {
+  const silent = await createWorld(challengeEnv);
+  try {
+    const there = forms(silent);
+    const owner = await silent.newCaller();
+    const form = await there.newForm(owner);
+    expect(form.mail).toBe('not_configured');
+    await there.send(form.id);
+    expect((await there.submissions(owner, form.id)).body.items[0]).toMatchObject({
+      fields: ada,
+      mail: 'not_configured',
+    });
+  } finally {
+    await silent.close();
+  }
+});
+
+test('a mail that is refused for good says failed, and the enquiry is there', async () => {
+  const owner = await world.newCaller();
+  const form = await ask.newForm(owner);
+  refusing.set(await ask.emailOf(owner), 550);
+  await ask.send(form.id);
+  const read = async () => (await ask.submissions(owner, form.id)).body.items[0];
+  expect(await until(read, ({ mail }) => mail !== 'queued')).toMatchObject({ fields: ada, mail: 'failed' });
+});
+
+test('with the mail server down and the worker dead nothing is lost: it is stored, and the mails follow', async () => {
+  const owner = await world.newCaller();
+  const form = await ask.newForm(owner);
+  const to = await ask.emailOf(owner);
+  await Promise.all([world.stopMailServer(), world.stopWorker()]);
+  const visitors = [0, 1, 2, 3, 4].map((one) => `Visitor ${one}`);
+  const sent: string[] = [];
+  for (const name of visitors) sent.unshift((await ask.send(form.id, { ...ada, name })).body.id);
+  const list = async (): Promise<{ id: string; mail: string }[]> => (await ask.submissions(owner, form.id)).body.items;
+  expect((await list()).map(({ id, mail }) => [id, mail])).toEqual(sent.map((id) => [id, 'queued']));
+  await world.startMailServer();
+  const worker = await startWorker(world.deps);
+  try {
+    await until(list, (items) => items.every(({ mail }) => mail === 'sent'), 80_000);
+    const names = (await world.mailsTo(to)).map(({ text }) => /Your name: (.*)/.exec(text)?.[1]);
+    expect(names.sort()).toEqual(visitors);
+  } finally {
+    await worker.close();
+  }
+}, 90_000);
+
+test('after 180 days a submission is gone for every reader at once, and the sweep deletes it', async () => {
+  const old = await createWorld(challengeEnv);
+  try {
+    const there = forms(old);
+    const owner = await old.newCaller();
+    const form = await there.newForm(owner);
+    await there.send(form.id);
+    old.skip(180 * dayMs - 60_000);
+    expect((await there.submissions(owner, form.id)).body.items).toHaveLength(1);
+    old.skip(60_000);
+    expect((await there.submissions(owner, form.id)).body.items).toEqual([]);
+    expect((await there.submissions(owner, form.id, '?format=csv')).text.split('\r\n')).toHaveLength(2);
+    expect((await owner.call('GET', `/v1/forms/${form.id}`)).body.submissions).toBe(0);
+    const left = async () =>
+      (await old.deps.em().execute('select 1 from submission union all select 1 from used_challenge')).length;
+    expect(await left()).toBe(2);
+    await createPlatformActivities(old.deps).sweepRows();
+    expect(await left()).toBe(0);
+  } finally {
+    await old.close();
+  }
+});
