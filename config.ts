@@ -72,6 +72,14 @@ const schema = z.object({
   FRONTAGE_BOOKINGS: z.enum(['on', 'off']).default('on'),
   /** Whether sites may be previewed on hosts of their own. */
   FRONTAGE_PREVIEWS: z.enum(['on', 'off']).default('on'),
+  /** Whether edges count page views. */
+  FRONTAGE_ANALYTICS: z.enum(['on', 'off']).default('on'),
+  /** Header in which a trusted proxy says a visitor's country, as two letters (ISO 3166-1); empty for none. */
+  FRONTAGE_COUNTRY_HEADER: z
+    .string()
+    .toLowerCase()
+    .regex(/^[a-z0-9-]*$/)
+    .default(''),
   /** Where stock photos come from: nowhere, a few pictures of our own, or Pexels, for which there is a key. */
   FRONTAGE_PHOTOS: z.enum(['off', 'offline', 'pexels']).default('off'),
   FRONTAGE_PEXELS_KEY: z.string().default(''),
@@ -102,7 +110,7 @@ const schema = z.object({
   FRONTAGE_CHALLENGE_ROUNDS: z.coerce.number().int().min(1_000).max(1_000_000_000).default(1_000_000),
   FRONTAGE_PLAN: z.string().default('studio'),
   FRONTAGE_RATE_SCALE: z.coerce.number().positive().default(1),
-  /** Addresses or networks whose `x-forwarded-for` is believed. */
+  /** Addresses or networks whose `x-forwarded-for` is believed, by the API and where edges count visitors. */
   FRONTAGE_TRUSTED_PROXIES: list.default([]),
   FRONTAGE_LOG_LEVEL: z.enum(['trace', 'debug', 'info', 'warn', 'error', 'silent']).default('info'),
 });
@@ -150,6 +158,8 @@ export function readConfig(env: NodeJS.ProcessEnv = process.env) {
     sketches: e.FRONTAGE_SKETCHES === 'on',
     bookings: e.FRONTAGE_BOOKINGS === 'on',
     previews: e.FRONTAGE_PREVIEWS === 'on',
+    analytics: e.FRONTAGE_ANALYTICS === 'on',
+    countryHeader: e.FRONTAGE_COUNTRY_HEADER,
     photos: e.FRONTAGE_PHOTOS,
     pexels: {
       key: e.FRONTAGE_PEXELS_KEY,

@@ -2,6 +2,7 @@
 import type { Deps } from '../deps.ts';
 import type { Sandbox } from '../providers/sandbox/sandbox.ts';
 import { accessRequestActivities } from './access-requests.ts';
+import { analyticsActivities } from './analytics.ts';
 import { bookingActivities } from './bookings.ts';
 import { invitationActivities } from './invitations.ts';
 import { mailActivities } from './mail.ts';
@@ -17,6 +18,7 @@ export function createPlatformActivities(deps: PlatformDeps) {
   return {
     ...accessRequestActivities(deps),
     ...bookingActivities(deps),
+    ...analyticsActivities(deps),
     ...invitationActivities(deps),
     ...mailActivities(deps),
     ...previewActivities(deps),

@@ -5,6 +5,7 @@ import type { Deps } from '../deps.ts';
 import { gitRoutes } from '../git/http.ts';
 import { addressPages, ownerPages } from './accounts/pages.ts';
 import { accountRoutes } from './accounts/routes.ts';
+import { analyticsRoutes } from './analytics/routes.ts';
 import type { Api } from './api.ts';
 import { assetRoutes } from './assets/routes.ts';
 import { accessPages, signinPages } from './auth/pages.ts';
@@ -180,6 +181,7 @@ export async function buildApp(deps: Deps): Promise<Api> {
       bookableRoutes(scope, deps);
       bookingRoutes(scope, deps);
       formRoutes(scope, deps);
+      analyticsRoutes(scope, deps);
     });
   });
 

@@ -36,6 +36,7 @@ export function capabilitiesOf(config: Config): Record<Capability, boolean> {
   if (config.sketches) on.add('sketches');
   if (config.bookings) on.add('bookings');
   if (config.previews && config.repositoriesDir !== undefined) on.add('previews');
+  if (config.analytics) on.add('analytics');
   return Object.fromEntries(capabilities.map((name) => [name, on.has(name)])) as Record<Capability, boolean>;
 }
 

@@ -27,6 +27,7 @@ import { Sketch, SketchHost } from './entities/sketch.ts';
 import { Submission } from './entities/submission.ts';
 import { Token } from './entities/token.ts';
 import { UploadLink } from './entities/upload-link.ts';
+import { Analytics } from './migrations/2026-11-21-analytics.ts';
 import { Bookings } from './migrations/2026-11-21-bookings.ts';
 import { Capacity } from './migrations/2026-11-21-capacity.ts';
 import { Collaborators } from './migrations/2026-11-21-collaborators.ts';
@@ -100,6 +101,7 @@ export function openOrm(databaseUrl: string, options: { poolMax?: number } = {})
           { name: '2026-11-21-comments', class: Comments },
           { name: '2026-11-21-previews', class: Previews },
           { name: '2026-11-21-output-looked-up', class: OutputLookedUp },
+          { name: '2026-11-21-analytics', class: Analytics },
         ],
         snapshot: false,
         transactional: true,

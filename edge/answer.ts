@@ -19,7 +19,13 @@ export type Head = {
 };
 
 /** A sender leaves the body out where the request is HEAD. */
-export type Answer = { head: Head; body: Buffer | LargeBody | undefined };
+export type Answer = {
+  head: Head;
+  body: Buffer | LargeBody | undefined;
+  /** Where it is a page of a live site: whose, and the page's address. What is counted as a view is among these. */
+  siteId?: string;
+  page?: string;
+};
 
 /** What is too large for memory, opened when it is sent. Its length is not known beforehand when it is compressed. */
 export type LargeBody = { open(): Promise<Readable>; bytes: number | undefined };

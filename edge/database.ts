@@ -114,7 +114,8 @@ export function openEdgeDatabase(databaseUrl: string): EdgeDatabase {
   };
 }
 
-function openConnection(databaseUrl: string): pg.Pool {
+/** One connection, opened when it is first needed. */
+export function openConnection(databaseUrl: string): pg.Pool {
   const pool = new pg.Pool({
     connectionString: databaseUrl,
     application_name: 'frontage edge',

@@ -98,7 +98,7 @@ export function createEdge(parts: EdgeParts): Edge {
   function answerPath(request: VisitorRequest, site: SiteRow, version: Version, target: Target): Later<Answer> {
     const found = finding.find(version, target.path);
     if (found && 'redirectTo' in found) return answerRedirect(found.redirectTo, target.query);
-    if (found) return answerFile(source, request, found.served);
+    if (found) return seen(answerFile(source, request, found.served), site.id, found.served.page);
     if (!isHashedAsset(target.path)) return answerNothing(request, version, target.path);
     return earlier.find(site.id, target.path).then((asset) => {
       if (asset) return answerFile(source, request, servedFile(asset));
@@ -136,4 +136,10 @@ export function createEdge(parts: EdgeParts): Edge {
     ready: sites.ready,
     close: sites.close,
   };
+}
+
+/** Says which page of which site it is, for those who count. */
+function seen(answer: Later<Answer>, siteId: string, page: string | undefined): Later<Answer> {
+  if (page === undefined) return answer;
+  return whenKnown(answer, ({ head, body }) => ({ head, body, siteId, page }));
 }

@@ -1,5 +1,7 @@
 /** Which file of a version a path means. */
+import { other } from '../db/analytics/counts.ts';
 import type { ManifestFile } from '../providers/manifest.ts';
+import { contentTypeOf } from '../providers/media-types.ts';
 
 /** Of a version, whatever holds them. */
 type Files = { get(path: string): ManifestFile | undefined };
@@ -38,4 +40,13 @@ export function wantsPage(path: string): boolean {
   const extension = /\.([A-Za-z0-9]{1,10})$/.exec(path)?.[1]?.toLowerCase();
   // `/notes/1.2` is a page's address, not a file of type `2`.
   return extension === undefined || extension === 'html' || extension === 'htm' || /^\d+$/.test(extension);
+}
+
+const addressMax = 300;
+
+/** The one address under which views of this file are counted; `undefined` where it is no page. */
+export function pageAddressOf(path: string): string | undefined {
+  if (!contentTypeOf(path).startsWith('text/html') || path === '404.html') return undefined;
+  const address = `/${path.replace(/(^|\/)index\.html$/, '$1').replace(/\.html$/, '')}`.toWellFormed();
+  return address.length > addressMax ? other : address;
 }

@@ -4,7 +4,7 @@ import { contentTypeOf } from '../providers/media-types.ts';
 import type { Encoding } from '../providers/store/store.ts';
 import type { Head } from './answer.ts';
 import { type BytesKey, bytesKey } from './bytes.ts';
-import { isHashedAsset } from './files.ts';
+import { isHashedAsset, pageAddressOf } from './files.ts';
 
 /** One representation of a file (RFC 9110 section 3.2): its own tag, its own length. Fields are names and values in turn. */
 export type Form = {
@@ -20,13 +20,18 @@ export type Form = {
 };
 
 /** A file with those of its forms that were asked for. */
-export type ServedFile = { file: ManifestFile; forms: Partial<Record<Encoding, Form>> };
+export type ServedFile = {
+  file: ManifestFile;
+  forms: Partial<Record<Encoding, Form>>;
+  /** The address of the page that it is, if it is one. */
+  page: string | undefined;
+};
 
 const revalidated = 'public, max-age=0, must-revalidate';
 const immutable = 'public, max-age=31536000, immutable';
 
 export function servedFile(file: ManifestFile): ServedFile {
-  return { file, forms: {} };
+  return { file, forms: {}, page: pageAddressOf(file.path) };
 }
 
 export function plainForm(from: ServedFile): Form {

@@ -38,7 +38,7 @@ export function readPlainRequest(text: string): VisitorRequest | undefined {
     raw.push(name, value);
     start = end + 2;
   }
-  return { method: match[1] as string, target: match[2] as string, fields: readFields(raw) };
+  return { method: match[1] as string, target: match[2] as string, fields: readFields(raw), raw };
 }
 
 function changesNothing(name: string, value: string): boolean {

@@ -1,22 +1,27 @@
 /** Answers by Node's HTTP: whatever request, however it comes, and bodies of any length. */
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
 import { pipeline } from 'node:stream/promises';
 import { type Answer, MissingBytes } from './answer.ts';
 import type { Edge } from './edge.ts';
 import { readFields, type VisitorRequest } from './request.ts';
 import type { Reviews } from './reviews.ts';
 
-/** Answers one request, of a visitor or a reviewer. Never rejects. */
+/** Answers one request, of a visitor or a reviewer, and says so when a visitor's answer was sent. Never rejects. */
 export async function answerByHttp(
   { edge, reviews }: { edge: Edge; reviews: Reviews },
   req: IncomingMessage,
   res: ServerResponse,
+  sent?: (request: VisitorRequest, answer: Answer, socket: Socket) => void,
 ): Promise<void> {
-  const request = { method: req.method as string, target: req.url as string, fields: readFields(req.rawHeaders) };
+  const raw = req.rawHeaders;
+  const request = { method: req.method as string, target: req.url as string, fields: readFields(raw), raw };
   // What is not read may not be taken for the next request.
   if (request.fields.hasBody) res.shouldKeepAlive = false;
   try {
-    await send(request, res, await (reviews.answer(request, req.headers.cookie) ?? edge.answer(request)));
+    const answer = await (reviews.answer(request, req.headers.cookie) ?? edge.answer(request));
+    await send(request, res, answer);
+    sent?.(request, answer, req.socket);
   } catch (err) {
     // A visitor who left is no fault.
     if ((err as NodeJS.ErrnoException).code === 'ERR_STREAM_PREMATURE_CLOSE') return;

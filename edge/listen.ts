@@ -3,9 +3,10 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo } from 'node:net';
 import type { Logger } from 'pino';
 import { type Clock, systemClock } from '../clock.ts';
+import type { Counting } from './counting.ts';
 import type { Edge } from './edge.ts';
 import { answerByHttp } from './http.ts';
-import { openQuick, type Quick } from './quick.ts';
+import { openQuick, type Quick, type Sent } from './quick.ts';
 import { openReviews } from './reviews.ts';
 
 export type Listening = {
@@ -22,13 +23,15 @@ type Options = {
   clock?: Clock;
   sharesPort?: boolean;
   accessLog?: Logger | undefined;
+  /** Absent where nothing is counted. */
+  counting?: Pick<Counting, 'sent'> | undefined;
 };
 
 const closeWithinMs = 10_000;
 
 /** Answers on the port, or on a free one for 0. */
 export async function listen(edge: Edge, options: Options): Promise<Listening> {
-  const { host, port, baseUrl = '', clock = systemClock, sharesPort = false, accessLog } = options;
+  const { host, port, baseUrl = '', clock = systemClock, sharesPort = false, accessLog, counting } = options;
   const reviews = openReviews({ edge, baseUrl });
   let closing = false;
   const server = createServer(
@@ -43,12 +46,12 @@ export async function listen(edge: Edge, options: Options): Promise<Listening> {
     (req, res) => {
       if (closing) res.shouldKeepAlive = false;
       if (accessLog) logWhenDone(accessLog, req, res);
-      void answerByHttp({ edge, reviews }, req, res);
+      void answerByHttp({ edge, reviews }, req, res, counting?.sent);
     },
   );
   // A client that takes nothing for this long holds nothing any more.
   server.timeout = 60_000;
-  const quick = putFirst(server, edge, clock, accessLog);
+  const quick = putFirst(server, edge, clock, whenSent(accessLog, counting));
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject);
     server.listen({ host, port, backlog: 1024, reusePort: sharesPort }, resolve);
@@ -63,7 +66,7 @@ export async function listen(edge: Edge, options: Options): Promise<Listening> {
 }
 
 /** Every connection begins on the short way; Node's own listener gets those that leave it. */
-function putFirst(server: Server, edge: Edge, clock: Clock, accessLog: Logger | undefined): Quick {
+function putFirst(server: Server, edge: Edge, clock: Clock, sent: Sent | undefined): Quick {
   const byHttp = server.listeners('connection');
   server.removeAllListeners('connection');
   const quick = openQuick({
@@ -72,12 +75,20 @@ function putFirst(server: Server, edge: Edge, clock: Clock, accessLog: Logger | 
     handOver: (socket) => {
       for (const listener of byHttp) listener.call(server, socket);
     },
-    sent:
-      accessLog &&
-      (({ method, target, fields }, status, ms) => logLine(accessLog, method, fields.host, target, status, ms)),
+    sent,
   });
   server.on('connection', quick.take);
   return quick;
+}
+
+/** All that is done for an answer that went the short way; `undefined` for nothing. */
+function whenSent(accessLog: Logger | undefined, counting: Pick<Counting, 'sent'> | undefined): Sent | undefined {
+  if (!accessLog) return counting?.sent;
+  return (request, answer, socket, ms) => {
+    const { method, target, fields } = request;
+    logLine(accessLog, method, fields.host, target, answer.head.status, ms);
+    counting?.sent(request, answer, socket);
+  };
 }
 
 async function closeServer(server: Server, quick: Quick): Promise<void> {

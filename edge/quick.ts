@@ -9,13 +9,15 @@ import type { Edge } from './edge.ts';
 import { readPlainRequest, renderHead } from './heads.ts';
 import type { VisitorRequest } from './request.ts';
 
+export type Sent = (request: VisitorRequest, answer: Answer, socket: Socket, ms: number) => void;
+
 export type QuickParts = {
   edge: Edge;
   clock: Clock;
   /** Takes the connection over. What was read of it is put back. */
   handOver(socket: Socket): void;
-  /** Called for each answer that was sent. */
-  sent?: ((request: VisitorRequest, status: number, ms: number) => void) | undefined;
+  /** Called for each answer that was sent, with the milliseconds that it took. */
+  sent?: Sent | undefined;
 };
 
 export type Quick = {
@@ -88,7 +90,7 @@ export function openQuick({ edge, clock, handOver, sent }: QuickParts): Quick {
     if (last) socket.end();
     else if (!flows) waitForDrain(socket);
     if (socket.timeout !== patienceMs.next) socket.setTimeout(patienceMs.next);
-    sent?.(request, answer.head.status, performance.now() - began);
+    sent?.(request, answer, socket, performance.now() - began);
   }
 
   function rendered(request: VisitorRequest, answer: Answer): { answer: Answer; text: string } {

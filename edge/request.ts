@@ -9,10 +9,23 @@ export type RequestFields = {
   range: string | undefined;
   ifRange: string | undefined;
   hasBody: boolean;
+  // What views are counted by, and no answer depends on.
+  userAgent: string | undefined;
+  referer: string | undefined;
+  /** Why a browser asks, where that is not because somebody looks (`Sec-Purpose`, `Purpose`). */
+  purpose: string | undefined;
+  /** What a browser wants it for (`Sec-Fetch-Dest`). */
+  fetchDestination: string | undefined;
 };
 
 /** What a visitor asks, however it came. */
-export type VisitorRequest = { method: string; target: string; fields: RequestFields };
+export type VisitorRequest = {
+  method: string;
+  target: string;
+  fields: RequestFields;
+  /** All names and values in turn. */
+  raw: readonly string[];
+};
 
 /** Reads names and values in turn, as `IncomingMessage.rawHeaders` has them. */
 export function readFields(raw: string[]): RequestFields {
@@ -25,6 +38,10 @@ export function readFields(raw: string[]): RequestFields {
     range: undefined,
     ifRange: undefined,
     hasBody: false,
+    userAgent: undefined,
+    referer: undefined,
+    purpose: undefined,
+    fetchDestination: undefined,
   };
   for (let i = 0; i + 1 < raw.length; i += 2) {
     const name = raw[i] as string;
@@ -37,15 +54,26 @@ export function readFields(raw: string[]): RequestFields {
       case 5:
         if (is(name, 'range')) fields.range = joined(fields.range, value);
         break;
+      case 7:
+        if (is(name, 'referer')) fields.referer = value;
+        else if (is(name, 'purpose')) fields.purpose = value;
+        break;
       case 8:
         if (is(name, 'if-match')) fields.ifMatch = joined(fields.ifMatch, value);
         else if (is(name, 'if-range')) fields.ifRange = joined(fields.ifRange, value);
+        break;
+      case 10:
+        if (is(name, 'user-agent')) fields.userAgent = value;
+        break;
+      case 11:
+        if (is(name, 'sec-purpose')) fields.purpose = value;
         break;
       case 13:
         if (is(name, 'if-none-match')) fields.ifNoneMatch = joined(fields.ifNoneMatch, value);
         break;
       case 14:
         if (is(name, 'content-length') && value !== '0') fields.hasBody = true;
+        else if (is(name, 'sec-fetch-dest')) fields.fetchDestination = value;
         break;
       case 15:
         if (is(name, 'accept-encoding')) fields.acceptEncoding = joined(fields.acceptEncoding, value);

@@ -48,9 +48,8 @@ export function openReviews({ edge, baseUrl }: { edge: Pick<Edge, 'answer'>; bas
   }
 
   async function answerReviewer(request: VisitorRequest, site: string): Promise<Answer> {
-    const { host, hasBody } = request.fields;
     // The page whole and as it was built: what it has for visitors, tags and forms, is not true of it with the loader.
-    const plain = { ...request, fields: { ...nothing, host, hasBody } };
+    const plain = { ...request, fields: { ...request.fields, ...nothing } };
     const answer = await edge.answer(plain);
     if (!takesLoader(answer)) return await edge.answer(request);
     return withLoader(answer, loaderOf(baseUrl, site));

@@ -1,5 +1,6 @@
 /** Entry of the edge: `node edge/server.ts`. Tells its parent `{ ready, url }`; ends on SIGTERM, SIGINT or the loss of its parent. */
 import cluster from 'node:cluster';
+import { randomBytes } from 'node:crypto';
 import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import { systemClock } from '../clock.ts';
@@ -7,10 +8,13 @@ import { readConfig } from '../config.ts';
 import { openChanges } from '../db/changes.ts';
 import { openLog } from '../log.ts';
 import { openDiskStore } from '../providers/store/disk.ts';
+import { type Counting, openCounting } from './counting.ts';
+import { openCountsDatabase } from './counts-database.ts';
 import { openEdgeDatabase } from './database.ts';
 import { createEdge } from './edge.ts';
 import { listen } from './listen.ts';
 import { type Ready, sharesPort, startProcesses } from './processes.ts';
+import { openVisitors } from './visitors.ts';
 
 const config = readConfig();
 const log = openLog(config, 'edge');
@@ -31,7 +35,8 @@ async function startOne(): Promise<() => Promise<void>> {
     cacheBytes: Math.floor(config.edge.cacheBytes / processes),
   });
   let listening: Awaited<ReturnType<typeof listen>> | undefined;
-  const started = edge.ready.then(async () => {
+  const counting = config.analytics ? startCounting() : undefined;
+  const started = Promise.all([edge.ready, counting?.ready]).then(async () => {
     const { host, port, accessLog } = config.edge;
     listening = await listen(edge, {
       host,
@@ -40,14 +45,29 @@ async function startOne(): Promise<() => Promise<void>> {
       clock: systemClock,
       sharesPort,
       accessLog: accessLog ? log : undefined,
+      counting,
     });
     tellParent({ ready: true, url: `http://${host}:${listening.port}` });
   });
   started.catch(die);
   return async () => {
     await listening?.close();
-    await edge.close();
+    await Promise.all([edge.close(), counting?.close()]);
     await Promise.all([changes.close(), database.close()]);
+  };
+}
+
+/** Counts for this process, whose name in the rows no other has. */
+function startCounting(): Counting {
+  const database = openCountsDatabase(config.databaseUrl, randomBytes(12).toString('base64url'));
+  const visitors = openVisitors(config);
+  const counting = openCounting({ database, visitors, clock: systemClock, log, secret: config.secret });
+  return {
+    ...counting,
+    async close() {
+      await counting.close();
+      await database.close();
+    },
   };
 }
 

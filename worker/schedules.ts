@@ -13,6 +13,12 @@ const recurring = [
   { name: 'sweep', type: 'sweep', every: '1 hour', note: 'Deletes what is past its time.' },
   { name: 'sweep-orphans', type: 'sweepOrphans', every: '2 minutes', note: 'Removes builds that killed workers left.' },
   {
+    name: 'roll-up-analytics',
+    type: 'rollUpAnalytics',
+    every: '1 hour',
+    note: 'Rolls views up to days and months, deletes the salts of past days.',
+  },
+  {
     name: 'maintain',
     type: 'maintain',
     every: '1 hour',

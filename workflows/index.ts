@@ -1,4 +1,5 @@
 export * from './access-requests.ts';
+export * from './analytics.ts';
 export * from './bookings.ts';
 export * from './invitations.ts';
 export * from './mail.ts';

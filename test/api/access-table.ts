@@ -99,6 +99,7 @@ export const table: Record<string, Entry> = {
   'GET /v1/sites/{id}/uploads': members,
   'DELETE /v1/uploads/{id}': { rule: 'members', path: (world) => world.uploadLink() },
   'GET /v1/sites/{id}/redirects': members,
+  'GET /v1/sites/{id}/analytics': members,
   'PUT /v1/sites/{id}/redirects': { rule: 'members', body: { rules: [] } },
 
   'POST /v1/sites/{id}/forms': {

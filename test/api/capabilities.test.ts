@@ -28,6 +28,7 @@ test('each capability that is off has its own code', () => {
     FRONTAGE_SKETCHES: 'off',
     FRONTAGE_PREVIEWS: 'off',
     FRONTAGE_BOOKINGS: 'off',
+    FRONTAGE_ANALYTICS: 'off',
   });
   expect(capabilitiesOf(config)).toEqual(Object.fromEntries(capabilities.map((name) => [name, false])));
   expect(Object.fromEntries(capabilities.map((name) => [name, missing(config, name)?.code]))).toEqual(codes);

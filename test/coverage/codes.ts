@@ -89,6 +89,8 @@ const comments = rowsOf('code', 'show', {
 });
 
 const news = rowsOf('code', 'show', {
+  'invalid_period 400 no': ['analytics/reading', 'period=%s is invalid_period'],
+  'analytics_disabled 503 no': ['analytics/reading', 'where analytics are off the call says so'],
   'invalid_since 400 no': ['inbox/inbox', 'since=%s is invalid_since'],
 });
 
@@ -103,8 +105,6 @@ const previews = rowsOf('code', 'previews', {
   'draft_behind 409 no': ['previews/publishing', 'is draft_behind when the site has moved'],
   'draft_conflict 409 no': ['previews/publishing', 'of files that both changed is draft_conflict, names them'],
 });
-
-const show = later('code', 'show', ['invalid_period 400 no', 'analytics_disabled 503 no']);
 
 const visitors = later('code', 'visitors', [
   'invalid_format 400 no',
@@ -184,7 +184,6 @@ export const codes = codeRows([
   ...comments,
   ...news,
   ...previews,
-  ...show,
   ...visitors,
   ...money,
   ...domains,

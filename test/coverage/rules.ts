@@ -110,6 +110,12 @@ export const rules = [
       'inbox/inbox',
       'collaborators see what is theirs, and nobody else sees anything',
     ],
+    'visitors are counted without a cookie, and known again on the same day alone': [
+      'analytics/reading',
+      'a visitor of two days is two, of two hours of a day one',
+    ],
+    'the salt of a day is deleted when it is over': ['analytics/reading', 'the salt of a day is deleted'],
+    'robots are left out': ['analytics/counting', 'what is no look at a page by a person is not counted'],
     'a waiting inbox answers within a second of the first item': ['inbox/waiting', 'answers within a second'],
   }),
   ...rowsOf('rule', 'show', {

@@ -31,7 +31,8 @@ describe('an answer with the piece', () => {
   async function answer(path: string, content: string, fields: string[] = [], status: 200 | 404 = 200) {
     const { sha256, bytes } = await world.store.put(Buffer.from(content), { compress: true });
     const source = { store: world.store, bytes: openBytes(world.store, 4 * 1024 * 1024) };
-    const request = { method: 'GET', target: `/${path}`, fields: readFields(['host', 'a.test', ...fields]) };
+    const raw = ['host', 'a.test', ...fields];
+    const request = { method: 'GET', target: `/${path}`, fields: readFields(raw), raw };
     const served = servedFile({ path, sha256, bytes, encodings: ['br', 'gzip'] });
     return { sha256, ...seen(await answerInserted(source, request, served, snippet, status)) };
   }

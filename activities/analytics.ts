@@ -1,0 +1,16 @@
+/** Views of pages, rolled up. */
+import { Context } from '@temporalio/activity';
+import { type Rolled, rollUpViews } from '../db/analytics/rolling.ts';
+import type { PlatformDeps } from './index.ts';
+
+export function analyticsActivities({ em, clock }: Pick<PlatformDeps, 'em' | 'clock'>) {
+  return {
+    async rollUpViews(): Promise<Rolled> {
+      const context = Context.current();
+      return await rollUpViews(em, clock.now(), (siteId) => {
+        context.cancellationSignal.throwIfAborted();
+        context.heartbeat(siteId);
+      });
+    },
+  };
+}

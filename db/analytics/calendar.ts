@@ -1,0 +1,26 @@
+/** Hours, days and months in UTC: sites have no time zone of their own. Pure. */
+
+export const hourMs = 3600_000;
+export const dayMs = 24 * hourMs;
+
+export function hourOf(at: Date): Date {
+  return new Date(Math.floor(at.getTime() / hourMs) * hourMs);
+}
+
+export function dayOf(at: Date): Date {
+  return new Date(Math.floor(at.getTime() / dayMs) * dayMs);
+}
+
+/** The first of the month, `months` later. */
+export function monthOf(at: Date, months = 0): Date {
+  return new Date(Date.UTC(at.getUTCFullYear(), at.getUTCMonth() + months, 1));
+}
+
+export function later(at: Date, ms: number): Date {
+  return new Date(at.getTime() + ms);
+}
+
+/** `YYYY-MM-DD`, as PostgreSQL takes a date whatever its time zone. */
+export function dateText(at: Date): string {
+  return at.toISOString().slice(0, 10);
+}

@@ -1,0 +1,82 @@
+/**
+ * How many different visitors there were, without knowing which: a HyperLogLog sketch (Flajolet et al. 2007) of 4,096 registers, read with
+ * the estimator of Ertl 2017 (arXiv:1702.01284, algorithm 6), right within 1.6 % for any number and nearly exact for small ones. Pure.
+ */
+
+const indexBits = 12;
+const registers = 1 << indexBits;
+/** Bits of a hash that its rank is read from. */
+const rankBits = 32;
+
+/** One byte for each register. */
+export type Sketch = Uint8Array;
+
+export function newSketch(): Sketch {
+  return new Uint8Array(registers);
+}
+
+/** Takes in a visitor, by at least 6 bytes of a hash. */
+export function addToSketch(sketch: Sketch, hash: Buffer): void {
+  const index = hash.readUInt16BE(0) >>> (16 - indexBits);
+  const rank = Math.clz32(hash.readUInt32BE(2)) + 1;
+  if ((sketch[index] as number) < rank) sketch[index] = rank;
+}
+
+/** Takes in whoever the other has seen. */
+export function mergeSketch(into: Sketch, other: Sketch): void {
+  for (let i = 0; i < registers; i++) if ((into[i] as number) < (other[i] as number)) into[i] = other[i] as number;
+}
+
+/** How many different visitors it has seen. */
+export function countOf(sketch: Sketch): number {
+  const withRank = new Array<number>(rankBits + 2).fill(0);
+  for (const rank of sketch) withRank[rank] = (withRank[rank] ?? 0) + 1;
+  let z = registers * tau(1 - (withRank[rankBits + 1] as number) / registers);
+  for (let rank = rankBits; rank >= 1; rank--) z = 0.5 * (z + (withRank[rank] as number));
+  z += registers * sigma((withRank[0] as number) / registers);
+  return Math.round(registers ** 2 / (2 * Math.LN2 * z));
+}
+
+function sigma(x: number): number {
+  if (x === 1) return Number.POSITIVE_INFINITY;
+  let [y, z, power] = [1, x, x];
+  for (let before = Number.NaN; before !== z; ) {
+    power *= power;
+    before = z;
+    z += power * y;
+    y += y;
+  }
+  return z;
+}
+
+function tau(x: number): number {
+  if (x === 0 || x === 1) return 0;
+  let [y, z, root] = [1, 1 - x, x];
+  for (let before = Number.NaN; before !== z; ) {
+    root = Math.sqrt(root);
+    before = z;
+    y *= 0.5;
+    z -= (1 - root) ** 2 * y;
+  }
+  return z / 3;
+}
+
+// An entry of a sparse sketch: two bytes of index, one of rank. Its length is never a whole sketch's, which three does not divide.
+const entryBytes = 3;
+
+/** As it is kept: a sketch of few visitors takes three bytes for each. */
+export function writeSketch(sketch: Sketch): Buffer {
+  const entries: number[] = [];
+  for (let i = 0; i < registers; i++) if (sketch[i] !== 0) entries.push(i >>> 8, i & 255, sketch[i] as number);
+  return entries.length < registers ? Buffer.from(entries) : Buffer.from(sketch);
+}
+
+/** Throws where the bytes are no sketch. */
+export function readSketch(bytes: Buffer): Sketch {
+  if (bytes.length === registers) return new Uint8Array(bytes);
+  if (bytes.length > registers || bytes.length % entryBytes !== 0)
+    throw new Error(`${bytes.length} bytes are no sketch`);
+  const sketch = newSketch();
+  for (let i = 0; i < bytes.length; i += entryBytes) sketch[bytes.readUInt16BE(i)] = bytes[i + 2] as number;
+  return sketch;
+}

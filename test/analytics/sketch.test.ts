@@ -1,0 +1,60 @@
+import { hash } from 'node:crypto';
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import {
+  addToSketch,
+  countOf,
+  mergeSketch,
+  newSketch,
+  readSketch,
+  type Sketch,
+  writeSketch,
+} from '../../db/analytics/sketch.ts';
+
+function sketchOf(from: number, count: number, seed = 0): Sketch {
+  const sketch = newSketch();
+  for (let n = from; n < from + count; n++) addToSketch(sketch, hash('sha256', `${seed} ${n}`, 'buffer'));
+  return sketch;
+}
+
+test('nobody is counted as nobody', () => {
+  expect(countOf(newSketch())).toBe(0);
+});
+
+test.each([1, 2, 3, 10, 30])('%i visitors are counted right, but for one at most', (visitors) => {
+  const off = Array.from({ length: 40 }, (_, seed) => Math.abs(countOf(sketchOf(0, visitors, seed)) - visitors));
+  expect(Math.max(...off)).toBeLessThanOrEqual(1);
+  expect(off.filter((one) => one === 0).length).toBeGreaterThanOrEqual(visitors > 10 ? 20 : 36);
+});
+
+test.each([300, 3_000, 10_000, 30_000, 200_000])('%i visitors are counted right within a few percent', (visitors) => {
+  const off = Array.from({ length: 10 }, (_, seed) => countOf(sketchOf(0, visitors, seed)) / visitors - 1);
+  expect(Math.max(...off.map(Math.abs))).toBeLessThan(0.065);
+  // It leans to neither side.
+  expect(Math.abs(off.reduce((sum, one) => sum + one, 0) / off.length)).toBeLessThan(0.02);
+});
+
+test('whoever comes again is not counted again, on whichever edge', () => {
+  fc.assert(
+    fc.property(fc.nat(2_000), fc.nat(2_000), fc.nat(2_000), (a, b, from) => {
+      const union = sketchOf(0, a);
+      mergeSketch(union, sketchOf(from, b));
+      const whole = sketchOf(0, a);
+      for (let n = from; n < from + b; n++) addToSketch(whole, hash('sha256', `0 ${n}`, 'buffer'));
+      expect(Buffer.compare(union, whole)).toBe(0);
+    }),
+    { numRuns: 30 },
+  );
+});
+
+test('a sketch is kept and read back as it was, and a small one is small', () => {
+  for (const visitors of [0, 1, 5, 1_000, 1_500, 2_000, 50_000]) {
+    const sketch = sketchOf(0, visitors);
+    expect(Buffer.compare(readSketch(writeSketch(sketch)), sketch)).toBe(0);
+    expect(writeSketch(sketch).length).toBeLessThanOrEqual(Math.min(3 * visitors, 4096));
+  }
+});
+
+test('bytes that are no sketch are refused', () => {
+  for (const bytes of [1, 2, 4, 4097, 6000]) expect(() => readSketch(Buffer.alloc(bytes))).toThrow('no sketch');
+});

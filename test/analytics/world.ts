@@ -1,0 +1,154 @@
+/** API and edges on one database, sites with pages, and visitors of several kinds. */
+import { randomBytes } from 'node:crypto';
+import { request } from 'node:http';
+import { join } from 'node:path';
+import { acceptPublish, claimBuild, goLive } from '../../db/deployments.ts';
+import { Deployment } from '../../db/entities/deployment.ts';
+import { type Counting, openCounting } from '../../edge/counting.ts';
+import { type CountsDatabase, openCountsDatabase } from '../../edge/counts-database.ts';
+import { openEdgeDatabase } from '../../edge/database.ts';
+import { createEdge } from '../../edge/edge.ts';
+import { listen } from '../../edge/listen.ts';
+import { openVisitors } from '../../edge/visitors.ts';
+import { newId } from '../../ids.ts';
+import { renderManifest } from '../../providers/manifest.ts';
+import { type Caller, createWorld } from '../api/world.ts';
+import { people } from '../invitations/world.ts';
+
+export const agents = {
+  desktop: 'Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/131.0.0.0 Safari/537.36',
+  mobile:
+    'Mozilla/5.0 (iPhone; CPU iPhone OS 18_1 like Mac OS X) AppleWebKit/605.1.15 (KHTML, like Gecko) Version/18.1 Mobile/15E148 Safari/604.1',
+  tablet:
+    'Mozilla/5.0 (iPad; CPU OS 17_6 like Mac OS X) AppleWebKit/605.1.15 (KHTML, like Gecko) Version/17.6 Safari/604.1',
+  robot: 'Mozilla/5.0 (compatible; Googlebot/2.1; +http://www.google.com/bot.html)',
+} as const;
+
+export type View = {
+  userAgent?: string | undefined;
+  /** Where the visitor connects from. */
+  from?: string;
+  method?: string;
+  headers?: Record<string, string>;
+};
+export type Site = { id: string; name: string };
+
+type EdgeOptions = {
+  trustedProxies?: string[];
+  countryHeader?: string;
+  through?: (database: CountsDatabase) => CountsDatabase;
+};
+
+export async function createAnalyticsWorld(env: Record<string, string> = {}) {
+  const world = await createWorld(env);
+  const { deps, clock, config, database } = world;
+  const ask = people(world);
+  const closing: (() => Promise<void>)[] = [];
+
+  /** A live site of these files. */
+  async function publish(owner: Caller, files: Record<string, string>): Promise<Site> {
+    const site = await ask.newSite(owner);
+    const lines = await Promise.all(
+      Object.entries(files).map(async ([path, content]) => {
+        const { sha256, bytes } = await deps.store.put(Buffer.from(content));
+        return { path, sha256, bytes, encodings: [] };
+      }),
+    );
+    const manifestSha256 = (await deps.store.put(renderManifest(lines))).sha256;
+    const id = newId('dep');
+    await acceptPublish(deps.em(), clock, {
+      id,
+      siteId: site.id,
+      kind: 'site',
+      createdBy: owner.accountId,
+      requireRoom: async () => {},
+      pin: async () => ({ hostname: 'h', sourceCommit: 'a'.repeat(40), contentCommit: null, siteUrl: 'http://h' }),
+    });
+    await claimBuild(deps.em(), clock, id);
+    await deps.em().nativeUpdate(Deployment, { id }, { manifestSha256, status: 'storing' });
+    await goLive(deps.em(), clock, id);
+    return site;
+  }
+
+  /** An edge process's worth: it knows the sites that are there when it starts. */
+  async function openEdge({ trustedProxies = [], countryHeader = '', through = (it) => it }: EdgeOptions = {}) {
+    const asking = openEdgeDatabase(database.url);
+    const parts = { baseDomain: config.baseDomain, store: deps.store, database: asking, changes: deps.changes, clock };
+    const sitesFile = join(config.dataDir, 'edge', `${randomBytes(6).toString('hex')}.json`);
+    const edge = createEdge({ ...parts, log: deps.log, sitesFile, cacheBytes: 8 * 1024 * 1024 });
+    const counts = openCountsDatabase(database.url, randomBytes(6).toString('hex'));
+    const counting: Counting = openCounting({
+      database: through(counts),
+      visitors: openVisitors({ trustedProxies, countryHeader }),
+      clock,
+      log: deps.log,
+      secret: config.secret,
+    });
+    await Promise.all([edge.ready, counting.ready]);
+    const listening = await listen(edge, { host: '127.0.0.1', port: 0, counting });
+    let closed: Promise<void> | undefined;
+    const close = () => {
+      closed ??= (async () => {
+        await listening.close();
+        await Promise.all([edge.close(), counting.close()]);
+        await Promise.all([asking.close(), counts.close()]);
+      })();
+      return closed;
+    };
+    closing.push(close);
+    return { port: listening.port, counting, close };
+  }
+
+  /** One request on a connection of its own; answers its status and validator. */
+  function visit(edge: { port: number }, site: Site, path: string, view: View = {}) {
+    const { from = '127.0.0.1', method = 'GET', headers = {} } = view;
+    const userAgent = 'userAgent' in view ? view.userAgent : agents.desktop;
+    const host = `${site.name}.${config.baseDomain}`;
+    return new Promise<{ status: number; etag: string | undefined }>((resolve, reject) => {
+      const sent = request({
+        port: edge.port,
+        host: '127.0.0.1',
+        path,
+        method,
+        agent: false,
+        localAddress: from,
+        headers: {
+          host,
+          connection: 'keep-alive',
+          ...(userAgent === undefined ? {} : { 'user-agent': userAgent }),
+          ...headers,
+        },
+      });
+      sent.on('error', reject);
+      sent.on('response', (answer) => {
+        answer.resume();
+        answer.on('end', () => resolve({ status: answer.statusCode ?? 0, etag: answer.headers.etag }));
+      });
+      sent.end();
+    });
+  }
+
+  const report = async (owner: Caller, site: Site, period = '24h') =>
+    (await owner.call('GET', `/v1/sites/${site.id}/analytics?period=${period}`)).body;
+
+  return {
+    ...world,
+    ask,
+    publish,
+    openEdge,
+    visit,
+    report,
+    async close() {
+      await Promise.all(closing.map((end) => end()));
+      await world.close();
+    },
+  };
+}
+
+export const pages = {
+  'index.html': '<!doctype html><title>Home</title>',
+  'about.html': '<!doctype html><title>About</title>',
+  'notes/index.html': '<!doctype html><title>Notes</title>',
+  '404.html': '<!doctype html><title>Not here</title>',
+  'style.css': 'p {}',
+};
