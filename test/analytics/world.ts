@@ -2,8 +2,9 @@
 import { randomBytes } from 'node:crypto';
 import { request } from 'node:http';
 import { join } from 'node:path';
-import { acceptPublish, claimBuild, goLive } from '../../db/deployments.ts';
+import { acceptPublish, goLive } from '../../db/deployments.ts';
 import { Deployment } from '../../db/entities/deployment.ts';
+import { claimBuild } from '../../db/turns.ts';
 import { type Counting, openCounting } from '../../edge/counting.ts';
 import { type CountsDatabase, openCountsDatabase } from '../../edge/counts-database.ts';
 import { openEdgeDatabase } from '../../edge/database.ts';

@@ -34,7 +34,9 @@ test('the account says what it has, what caps it, and what is switched on', asyn
   expect([Object.keys(body.capabilities).length, on]).toEqual([
     13,
     [
+      ['previews', true],
       ['files', true],
+      ['analytics', true],
       ['bookings', true],
     ],
   ]);
