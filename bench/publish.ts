@@ -1,4 +1,7 @@
-/** How long from the call to new bytes served, beside a bare build of the same commits. Rounds are interleaved; figures are medians. */
+/**
+ * How long from the call to new bytes served, beside a bare build of the same commits. Rounds are interleaved; figures are medians.
+ * `--quick` measures less often, `--pairs` only what has a bare build beside it.
+ */
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { median } from './measure.ts';
@@ -150,6 +153,7 @@ export async function benchPublish(): Promise<string> {
     await world.newOwner();
     const warm = warmth(world, 2);
     const { site, taken } = await benchPairs(world, warm);
+    if (process.argv.includes('--pairs')) return reportPairs(taken);
     const restored = await benchRestore(world, site);
     await world.newOwner();
     const byPosts = await benchGrowth(
@@ -175,7 +179,7 @@ export async function benchPublish(): Promise<string> {
     await world.newOwner();
     await warm.untilWarm();
     const queued = await benchBurst(world);
-    return report(taken, restored, byPosts, byFiles, queued);
+    return `${reportPairs(taken)}\n\n${reportRest(restored, byPosts, byFiles, queued)}`;
   } finally {
     await world.stop();
   }
@@ -190,7 +194,7 @@ const ratio = (ours: Built[], theirs: Built[]) =>
 const table = (head: string[], rows: (string | number)[][]) =>
   [head, head.map(() => '---'), ...rows].map((row) => `| ${row.join(' | ')} |`).join('\n');
 
-function report(taken: Taken, restored: number[], byPosts: Growth, byFiles: Growth, queued: number[]): string {
+function reportPairs(taken: Taken): string {
   const row = (name: string, all: Built[], versus: string[]) => [
     name,
     ms(median(all.map((one) => one.ms))),
@@ -199,16 +203,6 @@ function report(taken: Taken, restored: number[], byPosts: Growth, byFiles: Grow
   ];
   const phases = medianPhases(taken.changed.map((one) => one.phases));
   const firstPhases = medianPhases(taken.first.map((one) => one.phases));
-  const grown = (rows: Growth, what: string) =>
-    table(
-      [what, 'own part', 'build', 'both'],
-      rows.map(({ size, all }) => [
-        size,
-        ms(median(all.map((one) => ownPart(one.phases, one.ms)))),
-        ms(median(all.map((one) => one.phases['the build itself'] ?? Number.NaN))),
-        ms(median(all.map((one) => one.ms))),
-      ]),
-    );
   return [
     `A blog of 20 posts with 3 pictures in 12 sizes; ${rounds} interleaved rounds, medians, ratios of each round's pair.`,
     table(
@@ -229,6 +223,21 @@ function report(taken: Taken, restored: number[], byPosts: Growth, byFiles: Grow
       ['phase, median', 'one post changed', 'first publish'],
       Object.entries(phases).map(([name, value]) => [name, ms(value), ms(firstPhases[name])]),
     ),
+  ].join('\n\n');
+}
+
+function reportRest(restored: number[], byPosts: Growth, byFiles: Growth, queued: number[]): string {
+  const grown = (rows: Growth, what: string) =>
+    table(
+      [what, 'own part', 'build', 'both'],
+      rows.map(({ size, all }) => [
+        size,
+        ms(median(all.map((one) => ownPart(one.phases, one.ms)))),
+        ms(median(all.map((one) => one.phases['the build itself'] ?? Number.NaN))),
+        ms(median(all.map((one) => one.ms))),
+      ]),
+    );
+  return [
     `Restore, from the call to the other version served (${restored.length} of them): median ${ms(median(restored))}, p95 ${ms(restored[Math.ceil(restored.length * 0.95) - 1])}.`,
     'The platform’s own part as the site grows, one file changed:',
     grown(byPosts, 'posts beside the template’s three'),
