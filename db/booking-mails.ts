@@ -66,7 +66,7 @@ export async function tellOfCancelling(
   const failure = 'the booking was cancelled before it was sent';
   if (!(await settleMail(tx, clock, mail.id, { status: 'failed', failure }))) return;
   const data = { ...facts, to: 'visitor' as const, visitorName: booking.visitorName };
-  queueMail(tx, deps, { kind: 'booking-cancelled', to, data, site: site.id });
+  booking.mail = queueMail(tx, deps, { kind: 'booking-cancelled', to, data, site: site.id });
 }
 
 async function addressOf(tx: EntityManager, site: Site, bookable: Bookable | null): Promise<string> {

@@ -14,6 +14,7 @@ export type CaughtMail = {
   html: string;
   /** Names in lower case. */
   headers: Record<string, string>;
+  attachments: { filename: string; content_type: string; text: string }[];
   received_at: string;
 };
 
@@ -42,6 +43,11 @@ export function openMailbox(folder?: string): Mailbox {
         text: parsed.text ?? '',
         html: parsed.html ?? '',
         headers: Object.fromEntries(parsed.headers.map(({ key, value }) => [key.toLowerCase(), value])),
+        attachments: parsed.attachments.map(({ filename, mimeType, content }) => ({
+          filename: filename ?? '',
+          content_type: mimeType,
+          text: typeof content === 'string' ? content : Buffer.from(content as ArrayBuffer).toString(),
+        })),
         received_at: receivedAt.toISOString(),
       };
       mails.unshift(mail);

@@ -10,6 +10,11 @@ export async function createBookingWorld(
   options: Parameters<typeof createWorld>[1] = {},
 ) {
   const world = await createWorld({ FRONTAGE_SMTP_URL: 'smtp://127.0.0.1:9', ...env }, options);
+  return { ...world, ...bookings(world) };
+}
+
+/** What tests of bookings do in a world. */
+export function bookings(world: Pick<World, 'url' | 'deps' | 'clock' | 'newCaller'>) {
   const anyone = callWith(world.url);
   const ask = people(world);
 
@@ -45,7 +50,5 @@ export async function createBookingWorld(
   /** The date in so many days, far enough for every zone. */
   const dateIn = (days: number) => new Date(world.clock.now().getTime() + days * 86_400_000).toISOString().slice(0, 10);
 
-  return { ...world, ...ask, anyone, newBookable, wish, book, slots, dateIn };
+  return { ...ask, anyone, newBookable, wish, book, slots, dateIn };
 }
-
-export type { World };

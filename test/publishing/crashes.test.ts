@@ -218,6 +218,7 @@ const elsewhere: Record<string, string> = {
   putDraft: 'previews/crashes',
   publishSlot: 'previews/crashes',
   settlePreview: 'previews/expiry',
+  settleHold: 'bookings/holds',
   maintainRepositories: 'git/maintenance',
 };
 

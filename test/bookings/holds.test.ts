@@ -1,0 +1,194 @@
+/** Seats that are held for who has yet to pay. No site can be paid yet, so holds are made by the rule and not over the wire. */
+import { Context } from '@temporalio/activity';
+import type { WorkerInterceptors } from '@temporalio/worker';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { siteOf } from '../../api/bookings/offering.ts';
+import { takeBooking } from '../../api/bookings/taking.ts';
+import { confirmHold, settleHold, sweepHolds } from '../../db/bookings.ts';
+import { Booking } from '../../db/entities/booking.ts';
+import { AppError } from '../../errors.ts';
+import { newId, newSecret } from '../../ids.ts';
+import { workflowIds } from '../../workflows/ids.ts';
+import { errorOf } from '../api/world.ts';
+import { type Way, ways } from '../publishing/crash-ways.ts';
+import { createNamespace, startWorker } from '../stack/worker.ts';
+import { timetable } from './timetable.ts';
+import { type BookingWorld, createBookingWorld } from './world.ts';
+
+let broken: { activity: string; way: Way } | undefined;
+const interceptors: WorkerInterceptors = {
+  activity: [
+    () => ({
+      inbound: {
+        async execute(input, next) {
+          if (Context.current().info.activityType !== broken?.activity) return await next(input);
+          const { way } = broken;
+          broken = undefined;
+          return await ways[way](() => next(input));
+        },
+      },
+    }),
+  ],
+};
+
+let world: BookingWorld;
+let worker: Awaited<ReturnType<typeof startWorker>>;
+beforeAll(async () => {
+  world = await createBookingWorld({ TEMPORAL_NAMESPACE: await createNamespace() });
+  worker = await startWorker(world.deps, { interceptors });
+});
+afterAll(async () => {
+  await worker?.close();
+  await world?.close();
+});
+
+const minuteMs = 60_000;
+const priced = (more: { calendar?: object; service?: object } = {}) =>
+  timetable({ ...more, service: { price: { amount: 2500, currency: 'EUR' }, hold_minutes: 15, ...more.service } });
+
+async function hold(publicId: string, start: string, email = 'ada@example.org', seats = 1) {
+  const em = world.deps.em();
+  const input = { service: 'talk', start, seats, visitor: { name: 'Ada', email }, intake: {} };
+  const made = { id: newId('book'), cancelSecret: newSecret('frc'), takesMoney: true };
+  return await takeBooking(em, world.deps, await siteOf(em, publicId), input, made);
+}
+
+/** A site with one hold on its first time in five days. */
+async function held(more: Parameters<typeof priced>[0] = {}) {
+  const made = await world.newBookable(priced(more));
+  const start = (await world.slots(made.publicId, world.dateIn(5)))[0]?.start ?? '';
+  const booking = await hold(made.publicId, start);
+  const read = async () => (await made.owner.call('GET', `/v1/bookings/${booking.id}`)).body;
+  const isOpen = async () => (await world.slots(made.publicId, start.slice(0, 10))).some((one) => one.start === start);
+  return { ...made, start, id: booking.id, read, isOpen };
+}
+
+const codeOf = async (act: Promise<unknown>) => {
+  const error = await act.then(
+    () => undefined,
+    (thrown) => thrown,
+  );
+  return error instanceof AppError ? error.code : error;
+};
+/** The workflow, once its start has been sent. */
+async function workflowOf(id: string) {
+  const handle = world.deps.temporal.workflow.getHandle(workflowIds.holdBooking(id));
+  const isThere = () =>
+    handle.describe().then(
+      () => true,
+      () => false,
+    );
+  await expect.poll(isThere, { timeout: 20_000, interval: 20 }).toBe(true);
+  return handle;
+}
+const row = async (id: string) => await world.deps.em().findOneOrFail(Booking, { id });
+const confirm = (id: string) =>
+  world.deps.em().transactional((tx) => confirmHold(tx, world.deps, { id, now: world.clock.now() }));
+
+test('a service with a price is held until it is paid for, and the address waits sealed with it', async () => {
+  const { id, read, isOpen, publicId, start } = await held();
+  const shown = await read();
+  expect(shown).toMatchObject({ status: 'held', mail: null, next_action: expect.stringContaining('Pay') });
+  expect(Date.parse(shown.hold_expires_at) - Date.parse(shown.created_at)).toBe(15 * minuteMs);
+  expect(await isOpen()).toBe(false);
+  expect(await codeOf(hold(publicId, start, 'bob@example.org'))).toBe('slot_taken');
+  const { visitorSealed } = await row(id);
+  expect(visitorSealed).toBeTruthy();
+  expect(Buffer.from(visitorSealed ?? []).toString('latin1')).not.toContain('ada@example.org');
+});
+
+test('a hold that is paid for in time is confirmed, with its mails, and keeps the hash of the address alone', async () => {
+  const { id, read, isOpen } = await held();
+  expect(await confirm(id)).toBe(true);
+  expect(await read()).toMatchObject({ status: 'confirmed', mail: 'queued' });
+  expect(await isOpen()).toBe(false);
+  expect((await row(id)).visitorSealed).toBe(null);
+  expect(await confirm(id)).toBe(false);
+  const { status } = await (await workflowOf(id)).result();
+  expect(status).toBe('confirmed');
+});
+
+describe('at the instant a hold runs out', () => {
+  test('it is expired for every reader and its seat is free, though nobody has written it down', async () => {
+    const { id, owner, site, read, isOpen, publicId, start } = await held();
+    const { holdExpiresAt } = await row(id);
+    const left = (holdExpiresAt?.getTime() ?? 0) - world.clock.now().getTime();
+    world.skip(left - 2000);
+    expect([(await read()).status, await isOpen()]).toEqual(['held', false]);
+    world.skip(2000);
+    expect((await row(id)).status).toBe('held');
+    expect([(await read()).status, await isOpen()]).toEqual(['expired', true]);
+    const list = async (status: string) =>
+      (await owner.call('GET', `/v1/sites/${site.id}/bookings?status=${status}`)).body.items.length;
+    expect([await list('held'), await list('expired')]).toEqual([0, 1]);
+    expect(errorOf(await owner.call('POST', `/v1/bookings/${id}/cancel`)).code).toBe('not_cancellable');
+    expect(await confirm(id)).toBe(false);
+    expect((await hold(publicId, start, 'bob@example.org')).status).toBe('held');
+    // Who took the seat wrote down that it was free.
+    expect(await row(id)).toMatchObject({ status: 'expired', visitorSealed: null });
+    expect(await read()).toMatchObject({ status: 'expired', cancelled_at: null });
+  });
+});
+
+test.each(Object.keys(ways) as Way[])(
+  'the workflow writes down the end of a hold, once, when its step %s',
+  async (way) => {
+    const { id, read } = await held();
+    world.skip(15 * minuteMs);
+    broken = { activity: 'settleHold', way };
+    const handle = world.deps.temporal.workflow.getHandle(workflowIds.holdBooking(id));
+    const signalled = async () => {
+      await handle.signal('moved').catch(() => {});
+      return (await row(id)).status;
+    };
+    await expect.poll(signalled, { timeout: 20_000, interval: 50 }).toBe('expired');
+    expect(await handle.result()).toEqual({ status: 'expired' });
+    expect(broken).toBeUndefined();
+    expect(await row(id)).toMatchObject({ status: 'expired', visitorSealed: null });
+    expect((await read()).mail).toBe(null);
+  },
+);
+
+test('a hold is cancelled, its seat is free, and its workflow ends', async () => {
+  const { id, owner, read, isOpen } = await held();
+  const { body } = await owner.call('POST', `/v1/bookings/${id}/cancel`);
+  expect(body.status).toBe('cancelled');
+  expect(await isOpen()).toBe(true);
+  expect((await row(id)).visitorSealed).toBe(null);
+  expect(await confirm(id)).toBe(false);
+  expect((await read()).status).toBe('cancelled');
+  const result = await (await workflowOf(id)).result();
+  expect(result).toEqual({ status: 'cancelled' });
+});
+
+test('a visitor holds five at most, on all calendars together, until one is paid, cancelled or past its time', async () => {
+  const { publicId, owner } = await world.newBookable(priced({ calendar: { capacity: 50 } }));
+  const start = (await world.slots(publicId, world.dateIn(5)))[0]?.start ?? '';
+  const tries = await Promise.allSettled(Array.from({ length: 12 }, () => hold(publicId, start, 'greedy@example.org')));
+  const made = tries.flatMap((one) => (one.status === 'fulfilled' ? [one.value] : []));
+  const refused = tries.flatMap((one) => (one.status === 'rejected' ? [one.reason] : []));
+  expect([made.length, new Set(refused.map(({ code }) => code))]).toEqual([5, new Set(['rate_limited'])]);
+  expect(refused[0].retryAfterSeconds).toBeGreaterThan(13 * 60);
+  expect((await hold(publicId, start, 'modest@example.org')).status).toBe('held');
+  await owner.call('POST', `/v1/bookings/${made[0]?.id}/cancel`);
+  expect((await hold(publicId, start, 'Greedy@example.org')).status).toBe('held');
+  expect(await codeOf(hold(publicId, start, 'greedy@example.org'))).toBe('rate_limited');
+  world.skip(16 * minuteMs);
+  expect((await hold(publicId, start, 'greedy@example.org')).status).toBe('held');
+});
+
+test('the holds of a site that is archived end with it', async () => {
+  const { id, site, owner, read } = await held();
+  await owner.call('POST', `/v1/sites/${site.id}/archive`);
+  expect((await read()).status).toBe('expired');
+  expect((await row(id)).visitorSealed).toBe(null);
+});
+
+test('a hold whose workflow was lost keeps no address for long', async () => {
+  const { id } = await held();
+  await (await workflowOf(id)).terminate('a test');
+  world.skip(15 * minuteMs + 3600_000 + 1000);
+  await sweepHolds(world.deps.em(), world.clock.now());
+  expect(await row(id)).toMatchObject({ status: 'expired', visitorSealed: null });
+  expect(await settleHold(world.deps.em(), world.clock.now(), id)).toEqual({ settled: true, status: 'expired' });
+});

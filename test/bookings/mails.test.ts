@@ -1,0 +1,220 @@
+/** What visitors and owners are told, and the link that cancels; with a worker and a mail server. */
+import ICAL from 'ical.js';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { Booking } from '../../db/entities/booking.ts';
+import { calendarFile } from '../../mails/calendar-file.ts';
+import { writeMail } from '../../mails/mails.ts';
+import { errorOf } from '../api/world.ts';
+import { createMailWorld, type MailWorld } from '../mail/world.ts';
+import { newBrowser } from '../people/browser.ts';
+import { until } from '../stack/until.ts';
+import { timetable } from './timetable.ts';
+import { bookings } from './world.ts';
+
+let world: MailWorld;
+let ask: ReturnType<typeof bookings>;
+beforeAll(async () => {
+  world = await createMailWorld();
+  ask = bookings(world);
+}, 60_000);
+afterAll(() => world?.close());
+
+let visitors = 0;
+const intake = [{ name: 'topic', label: 'What is it about?', kind: 'text', required: true }];
+
+async function booked(input: object = timetable({ service: { intake } })) {
+  const made = await ask.newBookable(input);
+  const email = `visitor-${++visitors}@example.org`;
+  const start = (await ask.slots(made.publicId, ask.dateIn(5)))[0]?.start ?? '';
+  const visitor = { name: 'Ada Visitor', email };
+  const { body, text, status } = await ask.book(made.publicId, start, { visitor, intake: { topic: 'Bread <b>' } });
+  if (status !== 200) throw new Error(text);
+  const first = async (to: string, subject: RegExp) => {
+    const found = await until(
+      () => world.mailsTo(to).filter((mail) => subject.test(mail.subject)),
+      ({ length }) => length > 0,
+    );
+    return found[0] as (typeof found)[number];
+  };
+  const linkIn = ({ text: words }: { text: string }) => new URL(/http\S+\/cancel\/\S+/.exec(words)?.[0] ?? '').pathname;
+  return {
+    ...made,
+    email,
+    start,
+    booking: body,
+    first,
+    linkIn,
+    read: () => made.owner.call('GET', `/v1/bookings/${body.id}`),
+  };
+}
+
+const eventIn = (text: string) => {
+  const calendar = new ICAL.Component(ICAL.parse(text));
+  return new ICAL.Event(calendar.getFirstSubcomponent('vevent') as never);
+};
+
+test('the visitor is mailed the booking with a file for the calendar, and who is told on the site gets it with the address to answer to', async () => {
+  const { bookable, booking, email, first, start, site, read } = await booked();
+  const mail = await first(email, /^Booked/);
+  const hostname = `${site.name}.sites.localhost`;
+  for (const part of [mail.text, mail.html]) {
+    for (const word of [booking.reference, hostname, 'A talk', 'Europe/Berlin']) expect(part).toContain(word);
+    expect(part).not.toContain('Do not say this aloud');
+  }
+  const [file] = mail.attachments;
+  expect(file).toMatchObject({ filename: 'booking.ics', content_type: 'text/calendar' });
+  const event = eventIn(file?.text ?? '');
+  expect(event.uid).toBe(`${booking.id}@localhost`);
+  expect(event.startDate.toJSDate().toISOString()).toBe(new Date(start).toISOString());
+  expect(event.endDate.toJSDate().getTime() - event.startDate.toJSDate().getTime()).toBe(3600_000);
+  expect(event.summary).toBe(`A talk (${hostname})`);
+
+  const told = await first(bookable.notify_to, /New booking: A talk/);
+  expect(told.headers['reply-to']).toBe(email);
+  for (const word of ['Ada Visitor', email, 'What is it about?', 'Bread <b>', booking.reference]) {
+    expect(told.text).toContain(word);
+  }
+  expect(told.html).toContain('Bread &#60;b&#62;');
+  expect(told.text).not.toContain('/cancel/');
+  await until(read, ({ body }) => body.mail === 'sent');
+});
+
+test('once the mails are sent, the address of the visitor stands nowhere but as its keyed hash', async () => {
+  const { email, booking, first, read, bookable } = await booked();
+  await first(email, /^Booked/);
+  await first(bookable.notify_to, /New booking/);
+  await until(read, ({ body }) => body.mail === 'sent');
+  const em = world.deps.em();
+  const tables = await em.execute<{ name: string }[]>(
+    `select table_name as name from information_schema.tables where table_schema = 'public' and table_type = 'BASE TABLE'`,
+  );
+  expect(tables.length).toBeGreaterThan(20);
+  const settled = async () => {
+    const holding: string[] = [];
+    for (const { name } of tables) {
+      const found = await em.execute(`select 1 from "${name}" row where position(? in row::text) > 0 limit 1`, [email]);
+      if (found.length > 0) holding.push(name);
+    }
+    const waiting = await em.execute(`select 1 from mail where status = 'queued' and sealed is not null`);
+    return [...holding, ...waiting];
+  };
+  await until(settled, ({ length }) => length === 0);
+  const history = await world.deps.temporal.workflow
+    .getHandle(`mail:${(await em.findOneOrFail(Booking, { id: booking.id })).mail?.id}`)
+    .fetchHistory();
+  expect(JSON.stringify(history)).not.toContain(Buffer.from(email).toString('base64').slice(0, 16));
+  expect(world.logged.filter((line) => JSON.stringify(line).includes(email))).toEqual([]);
+  const row = await em.findOneOrFail(Booking, { id: booking.id });
+  expect(row.visitorHash).toHaveLength(32);
+});
+
+describe('the link that cancels', () => {
+  test('cancels nothing when it is opened, by whatever program; its button does, once, and the site is told', async () => {
+    const { email, first, linkIn, read, bookable, publicId, start } = await booked();
+    const link = linkIn(await first(email, /^Booked/));
+    const browser = newBrowser(world.url);
+    const page = await browser.open(link);
+    expect([page.status, page.text.includes('Cancel this booking?')]).toEqual([200, true]);
+    for (const [method, headers] of [
+      ['GET', {}],
+      ['HEAD', {}],
+      ['POST', {}],
+      ['POST', { 'sec-fetch-site': 'cross-site' }],
+    ] as const) {
+      await fetch(`${world.url}${link}`, { method, headers });
+    }
+    expect((await read()).body.status).toBe('confirmed');
+    const done = await browser.press(page, 'Cancel the booking');
+    expect([done.status, done.text.includes('The booking is cancelled')]).toEqual([200, true]);
+    expect((await read()).body).toMatchObject({ status: 'cancelled', cancelled_at: expect.any(String) });
+    expect((await ask.slots(publicId, start.slice(0, 10)))[0]?.start).toBe(start);
+    const told = await first(bookable.notify_to, /^Cancelled: A talk/);
+    expect(told.text).toContain('Ada Visitor cancelled this booking');
+    expect(told.text).not.toContain(email);
+    const again = await browser.press(page, 'Cancel the booking');
+    expect([again.status, again.text.includes('This booking is cancelled')]).toEqual([410, true]);
+    expect((await browser.open(link)).status).toBe(410);
+    expect(world.mailsTo(bookable.notify_to).filter(({ subject }) => /^Cancelled/.test(subject))).toHaveLength(1);
+  });
+
+  test('is of its own booking and site alone, and over when the booking is', async () => {
+    const one = await booked();
+    const two = await booked();
+    const link = one.linkIn(await one.first(one.email, /^Booked/));
+    const browser = newBrowser(world.url);
+    expect((await browser.open(link.replace(one.publicId, two.publicId))).status).toBe(404);
+    expect((await browser.open(`${link.slice(0, -4)}AAAA`)).status).toBe(404);
+    world.skip(7 * 24 * 3600_000);
+    const page = await browser.open(link);
+    expect([page.status, page.text.includes('Its time has passed')]).toEqual([410, true]);
+  });
+});
+
+test('a booking that the site cancels before its confirmation has left is not confirmed any more: its visitor is told that', async () => {
+  await world.stopMailServer();
+  const { email, owner, booking, first, read } = await booked();
+  const { body } = await owner.call('POST', `/v1/bookings/${booking.id}/cancel`);
+  expect(body).toMatchObject({ status: 'cancelled', mail: 'queued' });
+  await world.startMailServer();
+  const mail = await first(email, /^Cancelled/);
+  expect(mail.text).toContain('cancelled this booking');
+  expect(world.mailsTo(email).filter(({ subject }) => /^Booked/.test(subject))).toEqual([]);
+  expect(errorOf(await owner.call('POST', `/v1/bookings/${booking.id}/cancel`)).code).toBe('not_cancellable');
+  await until(read, ({ body }) => body.mail === 'sent');
+});
+
+test('with the mail server away a booking is taken and stands; its mails follow', async () => {
+  await world.stopMailServer();
+  const { email, first, read, bookable } = await booked();
+  expect((await read()).body).toMatchObject({ status: 'confirmed', mail: 'queued' });
+  await world.startMailServer();
+  await first(email, /^Booked/);
+  await first(bookable.notify_to, /New booking/);
+  await until(read, ({ body }) => body.mail === 'sent');
+});
+
+test('a calendar file is one that calendars read, whatever was typed', () => {
+  const hostile =
+    'Cut, wash; dry \\ "x"\r\nBEGIN:VALARM\nATTENDEE:mailto:x\u0007 🥐🥐🥐🥐🥐🥐🥐🥐🥐🥐🥐🥐🥐🥐🥐🥐🥐🥐🥐🥐🥐 é'.repeat(
+      3,
+    );
+  const file = calendarFile({
+    uid: 'book_x@localhost',
+    stamp: '2026-01-01T00:00:00Z',
+    start: '2026-03-29T03:30:00+02:00',
+    end: '2026-03-29T04:30:00+02:00',
+    summary: hostile,
+    description: hostile,
+    location: hostile,
+    url: 'https://x.example/',
+  });
+  expect(file.split('\r\n').every((line) => Buffer.byteLength(line) <= 75)).toBe(true);
+  expect(file.replaceAll('\r\n', '')).not.toMatch(/[\r\n]/);
+  const event = eventIn(file);
+  const typed = hostile.replaceAll('\r\n', '\n').replaceAll('\u0007', '');
+  expect([event.summary, event.description, event.location]).toEqual([typed, typed, typed]);
+  expect(event.component.getAllSubcomponents()).toEqual([]);
+  expect(event.startDate.toJSDate().toISOString()).toBe('2026-03-29T01:30:00.000Z');
+});
+
+test('a mail says the time as the clocks of the place show it', () => {
+  const facts = {
+    id: 'book_x',
+    reference: 'ABCD1234',
+    hostname: 'x.example',
+    address: 'https://x.example',
+    service: 'A talk',
+    calendar: 'Room',
+    timeZone: 'America/St_Johns',
+    start: '2026-07-01T18:30:00-02:30',
+    end: '2026-07-01T19:00:00-02:30',
+    seats: 2,
+    createdAt: '2026-01-01T00:00:00Z',
+    cancelUrl: 'https://p.example/b/x/cancel/y',
+  };
+  const { subject, text } = writeMail('booking-confirmed', facts, { baseUrl: 'https://p.example' });
+  expect(subject).toBe('Booked: A talk, Wednesday, 1 July 2026, 18:30');
+  expect(text).toContain('18:30 to 19:00');
+  expect(text).toContain('America/St_Johns (UTC-02:30)');
+  expect(text).toContain('Seats: 2');
+});
