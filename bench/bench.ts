@@ -10,11 +10,12 @@ import { join } from 'node:path';
 const benches: Record<string, () => Promise<unknown>> = {
   publish: async () => await (await import('./publish.ts')).benchPublish(),
   edge: async () => await (await import('./edge.ts')).benchEdge(),
+  counting: async () => await (await import('./counting.ts')).benchCounting(),
   git: async () => await (await import('./git.ts')).benchGit(),
 };
 
 /** Under which heading a section goes to RESULTS.md. */
-const headings: Record<string, string> = { publish: 'Publishing' };
+const headings: Record<string, string> = { publish: 'Publishing', counting: 'Counting' };
 const results = join(import.meta.dirname, 'RESULTS.md');
 
 /** Puts the section in the place of the earlier one of its name, or at the end. */

@@ -46,6 +46,7 @@ export async function startEdge(
   databaseUrl: string,
   workers: number,
   children: ChildProcess[],
+  more: Record<string, string> = {},
 ): Promise<Server> {
   const child = fork(join(import.meta.dirname, '../edge/server.ts'), {
     env: {
@@ -56,6 +57,7 @@ export async function startEdge(
       FRONTAGE_EDGE_PROCESSES: String(workers),
       FRONTAGE_SECRET: 'x'.repeat(32),
       FRONTAGE_LOG_LEVEL: 'error',
+      ...more,
     },
   });
   children.push(child);

@@ -8,6 +8,8 @@ export type Load = {
   host: string;
   connections: number;
   seconds: number;
+  /** Beside Host. */
+  headers?: Record<string, string>;
   /** A script in this folder and its arguments, in place of the one path. */
   script?: { name: string; args: string[] };
 };
@@ -20,9 +22,10 @@ export type LoadResult = {
 };
 
 /** Asks as fast as answers come, over connections that are kept. Anything that is no answer below 400 is a failure. */
-export async function load({ url, host, connections, seconds, script }: Load): Promise<LoadResult> {
+export async function load({ url, host, connections, seconds, headers = {}, script }: Load): Promise<LoadResult> {
   const path = join(import.meta.dirname, script?.name ?? 'wrk.lua');
   const options = ['-t', '2', '-c', String(connections), '-d', `${seconds}s`, '-s', path, '-H', `Host: ${host}`];
+  for (const [name, value] of Object.entries(headers)) options.push('-H', `${name}: ${value}`);
   const { stdout } = await promisify(execFile)('wrk', [...options, url, '--', ...(script?.args ?? [])]);
   const line = stdout.split('\n').find((one) => one.startsWith('{')) ?? '{}';
   const { microseconds, ...result } = JSON.parse(line);

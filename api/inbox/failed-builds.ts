@@ -1,34 +1,42 @@
-/** Builds that failed, for as long as nothing later of their site went live or is on its way. */
+/** Builds that failed: of a site as long as nothing later went live or is on its way, of a slot as long as it is not built anew or cleared. */
 import { Deployment } from '../../db/entities/deployment.ts';
 import { type InboxItem, itemsMax, type Reader, type Source } from './item.ts';
 
 const sql = `
-  select id from (
+  with failed as (
+    select deployment.id, site_id, kind, ticket, finished_at from deployment join site on site.id = deployment.site_id and site.status = 'active'
+    where deployment.site_id = any(?) and deployment.status = 'failed'
+  ), publishes as (
     select distinct on (failed.site_id) failed.id, failed.finished_at
-    from deployment failed join site on site.id = failed.site_id and site.status = 'active'
-    where failed.site_id = any(?) and failed.status = 'failed' and failed.kind in ('site', 'posts')
-      and failed.ticket > site.live_ticket
-      and not exists (
-        select 1 from deployment later
-        where later.site_id = failed.site_id and later.ticket > failed.ticket and later.status in ('queued', 'building', 'storing'))
-    order by failed.site_id, failed.ticket desc) as last
+    from failed join site on site.id = failed.site_id
+    where failed.kind in ('site', 'posts') and failed.ticket > site.live_ticket and not exists (
+      select 1 from deployment later
+      where later.site_id = failed.site_id and later.ticket > failed.ticket and later.status in ('queued', 'building', 'storing'))
+    order by failed.site_id, failed.ticket desc
+  ), drafts as (
+    select failed.id, failed.finished_at from failed join preview on preview.latest_id = failed.id and preview.removed_at is null
+  )
+  select id from (select * from publishes union all select * from drafts) as waiting
   where finished_at > ? order by finished_at desc limit ?`;
 
-/** The last one of each site alone: the others were tried again already. */
+/** The last one of each site and slot alone: the others were tried again already. */
 export const failedBuilds: Source = async (em, { siteIds }: Reader, since) => {
   const rows: { id: string }[] = await em.execute(sql, [`{${siteIds.join(',')}}`, since, itemsMax]);
   if (rows.length === 0) return [];
   const failed = await em.find(Deployment, { id: { $in: rows.map(({ id }) => id) } }, { populate: ['site'] });
-  return failed.map(({ id, number, site, error, finishedAt, createdAt }): InboxItem => {
-    const reading = `Read GET /v1/deployments/${id} for the log`;
+  return failed.map(({ id, number, slot, site, error, finishedAt, createdAt }): InboxItem => {
+    const isDraft = typeof slot === 'number';
+    const again = `/v1/sites/${site.id}/${isDraft ? `previews/${slot}` : 'publish'}`;
     return {
       kind: 'failed_build',
       id,
       site: { id: site.id, name: site.name },
       at: finishedAt ?? createdAt,
-      title: `Version ${number} of ${site.name} was not published.`,
+      title: isDraft
+        ? `The draft in slot ${slot} of ${site.name} was not built.`
+        : `Version ${number} of ${site.name} was not published.`,
       ...(error ? { message: error.message } : {}),
-      nextAction: `${reading}, mend what it names, and call POST /v1/sites/${site.id}/publish.`,
+      nextAction: `Read GET /v1/deployments/${id} for the log, mend what it names, and call POST ${again}.`,
     };
   });
 };

@@ -2,8 +2,10 @@
  * Limits per minute, counted in the database so that all API processes share them. A counter that can't be reached lets the call
  * pass: a limit protects the service, and must not be what takes it down.
  */
+import { hash } from 'node:crypto';
 import rateLimit, { normalizeIP, type RateLimitPluginOptions } from '@fastify/rate-limit';
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { Config } from '../../config.ts';
 import type { Deps } from '../../deps.ts';
 import { type AppError, errors } from '../../errors.ts';
 import type { Api } from '../api.ts';
@@ -50,7 +52,10 @@ export function limitTokens(scope: Api, { config }: Deps): void {
 /** Counts the calls of each client address under a name of the scope's. */
 export function limitAddresses(scope: Api, { config }: Deps, name: keyof typeof perMinute): void {
   const max = Math.ceil(perMinute[name] * config.rateScale);
-  scope.addHook('onRequest', scope.rateLimit({ max, keyGenerator: (request) => `${name}:${addressOf(request)}` }));
+  scope.addHook(
+    'onRequest',
+    scope.rateLimit({ max, keyGenerator: (request) => `${name}:${clientOf(request, config)}` }),
+  );
 }
 
 export type AddressLimiter = (request: FastifyRequest, reply: FastifyReply) => Promise<void>;
@@ -58,7 +63,7 @@ export type AddressLimiter = (request: FastifyRequest, reply: FastifyReply) => P
 /** The same, to be asked in the middle of a call, where it is known how to answer. It throws `rate_limited`. */
 export function limiterOfAddresses(scope: Api, { config }: Deps, name: keyof typeof perMinute): AddressLimiter {
   const max = Math.ceil(perMinute[name] * config.rateScale);
-  const count = scope.createRateLimit({ max, keyGenerator: (request) => `${name}:${addressOf(request)}` });
+  const count = scope.createRateLimit({ max, keyGenerator: (request) => `${name}:${clientOf(request, config)}` });
   return async (request, reply) => {
     const result = await count(request);
     if (result.isAllowed) return;
@@ -74,7 +79,7 @@ export function limitFailedSignIns(
 ): (request: FastifyRequest, reply: FastifyReply) => Promise<AppError | undefined> {
   const count = scope.createRateLimit({
     max: Math.ceil(perMinute.signIn * config.rateScale),
-    keyGenerator: (request) => `refused:${addressOf(request)}`,
+    keyGenerator: (request) => `refused:${clientOf(request, config)}`,
   });
   return async (request, reply) => {
     const result = await count(request);
@@ -90,9 +95,12 @@ function setLimitHeaders(reply: FastifyReply, counted: { max: number; remaining:
   reply.header('ratelimit-reset', counted.ttlInSeconds);
 }
 
-/** The client: one IPv4 address, or the /64 network that one IPv6 client commands. */
-function addressOf(request: FastifyRequest): string {
-  return normalizeIP(request.ip);
+/**
+ * Stands for the client: one IPv4 address, or the /64 network that one IPv6 client commands. Visitors call too, and no address of theirs
+ * is written anywhere.
+ */
+function clientOf(request: FastifyRequest, { secret }: Config): string {
+  return hash('sha256', `client\0${secret}\0${normalizeIP(request.ip)}`, 'base64url').slice(0, 22);
 }
 
 function limited(ttlMs: number): AppError {

@@ -75,6 +75,25 @@ test('a failed build waits until something later is on its way or live, and the 
   expect(await listed()).toEqual([]);
 });
 
+test('a draft that was not built waits until its slot is built anew', async () => {
+  const owner = await world.newCaller();
+  const site = await ask.newSite(owner);
+  const failed = await world.preview(owner, site.id, 2);
+  await world.fail(failed);
+  const published = await world.failedBuild(owner, site.id);
+  const { body } = await owner.call('GET', '/v1/inbox');
+  expect(body.items).toMatchObject([
+    { id: published, title: `Version 2 of ${site.name} was not published.` },
+    {
+      id: failed,
+      title: `The draft in slot 2 of ${site.name} was not built.`,
+      next_action: expect.stringContaining(`POST /v1/sites/${site.id}/previews/2.`),
+    },
+  ]);
+  await world.preview(owner, site.id, 2);
+  expect(idsOf(await owner.call('GET', '/v1/inbox'))).toEqual([published]);
+});
+
 test('an invitation waits until it is accepted, withdrawn or past its time', async () => {
   const [owner, guest] = [await world.newCaller(), await world.newCaller()];
   const email = await ask.emailOf(guest);

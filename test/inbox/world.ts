@@ -2,6 +2,7 @@
 
 import { acceptPublish, goLive, settle } from '../../db/deployments.ts';
 import { Deployment } from '../../db/entities/deployment.ts';
+import { acceptDraft } from '../../db/previews.ts';
 import { claimBuild } from '../../db/turns.ts';
 import { newId } from '../../ids.ts';
 import type { Answer, Caller } from '../api/world.ts';
@@ -25,6 +26,20 @@ export async function createInboxWorld() {
     return id;
   }
 
+  /** A draft in the slot, to be built. */
+  async function preview(owner: Caller, siteId: string, slot: number): Promise<string> {
+    const id = newId('dep');
+    const accepted = await acceptDraft(deps.em(), clock, {
+      id,
+      siteId,
+      slot,
+      createdBy: owner.accountId,
+      requireRoom: async () => {},
+      pin: async () => ({ hostname: 'h', sourceCommit: 'a'.repeat(40), contentCommit: null, siteUrl: 'http://h' }),
+    });
+    return accepted?.id ?? id;
+  }
+
   async function fail(id: string): Promise<void> {
     const error = {
       code: 'build_failed',
@@ -46,7 +61,7 @@ export async function createInboxWorld() {
     await goLive(deps.em(), clock, id);
   }
 
-  return { ...world, ask: people(world), publish, fail, failedBuild, becomeLive };
+  return { ...world, ask: people(world), publish, preview, fail, failedBuild, becomeLive };
 }
 
 /** Ids of what an answer of the inbox lists. */

@@ -1,0 +1,136 @@
+/** What visitors send takes bounded memory and rows, and what could not be written is neither lost nor counted twice. */
+import { afterAll, expect, test } from 'vitest';
+import { rowOf } from '../../db/analytics/counts.ts';
+import { openTallies, viewRow } from '../../edge/tallies.ts';
+import { until } from '../stack/until.ts';
+import { agents, createAnalyticsWorld, pages } from './world.ts';
+
+const world = await createAnalyticsWorld();
+afterAll(() => world.close());
+const owner = await world.newCaller();
+const hour = (n: number) => new Date(n * 3_600_000);
+
+test('of more referrers than a row takes the rest is other, and no view is lost', async () => {
+  const site = await world.publish(owner, pages);
+  const edge = await world.openEdge();
+  for (let n = 0; n < 30; n++) await world.visit(edge, site, '/', { headers: { referer: 'https://often.example/' } });
+  for (let n = 0; n < 130; n++)
+    await world.visit(edge, site, '/', { headers: { referer: `https://spam-${n}.example/${'x'.repeat(500)}` } });
+  await edge.counting.flush();
+  const [row] = await world.deps.em().execute('select referrers from view_hour where site_id = ?', [site.id]);
+  const kept: Record<string, number> = typeof row?.referrers === 'string' ? JSON.parse(row.referrers) : row?.referrers;
+  expect(Object.keys(kept)).toHaveLength(101);
+  expect(kept).toMatchObject({ 'often.example': 30, other: 31 });
+  const { views, referrers } = await world.report(owner, site);
+  expect(views).toBe(160);
+  expect(referrers).toHaveLength(51);
+  expect(referrers[0]).toEqual({ host: 'often.example', views: 30 });
+  expect(referrers.at(-1).host).toBe('other');
+  expect(referrers.reduce((sum: number, one: { views: number }) => sum + one.views, 0)).toBe(160);
+});
+
+test('a process holds so many sites and so many keys, whatever is asked of it', () => {
+  const tallies = openTallies({ tallies: 10, keys: 50 });
+  tallies.begin(hour(1));
+  for (let site = 0; site < 1_000; site++) {
+    const tally = tallies.of(`site_${site}`);
+    if (!tally) continue;
+    tally.views += 20;
+    tally.isNew = true;
+    for (let key = 0; key < 20; key++) tallies.add(tally, 'pages', `/${key}`);
+  }
+  const held = tallies.unwritten();
+  expect(held).toHaveLength(10);
+  const known = held.flatMap(({ counts }) => [...counts.pages.keys()].filter((key) => key !== 'other'));
+  expect(known).toHaveLength(50);
+  for (const tally of held) expect([...tally.counts.pages.values()].reduce((sum, one) => sum + one)).toBe(20);
+  // What is oldest makes room for a new hour, and its keys are free again.
+  tallies.begin(hour(2));
+  const next = tallies.of('site_next');
+  expect(next?.hour).toEqual(hour(2));
+  if (next) tallies.add(next, 'pages', '/new');
+  expect(next?.counts.pages.get('/new')).toBe(1);
+  expect(tallies.unwritten()).toHaveLength(0);
+});
+
+test('hours that could not be written for days are given up', () => {
+  const tallies = openTallies();
+  for (const n of [1, 2]) {
+    tallies.begin(hour(n));
+    const tally = tallies.of('site_a');
+    if (tally) tally.isNew = true;
+  }
+  tallies.begin(hour(3));
+  tallies.forget(hour(2));
+  expect(tallies.unwritten().map((tally) => tally.hour)).toEqual([hour(2)]);
+});
+
+test('a row has its most frequent keys', () => {
+  const tallies = openTallies();
+  const tally = tallies.of('site_a');
+  if (!tally) throw new Error('there is room');
+  for (let n = 0; n < 300; n++) tally.counts.pages.set(`/${n}`, n + 1);
+  const { pages: kept } = rowOf(tally.counts);
+  expect(Object.keys(kept)).toHaveLength(201);
+  expect([kept['/299'], kept['/100'], kept['/99'], kept.other]).toEqual([300, 101, undefined, (100 * 101) / 2]);
+  expect(viewRow(tally).pages).toEqual(kept);
+});
+
+test('what cannot be written is kept and written once, even where the database only seemed to refuse it', async () => {
+  const site = await world.publish(owner, pages);
+  let fault: 'none' | 'before' | 'after' = 'none';
+  const edge = await world.openEdge({
+    through: (database) => ({
+      ...database,
+      async write(rows) {
+        if (fault === 'before') throw new Error('no connection');
+        await database.write(rows);
+        if (fault === 'after') throw new Error('the connection was lost before the answer');
+      },
+    }),
+  });
+  const said = () => world.logged.filter(({ msg }) => msg.startsWith('what is counted')).map(({ msg }) => msg);
+  const before = said().length;
+  for (const next of ['before', 'after', 'before', 'none'] as const) {
+    fault = next;
+    await world.visit(edge, site, '/');
+    await world.visit(edge, site, '/about', { userAgent: agents.mobile });
+    await edge.counting.flush();
+    await edge.counting.flush();
+  }
+  expect(await world.report(owner, site)).toMatchObject({ views: 8, visitors: 2, pages: [{ views: 4 }, { views: 4 }] });
+  // Said once, however often it failed.
+  expect(said().slice(before)).toEqual([
+    'what is counted cannot be written: it is kept, and tried again',
+    'what is counted can be written again',
+  ]);
+});
+
+test('what an edge counted is there when it has ended, and by itself some seconds later', async () => {
+  const site = await world.publish(owner, pages);
+  const [ending, staying] = [await world.openEdge(), await world.openEdge()];
+  await world.visit(ending, site, '/');
+  await ending.close();
+  expect((await world.report(owner, site)).views).toBe(1);
+  await world.visit(staying, site, '/');
+  await until(
+    () => world.report(owner, site),
+    ({ views }) => views === 2,
+  );
+});
+
+test('an edge whose visitors are another’s site rows writes on when one of its sites is gone', async () => {
+  const site = await world.publish(owner, pages);
+  let more = true;
+  const edge = await world.openEdge({
+    through: (database) => ({
+      ...database,
+      write: (rows) =>
+        database.write(more ? [...rows, ...rows.map((row) => ({ ...row, site_id: 'site_gone' }))] : rows),
+    }),
+  });
+  await world.visit(edge, site, '/');
+  await edge.counting.flush();
+  more = false;
+  expect((await world.report(owner, site)).views).toBe(1);
+});
