@@ -10,7 +10,7 @@ export type Tallied = Record<Dimension, Map<string, number>>;
 export const other = 'other';
 
 /** Different keys that a row of an hour, a day or a month has of each, beside `other`. */
-export const keysMax: Record<Dimension, number> = { pages: 200, referrers: 100, countries: 100, devices: 8 };
+export const keysMax: Record<Dimension, number> = { pages: 100, referrers: 60, countries: 60, devices: 8 };
 
 export function newTallied(): Tallied {
   return { pages: new Map(), referrers: new Map(), countries: new Map(), devices: new Map() };

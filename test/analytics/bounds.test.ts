@@ -19,8 +19,8 @@ test('of more referrers than a row takes the rest is other, and no view is lost'
   await edge.counting.flush();
   const [row] = await world.deps.em().execute('select referrers from view_hour where site_id = ?', [site.id]);
   const kept: Record<string, number> = typeof row?.referrers === 'string' ? JSON.parse(row.referrers) : row?.referrers;
-  expect(Object.keys(kept)).toHaveLength(101);
-  expect(kept).toMatchObject({ 'often.example': 30, other: 31 });
+  expect(Object.keys(kept)).toHaveLength(61);
+  expect(kept).toMatchObject({ 'often.example': 30, other: 71 });
   const { views, referrers } = await world.report(owner, site);
   expect(views).toBe(160);
   expect(referrers).toHaveLength(51);
@@ -71,8 +71,8 @@ test('a row has its most frequent keys', () => {
   if (!tally) throw new Error('there is room');
   for (let n = 0; n < 300; n++) tally.counts.pages.set(`/${n}`, n + 1);
   const { pages: kept } = rowOf(tally.counts);
-  expect(Object.keys(kept)).toHaveLength(201);
-  expect([kept['/299'], kept['/100'], kept['/99'], kept.other]).toEqual([300, 101, undefined, (100 * 101) / 2]);
+  expect(Object.keys(kept)).toHaveLength(101);
+  expect([kept['/299'], kept['/200'], kept['/199'], kept.other]).toEqual([300, 201, undefined, (200 * 201) / 2]);
   expect(viewRow(tally).pages).toEqual(kept);
 });
 
@@ -119,7 +119,7 @@ test('what an edge counted is there when it has ended, and by itself some second
   );
 });
 
-test('an edge whose visitors are another’s site rows writes on when one of its sites is gone', async () => {
+test('an edge writes on when one of its sites is gone', async () => {
   const site = await world.publish(owner, pages);
   let more = true;
   const edge = await world.openEdge({
