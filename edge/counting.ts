@@ -11,7 +11,7 @@ import { hoursKeptDays } from '../db/analytics/rolling.ts';
 import { addToSketch } from '../db/analytics/sketch.ts';
 import type { Answer } from './answer.ts';
 import type { CountsDatabase } from './counts-database.ts';
-import { referrerOf } from './referrers.ts';
+import { openReferrers } from './referrers.ts';
 import type { VisitorRequest } from './request.ts';
 import { openSalts } from './salts.ts';
 import { openTallies, type Tally, viewRow } from './tallies.ts';
@@ -42,6 +42,7 @@ const rowsAtOnce = 500;
 
 export function openCounting({ database, visitors, clock, log, secret, flushEveryMs = 5_000 }: Parts): Counting {
   const tallies = openTallies();
+  const referrers = openReferrers();
   const salts = openSalts({ database, secret });
   let hour = hourOf(clock.now());
   let isDown = false;
@@ -60,7 +61,7 @@ export function openCounting({ database, visitors, clock, log, secret, flushEver
     if (visitor.countedIn !== tally) countVisitor(visitor, tally);
     tallies.add(tally, 'pages', page);
     tallies.add(tally, 'devices', visitor.device);
-    const referrer = referrerOf(request.fields);
+    const referrer = referrers.of(request.fields);
     if (referrer !== undefined) tallies.add(tally, 'referrers', referrer);
     if (visitor.country !== undefined) tallies.add(tally, 'countries', visitor.country);
   }

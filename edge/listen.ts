@@ -51,7 +51,7 @@ export async function listen(edge: Edge, options: Options): Promise<Listening> {
   );
   // A client that takes nothing for this long holds nothing any more.
   server.timeout = 60_000;
-  const quick = putFirst(server, edge, clock, whenSent(accessLog, counting));
+  const quick = putFirst(server, edge, clock, whenSent(accessLog, counting), accessLog !== undefined);
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject);
     server.listen({ host, port, backlog: 1024, reusePort: sharesPort }, resolve);
@@ -66,7 +66,7 @@ export async function listen(edge: Edge, options: Options): Promise<Listening> {
 }
 
 /** Every connection begins on the short way; Node's own listener gets those that leave it. */
-function putFirst(server: Server, edge: Edge, clock: Clock, sent: Sent | undefined): Quick {
+function putFirst(server: Server, edge: Edge, clock: Clock, sent: Sent | undefined, timed: boolean): Quick {
   const byHttp = server.listeners('connection');
   server.removeAllListeners('connection');
   const quick = openQuick({
@@ -76,6 +76,7 @@ function putFirst(server: Server, edge: Edge, clock: Clock, sent: Sent | undefin
       for (const listener of byHttp) listener.call(server, socket);
     },
     sent,
+    timed,
   });
   server.on('connection', quick.take);
   return quick;

@@ -51,7 +51,8 @@ export function openTallies(limits: Limits = tallyLimits): Tallies {
   let past: Tally[] = [];
   let keys = 0;
 
-  const keysOf = ({ counts }: Tally) => dimensions.reduce((sum, dimension) => sum + counts[dimension].size, 0);
+  const keysOf = ({ counts }: Tally) =>
+    dimensions.reduce((sum, dimension) => sum + counts[dimension].size - (counts[dimension].has(other) ? 1 : 0), 0);
 
   function drop(kept: (tally: Tally) => boolean): void {
     for (const tally of past) if (!kept(tally)) keys -= keysOf(tally);
