@@ -12,7 +12,7 @@ import { loadThread, moveThread, openThread, replyTo } from '../comments/rules.t
 import { positionInput, threadView, typedBody, typedPage, typedPicture } from '../comments/schemas.ts';
 import { idParams } from '../schemas.ts';
 import { type Reviewer, reviewerOf } from './links.ts';
-import { shownAt } from './slots.ts';
+import { placeOf } from './slots.ts';
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -68,6 +68,7 @@ export function overlayRoutes(app: Api, deps: Deps): void {
     async (request) => {
       const { site, author, link } = reviewer(request);
       const { missing, screenshot_base64: picture, ...words } = request.body;
+      const { deploymentId } = await placeOf(request.em, deps, site, link.slot ?? null);
       const thread = await openThread(request.em, deps, author, site.id, {
         id: request.newId('thread'),
         messageId: request.newId('msg'),
@@ -75,7 +76,7 @@ export function overlayRoutes(app: Api, deps: Deps): void {
         // Where no files are kept, the words are worth keeping all the same.
         ...(config.files ? { screenshot_base64: picture } : {}),
         missing: config.files ? missing && reasons[missing] : 'This platform stores no pictures.',
-        deploymentId: await shownAt(request.em, site, link.slot ?? null),
+        deploymentId,
       });
       request.answeredId = thread.id;
       return { thread: threadView(thread, config) };

@@ -12,7 +12,7 @@ import type { Api } from '../api.ts';
 import { sendError } from '../plugins/errors.ts';
 import { originsOf } from '../visitors/origins.ts';
 import { reviewerOf } from './links.ts';
-import { addressOf } from './slots.ts';
+import { placeOf } from './slots.ts';
 
 const secretParams = z.object({ secret: z.string() });
 const siteParams = z.object({ publicId: z.string() });
@@ -28,7 +28,7 @@ export async function reviewPages(app: Api, deps: Deps): Promise<void> {
       const { secret } = request.params as { secret: string };
       const em = deps.em();
       const { link, site } = await reviewerOf(em, deps, secret);
-      const address = await addressOf(em, deps, site, link.slot ?? null);
+      const { address } = await placeOf(em, deps, site, link.slot ?? null);
       const seconds = Math.ceil((link.expiresAt.getTime() - deps.clock.now().getTime()) / 1000);
       reply.setCookie(cookieOf(site.publicId), secret, { ...cookieFlags, maxAge: seconds });
       const marker = new URLSearchParams({ site: site.publicId, for: String(seconds) });

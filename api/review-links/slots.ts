@@ -1,29 +1,46 @@
 /** Where a review takes place: on the live site, or on what a preview slot shows. */
 import { siteAddress } from '../../config.ts';
+import type { Preview } from '../../db/entities/preview.ts';
 import type { Site } from '../../db/entities/site.ts';
 import type { EntityManager } from '../../db/orm.ts';
+import { previewIn } from '../../db/previews.ts';
+import { draftStatusAt } from '../../db/states.ts';
 import type { Deps } from '../../deps.ts';
 import { errors } from '../../errors.ts';
+import { missing } from '../capabilities.ts';
+import { readSlot } from '../previews/slots.ts';
 
-/** The address to look at. */
-export async function addressOf(
-  _em: EntityManager,
-  { config }: Deps,
+export type Place = { address: string; deploymentId: string | null };
+
+/** What is looked at, and where. Throws `preview_empty`, `preview_expired` for a slot that shows nothing. */
+export async function placeOf(
+  em: EntityManager,
+  { config, clock }: Pick<Deps, 'config' | 'clock'>,
   site: Site,
   slot: number | null,
-): Promise<string> {
-  if (slot === null) return siteAddress(config, site.name);
-  throw errors.preview_empty('This preview shows nothing at present.');
+): Promise<Place> {
+  if (slot === null) return { address: siteAddress(config, site.name), deploymentId: site.liveDeploymentId ?? null };
+  const now = clock.now();
+  const { label, deploymentId } = requireShown(await previewIn(em, now, site.id, slot), now);
+  return { address: siteAddress(config, label), deploymentId };
 }
 
-/** Throws `invalid_slot` for a number that no slot has, `preview_empty` for one that shows nothing. */
+function requireShown(preview: Preview | undefined, now: Date) {
+  const { label, deploymentId } = preview ?? {};
+  if (!preview || !label || !deploymentId) {
+    throw errors.preview_empty('This preview shows nothing yet.', {
+      nextAction: 'Build it with POST /v1/sites/{id}/previews/{slot}, then ask again.',
+    });
+  }
+  if (draftStatusAt(preview, now) === 'shown') return { label, deploymentId };
+  throw errors.preview_expired('This preview has run out.', {
+    nextAction: 'Build it anew with POST /v1/sites/{id}/previews/{slot}, then ask again.',
+  });
+}
+
+/** Throws what stands against a review of this slot: `preview_disabled`, `invalid_slot`, or that it shows nothing. */
 export async function requireSlot(em: EntityManager, deps: Deps, site: Site, slot: number): Promise<void> {
-  const { preview_slots: slots } = deps.config.limits;
-  if (slot < 1 || slot > slots) throw errors.invalid_slot(`A site has the preview slots 1 to ${slots}.`);
-  await addressOf(em, deps, site, slot);
-}
-
-/** The deployment that is seen there. */
-export async function shownAt(_em: EntityManager, site: Site, _slot: number | null): Promise<string | null> {
-  return site.liveDeploymentId ?? null;
+  const off = missing(deps.config, 'previews');
+  if (off) throw off;
+  await placeOf(em, deps, site, readSlot(deps.config.limits, String(slot)));
 }

@@ -1,6 +1,7 @@
 /** The platform and its visitors' side on hosts of their own in a real browser, with a site that is commented on. */
 import { existsSync } from 'node:fs';
 import { type BrowserContext, type BrowserContextOptions, chromium, type Page } from 'playwright-core';
+import { expect } from 'vitest';
 import { createSite, createWorld } from '../output/world.ts';
 import { commentsOf } from './world.ts';
 
@@ -54,7 +55,9 @@ export async function createReviewWorld() {
   }
 
   async function newContext(options: BrowserContextOptions = desk): Promise<BrowserContext> {
-    return await browser.newContext(options);
+    const context = await browser.newContext(options);
+    context.setDefaultTimeout(25_000);
+    return context;
   }
 
   return {
@@ -128,3 +131,6 @@ export async function pointAt(page: Page, selector: string) {
   await page.mouse.move(box.x + 20, box.y + box.height / 2);
   await page.mouse.click(box.x + 20, box.y + box.height / 2);
 }
+
+/** What comes true in a browser that shares its machine. */
+export const soon = (read: () => unknown) => expect.poll(read, { timeout: 15_000 });

@@ -81,7 +81,7 @@ const material = rowsOf('code', 'material', {
   'stale_hash 409 no': ['material/assets', 'that others change while it is being stored is stale_hash'],
 });
 
-const comments = rowsOf('code', 'show', {
+const comments = rowsOf('code', 'comments', {
   'invalid_status 400 no': ['comments/threads', 'a status that is not filtered on is invalid_status'],
   'invalid_body 400 no': ['comments/threads', 'a body that is missing, empty or over 4,000 characters is invalid_body'],
   'no_storage 400 no': ['comments/pictures', 'without storage a picture is no_storage'],

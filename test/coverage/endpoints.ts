@@ -77,7 +77,7 @@ export const endpoints = [
     'GET /v1/sites/{id}/analytics': ['analytics/counting', 'views of pages are counted, whichever way'],
     'GET /v1/inbox': ['inbox/inbox', 'what waits is listed over all sites, newest first'],
   }),
-  ...rowsOf('endpoint', 'show', {
+  ...rowsOf('endpoint', 'comments', {
     'GET /v1/sites/{id}/comments': ['comments/threads', 'the list is filtered by status and by since'],
     'POST /v1/sites/{id}/comments': ['comments/threads', 'a thread keeps the words, who said them, the page'],
     'GET /v1/comments/{id}/screenshot': ['comments/pictures', 'by its bytes is kept and read back'],

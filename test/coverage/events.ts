@@ -21,7 +21,7 @@ export const events = [
       'an invitation shows site by hostname, address, state',
     ],
   }),
-  ...rowsOf('event', 'show', {
+  ...rowsOf('event', 'comments', {
     'open_comments shows what waits for the agent': [
       'comments/threads',
       'says in every list and read how many threads',

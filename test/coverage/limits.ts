@@ -34,9 +34,11 @@ export const limits = [
     'files in a day, over every way in': ['material/allowance', '100 writes at once, over every way in and two sites'],
     'files and bytes of an upload link': ['material/uploads', 'takes its files and no more: exactly 10 of 200 at once'],
   }),
-  ...rowsOf('limit', 'show', {
+  ...rowsOf('limit', 'comments', {
     'a comment’s note has at most 500 characters': ['comments/threads', 'a note over 500 characters is note_too_long'],
     'open comments of a site': ['comments/threads', 'the cap on open comments holds under calls at once'],
+  }),
+  ...rowsOf('limit', 'show', {
     'calls of a token that wait for the inbox': ['inbox/waiting', 'a token has four calls wait'],
   }),
   ...rowsOf('limit', 'previews', {

@@ -98,7 +98,7 @@ export const moves = [
     'an upload that is not completed ends after its time': ['output/upload', 'an upload ends after 24 hours'],
     'an upload that something newer overtakes is superseded': ['output/completing', 'something newer overtakes'],
   }),
-  ...rowsOf('move', 'show', {
+  ...rowsOf('move', 'comments', {
     'a comment thread is resolved and opened again by either side': [
       'comments/threads',
       'either side replies, resolves and opens again',

@@ -6,6 +6,7 @@ export type Capability =
   | 'people'
   | 'material'
   | 'previews'
+  | 'comments'
   | 'show'
   | 'visitors'
   | 'money'

@@ -118,8 +118,9 @@ export const rules = [
     'robots are left out': ['analytics/counting', 'what is no look at a page by a person is not counted'],
     'a waiting inbox answers within a second of the first item': ['inbox/waiting', 'answers within a second'],
   }),
-  ...rowsOf('rule', 'show', {
+  ...rowsOf('rule', 'comments', {
     'the site list counts open comment threads': ['comments/threads', 'says in every list and read how many threads'],
+    'the owner’s page counts open comment threads': ['people/owner-page', 'sees how many comments are open'],
     'a thread without its picture says why': ['comments/pictures', 'a thread without a picture says why'],
     'a review link writes comments of its site in a browser, and nothing else': null,
     'a thread finds its place after a rebuild, or says that it could not': null,

@@ -39,6 +39,21 @@ test('the owner sees sites, open requests and tokens, and nothing of anybody els
     expect(text).not.toContain(part);
 });
 
+test('the owner sees how many comments are open on each site', async () => {
+  const owner = await signedIn();
+  const site = await createSite({ ...owner, call: owner.call });
+  const comment = () => owner.call('POST', `/v1/sites/${site.id}/comments`, { body: { page: '/', body: 'Larger' } });
+  const shown = async () => /\d+ open comments?/.exec((await owner.browser.open('/account')).text)?.[0];
+  expect(await shown()).toBeUndefined();
+  const { body: thread } = await comment();
+  expect(await shown()).toBe('1 open comment');
+  await comment();
+  expect(await shown()).toBe('2 open comments');
+  const resolve = { thread_id: thread.id, action: 'resolve' };
+  await owner.call('POST', `/v1/sites/${site.id}/comments`, { body: resolve });
+  expect(await shown()).toBe('1 open comment');
+});
+
 test('tokens past their time are not on the page, however many there were', async () => {
   const owner = await signedIn();
   const expiresAt = new Date(world.clock.now().getTime() + 60_000);

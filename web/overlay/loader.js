@@ -12,6 +12,8 @@ function start(frameUrl) {
   const isOurs = (node) => root.host === node || pinRoot.host === node;
   const frame = document.createElement('iframe');
   frame.title = 'Comments on this page';
+  // Above the bar that says that a preview is one.
+  if (document.querySelector('frontage-draft')) root.host.style.setProperty('--below', '34px');
   frame.className = 'pill';
   frame.src = frameUrl.href;
   root.append(frame);
@@ -64,7 +66,7 @@ function start(frameUrl) {
 function host(name, style) {
   const element = document.createElement(name);
   element.style.cssText = 'all: initial !important; display: block !important; position: static !important;';
-  const root = element.attachShadow({ mode: 'closed' });
+  const root = element.attachShadow({ mode: 'open' });
   root.appendChild(document.createElement('style')).textContent = style;
   document.documentElement.append(element);
   return root;
@@ -72,7 +74,7 @@ function host(name, style) {
 
 const windowStyle = `
 iframe {
-  position: fixed; z-index: 2147483647; right: 16px; bottom: 16px; border: 0; margin: 0;
+  position: fixed; z-index: 2147483647; right: 16px; bottom: calc(16px + var(--below, 0px)); border: 0; margin: 0;
   background: #fffdf9; color-scheme: light; box-shadow: 0 2px 6px rgb(0 0 0 / 18%), 0 10px 32px rgb(0 0 0 / 22%);
 }
 .pill { width: 216px; height: 52px; border-radius: 26px; }

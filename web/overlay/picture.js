@@ -2,7 +2,7 @@
 
 const sideMax = 1400;
 const bytesMax = 600_000;
-const patienceMs = 12_000;
+const patienceMs = 20_000;
 const nothing = 'data:image/gif;base64,R0lGODlhAQABAIAAAAAAAP///yH5BAEAAAAALAAAAAABAAEAAAIBRAA7';
 
 /** Answers the bytes of a JPEG, or why there are none: `slow`, `large`, `failed`. Never rejects. */
@@ -24,7 +24,8 @@ export async function takePicture(position, isOurs) {
       scale,
       timeout: patienceMs / 2,
       backgroundColor: background(),
-      filter: (node) => !isOurs(node) && !/^(script|noscript|iframe|object|embed|template)$/.test(node.localName ?? ''),
+      filter: (node) =>
+        !isOurs(node) && !/^(script|noscript|iframe|object|embed|template|frontage-draft)$/.test(node.localName ?? ''),
       fetch: { requestInit: { credentials: 'omit' }, placeholderImage: nothing },
       style: { transform: `translate(${-left}px, ${-top}px)`, transformOrigin: '0 0', overflow: 'visible' },
     });
