@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { Context } from '@temporalio/activity';
 import type { WorkerInterceptors } from '@temporalio/worker';
 import { announceBuilder } from '../../db/capacity.ts';
+import { vi } from 'vitest';
 import type { Repository } from '../../db/states.ts';
 import { openEdgeDatabase } from '../../edge/database.ts';
 import { createEdge } from '../../edge/edge.ts';
@@ -13,6 +14,9 @@ import { type Caller, createSite, createWorld } from '../api/world.ts';
 import { type Ask, ask } from '../edge/world.ts';
 import { createNamespace, startWorker } from '../stack/worker.ts';
 import { createCopying } from './copying.ts';
+
+// A history of a slot is several builds and merges, each of which waits for the workflow engine.
+vi.setConfig({ testTimeout: 60_000 });
 
 export type Site = { id: string; name: string };
 type Around = (act: () => Promise<unknown>) => Promise<unknown>;
