@@ -1,7 +1,11 @@
 /** What is seen at the address of a draft. */
+import { existsSync } from 'node:fs';
+import { chromium } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { until } from '../edge/world.ts';
 import { createPreviewWorld, type PreviewWorld } from './world.ts';
+
+const browser = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'].find(existsSync);
 
 let world: PreviewWorld;
 let address: string;
@@ -75,4 +79,39 @@ test('the site itself carries neither bar nor word to search engines', async () 
   const { text, headers } = await world.visit(site, '/');
   expect(text).toBe('<body>Live</body>');
   expect(headers['x-robots-tag']).toBeUndefined();
+});
+
+test('in a browser the site’s style does not reach the bar, it lets clicks through, and its link leads to the live site', async ({
+  skip,
+}) => {
+  skip(!browser, 'no Chromium');
+  const style =
+    '<style>* { color: red !important; font-size: 90px !important; pointer-events: auto !important }</style>';
+  const { text } = await world.visit(address, '/');
+  const chrome = await chromium.launch({ executablePath: browser as string, args: ['--no-sandbox', '--disable-gpu'] });
+  try {
+    const page = await chrome.newPage({ viewport: { width: 390, height: 700 } });
+    const body = text.replace('<body>', `${style}<body style="min-height:100vh">`);
+    await page.route('http://draft.test/', (route) => route.fulfill({ contentType: 'text/html', body }));
+    await page.goto('http://draft.test/');
+    const seen = await page.evaluate(`(() => {
+      const host = document.querySelector('frontage-draft');
+      const bar = host.shadowRoot.querySelector('p').getBoundingClientRect();
+      const link = host.shadowRoot.querySelector('a');
+      const at = link.getBoundingClientRect();
+      return {
+        height: bar.height, width: bar.width, bottom: bar.bottom,
+        under: document.elementFromPoint(4, bar.top + 4).localName,
+        link: document.elementFromPoint(at.left + 4, at.top + 4).localName,
+        href: link.href, color: getComputedStyle(link).color,
+      };
+    })()`);
+    expect(seen).toMatchObject({ width: 390, bottom: 700, under: 'body', link: 'frontage-draft' });
+    const { height, href, color } = seen as { height: number; href: string; color: string };
+    expect(height).toBeLessThan(40);
+    expect(new URL(href).hostname).toBe(`${name}.${world.config.baseDomain}`);
+    expect(color).not.toBe('rgb(255, 0, 0)');
+  } finally {
+    await chrome.close();
+  }
 });

@@ -2,8 +2,8 @@
 import { join } from 'node:path';
 import { Context } from '@temporalio/activity';
 import type { WorkerInterceptors } from '@temporalio/worker';
-import { announceBuilder } from '../../db/capacity.ts';
 import { vi } from 'vitest';
+import { announceBuilder } from '../../db/capacity.ts';
 import type { Repository } from '../../db/states.ts';
 import { openEdgeDatabase } from '../../edge/database.ts';
 import { createEdge } from '../../edge/edge.ts';
