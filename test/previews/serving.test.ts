@@ -91,7 +91,7 @@ test('in a browser the site’s style does not reach the bar, it lets clicks thr
   const chrome = await chromium.launch({ executablePath: browser as string, args: ['--no-sandbox', '--disable-gpu'] });
   try {
     const page = await chrome.newPage({ viewport: { width: 390, height: 700 } });
-    const body = text.replace('<body>', `${style}<body style="min-height:100vh">`);
+    const body = text.replace('<body>', `${style}<body style="margin:0;min-height:100vh">`);
     await page.route('http://draft.test/', (route) => route.fulfill({ contentType: 'text/html', body }));
     await page.goto('http://draft.test/');
     const seen = await page.evaluate(`(() => {
