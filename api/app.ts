@@ -13,6 +13,7 @@ import { authRoutes } from './auth/routes.ts';
 import { bookingPages } from './bookings/pages.ts';
 import { bookableRoutes, bookingRoutes } from './bookings/routes.ts';
 import { offeringRoutes, preflightRoutes, takingRoutes, visitorsOf, visitSite } from './bookings/visitor-routes.ts';
+import { widgetRoutes } from './bookings/widget-routes.ts';
 import { collaboratorRoutes } from './collaborators/routes.ts';
 import { commentRoutes } from './comments/routes.ts';
 import { deploymentRoutes } from './deployments/routes.ts';
@@ -113,6 +114,11 @@ export async function buildApp(deps: Deps): Promise<Api> {
     await scope.register(async function links(scope: Api) {
       limitAddresses(scope, deps, 'uploads');
       uploadPageRoutes(scope, deps);
+    });
+
+    await scope.register(async function widgets(scope: Api) {
+      limitAddresses(scope, deps, 'offers');
+      widgetRoutes(scope);
     });
 
     await scope.register(async function visitors(scope: Api) {

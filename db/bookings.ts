@@ -34,8 +34,8 @@ export async function expireDueHolds(tx: EntityManager, now: Date, calendarId: s
 
 /** What is taken in the calendar at a moment of the span, bookings of the same time as one. */
 export async function takenIn(em: EntityManager, now: Date, calendarId: string, span: Span): Promise<Taken[]> {
-  const rows = await em.execute<{ from: string; until: string; seats: string }[]>(
-    `select extract(epoch from busy_from) * 1000 as from, extract(epoch from busy_until) * 1000 as until, sum(seats) as seats
+  return await em.execute<Taken[]>(
+    `select extract(epoch from busy_from)::float8 * 1000 as from, extract(epoch from busy_until)::float8 * 1000 as until, sum(seats)::int as seats
      from booking
      where calendar_id = ? and busy_from >= ? and busy_from < ? and busy_until > ?
        and (status = 'confirmed' or (status = 'held' and hold_expires_at > ?))
@@ -43,7 +43,6 @@ export async function takenIn(em: EntityManager, now: Date, calendarId: string, 
     // A booking is at most 4 days long: so the index finds those that began before the span.
     [calendarId, new Date(span.from - 4 * 24 * 3600_000), new Date(span.until), new Date(span.from), now],
   );
-  return rows.map(({ from, until, seats }) => ({ from: Number(from), until: Number(until), seats: Number(seats) }));
 }
 
 /** The condition of a query for bookings that are this now, deadlines included. */

@@ -28,6 +28,7 @@ import { Submission } from './entities/submission.ts';
 import { Token } from './entities/token.ts';
 import { UploadLink } from './entities/upload-link.ts';
 import { Analytics } from './migrations/2026-11-21-analytics.ts';
+import { BookingNews } from './migrations/2026-11-21-booking-news.ts';
 import { Bookings } from './migrations/2026-11-21-bookings.ts';
 import { Capacity } from './migrations/2026-11-21-capacity.ts';
 import { Collaborators } from './migrations/2026-11-21-collaborators.ts';
@@ -102,6 +103,7 @@ export function openOrm(databaseUrl: string, options: { poolMax?: number } = {})
           { name: '2026-11-21-previews', class: Previews },
           { name: '2026-11-21-output-looked-up', class: OutputLookedUp },
           { name: '2026-11-21-analytics', class: Analytics },
+          { name: '2026-11-21-booking-news', class: BookingNews },
         ],
         snapshot: false,
         transactional: true,

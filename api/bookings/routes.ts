@@ -4,6 +4,7 @@ import { bookingsThatAre, liveBookings } from '../../db/bookings.ts';
 import { Booking } from '../../db/entities/booking.ts';
 import type { EntityManager } from '../../db/orm.ts';
 import type { Deps } from '../../deps.ts';
+import { bookingEmbed } from '../../web/booking-widget.ts';
 import { loadSite } from '../access.ts';
 import type { Api } from '../api.ts';
 import { notifyAddress, notifyOptions } from '../notify-to.ts';
@@ -157,6 +158,7 @@ async function bookableView(em: EntityManager, { config, clock }: Deps, { site, 
     status: bookable.endedAt ? ('ended' as const) : ('open' as const),
     public_id: site.publicId,
     url: `${config.baseUrl}/b/${site.publicId}`,
+    embed: bookingEmbed(config.baseUrl, site.publicId),
     calendars: calendars.map(calendarOf),
     services: bookable.services,
     notify_to: await notifyAddress(em, site, bookable.notifyCollaboratorId),

@@ -110,6 +110,7 @@ export const bookableSchema = z
     status: z.enum(['open', 'ended']),
     public_id: z.string(),
     url: z.string().describe('Where visitors, and their agents, read what can be booked and book it.'),
+    embed: z.string().describe('HTML of the booking widget, for a page of the site.'),
     calendars: z.array(calendarAnswer),
     services: z.array(serviceAnswer),
     notify_to: z.string(),

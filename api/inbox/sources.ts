@@ -2,6 +2,7 @@
 import { failedBuilds } from './failed-builds.ts';
 import { openInvitations } from './invitations.ts';
 import type { Source } from './item.ts';
+import { newBookings } from './new-bookings.ts';
 import { openComments } from './open-comments.ts';
 
-export const sources: readonly Source[] = [failedBuilds, openInvitations, openComments];
+export const sources: readonly Source[] = [failedBuilds, openInvitations, openComments, newBookings];

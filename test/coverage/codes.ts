@@ -106,6 +106,18 @@ const previews = rowsOf('code', 'previews', {
   'draft_conflict 409 no': ['previews/publishing', 'of files that both changed is draft_conflict, names them'],
 });
 
+const bookings = rowsOf('code', 'visitors', {
+  'bookings_unavailable 503 no': ['bookings/bookable', 'where bookings are switched off, every call says so'],
+  'invalid_timetable 400 no': ['bookings/bookable', 'is refused, and where it is wrong is said'],
+  'invalid_calendar 400 no': ['bookings/taking', 'a service with several calendars is booked in the one that is named'],
+  'invalid_service 400 no': ['bookings/refused', 'days and slots of what is not there'],
+  'invalid_visitor 400 no': ['bookings/refused', 'every fault of a visitor is told at once'],
+  'slot_taken 409 no': ['bookings/taking', 'seats run out exactly'],
+  'not_cancellable 409 no': ['bookings/cancelling', 'a booking that was cancelled cannot be cancelled again'],
+  'payments_unavailable 400 no': ['bookings/refused', 'what costs money is not booked where the site takes none'],
+  'confirm_required 409 no': ['bookings/bookable', 'a site stops taking bookings only confirmed'],
+});
+
 const visitors = later('code', 'visitors', [
   'invalid_format 400 no',
   'not_a_person 400 no',
@@ -117,15 +129,6 @@ const visitors = later('code', 'visitors', [
   'notify_to_not_on_site 400 no',
   'form_fields_removed 409 no',
   'form_has_submissions 409 no',
-  'bookings_unavailable 503 no',
-  'invalid_timetable 400 no',
-  'invalid_calendar 400 no',
-  'invalid_service 400 no',
-  'invalid_visitor 400 no',
-  'slot_taken 409 no',
-  'not_cancellable 409 no',
-  'payments_unavailable 400 no',
-  'confirm_required 409 no',
 ]);
 
 const money = later('code', 'money', [
@@ -184,6 +187,7 @@ export const codes = codeRows([
   ...comments,
   ...news,
   ...previews,
+  ...bookings,
   ...visitors,
   ...money,
   ...domains,

@@ -27,10 +27,15 @@ export const events = [
       'says in every list and read how many threads',
     ],
   }),
+  ...rowsOf('event', 'visitors', {
+    'a booking goes to the notify_to of the site': [
+      'bookings/mails',
+      'and who is told on the site gets it with the address to answer to',
+    ],
+  }),
   ...later('event', 'visitors', [
     'a submission goes to the notify_to of its form',
     'a submission without a sender is stored, not mailed, and says so',
-    'a booking goes to the notify_to of the site',
   ]),
   ...later('event', 'money', ['a payout offer is mailed to nobody and counted in offers_to_answer']),
 ];

@@ -48,7 +48,10 @@ export const limits = [
       'a draft is marked 14 days after its last build',
     ],
   }),
-  ...later('limit', 'visitors', ['submissions are kept 180 days', 'forms of a site', 'seats of a calendar']),
+  ...rowsOf('limit', 'visitors', {
+    'seats of a calendar': ['bookings/taking', 'seats run out exactly'],
+  }),
+  ...later('limit', 'visitors', ['submissions are kept 180 days', 'forms of a site']),
   ...later('limit', 'money', ['one open payout offer for a site']),
   ...later('limit', 'domains', ['domains of an account']),
   ...later('limit', 'agents', ['feedback in a day']),

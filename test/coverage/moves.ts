@@ -127,13 +127,24 @@ export const moves = [
     ],
     'an archived site shows no draft': ['previews/expiry', 'an archived site shows no draft, builds none'],
   }),
+  ...rowsOf('move', 'visitors', {
+    'a live booking that is cancelled frees its seat': [
+      'bookings/cancelling',
+      'a live booking is cancelled by whoever may act on its site',
+    ],
+    'a hold that ran out is live no more and cannot be cancelled': [
+      'bookings/holds',
+      'it is expired for every reader and its seat is free',
+    ],
+    'a site that stops taking bookings, confirmed, has its calendars archived and not deleted': [
+      'bookings/bookable',
+      'a site stops taking bookings only confirmed',
+    ],
+  }),
   ...later('move', 'visitors', [
     'a form that is disabled takes no submissions and keeps those it has',
     'a form that is enabled takes submissions again',
     'a form that is removed, confirmed, takes its submissions with it',
-    'a live booking that is cancelled frees its seat',
-    'a hold that ran out is live no more and cannot be cancelled',
-    'a site that stops taking bookings, confirmed, has its calendars archived and not deleted',
   ]),
   ...later('move', 'money', [
     'accepting a payout offer makes the site pay into the account',

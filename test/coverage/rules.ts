@@ -141,12 +141,17 @@ export const rules = [
       'of files that both changed is draft_conflict',
     ],
   }),
+  ...rowsOf('rule', 'visitors', {
+    'a booking keeps a hash of the address, not the address': [
+      'bookings/mails',
+      'once the mails are sent, the address of the visitor stands nowhere',
+    ],
+    'the calls of visitors need no token': ['bookings/taking', 'no call needs a token'],
+  }),
   ...later('rule', 'visitors', [
     'the address that a form posts to never changes',
     'notify_to is one of the addresses of the site, which notify_options lists',
     'submissions come newest first, and as CSV',
-    'a booking keeps a hash of the address, not the address',
-    'the calls of visitors need no token',
   ]),
   ...later('rule', 'money', [
     'a secret key is sealed, and only its last four characters are shown',

@@ -1,0 +1,31 @@
+/** Bookings of the last week that stand and are yet to come. */
+import { isoLocal } from '../../bookings/zones.ts';
+import { Booking } from '../../db/entities/booking.ts';
+import { type InboxItem, itemsMax, type Reader, type Source } from './item.ts';
+
+const weekMs = 7 * 24 * 3600_000;
+
+export const newBookings: Source = async (em, { siteIds }: Reader, since, { now }) => {
+  const after = new Date(Math.max(since.getTime(), now.getTime() - weekMs));
+  const bookings = await em.find(
+    Booking,
+    {
+      site: { id: { $in: [...siteIds] }, status: 'active' },
+      status: 'confirmed',
+      createdAt: { $gt: after },
+      endsAt: { $gt: now },
+    },
+    { populate: ['site', 'calendar'], orderBy: { createdAt: 'desc' }, limit: itemsMax },
+  );
+  return bookings.map(({ id, site, createdAt, visitorName, serviceName, startsAt, calendar }): InboxItem => {
+    const start = isoLocal(calendar.timeZone, startsAt.getTime());
+    return {
+      kind: 'new_booking',
+      id,
+      site: { id: site.id, name: site.name },
+      at: createdAt,
+      title: `${visitorName} booked ${serviceName} on ${site.name} for ${start}.`,
+      nextAction: `Tell the owner. GET /v1/bookings/${id} has all of it; POST /v1/bookings/${id}/cancel ends it.`,
+    };
+  });
+};

@@ -1,0 +1,89 @@
+/** From an owner's timetable to a visitor's mail: a seat booked in a browser on a published site, and cancelled by the mailed link. */
+import { existsSync } from 'node:fs';
+import { chromium } from 'playwright-core';
+import { expect, test } from 'vitest';
+import { daily } from '../bookings/timetable.ts';
+import { useStack } from '../stack/stack.ts';
+import { change, expectPage, newSite, post, publish } from './story.ts';
+
+const stack = useStack();
+const browserPath = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'].find(existsSync);
+type Mail = {
+  subject: string;
+  text: string;
+  headers: Record<string, string>;
+  attachments: { filename: string; text: string }[];
+};
+
+/** The newest mail to the address whose subject begins so. */
+async function mailTo(address: string, subject: string): Promise<Mail> {
+  let found: Mail | undefined;
+  const look = async () => {
+    const answer = await fetch(`${stack.mailUrl}/messages?to=${encodeURIComponent(address)}`);
+    const { items } = (await answer.json()) as { items: Mail[] };
+    found = items.find((mail) => mail.subject.startsWith(subject));
+    return found !== undefined;
+  };
+  await expect.poll(look, { timeout: 60_000, interval: 100 }).toBe(true);
+  return found as unknown as Mail;
+}
+
+test('a visitor books a seat on a published site, both mails arrive, and the link in the visitor’s cancels it', async ({
+  skip,
+}) => {
+  skip(!browserPath, 'no Chromium');
+  const site = await newSite();
+  const { body: bookable } = await post(`/v1/sites/${site.id}/bookable`, {
+    calendars: [{ key: 'studio', name: 'The studio', capacity: 3, time_zone: 'Europe/Lisbon', hours: daily }],
+    services: [
+      { key: 'wheel', name: 'An hour at the wheel', duration_minutes: 60, calendar_keys: ['studio'], lead_minutes: 60 },
+    ],
+  });
+  await change(
+    site,
+    'src/pages/book.astro',
+    `<html lang="en"><head><title>Book</title></head><body><h1>Book</h1>${bookable.embed}</body></html>\n`,
+  );
+  expect((await publish(site)).body.status).toBe('live');
+  await expectPage(site, '/book/', 'frontage-booking');
+
+  const email = `visitor-${process.pid}@example.org`;
+  const args = [
+    '--no-sandbox',
+    '--disable-gpu',
+    '--disable-background-networking',
+    '--host-resolver-rules=MAP *.localhost 127.0.0.1',
+  ];
+  const browser = await chromium.launch({ executablePath: browserPath ?? '', args });
+  try {
+    const page = await browser.newPage({ viewport: { width: 390, height: 844 } });
+    const { port } = new URL(stack.edgeUrl);
+    await page.goto(`http://${site.name}.${stack.baseDomain}:${port}/book/`);
+    await page
+      .getByRole('radio', { name: /times are free/ })
+      .first()
+      .check({ force: true });
+    await page.getByRole('group', { name: 'Time' }).getByRole('radio').first().check({ force: true });
+    await page.getByLabel('Your name').fill('Ada Visitor');
+    await page.getByLabel('Email address').fill(email);
+    await page.getByRole('button', { name: 'Book', exact: true }).click();
+    await page.getByRole('status').filter({ hasText: 'You are booked' }).waitFor();
+
+    const { body: list } = await stack.api(`/v1/sites/${site.id}/bookings`);
+    expect(list.items).toHaveLength(1);
+    const [booking] = list.items;
+    expect(booking).toMatchObject({ status: 'confirmed', service: 'wheel', visitor: { name: 'Ada Visitor' } });
+    const mail = await mailTo(email, 'Booked: An hour at the wheel');
+    expect(mail.attachments[0]?.text).toContain(`UID:${booking.id}@`);
+    const told = await mailTo(stack.owner.email, 'New booking: An hour at the wheel');
+    expect(told.headers['reply-to']).toBe(email);
+
+    await page.goto(/http\S+\/cancel\/\S+/.exec(mail.text)?.[0] ?? '');
+    await page.getByRole('button', { name: 'Cancel the booking' }).click();
+    await page.getByRole('heading', { name: 'The booking is cancelled' }).waitFor();
+    expect((await stack.api(`/v1/bookings/${booking.id}`)).body.status).toBe('cancelled');
+    await mailTo(stack.owner.email, 'Cancelled: An hour at the wheel');
+  } finally {
+    await browser.close();
+  }
+});

@@ -1,0 +1,218 @@
+/**
+ * Thousands of visitors from several processes ask several API processes for a few seats, while an API process and the worker are killed.
+ * 1,000 attempts by default; 10,000 with FRONTAGE_BOOKING_ATTEMPTS=10000. Prints what it took.
+ */
+import { type ChildProcess, fork } from 'node:child_process';
+import { once } from 'node:events';
+import { join } from 'node:path';
+import { afterAll, expect, test } from 'vitest';
+import { siteOf } from '../../api/bookings/offering.ts';
+import { takeBooking } from '../../api/bookings/taking.ts';
+import { systemClock } from '../../clock.ts';
+import { newId, newSecret } from '../../ids.ts';
+import { startMailCatcher } from '../../local/mail/catcher.ts';
+import { freePort } from '../../local/ports.ts';
+import { until } from '../stack/until.ts';
+import { createNamespace } from '../stack/worker.ts';
+import type { Orders, Told } from './campaign/visitor.ts';
+import { timetable } from './timetable.ts';
+import { createBookingWorld } from './world.ts';
+
+const attempts = Number(process.env.FRONTAGE_BOOKING_ATTEMPTS ?? 1000);
+const long = attempts >= 10_000;
+const visitorProcesses = 4;
+const seatsEach = Math.max(2, Math.round(attempts / 500));
+const catcher = await startMailCatcher({ clock: systemClock });
+const world = await createBookingWorld({
+  FRONTAGE_SMTP_URL: catcher.smtpUrl,
+  FRONTAGE_RATE_SCALE: '1000000',
+  TEMPORAL_NAMESPACE: await createNamespace(),
+});
+const children = new Set<ChildProcess>();
+afterAll(async () => {
+  for (const child of children) child.kill('SIGKILL');
+  await world.close();
+  await catcher.close();
+});
+
+function start(entry: string, env: Record<string, string>): ChildProcess {
+  const child = fork(join(import.meta.dirname, entry), {
+    env: {
+      PATH: process.env.PATH ?? '',
+      DATABASE_URL: world.database.url,
+      TEMPORAL_ADDRESS: world.config.temporal.address,
+      TEMPORAL_NAMESPACE: world.config.temporal.namespace,
+      FRONTAGE_SECRET: world.config.secret,
+      FRONTAGE_DATA: world.config.dataDir,
+      FRONTAGE_SMTP_URL: catcher.smtpUrl,
+      FRONTAGE_RATE_SCALE: '1000000',
+      FRONTAGE_QUEUES: 'platform',
+      ...env,
+    },
+    stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
+    execArgv: [],
+  });
+  children.add(child);
+  return child;
+}
+
+async function startReady(entry: string, env: Record<string, string> = {}): Promise<ChildProcess> {
+  const child = start(entry, env);
+  await once(child, 'message');
+  return child;
+}
+const startApi = (port: number) => startReady('../../api/server.ts', { FRONTAGE_API_PORT: String(port) });
+const startWorkerProcess = () => startReady('../../worker/worker.ts');
+
+async function killed(child: ChildProcess): Promise<void> {
+  child.kill('SIGKILL');
+  await once(child, 'exit');
+  children.delete(child);
+}
+
+/** Sends the visitors out. `onDone` hears how many have their answer. */
+async function visit(orders: Orders, onDone: (count: number) => void): Promise<Told[]> {
+  const counts = new Map<ChildProcess, number>();
+  const each = { ...orders, attempts: Math.ceil(orders.attempts / visitorProcesses) };
+  const all = Array.from({ length: visitorProcesses }, async () => {
+    const child = start('campaign/visitor.ts', {});
+    const told = new Promise<Told[]>((resolve) =>
+      child.on('message', (message: { done?: number; told?: Told[] }) => {
+        if (message.told) resolve(message.told);
+        counts.set(child, message.done ?? 0);
+        onDone([...counts.values()].reduce((sum, one) => sum + one, 0));
+      }),
+    );
+    child.send(each);
+    return await told;
+  });
+  return (await Promise.all(all)).flat();
+}
+
+/** Which worker began to send the mail last; each is named by its process. */
+async function holderOf(mailId: string): Promise<string> {
+  const handle = world.deps.temporal.workflow.getHandle(`mail:${mailId}`);
+  const described = await handle.describe().catch(() => undefined);
+  return described?.raw.pendingActivities?.[0]?.lastWorkerIdentity ?? 'nobody';
+}
+
+test('however many ask at once, and whoever is killed: as many seats are sold as there are, and every visitor was told the truth', {
+  timeout: 1_800_000,
+}, async () => {
+  const calendars = ['a', 'b', 'c', 'd'];
+  const [calendar] = timetable().calendars;
+  const [service] = timetable().services;
+  const priced = { ...service, key: 'paid', price: { amount: 100, currency: 'EUR' } };
+  const { publicId, site } = await world.newBookable({
+    calendars: calendars.map((key) => ({ ...calendar, key, capacity: seatsEach })),
+    services: [service, priced].map((one) => ({ ...one, calendar_keys: calendars })),
+  });
+  const starts = (await world.slots(publicId, world.dateIn(9), '&calendar=a')).slice(0, 10).map((slot) => slot.start);
+  // Holds that stand throughout, and holds that ran out and that nobody has written down.
+  const em = () => world.deps.em();
+  const hold = async (start: string, calendarKey: string, at: number) => {
+    const input = {
+      service: 'paid',
+      calendar: calendarKey,
+      start,
+      seats: 1,
+      visitor: { name: 'H', email: `h${at}@example.org` },
+      intake: {},
+    };
+    const made = { id: newId('book'), cancelSecret: newSecret('frc'), takesMoney: true };
+    return (await takeBooking(em(), world.deps, await siteOf(em(), publicId), input, made)).id;
+  };
+  const standing: string[] = [];
+  const over: string[] = [];
+  for (const [at, start] of starts.entries()) {
+    standing.push(await hold(start, 'a', at));
+    over.push(await hold(start, 'b', 100 + at));
+  }
+  await em().execute(`update booking set hold_expires_at = ? where id = any(?)`, [
+    new Date(world.clock.now().getTime() - 1),
+    `{${over.join(',')}}`,
+  ]);
+  const seats = calendars.length * starts.length * seatsEach - standing.length;
+
+  const ports = [await freePort(), await freePort(), await freePort()];
+  const apis = await Promise.all(ports.map(startApi));
+  let worker = await startWorkerProcess();
+  const dead = worker.pid;
+  const kills = [0.25, 0.5, 0.7].map((part) => Math.floor(attempts * part));
+  const repairs: Promise<unknown>[] = [];
+  const acts = [
+    async () => {
+      await killed(worker);
+    },
+    async () => {
+      await killed(apis[0] as ChildProcess);
+      apis[0] = await startApi(ports[0] as number);
+    },
+    async () => {
+      await killed(apis[1] as ChildProcess);
+      apis[1] = await startApi(ports[1] as number);
+    },
+  ];
+  const began = performance.now();
+  const orders = {
+    urls: ports.map((port) => `http://127.0.0.1:${port}`),
+    publicId,
+    calendars,
+    starts,
+    attempts,
+    atOnce: 16,
+  };
+  const told = await visit(orders, (count) => {
+    while (kills.length > 0 && count >= (kills[0] as number)) {
+      kills.shift();
+      const act = acts.shift();
+      if (act) repairs.push(act());
+    }
+  });
+  const tookMs = performance.now() - began;
+  await Promise.all(repairs);
+  expect([kills.length, repairs.length]).toEqual([0, 3]);
+
+  expect(told).toHaveLength(Math.ceil(attempts / visitorProcesses) * visitorProcesses);
+  const codes = Map.groupBy(told, ({ status, code }) => `${status} ${code}`.trim());
+  expect([...codes.keys()].sort()).toEqual(['200', '409 slot_taken']);
+
+  const rows = await em().execute<
+    { id: string; visitor_name: string; status: string; starts_at: string; key: string }[]
+  >(
+    `select b.id, visitor_name, b.status, starts_at, c.key from booking b join calendar c on c.id = b.calendar_id where b.site_id = ?`,
+    [site.id],
+  );
+  const sold = rows.filter(({ status, visitor_name }) => status === 'confirmed' && visitor_name !== 'H');
+  expect(sold).toHaveLength(seats);
+  // Who was told yes has that seat; who was told no has none, also where his first call died half-way.
+  const promised = told
+    .filter(({ status }) => status === 200)
+    .map(({ name, id, start, calendar }) => [name, id, Date.parse(start), calendar].join());
+  const had = sold.map((row) => [row.visitor_name, row.id, Date.parse(row.starts_at), row.key].join());
+  expect(had.sort()).toEqual(promised.sort());
+  const statuses = (ids: string[]) => rows.filter(({ id }) => ids.includes(id)).map(({ status }) => status);
+  expect(new Set(statuses(standing))).toEqual(new Set(['held']));
+  expect(new Set(statuses(over))).toEqual(new Set(['expired']));
+  for (const key of calendars)
+    expect(await world.slots(publicId, world.dateIn(9), `&calendar=${key}`)).not.toContainEqual(
+      expect.objectContaining({ start: starts[0] }),
+    );
+
+  console.info(
+    `${told.length} attempts at ${seats} seats from ${visitorProcesses} processes: ${sold.length} sold, ${told.length - sold.length} refused, ${Math.round(tookMs)} ms`,
+  );
+
+  // The worker that died is followed by another one, and every mail goes out. What was in the dead one's hands is tried again when its
+  // try of ten minutes is over: until then its workflow waits.
+  worker = await startWorkerProcess();
+  const mails = await em().execute<{ id: string }[]>(`select id from mail where kind like 'booking-%'`);
+  expect(mails).toHaveLength(2 * seats);
+  const waiting = async () => {
+    const queued = await em().execute<{ id: string }[]>(`select id from mail where status = 'queued'`);
+    const holders = await Promise.all(queued.map(({ id }) => holderOf(id)));
+    return holders.filter((holder) => long || !holder.startsWith(`${dead}@`));
+  };
+  await until(waiting, ({ length }) => length === 0, long ? 900_000 : 120_000);
+  expect(await em().execute(`select 1 from mail where status = 'failed'`)).toEqual([]);
+});

@@ -1,0 +1,73 @@
+import { afterAll, expect, test } from 'vitest';
+import { cancelBooking } from '../../api/bookings/cancelling.ts';
+import { Booking } from '../../db/entities/booking.ts';
+import { errorOf } from '../api/world.ts';
+import { timetable } from './timetable.ts';
+import { createBookingWorld } from './world.ts';
+
+const world = await createBookingWorld();
+afterAll(() => world.close());
+const { newBookable, book, slots, dateIn } = world;
+
+async function booked() {
+  const made = await newBookable(timetable({ calendar: { capacity: 2 }, service: { seats_max: 2 } }));
+  const start = (await slots(made.publicId, dateIn(5)))[0]?.start ?? '';
+  const { body } = await book(made.publicId, start, { seats: 2 });
+  return { ...made, start, id: body.id as string };
+}
+
+test('a live booking is cancelled by whoever may act on its site, and its seats are free at once', async () => {
+  const { owner, site, publicId, start, id } = await booked();
+  const guest = await world.newCollaborator(owner, site.id);
+  expect(errorOf(await book(publicId, start)).code).toBe('slot_taken');
+  const { body } = await guest.call('POST', `/v1/bookings/${id}/cancel`);
+  expect(body).toMatchObject({ id, status: 'cancelled', seats: 2, cancelled_at: expect.stringMatching(/Z$/) });
+  expect((await slots(publicId, dateIn(5)))[0]).toMatchObject({ start, seats_left: 2 });
+  expect((await book(publicId, start, { seats: 2 })).status).toBe(200);
+});
+
+test('a booking that was cancelled cannot be cancelled again, and keeps when it was', async () => {
+  const { owner, id } = await booked();
+  const first = await owner.call('POST', `/v1/bookings/${id}/cancel`);
+  const error = errorOf(await owner.call('POST', `/v1/bookings/${id}/cancel`));
+  expect([error.code, error.retryable]).toEqual(['not_cancellable', false]);
+  expect((await owner.call('GET', `/v1/bookings/${id}`)).body.cancelled_at).toBe(first.body.cancelled_at);
+});
+
+test('of many who cancel at once, one does, and the site is told once', async () => {
+  const { owner, id, publicId } = await booked();
+  const em = () => world.deps.em();
+  const booking = await em().findOneOrFail(Booking, { id });
+  const mails = async () => (await em().execute(`select 1 from mail where kind = 'booking-cancelled'`)).length;
+  const before = await mails();
+  const tries = await Promise.allSettled([
+    ...Array.from({ length: 8 }, () => cancelBooking(em(), world.deps, booking, 'visitor')),
+    ...Array.from({ length: 8 }, () => owner.call('POST', `/v1/bookings/${id}/cancel`)),
+  ]);
+  const succeeded = tries.filter(
+    (one) => one.status === 'fulfilled' && (!('text' in one.value) || one.value.status === 200),
+  );
+  expect(succeeded).toHaveLength(1);
+  expect((await mails()) - before).toBe(1);
+  expect((await slots(publicId, dateIn(5)))[0]).toMatchObject({ seats_left: 2 });
+});
+
+test('a cancellation that is sent again under its Idempotency-Key answers the same booking', async () => {
+  const { owner, id } = await booked();
+  const headers = { 'idempotency-key': 'cancel-once' };
+  const first = await owner.call('POST', `/v1/bookings/${id}/cancel`, { headers });
+  const again = await owner.call('POST', `/v1/bookings/${id}/cancel`, { headers });
+  expect([again.status, again.body]).toEqual([200, first.body]);
+});
+
+test('who cancels and who books the same time meet in order: there is never a seat too many', async () => {
+  const { owner, publicId, start, id } = await booked();
+  const answers = await Promise.all([
+    owner.call('POST', `/v1/bookings/${id}/cancel`),
+    ...Array.from({ length: 12 }, () => book(publicId, start)),
+  ]);
+  const got = answers.slice(1).filter(({ status }) => status === 200).length;
+  expect(got).toBeLessThanOrEqual(2);
+  const left = (await slots(publicId, dateIn(5))).find((slot) => slot.start === start)?.seats_left ?? 0;
+  expect(left).toBe(2 - got);
+});

@@ -1,0 +1,93 @@
+import { afterAll, expect, test } from 'vitest';
+import { type Answer, errorOf } from '../api/world.ts';
+import { timetable } from './timetable.ts';
+import { createBookingWorld } from './world.ts';
+
+const world = await createBookingWorld();
+afterAll(() => world.close());
+const { newBookable, anyone, book, slots, dateIn } = world;
+const code = (answer: Answer) => errorOf(answer).code;
+
+const wide = timetable({
+  calendar: {
+    capacity: 4,
+    hours: [{ days: ['mon', 'tue', 'wed', 'thu', 'fri', 'sat', 'sun'], from: '09:00', to: '17:00' }],
+  },
+  service: {
+    seats_max: 3,
+    lead_minutes: 24 * 60,
+    horizon_days: 30,
+    intake: [
+      { name: 'phone', label: 'Telephone', kind: 'tel', required: true },
+      { name: 'topic', label: 'Topic', kind: 'select', options: ['A', 'B'] },
+    ],
+  },
+});
+const intake = { phone: '+49 30 1234' };
+async function tried(more: object, start?: string) {
+  const { publicId } = await newBookable(wide);
+  const [slot] = await slots(publicId, dateIn(5));
+  return await book(publicId, start ?? slot?.start ?? '', { intake, ...more });
+}
+
+const wrongs: [string, object, string, string?][] = [
+  ['a service that is not there', { service: 'walk' }, 'invalid_service'],
+  ['a calendar that is not there', { calendar: 'cellar' }, 'invalid_calendar'],
+  ['no name', { visitor: { name: ' ', email: 'a@example.org' } }, 'invalid_visitor'],
+  ['a name of two lines', { visitor: { name: 'A\nB', email: 'a@example.org' } }, 'invalid_visitor'],
+  ['no address', { visitor: { name: 'A' } }, 'invalid_visitor'],
+  ['an address that is none', { visitor: { name: 'A', email: 'a@b' } }, 'invalid_visitor'],
+  ['nobody', { visitor: undefined }, 'invalid_visitor'],
+  ['an answer left out', { intake: {} }, 'invalid_visitor'],
+  ['an answer that is no choice', { intake: { ...intake, topic: 'C' } }, 'invalid_visitor'],
+  ['an answer to what nobody asked', { intake: { ...intake, shoe: '42' } }, 'invalid_visitor'],
+  ['more seats than one may take', { seats: 4 }, 'invalid_json'],
+  ['a start that is no time', { start: 'tomorrow' }, 'invalid_slot'],
+  ['a start without its distance to UTC', { start: '2027-01-01T10:00:00' }, 'invalid_slot'],
+  ['a field that is unknown', { coupon: 'x' }, 'invalid_json'],
+];
+test.each(wrongs)('%s is refused', async (_what, more, expected) => {
+  const answer = await tried(more);
+  expect(code(answer)).toBe(expected);
+});
+
+const starts: [string, string][] = [
+  ['a time between two starts', `${dateIn(5)}T09:30:00+01:00`],
+  ['a time outside the hours', `${dateIn(5)}T03:00:00+01:00`],
+  ['a time too soon', new Date(world.clock.now().getTime() + 3600_000).toISOString()],
+  ['a time too far away', `${dateIn(40)}T09:00:00Z`],
+  ['a time long ago', '2001-01-01T09:00:00Z'],
+  ['a time at the end of time', '9999-12-31T23:00:00Z'],
+];
+test.each(starts)('%s is no start', async (_what, start) => {
+  expect(code(await tried({}, start))).toBe('invalid_slot');
+});
+
+test('every fault of a visitor is told at once', async () => {
+  const { message } = errorOf(await tried({ visitor: { name: 'A', email: 'x' }, intake: { topic: 'C' } }));
+  expect(message).toMatch(/address.*Telephone.*Topic/s);
+});
+
+test('days and slots of what is not there, or of no date, are refused', async () => {
+  const { publicId } = await newBookable(wide);
+  const get = async (path: string) => code(await anyone('GET', `/b/${publicId}${path}`));
+  expect(await get('/slots?service=walk&date=2026-01-01')).toBe('invalid_service');
+  expect(await get('/slots?date=2026-01-01')).toBe('invalid_service');
+  expect(await get('/days?service=talk&calendar=cellar')).toBe('invalid_calendar');
+  expect(await get('/slots?service=talk&date=2026-02-30')).toBe('invalid_input');
+  expect(await get('/slots?service=talk')).toBe('invalid_input');
+  expect(await get('/days?service=talk&from=2026-01-01&to=2026-04-04')).toBe('invalid_input');
+  expect(await get('/days?service=talk&from=2026-01-02&to=2026-01-01')).toBe('invalid_input');
+  expect((await anyone('GET', `/b/${publicId}/days?service=talk&from=2026-01-01&to=2026-04-03`)).status).toBe(200);
+  expect(code(await anyone('GET', '/b/0000000000000000'))).toBe('not_found');
+});
+
+test('what costs money is not booked where the site takes none, and the owner is told so when declaring it', async () => {
+  const priced = timetable({ service: { price: { amount: 2500, currency: 'EUR' } } });
+  const { publicId, bookable } = await newBookable(priced);
+  expect(bookable.next_action).toContain('talk');
+  const [slot] = await slots(publicId, dateIn(5));
+  expect(code(await book(publicId, slot?.start ?? ''))).toBe('payments_unavailable');
+  expect((await anyone('GET', `/b/${publicId}`)).body.services[0].open).toBe(false);
+  expect(await slots(publicId, dateIn(5))).toContainEqual(slot);
+});

@@ -1,0 +1,220 @@
+/** The widget in a real browser, on a page of the site's own origin. `FRONTAGE_PICTURES=<folder>` keeps pictures of it. */
+import { existsSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
+import { gzipSync } from 'node:zlib';
+import { type Browser, chromium, type Page } from 'playwright-core';
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { bookingWidget, bookingWidgetHash } from '../../web/booking-widget.ts';
+import { timetable } from './timetable.ts';
+import { type BookingWorld, createBookingWorld } from './world.ts';
+
+const executable = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'].find(existsSync);
+const pictures = process.env.FRONTAGE_PICTURES;
+const pages = new Map<string, string>();
+/** Stands in for the edge: what is shown here is what the widget does in a page of that origin. */
+const sites = createServer((request, response) => {
+  const page = pages.get(request.headers.host?.split('.')[0] ?? '');
+  response.writeHead(page ? 200 : 404, { 'content-type': 'text/html; charset=utf-8' }).end(page);
+});
+let world: BookingWorld;
+let chrome: Browser;
+let port: number;
+
+beforeAll(async () => {
+  await new Promise<void>((resolve) => sites.listen(0, '127.0.0.1', resolve));
+  port = (sites.address() as AddressInfo).port;
+  world = await createBookingWorld({ FRONTAGE_EDGE_URL: `http://localhost:${port}` });
+  if (!executable) return;
+  const args = [
+    '--no-sandbox',
+    '--disable-gpu',
+    '--disable-background-networking',
+    '--host-resolver-rules=MAP *.localhost 127.0.0.1',
+  ];
+  chrome = await chromium.launch({ executablePath: executable, args });
+});
+beforeEach(({ skip }) => skip(!executable, 'no Chromium'));
+afterAll(async () => {
+  await chrome?.close();
+  await world?.close();
+  sites.close();
+});
+
+const shell = (
+  publicId: string,
+  more = '',
+  lang = 'en',
+) => `<!doctype html><html lang="${lang}"><meta charset="utf-8"><meta name="viewport" content="width=device-width">
+<title>Book</title><style>body{font-family:Georgia,serif;margin:0;padding:1.5rem;background:#faf6ef;color:#2a2420}
+frontage-booking{--frontage-accent:#8a3b12;--frontage-surface:#fffdf8}</style>
+<script type="module" src="${world.url}/b/widget.js"></script><h1>The pottery</h1><frontage-booking site="${publicId}" ${more}><p>Call us: 030 1234.</p></frontage-booking>`;
+
+async function opened(
+  publicId: string,
+  name: string,
+  { more = '', lang = 'en', width = 390, zone = 'Europe/Berlin' } = {},
+): Promise<Page> {
+  pages.set(name, shell(publicId, more, lang));
+  const context = await chrome.newContext({ viewport: { width, height: 900 }, timezoneId: zone, locale: 'en-GB' });
+  const page = await context.newPage();
+  page.on('pageerror', (error) => {
+    throw error;
+  });
+  await page.goto(`http://${name}.sites.localhost:${port}/`);
+  return page;
+}
+
+const keep = async (page: Page, name: string) => {
+  if (pictures) await page.screenshot({ path: join(pictures, `${name}.png`), fullPage: true });
+};
+const intake = [
+  {
+    name: 'made',
+    label: 'Have you made pots before?',
+    kind: 'radio',
+    required: true,
+    options: ['Never', 'A few times'],
+  },
+  { name: 'wishes', label: 'Wishes', kind: 'textarea' },
+];
+const classes = () =>
+  timetable({
+    calendar: { capacity: 4, name: 'The studio' },
+    service: { name: 'Evening at the wheel', seats_max: 3, intake, lead_minutes: 600 },
+  });
+
+test('a visitor books with the keyboard alone, and the page says so aloud', async () => {
+  const { owner, site, publicId } = await world.newBookable(classes());
+  const page = await opened(publicId, site.name);
+  const day = page.getByRole('radio', { name: /times are free/ }).first();
+  await day.waitFor();
+  await day.focus();
+  await page.keyboard.press('Space');
+  const times = page.getByRole('group', { name: 'Time' });
+  await times.getByRole('radio').first().waitFor();
+  await keep(page, 'widget-390');
+  await page.keyboard.press('Tab');
+  await page.keyboard.press('Space');
+  await page.keyboard.press('ArrowRight');
+  expect(await times.getByRole('radio').nth(1).isChecked()).toBe(true);
+  await page.keyboard.press('Tab');
+  await page.keyboard.press('ArrowUp');
+  for (const typed of ['Ada Visitor', 'ada@example.org']) {
+    await page.keyboard.press('Tab');
+    await page.keyboard.type(typed);
+  }
+  await page.keyboard.press('Tab');
+  await page.keyboard.press('Space');
+  await page.keyboard.press('Tab');
+  await page.keyboard.type('A blue bowl');
+  await page.keyboard.press('Tab');
+  await page.keyboard.press('Enter');
+  const done = page.getByRole('status').filter({ hasText: 'You are booked' });
+  await done.waitFor();
+  expect(
+    await done.evaluate(
+      (element) => (element.getRootNode() as unknown as { activeElement: unknown }).activeElement === element,
+    ),
+  ).toBe(true);
+  await keep(page, 'widget-done-390');
+  const { items } = (await owner.call('GET', `/v1/sites/${site.id}/bookings`)).body;
+  expect(items).toHaveLength(1);
+  expect(items[0]).toMatchObject({
+    seats: 2,
+    visitor: { name: 'Ada Visitor' },
+    intake: { made: 'Never', wishes: 'A blue bowl' },
+  });
+  expect(await done.textContent()).toContain(items[0].reference);
+  await page.context().close();
+});
+
+async function fill(page: Page) {
+  await page
+    .getByRole('radio', { name: /time.* free/ })
+    .first()
+    .check({ force: true });
+  await page.getByRole('group', { name: 'Time' }).getByRole('radio').first().check({ force: true });
+  await page.getByLabel('Your name').fill('Ada');
+  await page.getByLabel('Email address').fill('ada@example.org');
+}
+
+test('a time that somebody else took meanwhile is told, and the free ones are shown anew', async () => {
+  const { site, publicId, owner } = await world.newBookable();
+  const page = await opened(publicId, site.name, { width: 1280 });
+  await fill(page);
+  const chosen = (await page.locator('input[name=start]:checked').getAttribute('value')) ?? '';
+  expect((await world.book(publicId, chosen)).status).toBe(200);
+  await page.getByRole('button', { name: 'Book', exact: true }).click();
+  await page.getByRole('alert').filter({ hasText: 'Somebody was quicker' }).waitFor();
+  expect(await page.locator(`input[value="${chosen}"]`).count()).toBe(0);
+  await keep(page, 'widget-taken-1280');
+  await page.getByRole('group', { name: 'Time' }).getByRole('radio').first().check({ force: true });
+  await page.getByRole('button', { name: 'Book', exact: true }).click();
+  await page.getByRole('status').filter({ hasText: 'You are booked' }).waitFor();
+  expect((await owner.call('GET', `/v1/sites/${site.id}/bookings`)).body.items).toHaveLength(2);
+  await page.context().close();
+});
+
+test('a booking whose answer was lost is the same one when the button is pressed again', async () => {
+  const { site, publicId, owner } = await world.newBookable();
+  const page = await opened(publicId, site.name);
+  await fill(page);
+  let lost = 0;
+  await page.route(`${world.url}/b/${publicId}`, async (route) => {
+    if (route.request().method() !== 'POST' || lost++ > 0) return await route.continue();
+    await route.fetch();
+    await route.abort();
+  });
+  await page.getByRole('button', { name: 'Book', exact: true }).click();
+  await page.getByRole('alert').filter({ hasText: 'could not be sent' }).waitFor();
+  await page.getByRole('button', { name: 'Book', exact: true }).click();
+  await page.getByRole('status').filter({ hasText: 'You are booked' }).waitFor();
+  expect((await owner.call('GET', `/v1/sites/${site.id}/bookings`)).body.items).toHaveLength(1);
+  await page.context().close();
+});
+
+test('dates and words are those of the page’s language, times those of the calendar, and that is said', async () => {
+  const { site, publicId } = await world.newBookable(timetable({ calendar: { time_zone: 'Asia/Tokyo' } }));
+  const page = await opened(publicId, site.name, { lang: 'de', width: 1280, zone: 'America/New_York' });
+  const day = page.getByRole('radio', { name: /freie Zeit/ }).nth(1);
+  await day.check({ force: true });
+  expect(await day.getAttribute('aria-label')).toMatch(
+    /^(Mon|Diens|Mitt|Donners|Frei|Sams|Sonn)\S*, \d+\. \S+ 20\d\d, /,
+  );
+  await page.getByText('Uhrzeiten gelten für Asia/Tokyo.').waitFor();
+  const first = page.locator('input[name=start]').first();
+  expect(await first.getAttribute('value')).toMatch(/T00:00:00\+09:00$/);
+  expect(await first.evaluate((input) => input.nextElementSibling?.textContent)).toContain('00:00');
+  await keep(page, 'widget-de-1280');
+  await page.context().close();
+});
+
+test('where no bookings are taken, what the page has in their place stays or nothing is shown', async () => {
+  const { owner, site, publicId } = await world.newBookable();
+  await owner.call('DELETE', `/v1/sites/${site.id}/bookable?confirm=true`);
+  const page = await opened(publicId, site.name);
+  await page.locator('frontage-booking[hidden]').waitFor({ state: 'attached' });
+  const other = await opened('0000000000000000', site.name);
+  await other.waitForLoadState('networkidle');
+  expect(await other.getByText('Call us: 030 1234.').isVisible()).toBe(true);
+  await page.context().close();
+  await other.context().close();
+});
+
+test('the widget is small, kept for ever under its hash, and asked for anew under its name', async () => {
+  expect(gzipSync(bookingWidget).length).toBeLessThan(30 * 1024);
+  const named = await fetch(`${world.url}/b/widget.js`);
+  expect([named.headers.get('cache-control'), named.headers.get('access-control-allow-origin')]).toEqual([
+    'no-cache',
+    '*',
+  ]);
+  expect(await named.text()).toBe(bookingWidget);
+  const again = await fetch(`${world.url}/b/widget.js`, {
+    headers: { 'if-none-match': named.headers.get('etag') ?? '' },
+  });
+  expect(again.status).toBe(304);
+  const kept = await fetch(`${world.url}/b/widget-${bookingWidgetHash}.js`);
+  expect([kept.status, kept.headers.get('cache-control')]).toEqual([200, 'public, max-age=31536000, immutable']);
+});
