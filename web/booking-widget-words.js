@@ -20,6 +20,7 @@ export const words = {
     booked: 'You are booked',
     reference: 'Reference',
     mailed: 'A message with all of it is on its way to you, with a file for your calendar and a link to cancel.',
+    unmailed: 'Keep the reference: no message is sent.',
     taken: 'Somebody was quicker: that time is taken. Please choose another one.',
     offline: 'That could not be sent. Check your connection and press the button again.',
     codes: { rate_limited: 'Too many tries in a short time. Please wait a minute.' },
@@ -45,6 +46,7 @@ export const words = {
     reference: 'Buchungsnummer',
     mailed:
       'Eine Nachricht mit allen Angaben ist unterwegs, mit einer Datei für Ihren Kalender und einem Link zum Absagen.',
+    unmailed: 'Bitte notieren Sie die Buchungsnummer: Es wird keine Nachricht verschickt.',
     taken: 'Jemand war schneller: Diese Zeit ist vergeben. Bitte wählen Sie eine andere.',
     offline: 'Das konnte nicht gesendet werden. Prüfen Sie Ihre Verbindung und drücken Sie noch einmal.',
     codes: {
@@ -72,6 +74,7 @@ export const words = {
     booked: 'Votre réservation est confirmée',
     reference: 'Référence',
     mailed: 'Un message vous est envoyé, avec un fichier pour votre agenda et un lien pour annuler.',
+    unmailed: 'Notez la référence : aucun message n’est envoyé.',
     taken: 'Cet horaire vient d’être pris. Choisissez-en un autre.',
     offline: 'L’envoi a échoué. Vérifiez votre connexion et appuyez à nouveau.',
     codes: { rate_limited: 'Trop d’essais. Attendez une minute.', invalid_visitor: 'Vérifiez vos coordonnées.' },
@@ -96,6 +99,7 @@ export const words = {
     booked: 'Su reserva está confirmada',
     reference: 'Referencia',
     mailed: 'Le enviamos un mensaje con todo, un archivo para su calendario y un enlace para cancelar.',
+    unmailed: 'Anote la referencia: no se envía ningún mensaje.',
     taken: 'Esa hora acaba de ocuparse. Elija otra.',
     offline: 'No se pudo enviar. Compruebe su conexión y pulse otra vez.',
     codes: { rate_limited: 'Demasiados intentos. Espere un minuto.', invalid_visitor: 'Revise sus datos.' },

@@ -326,7 +326,7 @@ class FrontageBooking extends HTMLElement {
       make('h2', { textContent: w.booked }),
       make('p', {}, make('strong', { textContent: this.#service.name }), make('br'), when),
       make('p', { textContent: `${w.reference}: ${booking.reference}` }),
-      make('p', { className: 'quiet', textContent: w.mailed }),
+      make('p', { className: 'quiet', textContent: booking.mail === null ? w.unmailed : w.mailed }),
     );
     this.form.replaceWith(panel);
     panel.focus();

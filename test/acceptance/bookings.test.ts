@@ -1,6 +1,7 @@
 /** From an owner's timetable to a visitor's mail: a seat booked in a browser on a published site, and cancelled by the mailed link. */
 import { existsSync } from 'node:fs';
-import { chromium } from 'playwright-core';
+import { join } from 'node:path';
+import { chromium, type Page } from 'playwright-core';
 import { expect, test } from 'vitest';
 import { daily } from '../bookings/timetable.ts';
 import { useStack } from '../stack/stack.ts';
@@ -13,6 +14,12 @@ type Mail = {
   text: string;
   headers: Record<string, string>;
   attachments: { filename: string; text: string }[];
+};
+
+/** A picture for whoever looks at the pages: `FRONTAGE_PICTURES=<folder>`. */
+const keep = async (page: Page, name: string) => {
+  const folder = process.env.FRONTAGE_PICTURES;
+  if (folder) await page.screenshot({ path: join(folder, `${name}.png`), fullPage: true });
 };
 
 /** The newest mail to the address whose subject begins so. */
@@ -79,8 +86,12 @@ test('a visitor books a seat on a published site, both mails arrive, and the lin
     expect(told.headers['reply-to']).toBe(email);
 
     await page.goto(/http\S+\/cancel\/\S+/.exec(mail.text)?.[0] ?? '');
+    await keep(page, 'cancel-390');
+    await page.setViewportSize({ width: 1280, height: 800 });
+    await keep(page, 'cancel-1280');
     await page.getByRole('button', { name: 'Cancel the booking' }).click();
     await page.getByRole('heading', { name: 'The booking is cancelled' }).waitFor();
+    await keep(page, 'cancelled-1280');
     expect((await stack.api(`/v1/bookings/${booking.id}`)).body.status).toBe('cancelled');
     await mailTo(stack.owner.email, 'Cancelled: An hour at the wheel');
   } finally {
