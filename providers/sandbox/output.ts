@@ -77,12 +77,15 @@ export function openOutput(stream: Readable, limits: BuildLimits) {
   };
 }
 
+/** What the library says of bytes that are no tar. Of a stream that ends early it says something else. */
+const nonsense = /^(Invalid tar header|Invalid header|Header exceeds max size)/;
+
 /** Only the runner writes to the stream unless site code forced its way to it: nonsense in it is the site's doing. */
 async function* readable(entries: Extract): AsyncGenerator<Entry> {
   try {
     for await (const entry of entries) yield entry;
   } catch (error) {
-    if (!(error instanceof Error && error.message.startsWith('Invalid tar header'))) throw error;
+    if (!(error instanceof Error && nonsense.test(error.message))) throw error;
     throw unreadable();
   }
 }

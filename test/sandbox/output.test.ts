@@ -76,6 +76,25 @@ test.each(kinds)('a %s is refused by its name', async (type) => {
   });
 });
 
+/** The header of a tar, claiming another length. */
+function claiming(header: Buffer, bytes: number): Buffer {
+  const changed = Buffer.from(header);
+  changed.write(`${bytes.toString(8).padStart(11, '0')} `, 124);
+  changed.fill(' ', 148, 156);
+  const sum = changed.reduce((all, byte) => all + byte, 0);
+  changed.write(`${sum.toString(8).padStart(6, '0')}\0 `, 148);
+  return changed;
+}
+
+test('headers that can be nothing of ours are the site’s doing: nobody builds it again for them', async () => {
+  const strange = await buffer(tarOf([{ name: 'dist/a', content: 'a', pax: { size: 'much' } }]));
+  const endless = claiming(strange.subarray(0, 512), 8 ** 11 - 1);
+  for (const forged of [strange, endless, Buffer.alloc(1_024, 'z')]) {
+    const reading = readOutput(Readable.from([forged, Buffer.alloc(1_024)]), roomy, async () => {});
+    await expect(reading).rejects.toMatchObject({ code: 'build_failed' });
+  }
+});
+
 test('the same path twice is refused', async () => {
   const twice = read([
     { name: 'dist/a', content: '1' },
