@@ -18,13 +18,16 @@ export type EarlierAssets = {
 };
 
 type Assets = ReadonlyMap<string, ManifestFile>;
-type History = { askedAt: number; byManifest: ReadonlyMap<string, Assets>; weight: number };
+/** Assets of all the manifests together, the newest version's first. */
+type History = { askedAt: number; manifests: ReadonlySet<string>; assets: Assets; weight: number };
 
 const keptMs = 30 * 24 * 60 * 60 * 1000;
 // However many missing paths are asked for, a site costs one question a second.
 const askAgainAfterMs = 1_000;
 const weightPerAsset = 400;
-const assetsMax = 100_000;
+const weightPerManifest = 200;
+// One site takes at most this part of the room: what found no room at all would be read anew for each path that is missing.
+const partOfSite = 1 / 2;
 
 type Parts = { database: EdgeDatabase; store: Store; clock: Clock; log: Logger; bytesMax: number };
 
@@ -36,48 +39,56 @@ export function openEarlierAssets({ database, store, clock, log, bytesMax }: Par
     noDeleteOnFetchRejection: true,
     fetchMethod: (siteId, before) => ask(siteId, before),
   });
-
+  const assetsMax = Math.floor((bytesMax * partOfSite) / weightPerAsset);
   let failedAt = Number.NEGATIVE_INFINITY;
 
   async function ask(siteId: string, before: History | undefined): Promise<History> {
     const since = new Date(clock.now().getTime() - keptMs);
-    const manifests = await database.manifestsSeenSince(siteId, since);
-    const byManifest = new Map<string, Assets>();
-    let count = 0;
-    for (const manifest of new Set(manifests)) {
-      const assets = before?.byManifest.get(manifest) ?? (await readAssets(manifest));
-      byManifest.set(manifest, assets);
-      count += assets.size;
-      if (count > assetsMax) break;
-    }
-    return { askedAt: performance.now(), byManifest, weight: 1024 + count * weightPerAsset };
+    const manifests = new Set(await database.manifestsSeenSince(siteId, since));
+    // Where one fell out of the time, what it alone had is to go: then all are read again.
+    const known = before && [...before.manifests].every((one) => manifests.has(one)) ? before : undefined;
+    const unread = [...manifests].filter((one) => !known?.manifests.has(one));
+    const assets = await readAssets(unread, known?.assets);
+    const weight = 1024 + assets.size * weightPerAsset + manifests.size * weightPerManifest;
+    return { askedAt: performance.now(), manifests, assets, weight };
   }
 
-  async function readAssets(manifest: string): Promise<Assets> {
-    try {
-      const { files } = await readVersion(store, manifest);
-      const assets = new Map<string, ManifestFile>();
-      let read = 0;
-      for (const file of files.within('_astro/')) {
-        if (isHashedAsset(file.path)) assets.set(file.path, file);
-        // However many there are, other requests come in between.
-        if (++read % 500 === 0) await setImmediate();
-      }
-      return assets;
-    } catch (err) {
-      log.error({ err, manifest }, 'an earlier version could not be read');
-      return new Map();
+  /** Reads as many as there is room for, and adds those known. */
+  async function readAssets(manifests: string[], known: Assets = new Map()): Promise<Assets> {
+    if (manifests.length === 0) return known;
+    const assets = new Map<string, ManifestFile>();
+    for (const manifest of manifests) {
+      await addAssets(assets, manifest).catch((err) =>
+        log.error({ err, manifest }, 'an earlier version could not be read'),
+      );
     }
+    for (const [path, file] of known) add(assets, path, file);
+    return assets;
+  }
+
+  async function addAssets(assets: Map<string, ManifestFile>, manifest: string): Promise<void> {
+    if (assets.size >= assetsMax) return;
+    const { files } = await readVersion(store, manifest);
+    let read = 0;
+    for (const file of files.within('_astro/')) {
+      if (isHashedAsset(file.path)) add(assets, file.path, file);
+      // However many there are, other requests come in between.
+      if (++read % 500 === 0) await setImmediate();
+    }
+  }
+
+  function add(assets: Map<string, ManifestFile>, path: string, file: ManifestFile): void {
+    if (assets.size < assetsMax && !assets.has(path)) assets.set(path, file);
   }
 
   return {
     async find(siteId, path) {
       const known = histories.get(siteId);
-      const asset = known && findIn(known, path);
+      const asset = known?.assets.get(path);
       if (asset || performance.now() - Math.max(failedAt, known?.askedAt ?? failedAt) < askAgainAfterMs) return asset;
       try {
         const fresh = await histories.fetch(siteId, { forceRefresh: true });
-        return fresh && findIn(fresh, path);
+        return fresh?.assets.get(path);
       } catch (err) {
         failedAt = performance.now();
         log.error({ err, siteId }, 'earlier versions could not be asked for');
@@ -85,12 +96,4 @@ export function openEarlierAssets({ database, store, clock, log, bytesMax }: Par
       }
     },
   };
-}
-
-function findIn(history: History, path: string): ManifestFile | undefined {
-  for (const assets of history.byManifest.values()) {
-    const asset = assets.get(path);
-    if (asset) return asset;
-  }
-  return undefined;
 }

@@ -47,7 +47,7 @@ export type Edge = {
 
 const manifestBytesMin = 64 * 1024 * 1024;
 const foundBytesMin = 16 * 1024 * 1024;
-const earlierBytesMax = 32 * 1024 * 1024;
+const earlierBytesMax = 64 * 1024 * 1024;
 const redirectsBytesMax = 32 * 1024 * 1024;
 
 export function createEdge(parts: EdgeParts): Edge {

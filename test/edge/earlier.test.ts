@@ -1,6 +1,6 @@
 /** After a publish, pages that visitors still hold find their scripts and pictures. */
 import pino from 'pino';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { systemClock } from '../../clock.ts';
 import { type EdgeDatabase, openEdgeDatabase } from '../../edge/database.ts';
 import { openEarlierAssets } from '../../edge/earlier.ts';
@@ -91,4 +91,58 @@ test('however many missing assets are asked for, the database is asked once a se
   await Promise.all(Array.from({ length: 50 }, () => earlier.find('site_unknown', '_astro/x.AbCd1234.js')));
   expect(questions).toBeLessThanOrEqual(2 + 2 * Math.ceil((performance.now() - began) / 1000));
   await database.close();
+});
+
+describe('what a site had', () => {
+  const log = pino({ level: 'silent' });
+  const parts = () => ({ database: openEdgeDatabase(world.database.url), log, clock: systemClock });
+  const many = (mark: string) =>
+    Object.fromEntries(Array.from({ length: 40 }, (_, n) => [`_astro/${mark}${n}.AbCd1234.js`, mark]));
+
+  test('is read once, however much of it there is: what finds no room is left out, the oldest first', async () => {
+    const id = await world.addSite('large');
+    for (const days of [3, 2, 1]) await world.addDeployment(id, await world.keep(many(`v${days}-`)), daysAgo(days));
+    let reads = 0;
+    const store = {
+      ...world.store,
+      readAll: (...asked: Parameters<typeof world.store.readAll>) => {
+        reads += 1;
+        return world.store.readAll(...asked);
+      },
+    };
+    const shared = parts();
+    // Room for 50 of them, and so for all of the newest.
+    const earlier = openEarlierAssets({ ...shared, store, bytesMax: 40_000 });
+    expect(await earlier.find(id, '_astro/v1-39.AbCd1234.js')).toBeDefined();
+    const before = reads;
+    for (let n = 0; n < 20; n++) expect(await earlier.find(id, `_astro/none${n}.AbCd1234.js`)).toBeUndefined();
+    expect(reads).toBe(before);
+    expect(await earlier.find(id, '_astro/v3-0.AbCd1234.js')).toBeUndefined();
+    await shared.database.close();
+  });
+
+  test('grows with each version, and goes 30 days after its last', async () => {
+    const id = await world.addSite('ageing');
+    let now = systemClock.now().getTime();
+    const clock = { now: () => new Date(now) };
+    const publish = async (mark: string, days: number) =>
+      world.addDeployment(id, await world.keep({ [`_astro/${mark}.AbCd1234.js`]: mark }), daysAgo(days));
+    await publish('first', 20);
+    await publish('second', 10);
+    const shared = parts();
+    const earlier = openEarlierAssets({ ...shared, clock, store: world.store, bytesMax: 1024 * 1024 });
+    const has = (mark: string) => earlier.find(id, `_astro/${mark}.AbCd1234.js`).then((asset) => asset !== undefined);
+    expect([await has('first'), await has('second'), await has('third')]).toEqual([true, true, false]);
+    await publish('third', 0);
+    await until(() => has('third'));
+    expect([await has('first'), await has('second')]).toEqual([true, true]);
+    // The first was live until the second was: 21 days from now that is 31 days ago.
+    now += 21 * day;
+    await until(async () => {
+      await has('never');
+      return !(await has('first'));
+    });
+    expect([await has('second'), await has('third')]).toEqual([true, true]);
+    await shared.database.close();
+  });
 });
