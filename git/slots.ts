@@ -15,6 +15,9 @@ export type SlotLimits = {
   waitMs: number;
 };
 
+// So that those who wait for one site leave room for those of others.
+const partOfSite = 1 / 2;
+
 type Waiter = { siteId: string; start: () => void };
 
 export function openSlots({ running, perSite, waiting, waitMs }: SlotLimits): Slots {
@@ -22,6 +25,7 @@ export function openSlots({ running, perSite, waiting, waitMs }: SlotLimits): Sl
   const queue: Waiter[] = [];
   let count = 0;
 
+  const waitingOf = (siteId: string) => queue.filter((waiter) => waiter.siteId === siteId).length;
   const mayStart = (siteId: string) => count < running && (bySite.get(siteId) ?? 0) < perSite;
 
   function occupy(siteId: string): () => void {
@@ -43,7 +47,7 @@ export function openSlots({ running, perSite, waiting, waitMs }: SlotLimits): Sl
   return {
     async take(siteId) {
       if (mayStart(siteId)) return occupy(siteId);
-      if (queue.length >= waiting) throw busy();
+      if (queue.length >= waiting || waitingOf(siteId) >= waiting * partOfSite) throw busy();
       return await new Promise((taken, refused) => {
         const waiter: Waiter = {
           siteId,

@@ -108,6 +108,20 @@ describe('places', () => {
     expect(order).toHaveLength(4);
   });
 
+  test('in the queue are not all for one site, however many of its clones come', async () => {
+    const slots = openSlots({ ...limits, running: 2, perSite: 1, waiting: 8 });
+    const releases = [await slots.take('a'), await slots.take('b')];
+    const crowd = await Promise.all(
+      Array.from({ length: 50 }, () =>
+        Promise.race([slots.take('a').catch(() => 'refused'), new Promise((go) => setImmediate(go, 'waits'))]),
+      ),
+    );
+    expect(crowd.filter((one) => one === 'waits')).toHaveLength(4);
+    const other = slots.take('b');
+    releases[1]?.();
+    expect(await other).toBeTypeOf('function');
+  });
+
   test('are refused when too many wait, and when the wait is over', async () => {
     const slots = openSlots({ ...limits, running: 1, waiting: 1, waitMs: 20 });
     await slots.take('a');
