@@ -1,11 +1,11 @@
 import { createHash, randomBytes } from 'node:crypto';
-import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readdir, rm, utimes, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
 import { brotliDecompressSync, gunzipSync } from 'node:zlib';
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { diffManifests, parseManifest, renderManifest } from '../../providers/manifest.ts';
 import { blobPath, openDiskStore } from '../../providers/store/disk.ts';
 import type { Store } from '../../providers/store/store.ts';
@@ -90,6 +90,68 @@ test('the audit names the blob whose bytes are not what its name says', async ()
       [spoilt.sha256, false],
     ]),
   );
+});
+
+describe('the sweep', () => {
+  const day = 24 * 3600;
+  const now = Date.now() / 1000;
+  const put = (kind: 'scratch' | 'caches', name: string) => store[kind].put(name, Readable.from([Buffer.from(name)]));
+  const age = (kind: string, name: string, written: number, asked = written) =>
+    utimes(join(dir, kind, name), now - asked * day, now - written * day);
+
+  test('takes what was neither written nor asked for within its time, and nothing else', async () => {
+    for (const name of ['old', 'new']) for (const kind of ['scratch', 'caches'] as const) await put(kind, name);
+    await put('caches', 'asked-for');
+    await mkdir(join(dir, 'tmp'), { recursive: true });
+    for (const name of ['old', 'new']) await writeFile(join(dir, 'tmp', name), name);
+    const blob = await store.put(text, { compress: true });
+    for (const encoding of ['identity', 'br', 'gzip'] as const)
+      await utimes(blobPath(dir, blob.sha256, encoding), now - 400 * day, now - 400 * day);
+    for (const kind of ['tmp', 'scratch']) {
+      await age(kind, 'old', 1.01);
+      await age(kind, 'new', 0.99);
+    }
+    await age('caches', 'old', 30.01);
+    await age('caches', 'new', 29.99);
+    await age('caches', 'asked-for', 90, 29.99);
+    expect(await store.sweep()).toBe(3);
+    const left = await Promise.all(
+      ['tmp', 'scratch', 'caches'].map(async (kind) => (await readdir(join(dir, kind))).sort()),
+    );
+    expect(left).toEqual([['new'], ['new'], ['asked-for', 'new']]);
+    expect(await read(blob.sha256)).toEqual(text);
+    expect(brotliDecompressSync((await read(blob.sha256, 'br')) as Buffer)).toEqual(text);
+    expect(await store.sweep()).toBe(0);
+  });
+
+  test('finds nothing where nothing was ever kept', async () => {
+    expect(await store.sweep()).toBe(0);
+  });
+
+  test('by many processes at once, beside writers, fails nobody and takes nothing that is fresh', async () => {
+    const stores = Array.from({ length: 4 }, () => openDiskStore(dir));
+    for (let n = 0; n < 20; n++) {
+      await put('scratch', `old-${n}`);
+      await age('scratch', `old-${n}`, 2);
+    }
+    const writing = Array.from({ length: 20 }, (_, n) => put('scratch', `new-${n}`));
+    const blobs = Array.from({ length: 20 }, (_, n) => store.put(Readable.from([Buffer.from(`blob ${n}`)])));
+    const taken = await Promise.all([...stores, ...stores].map((one) => one.sweep()));
+    await Promise.all(writing);
+    expect(taken.reduce((sum, some) => sum + some, 0)).toBeGreaterThanOrEqual(20);
+    expect((await readdir(join(dir, 'scratch'))).sort()).toEqual(
+      Array.from({ length: 20 }, (_, n) => `new-${n}`).sort(),
+    );
+    for (const { sha256 } of await Promise.all(blobs)) expect(await read(sha256)).toBeDefined();
+  });
+
+  test('leaves a snapshot whole for whoever has begun to read it', async () => {
+    await put('scratch', 'snapshot');
+    await age('scratch', 'snapshot', 2);
+    const reading = await store.scratch.read('snapshot');
+    await store.sweep();
+    expect(reading && String(await buffer(reading))).toBe('snapshot');
+  });
 });
 
 test('a manifest is the same bytes whatever the order of its files, and comes back as it was', () => {
