@@ -1,7 +1,4 @@
-/**
- * `npm run bench` measures everything, `npm run bench -- publish` one thing. What is measured is printed as it goes to RESULTS.md, and
- * goes there with `--write`.
- */
+/** Measures what it is asked for, and prints it as it stands in RESULTS.md. */
 import { readFile, writeFile } from 'node:fs/promises';
 import { cpus, totalmem } from 'node:os';
 import { join } from 'node:path';
@@ -13,6 +10,11 @@ const benches: Record<string, () => Promise<unknown>> = {
   counting: async () => await (await import('./counting.ts')).benchCounting(),
   git: async () => await (await import('./git.ts')).benchGit(),
 };
+
+const usage = `npm run bench                  measures all there is: ${Object.keys(benches).join(', ')}
+npm run bench -- publish       one of them
+  --quick                      of publish: few rounds, to see that it works
+  --write                      of publish: puts what was measured into bench/RESULTS.md`;
 
 /** Under which heading a section goes to RESULTS.md. */
 const headings: Record<string, string> = { publish: 'Publishing', counting: 'Counting' };
@@ -27,9 +29,14 @@ function replaceSection(text: string, name: string, section: string): string {
   return `${parts.join('').trimEnd()}\n`;
 }
 
-const asked = process.argv.slice(2).filter((word) => !word.startsWith('--'));
-const unknown = asked.filter((name) => !(name in benches));
-if (unknown.length > 0) throw new Error(`There is no bench ${unknown}; there are ${Object.keys(benches).join(', ')}.`);
+const words = process.argv.slice(2);
+const asked = words.filter((word) => word in benches);
+const unknown = words.filter((word) => !asked.includes(word) && !['--quick', '--write'].includes(word));
+if (unknown.length > 0) {
+  const isHelp = unknown.every((word) => ['--help', '-h', 'help'].includes(word));
+  console.log(isHelp ? usage : `There is no ${unknown.join(' ')}.\n\n${usage}`);
+  process.exit(isHelp ? 0 : 1);
+}
 
 for (const name of asked.length > 0 ? asked : Object.keys(benches)) {
   const section = await benches[name]?.();
