@@ -24,13 +24,13 @@ export async function makeDockerImage(
   const { Arch } = await docker.version();
   const own = process.platform === 'linux' && Arch === (process.arch === 'x64' ? 'amd64' : process.arch);
   await (own ? importFolder(docker, dataDir, id, onProgress) : buildFromPublicNode(docker, id, onProgress));
-  await removeEarlier(docker, tag);
+  await removeEarlierImages(docker, tag);
   onProgress('The container engine has the sandbox image.');
   return { id, tag };
 }
 
-/** Images of a week ago that no container uses. Younger ones may be another installation's. */
-async function removeEarlier(docker: Docker, tag: string): Promise<void> {
+/** Removes images of a week ago, but this one, that no container uses. Younger ones may be another installation's. */
+export async function removeEarlierImages(docker: Docker, tag: string): Promise<void> {
   const { SystemTime } = await docker.info();
   const before = new Date(SystemTime).getTime() / 1000 - keptSeconds;
   for (const { Id, Created, RepoTags } of await docker.listImages({ filters: { label: [label] } })) {

@@ -21,10 +21,12 @@ export async function workflowBundle(dataDir: string, logger: Logger): Promise<{
   return { code };
 }
 
-/** All but the new one and the one before it. */
+/** All but the new one and the one before it. Another worker that starts may be doing the same. */
 async function removeEarlier(folder: string, kept: string): Promise<void> {
   const names = (await readdir(folder)).filter((name) => /^workflows-[0-9a-f]{16}\.js$/.test(name));
-  const made = await Promise.all(names.map(async (name) => ({ name, at: (await stat(join(folder, name))).mtimeMs })));
+  const made = await Promise.all(
+    names.map(async (name) => ({ name, at: (await stat(join(folder, name)).catch(() => undefined))?.mtimeMs ?? 0 })),
+  );
   const earlier = made.filter(({ name }) => join(folder, name) !== kept).sort((a, b) => b.at - a.at);
   for (const { name } of earlier.slice(1)) await rm(join(folder, name), { force: true });
 }

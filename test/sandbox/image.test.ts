@@ -1,11 +1,20 @@
+/** What is made once for each version of the platform, and what becomes of those of earlier versions. */
 import { spawn } from 'node:child_process';
+import { createHash, randomBytes } from 'node:crypto';
 import { once } from 'node:events';
-import { mkdtemp, readdir, rm, utimes } from 'node:fs/promises';
+import { mkdir, mkdtemp, readdir, rm, utimes, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { expect, onTestFinished, test } from 'vitest';
+import type { Readable } from 'node:stream';
+import { text } from 'node:stream/consumers';
+import { DefaultLogger } from '@temporalio/worker';
+import type Docker from 'dockerode';
+import { describe, expect, onTestFinished, test } from 'vitest';
+import { removeEarlierImages } from '../../sandbox/docker-image.ts';
 import { imageId, makeImageFolder } from '../../sandbox/image.ts';
-import { dataDir } from './world.ts';
+import { workflowBundle } from '../../worker/bundle.ts';
+import { toTar } from './tar.ts';
+import { dataDir, engine, engineMissing } from './world.ts';
 
 test('an image that stands is found at once', { timeout: 300_000 }, async () => {
   const made = await makeImageFolder(dataDir, () => {});
@@ -31,7 +40,74 @@ test('a maker that is killed half-way leaves nothing that is taken for an image'
   const left = await readdir(join(folder, 'sandbox'));
   expect(left).toEqual([expect.stringMatching(/^\.making-/)]);
   await utimes(join(folder, 'sandbox', left[0] ?? ''), 0, 0);
+  // Images of earlier versions of the platform, the last of them maybe in use.
+  for (const [days, name] of ['a', 'b', 'c'].map((letter, at) => [9 - at, letter.repeat(16)] as const)) {
+    await mkdir(join(folder, 'sandbox', name, 'usr'), { recursive: true });
+    const made = Date.now() / 1000 - days * 24 * 3600;
+    await utimes(join(folder, 'sandbox', name), made, made);
+  }
+  await mkdir(join(folder, 'sandbox', 'notes'));
   const [one, two] = await Promise.all([makeImageFolder(folder, () => {}), makeImageFolder(folder, () => {})]);
   expect(one).toEqual(two);
-  expect(await readdir(join(folder, 'sandbox'))).toEqual([one.id]);
+  expect((await readdir(join(folder, 'sandbox'))).sort()).toEqual([one.id, 'c'.repeat(16), 'notes'].sort());
+});
+
+/** An image of nothing, as `docker load` takes it: its age is what it says. */
+function imageOf(tag: string, id: string, created: string): Readable {
+  const layer = Buffer.alloc(1024);
+  const diff = createHash('sha256').update(layer).digest('hex');
+  const config = JSON.stringify({
+    architecture: 'amd64',
+    os: 'linux',
+    created,
+    config: { Labels: { 'frontage.image': id }, Cmd: ['/none'] },
+    rootfs: { type: 'layers', diff_ids: [`sha256:${diff}`] },
+  });
+  const manifest = [{ Config: 'config.json', RepoTags: [tag], Layers: ['layer.tar'] }];
+  return toTar({ 'config.json': config, 'layer.tar': layer, 'manifest.json': JSON.stringify(manifest) });
+}
+
+describe.skipIf(engineMissing)('a container engine', () => {
+  const docker = engine as Docker;
+  const repository = `frontage-test-${randomBytes(6).toString('hex')}`;
+  const daysAgo = (days: number) => new Date(Date.now() - days * 24 * 3600_000).toISOString();
+  const tags = async () =>
+    (await docker.listImages({ filters: { reference: [repository] } }))
+      .flatMap(({ RepoTags }) => RepoTags ?? [])
+      .sort();
+
+  test('is rid of images of a week ago, but the one that is used now and those that containers use', async () => {
+    const ages = { now: 30, held: 20, old: 8, young: 6 };
+    for (const [tag, days] of Object.entries(ages)) {
+      const loaded = await docker.loadImage(imageOf(`${repository}:${tag}`, tag, daysAgo(days)));
+      await text(loaded);
+    }
+    const container = await docker.createContainer({ Image: `${repository}:held` });
+    onTestFinished(async () => {
+      await container.remove();
+      for (const tag of await tags()) await docker.getImage(tag).remove();
+    });
+    expect(await tags()).toHaveLength(4);
+    await removeEarlierImages(docker, `${repository}:now`);
+    expect(await tags()).toEqual(['held', 'now', 'young'].map((tag) => `${repository}:${tag}`));
+  });
+});
+
+test('the bundle of the workflows is kept with the one before it, and no others', { timeout: 120_000 }, async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'frontage-bundle-'));
+  onTestFinished(() => rm(folder, { recursive: true, force: true }));
+  const cache = join(folder, 'cache');
+  await mkdir(cache);
+  for (const [at, letter] of ['a', 'b', 'c'].entries()) {
+    const path = join(cache, `workflows-${letter.repeat(16)}.js`);
+    await writeFile(path, letter);
+    await utimes(path, 1_000 + at, 1_000 + at);
+  }
+  const logger = new DefaultLogger('ERROR');
+  const [one, two] = await Promise.all([workflowBundle(folder, logger), workflowBundle(folder, logger)]);
+  expect(one.code).toBe(two.code);
+  const left = (await readdir(cache)).sort();
+  expect(left).toHaveLength(2);
+  expect(left).toContain(`workflows-${'c'.repeat(16)}.js`);
+  expect((await workflowBundle(folder, logger)).code).toBe(one.code);
 });
