@@ -14,6 +14,10 @@ const verdictBytesMax = 65_536;
 // A path of 1,024 bytes, escaped as JSON may, and a hash.
 const heldLineBytesMax = 6 * 1_024 + 80;
 
+// What stands before and after the bytes of an entry, its path included; and what may come beside all of them.
+const headBytesMax = 8_192;
+const strayBytesMax = 1_048_576;
+
 const heldSchema = z.array(z.tuple([z.string(), z.string()]));
 const verdictSchema = z.discriminatedUnion('status', [
   z.object({ status: z.literal('built'), ms: z.record(z.string(), z.number()).default({}) }),
@@ -44,8 +48,9 @@ export type Output = ReturnType<typeof openOutput>;
  */
 export function openOutput(stream: Readable, limits: BuildLimits) {
   const entries = extract();
-  pipeline(stream, entries).catch(() => {}); // The loops meet the same error.
-  const reading = readable(entries);
+  const room = { left: strayBytesMax };
+  pipeline(stream, within(room), entries).catch(() => {}); // The loops meet the same error.
+  const reading = readable(entries, room);
 
   async function readFiles({
     onFile,
@@ -80,10 +85,24 @@ export function openOutput(stream: Readable, limits: BuildLimits) {
 /** What the library says of bytes that are no tar. Of a stream that ends early it says something else. */
 const nonsense = /^(Invalid tar header|Invalid header|Header exceeds max size)/;
 
+/** Passes on what there is room for: headers without end would keep this process busy with nothing else. */
+function within(room: { left: number }): Transform {
+  return new Transform({
+    transform(chunk: Buffer, _encoding, done) {
+      room.left -= chunk.length;
+      done(room.left < 0 ? unreadable() : null, chunk);
+    },
+  });
+}
+
 /** Only the runner writes to the stream unless site code forced its way to it: nonsense in it is the site's doing. */
-async function* readable(entries: Extract): AsyncGenerator<Entry> {
+async function* readable(entries: Extract, room: { left: number }): AsyncGenerator<Entry> {
   try {
-    for await (const entry of entries) yield entry;
+    for await (const entry of entries) {
+      const { type, size = 0 } = entry.header;
+      room.left += (type === 'directory' ? 0 : size) + headBytesMax;
+      yield entry;
+    }
   } catch (error) {
     if (!(error instanceof Error && nonsense.test(error.message))) throw error;
     throw unreadable();

@@ -95,6 +95,30 @@ test('headers that can be nothing of ours are the site’s doing: nobody builds 
   }
 });
 
+test('headers without end are not read to their end', async () => {
+  const { promise: ended, resolve } = Promise.withResolvers<number>();
+  const record = await buffer(tarOf([{ name: 'dist/a', content: '', pax: { words: 'y'.repeat(900) } }]));
+  const headers = record.subarray(0, record.length - 3 * 512);
+  const endless = Readable.from(
+    (function* () {
+      let bytes = 0;
+      try {
+        for (; bytes < 50_000_000; bytes += headers.length) yield headers;
+      } finally {
+        resolve(bytes);
+      }
+    })(),
+  );
+  await expect(readOutput(endless, roomy, async () => {})).rejects.toMatchObject({ code: 'build_failed' });
+  expect(await ended).toBeLessThan(2_000_000);
+});
+
+test('many small files, and one of any size, need no more than their own room', async () => {
+  const many = Array.from({ length: 1_900 }, (_, n) => ({ name: `dist/${'long/'.repeat(150)}${n}`, content: 'x' }));
+  const large = { name: 'dist/large', content: 'x'.repeat(9_000_000) };
+  expect((await read([...many, large])).files).toHaveLength(1_901);
+});
+
 test('the same path twice is refused', async () => {
   const twice = read([
     { name: 'dist/a', content: '1' },
