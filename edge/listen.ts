@@ -51,6 +51,8 @@ export async function listen(edge: Edge, options: Options): Promise<Listening> {
   );
   // A client that takes nothing for this long holds nothing any more.
   server.timeout = 60_000;
+  // Who has asked may end their side of the connection: Node would drop the answer. Documented nowhere, and as old as Node's HTTP.
+  Object.assign(server, { httpAllowHalfOpen: true });
   const quick = putFirst(server, edge, clock, whenSent(accessLog, counting), accessLog !== undefined);
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject);

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createShops } from './shops.ts';
-import { ask, askRaw, type World } from './world.ts';
+import { ask, askRaw, until, type World } from './world.ts';
 
 let world: World;
 let port: number;
@@ -165,8 +165,47 @@ describe('a field that asks for much gets little', () => {
   });
 });
 
+describe('a client that asks and ends its side gets its answer, and then the end', () => {
+  const large = 'words '.repeat(500_000);
+  beforeAll(() => world.publish('large', { 'index.html': 'x', 'words.txt': large }));
+
+  const asking = (path: string, fields: string[] = []) =>
+    [`GET ${path} HTTP/1.1`, 'Host: shop.sites.test', ...fields, '', ''].join('\r\n');
+
+  async function answerTo(request: string): Promise<string> {
+    const socket = connect(port, '127.0.0.1');
+    let got = '';
+    socket.on('data', (chunk) => (got += chunk.toString()));
+    socket.end(request);
+    await once(socket, 'close');
+    return got;
+  }
+
+  test.each([
+    ['the short way', []],
+    ['Node’s HTTP', ['TE: trailers']],
+    ['Node’s HTTP, with a wish to close', ['Connection: close']],
+  ])('%s', async (_way, fields) => {
+    expect(await answerTo(asking('/about', fields))).toContain('<title>About</title>');
+  });
+
+  test('also one that asks twice at once', async () => {
+    expect((await answerTo(asking('/about').repeat(2))).match(/<title>About/g)).toHaveLength(2);
+  });
+
+  test('also where the answer is too large for memory', async () => {
+    const request = asking('/words.txt').replace('shop', 'large');
+    await until(async () => (await ask(port, '/', { host: 'large.sites.test' })).status === 200);
+    expect((await answerTo(request)).endsWith(large)).toBe(true);
+  });
+
+  test('one that ends within its request is told so, or hears nothing', async () => {
+    expect(await answerTo(asking('/about').slice(0, -2))).toMatch(/^(HTTP\/1\.1 400 |$)/);
+  });
+});
+
 describe('a client without haste is cut off, and the others do not wait for it', () => {
-  const until = (socket: Socket) => once(socket, 'close').then(() => performance.now());
+  const ended = (socket: Socket) => once(socket, 'close').then(() => performance.now());
 
   test('one that says nothing, one that drips, and one that stops within its second request', async () => {
     const began = performance.now();
@@ -177,9 +216,9 @@ describe('a client without haste is cut off, and the others do not wait for it',
     const [, , third] = sockets as [Socket, Socket, Socket];
     await once(third, 'data');
     third.write('GET / HTTP/1.1\r\nHo');
-    const closing = Promise.all(sockets.map(until));
+    const closing = Promise.all(sockets.map(ended));
     for (let n = 0; n < 20; n++) expect((await ask(port, '/', { host: 'shop.sites.test' })).status).toBe(200);
-    for (const ended of await closing) expect(ended - began).toBeLessThan(20_000);
+    for (const at of await closing) expect(at - began).toBeLessThan(20_000);
   });
 
   test('500 that hold their connections open', async () => {
