@@ -52,9 +52,10 @@ test('operations have names of their own, and no route under /v1 is open but the
   const ids = routes.map(({ operation }) => operation.operationId);
   expect(new Set(ids).size).toBe(ids.length);
   const open = routes.filter(({ operation }) => operation.security).map(({ path }) => path);
-  const visitors = ['/b/{public_id}', '/b/{public_id}', '/b/{public_id}/days', '/b/{public_id}/slots'];
+  const bookings = ['/b/{public_id}', '/b/{public_id}', '/b/{public_id}/days', '/b/{public_id}/slots'];
+  const forms = ['/f/{form_id}', '/f/{form_id}', '/f/{form_id}/challenge'];
   const signIn = ['/v1/auth/requests', '/v1/auth/requests/{id}/redeem'];
-  expect(open.sort()).toEqual([...visitors, '/healthz', '/readyz', ...signIn]);
+  expect(open.sort()).toEqual([...bookings, ...forms, '/healthz', '/readyz', ...signIn]);
 });
 
 test('every reference leads to a schema, and every schema is referred to', () => {
