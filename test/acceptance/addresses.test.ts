@@ -2,6 +2,7 @@
 import { createHash } from 'node:crypto';
 import { lstatSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import pg from 'pg';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type OwnStack, startOwnStack } from '../stack/stack.ts';
 import { until } from '../stack/until.ts';
@@ -50,6 +51,23 @@ function found(words: string[]): string[] {
   return places;
 }
 
+/** Rows of all tables that hold one of these: what the database has not written to its files yet. */
+async function foundInRows(words: string[]): Promise<string[]> {
+  const db = new pg.Client({ connectionString: stack.databaseUrl });
+  await db.connect();
+  try {
+    const { rows: tables } = await db.query(`select tablename as name from pg_tables where schemaname = 'public'`);
+    const places: string[] = [];
+    for (const { name } of tables) {
+      const { rows } = await db.query(`select whole::text as text from "${name}" as whole`);
+      for (const { text } of rows) for (const word of words) if (text.includes(word)) places.push(`${name}: ${word}`);
+    }
+    return places;
+  } finally {
+    await db.end();
+  }
+}
+
 async function publish(): Promise<{ id: string; name: string }> {
   const page = '<!doctype html><title>Seen</title>';
   const sha256 = createHash('sha256').update(page).digest('hex');
@@ -89,8 +107,10 @@ test('visitors are counted, and their addresses are in no file: not in logs, not
   );
   expect(report.body).toMatchObject({ visitors: addresses.length, countries: [{ country: 'NZ', views: 9 }] });
   expect(found(needles)).toEqual([]);
+  expect(await foundInRows(needles)).toEqual([]);
   // The search finds what is there, in a log and in the database.
   const kept = found([site.name]);
+  expect(await foundInRows([site.name])).toContain(`site: ${site.name}`);
   expect(kept.some((place) => place.includes('edge.log'))).toBe(true);
   expect(kept.some((place) => place.includes('/postgres/'))).toBe(true);
 }, 120_000);

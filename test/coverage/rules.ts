@@ -115,6 +115,22 @@ export const rules = [
       'a visitor of two days is two, of two hours of a day one',
     ],
     'the salt of a day is deleted when it is over': ['analytics/reading', 'the salt of a day is deleted'],
+    "no visitor's address is anywhere on disk": [
+      'acceptance/addresses',
+      'visitors are counted, and their addresses are in',
+    ],
+    'what visitors send takes bounded memory and rows': [
+      'analytics/bounds',
+      'of more referrers than a row takes the rest',
+    ],
+    'a view is written once, whatever happens to the database': [
+      'analytics/bounds',
+      'what cannot be written is kept and',
+    ],
+    'a year of a busy site is read in less than 100 ms': [
+      'analytics/year',
+      'a year of a busy site is read in less than',
+    ],
     'robots are left out': ['analytics/counting', 'what is no look at a page by a person is not counted'],
     'a waiting inbox answers within a second of the first item': ['inbox/waiting', 'answers within a second'],
   }),
