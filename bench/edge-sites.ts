@@ -17,6 +17,8 @@ export async function startSites(dir: string) {
   const store = openDiskStore(join(dir, 'store'));
   const postgres = await startPostgres({ dir: join(dir, 'postgres'), durable: false });
   const db = new pg.Pool({ connectionString: postgres.url, max: 2 });
+  // Its end cuts connections that have only just been given up.
+  db.on('error', () => {});
   await migrate(postgres.url);
   const account = newId('acct');
   const insert = `insert into account (id, name, email, created_at) values ($1, 'Bench', 'bench@example.test', $2)`;

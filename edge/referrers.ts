@@ -45,6 +45,8 @@ function ownCopy(text: string): string {
 
 /** Whether a Host field, which may end with a dot and a port, names this host. */
 function isSameHost(field: string, host: string): boolean {
+  // Most hosts differ in their first letter; 32 is what tells small letters from capitals.
+  if ((field.charCodeAt(0) | 32) !== (host.charCodeAt(0) | 32)) return false;
   if (field.length < host.length || field.slice(0, host.length).toLowerCase() !== host) return false;
   return field.length === host.length || /^\.?(?::[0-9]*)?$/.test(field.slice(host.length));
 }

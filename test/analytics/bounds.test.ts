@@ -91,14 +91,18 @@ test('what cannot be written is kept and written once, even where the database o
   });
   const said = () => world.logged.filter(({ msg }) => msg.startsWith('what is counted')).map(({ msg }) => msg);
   const before = said().length;
-  for (const next of ['before', 'after', 'before', 'none'] as const) {
+  for (const next of ['none', 'before', 'after', 'before', 'none'] as const) {
     fault = next;
     await world.visit(edge, site, '/');
     await world.visit(edge, site, '/about', { userAgent: agents.mobile });
     await edge.counting.flush();
     await edge.counting.flush();
   }
-  expect(await world.report(owner, site)).toMatchObject({ views: 8, visitors: 2, pages: [{ views: 4 }, { views: 4 }] });
+  expect(await world.report(owner, site)).toMatchObject({
+    views: 10,
+    visitors: 2,
+    pages: [{ views: 5 }, { views: 5 }],
+  });
   // Said once, however often it failed.
   expect(said().slice(before)).toEqual([
     'what is counted cannot be written: it is kept, and tried again',
