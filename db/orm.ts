@@ -35,6 +35,7 @@ import { Collaborators } from './migrations/2026-11-21-collaborators.ts';
 import { Comments } from './migrations/2026-11-21-comments.ts';
 import { Forms } from './migrations/2026-11-21-forms.ts';
 import { Inbox } from './migrations/2026-11-21-inbox.ts';
+import { FormsTold } from './migrations/2026-11-21-forms-told.ts';
 import { Initial } from './migrations/2026-11-21-initial.ts';
 import { Mail as MailMigration } from './migrations/2026-11-21-mail.ts';
 import { Material } from './migrations/2026-11-21-material.ts';
@@ -104,6 +105,7 @@ export function openOrm(databaseUrl: string, options: { poolMax?: number } = {})
           { name: '2026-11-21-output-looked-up', class: OutputLookedUp },
           { name: '2026-11-21-analytics', class: Analytics },
           { name: '2026-11-21-booking-news', class: BookingNews },
+          { name: '2026-11-21-forms-told', class: FormsTold },
         ],
         snapshot: false,
         transactional: true,

@@ -3,6 +3,7 @@ import { failedBuilds } from './failed-builds.ts';
 import { openInvitations } from './invitations.ts';
 import type { Source } from './item.ts';
 import { newBookings } from './new-bookings.ts';
+import { newSubmissions } from './new-submissions.ts';
 import { openComments } from './open-comments.ts';
 
-export const sources: readonly Source[] = [failedBuilds, openInvitations, openComments, newBookings];
+export const sources: readonly Source[] = [failedBuilds, openInvitations, openComments, newBookings, newSubmissions];

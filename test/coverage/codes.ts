@@ -119,17 +119,20 @@ const bookings = rowsOf('code', 'visitors', {
 });
 
 const visitors = later('code', 'visitors', [
-  'invalid_format 400 no',
-  'not_a_person 400 no',
-  'invalid_origin 400 no',
-  'invalid_return_path 400 no',
-  'forms_disabled 503 no',
-  'invalid_fields 400 no',
-  'invalid_notify_to 400 no',
-  'notify_to_not_on_site 400 no',
-  'form_fields_removed 409 no',
-  'form_has_submissions 409 no',
 ]);
+
+const formCodes = rowsOf('code', 'visitors', {
+  'invalid_format 400 no': ['forms/limits', 'submissions come newest first, in pages'],
+  'not_a_person 400 no': ['forms/sending', 'a script without the challenge'],
+  'invalid_origin 400 no': ['forms/sending', 'pages of the site and of ours may send'],
+  'invalid_return_path 400 no': ['forms/sending', '_return leads to a path of the site alone'],
+  'forms_disabled 503 no': ['forms/limits', 'without a challenge key the platform takes no forms'],
+  'invalid_fields 400 no': ['forms/forms', 'a form with %s is refused'],
+  'invalid_notify_to 400 no': ['forms/forms', 'a form with %s is refused'],
+  'notify_to_not_on_site 400 no': ['forms/forms', 'notify_to is one of the addresses of the site'],
+  'form_fields_removed 409 no': ['forms/forms', 'fields that have answers stay'],
+  'form_has_submissions 409 no': ['forms/forms', 'fields that have answers stay'],
+});
 
 const money = later('code', 'money', [
   'nothing_paid 409 no',
@@ -189,6 +192,7 @@ export const codes = codeRows([
   ...previews,
   ...bookings,
   ...visitors,
+  ...formCodes,
   ...money,
   ...domains,
   ...agents,

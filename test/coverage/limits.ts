@@ -50,8 +50,9 @@ export const limits = [
   }),
   ...rowsOf('limit', 'visitors', {
     'seats of a calendar': ['bookings/taking', 'seats run out exactly'],
+    'submissions are kept 180 days': ['forms/delivery', 'after 180 days a submission is gone for every reader'],
+    'forms of a site': ['forms/limits', 'a site has as many forms as the plan takes'],
   }),
-  ...later('limit', 'visitors', ['submissions are kept 180 days', 'forms of a site']),
   ...later('limit', 'money', ['one open payout offer for a site']),
   ...later('limit', 'domains', ['domains of an account']),
   ...later('limit', 'agents', ['feedback in a day']),

@@ -163,12 +163,10 @@ export const rules = [
       'once the mails are sent, the address of the visitor stands nowhere',
     ],
     'the calls of visitors need no token': ['bookings/taking', 'no call needs a token'],
+    'the address that a form posts to never changes': ['forms/forms', 'a form is made with an address that never changes'],
+    'notify_to is one of the addresses of the site, which notify_options lists': ['forms/forms', 'notify_to is one of the addresses of the site'],
+    'submissions come newest first, and as CSV': ['forms/csv', 'all of thousands are in the file, newest first'],
   }),
-  ...later('rule', 'visitors', [
-    'the address that a form posts to never changes',
-    'notify_to is one of the addresses of the site, which notify_options lists',
-    'submissions come newest first, and as CSV',
-  ]),
   ...later('rule', 'money', [
     'a secret key is sealed, and only its last four characters are shown',
     'every opening of a pay link mints a fresh page',

@@ -57,6 +57,18 @@ test('without a sender an enquiry is stored, not mailed, and says so', async () 
   }
 });
 
+test('an enquiry is in the inbox of who may act on the site, and of nobody else, for who waits for it too', async () => {
+  const owner = await world.newCaller();
+  const form = await ask.newForm(owner, { name: 'Order' });
+  const waiting = owner.call('GET', '/v1/inbox?wait=25');
+  const sent = await ask.send(form.id);
+  const [item] = (await waiting).body.items;
+  expect(item).toMatchObject({ kind: 'new_submission', id: sent.body.id, site: { id: form.site.id } });
+  expect(item.title).toContain('Order');
+  const stranger = await world.newCaller();
+  expect((await stranger.call('GET', '/v1/inbox')).body.items).toEqual([]);
+});
+
 test('a mail that is refused for good says failed, and the enquiry is there', async () => {
   const owner = await world.newCaller();
   const form = await ask.newForm(owner);
