@@ -5,7 +5,11 @@ import { type InboxItem, itemsMax, type Reader, type Source } from './item.ts';
 export const newSubmissions: Source = async (em, { siteIds }: Reader, since, { now }) => {
   const found = await em.find(
     Submission,
-    { form: { site: { id: { $in: [...siteIds] }, status: 'active' } }, createdAt: { $gt: since }, expiresAt: { $gt: now } },
+    {
+      form: { site: { id: { $in: [...siteIds] }, status: 'active' } },
+      createdAt: { $gt: since },
+      expiresAt: { $gt: now },
+    },
     { orderBy: { id: 'desc' }, limit: itemsMax, populate: ['form.site'] },
   );
   return found.map(({ id, form, createdAt }): InboxItem => {

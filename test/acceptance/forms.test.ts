@@ -35,13 +35,16 @@ beforeAll(async () => {
       `<frontage-form form="${body.id}"></frontage-form>${/<script.*<\/script>/s.exec(html)?.[0]}`,
     ),
   });
-  await until(async () => (await stack.visit(site.name, '/contact/')).text, (text) => text.includes('frontage-form'));
+  await until(
+    async () => (await stack.visit(site.name, '/contact/')).text,
+    (text) => text.includes('frontage-form'),
+  );
   if (executablePath) browser = await chromium.launch({ executablePath, args: ['--no-sandbox', '--disable-gpu'] });
 });
 afterAll(() => browser?.close());
 
 const page = (lang: string, inside: string) =>
-  `<!doctype html><html lang="${lang}"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>Contact</title></head><body><main><h1>Contact</h1>${inside}</main></body></html>`;
+  `<!doctype html><html lang="${lang}"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>Contact</title><link rel="icon" href="data:,"></head><body><main><h1>Contact</h1>${inside}</main></body></html>`;
 
 async function publishPages(siteId: string, pages: Record<string, string>): Promise<void> {
   const { body: upload } = await post(`/v1/sites/${siteId}/deployments`);
@@ -68,7 +71,7 @@ async function open(address: string): Promise<{ page: Page; faults: string[]; se
   const sent: string[] = [];
   page.on(
     'console',
-    (line) => line.type() === 'error' && !/favicon|status of 400/.test(line.text()) && faults.push(line.text()),
+    (line) => line.type() === 'error' && !/status of 400/.test(line.text()) && faults.push(line.text()),
   );
   page.on('pageerror', (error) => faults.push(String(error)));
   page.on('request', (request) => request.method() === 'POST' && sent.push(request.postData() ?? ''));

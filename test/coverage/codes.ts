@@ -118,9 +118,6 @@ const bookings = rowsOf('code', 'visitors', {
   'confirm_required 409 no': ['bookings/bookable', 'a site stops taking bookings only confirmed'],
 });
 
-const visitors = later('code', 'visitors', [
-]);
-
 const formCodes = rowsOf('code', 'visitors', {
   'invalid_format 400 no': ['forms/limits', 'submissions come newest first, in pages'],
   'not_a_person 400 no': ['forms/sending', 'a script without the challenge'],
@@ -191,7 +188,6 @@ export const codes = codeRows([
   ...news,
   ...previews,
   ...bookings,
-  ...visitors,
   ...formCodes,
   ...money,
   ...domains,

@@ -33,7 +33,10 @@ export const events = [
       'and who is told on the site gets it with the address to answer to',
     ],
     'a submission goes to the notify_to of its form': ['forms/delivery', 'an enquiry arrives at notify_to'],
-    'a submission without a sender is stored, not mailed, and says so': ['forms/delivery', 'without a sender an enquiry is stored, not mailed, and says so'],
+    'a submission without a sender is stored, not mailed, and says so': [
+      'forms/delivery',
+      'without a sender an enquiry is stored, not mailed, and says so',
+    ],
   }),
   ...later('event', 'money', ['a payout offer is mailed to nobody and counted in offers_to_answer']),
 ];
