@@ -140,7 +140,10 @@ export const moves = [
       'bookings/bookable',
       'a site stops taking bookings only confirmed',
     ],
-    'a form that is disabled takes no submissions and keeps those it has': ['forms/forms', 'a form that is disabled takes no submissions and keeps those it has'],
+    'a form that is disabled takes no submissions and keeps those it has': [
+      'forms/forms',
+      'a form that is disabled takes no submissions and keeps those it has',
+    ],
     'a form that is enabled takes submissions again': ['forms/forms', 'and one that is enabled takes them again'],
     'a form that is removed, confirmed, takes its submissions with it': [
       'forms/forms',

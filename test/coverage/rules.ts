@@ -163,8 +163,14 @@ export const rules = [
       'once the mails are sent, the address of the visitor stands nowhere',
     ],
     'the calls of visitors need no token': ['bookings/taking', 'no call needs a token'],
-    'the address that a form posts to never changes': ['forms/forms', 'a form is made with an address that never changes'],
-    'notify_to is one of the addresses of the site, which notify_options lists': ['forms/forms', 'notify_to is one of the addresses of the site'],
+    'the address that a form posts to never changes': [
+      'forms/forms',
+      'a form is made with an address that never changes',
+    ],
+    'notify_to is one of the addresses of the site, which notify_options lists': [
+      'forms/forms',
+      'notify_to is one of the addresses of the site',
+    ],
     'submissions come newest first, and as CSV': ['forms/csv', 'all of thousands are in the file, newest first'],
   }),
   ...later('rule', 'money', [
