@@ -138,7 +138,10 @@ export const rules = [
     'the site list counts open comment threads': ['comments/threads', 'says in every list and read how many threads'],
     'the owner’s page counts open comment threads': ['people/owner-page', 'sees how many comments are open'],
     'a thread without its picture says why': ['comments/pictures', 'a thread without a picture says why'],
-    'a review link writes comments of its site in a browser, and nothing else': null,
+    'a review link writes comments of its site in a browser, and nothing else': [
+      'comments/overlay',
+      'opens the link and comments on a heading',
+    ],
     'a thread finds its place after a rebuild, or says that it could not': null,
     'the script of a site reads no key of a review and writes no comment': null,
   }),

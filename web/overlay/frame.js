@@ -4,12 +4,14 @@
   const { site, origins } = document.body.querySelector('main').dataset;
   const pageOrigins = new Set(JSON.parse(origins));
   const kept = `frontage-review:${site}`;
+  // Where a browser keeps nothing for frames, it may keep a partitioned cookie.
+  const cookie = `__Host-frontage_frame_${site}`;
   const $ = (id) => document.getElementById(id);
   const state = { key: read(), page: '/', pageOrigin: undefined, view: undefined, threads: [], how: {}, open: null };
   // A page that hands over no picture keeps nobody from sending.
-  const pictureMs = 15_000;
+  const pictureMs = 25_000;
   let draft = null;
-  let shownAt = 0;
+  let resting;
   let covered = false;
   let popup;
 
@@ -35,9 +37,11 @@
   const heard = {
     page({ page }) {
       if (typeof page === 'string' && page.startsWith('/')) state.page = page.slice(0, 2048);
-      refresh();
+      refresh().then(draw);
     },
     picked({ position, shot }) {
+      // A page that was not asked opens nothing.
+      if (state.view !== 'picking') return;
       draft = { position: clamped(position), shot, picture: null, missing: 'slow', send: crypto.randomUUID() };
       draft.pictured = new Promise((resolve) => (draft.settle = resolve));
       setTimeout(draft.settle, pictureMs);
@@ -50,7 +54,7 @@
       draft.settle();
       drawPicture();
     },
-    cancelled: () => show('list'),
+    cancelled: () => state.view === 'picking' && show('list'),
     placed({ places }) {
       if (!Array.isArray(places)) return;
       state.how = Object.fromEntries(places.slice(0, 1000).map(({ n, how }) => [String(n), String(how)]));
@@ -88,7 +92,8 @@
 
   function read() {
     try {
-      return localStorage.getItem(kept);
+      const [, inCookie] = new RegExp(`(?:^|; )${cookie}=(frr_[\\w-]{43})`).exec(document.cookie) ?? [];
+      return inCookie ?? localStorage.getItem(kept);
     } catch {
       return null;
     }
@@ -97,6 +102,9 @@
   function keep(key) {
     state.key = key;
     try {
+      // For this frame's own use: the platform counts no cookie here.
+      // biome-ignore lint/suspicious/noDocumentCookie: not every browser has the Cookie Store API.
+      document.cookie = `${cookie}=${key ?? ''}; Path=/; Secure; SameSite=None; Partitioned; Max-Age=${key ? 2_592_000 : 0}`;
       if (key) localStorage.setItem(kept, key);
       else localStorage.removeItem(kept);
     } catch {}
@@ -131,18 +139,22 @@
     if (state.key) {
       try {
         const { threads } = await ask('threads');
+        const same = threads.length > 0 && JSON.stringify(threads) === JSON.stringify(state.threads);
         state.threads = threads;
         fault('');
+        // Whoever is on a button of the list stays there.
+        if (same) return tellPins();
       } catch (error) {
         fault(error.message);
       }
     }
     draw();
-    tell({
-      type: 'pins',
-      list: pinned().map(({ position }, at) => ({ n: at + 1, position })),
-      active: numberOf(state.open),
-    });
+    tellPins();
+  }
+
+  function tellPins() {
+    const list = pinned().map(({ position }, at) => ({ n: at + 1, position }));
+    tell({ type: 'pins', list, active: numberOf(state.open) });
   }
 
   const here = () => state.threads.filter(({ page }) => samePage(page));
@@ -161,7 +173,7 @@
 
   function show(view) {
     const first = state.view === undefined;
-    if (view !== state.view) shownAt = performance.now();
+    if (view !== state.view) restButtons();
     state.view = view;
     tell({ type: 'size', mode: view === 'pill' ? 'pill' : view === 'picking' ? 'wide' : 'panel' });
     draw();
@@ -307,11 +319,21 @@
     }).observe(document.body);
   }
 
-  /** Runs the work of a button that a hand pressed, on a window that could be seen for a moment. */
+  /** A press that was meant for what stood here before sends nothing. */
+  function restButtons() {
+    const rest = (disabled) => {
+      for (const id of ['send', 'answer', 'settle']) $(id).disabled = disabled;
+    };
+    rest(true);
+    clearTimeout(resting);
+    resting = setTimeout(rest, 400, false);
+  }
+
+  /** Runs the work of a button that a hand pressed, on a window that can be seen. */
   function pressed(button, work) {
     button.addEventListener('click', async (event) => {
       event.preventDefault();
-      if (!event.isTrusted || performance.now() - shownAt < 400) return;
+      if (!event.isTrusted) return;
       if (covered) return fault('Something on the page covers this window. Close it, then press again.');
       button.disabled = true;
       try {

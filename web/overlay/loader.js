@@ -18,6 +18,7 @@ function start(frameUrl) {
   frame.src = frameUrl.href;
   root.append(frame);
   let endPicking = () => {};
+  let page = location.pathname;
   let shots = 0;
 
   const tell = (message, moved = []) => frame.contentWindow?.postMessage({ frontage: message }, frameUrl.origin, moved);
@@ -25,10 +26,17 @@ function start(frameUrl) {
     isOurs,
     onOpen: (n) => tell({ type: 'opened', n }),
     onPlaced: (places) => tell({ type: 'placed', places }),
+    // Some sites change their pages without leaving them.
+    onChange: () => location.pathname !== page && tellPage(),
   });
 
+  function tellPage() {
+    page = location.pathname;
+    tell({ type: 'page', page });
+  }
+
   const answers = {
-    ready: () => tell({ type: 'page', page: location.pathname }),
+    ready: tellPage,
     size: ({ mode }) => {
       frame.className = ['pill', 'wide', 'panel'].includes(mode) ? mode : 'pill';
     },
@@ -39,8 +47,8 @@ function start(frameUrl) {
       endPicking = startPicking(root, { isOurs, onPick: picked, onCancel: () => tell({ type: 'cancelled' }) });
     },
     stop: () => endPicking(),
-    go: ({ page }) => {
-      if (/^\/(?![/\\])/.test(page)) location.assign(page);
+    go: ({ page: to }) => {
+      if (/^\/(?![/\\])/.test(to)) location.assign(to);
     },
     leave: () => location.assign(`/.frontage/leave?to=${encodeURIComponent(location.pathname)}`),
   };

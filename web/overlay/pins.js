@@ -1,13 +1,20 @@
 // Pins on open threads. They know where a thread stands and its number, and nothing of what was said.
 import { find } from './place.js';
 
-/** Keeps a pin on each place, also while the page moves. `onOpen(n)`: a pin was chosen. `onPlaced(places)`: how each was found. */
-export function openPins(root, { isOurs, onOpen, onPlaced }) {
+/**
+ * Keeps a pin on each place, also while the page moves. `onOpen(n)`: a pin was chosen. `onPlaced(places)`: how each was found. `onChange()`: the page
+ * is not what it was.
+ */
+export function openPins(root, { isOurs, onOpen, onPlaced, onChange }) {
   let pins = [];
+  let shown = '';
   let told = '';
   let due = 0;
 
   function set(list, active) {
+    const text = JSON.stringify([list, active]);
+    if (text === shown) return;
+    shown = text;
     for (const { button } of pins) button.remove();
     pins = list.map(({ n, position }) => {
       const button = root.appendChild(document.createElement('button'));
@@ -24,6 +31,7 @@ export function openPins(root, { isOurs, onOpen, onPlaced }) {
 
   function place() {
     due = 0;
+    onChange();
     const taken = new Map();
     const places = pins.map(({ n, position, button }) => {
       const found = find(position, isOurs);

@@ -1,0 +1,150 @@
+/** The overlay in a real browser: an owner with a mouse, a finger, or a keyboard alone. */
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { structureFault } from '../../git/rules/structure.ts';
+import {
+  bakery,
+  comment,
+  createReviewWorld,
+  desk,
+  executablePath,
+  openReview,
+  pointAt,
+  type ReviewSite,
+  type ReviewWorld,
+  soon,
+} from './review-world.ts';
+
+vi.setConfig({ testTimeout: 90_000, hookTimeout: 60_000 });
+
+let world: ReviewWorld;
+beforeAll(async () => {
+  if (executablePath) world = await createReviewWorld();
+});
+afterAll(() => world?.close());
+
+const threads = async (site: ReviewSite) => (await site.list()).body.items;
+
+/** Reads the picture of a thread as an agent does. */
+async function pictureOf(site: ReviewSite, id: string) {
+  const answer = await fetch(`${world.url}/v1/comments/${id}/screenshot`, {
+    headers: { authorization: `Bearer ${site.token}` },
+  });
+  return { type: answer.headers.get('content-type'), bytes: Buffer.from(await answer.arrayBuffer()) };
+}
+
+describe.skipIf(!executablePath)('the owner', () => {
+  test('opens the link and comments on a heading: the thread has its picture, the agent’s inbox hears of it', async () => {
+    const site = await world.newSite();
+    const context = await world.newContext(desk);
+    const review = await openReview(context, await site.link());
+    const inbox = site.call('GET', '/v1/inbox?wait=50');
+    await comment(review, 'Larger, please.', () => pointAt(review.page, 'h1'));
+    const sent = performance.now();
+    const { body: news } = await inbox;
+    expect(performance.now() - sent).toBeLessThan(1000);
+    const [thread] = await threads(site);
+    expect(news.items).toMatchObject([{ kind: 'open_comment', id: thread.id, message: 'Larger, please.' }]);
+    expect(thread).toMatchObject({
+      status: 'open',
+      page: '/',
+      position: { selector: 'body > main > h1', quote: 'Fresh bread every morning', viewport: desk.viewport },
+      messages: [{ author_kind: 'owner', body: 'Larger, please.' }],
+      deployment_id: expect.stringMatching(/^dep_/),
+    });
+    const { type, bytes } = await pictureOf(site, thread.id);
+    expect(type).toBe('image/jpeg');
+    expect(bytes.length).toBeGreaterThan(10_000);
+    expect(
+      await structureFault(
+        'jpg',
+        (async function* () {
+          yield bytes;
+        })(),
+      ),
+    ).toBeUndefined();
+    expect(await colours(review.page, bytes)).toEqual({ top: 'brown', middle: 'cream' });
+    expect(review.faults).toEqual([]);
+    await context.close();
+  });
+
+  test('sees the agent’s answer, replies, and resolves', async () => {
+    const site = await world.newSite();
+    const { body: thread } = await site.open('Shall the heading stay?', { position: { selector: 'h1' } });
+    const context = await world.newContext(desk);
+    const { page, frame } = await openReview(context, await site.link());
+    await unlock(page, frame);
+    await frame.getByRole('button', { name: 'Cancel' }).click();
+    await frame.getByText('Shall the heading stay?').click();
+    await frame.getByText('agent').waitFor();
+    await frame.getByLabel('Your reply').fill('Yes, it is good.');
+    await frame.getByRole('button', { name: 'Reply' }).click();
+    await frame.locator('#messages').getByText('Yes, it is good.').waitFor();
+    await frame.getByRole('button', { name: 'Resolve' }).click();
+    await frame.getByRole('button', { name: 'Open again' }).waitFor();
+    expect(await threads(site)).toMatchObject([{ id: thread.id, status: 'resolved' }]);
+    await soon(() => page.locator('.pin').count()).toBe(0);
+    await frame.getByRole('button', { name: 'Open again' }).click();
+    await page.locator('.pin').waitFor();
+    expect((await threads(site))[0].messages.map(({ author_kind }: { author_kind: string }) => author_kind)).toEqual([
+      'agent',
+      'owner',
+    ]);
+    await context.close();
+  });
+
+  test('comments without a picture where the page cannot be drawn, and the thread says why', async () => {
+    const script = 'HTMLCanvasElement.prototype.toBlob = () => { throw new Error("no") }';
+    const site = await world.newSite({ 'index.html': bakery({ script }) });
+    const context = await world.newContext(desk);
+    const { page, frame } = await openReview(context, await site.link());
+    await frame.getByRole('button', { name: 'Comment', exact: true }).click();
+    await frame.getByText('Choose a place on the page.').waitFor();
+    await pointAt(page, 'h1');
+    await frame.getByText('No picture: this page could not be drawn.').waitFor();
+    await frame.getByLabel('What would you like here?').fill('All the same.');
+    await frame.getByRole('button', { name: 'Send' }).click();
+    await frame.locator('#messages').getByText('All the same.').waitFor();
+    expect((await threads(site))[0].screenshot).toEqual({ missing: 'The browser could not draw the page.' });
+    await context.close();
+  });
+
+  test('is told when the link is over, and writes nothing with it', async () => {
+    const site = await world.newSite();
+    const context = await world.newContext(desk);
+    const review = await openReview(context, await site.link());
+    await comment(review, 'Before', () => pointAt(review.page, 'h1'));
+    const [link] = (await site.call('GET', `/v1/sites/${site.site.id}/review-links`)).body.items;
+    await site.call('DELETE', `/v1/review-links/${link.id}`);
+    await review.frame.getByLabel('Your reply').fill('After');
+    await review.frame.getByRole('button', { name: 'Reply' }).click();
+    await review.frame.getByText('This link was closed.').waitFor();
+    expect((await threads(site))[0].messages).toHaveLength(1);
+    await context.close();
+  });
+});
+
+/** The key arrives with the first press of a button. */
+async function unlock(
+  page: Awaited<ReturnType<typeof openReview>>['page'],
+  frame: Awaited<ReturnType<typeof openReview>>['frame'],
+) {
+  await frame.getByRole('button', { name: 'Comment', exact: true }).click();
+  await frame.getByText('Choose a place on the page.').waitFor();
+  await page.locator('frontage-overlay').waitFor({ state: 'attached' });
+}
+
+/** What a picture shows at its top and in its middle, as the browser sees it. */
+async function colours(page: Awaited<ReturnType<typeof openReview>>['page'], bytes: Buffer): Promise<unknown> {
+  return await page.evaluate(`(async () => {
+    const image = new Image();
+    image.src = 'data:image/jpeg;base64,${bytes.toString('base64')}';
+    await image.decode();
+    const canvas = Object.assign(document.createElement('canvas'), { width: image.width, height: image.height });
+    const pen = canvas.getContext('2d');
+    pen.drawImage(image, 0, 0);
+    const name = ([red, green, blue]) =>
+      red > 240 && green > 240 && blue > 220 ? 'cream' : red < 110 && green < 80 && blue < 60 ? 'brown' : [red, green, blue].join();
+    const at = (x, y) => name(pen.getImageData(x, y, 1, 1).data);
+    return { top: at(image.width - 40, 20), middle: at(20, image.height / 2) };
+  })()`);
+}
