@@ -19,7 +19,7 @@ export function fieldHtml(field: FormField, { typed = [], fault }: Answered = {}
     return html`<label class="choice"><input type="checkbox" name="${name}" value="yes"${required(field)}${checked ? html` checked` : null}${marks}> ${label}</label>${told}`;
   }
   if (kind === 'radio' || kind === 'checkboxes') return groupHtml(field, typed, { marks, told });
-  return html`<label>${label}${field.required ? null : html` <small>(optional)</small>`}
+  return html`<label><span>${label}${field.required ? null : html` <small>(optional)</small>`}</span>
 ${inputHtml(field, typed[0] ?? '', marks)}${told}</label>`;
 }
 
