@@ -1,0 +1,128 @@
+/** Where a pin stands after the page was built anew. */
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import {
+  bakery,
+  comment,
+  createReviewWorld,
+  executablePath,
+  openReview,
+  pointAt,
+  type Review,
+  type ReviewWorld,
+  soon,
+} from './review-world.ts';
+
+vi.setConfig({ testTimeout: 90_000, hookTimeout: 60_000 });
+
+let world: ReviewWorld;
+beforeAll(async () => {
+  if (executablePath) world = await createReviewWorld();
+});
+afterAll(() => world?.close());
+
+/** Whether the pin stands on what the selector means. */
+async function isOn({ page }: Review, selector: string): Promise<boolean> {
+  const [pin, box] = [await page.locator('.pin').boundingBox(), await page.locator(selector).boundingBox()];
+  if (!pin || !box) return false;
+  const [x, y] = [pin.x + pin.width / 2, pin.y + pin.height / 2];
+  return x >= box.x - 2 && x <= box.x + box.width + 2 && y >= box.y - 2 && y <= box.y + box.height + 2;
+}
+
+/** A review with one comment on a heading in the middle of the page, built anew as `next`. */
+async function rebuilt(next: string) {
+  const site = await world.newSite();
+  const context = await world.newContext();
+  const review = await openReview(context, await site.link());
+  await comment(review, 'This one', () => pointAt(review.page, 'h2 >> nth=0'));
+  expect(await isOn(review, 'h2 >> nth=0')).toBe(true);
+  await site.rebuild({ 'index.html': next });
+  await review.page.reload();
+  await review.frame.getByText('1 open').click();
+  return { ...review, site, context };
+}
+
+const moved = bakery({ before: '<h2>News</h2><p>We are closed on Monday.</p><section><h2>Prices</h2></section>' });
+
+describe.skipIf(!executablePath)('after a rebuild', () => {
+  test('that moves the heading the pin is on it', async () => {
+    const review = await rebuilt(moved);
+    const heading = 'h2:text-is("What we bake")';
+    await soon(() => isOn(review, heading)).toBe(true);
+    expect(await isOn(review, 'h2 >> nth=0')).toBe(false);
+    // And it stays there while the page changes under it.
+    await review.page.evaluate(
+      `document.querySelector('h1').insertAdjacentHTML('beforebegin', '<p>More</p>'.repeat(5))`,
+    );
+    await soon(() => isOn(review, heading)).toBe(true);
+    await review.context.close();
+  });
+
+  test('that puts the heading into another part as another element the pin is on it', async () => {
+    const review = await rebuilt(
+      bakery()
+        .replace('<h2>What we bake</h2>', '')
+        .replace('</main>', '<section><h3>What we bake</h3></section></main>'),
+    );
+    await soon(() => isOn(review, 'h3')).toBe(true);
+    await review.context.close();
+  });
+
+  test('that changes the words the pin stays, and the list says that they have changed', async () => {
+    const review = await rebuilt(bakery().replace('What we bake', 'Our breads'));
+    await review.frame.getByText('The words at this place have changed.').waitFor();
+    await soon(() => isOn(review, 'h2:text-is("Our breads")')).toBe(true);
+    await review.context.close();
+  });
+
+  test('that removes the place there is no pin, and the list says that it could not be found', async () => {
+    const review = await rebuilt('<!doctype html><html><head><title>T</title></head><body><p>Soon.</p></body></html>');
+    await review.frame.getByText('Its place could not be found on the page any more.').waitFor();
+    expect(await review.page.locator('.pin:visible').count()).toBe(0);
+    await review.context.close();
+  });
+
+  test('of 300 random pages each element is found by its description, and by its words where all is turned around', async () => {
+    const site = await world.newSite();
+    const context = await world.newContext();
+    const { page } = await openReview(context, await site.link());
+    const faults = await page.evaluate(`(async () => {
+      const { describe, find } = await import('/.frontage/overlay/place.js');
+      let seed = 7;
+      const random = (below) => (seed = (seed * 48271) % 2147483647) % below;
+      const faults = [];
+      for (let round = 0; round < 300; round++) {
+        let count = 0;
+        const grow = (parent, depth) => {
+          for (let n = random(5) + 1; n > 0; n--) {
+            const leaf = depth === 0 || random(3) === 0;
+            const name = leaf ? ['p', 'h2', 'li', 'a'][random(4)] : ['section', 'div', 'ul', 'article'][random(4)];
+            const child = parent.appendChild(document.createElement(name));
+            if (random(9) === 0) child.id = ['top', '1st', 'a b', 'x"y', 'é'][random(5)];
+            if (leaf) child.textContent = 'Words ' + round + ' of number ' + count++;
+            else grow(child, depth - 1);
+          }
+        };
+        const root = document.createElement('main');
+        document.body.replaceChildren(root);
+        grow(root, 3);
+        const leaves = [...root.querySelectorAll('*')].filter((one) => one.children.length === 0);
+        const places = leaves.map((one) => describe(one));
+        for (const [at, place] of places.entries()) {
+          const found = find(place);
+          if (found?.element !== leaves[at] || found.how !== 'selector') faults.push(['same', round, place.selector]);
+        }
+        for (const parent of [root, ...root.querySelectorAll('*')]) parent.append(...[...parent.children].reverse());
+        for (const [at, place] of places.entries()) {
+          if (find(place)?.element !== leaves[at]) faults.push(['turned', round, place.selector]);
+        }
+        const [first] = leaves;
+        first.remove();
+        const left = find({ ...places[0], selector: 'main > nothing' });
+        if (left) faults.push(['gone', round, left.element.outerHTML]);
+      }
+      return faults.slice(0, 5);
+    })()`);
+    expect(faults).toEqual([]);
+    await context.close();
+  });
+});
