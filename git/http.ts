@@ -5,11 +5,12 @@ import { createGunzip } from 'node:zlib';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Deps } from '../deps.ts';
 import { AppError } from '../errors.ts';
-import { type Place, runGit } from '../providers/repositories/git.ts';
+import type { Place } from '../providers/repositories/git.ts';
 import { sweepRepository } from '../providers/repositories/leftovers.ts';
 import { type Address, GitRefusal, noRepository, parseAddress, requireAccess } from './access.ts';
+import { readAdvertisement } from './advertisement.ts';
 import { answerHook, assertHookRuns, type Push, refusal } from './hook.ts';
-import { flush, pktLine, refusalOf } from './pkt-line.ts';
+import { refusalOf } from './pkt-line.ts';
 import { judgePush } from './push.ts';
 import { readPlatformFiles } from './rules.ts';
 import { type Exchange, type GitTimes, type Service, serveGit } from './serve.ts';
@@ -105,26 +106,21 @@ async function open(
 }
 
 async function advertise(place: Place, service: Service, protocol: string | undefined, reply: FastifyReply) {
-  const isFetch = service === 'git-upload-pack';
-  // Pushes have no version 2: a client that asks for it gets the first one (gitprotocol-v2(5)).
-  const args = [service.slice('git-'.length), '--stateless-rpc', '--advertise-refs', place.dir];
-  const environment = isFetch && protocol ? { GIT_PROTOCOL: protocol } : {};
-  const { stdout } = await runGit(place, args, { environment });
-  const banner = isFetch && protocol === 'version=2' ? '' : pktLine(`# service=${service}\n`) + flush;
-  return neverCached(reply)
-    .type(`application/x-${service}-advertisement`)
-    .send(Buffer.concat([Buffer.from(banner), stdout]));
+  const advertisement = await readAdvertisement(place, service, protocol);
+  return neverCached(reply).type(`application/x-${service}-advertisement`).send(advertisement);
 }
 
 function bodyOf(request: FastifyRequest): Readable {
   const payload = request.body;
   if (!(payload instanceof Readable)) throw new GitRefusal(400, 'The request has no body.');
   const encoding = request.headers['content-encoding'] ?? 'identity';
+  // A client may leave before anybody reads what it sends.
+  payload.on('error', () => {});
   if (encoding === 'identity') return payload;
   if (encoding !== 'gzip' && encoding !== 'x-gzip') {
     throw new GitRefusal(400, 'The body is compressed in a way that git does not use.');
   }
-  const gunzip = createGunzip();
+  const gunzip = createGunzip().on('error', () => {});
   payload.on('error', (error) => gunzip.destroy(error)).on('aborted', () => gunzip.destroy(new Error('aborted')));
   return payload.pipe(gunzip);
 }

@@ -52,25 +52,22 @@ async function judgeTip(
   place: Place,
   { ref, from, to }: { ref: string; from: string | null; to: string },
 ): Promise<Verdict[]> {
-  const asked = Promise.all([
-    readFiles(place, to, rules.limits.site_files + 1),
-    diffTrees(place, from, to),
-    judgeNewHistory(place, from, to),
-  ]);
+  const asked = Promise.all([readFiles(place, to, rules.limits.site_files + 1), judgeNewHistory(place, from, to)]);
   const answers = await asked.catch(async (error: unknown) => {
     // git has no answers about what is no commit.
     if (await hasObject(place, to, 'commit')) throw error;
     return undefined;
   });
-  if (!answers || !(answers[2].isCommit || (await hasObject(place, to, 'commit')))) {
+  if (!answers || !(answers[1].isCommit || (await hasObject(place, to, 'commit')))) {
     return [refuse(ref, 'would not point at a commit', 'Push a commit: git push origin HEAD:main')];
   }
-  const [files, differences, history] = answers;
+  const [files, history] = answers;
   const goesForward = from === null || history.isOnTop || ref !== 'refs/heads/main';
   if (!goesForward && !(await isAncestor(place, from, to))) {
     const remedy = 'Bring in what the site has first (git pull --rebase), then push without --force.';
     return [refuse(ref, 'can only go forward: this push would drop commits that the site has', remedy)];
   }
+  const differences = history.differences ?? (await diffTrees(place, from, to));
   const verdicts = [...judgeTree(rules, files, differences), ...history.verdicts];
   return verdicts.length > 0 ? verdicts : judgeContents(rules, place, differences);
 }
@@ -85,18 +82,26 @@ async function readFiles(place: Place, commit: string, countMax: number): Promis
   return files;
 }
 
-/** What a walk through the new commits tells: faults, and by the way that `to` is one of them and that one stands on `from`. */
-type History = { isCommit: boolean; isOnTop: boolean; verdicts: Verdict[] };
+/**
+ * What a walk through the new commits tells: faults, and by the way that `to` is one of them, that one stands on `from`, and, where `to` is the only one and
+ * stands on `from` alone, as most pushes have it, how the two differ.
+ */
+type History = { isCommit: boolean; isOnTop: boolean; differences: Difference[] | undefined; verdicts: Verdict[] };
 
 async function judgeNewHistory(place: Place, from: string | null, to: string): Promise<History> {
-  const history: History = { isCommit: false, isOnTop: false, verdicts: [] };
+  const history: History = { isCommit: false, isOnTop: false, differences: undefined, verdicts: [] };
+  let commits = 0;
   for await (const step of walkHistory(place, to)) {
     if ('path' in step) {
-      const verdict = judgeHistory(step.path);
-      if (verdict) return { ...history, verdicts: [verdict] };
+      const verdict = step.oid === null ? undefined : judgeHistory(step.path);
+      if (verdict) return { ...history, differences: undefined, verdicts: [verdict] };
+      history.differences?.push(step);
     } else {
+      commits += 1;
       history.isCommit ||= step.commit === to;
       history.isOnTop ||= from !== null && step.parents.includes(from);
+      const isOnly = commits === 1 && step.commit === to && step.parents.length === 1 && step.parents[0] === from;
+      history.differences = isOnly ? [] : undefined;
     }
   }
   return history;

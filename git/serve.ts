@@ -2,8 +2,8 @@
  * One answer of git's smart HTTP protocol: `git upload-pack` or `git receive-pack` with `--stateless-rpc`, everything streamed. git's own
  * `http-backend` would be one more process for each request, and has no way to cut off a client or to hand the hook a descriptor.
  */
-import { spawn } from 'node:child_process';
-import type { Duplex, Readable, Writable } from 'node:stream';
+import type { Duplex, Readable } from 'node:stream';
+import { give, type Launched, launch } from '../providers/launcher.ts';
 import { gitEnvironment, withinMemory } from '../providers/repositories/git.ts';
 import { fatalAnswer } from './pkt-line.ts';
 
@@ -40,7 +40,7 @@ const graceMs = 2000;
 
 /** The answer, piece by piece. Ends git, and all that git has started, when the reader leaves or the client falls silent. */
 export async function* serveGit(exchange: Exchange): AsyncGenerator<Buffer | string> {
-  const git = start(exchange);
+  const git = await start(exchange);
   const stop = (reason: string) => {
     git.stop();
     exchange.body.destroy(new Error(reason));
@@ -76,9 +76,9 @@ export async function* serveGit(exchange: Exchange): AsyncGenerator<Buffer | str
       if (!isWorking) moved(chunk as Buffer);
     }
     await fed;
-    const status = await git.closed;
+    const { status, words } = await git.ended;
     if (isLarge.value) yield fatalAnswer(exchange.tooLarge, 'Refused. Nothing has changed.');
-    else if (status !== 0) throw new Error(`${exchange.service} ended with ${status}: ${git.words()}`);
+    else if (status !== 0) throw new Error(`${exchange.service} ended with ${status}: ${words}`);
   } finally {
     clearTimeout(timer);
     work.then(clearTimeout, () => {});
@@ -102,87 +102,43 @@ async function feed(
       git.stop();
     }
     if (bytes > 2 * bodyBytesMax) throw new Error('the client goes on sending');
-    if (isLarge.value || !git.stdin.writable) continue;
-    if (!git.stdin.write(chunk)) await drained(git.stdin);
+    if (!isLarge.value) await give(git.stdin, chunk as Buffer);
   }
   git.stdin.end();
 }
 
-/** Until there is room again, or nobody to take it. */
-function drained(stdin: Writable): Promise<void> {
-  return new Promise((done) => {
-    const end = () => {
-      stdin.off('drain', end).off('close', end);
-      done();
-    };
-    stdin.on('drain', end).on('close', end);
-  });
-}
+type Git = Launched & { stop(): void };
 
-type Git = {
-  stdin: Writable;
-  stdout: Readable;
-  /** Resolves to the exit status when the process and all that hold its pipes are gone. */
-  closed: Promise<number | null>;
-  stop(): void;
-  words(): string;
-};
-
-function start({ service, dir, protocol, bodyBytesMax, onHook, onExit }: Exchange): Git {
+async function start({ service, dir, protocol, bodyBytesMax, onHook, onExit }: Exchange): Promise<Git> {
   const [program, args] = withinMemory(['git', service.slice('git-'.length), '--stateless-rpc', dir]);
-  const child = spawn(program, args, {
-    env: {
-      ...gitEnvironment({ 'receive.maxInputSize': String(bodyBytesMax) }),
-      ...(protocol === undefined ? {} : { GIT_PROTOCOL: protocol }),
-    },
-    stdio: ['pipe', 'pipe', 'pipe', onHook ? 'pipe' : 'ignore'],
-    // A process group of its own, so that a stop reaches the hook and the unpacker too.
-    detached: true,
+  const env = {
+    ...gitEnvironment({ 'receive.maxInputSize': String(bodyBytesMax) }),
+    ...(protocol === undefined ? {} : { GIT_PROTOCOL: protocol }),
+  };
+  const git = await launch(program, args, { env, hasChannel: onHook !== undefined }).catch((error: unknown) => {
+    onExit();
+    throw error;
   });
-  let words = '';
   let isOver = false;
   let stopping: NodeJS.Timeout | undefined;
-  const closed = new Promise<number | null>((done, failed) => {
-    child.on('error', (error) => {
-      onExit();
-      failed(error);
-    });
-    child.on('exit', onExit);
-    child.on('close', (status) => {
-      isOver = true;
-      clearTimeout(stopping);
-      done(status);
-    });
-  });
-  closed.catch(() => {});
-  child.stdin?.on('error', () => {});
-  child.stderr?.setEncoding('utf8').on('data', (text: string) => {
-    words = (words + text).slice(-4096);
-  });
-  const channel = child.stdio[3] as Duplex | null;
-  channel?.on('error', () => {});
-  if (channel) onHook?.(channel);
-  const signal = (name: NodeJS.Signals) => {
-    if (isOver || child.pid === undefined) return;
-    try {
-      process.kill(-child.pid, name);
-    } catch {
-      // Gone in between.
-    }
+  const over = () => {
+    isOver = true;
+    clearTimeout(stopping);
+    onExit();
   };
+  git.ended.then(over, over);
+  if (git.channel) onHook?.(git.channel);
   return {
-    stdin: child.stdin as Writable,
-    stdout: child.stdout as Readable,
-    closed,
-    words: () => words,
+    ...git,
     // First only the ends of its pipes: a receive-pack that is signalled while its unpacker dies can leave the quarantine behind.
     stop() {
-      child.stdin?.destroy();
-      child.stdout?.resume();
-      channel?.destroy();
+      git.stdin.destroy();
+      git.stdout.resume();
+      git.channel?.destroy();
+      if (isOver) return;
       stopping ??= setTimeout(() => {
-        signal('SIGTERM');
-        stopping = setTimeout(() => signal('SIGKILL'), graceMs);
+        git.kill('SIGTERM');
+        stopping = setTimeout(() => git.kill('SIGKILL'), graceMs);
       }, graceMs);
     },
   };

@@ -1,6 +1,5 @@
 /** Writes commits into bare repositories with one `git fast-import` each: no work tree, no index, no hook. */
-import { once } from 'node:events';
-import { ending, type Place, spawnGit } from './git.ts';
+import { finish, type Place, runGit, spawnGit } from './git.ts';
 import { sweepRepository } from './leftovers.ts';
 import { assertSha } from './objects.ts';
 
@@ -57,25 +56,9 @@ function quoted(path: string): string {
 
 /** Writes a file's bytes, chunk by chunk, for a commit that names it later. Answers git's id of them. */
 export async function writeBlob(place: Place, content: AsyncIterable<Buffer>): Promise<string> {
-  const child = spawnGit(place, ['hash-object', '-w', '--stdin', '--no-filters']);
-  const end = ending(child);
-  let stdout = '';
-  child.stdout.setEncoding('utf8').on('data', (text: string) => {
-    stdout += text;
-  });
-  try {
-    for await (const chunk of content) {
-      if (!child.stdin.write(chunk)) await Promise.race([once(child.stdin, 'drain'), end]);
-    }
-    child.stdin.end();
-  } catch (error) {
-    child.kill('SIGKILL');
-    await end;
-    throw error;
-  }
-  const { status, words } = await end;
-  if (status !== 0) throw new Error(`git hash-object ended with ${status}: ${words}`);
-  return stdout.trim();
+  const args = ['hash-object', '-w', '--stdin', '--no-filters'];
+  const { stdout } = await runGit(place, args, { input: content });
+  return stdout.toString().trim();
 }
 
 /**
@@ -84,15 +67,8 @@ export async function writeBlob(place: Place, content: AsyncIterable<Buffer>): P
  */
 export async function writeCommit(place: Place, commit: NewCommit): Promise<string | null> {
   if (commit.parent !== null) assertSha(commit.parent);
-  const child = spawnGit(place, ['fast-import', '--quiet', '--date-format=raw']);
-  const end = ending(child);
-  let stdout = '';
-  child.stdout.setEncoding('utf8').on('data', (text: string) => {
-    stdout += text;
-  });
-  for (const chunk of stream(commit)) child.stdin.write(chunk);
-  child.stdin.end();
-  const { status, words } = await end;
+  const child = await spawnGit(place, ['fast-import', '--quiet', '--date-format=raw']);
+  const { status, words, stdout } = await finish(child, stream(commit));
   // fast-import locks the branch, and moves it only to a commit that has the branch's tip in its history.
   if (status !== 0 && /^warning: Not updating /m.test(words)) return null;
   if (status !== 0 && /^error: cannot lock ref /m.test(words)) {
@@ -100,5 +76,5 @@ export async function writeCommit(place: Place, commit: NewCommit): Promise<stri
     return null;
   }
   if (status !== 0) throw new Error(`git fast-import ended with ${status}: ${words}`);
-  return stdout.trim();
+  return stdout.toString().trim();
 }

@@ -1,12 +1,10 @@
 /** Runs the machine's `git` on one bare repository, in an environment made from nothing. */
-import { type ChildProcessByStdio, spawn } from 'node:child_process';
 import { resolve } from 'node:path';
-import type { Readable, Writable } from 'node:stream';
+import { buffer } from 'node:stream/consumers';
+import { type Ending, give, type Launched, launch } from '../launcher.ts';
 
 /** A repository as git sees it: its folder, and where objects of a push that is not accepted yet are found. */
 export type Place = { dir: string; quarantine?: string };
-
-export type GitProcess = ChildProcessByStdio<Writable, Readable, Readable>;
 
 export const hooksDir = resolve(import.meta.dirname, '../../git/hooks');
 
@@ -75,59 +73,55 @@ export function withinMemory(command: readonly string[]): [program: string, args
 const environment = gitEnvironment();
 
 /** Starts git on a repository. The caller ends it. */
-export function spawnGit(place: Place, args: string[], extra: Record<string, string> = {}): GitProcess {
+export function spawnGit(place: Place, args: string[], extra: Record<string, string> = {}): Promise<Launched> {
   const env: Record<string, string> = { ...environment, ...extra, GIT_DIR: place.dir };
   if (place.quarantine !== undefined) {
     env.GIT_OBJECT_DIRECTORY = place.quarantine;
     env.GIT_ALTERNATE_OBJECT_DIRECTORIES = `${place.dir}/objects`;
     env.GIT_QUARANTINE_PATH = place.quarantine;
   }
-  const child = spawn('git', args, { env, stdio: ['pipe', 'pipe', 'pipe'] });
-  // A process that ends before it has read all is judged by its exit status, not by the broken pipe.
-  child.stdin.on('error', () => {});
-  return child;
+  return launch('git', args, { env });
 }
 
-/** How a process ended: its exit status (null when killed) and the last words it said. */
-export function ending(child: GitProcess): Promise<{ status: number | null; words: string }> {
-  let words = '';
-  child.stderr.setEncoding('utf8').on('data', (text: string) => {
-    words = (words + text).slice(-4096);
-  });
-  return new Promise((done, failed) => {
-    child.on('error', failed);
-    child.on('close', (status) => done({ status, words }));
-  });
+type Input = Iterable<Buffer | string> | AsyncIterable<Buffer | string>;
+
+/** Hands a started process its input as fast as it reads, and waits for its end. Ends it when the input fails, and throws what that threw. */
+export async function finish(child: Launched, input: Input): Promise<Ending & { stdout: Buffer }> {
+  const heard = Promise.all([buffer(child.stdout), child.ended]);
+  heard.catch(() => {});
+  try {
+    for await (const chunk of input) await give(child.stdin, chunk);
+    child.stdin.end();
+  } catch (error) {
+    child.kill('SIGKILL');
+    await child.ended;
+    throw error;
+  }
+  const [stdout, ending] = await heard;
+  return { ...ending, stdout };
 }
 
 /** Runs git to its end with `input` on its stdin. Answers stdout; throws unless the exit status is in `accept`. */
 export async function runGit(
   place: Place,
   args: string[],
-  options: { input?: Iterable<Buffer | string>; accept?: number[]; environment?: Record<string, string> } = {},
+  options: { input?: Input; accept?: number[]; environment?: Record<string, string> } = {},
 ): Promise<{ status: number; stdout: Buffer }> {
-  const child = spawnGit(place, args, options.environment);
-  const end = ending(child);
-  const chunks: Buffer[] = [];
-  child.stdout.on('data', (chunk: Buffer) => chunks.push(chunk));
-  for (const chunk of options.input ?? []) child.stdin.write(chunk);
-  child.stdin.end();
-  const { status, words } = await end;
+  const child = await spawnGit(place, args, options.environment);
+  const { status, words, stdout } = await finish(child, options.input ?? []);
   if (status === null || !(options.accept ?? [0]).includes(status)) {
     throw new Error(`git ${args[0]} ended with ${status}: ${words}`);
   }
-  return { status, stdout: Buffer.concat(chunks) };
+  return { status, stdout };
 }
 
 /** Stdout of a git process, chunk by chunk. Throws at the end if git failed; ends git if the reader leaves early. */
 export async function* streamGit(place: Place, args: string[], input = ''): AsyncGenerator<Buffer> {
-  const child = spawnGit(place, args);
-  const end = ending(child);
-  end.catch(() => {});
+  const child = await spawnGit(place, args);
   child.stdin.end(input);
   try {
     for await (const chunk of child.stdout) yield chunk as Buffer;
-    const { status, words } = await end;
+    const { status, words } = await child.ended;
     if (status !== 0) throw new Error(`git ${args[0]} ended with ${status}: ${words}`);
   } finally {
     child.kill('SIGKILL');

@@ -1,7 +1,8 @@
 /** Merges and moves of branches in bare repositories, by `git merge-tree` and `git update-ref`: no work tree, no index. */
 import { createInterface } from 'node:readline';
+import type { Launched } from '../launcher.ts';
 import type { Author } from './commits.ts';
-import { ending, type GitProcess, type Place, runGit, spawnGit } from './git.ts';
+import { type Place, runGit, spawnGit } from './git.ts';
 import { sweepRepository } from './leftovers.ts';
 import { assertSha } from './objects.ts';
 
@@ -46,8 +47,9 @@ const nowhere = '0'.repeat(40);
  * elsewhere, or another writer holds it. A kill between two moves leaves the rest unmoved, and the same call does them.
  */
 export async function moveBranches(moves: readonly Move[]): Promise<boolean> {
-  const begun = moves.map(openTransaction);
+  const begun: Transaction[] = [];
   try {
+    for (const move of moves) begun.push(await openTransaction(move));
     for (const one of begun) {
       if (await one.prepare()) continue;
       for (const { place } of moves) await sweepRepository(place.dir);
@@ -61,34 +63,34 @@ export async function moveBranches(moves: readonly Move[]): Promise<boolean> {
   }
 }
 
+type Transaction = Awaited<ReturnType<typeof openTransaction>>;
+
 /** A transaction of git-update-ref(1) on one branch. */
-function openTransaction({ place, ref, from, to }: Move) {
+async function openTransaction({ place, ref, from, to }: Move) {
   for (const sha of [from, to]) if (sha !== null) assertSha(sha);
-  const child = spawnGit(place, ['update-ref', '--no-deref', '--stdin']);
-  const end = ending(child);
-  end.catch(() => {});
+  const child = await spawnGit(place, ['update-ref', '--no-deref', '--stdin']);
   const answers = createInterface({ input: child.stdout })[Symbol.asyncIterator]();
   return {
     async prepare(): Promise<boolean> {
       say(child, 'start', `update ${ref} ${to ?? nowhere} ${from ?? nowhere}`, 'prepare');
       if ((await next(answers)) === 'start: ok' && (await next(answers)) === 'prepare: ok') return true;
-      const { status, words } = await end;
+      const { status, words } = await child.ended;
       if (/lock/.test(words)) return false;
       throw new Error(`git update-ref ended with ${status}: ${words}`);
     },
     async commit(): Promise<void> {
       say(child, 'commit');
       if ((await next(answers)) !== 'commit: ok')
-        throw new Error(`git update-ref did not commit: ${(await end).words}`);
+        throw new Error(`git update-ref did not commit: ${(await child.ended).words}`);
     },
     async close(): Promise<void> {
       child.stdin.end();
-      await end.catch(() => {});
+      await child.ended.catch(() => {});
     },
   };
 }
 
-function say(child: GitProcess, ...lines: string[]): void {
+function say(child: Launched, ...lines: string[]): void {
   child.stdin.write(`${lines.join('\n')}\n`);
 }
 

@@ -44,44 +44,35 @@ export async function* walkTree(place: Place, commit: string): AsyncGenerator<Tr
   }
 }
 
+// All that differs, whatever a file in the repository says of submodules.
+const rawFormat = ['-r', '-z', '--raw', '--no-renames', '--no-abbrev', '--ignore-submodules=none'];
+
 /** What differs between two commits' trees; against `null`, everything. */
 export async function diffTrees(place: Place, from: string | null, to: string): Promise<Difference[]> {
   assertSha(to);
   if (from !== null) assertSha(from);
   // The id of the empty tree is known to every git.
   const base = from ?? '4b825dc642cb6eb9a060e54bf8d69288fbee4904';
-  const args = ['diff-tree', '-r', '-z', '--raw', '--no-renames', '--no-abbrev', base, to];
-  return rawDifferences(streamGit(place, args));
+  return rawDifferences(streamGit(place, ['diff-tree', ...rawFormat, base, to]));
 }
 
-/** One step through a history: a commit, or a path that the commit before it adds or changes. */
-export type HistoryStep = { commit: string; parents: string[] } | { path: string };
+/** One step through a history: a commit, or what the commit before it makes different from its parent. */
+export type HistoryStep = { commit: string; parents: string[] } | Difference;
 
 /**
- * Every path that commits not in the repository's branches yet add or change, also in the middle of a history, each behind its commit. Commits that
- * add and change nothing are left out; of a merge there is one step for each parent.
+ * What commits not in the repository's branches yet make different, also in the middle of a history, each behind its commit. Commits that change nothing are
+ * left out; of a merge there is one step for each parent.
  */
 export async function* walkHistory(place: Place, commit: string): AsyncGenerator<HistoryStep> {
   assertSha(commit);
-  const args = [
-    'log',
-    '-m',
-    '--root',
-    '--raw',
-    '--no-renames',
-    '--no-abbrev',
-    '--format=%H %P',
-    '-z',
-    '-r',
-    '--diff-filter=d',
-  ];
-  let isPath = false;
-  for await (const record of records(streamGit(place, [...args, commit, '--not', '--all']))) {
-    if (isPath) {
-      yield { path: record };
-      isPath = false;
+  const args = ['log', '-m', '--root', ...rawFormat, '--format=%H %P', commit, '--not', '--all'];
+  let header: string | undefined;
+  for await (const record of records(streamGit(place, args))) {
+    if (header !== undefined) {
+      yield difference(header, record);
+      header = undefined;
     } else if (/^\n?:/.test(record)) {
-      isPath = true;
+      header = record;
     } else {
       const [name = '', ...parents] = record.trim().split(' ');
       yield { commit: name, parents };
@@ -93,15 +84,16 @@ async function rawDifferences(chunks: AsyncIterable<Buffer>): Promise<Difference
   const found: Difference[] = [];
   let header: string | undefined;
   for await (const record of records(chunks)) {
-    if (header === undefined) {
-      header = record;
-      continue;
-    }
-    const [, mode = '', , oid = '', status] = header.split(' ');
-    found.push(status === 'D' ? { path: record, oid: null, mode: null } : { path: record, oid, mode });
-    header = undefined;
+    if (header !== undefined) found.push(difference(header, record));
+    header = header === undefined ? record : undefined;
   }
   return found;
+}
+
+/** From the two records that git has of it: `:<modes> <ids> <status>`, and the path. */
+function difference(header: string, path: string): Difference {
+  const [, mode = '', , oid = '', status] = header.split(' ');
+  return status === 'D' ? { path, oid: null, mode: null } : { path, oid, mode };
 }
 
 /** Whether `ancestor` is in the history of `commit`. */
