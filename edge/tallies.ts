@@ -87,7 +87,10 @@ export function openTallies(limits: Limits = tallyLimits): Tallies {
     },
     begin(next) {
       past.push(...present.values());
-      present = new Map();
+      // A clock that was put back goes on with what it counted in that hour: a second row of it would replace the first.
+      const isOf = (tally: Tally) => tally.hour.getTime() === next.getTime();
+      present = new Map(past.filter(isOf).map((tally) => [tally.siteId, tally]));
+      past = past.filter((tally) => !isOf(tally));
       hour = next;
     },
     unwritten: () => [...past, ...present.values()].filter(({ isNew }) => isNew),

@@ -65,6 +65,22 @@ test('hours that could not be written for days are given up', () => {
   expect(tallies.unwritten().map((tally) => tally.hour)).toEqual([hour(2)]);
 });
 
+test('a clock that is put back over the hour counts on where it was', () => {
+  const tallies = openTallies();
+  for (const n of [1, 2, 1]) {
+    tallies.begin(hour(n));
+    const tally = tallies.of('site_a');
+    if (!tally) throw new Error('there is room');
+    tally.views += 1;
+    tally.isNew = true;
+  }
+  const rows = tallies.unwritten().map(({ hour, views }) => [hour.getTime(), views]);
+  expect(rows.sort()).toEqual([
+    [hour(1).getTime(), 2],
+    [hour(2).getTime(), 1],
+  ]);
+});
+
 test('a row has its most frequent keys', () => {
   const tallies = openTallies();
   const tally = tallies.of('site_a');
