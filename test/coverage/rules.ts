@@ -146,7 +146,10 @@ export const rules = [
       'comments/places',
       'that moves the heading the pin is on it',
     ],
-    'the script of a site reads no key of a review and writes no comment': null,
+    'the script of a site reads no key of a review and writes no comment': [
+      'comments/attacks',
+      'reads no key, no words, and writes no comment',
+    ],
   }),
   ...rowsOf('rule', 'previews', {
     'a slot has a draft that drafts of posts are seen on': ['previews/publishing', 'puts its work on main of both'],
