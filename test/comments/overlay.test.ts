@@ -8,6 +8,7 @@ import {
   desk,
   executablePath,
   openReview,
+  phone,
   pointAt,
   type ReviewSite,
   type ReviewWorld,
@@ -92,6 +93,50 @@ describe.skipIf(!executablePath)('the owner', () => {
     await context.close();
   });
 
+  test('comments with a finger on a phone, and nothing stands out of the screen', async () => {
+    const site = await world.newSite();
+    const context = await world.newContext(phone);
+    const review = await openReview(context, await site.link());
+    const { page, frame } = review;
+    await frame.getByRole('button', { name: 'Comment', exact: true }).click();
+    await frame.getByText('Choose a place on the page.').waitFor();
+    const box = await page.locator('h2').first().boundingBox();
+    await page.touchscreen.tap((box?.x ?? 0) + 30, (box?.y ?? 0) + 10);
+    await frame.getByLabel('What would you like here?').fill('Ordered by size?');
+    await frame.getByText('Goes with your comment.').waitFor();
+    const window = await page.locator('frontage-overlay >> iframe').boundingBox();
+    expect(window).toMatchObject({ x: 0, width: 390 });
+    expect((window?.y ?? 0) + (window?.height ?? 0)).toBeLessThanOrEqual(844);
+    for (const button of await frame.locator('button:visible').all()) {
+      expect((await button.boundingBox())?.height).toBeGreaterThanOrEqual(44);
+    }
+    await frame.getByRole('button', { name: 'Send' }).click();
+    await frame.locator('#messages').getByText('Ordered by size?').waitFor();
+    expect(await page.evaluate('document.documentElement.scrollWidth <= innerWidth')).toBe(true);
+    expect((await threads(site))[0].position).toMatchObject({ quote: 'What we bake', viewport: phone.viewport });
+    await context.close();
+  });
+
+  test('goes on after a reload and on other pages without opening the link again, until the review is left', async () => {
+    const site = await world.newSite({ 'index.html': bakery(), 'about.html': bakery({ heading: 'About us' }) });
+    const context = await world.newContext(desk);
+    const review = await openReview(context, await site.link());
+    await comment(review, 'Here', () => pointAt(review.page, 'h1'));
+    await review.page.goto(`${site.address}/about`);
+    await comment(review, 'There', () => pointAt(review.page, 'h1'));
+    expect((await threads(site)).map(({ page }: { page: string }) => page)).toEqual(['/about', '/']);
+    await review.frame.getByRole('button', { name: '← All' }).click();
+    await review.frame.getByText('On other pages').waitFor();
+    await review.frame.getByText('Here', { exact: true }).click();
+    await review.frame.getByRole('button', { name: 'Go to its page' }).click();
+    await review.page.waitForURL(`${site.address}/`);
+    await review.frame.getByText('2 open').click();
+    await review.frame.getByRole('button', { name: 'Leave' }).click();
+    await soon(() => review.page.locator('frontage-overlay').count()).toBe(0);
+    expect(await (await review.page.reload())?.text()).toBe(bakery());
+    await context.close();
+  });
+
   test('comments without a picture where the page cannot be drawn, and the thread says why', async () => {
     const script = 'HTMLCanvasElement.prototype.toBlob = () => { throw new Error("no") }';
     const site = await world.newSite({ 'index.html': bakery({ script }) });
@@ -105,6 +150,25 @@ describe.skipIf(!executablePath)('the owner', () => {
     await frame.getByRole('button', { name: 'Send' }).click();
     await frame.locator('#messages').getByText('All the same.').waitFor();
     expect((await threads(site))[0].screenshot).toEqual({ missing: 'The browser could not draw the page.' });
+    await context.close();
+  });
+
+  test('keeps what was typed when the connection breaks, and sends it once', async () => {
+    const site = await world.newSite();
+    const context = await world.newContext(desk);
+    const { page, frame } = await openReview(context, await site.link());
+    await frame.getByRole('button', { name: 'Comment', exact: true }).click();
+    await frame.getByText('Choose a place on the page.').waitFor();
+    await pointAt(page, 'h1');
+    await frame.getByLabel('What would you like here?').fill('Through the storm');
+    await frame.getByText('Goes with your comment.').waitFor();
+    await context.setOffline(true);
+    await frame.getByRole('button', { name: 'Send' }).click();
+    await frame.getByText('The connection broke.').waitFor();
+    await context.setOffline(false);
+    await frame.getByRole('button', { name: 'Send' }).click();
+    await frame.locator('#messages').getByText('Through the storm').waitFor();
+    expect(await threads(site)).toHaveLength(1);
     await context.close();
   });
 
