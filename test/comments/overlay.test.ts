@@ -1,4 +1,5 @@
 /** The overlay in a real browser: an owner with a mouse, a finger, or a keyboard alone. */
+import type { Locator } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { structureFault } from '../../git/rules/structure.ts';
 import {
@@ -117,6 +118,31 @@ describe.skipIf(!executablePath)('the owner', () => {
     await context.close();
   });
 
+  test('comments with the keyboard alone', async () => {
+    const site = await world.newSite();
+    const context = await world.newContext(desk);
+    const { page, frame } = await openReview(context, await site.link());
+    const start = frame.getByRole('button', { name: 'Comment', exact: true });
+    for (let presses = 0; presses < 10 && !(await hasFocus(start)); presses++) {
+      await page.keyboard.press('Tab');
+    }
+    await page.keyboard.press('Enter');
+    await frame.getByText('Choose a place on the page.').waitFor();
+    await soon(() => hasFocus(page.locator('frontage-overlay >> .layer'))).toBe(true);
+    for (const key of ['ArrowDown', 'ArrowDown', 'ArrowDown', 'ArrowDown', 'ArrowUp']) await page.keyboard.press(key);
+    await page.keyboard.press('Enter');
+    const field = frame.getByLabel('What would you like here?');
+    await soon(() => hasFocus(field)).toBe(true);
+    await page.keyboard.type('Which valley?');
+    await soon(() => frame.getByRole('button', { name: 'Send' }).isEnabled()).toBe(true);
+    await frame.getByText('Goes with your comment.').waitFor();
+    await page.keyboard.press('Tab');
+    await page.keyboard.press('Enter');
+    await frame.locator('#messages').getByText('Which valley?').waitFor();
+    expect((await threads(site))[0].position.quote).toBe('We bake with flour from the valley.');
+    await context.close();
+  });
+
   test('goes on after a reload and on other pages without opening the link again, until the review is left', async () => {
     const site = await world.newSite({ 'index.html': bakery(), 'about.html': bakery({ heading: 'About us' }) });
     const context = await world.newContext(desk);
@@ -211,4 +237,11 @@ async function colours(page: Awaited<ReturnType<typeof openReview>>['page'], byt
     const at = (x, y) => name(pen.getImageData(x, y, 1, 1).data);
     return { top: at(image.width - 40, 20), middle: at(20, image.height / 2) };
   })()`);
+}
+
+async function hasFocus(at: Locator): Promise<boolean> {
+  return await at.evaluate((one) => {
+    const element = one as unknown as { getRootNode(): { activeElement: unknown } };
+    return element.getRootNode().activeElement === element;
+  });
 }
