@@ -3,6 +3,7 @@ import { sweepAllowances } from '../db/allowance.ts';
 import type { Deps } from '../deps.ts';
 import { sweepIdempotencyKeys } from './idempotency.ts';
 import { sweepNews } from './inbox/news.ts';
+import { sweepIncoming } from './source/incoming.ts';
 
 const everyMs = 10 * 60_000;
 
@@ -15,7 +16,8 @@ export function startSweeping(deps: Deps): () => void {
   return () => clearInterval(timer);
 }
 
-export async function sweep(deps: Pick<Deps, 'em' | 'clock'>): Promise<void> {
+export async function sweep(deps: Pick<Deps, 'config' | 'em' | 'clock'>): Promise<void> {
+  await sweepIncoming(deps);
   await sweepIdempotencyKeys(deps);
   await sweepAllowances(deps.em(), deps.clock);
   await sweepNews(deps);

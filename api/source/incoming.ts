@@ -3,7 +3,7 @@
  * any more once it is open, so that whatever ends this process leaves nothing behind.
  */
 import { createHash, randomUUID } from 'node:crypto';
-import { type FileHandle, mkdir, open, unlink } from 'node:fs/promises';
+import { type FileHandle, mkdir, open, readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Readable } from 'node:stream';
 import type { Site } from '../../db/entities/site.ts';
@@ -95,8 +95,15 @@ async function openNameless(dir: string): Promise<FileHandle> {
   await mkdir(dir, { recursive: true, mode: 0o700 });
   const path = join(dir, randomUUID());
   const file = await open(path, 'wx+', 0o600);
-  await unlink(path);
+  await rm(path, { force: true });
   return file;
+}
+
+/** Removes names that processes left which were killed between opening a file and taking its name. Nobody needs a name that is here. */
+export async function sweepIncoming({ config }: Pick<Deps, 'config'>): Promise<void> {
+  const dir = join(config.dataDir, 'incoming');
+  const names = await readdir(dir).catch((): string[] => []);
+  await Promise.all(names.map((name) => rm(join(dir, name), { force: true })));
 }
 
 /** The body's chunks; a sender who goes away in the middle is no fault of ours. */

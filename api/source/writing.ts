@@ -27,6 +27,8 @@ export type Write = {
   author: Pick<Account, 'name' | 'email'>;
   source: AssetSource;
   expectedHead?: string | undefined;
+  /** Runs once, when it is this write's turn: of what it takes, one write of a process holds some at a time. What it throws ends the write. */
+  begin?(): Promise<void>;
   /** The changes, by what `main` holds; asked again when others have moved it. What it throws ends the write. */
   plan(files: Files): Planned[];
 };
@@ -67,6 +69,7 @@ export async function writeChanges(em: EntityManager, deps: Deps, write: Write):
     const allowance = openAllowance(em, deps, write.site.account.id);
     let counted = 0;
     try {
+      await write.begin?.();
       for (let tries = 0; tries < triesMax; tries++) {
         if (tries > 0) await pause(randomInt(pauseMsMax));
         const written = await tryWrite(em, deps, write, allowance);

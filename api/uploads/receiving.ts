@@ -77,29 +77,35 @@ async function headOf(file: Incoming): Promise<Buffer> {
   return Buffer.concat(chunks);
 }
 
-/** The link's place is taken last and given back if nothing comes of it: at no moment has a link taken more than it may. */
+/**
+ * The link's place is taken last, when it is the file's turn, and given back if nothing comes of it: at no moment has a link taken more than
+ * it may, and a process that dies loses one place of it at most.
+ */
 async function commitInPlace(
   em: EntityManager,
   deps: Deps,
   { link, site }: HeldLink,
   { name, extension, content }: { name: string; extension: string; content: Content },
 ): Promise<string> {
-  if (!(await takePlace(em, deps, link.id))) throw errors.plan_limit('This link takes no more photos.');
-  let changed = 0;
+  const place = { taken: false, filled: false };
   try {
     const good = goodName(name);
-    const written = await writeChanges(em, deps, {
+    const { filesChanged, changes } = await writeChanges(em, deps, {
       site,
       repository: 'source',
       message: `Add ${good}.${extension} by an upload link`,
       author: await em.findOneOrFail(Account, link.account.id),
       source: 'upload_link',
+      async begin() {
+        place.taken = await takePlace(em, deps, link.id);
+        if (!place.taken) throw errors.plan_limit('This link takes no more photos.');
+      },
       plan: (files) => [{ path: placeFor(files, good, extension, content.oid), content }],
     });
-    changed = written.filesChanged;
-    return written.changes[0]?.path ?? '';
+    place.filled = filesChanged > 0;
+    return changes[0]?.path ?? '';
   } finally {
-    if (changed === 0) await giveBackPlace(em, link.id);
+    if (place.taken && !place.filled) await giveBackPlace(em, link.id);
   }
 }
 

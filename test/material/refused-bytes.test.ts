@@ -1,4 +1,7 @@
+import { readdir, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
+import { sweep } from '../../api/sweeping.ts';
 import type { Limits } from '../../limits.ts';
 import { errorOf } from '../api/world.ts';
 import * as sample from '../git/samples.ts';
@@ -48,4 +51,15 @@ test('files that come when the site is full leave nothing in the repository', as
   expect(await byEachWay(material, owner)).toEqual(['plan_limit', 'plan_limit', 'plan_limit']);
   expect(await material.objects(owner.siteId)).toEqual(before);
   expect(await material.usedToday(owner)).toBe(0);
+});
+
+test('names that killed processes left among what comes in are swept', async () => {
+  const material = await materialWith({});
+  const owner = await material.owner();
+  expect((await material.put(owner, owner.siteId, 'src/assets/a.png', picture(10))).status).toBe(200);
+  const incoming = join(material.config.dataDir, 'incoming');
+  expect(await readdir(incoming)).toEqual([]);
+  await writeFile(join(incoming, 'left'), '');
+  await sweep(material.deps);
+  expect(await readdir(incoming)).toEqual([]);
 });

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { errorOf } from '../api/world.ts';
 import * as sample from '../git/samples.ts';
 import { createMaterial, type Material, tally } from './world.ts';
@@ -85,6 +85,25 @@ describe('an upload link', () => {
     const list = await owner.call('GET', `/v1/sites/${owner.siteId}/uploads`);
     expect(list.body.items[0]).toMatchObject({ status: 'full', files_left: 0 });
     expect(await material.usedToday(owner)).toBe(10);
+  });
+
+  test('holds one place at a time, so that a process which dies takes no more with it', async () => {
+    const owner = await material.owner();
+    const link = await material.link(owner, owner.siteId, { max_files: 10 });
+    const taken = async () => {
+      const { body } = await owner.call('GET', `/v1/sites/${owner.siteId}/uploads`);
+      return 10 - body.items[0].files_left;
+    };
+    const held: number[] = [];
+    const commit = material.repositories.commit.bind(material.repositories);
+    const watched = vi.spyOn(material.repositories, 'commit').mockImplementation(async (...args) => {
+      held.push((await taken()) - held.length);
+      return await commit(...args);
+    });
+    onTestFinished(() => watched.mockRestore());
+    const sent = Array.from({ length: 6 }, (_, n) => material.send(link, `${n}.png`, sample.pngOf(3, n + 1)));
+    expect(tally(await Promise.all(sent))).toEqual({ 200: 6 });
+    expect(held).toEqual([1, 1, 1, 1, 1, 1]);
   });
 
   test('gives the place of a refused file to another', async () => {
