@@ -71,7 +71,7 @@ export async function keepBytes(
   await requireContent('source', path, file.read());
   const repositories = requireRepositories(deps);
   const known = await repositories.hasBlob(site.id, 'source', await blobIdOf(file));
-  if (!known) await requireRoom(em, deps, site, file.bytes);
+  if (!known) await requireRoom(em, deps, site, { path, bytes: file.bytes });
   const oid = await repositories.writeBlob(site.id, 'source', file.read());
   return { oid, sha256: file.sha256, bytes: file.bytes };
 }

@@ -49,15 +49,21 @@ export function rulesFor(deps: Pick<Deps, 'config'>, repository: Repository): Ru
 }
 
 /**
- * Throws what would stand against one more file of the source, wherever it goes: a day's allowance that is spent, or a repository that is
+ * Throws what would stand against this file of the source for want of room: a day's allowance that is spent, or a repository that is
  * full. Asked before bytes are written, and judged again when they are committed.
  */
-export async function requireRoom(em: EntityManager, deps: Deps, site: Site, bytes: number): Promise<void> {
+export async function requireRoom(
+  em: EntityManager,
+  deps: Deps,
+  site: Site,
+  { path, bytes }: { path: string; bytes: number },
+): Promise<void> {
   await requireAllowance(em, deps, site.account.id);
   const repositories = requireRepositories(deps);
   const head = await repositories.head(site.id, 'source');
   const files = head === null ? [] : await repositories.listTree(site.id, 'source', head);
-  requireTotals(rulesFor(deps, 'source'), [...files, { path: '', oid: '', mode: '100644', bytes }]);
+  const others = files.filter((file) => file.path !== path);
+  requireTotals(rulesFor(deps, 'source'), [...others, { path, oid: '', mode: '100644', bytes }]);
 }
 
 /**
