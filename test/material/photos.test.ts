@@ -216,8 +216,6 @@ test('the offline library has real pictures that a site takes', async () => {
     const found = await caller.call('POST', '/v1/photos/search', { body: { query: 'a bakery' } });
     expect(found.body.items).toHaveLength(Object.keys(scenes).length);
     expect(found.body.items[0].description).toMatch(/bread/);
-    const hills = await caller.call('POST', '/v1/photos/search', { body: { query: 'Mountains at dawn' } });
-    expect(hills.body.items[0].description).toMatch(/mountains/);
     for (const [n, { id }] of found.body.items.entries()) {
       const body = { photo_id: id, path: `src/assets/${n}.jpg` };
       expect((await caller.call('POST', `/v1/sites/${caller.siteId}/photos`, { body })).status).toBe(200);
