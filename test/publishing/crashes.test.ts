@@ -219,6 +219,7 @@ const elsewhere: Record<string, string> = {
   publishSlot: 'previews/crashes',
   settlePreview: 'previews/expiry',
   settleHold: 'bookings/holds',
+  rollUpViews: 'analytics/reading',
   maintainRepositories: 'git/maintenance',
 };
 
