@@ -51,6 +51,21 @@ test.each(Object.keys(mails) as (keyof typeof mails)[])('the mail %s fetches not
     formName: 'Contact',
     answers: [{ label: 'Name', text: 'Ada' }],
     page: '/contact',
+    id: 'book_1',
+    reference: 'ABCD-1234',
+    address: 'https://x.example.com',
+    service: 'Haircut',
+    calendar: 'Chair 1',
+    timeZone: 'Europe/Berlin',
+    start: '2026-11-20T10:00:00+01:00',
+    end: '2026-11-20T10:30:00+01:00',
+    seats: 2,
+    createdAt: '2026-11-19T09:00:00Z',
+    cancelUrl: 'https://example.com/b/cancel/x',
+    visitor: { name: 'Ada', email: 'ada@example.com' },
+    visitorName: 'Ada',
+    intake: [['Colour', 'Blue']],
+    to: 'site',
   };
   const mail = writeMail(kind, data as never, { baseUrl: 'https://example.com' });
   expect(mail.html).not.toMatch(/<(img|script|link|iframe|object|video|audio)\b|@import|url\(|src=/i);
