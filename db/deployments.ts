@@ -31,7 +31,7 @@ export type AcceptedPublish = {
   /** Whether it is built without what earlier builds of the site left. */
   anew?: boolean;
   /** Read under the site's lock, so that a later ticket never carries an earlier head. */
-  pin: (site: Site) => Promise<Pinned>;
+  pin: (tx: EntityManager, site: Site) => Promise<Pinned>;
   /** Throws where the owner has no room for one more. Asked under the lock of the owner's account, so that calls at once are counted. */
   requireRoom: (tx: EntityManager, site: Site) => Promise<void>;
 };
@@ -58,7 +58,7 @@ export async function acceptPublish(
     if (site.status === 'archived') return undefined;
     await tx.execute('select 1 from account where id = ? for no key update', [site.account.id]);
     await publish.requireRoom(tx, site);
-    const { hostname, sourceCommit, contentCommit, siteUrl } = await publish.pin(site);
+    const { hostname, sourceCommit, contentCommit, siteUrl } = await publish.pin(tx, site);
     site.lastTicket += 1;
     site.lastNumber += 1;
     const deployment = tx.create(Deployment, {

@@ -50,7 +50,7 @@ export async function acceptDraft(
   return await em.transactional(async (tx) => {
     const site = await lockSite(tx, draft.siteId);
     if (site.status === 'archived') return undefined;
-    const { hostname, ...pinned } = await draft.pin(site);
+    const { hostname, ...pinned } = await draft.pin(tx, site);
     const latest = await unfinishedDraft(tx, site, draft.slot);
     if (latest && isSame(latest, pinned)) return latest;
     await tx.execute('select 1 from account where id = ? for no key update', [site.account.id]);

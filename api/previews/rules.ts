@@ -24,7 +24,7 @@ export async function buildDraft(em: EntityManager, deps: Deps, actor: Actor, ca
   const deployment = await acceptDraft(em, deps.clock, {
     ...call,
     createdBy: actor.accountId,
-    pin: (locked) => pinned(deps, locked, call.slot),
+    pin: (_tx, locked) => pinned(deps, locked, call.slot),
     requireRoom: (tx, locked) => requirePublishRoom(tx, deps, locked),
   });
   return deployment ?? refuseArchived(site);

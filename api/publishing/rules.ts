@@ -45,8 +45,8 @@ export async function publish(
     kind: scope,
     anew,
     createdBy: actor.accountId,
-    async pin(locked) {
-      await bringSlotsOntoMain(em, deps, locked);
+    async pin(tx, locked) {
+      await bringSlotsOntoMain(tx, deps, locked);
       return await pinned(deps, locked, scope, live);
     },
     requireRoom: (tx, locked) => requirePublishRoom(tx, deps, locked),
@@ -56,8 +56,8 @@ export async function publish(
 }
 
 /** A slot whose publish was accepted before is part of what is accepted now, though its workflow may not have come to it. */
-async function bringSlotsOntoMain(em: EntityManager, { repositories }: Deps, site: Site): Promise<void> {
-  for (const one of await unfinishedSlotPublishes(em.fork(), site.id)) {
+async function bringSlotsOntoMain(tx: EntityManager, { repositories }: Deps, site: Site): Promise<void> {
+  for (const one of await unfinishedSlotPublishes(tx, site.id)) {
     const to = { source: one.sourceCommit ?? null, content: one.contentCommit ?? null };
     if (repositories && one.mainsBefore) await bringMains(repositories, site.id, { from: one.mainsBefore, to });
   }
