@@ -140,6 +140,11 @@ async function supervise(ahead) {
   const ms = {};
   const verdict = { status: 'built', ms };
   let given;
+  let isLogOver = false;
+  const endLog = () => {
+    if (!isLogOver) process.stderr.write(endOfLog);
+    isLogOver = true;
+  };
   try {
     await mkdir(cacheDir);
     await timed(ms, 'unpack', async () => {
@@ -148,6 +153,8 @@ async function supervise(ahead) {
       await furnish();
     });
     await timed(ms, 'build', () => runFramework(child, exit, { root, cacheDir, siteUrl }));
+    // Before the files, and so before the caches too: where all goes by one wire, it would come behind what nobody reads yet.
+    endLog();
     const held = new Set((await text(parts.held)).split('\n').filter(Boolean));
     await timed(ms, 'collect', () => writeOutput(tar, root, held));
     ms.cpu = cpuMs(child) - cpuBefore;
@@ -155,7 +162,7 @@ async function supervise(ahead) {
     if (!(error instanceof SiteFailure)) throw error;
     Object.assign(verdict, { status: 'failed', message: error.message, outOfMemory: error.outOfMemory });
   }
-  process.stderr.write(endOfLog);
+  endLog();
   await add(tar, 'verdict.json', JSON.stringify(verdict));
   if (verdict.status === 'built') await writeCache(tar, cacheDir, given);
   tar.entry({ name: 'end' }, '');
