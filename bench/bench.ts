@@ -14,6 +14,7 @@ const benches: Record<string, () => Promise<unknown>> = {
 const usage = `npm run bench                  measures all there is: ${Object.keys(benches).join(', ')}
 npm run bench -- publish       one of them
   --quick                      of publish: few rounds, to see that it works
+  --pairs                      of publish: only what has a bare build beside it
   --write                      of publish: puts what was measured into bench/RESULTS.md`;
 
 /** Under which heading a section goes to RESULTS.md. */
@@ -31,7 +32,7 @@ function replaceSection(text: string, name: string, section: string): string {
 
 const words = process.argv.slice(2);
 const asked = words.filter((word) => word in benches);
-const unknown = words.filter((word) => !asked.includes(word) && !['--quick', '--write'].includes(word));
+const unknown = words.filter((word) => !asked.includes(word) && !['--quick', '--pairs', '--write'].includes(word));
 if (unknown.length > 0) {
   const isHelp = unknown.every((word) => ['--help', '-h', 'help'].includes(word));
   console.log(isHelp ? usage : `There is no ${unknown.join(' ')}.\n\n${usage}`);
