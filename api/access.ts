@@ -28,9 +28,15 @@ async function mayAct(em: EntityManager, { accountId }: Person, site: Site): Pro
 
 /** The site, if the caller may act on it. */
 export async function loadSite(em: EntityManager, actor: Person, siteId: string): Promise<Site> {
-  const site = isId('site', siteId) ? await em.findOne(Site, { id: siteId }) : null;
-  if (site && (await mayAct(em, actor, site))) return site;
+  const site = await findSite(em, actor, siteId);
+  if (site) return site;
   throw noSuchSite();
+}
+
+/** Like `loadSite`, for what belongs to a site and has words of its own for what may not be seen. */
+export async function findSite(em: EntityManager, actor: Person, siteId: string): Promise<Site | null> {
+  const site = isId('site', siteId) ? await em.findOne(Site, { id: siteId }) : null;
+  return site && (await mayAct(em, actor, site)) ? site : null;
 }
 
 function noSuchSite(): AppError {

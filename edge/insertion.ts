@@ -68,15 +68,15 @@ export function answerInserted(
 function answerLarge(
   { store }: Source,
   { file }: ServedFile,
-  { bytes }: Snippet,
+  snippet: Snippet,
   etag: string,
   status: 200 | 404,
 ): Answer {
-  const length = file.bytes + bytes.length;
+  const length = file.bytes + snippet.bytes.length;
   const open = async () => {
     const content = await store.read(file.sha256);
     if (!content) throw new MissingBytes(`blob ${file.sha256} is missing`);
-    return Readable.from(both(content, bytes), { objectMode: false });
+    return followedBy(content, snippet);
   };
   return {
     head: { status, fields: [...fieldsOf(etag), 'content-length', String(length)] },
@@ -84,9 +84,13 @@ function answerLarge(
   };
 }
 
-async function* both(content: Readable, last: Buffer): AsyncGenerator<Buffer> {
-  yield* content;
-  yield last;
+/** What is too large for memory, and after it the piece. */
+export function followedBy(content: AsyncIterable<Buffer>, { bytes }: Snippet): Readable {
+  async function* all() {
+    yield* content;
+    yield bytes;
+  }
+  return Readable.from(all(), { objectMode: false });
 }
 
 const cacheControl = ['cache-control', 'private, no-cache'];

@@ -5,7 +5,6 @@
  */
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
-import { Readable } from 'node:stream';
 import { gzipSync } from 'node:zlib';
 import { html } from '../web/html.ts';
 import { overlayModules } from '../web/overlay/modules.ts';
@@ -14,7 +13,7 @@ import { matchesWeakly } from './conditions.ts';
 import type { Edge } from './edge.ts';
 import { acceptedEncodings } from './encodings.ts';
 import { wantsPage } from './files.ts';
-import { createSnippet, insertIntoPage, type Snippet } from './insertion.ts';
+import { createSnippet, followedBy, insertIntoPage, type Snippet } from './insertion.ts';
 import type { Later } from './later.ts';
 import type { VisitorRequest } from './request.ts';
 import { reviewCookie } from './review-cookie.ts';
@@ -111,14 +110,9 @@ function withLoader({ head, body }: Answer, snippet: Snippet): Answer {
   const { open, bytes } = body as Exclude<Answer['body'], Buffer | undefined>;
   const whole = {
     bytes: bytes === undefined ? undefined : bytes + snippet.bytes.length,
-    open: async () => Readable.from(followedBy(await open(), snippet.bytes), { objectMode: false }),
+    open: async () => followedBy(await open(), snippet),
   };
   return { head: { status: head.status, fields }, body: whole };
-}
-
-async function* followedBy(content: AsyncIterable<Buffer>, last: Buffer): AsyncGenerator<Buffer> {
-  yield* content;
-  yield last;
 }
 
 type Script = { bytes: Buffer; gzip: Buffer; etag: string };

@@ -8,18 +8,15 @@ import { bookingStatusAt } from '../../db/states.ts';
 import type { Deps } from '../../deps.ts';
 import { type AppError, errors } from '../../errors.ts';
 import { isId } from '../../ids.ts';
-import { type Actor, loadSite } from '../access.ts';
+import { type Actor, findSite } from '../access.ts';
 import { hashSecret } from '../secrets.ts';
 import { type ShownBooking, shown } from './schemas.ts';
 
 /** The booking, if the caller may act on its site. Throws `not_found`. */
 export async function loadBooking(em: EntityManager, actor: Actor, id: string): Promise<ShownBooking> {
   const booking = isId('book', id) ? await em.findOne(Booking, { id }, shown) : null;
-  if (!booking) throw noSuchBooking();
-  await loadSite(em, actor, booking.site.id).catch(() => {
-    throw noSuchBooking();
-  });
-  return booking;
+  if (booking && (await findSite(em, actor, booking.site.id))) return booking;
+  throw noSuchBooking();
 }
 
 /** The booking whose mail had this link. Throws `not_found`. */

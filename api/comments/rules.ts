@@ -7,9 +7,9 @@ import { Site } from '../../db/entities/site.ts';
 import type { EntityManager } from '../../db/orm.ts';
 import type { AuthorKind, CommentPosition } from '../../db/states.ts';
 import type { Deps } from '../../deps.ts';
-import { AppError, errors } from '../../errors.ts';
+import { type AppError, errors } from '../../errors.ts';
 import { isId } from '../../ids.ts';
-import { loadSite, type Person, requireActive } from '../access.ts';
+import { findSite, loadSite, type Person, requireActive } from '../access.ts';
 import { countWithinLimit } from '../limits.ts';
 import { keepPicture } from './picture.ts';
 import type { CommentInput } from './schemas.ts';
@@ -140,7 +140,7 @@ export async function loadThread(em: EntityManager, person: Person, threadId: st
   const thread = isId('thread', threadId)
     ? await em.findOne(CommentThread, { id: threadId }, { populate: withMessages, refresh: true })
     : null;
-  const site = thread && (await loadSite(em, person, thread.site.id).catch(notFoundAsNull));
+  const site = thread && (await findSite(em, person, thread.site.id));
   if (thread && site) return thread as CommentThread;
   throw errors.not_found('There is no comment thread of that id that may be seen here.', {
     nextAction: 'Read GET /v1/sites/{id}/comments for the threads of a site.',
@@ -176,9 +176,4 @@ function threadIsFull(): AppError {
   return errors.plan_limit(`A thread takes ${messagesMax} messages, and this one has as many.`, {
     nextAction: 'Open another thread for what is left to say.',
   });
-}
-
-function notFoundAsNull(error: unknown): null {
-  if (error instanceof AppError && error.code === 'not_found') return null;
-  throw error;
 }

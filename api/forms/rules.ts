@@ -7,9 +7,9 @@ import type { EntityManager } from '../../db/orm.ts';
 import { lockSite } from '../../db/sites.ts';
 import type { FormStatus } from '../../db/states.ts';
 import type { Deps } from '../../deps.ts';
-import { AppError, errors } from '../../errors.ts';
+import { errors } from '../../errors.ts';
 import { isId } from '../../ids.ts';
-import { type Actor, loadSite, requireActive } from '../access.ts';
+import { type Actor, findSite, loadSite, requireActive } from '../access.ts';
 import { countWithinLimit } from '../limits.ts';
 import { notifyAddress, notifyOptions, readNotifyTo } from '../notify-to.ts';
 import { requireCompatible } from './changes.ts';
@@ -51,7 +51,7 @@ export async function createForm(
 /** The form, if the caller may act on its site. */
 export async function loadForm(em: EntityManager, actor: Actor, formId: string): Promise<Form> {
   const form = isId('form', formId) ? await em.findOne(Form, { id: formId }, { populate: ['site'] }) : null;
-  if (form && (await maySee(em, actor, form.site.id))) return form;
+  if (form && (await findSite(em, actor, form.site.id))) return form;
   throw errors.not_found('There is no form of that id that this token may act on.', {
     nextAction: 'Read GET /v1/sites/{id}/forms for the forms of a site.',
   });
@@ -141,14 +141,4 @@ async function lockForm(tx: EntityManager, actor: Actor, formId: string): Promis
   const form = await tx.findOne(Form, { id }, { lockMode: LockMode.PESSIMISTIC_WRITE, refresh: true });
   if (!form) throw errors.not_found('The form was removed a moment ago.');
   return form;
-}
-
-async function maySee(em: EntityManager, actor: Actor, siteId: string): Promise<boolean> {
-  return await loadSite(em, actor, siteId).then(
-    () => true,
-    (error) => {
-      if (error instanceof AppError && error.code === 'not_found') return false;
-      throw error;
-    },
-  );
 }

@@ -71,7 +71,7 @@ function pageRoutes(app: Api, deps: Deps, limit: AddressLimiter): void {
     '/f/:form_id/embed.html',
     { config: { operation: 'form.embed' }, schema: { hide: true, params: formParams } },
     async (request, reply) => {
-      const form = await visit(deps, request, reply, limit);
+      const { form } = await visit(deps, request, reply, limit);
       return sendPage(reply, embedPage(shownForm(deps, form), snippetOf(deps.config, form)));
     },
   );
@@ -103,7 +103,7 @@ function describeRoutes(app: Api, deps: Deps, limit: AddressLimiter): void {
       },
     },
     async (request, reply) => {
-      const form = await visit(deps, request, reply, limit);
+      const { form } = await visit(deps, request, reply, limit);
       if (wantsData(request)) return describeForm(deps, form);
       requireTaking(deps, form);
       return sendPage(reply, formPage(shownForm(deps, form))) as never;
@@ -122,7 +122,7 @@ function describeRoutes(app: Api, deps: Deps, limit: AddressLimiter): void {
       },
     },
     async (request, reply) => {
-      const form = await visit(deps, request, reply, challenges);
+      const { form } = await visit(deps, request, reply, challenges);
       requireTaking(deps, form);
       reply.header('cache-control', 'no-store');
       return (await deps.challenge?.issue(form.id)) ?? {};
@@ -153,10 +153,11 @@ function sendRoute(app: Api, deps: Deps): void {
       let form: VisitedForm | undefined;
       try {
         given = await readAnswers(request);
-        form = await visit(deps, request, reply, undefined);
+        const visited = await visit(deps, request, reply, undefined);
+        form = visited.form;
         // Not before the form is known: who is told to wait keeps what was typed, to send it again.
         await limit(request, reply);
-        return await send(deps, request, reply, form, given);
+        return await send(deps, request, reply, visited, given);
       } catch (error) {
         return answerMistake(deps, request, reply, error, { form, given });
       }
@@ -164,29 +165,30 @@ function sendRoute(app: Api, deps: Deps): void {
   );
 }
 
-async function send(deps: Deps, request: FastifyRequest, reply: FastifyReply, form: VisitedForm, given: Given) {
-  const em = deps.em();
-  const own = await originsOf(em, deps.config, form.site);
+async function send(deps: Deps, request: FastifyRequest, reply: FastifyReply, { form, own }: Visited, given: Given) {
   // Our own pages of the form send it too.
   requireOwnOrigin(request, new Set([...own, deps.config.baseUrl]));
   const { answers, solution, page, returnPath } = splitAnswers(given, request, deps.challenge);
   const returnTo = readReturnPath(deps.config, form.site, own, request, returnPath);
-  const submission = await receiveSubmission(em, deps, form, { given: answers, solution, page });
+  const submission = await receiveSubmission(deps.em(), deps, form, { given: answers, solution, page });
   if (wantsData(request)) return { id: submission.id, status: 'received' as const };
   return answerTaken(deps, reply, form, returnTo);
 }
 
-/** The form, within what its caller may ask in a minute, and with what lets the site's own scripts read the answer. */
+type Visited = { form: VisitedForm; own: ReadonlySet<string> };
+
+/** The form and the origins of its site, within what its caller may ask in a minute, and with what lets the site's own scripts read the answer. */
 async function visit(
   deps: Deps,
   request: FastifyRequest,
   reply: FastifyReply,
   limit: AddressLimiter | undefined,
-): Promise<VisitedForm> {
+): Promise<Visited> {
   const em = deps.em();
   const { form_id: formId } = request.params as z.output<typeof formParams>;
   const form = await visitForm(em, formId);
-  allowOrigins(request, reply, await originsOf(em, deps.config, form.site));
+  const own = await originsOf(em, deps.config, form.site);
+  allowOrigins(request, reply, own);
   await limit?.(request, reply);
-  return form;
+  return { form, own };
 }

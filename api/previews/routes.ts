@@ -1,6 +1,5 @@
 import type { FastifyRequest } from 'fastify';
 import { z } from 'zod';
-import type { Deployment } from '../../db/entities/deployment.ts';
 import type { Deps } from '../../deps.ts';
 import { loadDeployment, loadSite } from '../access.ts';
 import type { Api } from '../api.ts';
@@ -83,11 +82,19 @@ function buildingRoutes(app: Api, deps: Deps): void {
     },
   } as const;
 
-  async function built(request: Asked & Pick<FastifyRequest, 'waitMs' | 'answeredId'>, { id }: Deployment) {
+  /** Has a draft built by one of the rules, and answers the slot when it is, or when the caller waits no longer. */
+  async function build(
+    request: Asked & Pick<FastifyRequest, 'newId' | 'waitMs' | 'answeredId'>,
+    by: typeof buildDraft,
+  ) {
+    const { em, actor } = request;
+    const params = request.params as OfSlot;
+    const slot = readSlot(limits, params.slot);
+    const { id } = await by(em, deps, actor, { id: request.newId('dep'), siteId: params.id, slot });
     request.answeredId = id;
     const deployment = await untilSettled(deps, id, request.waitMs);
     if (deployment.error) throw await failure(deps, deployment);
-    return await viewOf(deps, request, request.params as OfSlot);
+    return await viewOf(deps, request, params);
   }
 
   app.post(
@@ -103,12 +110,7 @@ function buildingRoutes(app: Api, deps: Deps): void {
         response: { 200: slotSchema },
       },
     },
-    async (request) => {
-      const { em, actor, params } = request;
-      const slot = readSlot(limits, params.slot);
-      const call = { id: request.newId('dep'), siteId: params.id, slot };
-      return await built(request, await buildDraft(em, deps, actor, call));
-    },
+    (request) => build(request, buildDraft),
   );
 
   app.post(
@@ -124,12 +126,7 @@ function buildingRoutes(app: Api, deps: Deps): void {
         response: { 200: slotSchema },
       },
     },
-    async (request) => {
-      const { em, actor, params } = request;
-      const slot = readSlot(limits, params.slot);
-      const call = { id: request.newId('dep'), siteId: params.id, slot };
-      return await built(request, await updateSlot(em, deps, actor, call));
-    },
+    (request) => build(request, updateSlot),
   );
 }
 

@@ -4,9 +4,9 @@ import { ReviewLink } from '../../db/entities/review-link.ts';
 import type { Site } from '../../db/entities/site.ts';
 import type { EntityManager } from '../../db/orm.ts';
 import type { Deps } from '../../deps.ts';
-import { AppError, errors } from '../../errors.ts';
+import { errors } from '../../errors.ts';
 import { isId } from '../../ids.ts';
-import { type Actor, loadSite, requireActive, roleOf } from '../access.ts';
+import { type Actor, findSite, loadSite, requireActive, roleOf } from '../access.ts';
 import type { Author } from '../comments/rules.ts';
 import { hashSecret } from '../secrets.ts';
 import { requireSlot } from './slots.ts';
@@ -50,7 +50,7 @@ export async function createLink(
 /** The link, if the caller may act on its site. */
 export async function loadLink(em: EntityManager, actor: Actor, linkId: string): Promise<ReviewLink> {
   const link = isId('rev', linkId) ? await em.findOne(ReviewLink, { id: linkId }) : null;
-  const site = link && (await loadSite(em, actor, link.site.id).catch(notFoundAsNull));
+  const site = link && (await findSite(em, actor, link.site.id));
   if (link && site) return link;
   throw errors.not_found('There is no review link of that id that this token may act on.', {
     nextAction: 'Read GET /v1/sites/{id}/review-links for the links of a site.',
@@ -86,15 +86,10 @@ export async function reviewerOf(em: EntityManager, { clock }: Pick<Deps, 'clock
   const link = known ? await em.findOne(ReviewLink, { hash: hashSecret(secret) }) : null;
   if (!link) throw errors.not_found('There is no review at this address. Check that all of it was copied.');
   const person = { accountId: link.account.id };
-  const site = await loadSite(em, person, link.site.id).catch(notFoundAsNull);
+  const site = await findSite(em, person, link.site.id);
   if (site?.status === 'archived') throw errors.site_archived('This website is closed, so it takes no comments.');
   const status = statusOf(link, clock.now());
   if (status === 'expired') throw errors.expired('This link has run out.');
   if (status === 'ended' || !site) throw errors.expired('This link was closed.');
   return { link, site, author: { ...person, kind: roleOf(site, person) } };
-}
-
-function notFoundAsNull(error: unknown): null {
-  if (error instanceof AppError && error.code === 'not_found') return null;
-  throw error;
 }

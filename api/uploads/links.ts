@@ -4,9 +4,9 @@ import { Site } from '../../db/entities/site.ts';
 import { UploadLink } from '../../db/entities/upload-link.ts';
 import type { EntityManager } from '../../db/orm.ts';
 import type { Deps } from '../../deps.ts';
-import { AppError, errors } from '../../errors.ts';
+import { errors } from '../../errors.ts';
 import { isId } from '../../ids.ts';
-import { type Actor, loadSite, requireActive } from '../access.ts';
+import { type Actor, findSite, loadSite, requireActive } from '../access.ts';
 import { hashSecret } from '../secrets.ts';
 
 export type LinkStatus = 'open' | 'full' | 'expired' | 'ended';
@@ -60,7 +60,7 @@ export async function createLink(
 /** The link, if the caller may act on its site. */
 export async function loadLink(em: EntityManager, actor: Actor, linkId: string): Promise<UploadLink> {
   const link = isId('upl', linkId) ? await em.findOne(UploadLink, { id: linkId }) : null;
-  const site = link && (await loadSite(em, actor, link.site.id).catch(notFoundAsNull));
+  const site = link && (await findSite(em, actor, link.site.id));
   if (!link || !site) {
     throw errors.not_found('There is no upload link of that id that this token may act on.', {
       nextAction: 'Read GET /v1/sites/{id}/uploads for the links of a site.',
@@ -93,13 +93,8 @@ export async function linkOf(em: EntityManager, secret: string): Promise<HeldLin
   const link = await em.findOne(UploadLink, { hash: hashSecret(secret) });
   if (!link) throw errors.not_found('There is no upload page at this address. Check that all of it was copied.');
   const maker = { accountId: link.account.id };
-  const reached = await loadSite(em, maker, link.site.id).catch(notFoundAsNull);
+  const reached = await findSite(em, maker, link.site.id);
   return { link, site: reached ?? (await em.findOneOrFail(Site, link.site.id)), lost: reached === null };
-}
-
-function notFoundAsNull(error: unknown): null {
-  if (error instanceof AppError && error.code === 'not_found') return null;
-  throw error;
 }
 
 /** Throws why a link takes no more files, in words for whoever holds it. */
