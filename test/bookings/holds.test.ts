@@ -1,6 +1,4 @@
 /** Seats that are held for who has yet to pay. No site can be paid yet, so holds are made by the rule and not over the wire. */
-import { Context } from '@temporalio/activity';
-import type { WorkerInterceptors } from '@temporalio/worker';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { siteOf } from '../../api/bookings/offering.ts';
 import { takeBooking } from '../../api/bookings/taking.ts';
@@ -11,25 +9,11 @@ import { newId, newSecret } from '../../ids.ts';
 import { workflowIds } from '../../workflows/ids.ts';
 import { errorOf } from '../api/world.ts';
 import { type Way, ways } from '../publishing/crash-ways.ts';
-import { createNamespace, startWorker } from '../stack/worker.ts';
+import { aroundActivities, createNamespace, startWorker } from '../stack/worker.ts';
 import { timetable } from './timetable.ts';
 import { type BookingWorld, createBookingWorld } from './world.ts';
 
-let broken: { activity: string; way: Way } | undefined;
-const interceptors: WorkerInterceptors = {
-  activity: [
-    () => ({
-      inbound: {
-        async execute(input, next) {
-          if (Context.current().info.activityType !== broken?.activity) return await next(input);
-          const { way } = broken;
-          broken = undefined;
-          return await ways[way](() => next(input));
-        },
-      },
-    }),
-  ],
-};
+const { around, interceptors } = aroundActivities();
 
 let world: BookingWorld;
 let worker: Awaited<ReturnType<typeof startWorker>>;
@@ -135,7 +119,7 @@ test.each(Object.keys(ways) as Way[])(
   async (way) => {
     const { id, read } = await held();
     world.skip(15 * minuteMs);
-    broken = { activity: 'settleHold', way };
+    around.set('settleHold', ways[way]);
     const handle = world.deps.temporal.workflow.getHandle(workflowIds.holdBooking(id));
     const signalled = async () => {
       await handle.signal('moved').catch(() => {});
@@ -143,7 +127,7 @@ test.each(Object.keys(ways) as Way[])(
     };
     await expect.poll(signalled, { timeout: 20_000, interval: 50 }).toBe('expired');
     expect(await handle.result()).toEqual({ status: 'expired' });
-    expect(broken).toBeUndefined();
+    expect(around.size).toBe(0);
     expect(await row(id)).toMatchObject({ status: 'expired', visitorSealed: null });
     expect((await read()).mail).toBe(null);
   },

@@ -10,6 +10,7 @@ import {
   pointAt,
   type ReviewWorld,
   soon,
+  startComment,
 } from './review-world.ts';
 
 vi.setConfig({ testTimeout: 90_000, hookTimeout: 60_000 });
@@ -144,8 +145,7 @@ describe.skipIf(!executablePath)('the script of a site', () => {
     const site = await world.newSite();
     const context = await world.newContext(desk);
     const { page, frame } = await openReview(context, await site.link());
-    await frame.getByRole('button', { name: 'Comment', exact: true }).click();
-    await frame.getByText('Choose a place on the page.').waitFor();
+    await startComment({ frame });
     await pointAt(page, 'h1');
     await frame.getByLabel('What would you like here?').fill('Not yet');
     await frame.getByText('Goes with your comment.').waitFor();

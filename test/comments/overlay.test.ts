@@ -14,6 +14,7 @@ import {
   type ReviewSite,
   type ReviewWorld,
   soon,
+  startComment,
 } from './review-world.ts';
 
 vi.setConfig({ testTimeout: 90_000, hookTimeout: 60_000 });
@@ -99,8 +100,7 @@ describe.skipIf(!executablePath)('the owner', () => {
     const context = await world.newContext(phone);
     const review = await openReview(context, await site.link());
     const { page, frame } = review;
-    await frame.getByRole('button', { name: 'Comment', exact: true }).click();
-    await frame.getByText('Choose a place on the page.').waitFor();
+    await startComment({ frame });
     const box = await page.locator('h2').first().boundingBox();
     await page.touchscreen.tap((box?.x ?? 0) + 30, (box?.y ?? 0) + 10);
     await frame.getByLabel('What would you like here?').fill('Ordered by size?');
@@ -168,8 +168,7 @@ describe.skipIf(!executablePath)('the owner', () => {
     const site = await world.newSite({ 'index.html': bakery({ script }) });
     const context = await world.newContext(desk);
     const { page, frame } = await openReview(context, await site.link());
-    await frame.getByRole('button', { name: 'Comment', exact: true }).click();
-    await frame.getByText('Choose a place on the page.').waitFor();
+    await startComment({ frame });
     await pointAt(page, 'h1');
     await frame.getByText('No picture: this page could not be drawn.').waitFor();
     await frame.getByLabel('What would you like here?').fill('All the same.');
@@ -183,8 +182,7 @@ describe.skipIf(!executablePath)('the owner', () => {
     const site = await world.newSite();
     const context = await world.newContext(desk);
     const { page, frame } = await openReview(context, await site.link());
-    await frame.getByRole('button', { name: 'Comment', exact: true }).click();
-    await frame.getByText('Choose a place on the page.').waitFor();
+    await startComment({ frame });
     await pointAt(page, 'h1');
     await frame.getByLabel('What would you like here?').fill('Through the storm');
     await frame.getByText('Goes with your comment.').waitFor();
@@ -218,8 +216,7 @@ async function unlock(
   page: Awaited<ReturnType<typeof openReview>>['page'],
   frame: Awaited<ReturnType<typeof openReview>>['frame'],
 ) {
-  await frame.getByRole('button', { name: 'Comment', exact: true }).click();
-  await frame.getByText('Choose a place on the page.').waitFor();
+  await startComment({ frame });
   await page.locator('frontage-overlay').waitFor({ state: 'attached' });
 }
 

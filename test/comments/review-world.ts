@@ -113,10 +113,15 @@ export async function openReview(context: BrowserContext, link: string) {
 }
 export type Review = Awaited<ReturnType<typeof openReview>>;
 
-/** Says something about what stands at a place that `choose` points at. */
-export async function comment({ frame }: Pick<Review, 'frame'>, words: string, choose: () => Promise<unknown>) {
+/** As far as a place is to be chosen. */
+export async function startComment({ frame }: Pick<Review, 'frame'>) {
   await frame.getByRole('button', { name: 'Comment', exact: true }).click();
   await frame.getByText('Choose a place on the page.').waitFor();
+}
+
+/** Says something about what stands at a place that `choose` points at. */
+export async function comment({ frame }: Pick<Review, 'frame'>, words: string, choose: () => Promise<unknown>) {
+  await startComment({ frame });
   await choose();
   await frame.getByLabel('What would you like here?').fill(words);
   await frame.getByText('Goes with your comment.').waitFor();

@@ -1,7 +1,7 @@
 /** Preview slots over the wire, with builds that copy: what a slot is, and what is in it. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { errorOf } from '../api/world.ts';
-import { createPreviewWorld, type PreviewWorld, path, type Site } from './world.ts';
+import { createPreviewWorld, type PreviewWorld, page, path } from './world.ts';
 
 let world: PreviewWorld;
 beforeAll(async () => {
@@ -11,11 +11,6 @@ afterAll(async () => {
   expect(world.unexpected()).toEqual([]);
   await world.close();
 });
-
-const page = (words: string) => `<!doctype html><body><h1>${words}</h1></body>`;
-const isServed = async (site: Site | string, at: string, words: string) => {
-  await expect.poll(async () => (await world.visit(site, at)).text, { timeout: 5000, interval: 20 }).toContain(words);
-};
 
 describe('a slot', () => {
   test('is empty, holds a draft of the site, then of its own work, and is cleared', async () => {
@@ -37,7 +32,7 @@ describe('a slot', () => {
     expect(built).toMatchObject({ status: 'draft', branched: true, behind: false, holds_work: true });
     expect(built.address).toBe(first.address);
     expect(built.deployment_id).not.toBe(first.deployment_id);
-    await isServed(built.address, '/new', 'Of the slot');
+    await world.isServed(built.address, '/new', 'Of the slot');
     expect((await world.visit(site, '/new')).status).toBe(404);
     const cleared = await world.clear(site, 1, '?discard=true');
     expect(cleared.body).toMatchObject({ status: 'empty', branched: false, holds_work: false, address: null });

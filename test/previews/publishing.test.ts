@@ -1,7 +1,7 @@
 /** What becomes of a slot's work, with builds that copy: it is published, and brought up to date. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { errorOf } from '../api/world.ts';
-import { createPreviewWorld, draftPost, type PreviewWorld, path, type Site } from './world.ts';
+import { createPreviewWorld, draftPost, type PreviewWorld, page, path } from './world.ts';
 
 let world: PreviewWorld;
 beforeAll(async () => {
@@ -12,10 +12,6 @@ afterAll(async () => {
   await world.close();
 });
 
-const page = (words: string) => `<!doctype html><body><h1>${words}</h1></body>`;
-const isServed = async (site: Site | string, at: string, words: string) => {
-  await expect.poll(async () => (await world.visit(site, at)).text, { timeout: 5000, interval: 20 }).toContain(words);
-};
 const manifestOf = async (id: string) => {
   const { body } = await world.owner.call('GET', `/v1/deployments/${id}/files?limit=200`);
   return new Map<string, string>(body.items.map((file: { path: string; sha256: string }) => [file.path, file.sha256]));
@@ -32,7 +28,7 @@ describe('publishing a slot', () => {
     };
     const content = await world.write(site, 'preview/2', post, 'content');
     const { body: slot } = await world.build(site, 2);
-    await isServed(slot.address, '/src/content/posts/plans.md', 'the secret plans');
+    await world.isServed(slot.address, '/src/content/posts/plans.md', 'the secret plans');
     const builds = world.copying.sandbox.builds;
     const { status, body } = await world.publish(site, 2);
     expect({ status, is: body.status }).toEqual({ status: 200, is: 'live' });
@@ -44,7 +40,7 @@ describe('publishing a slot', () => {
     expect(drafts.has('src/content/posts/plans.md')).toBe(true);
     drafts.delete('src/content/posts/plans.md');
     expect(live).toEqual(drafts);
-    await isServed(site, '/new', 'Ours');
+    await world.isServed(site, '/new', 'Ours');
     expect((await world.visit(site, '/src/content/posts/plans.md')).status).toBe(404);
     const { body: read } = await world.owner.call('GET', `/v1/sites/${site.id}`);
     expect(read).toMatchObject({ live_deployment_id: body.id, has_unpublished_changes: false });
@@ -64,8 +60,8 @@ describe('publishing a slot', () => {
     expect(errorOf(refused).next_action).toContain(`POST ${path(site, 1)}/update`);
     const { status, body } = await world.update(site, 1);
     expect([status, body]).toMatchObject([200, { status: 'draft', behind: false, holds_work: true }]);
-    await isServed(body.address, '/theirs', 'Theirs');
-    await isServed(body.address, '/ours', 'Ours');
+    await world.isServed(body.address, '/theirs', 'Theirs');
+    await world.isServed(body.address, '/ours', 'Ours');
     expect((await world.update(site, 1)).body.deployment_id).toBe(body.deployment_id);
     expect((await world.publish(site, 1)).body.status).toBe('live');
     for (const name of ['ours', 'theirs']) expect((await world.visit(site, `/${name}`)).status).toBe(200);

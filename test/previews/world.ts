@@ -1,8 +1,6 @@
 /** The API, a worker whose builds copy, and an edge, with hands on the slots of a site. */
 import { join } from 'node:path';
-import { Context } from '@temporalio/activity';
-import type { WorkerInterceptors } from '@temporalio/worker';
-import { vi } from 'vitest';
+import { expect, vi } from 'vitest';
 import { announceBuilder } from '../../db/capacity.ts';
 import type { Repository } from '../../db/states.ts';
 import { openEdgeDatabase } from '../../edge/database.ts';
@@ -12,14 +10,13 @@ import type { Limits } from '../../limits.ts';
 import type { Change } from '../../providers/repositories.ts';
 import { type Caller, createSite, createWorld } from '../api/world.ts';
 import { type Ask, ask } from '../edge/world.ts';
-import { createNamespace, startWorker } from '../stack/worker.ts';
+import { aroundActivities, createNamespace, startWorker } from '../stack/worker.ts';
 import { createCopying } from './copying.ts';
 
 // A history of a slot is several builds and merges, each of which waits for the workflow engine.
 vi.setConfig({ testTimeout: 60_000 });
 
 export type Site = { id: string; name: string };
-type Around = (act: () => Promise<unknown>) => Promise<unknown>;
 type Options = { limits?: Partial<Limits>; env?: Record<string, string>; worker?: boolean };
 
 const author = { name: 'Ada', email: 'ada@example.com' };
@@ -31,22 +28,7 @@ export async function createPreviewWorld({ limits = {}, env = {}, worker = true 
   const { deps, config } = api;
   const owner = await api.newCaller();
   const copying = createCopying();
-  /** What is done around the next run of an activity. */
-  const around = new Map<string, Around>();
-  const interceptors: WorkerInterceptors = {
-    activity: [
-      () => ({
-        inbound: {
-          async execute(input, next) {
-            const { activityType } = Context.current().info;
-            const act = around.get(activityType) ?? ((go) => go());
-            around.delete(activityType);
-            return await act(() => next(input));
-          },
-        },
-      }),
-    ],
-  };
+  const { around, interceptors } = aroundActivities();
   const running = worker ? await startWorker(deps, { sandbox: copying.sandbox, interceptors }) : undefined;
   const database = openEdgeDatabase(config.databaseUrl);
   const sitesFile = join(config.dataDir, 'edge', 'sites.json');
@@ -82,6 +64,13 @@ export async function createPreviewWorld({ limits = {}, env = {}, worker = true 
   const call = (site: Site, slot: number | string, act = '', caller: Caller = owner) =>
     caller.call('POST', path(site, slot, act), wait);
 
+  /** What visitors get, at the site's host or at the address of a preview. */
+  const visit = (at: Site | string, asked: string, how: Ask = {}) =>
+    ask(listening.port, asked, {
+      ...how,
+      host: typeof at === 'string' ? new URL(at).host : `${at.name}.${config.baseDomain}`,
+    });
+
   return {
     ...api,
     owner,
@@ -101,12 +90,11 @@ export async function createPreviewWorld({ limits = {}, env = {}, worker = true 
     read: (site: Site, slot: number | string) => owner.call('GET', path(site, slot)),
     clear: (site: Site, slot: number | string, query = '') => owner.call('DELETE', path(site, slot, query)),
     publishSite: (site: Site) => owner.call('POST', `/v1/sites/${site.id}/publish`, { body: {}, ...wait }),
-    /** What visitors get, at the site's host or at the address of a preview. */
-    visit: (at: Site | string, page: string, asked: Ask = {}) =>
-      ask(listening.port, page, {
-        ...asked,
-        host: typeof at === 'string' ? new URL(at).host : `${at.name}.${config.baseDomain}`,
-      }),
+    visit,
+    /** Holds once visitors of the page read the words. */
+    async isServed(at: Site | string, asked: string, words: string) {
+      await expect.poll(async () => (await visit(at, asked)).text, { timeout: 5000, interval: 20 }).toContain(words);
+    },
     async close() {
       await listening.close();
       await edge.close();
@@ -118,4 +106,5 @@ export async function createPreviewWorld({ limits = {}, env = {}, worker = true 
 }
 export type PreviewWorld = Awaited<ReturnType<typeof createPreviewWorld>>;
 
+export const page = (words: string) => `<!doctype html><body><h1>${words}</h1></body>`;
 export const draftPost = (words: string) => `---\ntitle: Plans\ndate: 2026-01-02\ndraft: true\n---\n${words}\n`;

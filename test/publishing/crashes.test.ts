@@ -6,34 +6,17 @@ import { randomUUID } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
-import { Context } from '@temporalio/activity';
 import { WorkflowFailedError } from '@temporalio/client';
-import type { WorkerInterceptors } from '@temporalio/worker';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createBuildActivities, createPlatformActivities } from '../../activities/index.ts';
 import { newId } from '../../ids.ts';
 import type { BuildOutcome, BuildRequest, Sandbox } from '../../providers/sandbox/sandbox.ts';
 import { workflowIds } from '../../workflows/ids.ts';
 import { type Caller, createSite, createWorld, type World } from '../api/world.ts';
-import { createNamespace, startWorker } from '../stack/worker.ts';
+import { aroundActivities, createNamespace, startWorker } from '../stack/worker.ts';
 import { type Way, ways } from './crash-ways.ts';
 
-/** The activity that goes wrong the next time it is begun, and how. */
-let broken: { activity: string; way: Way } | undefined;
-const interceptors: WorkerInterceptors = {
-  activity: [
-    () => ({
-      inbound: {
-        async execute(input, next) {
-          if (Context.current().info.activityType !== broken?.activity) return await next(input);
-          const { way } = broken;
-          broken = undefined;
-          return await ways[way](() => next(input));
-        },
-      },
-    }),
-  ],
-};
+const { around, interceptors } = aroundActivities();
 
 /** A sandbox that needs no time. What the real one does is shown in test/sandbox; here the rows are counted. */
 const sandbox = {
@@ -237,7 +220,7 @@ const cases = Object.entries(entries).flatMap(([activity, run]) =>
   Object.keys(ways).map((way) => ({ activity, way: way as Way, run })),
 );
 test.each(cases)('$activity $way: the rows tell of one', { timeout: 60_000 }, async ({ activity, way, run }) => {
-  broken = { activity, way };
+  around.set(activity, ways[way]);
   await run();
-  expect(broken).toBeUndefined();
+  expect(around.size).toBe(0);
 });

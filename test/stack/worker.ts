@@ -1,6 +1,7 @@
 /** A worker of the platform's queue, with the relay of the outbox, in a namespace of Temporal that no other test has. */
 import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
+import { Context } from '@temporalio/activity';
 import { Connection } from '@temporalio/client';
 import { DefaultLogger, NativeConnection, Runtime, Worker, type WorkerInterceptors } from '@temporalio/worker';
 import { createBuildActivities, createPlatformActivities } from '../../activities/index.ts';
@@ -80,4 +81,24 @@ export async function startWorker(deps: Deps, options: { sandbox?: Sandbox; inte
       await connection.close();
     },
   };
+}
+
+/** What is done around the next run of an activity, by its name, and what a worker takes so that it is. */
+export function aroundActivities() {
+  const around = new Map<string, (act: () => Promise<unknown>) => Promise<unknown>>();
+  const interceptors: WorkerInterceptors = {
+    activity: [
+      () => ({
+        inbound: {
+          async execute(input, next) {
+            const { activityType } = Context.current().info;
+            const act = around.get(activityType) ?? ((go) => go());
+            around.delete(activityType);
+            return await act(() => next(input));
+          },
+        },
+      }),
+    ],
+  };
+  return { around, interceptors };
 }
