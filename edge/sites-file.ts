@@ -1,7 +1,8 @@
 /** The table of sites on the edge's own disk: what an edge serves from when it starts while the database is down. */
 import { randomUUID } from 'node:crypto';
 import { mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
-import { dirname } from 'node:path';
+import { basename, dirname } from 'node:path';
+import { removeAbandoned } from '../kept-versions.ts';
 import type { PreviewRow, SiteRow } from './database.ts';
 
 type Line = [
@@ -15,6 +16,7 @@ type Line = [
 
 /** The sites as they were last saved; `undefined` when there is no file that can be read. */
 export async function readSitesFile(path: string): Promise<SiteRow[] | undefined> {
+  await removeAbandoned(dirname(path), `${basename(path)}.`);
   try {
     const saved = JSON.parse(await readFile(path, 'utf8')) as { format: 1; sites: Line[] };
     if (saved.format !== 1) return undefined;

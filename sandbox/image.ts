@@ -9,14 +9,14 @@
 import { execFile } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { readdirSync } from 'node:fs';
-import { access, cp, mkdir, mkdtemp, readdir, readFile, rename, rm, stat } from 'node:fs/promises';
-import { basename, join, relative } from 'node:path';
+import { access, cp, mkdir, mkdtemp, readFile, rename, rm } from 'node:fs/promises';
+import { join, relative } from 'node:path';
 import { promisify } from 'node:util';
+import { keepInUse, removeAbandoned } from '../kept-versions.ts';
 import { addSystem, nodeBinary } from './system.ts';
 
 const run = promisify(execFile);
 const here = import.meta.dirname;
-const abandonedAfterMs = 3_600_000;
 
 /** Takes one line for people who wait. */
 export type Progress = (line: string) => void;
@@ -52,11 +52,19 @@ export async function makeImageFolder(dataDir: string, onProgress: Progress): Pr
   const id = await imageId();
   const parent = join(dataDir, 'sandbox');
   const path = join(parent, id);
-  if (await exists(path)) return { id, path };
+  if (!(await exists(path))) {
+    await make(parent, path, onProgress);
+    onProgress('The sandbox is ready.');
+  }
+  await keepInUse(parent, /^[0-9a-f]{16}$/, id);
+  return { id, path };
+}
+
+async function make(parent: string, path: string, onProgress: Progress): Promise<void> {
   await mkdir(parent, { recursive: true });
+  await removeAbandoned(parent, '.making-');
   const aside = await mkdtemp(join(parent, '.making-'));
   try {
-    await removeAbandoned(parent, aside);
     await fill(aside, onProgress);
     await rename(aside, path).catch(async (error) => {
       if (!(await exists(path))) throw error;
@@ -64,17 +72,6 @@ export async function makeImageFolder(dataDir: string, onProgress: Progress): Pr
   } finally {
     await rm(aside, { recursive: true, force: true });
   }
-  await removeEarlier(parent, id);
-  onProgress('The sandbox is ready.');
-  return { id, path };
-}
-
-/** All folders but the new one and the one before it, which a worker that is being replaced may still build in. */
-async function removeEarlier(parent: string, id: string): Promise<void> {
-  const names = (await readdir(parent)).filter((name) => /^[0-9a-f]{16}$/.test(name) && name !== id);
-  const made = await Promise.all(names.map(async (name) => ({ name, at: (await stat(join(parent, name))).mtimeMs })));
-  for (const { name } of made.sort((a, b) => b.at - a.at).slice(1))
-    await rm(join(parent, name), { recursive: true, force: true });
 }
 
 async function fill(folder: string, onProgress: Progress): Promise<void> {
@@ -98,17 +95,6 @@ async function installPackages(folder: string): Promise<void> {
   await run('npm', ['ci', ...flags], { cwd: folder, maxBuffer: 16 * 1024 * 1024 }).catch((cause) => {
     throw new Error('npm could not install the packages that sites are built with. Is this machine online?', { cause });
   });
-}
-
-/** What makers left that were killed. Ages are told apart by the file system's own clock. */
-async function removeAbandoned(parent: string, mine: string): Promise<void> {
-  const { mtimeMs: now } = await stat(mine);
-  for (const name of await readdir(parent)) {
-    const path = join(parent, name);
-    if (!name.startsWith('.making-') || name === basename(mine)) continue;
-    const found = await stat(path).catch(() => undefined);
-    if (found && now - found.mtimeMs > abandonedAfterMs) await rm(path, { recursive: true, force: true });
-  }
 }
 
 function listFiles(folder: string): string[] {

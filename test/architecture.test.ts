@@ -39,7 +39,17 @@ function imports(file: string): string[] {
 const resolveFrom = (file: string, name: string) => relative(root, join(root, dirname(file), name));
 
 /** For each layer, what it may stand on besides itself. `.` are the files beside package.json. */
-const basics = ['config.ts', 'errors.ts', 'limits.ts', 'ids.ts', 'clock.ts', 'log.ts', 'sealing.ts', 'package.json'];
+const basics = [
+  'config.ts',
+  'errors.ts',
+  'limits.ts',
+  'ids.ts',
+  'clock.ts',
+  'log.ts',
+  'sealing.ts',
+  'kept-versions.ts',
+  'package.json',
+];
 const pure = ['workflows/ids.ts', 'db/states.ts'];
 const layers: Record<string, string[]> = {
   '.': [...basics, 'db', 'providers'],

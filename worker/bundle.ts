@@ -1,34 +1,31 @@
 /** The workflows as one file of JavaScript, made once for each version of the code and kept in the data folder. */
 import { createHash, randomUUID } from 'node:crypto';
-import { mkdir, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, readFile, rename, writeFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { bundleWorkflowCode, type Logger } from '@temporalio/worker';
+import { keepInUse, removeAbandoned } from '../kept-versions.ts';
 
 const workflowsDir = join(import.meta.dirname, '../workflows');
 
 /** The code of all workflows. Deterministic: equal sources give the kept bundle. */
 export async function workflowBundle(dataDir: string, logger: Logger): Promise<{ code: string }> {
-  const kept = join(dataDir, 'cache', `workflows-${await versionOf()}.js`);
-  const held = await readFile(kept, 'utf8').catch(() => undefined);
-  if (held !== undefined) return { code: held };
-  const { code } = await bundleWorkflowCode({ workflowsPath: join(workflowsDir, 'index.ts'), logger });
-  await mkdir(join(dataDir, 'cache'), { recursive: true });
-  const aside = `${kept}.${randomUUID()}`;
-  await writeFile(aside, code);
-  await rename(aside, kept);
-  await removeEarlier(join(dataDir, 'cache'), kept);
+  const folder = join(dataDir, 'cache');
+  const name = `workflows-${await versionOf()}.js`;
+  const code =
+    (await readFile(join(folder, name), 'utf8').catch(() => undefined)) ?? (await make(folder, name, logger));
+  await keepInUse(folder, /^workflows-[0-9a-f]{16}\.js$/, name);
   return { code };
 }
 
-/** All but the new one and the one before it. Another worker that starts may be doing the same. */
-async function removeEarlier(folder: string, kept: string): Promise<void> {
-  const names = (await readdir(folder)).filter((name) => /^workflows-[0-9a-f]{16}\.js$/.test(name));
-  const made = await Promise.all(
-    names.map(async (name) => ({ name, at: (await stat(join(folder, name)).catch(() => undefined))?.mtimeMs ?? 0 })),
-  );
-  const earlier = made.filter(({ name }) => join(folder, name) !== kept).sort((a, b) => b.at - a.at);
-  for (const { name } of earlier.slice(1)) await rm(join(folder, name), { force: true });
+async function make(folder: string, name: string, logger: Logger): Promise<string> {
+  const { code } = await bundleWorkflowCode({ workflowsPath: join(workflowsDir, 'index.ts'), logger });
+  await mkdir(folder, { recursive: true });
+  await removeAbandoned(folder, `${name}.`);
+  const aside = join(folder, `${name}.${randomUUID()}`);
+  await writeFile(aside, code);
+  await rename(aside, join(folder, name));
+  return code;
 }
 
 async function versionOf(): Promise<string> {

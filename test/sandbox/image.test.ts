@@ -10,6 +10,7 @@ import { text } from 'node:stream/consumers';
 import { DefaultLogger } from '@temporalio/worker';
 import type Docker from 'dockerode';
 import { describe, expect, onTestFinished, test } from 'vitest';
+import { keepInUse, removeAbandoned } from '../../kept-versions.ts';
 import { removeEarlierImages } from '../../sandbox/docker-image.ts';
 import { imageId, makeImageFolder } from '../../sandbox/image.ts';
 import { workflowBundle } from '../../worker/bundle.ts';
@@ -110,4 +111,24 @@ test('the bundle of the workflows is kept with the one before it, and no others'
   expect(left).toHaveLength(2);
   expect(left).toContain(`workflows-${'c'.repeat(16)}.js`);
   expect((await workflowBundle(folder, logger)).code).toBe(one.code);
+});
+
+test('after a step back to an earlier version, the one that is being replaced stays', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'frontage-versions-'));
+  onTestFinished(() => rm(folder, { recursive: true, force: true }));
+  for (const [at, name] of ['v1', 'v2', 'v3'].entries()) {
+    await mkdir(join(folder, name));
+    await utimes(join(folder, name), 1_000 + at, 1_000 + at);
+  }
+  await keepInUse(folder, /^v\d$/, 'v1');
+  expect((await readdir(folder)).sort()).toEqual(['v1', 'v3']);
+});
+
+test('what a killed maker left is gone after an hour, and what is being made stays', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'frontage-versions-'));
+  onTestFinished(() => rm(folder, { recursive: true, force: true }));
+  for (const name of ['sites.json', 'sites.json.old', 'sites.json.new']) await writeFile(join(folder, name), '');
+  for (const name of ['sites.json', 'sites.json.old']) await utimes(join(folder, name), 1_000, 1_000);
+  await removeAbandoned(folder, 'sites.json.');
+  expect((await readdir(folder)).sort()).toEqual(['sites.json', 'sites.json.new']);
 });
