@@ -4,6 +4,7 @@ import type { Logger } from 'pino';
 import { type Clock, systemClock } from './clock.ts';
 import type { Config } from './config.ts';
 import { type Changes, openChanges } from './db/changes.ts';
+import { type Exclusive, openExclusive } from './db/exclusive.ts';
 import { type EntityManager, type MikroORM, openOrm } from './db/orm.ts';
 import { openLog } from './log.ts';
 import { type Challenge, openChallenge } from './providers/challenge.ts';
@@ -22,6 +23,7 @@ export type Deps = {
   /** A fresh entity manager: one for each request, activity or sweep. */
   em(): EntityManager;
   changes: Changes;
+  exclusive: Exclusive;
   temporal: Client;
   store: Store;
   /** Absent in a deployment without stock photos. */
@@ -42,6 +44,7 @@ export function createDeps(
   const log = options.log ?? openLog(config, options.name);
   const orm = openOrm(config.databaseUrl);
   const changes = openChanges(config.databaseUrl, log);
+  const exclusive = openExclusive(config.databaseUrl, log);
   // Without the client's own retries: a retry that is due when the connection closes throws outside of every call, and each of
   // our callers tries again by itself.
   const connection = Connection.lazy({ address: config.temporal.address, interceptors: [] });
@@ -54,6 +57,7 @@ export function createDeps(
     orm,
     em: () => orm.em.fork(),
     changes,
+    exclusive,
     temporal: new Client({ connection, namespace: config.temporal.namespace }),
     store: openDiskStore(config.storeDir),
     photos: openPhotos(config),
@@ -63,6 +67,7 @@ export function createDeps(
     async close() {
       mailer?.close();
       await changes.close();
+      await exclusive.close();
       await connection.close();
       await orm.close();
     },

@@ -1,6 +1,7 @@
 /** The steps of `notify`. */
 
 import { setTimeout as pause } from 'node:timers/promises';
+import { Context } from '@temporalio/activity';
 import { WorkflowNotFoundError } from '@temporalio/client';
 import { ApplicationFailure } from '@temporalio/common';
 import { Mail } from '../db/entities/mail.ts';
@@ -47,30 +48,45 @@ export function mailActivities(deps: PlatformDeps) {
     }
   }
 
-  return {
-    /** Sends a mail that waits. Throws what another try may mend, without a word of the server's or of the mail's. */
-    async sendMail(id: string): Promise<string> {
-      const mail = await deps.em().findOne(Mail, { id });
-      if (!mail) return 'gone';
-      if (!mail.sealed) return mail.status;
-      if (!deps.mailer) throw ApplicationFailure.retryable('no mail server is configured', 'not_configured');
-      try {
-        const letter = openLetter({ id, sealed: mail.sealed }, config.secret);
-        if (letter.until !== undefined && new Date(letter.until) <= clock.now()) {
-          return await settled(id, { status: 'failed', failure: 'its time was over before a mail server took it' });
-        }
-        const written = writeMail(mail.kind, letter.data as MailData<typeof mail.kind>, { baseUrl: config.baseUrl });
-        const messageId = `${id}@${new URL(config.baseUrl).hostname}`;
-        const { to, replyTo } = letter;
-        await deps.mailer.send({ ...written, to, replyTo, messageId, date: mail.createdAt });
-      } catch (error) {
-        if (error instanceof SealBroken) return await settled(id, { status: 'failed', failure: error.message });
-        if (!(error instanceof MailNotSent)) throw error;
-        if (error.outcome === 'refused') return await settled(id, { status: 'failed', failure: error.message });
-        log.warn({ mailId: id, kind: mail.kind, reason: error.message }, 'a mail waits');
-        throw ApplicationFailure.retryable(error.message, 'not_taken');
+  async function send(id: string): Promise<string> {
+    const mail = await deps.em().findOne(Mail, { id });
+    if (!mail) return 'gone';
+    if (!mail.sealed) return mail.status;
+    if (!deps.mailer) throw ApplicationFailure.retryable('no mail server is configured', 'not_configured');
+    try {
+      const letter = openLetter({ id, sealed: mail.sealed }, config.secret);
+      if (letter.until !== undefined && new Date(letter.until) <= clock.now()) {
+        return await settled(id, { status: 'failed', failure: 'its time was over before a mail server took it' });
       }
-      return await keepSent(id);
+      const written = writeMail(mail.kind, letter.data as MailData<typeof mail.kind>, { baseUrl: config.baseUrl });
+      const messageId = `${id}@${new URL(config.baseUrl).hostname}`;
+      const { to, replyTo } = letter;
+      await deps.mailer.send({ ...written, to, replyTo, messageId, date: mail.createdAt });
+    } catch (error) {
+      if (error instanceof SealBroken) return await settled(id, { status: 'failed', failure: error.message });
+      if (!(error instanceof MailNotSent)) throw error;
+      if (error.outcome === 'refused') return await settled(id, { status: 'failed', failure: error.message });
+      log.warn({ mailId: id, kind: mail.kind, reason: error.message }, 'a mail waits');
+      throw ApplicationFailure.retryable(error.message, 'not_taken');
+    }
+    return await keepSent(id);
+  }
+
+  return {
+    /**
+     * Sends a mail that waits. Throws what another try may mend, without a word of the server's or of the mail's. A try that was taken for
+     * dead and is not keeps the next one out.
+     */
+    async sendMail(id: string): Promise<string> {
+      const context = Context.current();
+      const beat = setInterval(() => context.heartbeat(), 1000);
+      try {
+        const tried = await deps.exclusive.run(workflowIds.notify(id), () => send(id));
+        if (tried.busy) throw ApplicationFailure.retryable('another try is at it', 'in_hand');
+        return tried.value;
+      } finally {
+        clearInterval(beat);
+      }
     },
 
     async giveUpMail(id: string): Promise<string> {

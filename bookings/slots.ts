@@ -69,14 +69,15 @@ function startsOf(service: Offering, calendar: Omit<Calendar, 'key' | 'name'>, d
   const near = bookableDays(service, calendar, days, now);
   if (!near) return [];
   const stretches = stretchesAround(calendar.time_zone, near.first, near.last);
-  // A service that starts on the last day may end on the next, or one later where the zone leaves out a day.
-  const windows = windowsOf(calendar, near.first, near.last + 2);
+  // A service that starts on the last day may end on the next, or one later where the zone leaves out a day; one that starts just after
+  // midnight may see the clock go back to the day before.
+  const windows = windowsOf(calendar, near.first - 1, near.last + 2);
   const open = openSpans(windows, stretches);
   const stepMs = service.step_minutes * minuteMs;
   const durationMs = service.duration_minutes * minuteMs;
   const starts: Start[] = [];
   for (const { day, from, until } of windows) {
-    if (day > near.last) break;
+    if (day < near.first || day > near.last) continue;
     for (let local = from; local < until; local += stepMs) {
       for (const start of momentsOf(local, stretches)) {
         if (start >= earliest) {

@@ -8,11 +8,15 @@ export const quick: ActivityOptions = {
   retry: { initialInterval: '200ms', backoffCoefficient: 2, maximumInterval: '10 seconds' },
 };
 
-/** A mail: the server may be away for days. One try is over, however slow the server, well before the next may begin. */
+/**
+ * A mail: the server may be away for days. A try beats its heart, so that what a killed worker had in hand is tried again soon; no try
+ * begins while another is at it (db/exclusive.ts).
+ */
 export const delivery: ActivityOptions = {
   taskQueue: 'platform',
   scheduleToCloseTimeout: '4 days',
   startToCloseTimeout: '10 minutes',
+  heartbeatTimeout: '20 seconds',
   retry: { initialInterval: '1 second', backoffCoefficient: 2, maximumInterval: '15 minutes' },
 };
 

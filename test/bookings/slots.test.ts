@@ -118,6 +118,19 @@ test('a date that a zone leaves out has no slots, and its neighbours have theirs
   expect(starts('Pacific/Apia', '2011-12-31')).toHaveLength(24);
 });
 
+test('a clock that goes back past midnight, to the day before, shuts nothing', () => {
+  // 00:01 became 23:01 of the 26th.
+  const quarters = { ...hourly, duration_minutes: 15, step_minutes: 15 };
+  expect(starts('America/Moncton', '2002-10-27', undefined, quarters).slice(0, 3)).toEqual([
+    '2002-10-27T00:00:00-03:00',
+    '2002-10-27T00:00:00-04:00',
+    '2002-10-27T00:15:00-04:00',
+  ]);
+  expect(starts('America/Moncton', '2002-10-27', { from: '00:00', to: '23:00' }, quarters)[0]).toBe(
+    '2002-10-27T00:00:00-04:00',
+  );
+});
+
 test('a night that two dates share is open through midnight', () => {
   const night = starts('Europe/Lisbon', '2026-06-01', undefined, {
     ...hourly,

@@ -1,7 +1,10 @@
 /** Mails as they arrive: through the outbox, a workflow and a real SMTP server. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { Invitation } from '../../db/entities/invitation.ts';
 import { Mail } from '../../db/entities/mail.ts';
+import { openExclusive } from '../../db/exclusive.ts';
 import { settleMail } from '../../db/mail.ts';
+import { workflowIds } from '../../workflows/ids.ts';
 import type { Caller, Logged } from '../api/world.ts';
 import { type People, people } from '../invitations/world.ts';
 import { until } from '../stack/until.ts';
@@ -202,3 +205,39 @@ function readable(history: unknown): string {
     Buffer.from(data, 'base64').toString(),
   );
 }
+
+test('a mail that another process has in hand is not sent beside it, and goes once when that one is gone', async () => {
+  const to = newAddress();
+  const other = openExclusive(world.config.databaseUrl, world.deps.log);
+  refusing.set(to, 451);
+  const { body } = await ask.invite(owner, site.id, to);
+  const invited = await world.deps.em().findOneOrFail(Invitation, { id: body.id });
+  const workflow = workflowIds.notify(invited.mail?.id ?? '');
+  const begun = Promise.withResolvers<void>();
+  const gone = Promise.withResolvers<void>();
+  const act = () => {
+    begun.resolve();
+    return gone.promise;
+  };
+  // Between two tries of the worker, when it is at none.
+  const held = until(
+    () => other.run(workflow, act),
+    ({ busy }) => !busy,
+  );
+  await begun.promise;
+  refusing.delete(to);
+  const failure = async () => {
+    const { raw } = await world.deps.temporal.workflow.getHandle(workflow).describe();
+    return raw.pendingActivities?.[0]?.lastFailure?.message;
+  };
+  await until(failure, (message) => message === 'another try is at it');
+  expect(world.mailsTo(to)).toEqual([]);
+  gone.resolve();
+  await held;
+  await other.close();
+  await until(
+    () => invitation(body.id),
+    (one) => one.mail === 'sent',
+  );
+  expect(world.mailsTo(to)).toHaveLength(1);
+});

@@ -1,0 +1,81 @@
+/**
+ * One process at a time for one thing, for as long as that process lives: locks of a session of PostgreSQL, which end with its connection.
+ * For work that has no transaction of its own, as a talk with a mail server, and that must not be begun anew while somebody is at it.
+ */
+import pg from 'pg';
+import type { Logger } from 'pino';
+
+export type Exclusive = {
+  /** Does it, or answers `{ busy: true }` at once where somebody is at it, here or in another process. */
+  run<T>(key: string, act: () => Promise<T>): Promise<{ busy: true } | { busy: false; value: T }>;
+  close(): Promise<void>;
+};
+
+const patienceMs = 5_000;
+/** A machine that lost its power says no goodbye: its locks end half a minute later (tcp(7)). */
+const session = '-c tcp_keepalives_idle=10 -c tcp_keepalives_interval=5 -c tcp_keepalives_count=4';
+
+/** Connects at the first use, with one connection for all keys, and again after a loss. */
+export function openExclusive(databaseUrl: string, log: Logger): Exclusive {
+  const atIt = new Set<string>();
+  let opening: Promise<pg.Client> | undefined;
+  let current: pg.Client | undefined;
+
+  function connected(): Promise<pg.Client> {
+    opening ??= connect().catch((error: unknown) => {
+      opening = undefined;
+      throw error;
+    });
+    return opening;
+  }
+
+  async function connect(): Promise<pg.Client> {
+    const client = new pg.Client({
+      connectionString: databaseUrl,
+      application_name: 'frontage exclusive',
+      options: session,
+      keepAlive: true,
+      keepAliveInitialDelayMillis: patienceMs,
+      connectionTimeoutMillis: patienceMs,
+      query_timeout: patienceMs,
+    });
+    current = client;
+    const lost = (error?: Error) => {
+      if (error) log.warn({ err: error }, 'the connection that holds locks was lost');
+      if (current === client) opening = undefined;
+    };
+    client.on('error', lost);
+    client.on('end', () => lost());
+    await client.connect();
+    return client;
+  }
+
+  async function ask(client: pg.Client, question: 'pg_try_advisory_lock' | 'pg_advisory_unlock', key: string) {
+    const { rows } = await client.query(`select ${question}(hashtextextended($1, 0)) as yes`, [key]);
+    return rows[0]?.yes === true;
+  }
+
+  return {
+    async run(key, act) {
+      // Within a session a lock can be taken twice.
+      if (atIt.has(key)) return { busy: true };
+      atIt.add(key);
+      try {
+        const client = await connected();
+        if (!(await ask(client, 'pg_try_advisory_lock', key))) return { busy: true };
+        try {
+          return { busy: false, value: await act() };
+        } finally {
+          // A connection that cannot say so is given up, and its locks with it.
+          await ask(client, 'pg_advisory_unlock', key).catch(() => client.end().catch(() => {}));
+        }
+      } finally {
+        atIt.delete(key);
+      }
+    },
+    async close() {
+      const client = await opening?.catch(() => undefined);
+      await client?.end().catch(() => {});
+    },
+  };
+}

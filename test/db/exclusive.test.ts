@@ -1,0 +1,68 @@
+/** Locks of a session: one at a time, here and in other processes, and none outlives its connection. */
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { type Exclusive, openExclusive } from '../../db/exclusive.ts';
+import { createWorld, type World } from '../api/world.ts';
+import { until } from '../stack/until.ts';
+
+let world: World;
+let one: Exclusive;
+let other: Exclusive;
+beforeAll(async () => {
+  world = await createWorld();
+  one = openExclusive(world.database.url, world.deps.log);
+  other = openExclusive(world.database.url, world.deps.log);
+});
+afterAll(async () => {
+  await one.close();
+  await other.close();
+  await world.close();
+});
+
+const now = async () => 'done';
+const busy = { busy: true };
+
+/** Begins what ends when it is told to. */
+async function begin(where: Exclusive, key: string) {
+  const work = Promise.withResolvers<string>();
+  const begun = Promise.withResolvers<void>();
+  const ended = where.run(key, () => {
+    begun.resolve();
+    return work.promise;
+  });
+  await begun.promise;
+  return { ...work, ended };
+}
+
+test('while one is at it nobody else is, in the same process or in another', async () => {
+  const first = await begin(one, 'a');
+  expect(await one.run('a', now)).toEqual(busy);
+  expect(await other.run('a', now)).toEqual(busy);
+  expect(await other.run('b', now)).toEqual({ busy: false, value: 'done' });
+  first.resolve('first');
+  expect(await first.ended).toEqual({ busy: false, value: 'first' });
+  expect(await other.run('a', now)).toEqual({ busy: false, value: 'done' });
+});
+
+test('what fails lets the next one in, and its failure is told', async () => {
+  const first = await begin(one, 'c');
+  first.reject(new Error('broke'));
+  await expect(first.ended).rejects.toThrow('broke');
+  expect(await other.run('c', now)).toEqual({ busy: false, value: 'done' });
+});
+
+test('a process that is gone holds nothing, and one that lost its connection takes locks over a new one', async () => {
+  const first = await begin(one, 'd');
+  await world.deps.em().execute(
+    `select pg_terminate_backend(a.pid) from pg_stat_activity a join pg_locks l on l.pid = a.pid
+       where a.datname = current_database() and a.application_name = 'frontage exclusive' and l.locktype = 'advisory'`,
+  );
+  await until(
+    () => other.run('d', now),
+    (tried) => !tried.busy,
+  );
+  // It still is at it itself.
+  expect(await one.run('d', now)).toEqual(busy);
+  first.resolve('late');
+  expect(await first.ended).toEqual({ busy: false, value: 'late' });
+  expect(await one.run('d', now)).toEqual({ busy: false, value: 'done' });
+});
