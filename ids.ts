@@ -17,6 +17,7 @@ export type IdPrefix =
   | 'mail'
   | 'out'
   | 'msg'
+  | 'note'
   | 'photo'
   | 'prev'
   | 'rev'

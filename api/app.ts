@@ -17,6 +17,7 @@ import { widgetRoutes } from './bookings/widget-routes.ts';
 import { collaboratorRoutes } from './collaborators/routes.ts';
 import { commentRoutes } from './comments/routes.ts';
 import { deploymentRoutes } from './deployments/routes.ts';
+import { feedbackRoutes } from './feedback/routes.ts';
 import { formRoutes } from './forms/routes.ts';
 import { visitorFormRoutes } from './forms/visitor-routes.ts';
 import { healthRoutes } from './health/routes.ts';
@@ -188,6 +189,7 @@ export async function buildApp(deps: Deps): Promise<Api> {
       bookingRoutes(scope, deps);
       formRoutes(scope, deps);
       analyticsRoutes(scope, deps);
+      feedbackRoutes(scope, deps);
     });
   });
 

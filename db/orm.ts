@@ -12,6 +12,7 @@ import { CommentMessage } from './entities/comment-message.ts';
 import { CommentThread } from './entities/comment-thread.ts';
 import { Deployment } from './entities/deployment.ts';
 import { EmailChange } from './entities/email-change.ts';
+import { Feedback } from './entities/feedback.ts';
 import { Form } from './entities/form.ts';
 import { GitCredential } from './entities/git-credential.ts';
 import { IdempotencyKey } from './entities/idempotency-key.ts';
@@ -33,6 +34,7 @@ import { Bookings } from './migrations/2026-11-21-bookings.ts';
 import { Capacity } from './migrations/2026-11-21-capacity.ts';
 import { Collaborators } from './migrations/2026-11-21-collaborators.ts';
 import { Comments } from './migrations/2026-11-21-comments.ts';
+import { Feedback as FeedbackMigration } from './migrations/2026-11-21-feedback.ts';
 import { Forms } from './migrations/2026-11-21-forms.ts';
 import { FormsTold } from './migrations/2026-11-21-forms-told.ts';
 import { Inbox } from './migrations/2026-11-21-inbox.ts';
@@ -72,6 +74,7 @@ export function openOrm(databaseUrl: string, options: { poolMax?: number } = {})
         Mail,
         Collaborator,
         Invitation,
+        Feedback,
         Asset,
         UploadLink,
         Photo,
@@ -106,6 +109,7 @@ export function openOrm(databaseUrl: string, options: { poolMax?: number } = {})
           { name: '2026-11-21-analytics', class: Analytics },
           { name: '2026-11-21-booking-news', class: BookingNews },
           { name: '2026-11-21-forms-told', class: FormsTold },
+          { name: '2026-11-21-feedback', class: FeedbackMigration },
         ],
         snapshot: false,
         transactional: true,

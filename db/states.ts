@@ -141,3 +141,6 @@ export type CommentPosition = {
   within: { x: number; y: number } | null;
   viewport: { width: number; height: number } | null;
 };
+
+export const feedbackKinds = ['defect', 'missing', 'blame'] as const;
+export type FeedbackKind = (typeof feedbackKinds)[number];

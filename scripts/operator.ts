@@ -5,11 +5,12 @@
  *
  * opens an account (or takes the one that the address has) and prints it with a new token, once. `account email --account acct_…
  * --email new@example.com` gives an account another address, where no mail can confirm it. `database migrate` brings the
- * database to the newest schema. `store audit` re-hashes every blob of the store and names those that are spoilt.
+ * database to the newest schema. `feedback list` prints what agents have told us of the platform, `--since` a moment. `store audit` re-hashes every blob of the store and names those that are spoilt.
  */
 import { parseArgs } from 'node:util';
 import { setAddress } from '../api/accounts/address.ts';
 import { openAccount } from '../api/accounts/rules.ts';
+import { listFeedback } from '../api/feedback/rules.ts';
 import { issueToken } from '../api/tokens/rules.ts';
 import { systemClock } from '../clock.ts';
 import { readConfig } from '../config.ts';
@@ -17,7 +18,12 @@ import { migrate } from '../db/migrate.ts';
 import { type EntityManager, openOrm } from '../db/orm.ts';
 import { openDiskStore } from '../providers/store/disk.ts';
 
-type Options = { account?: string | undefined; email?: string | undefined; name?: string | undefined };
+type Options = {
+  account?: string | undefined;
+  email?: string | undefined;
+  name?: string | undefined;
+  since?: string | undefined;
+};
 
 const commands: Record<string, (em: EntityManager, options: Options) => Promise<unknown>> = {
   async 'account create'(em, { email, name }) {
@@ -30,6 +36,10 @@ const commands: Record<string, (em: EntityManager, options: Options) => Promise<
     if (!account || !email) throw new Error('account email needs --account and --email.');
     const { old, account: changed } = await setAddress(em, { clock: systemClock }, account, email);
     return { account_id: changed.id, email: changed.email, old_email: old };
+  },
+  async 'feedback list'(em, { since = '1970-01-01T00:00:00Z' }) {
+    if (Number.isNaN(Date.parse(since))) throw new Error('--since is a time, as 2026-01-31T12:00:00Z.');
+    return { items: await listFeedback(em, new Date(since)) };
   },
   'database migrate': async () => ({ ran: await migrate(readConfig().databaseUrl) }),
   async 'store audit'() {
@@ -46,7 +56,12 @@ const commands: Record<string, (em: EntityManager, options: Options) => Promise<
 async function main(): Promise<void> {
   const { positionals, values } = parseArgs({
     allowPositionals: true,
-    options: { account: { type: 'string' }, email: { type: 'string' }, name: { type: 'string' } },
+    options: {
+      account: { type: 'string' },
+      email: { type: 'string' },
+      name: { type: 'string' },
+      since: { type: 'string' },
+    },
   });
   const command = commands[positionals.join(' ')];
   if (!command) throw new Error(`Commands: ${Object.keys(commands).join(', ')}`);

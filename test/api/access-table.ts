@@ -57,6 +57,7 @@ export const table: Record<string, Entry> = {
   'GET /v1/account': tokens,
   'PATCH /v1/account': { rule: 'tokens', body: { name: 'A name' } },
   'GET /v1/inbox': tokens,
+  'POST /v1/feedback': { rule: 'tokens', body: { kind: 'defect', message: 'Something is broken.' } },
   'POST /v1/tokens': { rule: 'tokens', body: { name: 'Another' } },
   'GET /v1/tokens': tokens,
   'PATCH /v1/tokens/{id}': { rule: 'holder', body: { name: 'Other' }, path: (world) => world.ownersToken() },

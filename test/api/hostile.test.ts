@@ -12,11 +12,10 @@ import {
 } from './samples.ts';
 import { type Answer, createSite, createWorld, errorOf, type Sent } from './world.ts';
 
-const world = await createWorld({
-  FRONTAGE_RATE_SCALE: '100000',
-  FRONTAGE_SMTP_URL: 'smtp://127.0.0.1:1',
-  ...challengeEnv,
-});
+const world = await createWorld(
+  { FRONTAGE_RATE_SCALE: '100000', FRONTAGE_SMTP_URL: 'smtp://127.0.0.1:1', ...challengeEnv },
+  { limits: { feedback_per_day: 100_000 } },
+);
 afterAll(() => world.close());
 const owner = await world.newCaller();
 const stranger = await world.newCaller();

@@ -171,12 +171,12 @@ const domains = later('code', 'domains', [
   'check_unavailable 503 yes',
 ]);
 
-const agents = later('code', 'agents', [
-  'invalid_kind 400 no',
-  'invalid_message 400 no',
-  'message_too_long 400 no',
-  'context_too_large 400 no',
-]);
+const agents = rowsOf('code', 'agents', {
+  'invalid_kind 400 no': ['feedback/feedback', 'a note that cannot be filed says why'],
+  'invalid_message 400 no': ['feedback/feedback', 'a note that cannot be filed says why'],
+  'message_too_long 400 no': ['feedback/feedback', 'a note that cannot be filed says why'],
+  'context_too_large 400 no': ['feedback/feedback', 'a note that cannot be filed says why'],
+});
 
 export const codes = codeRows([
   ...publishing,

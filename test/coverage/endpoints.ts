@@ -161,5 +161,8 @@ export const endpoints = [
     'POST /v1/domains/{id}/records',
     'DELETE /v1/domains/{id}/records/{record_id}',
   ]),
-  ...later('endpoint', 'agents', ['GET /v1/skill', 'GET /v1/skill/{path}', 'POST /v1/feedback']),
+  ...rowsOf('endpoint', 'agents', {
+    'POST /v1/feedback': ['feedback/feedback', 'a note is filed, and the operator reads it'],
+  }),
+  ...later('endpoint', 'agents', ['GET /v1/skill', 'GET /v1/skill/{path}']),
 ];

@@ -55,5 +55,10 @@ export const limits = [
   }),
   ...later('limit', 'money', ['one open payout offer for a site']),
   ...later('limit', 'domains', ['domains of an account']),
-  ...later('limit', 'agents', ['feedback in a day']),
+  ...rowsOf('limit', 'agents', {
+    'feedback in a day': [
+      'feedback/feedback',
+      'an account leaves as many notes in a day as the plan takes, under calls at once',
+    ],
+  }),
 ];

@@ -1,0 +1,29 @@
+import type { Deps } from '../../deps.ts';
+import type { Api } from '../api.ts';
+import { fileFeedback, loadFeedback } from './rules.ts';
+import { feedbackInput, feedbackSchema, feedbackView } from './schemas.ts';
+
+/** Notes about the platform itself. */
+export function feedbackRoutes(app: Api, deps: Deps): void {
+  app.post(
+    '/v1/feedback',
+    {
+      config: {
+        operation: 'feedback.create',
+        makes: 'note',
+        invalid: { kind: 'invalid_kind', message: 'invalid_message' },
+        replay: async ({ em, actor }, id) => feedbackView(await loadFeedback(em, actor, id)),
+      },
+      schema: {
+        summary: 'Tell those who run the platform what is wrong with it',
+        description: 'A defect, something that cannot be done, or a message that blamed the wrong party.',
+        body: feedbackInput,
+        response: { 200: feedbackSchema },
+      },
+    },
+    async (request) => {
+      const { em, actor, body } = request;
+      return feedbackView(await fileFeedback(em, deps, actor, { id: request.newId('note'), ...body }));
+    },
+  );
+}

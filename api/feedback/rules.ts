@@ -1,0 +1,85 @@
+/** Notes that agents leave about the platform itself. */
+import { dayOf } from '../../db/allowance.ts';
+import { Account } from '../../db/entities/account.ts';
+import { Feedback } from '../../db/entities/feedback.ts';
+import type { EntityManager } from '../../db/orm.ts';
+import type { Deps } from '../../deps.ts';
+import { errors } from '../../errors.ts';
+import { isId } from '../../ids.ts';
+import type { Actor } from '../access.ts';
+import { lockAccount } from '../limits.ts';
+import { contextBytesMax, type FeedbackInput, messageLengthMax } from './schemas.ts';
+
+/** Files a note. Throws `message_too_long`, `context_too_large`, and `rate_limited` when the day's notes are used up. */
+export async function fileFeedback(
+  em: EntityManager,
+  deps: Deps,
+  actor: Actor,
+  { id, kind, message, context }: FeedbackInput & { id: string },
+): Promise<Feedback> {
+  const written = context === undefined ? null : JSON.stringify(context);
+  requireSizes(message, written);
+  return await em.transactional(async (tx) => {
+    await requireRoom(tx, deps, actor.accountId);
+    return tx.create(Feedback, {
+      id,
+      account: tx.getReference(Account, actor.accountId),
+      kind,
+      message,
+      context: written,
+      createdAt: deps.clock.now(),
+    });
+  });
+}
+
+/** The caller's own note. Throws `not_found`. */
+export async function loadFeedback(em: EntityManager, actor: Actor, id: string): Promise<Feedback> {
+  const note = isId('note', id) ? await em.findOne(Feedback, { id, account: actor.accountId }) : null;
+  if (note) return note;
+  throw errors.not_found('There is no note of that id from this account.');
+}
+
+/** All notes since a moment, the oldest first, as an operator reads them. */
+export async function listFeedback(em: EntityManager, since: Date) {
+  const notes = await em.find(
+    Feedback,
+    { createdAt: { $gte: since } },
+    { orderBy: { id: 'asc' }, populate: ['account'] },
+  );
+  return notes.map(({ id, account, kind, message, context, createdAt }) => ({
+    id,
+    created_at: createdAt.toISOString(),
+    account_id: account.id,
+    account_name: account.name,
+    kind,
+    message,
+    context: context === null || context === undefined ? null : JSON.parse(context),
+  }));
+}
+
+function requireSizes(message: string, context: string | null): void {
+  if (message.length > messageLengthMax) {
+    throw errors.message_too_long(`The message has ${message.length} characters, and ${messageLengthMax} are kept.`, {
+      nextAction: 'Say it shorter, and put what was called and answered into context.',
+    });
+  }
+  const bytes = context === null ? 0 : Buffer.byteLength(context);
+  if (bytes > contextBytesMax) {
+    throw errors.context_too_large(`The context has ${bytes} bytes as JSON, and ${contextBytesMax} are kept.`, {
+      nextAction: 'Send the part that shows the trouble: the call, its answer and the request_id.',
+    });
+  }
+}
+
+async function requireRoom(tx: EntityManager, { clock, config }: Deps, accountId: string): Promise<void> {
+  const limit = config.limits.feedback_per_day;
+  const now = clock.now();
+  const { day, resetsAt } = dayOf(now);
+  await lockAccount(tx, accountId);
+  const filed = await tx.count(Feedback, { account: accountId, createdAt: { $gte: new Date(`${day}T00:00:00Z`) } });
+  if (filed < limit) return;
+  throw errors.rate_limited(`This account has left ${limit} notes today, which is as many as a day takes.`, {
+    nextAction: `Keep it, and send it after ${resetsAt.toISOString()}.`,
+    retryAfterSeconds: Math.max(1, Math.ceil((resetsAt.getTime() - now.getTime()) / 1000)),
+  });
+}

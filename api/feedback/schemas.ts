@@ -1,0 +1,35 @@
+import { z } from 'zod';
+import type { Feedback } from '../../db/entities/feedback.ts';
+import { feedbackKinds } from '../../db/states.ts';
+import { moment } from '../schemas.ts';
+
+export const messageLengthMax = 4000;
+export const contextBytesMax = 16_384;
+
+export const feedbackInput = z.strictObject({
+  kind: z
+    .enum(feedbackKinds)
+    .describe(
+      '`defect`: something is broken. `missing`: something cannot be done. `blame`: a message blamed the wrong party.',
+    ),
+  message: z
+    .string()
+    .trim()
+    .min(1)
+    .describe(`What happened and what was expected, at most ${messageLengthMax} characters.`),
+  context: z
+    .unknown()
+    .optional()
+    .describe(
+      `Whatever helps to see it, as JSON of at most ${contextBytesMax} bytes: the call, its answer, the request_id.`,
+    ),
+});
+export type FeedbackInput = z.output<typeof feedbackInput>;
+
+export const feedbackSchema = z
+  .object({ id: z.string(), kind: z.enum(feedbackKinds), created_at: moment })
+  .meta({ id: 'Feedback' });
+
+export function feedbackView({ id, kind, createdAt }: Feedback): z.output<typeof feedbackSchema> {
+  return { id, kind, created_at: createdAt };
+}
