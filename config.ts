@@ -2,6 +2,7 @@
 import { resolve } from 'node:path';
 import { z } from 'zod';
 import { defaultLimits } from './limits.ts';
+import { openKeyring } from './sealing.ts';
 
 const port = z.coerce.number().int().min(0).max(65535);
 const list = z.string().transform((text) =>
@@ -11,6 +12,19 @@ const list = z.string().transform((text) =>
     .filter(Boolean),
 );
 const url = z.url().transform((text) => new URL(text));
+
+const tooFew =
+  'is a list such as v1:<secret>,v2:<secret>, each version and each secret once, secrets of at least 32 characters';
+/** Never says what was given: they are secrets. */
+const sealingKeys = list
+  .transform((parts) =>
+    parts.map((part) => ({ version: part.split(':', 1)[0] ?? '', secret: part.slice(part.indexOf(':') + 1) })),
+  )
+  .refine(
+    (keys) => keys.every(({ version, secret }) => /^[a-z0-9]{1,16}$/.test(version) && secret.length >= 32),
+    tooFew,
+  )
+  .refine((keys) => new Set(keys.flatMap(({ version, secret }) => [version, secret])).size === 2 * keys.length, tooFew);
 
 const schema = z.object({
   NODE_ENV: z.string().default('production'),
@@ -88,6 +102,8 @@ const schema = z.object({
   FRONTAGE_PEXELS_FILE_HOSTS: list.default(['images.pexels.com']),
   /** Signs cursors and derives keys. At least 32 characters. */
   FRONTAGE_SECRET: z.string().min(32),
+  /** Seal what rows keep unreadable: the last seals, all open. By default one that the secret makes; `none` where no payout key is held. */
+  FRONTAGE_SEALING_KEYS: z.literal('none').or(sealingKeys).default([]),
   /** The server that takes mail, as `smtp://user:password@host:587`; without one no mail is sent. */
   FRONTAGE_SMTP_URL: z
     .url({ protocol: /^smtps?$/ })
@@ -167,6 +183,9 @@ export function readConfig(env: NodeJS.ProcessEnv = process.env) {
       fileHosts: e.FRONTAGE_PEXELS_FILE_HOSTS,
     },
     secret: e.FRONTAGE_SECRET,
+    sealing: openKeyring(e.FRONTAGE_SECRET, e.FRONTAGE_SEALING_KEYS === 'none' ? [] : e.FRONTAGE_SEALING_KEYS),
+    /** Whether there is a key for the keys of payout accounts. */
+    sealsPayoutKeys: e.FRONTAGE_SEALING_KEYS !== 'none',
     /** Absent where no mail is sent. */
     mail: e.FRONTAGE_SMTP_URL
       ? { url: e.FRONTAGE_SMTP_URL, from: e.FRONTAGE_MAIL_FROM || `Frontage <hello@${e.FRONTAGE_BASE_URL.hostname}>` }

@@ -54,7 +54,7 @@ export function mailActivities(deps: PlatformDeps) {
     if (!mail.sealed) return mail.status;
     if (!deps.mailer) throw ApplicationFailure.retryable('no mail server is configured', 'not_configured');
     try {
-      const letter = openLetter({ id, sealed: mail.sealed }, config.secret);
+      const letter = openLetter({ id, sealed: mail.sealed }, config.sealing);
       if (letter.until !== undefined && new Date(letter.until) <= clock.now()) {
         return await settled(id, { status: 'failed', failure: 'its time was over before a mail server took it' });
       }

@@ -62,7 +62,7 @@ export async function tellOfCancelling(
   }
   const mail = booking.mail && (await tx.findOne(Mail, { id: booking.mail.id, status: 'queued' }));
   if (!mail?.sealed) return;
-  const { to } = openLetter({ id: mail.id, sealed: mail.sealed }, config.secret);
+  const { to } = openLetter({ id: mail.id, sealed: mail.sealed }, config.sealing);
   const failure = 'the booking was cancelled before it was sent';
   if (!(await settleMail(tx, clock, mail.id, { status: 'failed', failure }))) return;
   const data = { ...facts, to: 'visitor' as const, visitorName: booking.visitorName };

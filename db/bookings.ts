@@ -6,7 +6,7 @@ import type { Taken } from '../bookings/load.ts';
 import type { Span } from '../bookings/opening.ts';
 import type { Clock } from '../clock.ts';
 import type { Config } from '../config.ts';
-import { open, seal } from '../sealing.ts';
+import { type Keyring, open, seal } from '../sealing.ts';
 import { workflowIds } from '../workflows/ids.ts';
 import { tellOfBooking } from './booking-mails.ts';
 import { Booking } from './entities/booking.ts';
@@ -79,8 +79,8 @@ export function tellHold(tx: EntityManager, clock: Clock, id: string): void {
   enqueue(tx, clock, { kind: 'signal', workflowId: workflowIds.holdBooking(id), message: { signal: 'moved' } });
 }
 
-export function sealReach(secret: string, bookingId: string, reach: Reach): Buffer {
-  return seal(secret, JSON.stringify(reach), `booking:${bookingId}`);
+export function sealReach(sealing: Keyring, bookingId: string, reach: Reach): Buffer {
+  return seal(sealing, JSON.stringify(reach), `booking:${bookingId}`);
 }
 
 /**
@@ -97,7 +97,7 @@ export async function confirmHold(
   await lockCalendars(tx, [booking.calendar.id]);
   await tx.refresh(booking, { populate: ['calendar'] });
   if (bookingStatusAt(booking, now) !== 'held' || !booking.visitorSealed) return false;
-  const reach: Reach = JSON.parse(open(config.secret, booking.visitorSealed, `booking:${id}`).toString());
+  const reach: Reach = JSON.parse(open(config.sealing, booking.visitorSealed, `booking:${id}`).toString());
   booking.status = 'confirmed';
   booking.visitorSealed = null;
   const site = await tx.findOneOrFail(Site, booking.site.id);

@@ -3,7 +3,7 @@ import type { Clock } from '../clock.ts';
 import type { Config } from '../config.ts';
 import { newId } from '../ids.ts';
 import type { MailData, MailKind } from '../mails/mails.ts';
-import { open, seal } from '../sealing.ts';
+import { type Keyring, open, seal } from '../sealing.ts';
 import { workflowIds } from '../workflows/ids.ts';
 import { Mail } from './entities/mail.ts';
 import type { EntityManager } from './orm.ts';
@@ -34,7 +34,7 @@ export type Letter = { to: string; replyTo?: string; until?: string; data: unkno
  */
 export function queueMail<Kind extends MailKind>(
   em: EntityManager,
-  { clock, config }: { clock: Clock; config: Pick<Config, 'secret'> },
+  { clock, config }: { clock: Clock; config: Pick<Config, 'sealing'> },
   { kind, to, data, replyTo, until, site, account }: MailTo<Kind>,
 ): Mail {
   const id = newId('mail');
@@ -45,7 +45,7 @@ export function queueMail<Kind extends MailKind>(
     ...(until === undefined ? {} : { until: until.toISOString() }),
   };
   startNotify(em, clock, { id, kind }, { site, account });
-  const sealed = seal(config.secret, JSON.stringify(letter), contextOf(id));
+  const sealed = seal(config.sealing, JSON.stringify(letter), contextOf(id));
   return em.create(Mail, { id, kind, status: 'queued', sealed, createdAt: clock.now() });
 }
 
@@ -68,9 +68,9 @@ export function startNotify(
   });
 }
 
-/** What a waiting mail holds. Throws SealBroken where the secret it was sealed under is gone. */
-export function openLetter(mail: Pick<Mail, 'id'> & { sealed: Uint8Array }, secret: string): Letter {
-  return JSON.parse(open(secret, mail.sealed, contextOf(mail.id)).toString('utf8'));
+/** What a waiting mail holds. Throws SealBroken where the key it was sealed under is gone. */
+export function openLetter(mail: Pick<Mail, 'id'> & { sealed: Uint8Array }, sealing: Keyring): Letter {
+  return JSON.parse(open(sealing, mail.sealed, contextOf(mail.id)).toString('utf8'));
 }
 
 /** Ends a waiting mail and forgets its address and its words. False where it was settled already. */

@@ -19,6 +19,10 @@ import { IdempotencyKey } from './entities/idempotency-key.ts';
 import { Invitation } from './entities/invitation.ts';
 import { Mail } from './entities/mail.ts';
 import { OutboxEntry } from './entities/outbox-entry.ts';
+import { PayoutAccount } from './entities/payout-account.ts';
+import { PayoutAgreement } from './entities/payout-agreement.ts';
+import { PayoutOffer } from './entities/payout-offer.ts';
+import { PayoutOnboarding } from './entities/payout-onboarding.ts';
 import { Photo } from './entities/photo.ts';
 import { Preview } from './entities/preview.ts';
 import { ReviewLink } from './entities/review-link.ts';
@@ -43,6 +47,7 @@ import { Mail as MailMigration } from './migrations/2026-11-21-mail.ts';
 import { Material } from './migrations/2026-11-21-material.ts';
 import { Output } from './migrations/2026-11-21-output.ts';
 import { OutputLookedUp } from './migrations/2026-11-21-output-looked-up.ts';
+import { Payouts } from './migrations/2026-11-21-payouts.ts';
 import { People } from './migrations/2026-11-21-people.ts';
 import { PeopleLookedUp } from './migrations/2026-11-21-people-looked-up.ts';
 import { Previews } from './migrations/2026-11-21-previews.ts';
@@ -86,6 +91,10 @@ export function openOrm(databaseUrl: string, options: { poolMax?: number } = {})
         Bookable,
         BookingCalendar,
         Booking,
+        PayoutAccount,
+        PayoutOnboarding,
+        PayoutOffer,
+        PayoutAgreement,
       ],
       extensions: [Migrator],
       migrations: {
@@ -110,6 +119,7 @@ export function openOrm(databaseUrl: string, options: { poolMax?: number } = {})
           { name: '2026-11-21-booking-news', class: BookingNews },
           { name: '2026-11-21-forms-told', class: FormsTold },
           { name: '2026-11-21-feedback', class: FeedbackMigration },
+          { name: '2026-11-21-payouts', class: Payouts },
         ],
         snapshot: false,
         transactional: true,

@@ -144,3 +144,23 @@ export type CommentPosition = {
 
 export const feedbackKinds = ['defect', 'missing', 'blame'] as const;
 export type FeedbackKind = (typeof feedbackKinds)[number];
+
+/** How money comes to an owner: by a key of his own account with the provider, or by an account that the platform opens for him there. */
+export const payoutRails = ['own_key', 'connect'] as const;
+export type PayoutRail = (typeof payoutRails)[number];
+
+/** `pending`: the provider does not let it take money yet. `gone`: removed, and its key destroyed. */
+export type PayoutAccountStatus = 'ready' | 'pending' | 'gone';
+
+/** The two who agree where a site's money lands. */
+export type PayoutParty = 'site' | 'payout_account';
+
+export type PayoutOfferStatus = 'open' | 'accepted' | 'expired' | 'withdrawn';
+
+/** What the offer is at this moment: its end holds whether or not somebody has written it down. */
+export function payoutOfferStatusAt(
+  { status, expiresAt }: { status: PayoutOfferStatus; expiresAt: Date },
+  now: Date,
+): PayoutOfferStatus {
+  return status === 'open' && expiresAt <= now ? 'expired' : status;
+}

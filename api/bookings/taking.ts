@@ -76,7 +76,7 @@ export async function takeBooking(
       createdAt: now,
       ...(service.price
         ? {
-            visitorSealed: sealReach(config.secret, made.id, reach),
+            visitorSealed: sealReach(config.sealing, made.id, reach),
             holdExpiresAt: new Date(now.getTime() + service.hold_minutes * 60_000),
           }
         : {}),

@@ -58,7 +58,7 @@ test('the mail names the site by hostname and never by its title, and its link i
   const { body } = await ask.invite(owner, site.id, guestEmail);
   const invitation = await world.deps.em().findOneOrFail(Invitation, { id: body.id });
   const mail = await world.deps.em().findOneOrFail(Mail, { id: invitation.mail.id });
-  const letter = openLetter({ id: mail.id, sealed: mail.sealed ?? Buffer.alloc(0) }, world.config.secret);
+  const letter = openLetter({ id: mail.id, sealed: mail.sealed ?? Buffer.alloc(0) }, world.config.sealing);
   expect(letter).toEqual({
     to: guestEmail,
     data: {

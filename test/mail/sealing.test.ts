@@ -1,7 +1,8 @@
 import { expect, test } from 'vitest';
-import { open, SealBroken, seal } from '../../sealing.ts';
+import { open, openKeyring, SealBroken, seal } from '../../sealing.ts';
 
-const secret = 'the secret of an installation, long enough';
+const text = 'the secret of an installation, long enough';
+const secret = openKeyring(text, []);
 
 test('what is sealed opens again, in its place, under its secret', () => {
   for (const plain of ['', 'a link', 'é🥐', 'x'.repeat(100_000)]) {
@@ -26,7 +27,7 @@ test('what was moved, changed or cut does not open, and another secret is told a
     }
   };
   expect(why(sealed, 'mail:2')).toBe('changed');
-  expect(why(sealed, 'mail:1', `${secret}!`)).toBe('other key');
+  expect(why(sealed, 'mail:1', openKeyring(`${text}!`, []))).toBe('other key');
   for (let length = 0; length < sealed.length; length++) expect(why(sealed.subarray(0, length))).not.toBe('opened');
   for (let at = 0; at < sealed.length; at++) {
     const changed = Buffer.from(sealed);

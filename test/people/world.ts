@@ -17,7 +17,7 @@ export async function createPeopleWorld(env: Record<string, string> = {}) {
   async function lettersTo(address: string): Promise<Letter[]> {
     const mails = await world.deps.em().find(Mail, { status: 'queued' }, { orderBy: { id: 'desc' } });
     return mails.flatMap(({ id, kind, sealed }) => {
-      const { to, data } = openLetter({ id, sealed: sealed as Uint8Array }, world.config.secret);
+      const { to, data } = openLetter({ id, sealed: sealed as Uint8Array }, world.config.sealing);
       if (to !== address) return [];
       const written = writeMail(kind, data as MailData<typeof kind>, { baseUrl: world.config.baseUrl });
       const link = /https?:\/\/\S+/.exec(written.text)?.[0];

@@ -1,0 +1,14 @@
+import { defineEntity, type InferEntity, p } from '@mikro-orm/core';
+import { PayoutAccount } from './payout-account.ts';
+
+/** Our link to the provider's onboarding, one of an account: whoever has it opens it until its end. Its secret is kept as a hash. */
+export const PayoutOnboarding = defineEntity({
+  name: 'PayoutOnboarding',
+  properties: {
+    payoutAccount: () => p.oneToOne(PayoutAccount).primary(),
+    hash: p.blob(),
+    createdAt: p.datetime(),
+    expiresAt: p.datetime(),
+  },
+});
+export type PayoutOnboarding = InferEntity<typeof PayoutOnboarding>;

@@ -1,0 +1,56 @@
+/** Where a site's money lands, and the keys that reach it. */
+import type { Loaded } from '@mikro-orm/core';
+import type { Config } from '../config.ts';
+import { errors } from '../errors.ts';
+import { open, SealBroken, seal } from '../sealing.ts';
+import type { PayoutAccount } from './entities/payout-account.ts';
+import { PayoutAgreement } from './entities/payout-agreement.ts';
+import type { EntityManager } from './orm.ts';
+
+/** What the provider is asked with, for one payout account. It stands in no row, log or history. */
+export type PaymentCredentials = { rail: 'own_key'; key: string } | { rail: 'connect'; providerAccount: string };
+
+/** The agreement that stands for the site, with its payout account; null for a site that takes no money. */
+export async function agreementOf(
+  em: EntityManager,
+  site: { id: string },
+): Promise<Loaded<PayoutAgreement, 'payoutAccount'> | null> {
+  return await em.findOne(PayoutAgreement, { site: site.id, endedAt: null }, { populate: ['payoutAccount'] });
+}
+
+/** A key as it stands in the row of its payout account, and opens nowhere else. */
+export function sealKey({ sealing }: Pick<Config, 'sealing'>, payoutAccountId: string, key: string): Buffer {
+  return seal(sealing, key, contextOf(payoutAccountId));
+}
+
+/**
+ * What the provider is asked with. Throws `payout_account_gone`, `payout_key_unreadable`, and `payout_account_pending` where the provider
+ * has no account for it yet.
+ */
+export function credentialsOf(
+  { config }: { config: Pick<Config, 'sealing'> },
+  account: Pick<PayoutAccount, 'id' | 'rail' | 'name' | 'status' | 'sealedKey' | 'providerAccount'>,
+): PaymentCredentials {
+  if (account.status === 'gone') throw errors.payout_account_gone(`The payout account ${account.name} was removed.`);
+  if (account.rail === 'own_key' && account.sealedKey) {
+    return { rail: 'own_key', key: openKey(config, account.id, account.sealedKey) };
+  }
+  if (account.providerAccount) return { rail: 'connect', providerAccount: account.providerAccount };
+  throw errors.payout_account_pending(`The payout account ${account.name} is not connected yet.`, {
+    nextAction: `Call POST /v1/account/payout-accounts/${account.id}/onboarding and give the link to its owner.`,
+  });
+}
+
+function openKey({ sealing }: Pick<Config, 'sealing'>, id: string, sealed: Uint8Array): string {
+  try {
+    return open(sealing, sealed, contextOf(id)).toString('utf8');
+  } catch (error) {
+    if (!(error instanceof SealBroken)) throw error;
+    throw errors.payout_key_unreadable('The platform can no longer read the key of this payout account.', {
+      nextAction: `The owner of the payout account gives it a new key with POST /v1/account/payout-accounts/${id}/key.`,
+      cause: error,
+    });
+  }
+}
+
+const contextOf = (payoutAccountId: string) => `payout-account:${payoutAccountId}`;
