@@ -50,9 +50,12 @@ export function openExclusive(databaseUrl: string, log: Logger): Exclusive {
     return client;
   }
 
+  // A connection is asked one question at a time.
+  let turn: Promise<unknown> = Promise.resolve();
   async function ask(client: pg.Client, question: 'pg_try_advisory_lock' | 'pg_advisory_unlock', key: string) {
-    const { rows } = await client.query(`select ${question}(hashtextextended($1, 0)) as yes`, [key]);
-    return rows[0]?.yes === true;
+    const asked = turn.then(() => client.query(`select ${question}(hashtextextended($1, 0)) as yes`, [key]));
+    turn = asked.catch(() => {});
+    return (await asked).rows[0]?.yes === true;
   }
 
   return {

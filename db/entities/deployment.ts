@@ -4,7 +4,13 @@ import type { DeploymentKind, DeploymentStatus } from '../states.ts';
 import { Account } from './account.ts';
 import { Site } from './site.ts';
 
-export const warningKinds = ['broken_link', 'image_without_alt', 'page_without_title', 'large_file'] as const;
+export const warningKinds = [
+  'broken_link',
+  'dead_form',
+  'image_without_alt',
+  'page_without_title',
+  'large_file',
+] as const;
 export type WarningKind = (typeof warningKinds)[number];
 export type Warning = { kind: WarningKind; path: string; target?: string; message: string };
 
@@ -13,6 +19,13 @@ export type Warnings = {
   items: Warning[];
   counts: Record<WarningKind, number>;
   pages: { read: number; all: number };
+};
+
+/** What is kept of it. A form's page does not change, but whether the form takes anything does: that is judged at reading. */
+export type FoundWarnings = Omit<Warnings, 'counts'> & {
+  counts: Partial<Record<WarningKind, number>>;
+  /** Pages with the forms that they send to; absent in versions that were looked through before forms were. */
+  forms?: { path: string; form: string }[];
 };
 
 /** What a build has made: its manifest in the store, and how much that names. */
@@ -58,7 +71,7 @@ export const Deployment = defineEntity({
     /** Whether all its files stand in `held_file` under its site. */
     filesListed: p.boolean().default(false),
     /** What was found wrong in the output, once somebody asked. */
-    warnings: p.json().$type<Warnings>().nullable(),
+    warnings: p.json().$type<FoundWarnings>().nullable(),
     error: p.json().$type<ErrorBody>().nullable(),
     createdBy: () => p.manyToOne(Account),
     createdAt: p.datetime(),

@@ -1,5 +1,5 @@
 /** What is wrong in the output of a version, though it was published: never in anybody's way, and bounded in time and size. */
-import type { WarningKind, Warnings } from '../../../db/entities/deployment.ts';
+import type { FoundWarnings, WarningKind } from '../../../db/entities/deployment.ts';
 import { type ManifestFile, parseManifest } from '../../../providers/manifest.ts';
 import { printable } from '../../../providers/paths.ts';
 import { parseRedirectsFile, redirectsFile } from '../../../providers/redirects/file.ts';
@@ -10,9 +10,11 @@ import {
   type RedirectTable,
 } from '../../../providers/redirects.ts';
 import type { Store } from '../../../providers/store/store.ts';
+import { formAt } from './forms.ts';
 import { type PageFacts, readPage } from './page.ts';
 
-const itemsMax = 100;
+export const itemsMax = 100;
+const formsMax = 1_000;
 const pagesMax = 2_000;
 const bytesMax = 48 * 1024 * 1024;
 const largeBytes = 1_000_000;
@@ -21,6 +23,8 @@ export type Inspected = {
   manifestSha256: string;
   /** Addresses that are the site itself. */
   origins: readonly string[];
+  /** Of the platform, where forms send to. */
+  baseUrl: string;
   /** The rules that a call set. */
   rules: readonly RedirectRule[];
   /** Pages are read for so long. */
@@ -30,8 +34,8 @@ export type Inspected = {
 /** Reads the version as data. Undefined where the store does not give its manifest. */
 export async function inspect(
   store: Pick<Store, 'read' | 'readAll'>,
-  { manifestSha256, origins, rules, patienceMs }: Inspected,
-): Promise<Warnings | undefined> {
+  { manifestSha256, origins, baseUrl, rules, patienceMs }: Inspected,
+): Promise<FoundWarnings | undefined> {
   const manifest = await store.readAll(manifestSha256);
   if (!manifest) return undefined;
   const files = parseManifest(manifest);
@@ -44,7 +48,9 @@ export async function inspect(
     if (bytes > largeBytes)
       found.add('large_file', path, `${printable(path)} has ${megabytes(bytes)}, which visitors wait for.`);
   }
-  const read = await readPages(store, pages, patienceMs, (path, page) => judgePage(found, path, page, origins, leads));
+  const read = await readPages(store, pages, patienceMs, (path, page) =>
+    judgePage(found, path, page, { origins, baseUrl, leads }),
+  );
   return { ...found.warnings, pages: { read, all: pages.length } };
 }
 
@@ -82,9 +88,8 @@ async function readPages(
 function judgePage(
   found: Findings,
   path: string,
-  { hasTitle, imagesWithoutAlt, links, base, whole }: PageFacts,
-  origins: readonly string[],
-  leads: (path: string) => boolean,
+  { hasTitle, imagesWithoutAlt, links, actions, forms, base, whole }: PageFacts,
+  { origins, baseUrl, leads }: Pick<Inspected, 'origins' | 'baseUrl'> & { leads: (path: string) => boolean },
 ): void {
   const shown = printable(path);
   if (!hasTitle && whole)
@@ -108,6 +113,8 @@ function judgePage(
     `${origin}/`,
   );
   const from = (base === undefined ? undefined : URL.parse(base, page?.href)) ?? page;
+  const sent = from ? [...actions].map((action) => formAt(action, from, baseUrl, origins)) : [];
+  found.sends(path, new Set([...sent.filter((form) => form !== undefined), ...forms]));
   for (const link of links) {
     if (link === '' || link.startsWith('#') || !from) continue;
     const target = URL.parse(link, from.href);
@@ -137,16 +144,21 @@ export function isServed(files: ReadonlySet<string>, path: string): boolean {
 type Findings = ReturnType<typeof openFindings>;
 
 function openFindings() {
-  const warnings: Pick<Warnings, 'items' | 'counts'> = {
+  const warnings: Pick<FoundWarnings, 'items' | 'counts'> & { forms: NonNullable<FoundWarnings['forms']> } = {
     items: [],
-    counts: { broken_link: 0, image_without_alt: 0, page_without_title: 0, large_file: 0 },
+    counts: {},
+    forms: [],
   };
   return {
     warnings,
     add(kind: WarningKind, path: string, message: string, count = 1, target?: string) {
-      warnings.counts[kind] += count;
+      warnings.counts[kind] = (warnings.counts[kind] ?? 0) + count;
       if (warnings.items.length >= itemsMax) return;
       warnings.items.push({ kind, path, ...(target === undefined ? {} : { target }), message });
+    },
+    /** A page that sends to these forms. */
+    sends(path: string, forms: ReadonlySet<string>) {
+      for (const form of forms) if (warnings.forms.length < formsMax) warnings.forms.push({ path, form });
     },
   };
 }

@@ -7,6 +7,9 @@ export type PageFacts = {
   imagesWithoutAlt: number;
   /** Addresses as they are written; those of a page that has more than `linksMax` are the first ones. */
   links: Set<string>;
+  /** Addresses that forms of the page send to, and the ids of forms that our element shows. */
+  actions: Set<string>;
+  forms: Set<string>;
   base: string | undefined;
   /** Whether the page was read to its end. */
   whole: boolean;
@@ -15,6 +18,7 @@ export type PageFacts = {
 const bytesMax = 1024 * 1024;
 const linksMax = 500;
 const linkLengthMax = 2_000;
+const formsMax = 50;
 // Beyond this the parser's own work grows with the square of the page.
 const depthMax = 512;
 
@@ -35,7 +39,15 @@ const leading: Record<string, readonly string[]> = {
 
 /** Reads up to 1 MiB of the page. */
 export async function readPage(content: AsyncIterable<Buffer>): Promise<PageFacts> {
-  const facts: PageFacts = { hasTitle: false, imagesWithoutAlt: 0, links: new Set(), base: undefined, whole: true };
+  const facts: PageFacts = {
+    hasTitle: false,
+    imagesWithoutAlt: 0,
+    links: new Set(),
+    actions: new Set(),
+    forms: new Set(),
+    base: undefined,
+    whole: true,
+  };
   const inside = { depth: 0, title: false, drawing: 0 };
   const parser = new Parser(
     {
@@ -46,6 +58,9 @@ export async function readPage(content: AsyncIterable<Buffer>): Promise<PageFact
         if (name === 'base' && facts.base === undefined && attributes.href) facts.base = attributes.href;
         if (name === 'img' && attributes.alt === undefined && !isHidden(attributes)) facts.imagesWithoutAlt += 1;
         for (const link of linksOf(name, attributes)) if (facts.links.size < linksMax) facts.links.add(link);
+        const { form, action = name === 'form' ? undefined : attributes.formaction } = attributes;
+        if (/^(form|button|input)$/.test(name)) keep(facts.actions, action);
+        if (name === 'frontage-form') keep(facts.forms, form);
       },
       ontext(text) {
         if (inside.title && text.trim() !== '') facts.hasTitle = true;
@@ -75,6 +90,10 @@ export async function readPage(content: AsyncIterable<Buffer>): Promise<PageFact
   if (facts.whole && inside.depth <= depthMax) parser.end();
   else facts.whole = false;
   return facts;
+}
+
+function keep(all: Set<string>, address: string | undefined): void {
+  if (address && address.length <= linkLengthMax && all.size < formsMax) all.add(address.trim());
 }
 
 /** A picture that is not for listeners needs no words. */

@@ -1,12 +1,13 @@
 /** The warnings of a deployment: found when first asked for, then kept on its row. */
 import { siteAddress } from '../../../config.ts';
-import type { Deployment, Warnings } from '../../../db/entities/deployment.ts';
+import { type Deployment, type FoundWarnings, type Warnings, warningKinds } from '../../../db/entities/deployment.ts';
 import { Site } from '../../../db/entities/site.ts';
 import type { EntityManager } from '../../../db/orm.ts';
 import { isRestorable } from '../../../db/states.ts';
 import type { Deps } from '../../../deps.ts';
 import { redirectsOf } from '../../redirects/rules.ts';
-import { inspect } from './inspect.ts';
+import { deadForms } from './forms.ts';
+import { inspect, itemsMax } from './inspect.ts';
 
 /** How long an answer waits for its warnings: that of a call which makes a version live, and that of a call which asks for them. */
 export const patience = { passing: 250, asked: 2_000 } as const;
@@ -18,11 +19,26 @@ export async function warningsPart(
   deployment: Deployment,
   wanted: keyof typeof patience,
 ): Promise<{ warnings?: Warnings }> {
-  const warnings = await warningsOf(em, deps, deployment, patience[wanted]);
-  return warnings ? { warnings } : {};
+  const found = await warningsOf(em, deps, deployment, patience[wanted]);
+  return found ? { warnings: await judged(em, deployment.site.id, found) } : {};
 }
 
-const underWay = new Map<string, Promise<Warnings | undefined>>();
+/** With what the forms of its pages are now. */
+async function judged(
+  em: EntityManager,
+  siteId: string,
+  { items, counts, pages, forms }: FoundWarnings,
+): Promise<Warnings> {
+  const dead = await deadForms(em, siteId, forms ?? []);
+  const none = Object.fromEntries(warningKinds.map((kind) => [kind, 0])) as Warnings['counts'];
+  return {
+    items: [...dead, ...items].slice(0, itemsMax),
+    counts: { ...none, ...counts, dead_form: dead.length },
+    pages,
+  };
+}
+
+const underWay = new Map<string, Promise<FoundWarnings | undefined>>();
 
 /** Who asks while another does waits for the same answer: together they would each read less of it. */
 async function warningsOf(
@@ -30,7 +46,7 @@ async function warningsOf(
   deps: Deps,
   deployment: Deployment,
   patienceMs: number,
-): Promise<Warnings | undefined> {
+): Promise<FoundWarnings | undefined> {
   if (deployment.warnings) return deployment.warnings;
   const key = `${deployment.id}:${patienceMs}`;
   const found = underWay.get(key) ?? find(em, deps, deployment, patienceMs).finally(() => underWay.delete(key));
@@ -44,14 +60,20 @@ async function find(
   deps: Deps,
   deployment: Deployment,
   patienceMs: number,
-): Promise<Warnings | undefined> {
+): Promise<FoundWarnings | undefined> {
   const { id, manifestSha256, siteUrl, status } = deployment;
   if (!manifestSha256 || !(isRestorable(deployment) || status === 'ready')) return undefined;
   try {
     const site = await em.findOneOrFail(Site, { id: deployment.site.id });
     const origins = [...new Set([siteUrl, siteAddress(deps.config, site.name)])].map((url) => new URL(url).origin);
     const rules = await redirectsOf(deps, site);
-    const found = await inspect(deps.store, { manifestSha256, origins, rules, patienceMs });
+    const found = await inspect(deps.store, {
+      manifestSha256,
+      origins,
+      baseUrl: deps.config.baseUrl,
+      rules,
+      patienceMs,
+    });
     // Broken off for being in somebody's way, it begins anew for who asks.
     if (found && (found.pages.read === found.pages.all || patienceMs === patience.asked)) await keep(em, id, found);
     return found;
@@ -61,7 +83,7 @@ async function find(
   }
 }
 
-async function keep(em: EntityManager, id: string, found: Warnings): Promise<void> {
+async function keep(em: EntityManager, id: string, found: FoundWarnings): Promise<void> {
   await em.execute('update deployment set warnings = ?::jsonb where id = ? and warnings is null', [
     JSON.stringify(found),
     id,

@@ -1,0 +1,39 @@
+/** Forms that nobody receives: a page that sends to what is no form of the site, or to one that takes nothing. Judged when it is read. */
+import type { FoundWarnings, Warning } from '../../../db/entities/deployment.ts';
+import { Form } from '../../../db/entities/form.ts';
+import type { EntityManager } from '../../../db/orm.ts';
+import { printable } from '../../../providers/paths.ts';
+
+/** The form that an address of a page sends to: of ours by `baseUrl`, or of the site's own host, where there is none. */
+export function formAt(address: string, from: URL, baseUrl: string, origins: readonly string[]): string | undefined {
+  const target = URL.parse(address, from.href);
+  const ours = new URL(baseUrl).origin;
+  if (!target || (target.origin !== ours && !origins.includes(target.origin))) return undefined;
+  const [, id] = /^\/f\/([^/]+)\/?$/.exec(target.pathname) ?? [];
+  if (id === undefined) return undefined;
+  return target.origin === ours ? id : target.pathname;
+}
+
+/** A warning for each page and form that are not for each other. */
+export async function deadForms(
+  em: EntityManager,
+  siteId: string,
+  found: NonNullable<FoundWarnings['forms']>,
+): Promise<Warning[]> {
+  if (found.length === 0) return [];
+  const ids = [...new Set(found.map(({ form }) => form))];
+  const rows = await em.find(Form, { site: siteId, id: { $in: ids } }, { fields: ['status'] });
+  const statuses = new Map(rows.map(({ id, status }) => [id, status]));
+  return found.flatMap(({ path, form }) => {
+    const status = statuses.get(form);
+    if (status === 'enabled') return [];
+    const why =
+      status === 'disabled'
+        ? 'which is disabled and takes nothing until it is enabled'
+        : 'which is no form of this site';
+    const target = printable(form);
+    return [
+      { kind: 'dead_form', path, target, message: `${printable(path)} has a form that sends to ${target}, ${why}.` },
+    ];
+  });
+}
