@@ -15,7 +15,7 @@ import type { EntityManager } from './orm.ts';
 import { enqueue } from './outbox.ts';
 import { lockSite } from './sites.ts';
 import { startWorkflow } from './slot-workflows.ts';
-import { draftStatusAt, isSettled, previewKeptMs, previewMarkedMs } from './states.ts';
+import { draftStatusAt, isSettled, previewKeptMs, previewMarkedMs, unfinishedStatuses } from './states.ts';
 
 /** The slot's present life; undefined where it is over or has not begun. */
 export async function previewIn(
@@ -78,10 +78,10 @@ export async function acceptDraft(
   });
 }
 
+/** Asked of the builds and not of the slot, whose life may have run out while this one waits. */
 async function unfinishedDraft(tx: EntityManager, site: Site, slot: number): Promise<Deployment | undefined> {
-  const preview = await tx.findOne(Preview, { site, slot, removedAt: null }, { refresh: true });
-  const latest = preview && (await tx.findOneOrFail(Deployment, { id: preview.latestId }, { refresh: true }));
-  return latest && !isSettled(latest.status) ? latest : undefined;
+  const where = { site, slot, kind: 'preview', ticket: 0, status: { $in: [...unfinishedStatuses] } } as const;
+  return (await tx.findOne(Deployment, where, { refresh: true })) ?? undefined;
 }
 
 function isSame(one: Deployment, pinned: Omit<Pinned, 'hostname'>): boolean {
@@ -95,16 +95,25 @@ function giveWay(tx: EntityManager, clock: Clock, latest: Deployment): void {
   enqueue(tx, clock, { kind: 'cancel', workflowId: workflowIdOf(latest) });
 }
 
-async function beginOrGoOn(tx: EntityManager, clock: Clock, site: Site, { id, slot }: Deployment): Promise<void> {
+/** `also`: what else than a slot that is shown goes on as it is. */
+async function beginOrGoOn(
+  tx: EntityManager,
+  clock: Clock,
+  site: Site,
+  { id, slot }: Deployment,
+  also?: 'expired',
+): Promise<void> {
   const now = clock.now();
   const preview = await tx.findOne(Preview, { site, slot: slot as number, removedAt: null });
-  if (preview && draftStatusAt(preview, now) === 'shown') {
+  const status = preview && draftStatusAt(preview, now);
+  if (preview && (status === 'shown' || status === also)) {
     preview.latestId = id;
     return;
   }
   if (preview) await endLife(tx, clock, preview);
   const label = newHostLabel('preview');
   tx.create(Preview, { id: newId('prev'), site, slot: slot as number, label, latestId: id, createdAt: now });
+  await tx.flush();
 }
 
 /** Its host shows nothing any more, and is nobody's ever after. */
@@ -131,9 +140,11 @@ export async function keepDraft(
     const site = await lockSite(tx, reference.id);
     const deployment = await tx.findOneOrFail(Deployment, { id: deploymentId }, { refresh: true });
     if (isSettled(deployment.status)) return;
+    // The life that it was accepted for may have run out while builders were away for days: then it begins another one, on another host.
+    await beginOrGoOn(tx, clock, site, deployment, 'expired');
+    const preview = await tx.findOneOrFail(Preview, { latestId: deploymentId, removedAt: null });
     const { withoutDrafts, image, output } = built;
     Object.assign(deployment, { ...output, withoutDrafts, image, status: 'ready', finishedAt: clock.now() });
-    const preview = await tx.findOneOrFail(Preview, { latestId: deploymentId, removedAt: null });
     const isFirst = !preview.deploymentId;
     preview.deploymentId = deploymentId;
     preview.expiresAt = new Date(clock.now().getTime() + previewKeptMs);

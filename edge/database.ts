@@ -34,8 +34,8 @@ export type SketchRow = {
 };
 
 export type EdgeDatabase = {
-  /** What is shown at this host, as long as it is. */
-  sketchAt(label: string): Promise<SketchRow | undefined>;
+  /** What is shown at these hosts of sketches, as long as it is; a host that shows nothing is absent. */
+  sketchesAt(labels: string[]): Promise<Map<string, SketchRow>>;
   /** All sites. */
   allSites(): Promise<SiteChanges>;
   /** Sites that may have changed since the question that answered `mark`; some may come twice, none is left out. */
@@ -66,13 +66,13 @@ const manifestsSql = `
   order by live_at desc limit 200`;
 
 const sketchSql = `
-  select sketch.title, host.position, host.sha256, overview.label as overview,
+  select host.label, sketch.title, host.position, host.sha256, overview.label as overview,
     (select json_agg(json_build_object('name', name, 'note', note, 'label', label) order by position)
      from sketch_host where sketch_id = sketch.id and position > 0) as directions
   from sketch_host host
   join sketch on sketch.id = host.sketch_id and sketch.status = 'shown'
   join sketch_host overview on overview.sketch_id = sketch.id and overview.position = 0
-  where host.label = $1`;
+  where host.label = any($1)`;
 
 const patienceMs = 2_000;
 const wholePatienceMs = 30_000;
@@ -104,9 +104,10 @@ export function openEdgeDatabase(databaseUrl: string): EdgeDatabase {
       const { rows } = await forAssets.query<{ manifestSha256: string }>(question);
       return rows.map((row) => row.manifestSha256);
     },
-    async sketchAt(label) {
-      const question = { text: sketchSql, values: [label], query_timeout: patienceMs } as pg.QueryConfig;
-      return (await forSketches.query<SketchRow>(question)).rows[0];
+    async sketchesAt(labels) {
+      const question = { text: sketchSql, values: [labels], query_timeout: patienceMs } as pg.QueryConfig;
+      const { rows } = await forSketches.query<SketchRow & { label: string }>(question);
+      return new Map(rows.map(({ label, ...row }) => [label, row]));
     },
     async close() {
       await Promise.all([forSites.end(), forAssets.end(), forSketches.end()]);

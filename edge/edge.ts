@@ -19,6 +19,7 @@ import { openDrafts } from './previews.ts';
 import { answerRule, openSiteRedirects } from './redirects.ts';
 import type { VisitorRequest } from './request.ts';
 import { openSites } from './sites.ts';
+import { openSketchHosts } from './sketch-hosts.ts';
 import { answerSketch } from './sketches.ts';
 import { openVersions, type Version } from './versions.ts';
 
@@ -59,6 +60,7 @@ export function createEdge(parts: EdgeParts): Edge {
   const earlier = openEarlierAssets({ ...parts, bytesMax: earlierBytesMax });
   const source = { store, bytes: openBytes(store, parts.cacheBytes) };
   const answerDraft = openDrafts({ ...parts, source, versions, finding, siteRedirects });
+  const ofSketches = { store, baseDomain, sketchHosts: openSketchHosts(parts.database) };
   // A fault of one host is one line a second, however many visitors meet it.
   const saidLately = new LRUCache<string, true>({ max: 1_000, ttl: 1_000 });
 
@@ -80,7 +82,7 @@ export function createEdge(parts: EdgeParts): Edge {
   }
 
   function answerOther(request: VisitorRequest, name: string, target: Target, as: 'html' | 'text'): Later<Answer> {
-    if (isHostLabel('sketch', name)) return answerSketch(parts, request, name, target, as);
+    if (isHostLabel('sketch', name)) return answerSketch(ofSketches, request, name, target, as);
     const found = sites.byLabel(name);
     return found ? answerDraft(request, found, target, as) : answerPage('unknown', as);
   }

@@ -43,7 +43,7 @@ export function openDrafts({ baseDomain, clock, source, versions, finding, siteR
     return whenKnown(version, (known) =>
       whenKnown(set, (rules) => {
         const ruled = answerRule([rules, known.redirects], target, as);
-        return whenKnown(ruled ?? answerPath(draft, known), unlisted);
+        return whenKnown(ruled ?? answerPath(draft, known), discreet);
       }),
     );
   }
@@ -74,8 +74,15 @@ export function openDrafts({ baseDomain, clock, source, versions, finding, siteR
   return answerDraft;
 }
 
-/** With a word to search engines, whatever it is: the draft is for those who were given its address. */
-function unlisted({ head, body }: Answer): Answer {
-  const fields = head.fields.filter((_, at) => head.fields[at - (at % 2)] !== 'x-robots-tag');
-  return { head: { status: head.status, fields: [...fields, 'x-robots-tag', 'noindex, nofollow'] }, body };
+/**
+ * With a word to search engines, whatever it is, and to browsers: the draft is for those who were given its address, so no other site is
+ * told that somebody came from there.
+ */
+function discreet({ head, body }: Answer): Answer {
+  const fields = head.fields.filter((_, at) => !own.has(head.fields[at - (at % 2)] as string));
+  return { head: { status: head.status, fields: [...fields, ...[...own].flat()] }, body };
 }
+const own = new Map([
+  ['x-robots-tag', 'noindex, nofollow'],
+  ['referrer-policy', 'same-origin'],
+]);

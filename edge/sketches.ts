@@ -4,23 +4,23 @@ import type { Store } from '../providers/store/store.ts';
 import { html } from '../web/html.ts';
 import { writePage } from '../web/page.ts';
 import { type Answer, answerPage, MissingBytes } from './answer.ts';
-import type { EdgeDatabase, SketchRow } from './database.ts';
+import type { SketchRow } from './database.ts';
 import type { Target } from './paths.ts';
 import type { VisitorRequest } from './request.ts';
+import type { SketchHosts } from './sketch-hosts.ts';
 
 const style = readFileSync(new URL('./sketches.css', import.meta.url), 'utf8');
 
-type Parts = { baseDomain: string; store: Store; database: EdgeDatabase };
+type Parts = { baseDomain: string; store: Store; sketchHosts: SketchHosts };
 
-/** Asked of the database each time, so that what is taken down is gone at once. */
 export async function answerSketch(
-  { baseDomain, store, database }: Parts,
+  { baseDomain, store, sketchHosts }: Parts,
   { fields }: VisitorRequest,
   name: string,
   { path }: Target,
   as: 'html' | 'text',
 ): Promise<Answer> {
-  const sketch = await database.sketchAt(name);
+  const sketch = await sketchHosts.at(name);
   if (!sketch) return answerPage('unknown', as);
   if (path !== '') return answerPage('missing', 'text');
   const port = /:\d{1,5}$/.exec(fields.host ?? '')?.[0] ?? '';

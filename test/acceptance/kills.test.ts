@@ -4,8 +4,9 @@
  */
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { ownEngineMissing } from '../stack/engine.ts';
-import { type Edge, edges } from './kills/edges.ts';
+import { type Edge, edges, type SlotEdge, slotEdges } from './kills/edges.ts';
 import { expectLive, expectShown, killAt } from './kills/round.ts';
+import { killSlotAt } from './kills/slots.ts';
 import { startVisitor } from './kills/visitor.ts';
 import {
   commitVersion,
@@ -28,6 +29,8 @@ const parts: [Part, string][] = [
   ['postgres', 'before the commit of live'],
   ['engine', 'before the commit of log'],
 ];
+/** Between git and the database there is the worker alone; the long form kills the others too. */
+const slotParts: Part[] = rounds > 1 ? ['worker', 'api', 'temporal', 'postgres'] : ['worker'];
 
 describe.skipIf(ownEngineMissing)('at whatever edge a process is killed', () => {
   let machine: Awaited<ReturnType<typeof startMachine>>;
@@ -37,8 +40,8 @@ describe.skipIf(ownEngineMissing)('at whatever edge a process is killed', () => 
   afterAll(() => machine?.stop(), 180_000);
 
   /** With two versions that were live, so that there is one to go back to. */
-  async function prepare(part: Part): Promise<World> {
-    const world = await openWorld(machine, `kills-${part}-${process.pid}`);
+  async function prepare(part: Part, what = 'kills'): Promise<World> {
+    const world = await openWorld(machine, `${what}-${part}-${process.pid}`);
     onTestFinished(world.close);
     for (const version of ['zeroth', 'first']) {
       await commitVersion(world, version);
@@ -50,35 +53,55 @@ describe.skipIf(ownEngineMissing)('at whatever edge a process is killed', () => 
     return world;
   }
 
+  async function kills(
+    world: World,
+    part: Part,
+    names: readonly string[],
+    kill: (at: number, version: string) => Promise<number>,
+  ): Promise<void> {
+    const stop = startVisitor(world.stack, world.site.name);
+    const recoveries: number[] = [];
+    for (let round = 0; round < rounds; round++) {
+      const at = round % names.length;
+      recoveries.push(await kill(at, `${part}-${round}`));
+      console.log(
+        `${part} killed ${names[at]}: whole again ${Math.round(recoveries.at(-1) ?? 0)} ms after its restart`,
+      );
+    }
+    const { sets, requests, faults } = await stop();
+    // Printed and not asserted: it is a matter of the machine, and of what else it does.
+    const slowest = Math.round(Math.max(...recoveries));
+    console.log(
+      `${part}: ${rounds} kills, slowest recovery ${slowest} ms, ${sets} sets of pages in ${requests} requests, ${faults.length} faults`,
+    );
+    expect(faults).toEqual([]);
+    expect(await listLost(world)).toEqual([]);
+    await sweepOrphans(world);
+    await expect
+      .poll(() => listLeftovers(world), { timeout: 60_000, interval: 250 })
+      .toEqual({ unsent: 0, unfinished: 0, orphans: 0 });
+  }
+  const timeout = 300_000 + rounds * 300_000;
+
   test.each(parts)(
     '%s: what was promised is there, and every visitor gets one version',
-    {
-      timeout: 300_000 + rounds * 300_000,
-    },
+    { timeout },
     async (part, start) => {
       const world = await prepare(part);
       const from = edges.findIndex(({ name }) => name === start);
-      const stop = startVisitor(world.stack, world.site.name);
-      const recoveries: number[] = [];
-      for (let round = 0; round < rounds; round++) {
-        const edge = edges[(from + round) % edges.length] as Edge;
-        recoveries.push(await killAt(world, part, edge, `${part}-${round}`));
-        console.log(
-          `${part} killed ${edge.name}: whole again ${Math.round(recoveries.at(-1) ?? 0)} ms after its restart`,
-        );
-      }
-      const { sets, requests, faults } = await stop();
-      // Printed and not asserted: it is a matter of the machine, and of what else it does.
-      const slowest = Math.round(Math.max(...recoveries));
-      console.log(
-        `${part}: ${rounds} kills, slowest recovery ${slowest} ms, ${sets} sets of pages in ${requests} requests, ${faults.length} faults`,
-      );
-      expect(faults).toEqual([]);
-      expect(await listLost(world)).toEqual([]);
-      await sweepOrphans(world);
-      await expect
-        .poll(() => listLeftovers(world), { timeout: 60_000, interval: 250 })
-        .toEqual({ unsent: 0, unfinished: 0, orphans: 0 });
+      const turned = [...edges.slice(from), ...edges.slice(0, from)];
+      const names = turned.map(({ name }) => name);
+      await kills(world, part, names, (at, version) => killAt(world, part, turned[at] as Edge, version));
+    },
+  );
+
+  test.each(slotParts)(
+    '%s: the work of a slot is on the site with its bytes, or in the slot, and a draft that ran out is gone',
+    { timeout },
+    async (part) => {
+      const world = await prepare(part, 'slots');
+      const names = slotEdges.map(({ name }) => name);
+      await kills(world, part, names, (at, version) => killSlotAt(world, part, slotEdges[at] as SlotEdge, version));
     },
   );
 });

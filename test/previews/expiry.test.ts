@@ -1,5 +1,5 @@
 /** Drafts are kept for 14 days after their build, then marked for removal, then removed; and an archived site shows none. */
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { settlePreview } from '../../db/previews.ts';
 import { previewMarkedMs } from '../../db/states.ts';
 import { workflowIds } from '../../workflows/ids.ts';
@@ -108,4 +108,62 @@ test('an archived site shows no draft, builds none, and takes up again where it 
   expect((await world.read(site, 1)).body.status).toBe('draft');
   await world.owner.call('POST', `/v1/sites/${site.id}/unarchive`);
   await expect.poll(async () => (await world.visit(address, '/a')).status, { timeout: 5000 }).toBe(200);
+});
+
+describe('a build that outlasts the draft before it', () => {
+  /** A slot that is built again on its last day; the build ends after `days`, before which `meanwhile` happens. */
+  async function outlasting(days: number, meanwhile: (site: Site, id: string) => Promise<unknown> = async () => {}) {
+    const { site, address } = await withWork();
+    await world.skip(13.9 * dayMs);
+    const release = world.copying.hold();
+    await world.write(site, 'preview/1', { 'a.html': '<body>Later work</body>' });
+    await world.owner.call('POST', `/v1/sites/${site.id}/previews/1`, { headers: { prefer: 'respond-async' } });
+    const [id = ''] = await idsOf(site);
+    await world.skip(days * dayMs);
+    await meanwhile(site, id);
+    release();
+    const settled = async () => (await world.owner.call('GET', `/v1/sites/${site.id}/deployments`)).body.items[0];
+    await expect.poll(async () => (await settled()).status, { timeout: 20_000 }).not.toMatch(/queued|building|storing/);
+    return { site, address, slot: (await world.read(site, 1)).body };
+  }
+
+  test('by hours has its 14 days where the slot was', async () => {
+    const { slot, address } = await outlasting(0.2);
+    expect(slot).toMatchObject({ status: 'draft', address });
+    const left = new Date(slot.expires_at).getTime() - world.clock.now().getTime();
+    expect(left / dayMs).toBeCloseTo(14, 3);
+    await world.isServed(address, '/a', 'Later work');
+  });
+
+  async function writtenDown(_site: Site, id: string) {
+    await wake(id);
+    await workflowOf(id).result();
+  }
+  test.each([
+    ['that nobody has written down', undefined],
+    ['that is written down', writtenDown],
+  ])('by the removal %s begins anew on another host', async (_, meanwhile) => {
+    const { site, slot, address } = await outlasting(8, meanwhile);
+    expect(slot).toMatchObject({ status: 'draft' });
+    expect(slot.address).not.toBe(address);
+    await world.isServed(slot.address, '/a', 'Later work');
+    expect((await world.visit(address, '/a')).status).toBe(404);
+    const [old = '', present = ''] = await idsOf(site);
+    expect(await workflowOf(old).result()).toEqual({ status: 'removed' });
+    expect((await workflowOf(present).describe()).status.name).toBe('RUNNING');
+  });
+
+  test('gives way to a draft that was asked for after the removal', async () => {
+    const { slot, site } = await outlasting(8, async (site, id) => {
+      await writtenDown(site, id);
+      await world.write(site, 'preview/1', { 'a.html': '<body>Latest work</body>' });
+      const headers = { prefer: 'respond-async' };
+      expect((await world.owner.call('POST', `/v1/sites/${site.id}/previews/1`, { headers })).status).toBe(200);
+    });
+    await expect.poll(async () => (await world.read(site, 1)).body.status, { timeout: 20_000 }).toBe('draft');
+    await world.isServed((await world.read(site, 1)).body.address, '/a', 'Latest work');
+    const { body } = await world.owner.call('GET', `/v1/sites/${site.id}/deployments`);
+    expect(body.items.map(({ status }: { status: string }) => status)).toEqual(['ready', 'superseded', 'ready']);
+    expect(slot.slot).toBe(1);
+  });
 });

@@ -1,5 +1,8 @@
 /** What is seen at the address of a draft. */
+import { once } from 'node:events';
 import { existsSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { chromium } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { until } from '../edge/world.ts';
@@ -71,6 +74,50 @@ test('other files are served as the site would, and so are redirects, of the cal
   expect(await found('/blog')).toEqual([308, '/blog/']);
 });
 
+test('its host is told to no other site by a picture, a link or a form, and a script’s call says where it comes from', async ({
+  skip,
+}) => {
+  skip(!browser, 'no Chromium');
+  const heard: { url: string; referer: string | undefined; origin: string | undefined }[] = [];
+  const other = createServer(({ url = '', headers: { referer, origin } }, answer) => {
+    heard.push({ url, referer, origin });
+    answer.setHeader('access-control-allow-origin', '*').end();
+  }).listen(0, '127.0.0.1');
+  await once(other, 'listening');
+  const rules = `MAP *.${world.config.baseDomain} 127.0.0.1:${world.edgePort}`;
+  const args = ['--no-sandbox', '--disable-gpu', `--host-resolver-rules=${rules}`];
+  const chrome = await chromium.launch({ executablePath: browser as string, args });
+  try {
+    const page = await chrome.newPage();
+    const there = `http://127.0.0.1:${(other.address() as AddressInfo).port}`;
+    await page.goto(`${address}/`);
+    await page.evaluate(`Promise.all([
+      new Promise((done) => Object.assign(new Image(), { src: '${there}/picture', onload: done, onerror: done })),
+      fetch('${there}/call', { method: 'POST', body: 'x' }),
+    ])`);
+    for (const element of [
+      `<a href="${there}/link">x</a>`,
+      `<form method="post" action="${there}/form"><button>x</button></form>`,
+    ]) {
+      await page.goto(`${address}/`);
+      await page.evaluate(`document.body.insertAdjacentHTML('afterbegin', ${JSON.stringify(element)})`);
+      await page.locator('body > a, body button').first().click();
+      await page.waitForURL(`${there}/*`);
+    }
+    const told = Object.fromEntries(heard.map(({ url, referer, origin }) => [url, [referer, origin]]));
+    expect(told).toMatchObject({
+      '/picture': [undefined, undefined],
+      '/call': [undefined, new URL(address).origin],
+      '/link': [undefined, undefined],
+      '/form': [undefined, 'null'],
+    });
+  } finally {
+    await chrome.close();
+    other.closeAllConnections();
+    other.close();
+  }
+});
+
 test('the site itself carries neither bar nor word to search engines', async () => {
   const site = await world.newSite();
   await world.write(site, 'main', { 'index.html': '<body>Live</body>' });
@@ -79,6 +126,7 @@ test('the site itself carries neither bar nor word to search engines', async () 
   const { text, headers } = await world.visit(site, '/');
   expect(text).toBe('<body>Live</body>');
   expect(headers['x-robots-tag']).toBeUndefined();
+  expect(headers['referrer-policy']).toBeUndefined();
 });
 
 test('in a browser the site’s style does not reach the bar, it lets clicks through, and its link leads to the live site', async ({

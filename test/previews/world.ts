@@ -74,6 +74,8 @@ export async function createPreviewWorld({ limits = {}, env = {}, worker = true 
   return {
     ...api,
     owner,
+    /** Of the edge. */
+    edgePort: listening.port,
     /** Lets time pass, in which builders were there. */
     async skip(ms: number) {
       api.skip(ms);

@@ -319,29 +319,35 @@
     }).observe(document.body);
   }
 
+  // A button that rests says so and keeps the keyboard: one that is disabled loses it, and the next press would fall on its neighbour.
+  const rest = (button, resting) => button.setAttribute('aria-disabled', String(resting));
+
   /** A press that was meant for what stood here before sends nothing. */
   function restButtons() {
-    const rest = (disabled) => {
-      for (const id of ['send', 'answer', 'settle']) $(id).disabled = disabled;
+    const all = (resting) => {
+      for (const id of ['send', 'answer', 'settle']) rest($(id), resting);
     };
-    rest(true);
+    all(true);
     clearTimeout(resting);
-    resting = setTimeout(rest, 400, false);
+    resting = setTimeout(all, 400, false);
   }
 
   /** Runs the work of a button that a hand pressed, on a window that can be seen. */
   function pressed(button, work) {
+    let working = false;
     button.addEventListener('click', async (event) => {
       event.preventDefault();
-      if (!event.isTrusted) return;
+      if (!event.isTrusted || working || button.getAttribute('aria-disabled') === 'true') return;
       if (covered) return fault('Something on the page covers this window. Close it, then press again.');
-      button.disabled = true;
+      working = true;
+      rest(button, true);
       try {
         await work();
       } catch (error) {
         fault(error.message);
       } finally {
-        button.disabled = false;
+        working = false;
+        rest(button, false);
       }
     });
   }

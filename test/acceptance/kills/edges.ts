@@ -14,7 +14,7 @@ const moves = {
   },
   send: {
     trigger: `after update of sent_at on outbox deferrable initially deferred for each row when (new.kind = 'start')`,
-    done: `select 1 from outbox where workflow_id = 'publish:' || $1 and kind = 'start' and sent_at is not null`,
+    done: `select 1 from outbox where workflow_id in ('publish:' || $1, 'preview-publish:' || $1) and kind = 'start' and sent_at is not null`,
   },
   claim: {
     trigger: `after update of status on deployment deferrable initially deferred for each row when (new.status = 'building')`,
@@ -36,6 +36,11 @@ const moves = {
     trigger: 'after update of live_deployment_id on site deferrable initially deferred for each row',
     done: 'select 1 from site where live_deployment_id = $1',
   },
+  remove: {
+    trigger:
+      'after update of removed_at on preview deferrable initially deferred for each row when (new.removed_at is not null)',
+    done: 'select 1 from preview where id = $1 and removed_at is not null',
+  },
 } as const;
 export type Move = keyof typeof moves;
 
@@ -56,6 +61,16 @@ export const edges: Edge[] = [
   { name: 'after the commit of a restore', act: 'restore', at: { move: 'live', side: 'after' } },
   { name: 'while a push is under way', act: 'push' },
 ];
+
+/** Those of a slot: it is published, or its time runs out. */
+export type SlotEdge = { name: string; act: 'publish' | 'expire'; at: { move: Move; side: 'before' | 'after' } };
+export const slotEdges: SlotEdge[] = (['live', 'accept', 'send', 'remove'] as const).flatMap((move) =>
+  (['before', 'after'] as const).map((side) => ({
+    name: `${side} the commit of ${move === 'remove' ? 'a removal' : `${move} of a slot`}`,
+    act: move === 'remove' ? ('expire' as const) : ('publish' as const),
+    at: { move, side },
+  })),
+);
 
 const lockClass = 710_001;
 const patienceMs = 300_000;

@@ -27,7 +27,11 @@ export async function killAt(world: World, part: Part, edge: Edge, version: stri
   const live = rows.find(({ status }) => status === 'live')?.id;
   const target = rows.find(({ status }) => status === 'retired')?.id;
   if (edge.act === 'publish') await commitVersion(world, version);
-  const promised = await standAndKill(world, part, edge, target);
+  const call: Call =
+    edge.act === 'restore'
+      ? { kind: 'restore', path: `/v1/deployments/${target}/restore`, deploymentId: target }
+      : { kind: 'publish', path: `/v1/sites/${world.site.id}/publish` };
+  const promised = await standAndKill(world, part, edge.at, call);
   await world.restart(part);
   const restarted = performance.now();
   if (edge.act === 'restore') {
@@ -45,20 +49,26 @@ export async function killAt(world: World, part: Part, edge: Edge, version: stri
   return took;
 }
 
+type Call = { kind: 'publish' | 'restore'; path: string; deploymentId?: string | undefined };
+
 /** Answers the deployment, where the call was answered. */
-async function standAndKill(world: World, part: Part, { act, at }: Edge, target = ''): Promise<string | undefined> {
+export async function standAndKill(
+  world: World,
+  part: Part,
+  at: Edge['at'],
+  { kind, path, deploymentId }: Call,
+): Promise<string | undefined> {
   const { databaseUrl } = world.stack;
   if (!at) throw new Error('this edge is no place to stand on');
-  const path = act === 'restore' ? `/v1/deployments/${target}/restore` : `/v1/sites/${world.site.id}/publish`;
   if (at.side === 'after') {
-    const answer = ask(world, act === 'restore' ? 'restore' : 'publish', path);
-    await committed(databaseUrl, at.move, act === 'restore' ? target : ((await answer) ?? ''));
+    const answer = ask(world, kind, path);
+    await committed(databaseUrl, at.move, deploymentId ?? (await answer) ?? '');
     await world.kill(part);
     return await answer;
   }
   const held = await hold(databaseUrl, at.move);
   try {
-    const answer = ask(world, act === 'restore' ? 'restore' : 'publish', path);
+    const answer = ask(world, kind, path);
     await held.reached();
     await world.kill(part);
     if (part === 'api' || part === 'worker') await held.cut();
@@ -92,7 +102,7 @@ async function killDuringPush(world: World, part: Part, version: string): Promis
 }
 
 /** A publish that was taken and not promised: its row, if there is one. */
-async function newRow(world: World, knownRows: number): Promise<string | undefined> {
+export async function newRow(world: World, knownRows: number): Promise<string | undefined> {
   const rows = await until(
     'the rows can be read',
     () => readRows(world),
@@ -124,7 +134,7 @@ export async function expectShown(world: World): Promise<void> {
 }
 
 /** Reads until it is so; a read that fails is tried again. */
-async function until<T>(what: string, read: () => Promise<T>, so: (value: T) => boolean): Promise<T> {
+export async function until<T>(what: string, read: () => Promise<T>, so: (value: T) => boolean): Promise<T> {
   const end = performance.now() + patienceMs;
   for (;;) {
     const found = await read().then(

@@ -97,7 +97,7 @@ export async function ask({ stack, book }: Asking, kind: 'publish' | 'restore', 
 }
 
 /** Calls until it is answered, as a patient caller does: the same call under the same key. */
-async function persist({ stack }: Pick<Asking, 'stack'>, path: string, body: unknown): Promise<Answer> {
+export async function persist({ stack }: Pick<Asking, 'stack'>, path: string, body: unknown): Promise<Answer> {
   const headers = { 'idempotency-key': randomUUID(), prefer: 'respond-async' };
   const end = performance.now() + 60_000;
   for (;;) {
@@ -151,13 +151,29 @@ export async function prepareCommit(world: Cloned, text: string): Promise<string
   return await git(world, 'rev-parse', 'HEAD');
 }
 
+/** Makes a commit of the version's pages on what is on `main`. */
+export async function prepareVersion(world: Cloned, version: string): Promise<string> {
+  await git(world, 'fetch', '-q');
+  await git(world, 'reset', '-q', '--hard', 'origin/main');
+  for (const { path, text } of pagesOf(version)) await writeFile(join(world.clone, path), text);
+  await git(world, 'add', '.');
+  await git(world, 'commit', '-q', '-m', version);
+  return await git(world, 'rev-parse', 'HEAD');
+}
+
+/** Where a branch stands. */
+export async function tipOf(world: Cloned, branch: string): Promise<string> {
+  await git(world, 'fetch', '-q');
+  return await git(world, 'rev-parse', `origin/${branch}`);
+}
+
 /** Pushes; true once it is promised. */
-export async function push(world: Cloned, commit: string): Promise<boolean> {
-  const pushed = await git(world, 'push', '-q', 'origin', 'HEAD:main').then(
+export async function push(world: Cloned, commit: string, branch = 'main'): Promise<boolean> {
+  const pushed = await git(world, 'push', '-q', 'origin', `HEAD:refs/heads/${branch}`).then(
     () => true,
     () => false,
   );
-  if (pushed) world.book.write({ kind: 'push', id: commit });
+  if (pushed && branch === 'main') world.book.write({ kind: 'push', id: commit });
   return pushed;
 }
 

@@ -1,0 +1,59 @@
+/** Hosts of sketches are a visitor's to make up: however many are, the database is asked one question at a time. */
+import { expect, test } from 'vitest';
+import type { SketchRow } from '../../edge/database.ts';
+import { openSketchHosts } from '../../edge/sketch-hosts.ts';
+
+const row = { title: 'Shown' } as SketchRow;
+
+/** A database that knows `s--shown`, and answers when it is told to. */
+function slowDatabase() {
+  const questions: { labels: string[]; answer(): void; fail(): void }[] = [];
+  const sketchesAt = (labels: string[]) =>
+    new Promise<Map<string, SketchRow>>((resolve, reject) => {
+      const found = new Map(labels.includes('s--shown') ? [['s--shown', row]] : []);
+      questions.push({ labels, answer: () => resolve(found), fail: () => reject(new Error('away')) });
+    });
+  return { questions, sketchesAt };
+}
+const turn = () => new Promise((resolve) => setImmediate(resolve));
+
+test('a thousand hosts that are nobody’s are three questions, one after the other, and none the second time', async () => {
+  const database = slowDatabase();
+  const hosts = openSketchHosts(database);
+  const labels = Array.from({ length: 1_000 }, (_, n) => `s--${n}`);
+  const asked = Promise.all([...labels, 's--shown'].map(hosts.at));
+  for (const [at, count] of [1, 500, 500].entries()) {
+    await turn();
+    expect(database.questions.map(({ labels }) => labels.length)).toEqual([1, 500, 500].slice(0, at + 1));
+    expect(count).toBe(database.questions.at(-1)?.labels.length);
+    database.questions.at(-1)?.answer();
+  }
+  expect((await asked).filter(Boolean)).toEqual([row]);
+  expect(await Promise.all(labels.map(hosts.at))).toEqual(labels.map(() => undefined));
+  expect(database.questions).toHaveLength(3);
+});
+
+test('what is shown is asked for each time, also by who comes while a question is under way', async () => {
+  const database = slowDatabase();
+  const hosts = openSketchHosts(database);
+  const first = hosts.at('s--shown');
+  const second = hosts.at('s--shown');
+  database.questions[0]?.answer();
+  expect(await first).toBe(row);
+  await turn();
+  expect(database.questions).toHaveLength(2);
+  database.questions[1]?.answer();
+  expect(await second).toBe(row);
+});
+
+test('a question that fails is the failure of those who asked, and the next one is asked', async () => {
+  const database = slowDatabase();
+  const hosts = openSketchHosts(database);
+  const first = hosts.at('s--shown').catch((error: Error) => error.message);
+  const second = hosts.at('s--shown');
+  database.questions[0]?.fail();
+  expect(await first).toBe('away');
+  await turn();
+  database.questions[1]?.answer();
+  expect(await second).toBe(row);
+});
