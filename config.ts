@@ -124,6 +124,14 @@ const schema = z.object({
   FRONTAGE_CHALLENGE_URL: url.default(new URL('https://challenges.cloudflare.com')),
   /** Rounds of hashing that our own challenge takes on average: a million are half a second of a telephone's. */
   FRONTAGE_CHALLENGE_ROUNDS: z.coerce.number().int().min(1_000).max(1_000_000_000).default(1_000_000),
+  /** How sites can be paid: with keys of owners' own, or on accounts connected to ours; empty where no money is taken. */
+  FRONTAGE_PAYOUT_RAILS: list.pipe(z.array(z.enum(['own_key', 'connect']))).default([]),
+  /** Our own key at the provider of payments; for the rail `connect` alone. */
+  FRONTAGE_PAYMENTS_KEY: z.string().default(''),
+  /** Address of the provider's API. */
+  FRONTAGE_PAYMENTS_URL: url.default(new URL('https://api.stripe.com')),
+  /** Signs what the provider tells `/hooks/payments`; for the rail `connect` alone. */
+  FRONTAGE_PAYMENTS_WEBHOOK_SECRET: z.string().default(''),
   FRONTAGE_PLAN: z.string().default('studio'),
   FRONTAGE_RATE_SCALE: z.coerce.number().positive().default(1),
   /** Addresses or networks whose `x-forwarded-for` is believed, by the API and where edges count visitors. */
@@ -135,11 +143,18 @@ const hasPhotosKey = (env: z.output<typeof schema>) =>
   env.FRONTAGE_PHOTOS !== 'pexels' || env.FRONTAGE_PEXELS_KEY !== '';
 const noPhotosKey = { path: ['FRONTAGE_PEXELS_KEY'], message: 'is needed where FRONTAGE_PHOTOS is pexels' };
 
+const hasPaymentsKey = (env: z.output<typeof schema>) =>
+  !env.FRONTAGE_PAYOUT_RAILS.includes('connect') || env.FRONTAGE_PAYMENTS_KEY !== '';
+const noPaymentsKey = {
+  path: ['FRONTAGE_PAYMENTS_KEY'],
+  message: 'is needed where FRONTAGE_PAYOUT_RAILS names connect',
+};
+
 export type Config = ReturnType<typeof readConfig>;
 
 /** Reads and checks the environment. Throws one Error that names every faulty variable. */
 export function readConfig(env: NodeJS.ProcessEnv = process.env) {
-  const parsed = schema.refine(hasPhotosKey, noPhotosKey).safeParse(env);
+  const parsed = schema.refine(hasPhotosKey, noPhotosKey).refine(hasPaymentsKey, noPaymentsKey).safeParse(env);
   if (!parsed.success) {
     const faults = parsed.error.issues.map((issue) => `  ${issue.path.join('.')}: ${issue.message}`);
     throw new Error(`The configuration is not usable:\n${faults.join('\n')}`);
@@ -202,6 +217,16 @@ export function readConfig(env: NodeJS.ProcessEnv = process.env) {
           rounds: e.FRONTAGE_CHALLENGE_ROUNDS,
         }
       : undefined,
+    /** Absent where no money is taken for sites. */
+    payouts:
+      e.FRONTAGE_PAYOUT_RAILS.length > 0
+        ? {
+            rails: e.FRONTAGE_PAYOUT_RAILS,
+            key: e.FRONTAGE_PAYMENTS_KEY,
+            url: e.FRONTAGE_PAYMENTS_URL.origin,
+            webhookSecret: e.FRONTAGE_PAYMENTS_WEBHOOK_SECRET,
+          }
+        : undefined,
     plan: e.FRONTAGE_PLAN,
     rateScale: e.FRONTAGE_RATE_SCALE,
     trustedProxies: e.FRONTAGE_TRUSTED_PROXIES,

@@ -9,6 +9,7 @@ import { type EntityManager, type MikroORM, openOrm } from './db/orm.ts';
 import { openLog } from './log.ts';
 import { type Challenge, openChallenge } from './providers/challenge.ts';
 import { type Mailer, openMailer } from './providers/mail.ts';
+import { openPayments, type Payments } from './providers/payments.ts';
 import { openPhotos } from './providers/photos/open.ts';
 import type { PhotoLibrary } from './providers/photos.ts';
 import { openRepositories, type Repositories } from './providers/repositories.ts';
@@ -30,6 +31,8 @@ export type Deps = {
   photos: PhotoLibrary | undefined;
   /** Absent where no forms are taken. */
   challenge: Challenge | undefined;
+  /** Absent where no money is taken for sites. */
+  payments: Payments | undefined;
   /** Absent where no mail is sent. */
   mailer: Mailer | undefined;
   /** Absent in a deployment that holds no repositories. */
@@ -62,6 +65,7 @@ export function createDeps(
     store: openDiskStore(config.storeDir),
     photos: openPhotos(config),
     challenge: config.challenge && openChallenge(config.challenge, clock),
+    payments: config.payouts && openPayments(config.payouts),
     mailer,
     repositories: config.repositoriesDir === undefined ? undefined : openRepositories(config.repositoriesDir),
     async close() {

@@ -14,6 +14,7 @@ export function writeDevFiles(stack: Stack, owner: Owner, demo: Demo | undefined
     base_domain: stack.baseDomain,
     temporal_ui_url: stack.temporalUiUrl,
     mail_url: stack.mailUrl,
+    payments_url: stack.paymentsUrl,
     access_token: owner.access_token,
     site_id: demo?.id ?? null,
   };
@@ -36,6 +37,9 @@ export async function describe(stack: Stack, owner: Owner, demo: Demo | undefine
     ['Your page', `${stack.baseUrl}/account`],
     ['Temporal UI', stack.temporalUiUrl],
     ...(stack.mailUrl ? [['Mailbox', stack.mailUrl]] : []),
+    ...(stack.paymentsUrl
+      ? [['Payments', `${stack.paymentsUrl} stands in for the provider; any key as rk_test_0123456789`]]
+      : []),
     ['Token', owner.access_token],
     ['Logs', join(relative(process.cwd(), stack.dataDir), 'logs')],
   ];

@@ -13,6 +13,7 @@ const variables: Record<keyof Ports, string> = {
   temporalUi: 'FRONTAGE_TEMPORAL_UI_PORT',
   mail: 'FRONTAGE_MAIL_PORT',
   smtp: 'FRONTAGE_SMTP_PORT',
+  payments: 'FRONTAGE_PAYMENTS_PORT',
 };
 
 const usual: Ports = {
@@ -23,6 +24,7 @@ const usual: Ports = {
   temporalUi: 4434,
   mail: 4435,
   smtp: 4436,
+  payments: 4437,
 };
 
 export async function namedPorts(dataDir: string, env: NodeJS.ProcessEnv): Promise<Ports> {

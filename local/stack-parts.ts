@@ -1,4 +1,5 @@
 /** The parts of the stack and the environment that binds them. */
+import { createHash } from 'node:crypto';
 import { join } from 'node:path';
 import { startNodeProcess } from './node-process.ts';
 import { type Postgres, startPostgres } from './postgres.ts';
@@ -8,7 +9,7 @@ import { startTemporal, type Temporal } from './temporal.ts';
 const entries = { api: 'api/server.ts', worker: 'worker/worker.ts', edge: 'edge/server.ts' };
 
 export type ProcessName = keyof typeof entries;
-export type PartName = ProcessName | 'postgres' | 'temporal' | 'mail';
+export type PartName = ProcessName | 'postgres' | 'temporal' | 'mail' | 'payments';
 export const processNames = Object.keys(entries) as ProcessName[];
 
 export type Ports = {
@@ -20,6 +21,8 @@ export type Ports = {
   /** Of the mail catcher's pages, and of its mail server. */
   mail: number;
   smtp: number;
+  /** Of the stand-in for the provider of payments: its API and its pages. */
+  payments: number;
 };
 
 /** Shows one step of a start; `note` tells of a long one's course. */
@@ -42,7 +45,12 @@ export type Context = {
 };
 
 export function createParts(context: Context, processes: ProcessName[]): Part<PartName>[] {
-  const services = [postgresPart(context), temporalPart(context), ...(catchesMail(context) ? [mailPart(context)] : [])];
+  const services = [
+    postgresPart(context),
+    temporalPart(context),
+    ...(catchesMail(context) ? [mailPart(context)] : []),
+    ...(playsPayments(context) ? [paymentsPart(context)] : []),
+  ];
   return [...services, ...processes.map((name) => processPart(context, name))];
 }
 
@@ -100,6 +108,42 @@ function mailPart(context: Context): Part<PartName> {
   };
 }
 
+/** Whether money is taken by the stand-in; else by the provider that the user named, or not at all. */
+export function playsPayments({ extraEnv }: Pick<Context, 'extraEnv'>): boolean {
+  return extraEnv.FRONTAGE_PAYMENTS_URL === undefined && extraEnv.FRONTAGE_PAYOUT_RAILS === undefined;
+}
+
+/** Keys of nobody's, as the provider writes its test keys; the same at each start. */
+function paymentsEnv({ ports, secret }: Context): NodeJS.ProcessEnv {
+  const name = (what: string) => createHash('sha256').update(`${what} ${secret}`).digest('hex');
+  return {
+    FRONTAGE_PAYOUT_RAILS: 'own_key,connect',
+    FRONTAGE_PAYMENTS_URL: `http://localhost:${ports.payments}`,
+    FRONTAGE_PAYMENTS_KEY: `sk_test_${name('payments key')}`,
+    FRONTAGE_PAYMENTS_WEBHOOK_SECRET: `whsec_${name('payments webhook')}`,
+  };
+}
+
+function paymentsPart(context: Context): Part<PartName> {
+  const { FRONTAGE_BASE_URL, FRONTAGE_PAYMENTS_KEY, FRONTAGE_PAYMENTS_WEBHOOK_SECRET } = processEnv(context);
+  const env = {
+    ...machineEnv(),
+    PAYMENTS_PORT: String(context.ports.payments),
+    PAYMENTS_KEY: FRONTAGE_PAYMENTS_KEY,
+    PAYMENTS_WEBHOOK_SECRET: FRONTAGE_PAYMENTS_WEBHOOK_SECRET,
+    PAYMENTS_API_URL: FRONTAGE_BASE_URL,
+  };
+  const logFile = context.logFile('payments');
+  return {
+    name: 'payments',
+    stopSignal: 'SIGTERM',
+    start: (onSpawn) =>
+      context.progress.step('The stand-in for payments', () =>
+        startNodeProcess({ name: 'payments', entry: 'local/payments.ts', env, logFile, onSpawn }),
+      ),
+  };
+}
+
 function processPart(context: Context, name: ProcessName): Part<PartName> {
   const logFile = context.logFile(name);
   return {
@@ -136,6 +180,7 @@ export function processEnv(context: Context): NodeJS.ProcessEnv {
     FRONTAGE_PHOTOS: 'offline',
     FRONTAGE_CHALLENGE_KEY: `challenge ${context.secret}`,
     FRONTAGE_SMTP_URL: `smtp://127.0.0.1:${ports.smtp}`,
+    ...(playsPayments(context) ? paymentsEnv(context) : {}),
     DATABASE_URL: postgres?.url,
     TEMPORAL_ADDRESS: temporal?.address,
     TEMPORAL_UI_URL: temporal?.uiUrl,

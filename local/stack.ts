@@ -15,6 +15,7 @@ import {
   type Ports,
   type ProcessName,
   type Progress,
+  playsPayments,
   processEnv,
   processNames,
 } from './stack-parts.ts';
@@ -53,6 +54,8 @@ export type Stack = Pick<Supervisor<PartName>, 'pid' | 'kill' | 'restart'> & {
   temporalUiUrl: string;
   /** Of the mail catcher; null where mails go to a server that was named. */
   mailUrl: string | null;
+  /** Of the stand-in for the provider of payments; null where money is taken elsewhere, or not at all. */
+  paymentsUrl: string | null;
   ports: Ports;
   /** The environment of our processes, for a command that is to work on the same system. */
   env: NodeJS.ProcessEnv;
@@ -87,7 +90,7 @@ async function openContext(options: StackOptions): Promise<Context> {
   const { dataDir, durable } = options;
   const chosen = await options.ports?.();
   const port = async (name: keyof Ports) => [name, chosen?.[name] ?? (await freePort())] as const;
-  const names = ['api', 'edge', 'postgres', 'temporal', 'temporalUi', 'mail', 'smtp'] as const;
+  const names = ['api', 'edge', 'postgres', 'temporal', 'temporalUi', 'mail', 'smtp', 'payments'] as const;
   return {
     dataDir,
     durable,
@@ -115,7 +118,11 @@ async function startParts(
     },
   }));
   const supervisor = supervise(parts, records, options.onUnexpectedEnd ?? (() => {}));
-  const services: PartName[] = ['postgres', 'temporal', ...(catchesMail(context) ? (['mail'] as const) : [])];
+  const standIns: PartName[] = [
+    ...(catchesMail(context) ? (['mail'] as const) : []),
+    ...(playsPayments(context) ? (['payments'] as const) : []),
+  ];
+  const services: PartName[] = ['postgres', 'temporal', ...standIns];
   const all = (how: 'stop' | 'kill', names: PartName[]) => Promise.all(names.map((name) => supervisor[how](name)));
   const takeDown = async (how: 'stop' | 'kill') => {
     await all(how, processes);
@@ -126,7 +133,7 @@ async function startParts(
     await allSettled([
       startDatabase(context, supervisor),
       supervisor.start('temporal'),
-      startMail(context, supervisor),
+      ...standIns.map((name) => supervisor.start(name)),
       options.prepare?.(),
     ]);
     await allSettled(processes.map((name) => supervisor.start(name)));
@@ -136,10 +143,6 @@ async function startParts(
   }
   const { pid, kill, restart } = supervisor;
   return { ...addresses(context), pid, kill, restart, stop: () => takeDown('stop'), killAll: () => takeDown('kill') };
-}
-
-async function startMail(context: Context, supervisor: Supervisor<PartName>): Promise<void> {
-  if (catchesMail(context)) await supervisor.start('mail');
 }
 
 async function startDatabase(context: Context, supervisor: Supervisor<PartName>): Promise<void> {
@@ -164,6 +167,7 @@ function addresses(context: Context) {
     temporalAddress: env.TEMPORAL_ADDRESS ?? '',
     temporalUiUrl: env.TEMPORAL_UI_URL ?? '',
     mailUrl: catchesMail(context) ? `http://localhost:${context.ports.mail}` : null,
+    paymentsUrl: playsPayments(context) ? `http://localhost:${context.ports.payments}` : null,
     ports: context.ports,
     env,
   };

@@ -1,0 +1,25 @@
+/** Money given back, as far as it is there. */
+import { find, type Kept, keep, newName, Refusal, type Route, seconds } from './state.ts';
+
+export const refundRoutes: Route[] = [
+  {
+    method: 'POST',
+    path: /^\/v1\/refunds$/,
+    run(standIn, { input, account }) {
+      const intent = find(standIn, 'payment_intent', String(input.payment_intent), account);
+      const charge = intent.latest_charge as Kept;
+      const left = Number(charge.amount) - Number(charge.amount_refunded);
+      if (left === 0) throw new Refusal(400, 'charge_already_refunded', 'The charge has already been refunded.');
+      const amount = input.amount === undefined ? left : Number(input.amount);
+      if (amount > left) throw new Refusal(400, 'amount_too_large', 'The refund is larger than what is left.');
+      if (standIn.knobs.failRefunds)
+        throw new Refusal(400, 'balance_insufficient', 'There is not enough on the account.');
+      charge.amount_refunded = Number(charge.amount_refunded) + amount;
+      charge.refunded = charge.amount_refunded === charge.amount;
+      standIn.tell('charge.refunded', { ...charge, metadata: intent.metadata });
+      const { id: payment_intent, currency } = intent;
+      const rest = { amount, currency, payment_intent, charge: charge.id, status: 'succeeded' };
+      return keep(standIn, { id: newName('re'), object: 'refund', account, created: seconds(standIn), ...rest });
+    },
+  },
+];

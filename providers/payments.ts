@@ -1,0 +1,230 @@
+/**
+ * The provider of payments: hosted pages, charges and refunds on the account that takes the money. The only module that knows who it is;
+ * what it says of itself stays here, callers hear what it means.
+ */
+import Stripe from 'stripe';
+import { type AppError, errors } from '../errors.ts';
+import { waitingFor } from './payments/accounts.ts';
+import { type Charge, chargeOf, type HostedPage, pageOf } from './payments/answers.ts';
+import { toProvider } from './payments/currencies.ts';
+import { type PaymentsFault, translate } from './payments/faults.ts';
+
+export type { Charge, HostedPage } from './payments/answers.ts';
+export { PaymentsFault } from './payments/faults.ts';
+
+/** On whose behalf: with the owner's own key, or with ours for an account that was connected. Never logged. */
+export type PaymentCredentials = { rail: 'own_key'; key: string } | { rail: 'connect'; providerAccount: string };
+
+/** What the provider says of an account. `waitingFor` is in our words; empty where nothing is missing. */
+export type AccountState = {
+  providerAccount: string;
+  chargesEnabled: boolean;
+  /** ISO 4217; null where the provider has named none. */
+  currency: string | null;
+  waitingFor: string[];
+};
+
+export type NewPage = {
+  idempotencyKey: string;
+  /** Ours, written on the charge so that it can be found from the provider's side. */
+  payment: string;
+  attempt: string;
+  /** In the minor unit of the currency. */
+  amount: number;
+  currency: string;
+  /** What the payer reads. */
+  title: string;
+  /** 30 minutes to 24 hours from now. */
+  endsAt: Date;
+  returnUrl: string;
+  cancelUrl: string;
+};
+
+/** What a signed message is about; what it says of it is not believed, but asked for anew. */
+export type PaymentEvent = { id: string; type: string; payment: string | null; account: string | null };
+
+export type Payments = ReturnType<typeof openPayments>;
+
+/** A call is over after this, answered or not. */
+const patienceMs = 15_000;
+
+/** `key` and `webhookSecret` are ours, for accounts that were connected; empty where that rail is off. */
+export function openPayments({ key, url, webhookSecret }: { key: string; url: string; webhookSecret: string }) {
+  const { protocol, hostname, port } = new URL(url);
+  const httpClient = Stripe.createNodeHttpClient();
+  const open = (secret: string) =>
+    new Stripe(secret, {
+      host: hostname,
+      ...(port ? { port } : {}),
+      protocol: protocol === 'http:' ? 'http' : 'https',
+      maxNetworkRetries: 0,
+      timeout: patienceMs,
+      telemetry: false,
+      httpClient,
+    });
+
+  async function asked<T>(act: () => Promise<T>): Promise<T> {
+    try {
+      return await act();
+    } catch (error) {
+      throw translate(error);
+    }
+  }
+
+  const on = (credentials: PaymentCredentials) => {
+    if (credentials.rail === 'own_key') return { api: open(credentials.key), account: {} };
+    return { api: open(key), account: { stripeAccount: credentials.providerAccount } };
+  };
+
+  return {
+    /** The account of an owner's own key. Throws PaymentsFault: `gone` for a key that is not accepted. */
+    readKey: (ownKey: string): Promise<AccountState> =>
+      asked(async () => accountOf(await open(ownKey).accounts.retrieveCurrent())),
+
+    readAccount: (credentials: PaymentCredentials): Promise<AccountState> =>
+      asked(async () =>
+        accountOf(
+          credentials.rail === 'own_key'
+            ? await open(credentials.key).accounts.retrieveCurrent()
+            : await open(key).accounts.retrieve(credentials.providerAccount),
+        ),
+      ),
+
+    /** A new connected account, which its owner completes on the provider's own pages. */
+    createAccount: ({ idempotencyKey }: { idempotencyKey: string }): Promise<AccountState> =>
+      asked(async () => accountOf(await open(key).accounts.create({ type: 'standard' }, { idempotencyKey }))),
+
+    /** Where the owner completes the account: single-use and minutes long, so never stored, logged or mailed. */
+    mintOnboardingLink: (providerAccount: string, urls: { returnUrl: string; refreshUrl: string }): Promise<string> =>
+      asked(async () => {
+        const { returnUrl, refreshUrl } = urls;
+        const link = await open(key).accountLinks.create({
+          account: providerAccount,
+          type: 'account_onboarding',
+          return_url: returnUrl,
+          refresh_url: refreshUrl,
+        });
+        return link.url;
+      }),
+
+    /** A hosted page on which one payer pays once. The same `idempotencyKey` answers the same page. */
+    openPage: (credentials: PaymentCredentials, page: NewPage): Promise<HostedPage & { url: string }> =>
+      asked(async () => {
+        const { api, account } = on(credentials);
+        const { idempotencyKey, returnUrl, cancelUrl, endsAt } = page;
+        const metadata = { payment: page.payment, attempt: page.attempt };
+        const session = await api.checkout.sessions.create(
+          {
+            mode: 'payment',
+            // Methods that are settled on the page, at once: a seat waits for it.
+            allowed_payment_method_types: ['card'],
+            line_items: [
+              {
+                quantity: 1,
+                price_data: {
+                  currency: page.currency.toLowerCase(),
+                  unit_amount: toProvider(page),
+                  product_data: { name: page.title },
+                },
+              },
+            ],
+            client_reference_id: page.payment,
+            metadata,
+            payment_intent_data: { metadata },
+            success_url: returnUrl,
+            cancel_url: cancelUrl,
+            expires_at: Math.floor(endsAt.getTime() / 1000),
+          },
+          { ...account, idempotencyKey },
+        );
+        return { ...pageOf(session), url: session.url ?? '' };
+      }),
+
+    readPage: (credentials: PaymentCredentials, page: string): Promise<HostedPage> =>
+      asked(async () => {
+        const { api, account } = on(credentials);
+        return pageOf(await api.checkout.sessions.retrieve(page, {}, account));
+      }),
+
+    /** Ends a page so that nobody pays on it any more. Answers what it is now: it may have been paid a moment before. */
+    closePage: (credentials: PaymentCredentials, page: string): Promise<HostedPage> =>
+      asked(async () => {
+        const { api, account } = on(credentials);
+        const was = pageOf(await api.checkout.sessions.retrieve(page, {}, account));
+        if (was.status !== 'open') return was;
+        try {
+          return pageOf(await api.checkout.sessions.expire(page, {}, account));
+        } catch (error) {
+          // Somebody paid in between.
+          if (translate(error).because !== 'refused') throw error;
+          return pageOf(await api.checkout.sessions.retrieve(page, {}, account));
+        }
+      }),
+
+    /** Gives the whole charge back. `done` also where that was done by other hands. */
+    refund: (
+      credentials: PaymentCredentials,
+      { charge, idempotencyKey }: { charge: string; idempotencyKey: string },
+    ): Promise<{ status: 'done' | 'pending' | 'failed' }> =>
+      asked(async () => {
+        const { api, account } = on(credentials);
+        try {
+          const refund = await api.refunds.create({ payment_intent: charge }, { ...account, idempotencyKey });
+          if (refund.status === 'succeeded') return { status: 'done' };
+          return { status: refund.status === 'failed' || refund.status === 'canceled' ? 'failed' : 'pending' };
+        } catch (error) {
+          if ((error as { code?: string }).code === 'charge_already_refunded') return { status: 'done' };
+          throw error;
+        }
+      }),
+
+    readCharge: (credentials: PaymentCredentials, charge: string): Promise<Charge> =>
+      asked(async () => {
+        const { api, account } = on(credentials);
+        return chargeOf(await api.paymentIntents.retrieve(charge, { expand: ['latest_charge'] }, account));
+      }),
+
+    /** The charges on the account since then that came from our pages; those of the owner's other doings are passed over. */
+    async *listCharges(credentials: PaymentCredentials, since: Date): AsyncGenerator<Charge> {
+      const { api, account } = on(credentials);
+      const created = { gte: Math.floor(since.getTime() / 1000) };
+      try {
+        const found = api.paymentIntents.list({ created, limit: 100, expand: ['data.latest_charge'] }, account);
+        for await (const intent of found) if (intent.metadata.attempt) yield chargeOf(intent);
+      } catch (error) {
+        throw translate(error);
+      }
+    },
+
+    /** Throws where the message was not signed with our secret in the last five minutes. */
+    readEvent(body: Buffer, signature: string): PaymentEvent {
+      const event = Stripe.webhooks.constructEvent(body, signature, webhookSecret);
+      const about = event.data.object as { metadata?: Record<string, string> | null };
+      return {
+        id: event.id,
+        type: event.type,
+        payment: about.metadata?.payment ?? null,
+        account: event.account ?? null,
+      };
+    },
+  };
+}
+
+function accountOf(account: Stripe.Account): AccountState {
+  return {
+    providerAccount: account.id,
+    chargesEnabled: account.charges_enabled === true,
+    currency: account.default_currency?.toUpperCase() ?? null,
+    waitingFor: waitingFor(account.requirements?.currently_due ?? [], account.charges_enabled === true),
+  };
+}
+
+/** What a caller of ours hears of a fault of the provider. `what` names the part of the platform that failed. */
+export function providerError(fault: PaymentsFault, what = 'Payments'): AppError {
+  const unanswered = fault.because === 'unanswered';
+  return errors.provider_error(`${what} could not be reached or did not take the request.`, {
+    retryable: unanswered,
+    cause: fault,
+    ...(unanswered ? { nextAction: 'Send the same request again in a minute.' } : {}),
+  });
+}

@@ -1,0 +1,78 @@
+/** Money as callers write it, in the minor unit of ISO 4217, and as the provider takes it. Pure. */
+
+const taken =
+  'AED AFN ALL AMD ANG AOA ARS AUD AWG AZN BAM BBD BDT BHD BIF BMD BND BOB BRL BSD BWP BYN BZD CAD CDF CHF CLP CNY COP CRC CVE CZK DJF DKK DOP DZD ' +
+  'EGP ETB EUR FJD FKP GBP GEL GIP GMD GNF GTQ GYD HKD HNL HTG HUF IDR ILS INR ISK JMD JOD JPY KES KGS KHR KMF KRW KWD KYD KZT LAK LBP LKR LRD LSL MAD ' +
+  'MDL MKD MMK MNT MOP MUR MVR MWK MXN MYR MZN NAD NGN NIO NOK NPR NZD OMR PAB PEN PGK PHP PKR PLN PYG QAR RON RSD RUB RWF SAR SBD SCR SEK SGD SHP SLE ' +
+  'SOS SRD SZL THB TJS TND TOP TRY TTD TWD TZS UAH UGX USD UYU UZS VND VUV WST XAF XCD XOF XPF YER ZAR ZMW';
+const currencies = new Set(taken.split(' '));
+
+/** Digits after the point, where they are not two (ISO 4217, table A.1). */
+const digits: Record<string, number> = {
+  ...Object.fromEntries(
+    'BIF CLP DJF GNF ISK JPY KMF KRW PYG RWF UGX VND VUV XAF XOF XPF'.split(' ').map((name) => [name, 0]),
+  ),
+  ...Object.fromEntries('BHD JOD KWD OMR TND'.split(' ').map((name) => [name, 3])),
+};
+
+/** These have no minor unit, and the provider counts them in hundredths all the same. */
+const inHundredths = new Set(['ISK', 'UGX']);
+
+/** The least that a card is charged, in the minor unit; where none is named, the provider judges when the page is opened. */
+const least: Record<string, number> = {
+  USD: 50,
+  AED: 200,
+  AUD: 50,
+  BRL: 50,
+  CAD: 50,
+  CHF: 50,
+  CZK: 1500,
+  DKK: 250,
+  EUR: 50,
+  GBP: 30,
+  HKD: 400,
+  HUF: 17_500,
+  INR: 50,
+  JPY: 50,
+  MXN: 1000,
+  MYR: 200,
+  NOK: 300,
+  NZD: 50,
+  PLN: 200,
+  RON: 200,
+  SEK: 300,
+  SGD: 50,
+  THB: 1000,
+};
+/** The provider takes eight digits. */
+const mostAtProvider = 99_999_999;
+
+export function isCurrency(currency: string): boolean {
+  return currencies.has(currency);
+}
+
+/** What is wrong with the amount, in words for who named it; undefined for one that can be charged. */
+export function amountFault({ amount, currency }: { amount: number; currency: string }): string | undefined {
+  if (!isCurrency(currency)) return 'Payments are not taken in that currency. Name one of ISO 4217, as EUR.';
+  const min = least[currency] ?? 1;
+  const max = Math.floor(mostAtProvider / factorOf(currency));
+  if (amount < min || amount > max) {
+    return `A payment in ${currency} is ${written({ amount: min, currency })} at least and ${written({ amount: max, currency })} at most.`;
+  }
+  if (digits[currency] === 3 && amount % 10 !== 0) {
+    return `Cards are charged in ${currency} to the second digit after the point, so the amount has to be a multiple of 10.`;
+  }
+  return undefined;
+}
+
+/** The amount as people read it, `12.50 EUR`. */
+export function written({ amount, currency }: { amount: number; currency: string }): string {
+  const places = digits[currency] ?? 2;
+  return `${(amount / 10 ** places).toFixed(places)} ${currency}`;
+}
+
+export function toProvider({ amount, currency }: { amount: number; currency: string }): number {
+  return amount * factorOf(currency);
+}
+
+const factorOf = (currency: string) => (inHundredths.has(currency) ? 100 : 1);

@@ -1,0 +1,183 @@
+/** The provider of payments as we speak to it, against the stand-in; each request is held to the vendor's own mock. */
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { findMock } from '../../local/payments/shapes.ts';
+import { startPaymentsStandIn } from '../../local/payments/stand-in.ts';
+import { toProvider } from '../../providers/payments/currencies.ts';
+import { type NewPage, openPayments, type PaymentCredentials, PaymentsFault } from '../../providers/payments.ts';
+
+const mock = findMock(process.env);
+const key = 'sk_test_platform0000';
+const own = (name: string): PaymentCredentials => ({ rail: 'own_key', key: `rk_test_${name}00000000` });
+
+let standIn: Awaited<ReturnType<typeof startPaymentsStandIn>>;
+let payments: ReturnType<typeof openPayments>;
+const clock = { now: () => new Date() };
+beforeAll(async () => {
+  standIn = await startPaymentsStandIn({ clock, key, mock });
+  payments = openPayments({ key, url: standIn.url, webhookSecret: 'whsec_test' });
+});
+afterAll(() => standIn?.close());
+
+const page = (more: Partial<NewPage> = {}): NewPage => ({
+  idempotencyKey: `test-${Math.random()}`,
+  payment: 'pay_1',
+  attempt: 'page_1',
+  amount: 1250,
+  currency: 'EUR',
+  title: 'Payment to bakery.example.com',
+  endsAt: new Date(Date.now() + 3600_000),
+  returnUrl: 'http://localhost:1/back',
+  cancelUrl: 'http://localhost:1/away',
+  ...more,
+});
+const press = (url: string, act: 'pay' | 'decline' | 'cancel') =>
+  fetch(`${url}/${act}`, { method: 'POST', redirect: 'manual' });
+const faultOf = async (act: Promise<unknown>) => {
+  const error = await act.then(
+    () => undefined,
+    (thrown: unknown) => thrown,
+  );
+  return error instanceof PaymentsFault ? error.because : error;
+};
+
+test('every request of ours has the shape that the vendor’s own mock takes', async ({ skip }) => {
+  skip(!mock, 'no stripe-mock on PATH');
+  const ada = own('shapes');
+  const opened = await payments.openPage(ada, page());
+  await payments.readPage(ada, opened.id);
+  await press(opened.url, 'pay');
+  const { charge } = await payments.closePage(ada, opened.id);
+  await payments.readCharge(ada, charge ?? '');
+  for await (const one of payments.listCharges(ada, new Date(0))) expect(one.id).toBe(charge);
+  expect(await payments.refund(ada, { charge: charge ?? '', idempotencyKey: 'refund' })).toEqual({ status: 'done' });
+  const made = await payments.createAccount({ idempotencyKey: 'account' });
+  await payments.mintOnboardingLink(made.providerAccount, {
+    returnUrl: 'http://localhost:1/r',
+    refreshUrl: 'http://localhost:1/f',
+  });
+  const answer = await fetch(`${standIn.url}/v1/checkout/sessions`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${key}`, 'content-type': 'application/x-www-form-urlencoded' },
+    body: 'mode=payment&no_such_parameter=1',
+  });
+  expect([answer.status, await answer.text()]).toEqual([
+    400,
+    expect.stringContaining('additional properties are not allowed'),
+  ]);
+});
+
+describe('a hosted page', () => {
+  test('is paid once, and says which charge was made', async () => {
+    const ada = own('paid');
+    const opened = await payments.openPage(ada, page());
+    expect(opened).toMatchObject({ status: 'open', charge: null });
+    expect(await (await fetch(opened.url)).text()).toContain('12.50 EUR');
+    const paid = await press(opened.url, 'pay');
+    expect([paid.status, paid.headers.get('location')]).toEqual([303, 'http://localhost:1/back']);
+    expect((await press(opened.url, 'pay')).status).toBe(410);
+    const read = await payments.readPage(ada, opened.id);
+    expect(read).toMatchObject({ status: 'complete', charge: expect.stringMatching(/^pi_/) });
+    expect(await payments.readCharge(ada, read.charge ?? '')).toMatchObject({
+      payment: 'pay_1',
+      attempt: 'page_1',
+      isPaid: true,
+      isRefunded: false,
+    });
+  });
+
+  test('is the same one for the same idempotency key, and another body with it is refused', async () => {
+    const ada = own('once');
+    const asked = page({ idempotencyKey: 'the same' });
+    const [first, second] = await Promise.all([payments.openPage(ada, asked), payments.openPage(ada, asked)]);
+    expect(second.id).toBe(first.id);
+    expect(await faultOf(payments.openPage(ada, { ...asked, amount: 1 }))).toBe('refused');
+  });
+
+  test('cannot be paid once it is closed, and closing one that was paid says so', async () => {
+    const ada = own('closed');
+    const one = await payments.openPage(ada, page());
+    expect(await payments.closePage(ada, one.id)).toMatchObject({ status: 'expired', charge: null });
+    expect((await press(one.url, 'pay')).status).toBe(410);
+    const two = await payments.openPage(ada, page());
+    await press(two.url, 'pay');
+    expect(await payments.closePage(ada, two.id)).toMatchObject({ status: 'complete', charge: expect.any(String) });
+  });
+
+  test('takes another try after a card was declined, and leads back who gives up', async () => {
+    const opened = await payments.openPage(own('declined'), page());
+    expect((await press(opened.url, 'decline')).status).toBe(402);
+    expect((await press(opened.url, 'cancel')).headers.get('location')).toBe('http://localhost:1/away');
+    expect((await press(opened.url, 'pay')).status).toBe(303);
+  });
+});
+
+test('a charge is given back once, whoever asks again and however', async () => {
+  const ada = own('refunds');
+  const opened = await payments.openPage(ada, page());
+  await press(opened.url, 'pay');
+  const charge = (await payments.readPage(ada, opened.id)).charge ?? '';
+  for (const idempotencyKey of ['one', 'one', 'two']) {
+    expect(await payments.refund(ada, { charge, idempotencyKey })).toEqual({ status: 'done' });
+  }
+  const refunds = [...standIn.standIn.objects.values()].filter(
+    (one) => one.object === 'refund' && one.payment_intent === charge,
+  );
+  expect(refunds).toHaveLength(1);
+  expect(await payments.readCharge(ada, charge)).toMatchObject({ isRefunded: true });
+});
+
+describe('what goes wrong', () => {
+  test('is a key that is not accepted, what is not there, or what is not answered, and never says a word of the provider', async () => {
+    expect(await faultOf(payments.readKey('rk_test_revoked0000'))).toBe('gone');
+    expect(await faultOf(payments.readAccount({ rail: 'connect', providerAccount: 'acct_nobody' }))).toBe('gone');
+    expect(await faultOf(payments.readPage(own('nothing'), 'cs_test_nothing'))).toBe('missing');
+    standIn.knobs.turnAway = 1;
+    const fault = await payments.readKey('rk_test_0123456789').catch((error: unknown) => error);
+    standIn.knobs.turnAway = 0;
+    expect(fault).toMatchObject({ because: 'unanswered', message: 'the provider of payments: unanswered (503)' });
+    const away = openPayments({ key, url: 'http://127.0.0.1:9', webhookSecret: '' });
+    expect(await faultOf(away.readKey('rk_test_0123456789'))).toBe('unanswered');
+  });
+});
+
+describe('an account', () => {
+  test('of an own key says what it is and what it waits for, in our words', async () => {
+    expect(await payments.readKey('rk_test_0123456789')).toMatchObject({
+      chargesEnabled: true,
+      currency: 'EUR',
+      waitingFor: [],
+    });
+    expect(await payments.readKey('rk_test_nocurrency1')).toMatchObject({ currency: null });
+    expect((await payments.readKey('rk_test_pending0000')).waitingFor).toEqual([
+      'a bank account to pay out to',
+      'agreement to the terms of service',
+      'a document that shows who the owner is',
+      'what the business does, and its website',
+    ]);
+  });
+
+  test('that is connected is completed by a link of one use', async () => {
+    const made = await payments.createAccount({ idempotencyKey: 'an account' });
+    expect(made).toMatchObject({ chargesEnabled: false, currency: null });
+    const urls = { returnUrl: 'http://localhost:1/done', refreshUrl: 'http://localhost:1/again' };
+    const link = await payments.mintOnboardingLink(made.providerAccount, urls);
+    const press = () => fetch(`${link}/finish`, { method: 'POST', redirect: 'manual' });
+    expect((await press()).headers.get('location')).toBe(urls.returnUrl);
+    expect((await press()).headers.get('location')).toBe(urls.refreshUrl);
+    const connected = { rail: 'connect', providerAccount: made.providerAccount } as const;
+    expect(await payments.readAccount(connected)).toMatchObject({
+      chargesEnabled: true,
+      currency: 'EUR',
+      waitingFor: [],
+    });
+    const opened = await payments.openPage(connected, page());
+    expect(await faultOf(payments.readPage(own('somebody'), opened.id))).toBe('missing');
+  });
+});
+
+test('amounts reach the provider in its own counting', () => {
+  const told = (amount: number, currency: string) => toProvider({ amount, currency });
+  expect([told(1250, 'EUR'), told(1250, 'JPY'), told(1250, 'KWD'), told(1250, 'ISK')]).toEqual([
+    1250, 1250, 1250, 125_000,
+  ]);
+});
