@@ -1,6 +1,7 @@
 /** The only reader of the environment: one schema, every fault reported at once, the result frozen. */
 import { resolve } from 'node:path';
 import { z } from 'zod';
+import { domainModes } from './db/states.ts';
 import { defaultLimits } from './limits.ts';
 import { openKeyring } from './sealing.ts';
 
@@ -11,6 +12,11 @@ const list = z.string().transform((text) =>
     .map((part) => part.trim())
     .filter(Boolean),
 );
+const hostname = z
+  .string()
+  .toLowerCase()
+  .regex(/^[a-z0-9-]+(\.[a-z0-9-]+)*$/);
+const socketAddress = z.string().regex(/^(\d{1,3}(\.\d{1,3}){3}|\[[0-9a-fA-F:]+\]):\d{1,5}$/, 'is not address:port');
 const url = z.url().transform((text) => new URL(text));
 
 const tooFew =
@@ -88,6 +94,27 @@ const schema = z.object({
   FRONTAGE_PREVIEWS: z.enum(['on', 'off']).default('on'),
   /** Whether edges count page views. */
   FRONTAGE_ANALYTICS: z.enum(['on', 'off']).default('on'),
+  /** How owners' domains come here: `nameservers` (we hold the zone), `cname` (their DNS points here); none by default. */
+  FRONTAGE_DOMAINS: list.pipe(z.array(z.enum(domainModes))).default([]),
+  /** Name servers that answer our questions about the DNS, as `host:port`; the system's own by default. */
+  FRONTAGE_DNS_RESOLVERS: list.pipe(z.array(socketAddress)).default([]),
+  /** Port on which the name servers of other people's zones are asked. */
+  FRONTAGE_DNS_PORT: port.default(53),
+  /** The HTTP API of our own name server, and its key. */
+  FRONTAGE_ZONES_URL: url.or(z.literal('')).default(''),
+  FRONTAGE_ZONES_KEY: z.string().default(''),
+  /** Under which name domains get their own pair of name servers, `<random>.a.<this>` and `<random>.b.<this>`; by default `ns.` the base domain. */
+  FRONTAGE_NAMESERVERS: hostname.or(z.literal('')).default(''),
+  /** What a domain in `cname` mode points at; by default `cname.` the base domain. It leads to the edge's addresses. */
+  FRONTAGE_CNAME_TARGET: hostname.or(z.literal('')).default(''),
+  /** The edge's addresses, IPv4 and IPv6, as visitors reach it. */
+  FRONTAGE_EDGE_ADDRESSES: list.pipe(z.array(z.union([z.ipv4(), z.ipv6()]))).default([]),
+  /** Names beside our own that no account may bring, nor any below them. */
+  FRONTAGE_DOMAINS_RESERVED: list.pipe(z.array(hostname)).default([]),
+  /** Endings that names may have beside those of the public suffix list, as `test` on a machine of one's own. */
+  FRONTAGE_DOMAINS_ENDINGS: list.pipe(z.array(z.string().regex(/^[a-z0-9-]+$/))).default([]),
+  /** What CAA records call the authority that issues our certificates. */
+  FRONTAGE_CAA_NAMES: list.pipe(z.array(hostname)).default(['letsencrypt.org']),
   /** Header in which a trusted proxy says a visitor's country, as two letters (ISO 3166-1); empty for none. */
   FRONTAGE_COUNTRY_HEADER: z
     .string()
@@ -141,6 +168,15 @@ const schema = z.object({
 
 const hasPhotosKey = (env: z.output<typeof schema>) =>
   env.FRONTAGE_PHOTOS !== 'pexels' || env.FRONTAGE_PEXELS_KEY !== '';
+const hasZones = (env: z.output<typeof schema>) =>
+  !env.FRONTAGE_DOMAINS.includes('nameservers') || (env.FRONTAGE_ZONES_URL !== '' && env.FRONTAGE_ZONES_KEY !== '');
+const noZones = {
+  path: ['FRONTAGE_ZONES_URL'],
+  message: 'and FRONTAGE_ZONES_KEY are needed where FRONTAGE_DOMAINS has nameservers',
+};
+const hasEdgeAddresses = (env: z.output<typeof schema>) =>
+  env.FRONTAGE_DOMAINS.length === 0 || env.FRONTAGE_EDGE_ADDRESSES.length > 0;
+const noEdgeAddresses = { path: ['FRONTAGE_EDGE_ADDRESSES'], message: 'are needed where FRONTAGE_DOMAINS has a mode' };
 const noPhotosKey = { path: ['FRONTAGE_PEXELS_KEY'], message: 'is needed where FRONTAGE_PHOTOS is pexels' };
 
 const hasPaymentsKey = (env: z.output<typeof schema>) =>
@@ -154,7 +190,12 @@ export type Config = ReturnType<typeof readConfig>;
 
 /** Reads and checks the environment. Throws one Error that names every faulty variable. */
 export function readConfig(env: NodeJS.ProcessEnv = process.env) {
-  const parsed = schema.refine(hasPhotosKey, noPhotosKey).refine(hasPaymentsKey, noPaymentsKey).safeParse(env);
+  const parsed = schema
+    .refine(hasPhotosKey, noPhotosKey)
+    .refine(hasPaymentsKey, noPaymentsKey)
+    .refine(hasZones, noZones)
+    .refine(hasEdgeAddresses, noEdgeAddresses)
+    .safeParse(env);
   if (!parsed.success) {
     const faults = parsed.error.issues.map((issue) => `  ${issue.path.join('.')}: ${issue.message}`);
     throw new Error(`The configuration is not usable:\n${faults.join('\n')}`);
@@ -190,6 +231,18 @@ export function readConfig(env: NodeJS.ProcessEnv = process.env) {
     bookings: e.FRONTAGE_BOOKINGS === 'on',
     previews: e.FRONTAGE_PREVIEWS === 'on',
     analytics: e.FRONTAGE_ANALYTICS === 'on',
+    domains: {
+      modes: domainModes.filter((mode) => e.FRONTAGE_DOMAINS.includes(mode)),
+      nameServers: e.FRONTAGE_NAMESERVERS || `ns.${e.FRONTAGE_BASE_DOMAIN}`,
+      cnameTarget: e.FRONTAGE_CNAME_TARGET || `cname.${e.FRONTAGE_BASE_DOMAIN}`,
+      edgeAddresses: e.FRONTAGE_EDGE_ADDRESSES,
+      reserved: e.FRONTAGE_DOMAINS_RESERVED,
+      endings: e.FRONTAGE_DOMAINS_ENDINGS,
+      caaNames: e.FRONTAGE_CAA_NAMES,
+    },
+    dns: { resolvers: e.FRONTAGE_DNS_RESOLVERS, port: e.FRONTAGE_DNS_PORT },
+    /** Absent where we hold no zones. */
+    zones: e.FRONTAGE_ZONES_URL ? { url: e.FRONTAGE_ZONES_URL.origin, key: e.FRONTAGE_ZONES_KEY } : undefined,
     countryHeader: e.FRONTAGE_COUNTRY_HEADER,
     photos: e.FRONTAGE_PHOTOS,
     pexels: {

@@ -8,6 +8,7 @@ import { type Exclusive, openExclusive } from './db/exclusive.ts';
 import { type EntityManager, type MikroORM, openOrm } from './db/orm.ts';
 import { openLog } from './log.ts';
 import { type Challenge, openChallenge } from './providers/challenge.ts';
+import { type Dns, openDns } from './providers/dns.ts';
 import { type Mailer, openMailer } from './providers/mail.ts';
 import { openPayments, type Payments } from './providers/payments.ts';
 import { openPhotos } from './providers/photos/open.ts';
@@ -15,6 +16,7 @@ import type { PhotoLibrary } from './providers/photos.ts';
 import { openRepositories, type Repositories } from './providers/repositories.ts';
 import { openDiskStore } from './providers/store/disk.ts';
 import type { Store } from './providers/store/store.ts';
+import { openZones, type Zones } from './providers/zones.ts';
 
 export type Deps = {
   config: Config;
@@ -33,6 +35,9 @@ export type Deps = {
   challenge: Challenge | undefined;
   /** Absent where no money is taken for sites. */
   payments: Payments | undefined;
+  dns: Dns;
+  /** Absent where we hold no zones. */
+  zones: Zones | undefined;
   /** Absent where no mail is sent. */
   mailer: Mailer | undefined;
   /** Absent in a deployment that holds no repositories. */
@@ -66,6 +71,8 @@ export function createDeps(
     photos: openPhotos(config),
     challenge: config.challenge && openChallenge(config.challenge, clock),
     payments: config.payouts && openPayments(config.payouts),
+    dns: openDns(config.dns),
+    zones: config.zones && openZones(config.zones),
     mailer,
     repositories: config.repositoriesDir === undefined ? undefined : openRepositories(config.repositoriesDir),
     async close() {

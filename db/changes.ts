@@ -2,8 +2,14 @@
 import pg from 'pg';
 import type { Logger } from 'pino';
 
-export type Channel = 'site_changed' | 'deployment_changed' | 'inbox_changed' | 'outbox_added';
-const channels: readonly Channel[] = ['site_changed', 'deployment_changed', 'inbox_changed', 'outbox_added'];
+export type Channel = 'site_changed' | 'deployment_changed' | 'inbox_changed' | 'outbox_added' | 'domain_changed';
+const channels: readonly Channel[] = [
+  'site_changed',
+  'deployment_changed',
+  'inbox_changed',
+  'outbox_added',
+  'domain_changed',
+];
 
 /** Called with the id that changed, or with `undefined` when something may have been missed. */
 export type Listener = (id: string | undefined) => void;

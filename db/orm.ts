@@ -11,6 +11,7 @@ import { Collaborator } from './entities/collaborator.ts';
 import { CommentMessage } from './entities/comment-message.ts';
 import { CommentThread } from './entities/comment-thread.ts';
 import { Deployment } from './entities/deployment.ts';
+import { Domain, DomainRecord, DomainTombstone } from './entities/domain.ts';
 import { EmailChange } from './entities/email-change.ts';
 import { Feedback } from './entities/feedback.ts';
 import { Form } from './entities/form.ts';
@@ -38,6 +39,7 @@ import { Bookings } from './migrations/2026-11-21-bookings.ts';
 import { Capacity } from './migrations/2026-11-21-capacity.ts';
 import { Collaborators } from './migrations/2026-11-21-collaborators.ts';
 import { Comments } from './migrations/2026-11-21-comments.ts';
+import { Domains } from './migrations/2026-11-21-domains.ts';
 import { Feedback as FeedbackMigration } from './migrations/2026-11-21-feedback.ts';
 import { Forms } from './migrations/2026-11-21-forms.ts';
 import { FormsTold } from './migrations/2026-11-21-forms-told.ts';
@@ -95,6 +97,9 @@ export function openOrm(databaseUrl: string, options: { poolMax?: number } = {})
         PayoutOnboarding,
         PayoutOffer,
         PayoutAgreement,
+        Domain,
+        DomainRecord,
+        DomainTombstone,
       ],
       extensions: [Migrator],
       migrations: {
@@ -120,6 +125,7 @@ export function openOrm(databaseUrl: string, options: { poolMax?: number } = {})
           { name: '2026-11-21-forms-told', class: FormsTold },
           { name: '2026-11-21-feedback', class: FeedbackMigration },
           { name: '2026-11-21-payouts', class: Payouts },
+          { name: '2026-11-21-domains', class: Domains },
         ],
         snapshot: false,
         transactional: true,

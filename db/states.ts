@@ -123,6 +123,21 @@ export function bookingStatusAt(
   return status === 'held' && holdExpiresAt && holdExpiresAt <= now ? 'expired' : status;
 }
 
+export const domainModes = ['nameservers', 'cname'] as const;
+/** Who holds the zone: the service, or the owner's own DNS, which points here. */
+export type DomainMode = (typeof domainModes)[number];
+
+export const domainStatuses = ['pending', 'active', 'Moved', 'Deleted', 'Blocked'] as const;
+export type DomainStatus = (typeof domainStatuses)[number];
+
+/** Whether edges serve the site that is attached: until nobody can be meant any more, or a person has stopped it. */
+export function isServed({ status }: { status: DomainStatus }): boolean {
+  return status === 'active' || status === 'Moved';
+}
+
+export const recordTypes = ['A', 'AAAA', 'CNAME', 'MX', 'TXT', 'SRV', 'CAA', 'NS'] as const;
+export type RecordType = (typeof recordTypes)[number];
+
 export const commentStatuses = ['open', 'resolved'] as const;
 export type CommentStatus = (typeof commentStatuses)[number];
 

@@ -53,17 +53,18 @@ const basics = [
 const pure = ['workflows/ids.ts', 'db/states.ts'];
 const layers: Record<string, string[]> = {
   '.': [...basics, 'db', 'providers'],
-  db: [...basics, ...pure, 'bookings'],
+  db: [...basics, ...pure, 'bookings', 'domains'],
   bookings: basics,
+  domains: [...basics, 'db/states.ts'],
   sandbox: basics,
   templates: basics,
-  providers: [...basics, ...pure, 'sandbox', 'templates'],
+  providers: [...basics, ...pure, 'domains', 'sandbox', 'templates'],
   web: basics,
   mails: [...basics, 'web/html.ts'],
   git: [...basics, ...pure, 'db', 'providers'],
   workflows: [...pure, 'limits.ts'],
-  activities: [...basics, 'deps.ts', 'db', 'providers', 'git', 'mails', 'workflows/ids.ts'],
-  api: [...basics, 'deps.ts', 'db', 'providers', 'git', 'templates', 'web', 'bookings', 'workflows/ids.ts'],
+  activities: [...basics, 'deps.ts', 'db', 'domains', 'providers', 'git', 'mails', 'workflows/ids.ts'],
+  api: [...basics, 'deps.ts', 'db', 'providers', 'git', 'templates', 'web', 'bookings', 'domains', 'workflows/ids.ts'],
   edge: [...basics, 'deps.ts', 'db', 'providers', 'web'],
   worker: [...basics, 'deps.ts', 'db', 'providers', 'activities', 'workflows', 'sandbox'],
 };
@@ -111,6 +112,7 @@ test('the time of day comes from the clock', () => {
 
 /** Files over the length that a reader takes in at once, and why they are. */
 const long: Record<string, string> = {
+  'config.ts': 'a table: every setting in one place',
   'errors.ts': 'a table: every error code in one place',
 };
 

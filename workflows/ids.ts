@@ -6,6 +6,7 @@ export const workflowIds = {
   expirePreview: (previewId: string) => `preview-expiry:${previewId}`,
   inviteCollaborator: (invitationId: string) => `invitation:${invitationId}`,
   holdBooking: (bookingId: string) => `booking:${bookingId}`,
+  onboardDomain: (domainId: string) => `domain:${domainId}`,
   notify: (mailId: string) => `mail:${mailId}`,
   grantAccess: (requestId: string) => `access:${requestId}`,
   schedule: (name: string) => `schedule:${name}`,

@@ -8,6 +8,20 @@ export const quick: ActivityOptions = {
   retry: { initialInterval: '200ms', backoffCoefficient: 2, maximumInterval: '10 seconds' },
 };
 
+/** Questions to the DNS and writes to our zones: seconds, with a server that does not answer among them. */
+export const lookup: ActivityOptions = {
+  taskQueue: 'platform',
+  startToCloseTimeout: '2 minutes',
+  retry: { initialInterval: '500ms', backoffCoefficient: 2, maximumInterval: '1 minute' },
+};
+
+/** An order at a certificate authority, with its validations. What the authority refuses is no failure of the step. */
+export const ordering: ActivityOptions = {
+  taskQueue: 'platform',
+  startToCloseTimeout: '10 minutes',
+  retry: { initialInterval: '1 second', backoffCoefficient: 2, maximumInterval: '5 minutes' },
+};
+
 /**
  * A mail: the server may be away for days. A try beats its heart, so that what a killed worker had in hand is tried again soon; no try
  * begins while another is at it (db/exclusive.ts).

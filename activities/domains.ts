@@ -1,0 +1,58 @@
+/** The steps of `onboardDomain`. */
+import type { Config } from '../config.ts';
+import { keepSight } from '../db/domains.ts';
+import { Domain } from '../db/entities/domain.ts';
+import { syncZone } from '../db/zones.ts';
+import { nameServersOf } from '../domains/zone.ts';
+import { lookAt } from '../providers/dns/looking.ts';
+import type { PlatformDeps } from './index.ts';
+
+/** What the workflow goes by. `leftMs` is null where no look is due; `at` is the moment at which this was so. */
+export type DomainStep =
+  | { isRemoved: true }
+  | { isRemoved: false; waitsFor: string; leftMs: number | null; wantsCertificate: boolean; at: string };
+
+export function domainActivities(deps: Pick<PlatformDeps, 'config' | 'clock' | 'em' | 'dns' | 'zones'>) {
+  const { clock, config } = deps;
+
+  /** Looks if that is due. */
+  async function looked(domain: Domain): Promise<Domain | undefined> {
+    if (!domain.nextCheckAt || domain.nextCheckAt > clock.now()) return domain;
+    const sight = await lookAt(deps.dns, domain);
+    return await keepSight(deps.em(), clock, domain.id, { sight, wanted: wantedOf(domain, config) });
+  }
+
+  return {
+    async settleDomain(id: string): Promise<DomainStep> {
+      const found = await deps.em().findOneOrFail(Domain, { id });
+      const domain = found.removedAt ? undefined : await looked(found);
+      if (!domain) return { isRemoved: true };
+      if (domain.mode === 'nameservers') await syncZone(deps.em(), deps, domain.name);
+      const now = clock.now();
+      return {
+        isRemoved: false,
+        waitsFor: `**${domain.status}**`,
+        leftMs: domain.nextCheckAt ? domain.nextCheckAt.getTime() - now.getTime() : null,
+        wantsCertificate: domain.status === 'active',
+        at: now.toISOString(),
+      };
+    },
+
+    /** Takes down the zone of a domain that was removed, unless another brought the same name. */
+    async forgetDomain(id: string): Promise<void> {
+      const { name, mode, removedAt } = await deps.em().findOneOrFail(Domain, { id });
+      if (removedAt && mode === 'nameservers') await syncZone(deps.em(), deps, name);
+    },
+  };
+}
+
+export function wantedOf(domain: Domain, { domains }: Config) {
+  const { name, mode, proof } = domain;
+  return {
+    name,
+    mode,
+    proof,
+    nameServers: nameServersOf(domain, domains.nameServers),
+    addresses: domains.edgeAddresses,
+  };
+}

@@ -1,0 +1,134 @@
+/**
+ * The moves of a domain, whoever makes them: a look at the DNS, a call, an operator. Each locks the domain's row, then that of the site it
+ * is on. Who comes to hold a name stands in line by the registered name; the trigger `domain_held` judges once more.
+ */
+import { LockMode } from '@mikro-orm/core';
+import type { Clock } from '../clock.ts';
+import { judge, type Standing, settle, type Wanted } from '../domains/judging.ts';
+import type { Sight } from '../domains/sight.ts';
+import { workflowIds } from '../workflows/ids.ts';
+import { Domain, DomainTombstone } from './entities/domain.ts';
+import type { EntityManager } from './orm.ts';
+import { enqueue } from './outbox.ts';
+
+export type DomainMove = 'attach' | 'detach' | 'check' | 'block' | 'unblock' | 'remove';
+
+/** Tells the domain's workflow, when the transaction commits, that the row has moved. */
+export function tellDomain(tx: EntityManager, clock: Clock, id: string, signal: DomainMove): void {
+  enqueue(tx, clock, { kind: 'signal', workflowId: workflowIds.onboardDomain(id), message: { signal } });
+}
+
+/** Starts the workflow that looks after the domain, when the transaction commits. */
+export function startOnboarding(tx: EntityManager, clock: Clock, domain: Domain): void {
+  enqueue(tx, clock, {
+    kind: 'start',
+    workflowId: workflowIds.onboardDomain(domain.id),
+    message: {
+      type: 'onboardDomain',
+      input: { domainId: domain.id },
+      summary: domain.name,
+      searchAttributes: { Resource: domain.id, AccountId: domain.account.id, Hostname: domain.name },
+    },
+  });
+}
+
+export async function lockDomain(tx: EntityManager, id: string): Promise<Domain> {
+  return await tx.findOneOrFail(Domain, { id }, { lockMode: LockMode.PESSIMISTIC_WRITE, refresh: true });
+}
+
+/** Holds everything below one registered name until the transaction ends. */
+export async function lockName(tx: EntityManager, registrable: string): Promise<void> {
+  await tx.execute('select pg_advisory_xact_lock(hashtextextended(?, 0))', [`domain:${registrable}`]);
+}
+
+/** Whether another account holds the name, or one above it. */
+export async function isHeldByAnother(
+  em: EntityManager,
+  { name, registrable, accountId }: { name: string; registrable: string; accountId: string },
+): Promise<boolean> {
+  const held = await em.execute(
+    `select 1 from domain where registrable = ? and account_id <> ? and removed_at is null and proved_at is not null
+       and status <> 'Deleted' and (name = ? or ? like '%.' || name) limit 1`,
+    [registrable, accountId, name, name],
+  );
+  return held.length > 0;
+}
+
+/** Writes down what a look has seen, and what follows from it. Undefined where the domain was removed meanwhile. */
+export async function keepSight(
+  em: EntityManager,
+  clock: Clock,
+  id: string,
+  { sight, wanted }: { sight: Sight; wanted: Wanted },
+): Promise<Domain | undefined> {
+  return await em.transactional(async (tx) => {
+    const { registrable } = await tx.findOneOrFail(Domain, { id }, { refresh: true });
+    await lockName(tx, registrable);
+    const domain = await lockDomain(tx, id);
+    if (domain.removedAt) return undefined;
+    const before = standingOf(domain);
+    const verdict = judge(wanted, sight);
+    const isTaken = !isHolder(before) && (await isHeldByAnother(tx, { ...domain, accountId: domain.account.id }));
+    // Proved or not: while another account holds the name, it is that account's.
+    const after = settle(before, isTaken ? { ...verdict, isProved: false } : verdict, clock.now());
+    if (isHolder(after) && !isHolder(before)) await takeOver(tx, clock, domain);
+    Object.assign(domain, after, { sight });
+    await tx.flush();
+    return domain;
+  });
+}
+
+const isHolder = ({ provedAt, status }: Pick<Standing, 'provedAt' | 'status'>) =>
+  provedAt !== null && status !== 'Deleted';
+
+function standingOf(domain: Domain): Standing {
+  const { status, statusSince, checks, elsewhereChecks, absentChecks } = domain;
+  return {
+    status,
+    statusSince,
+    checks,
+    elsewhereChecks,
+    absentChecks,
+    provedAt: domain.provedAt ?? null,
+    elsewhereSince: domain.elsewhereSince ?? null,
+    checkedAt: domain.checkedAt ?? null,
+    nextCheckAt: domain.nextCheckAt ?? null,
+  };
+}
+
+/** The name is proved anew: what others had left of it ends. */
+async function takeOver(tx: EntityManager, clock: Clock, { id, name, account }: Domain): Promise<void> {
+  await tx.nativeDelete(DomainTombstone, { name });
+  const lost = await tx.find(Domain, {
+    name,
+    status: 'Deleted',
+    removedAt: null,
+    id: { $ne: id },
+    account: { $ne: account },
+  });
+  for (const one of lost) await removeDomain(tx, clock, one);
+}
+
+/** Takes the domain from its account. What it leaves is taken down by its workflow. The caller has locked the row. */
+export async function removeDomain(tx: EntityManager, clock: Clock, domain: Domain): Promise<void> {
+  const now = clock.now();
+  await detachDomain(tx, domain);
+  if (domain.provedAt) {
+    await tx.upsert(DomainTombstone, { name: domain.name, account: domain.account, mode: domain.mode, removedAt: now });
+  }
+  Object.assign(domain, { removedAt: now, nextCheckAt: null });
+  await tx.flush();
+  tellDomain(tx, clock, domain.id, 'remove');
+}
+
+/** The site is served there no longer. Where it was the primary one, the domain attached longest becomes that. */
+export async function detachDomain(tx: EntityManager, domain: Domain): Promise<void> {
+  const { site, isPrimary } = domain;
+  if (!site) return;
+  Object.assign(domain, { site: null, isPrimary: false, attachedAt: null });
+  await tx.flush();
+  if (!isPrimary) return;
+  const [next] = await tx.find(Domain, { site }, { orderBy: { attachedAt: 'asc', id: 'asc' }, limit: 1 });
+  if (next) next.isPrimary = true;
+  await tx.flush();
+}

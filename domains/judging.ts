@@ -1,0 +1,108 @@
+/** What a look at the DNS makes of a domain. Pure: the row before, the sight, the moment; the row after. */
+import type { DomainMode, DomainStatus } from '../db/states.ts';
+import { nextCheckMs } from './curve.ts';
+import { foundIn, isUnknown, type Sight } from './sight.ts';
+
+/** What proves a domain, and where it has to point. */
+export type Wanted = {
+  name: string;
+  mode: DomainMode;
+  proof: string;
+  /** Its own pair of name servers. */
+  nameServers: readonly string[];
+  /** Addresses at which the edge answers, IPv4 and IPv6. */
+  addresses: readonly string[];
+};
+
+export type Verdict = {
+  isProved: boolean | undefined;
+  isHere: boolean | undefined;
+  /** The registered name is at its parent no more. */
+  isAbsent: boolean | undefined;
+};
+
+/** `undefined` wherever it could not be asked. */
+export function judge(wanted: Wanted, sight: Sight): Verdict {
+  const isAbsent = sight.registered === 'unknown' ? undefined : sight.registered === 'no';
+  if (wanted.mode === 'nameservers') {
+    const isProved = isUnknown(sight.delegation) ? undefined : sameNames(foundIn(sight.delegation), wanted.nameServers);
+    // A zone that its parent says is signed, and is not, is there for nobody who checks.
+    const isSigned = isUnknown(sight.ds) ? undefined : foundIn(sight.ds).length > 0;
+    return { isProved, isHere: isProved && (isSigned === undefined ? undefined : !isSigned), isAbsent };
+  }
+  const isProved = isUnknown(sight.proof) ? undefined : foundIn(sight.proof).includes(wanted.proof);
+  return { isProved, isHere: pointsHere(wanted, sight), isAbsent };
+}
+
+/** Delegated to this pair and to no other: whoever is asked has to be us. */
+function sameNames(found: string[], wanted: readonly string[]): boolean {
+  return (
+    found.length > 0 && found.every((name) => wanted.includes(name)) && wanted.every((name) => found.includes(name))
+  );
+}
+
+/** Every address is the edge's: with one that is not, a part of the visitors would be elsewhere. */
+function pointsHere({ addresses }: Wanted, { a, aaaa }: Sight): boolean | undefined {
+  const found = [...foundIn(a), ...foundIn(aaaa)];
+  if (found.some((address) => !addresses.includes(address))) return false;
+  if (isUnknown(a) || isUnknown(aaaa)) return undefined;
+  return found.length > 0;
+}
+
+/** The columns that a look moves. */
+export type Standing = {
+  status: DomainStatus;
+  statusSince: Date;
+  provedAt: Date | null;
+  checks: number;
+  elsewhereSince: Date | null;
+  elsewhereChecks: number;
+  absentChecks: number;
+  checkedAt: Date | null;
+  nextCheckAt: Date | null;
+};
+
+const elsewhereChecksMin = 3;
+const elsewhereMsMin = 10 * 60_000;
+const absentChecksMin = 3;
+const movedMsMax = 7 * 24 * 3600_000;
+
+/** The row after a look. What could not be asked moves nothing but the time of the next look. */
+export function settle(before: Standing, verdict: Verdict, now: Date): Standing {
+  if (before.status === 'Blocked') return before;
+  const counted = count(before, verdict, now);
+  const moved = move(counted, verdict, now);
+  const after = { ...counted, ...moved, checkedAt: now };
+  if (after.status !== before.status) Object.assign(after, { statusSince: now, checks: 1 });
+  return { ...after, nextCheckAt: new Date(now.getTime() + nextCheckMs(after, now)) };
+}
+
+function count(before: Standing, { isHere, isAbsent }: Verdict, now: Date): Standing {
+  const isElsewhere = isHere === false || isAbsent === true;
+  const counted = { ...before, checks: before.checks + 1 };
+  if (isAbsent !== undefined) counted.absentChecks = isAbsent ? before.absentChecks + 1 : 0;
+  if (isElsewhere) {
+    counted.elsewhereSince ??= now;
+    counted.elsewhereChecks += 1;
+  } else if (isHere) Object.assign(counted, { elsewhereSince: null, elsewhereChecks: 0 });
+  return counted;
+}
+
+function move(row: Standing, { isProved, isHere, isAbsent }: Verdict, now: Date): Partial<Standing> {
+  if (row.status === 'pending') {
+    // What is not active yet is held only while its proof stands.
+    const provedAt = isProved === undefined ? row.provedAt : isProved ? (row.provedAt ?? now) : null;
+    return isHere && provedAt ? { provedAt, status: 'active' } : { provedAt };
+  }
+  // Whoever has the name now may be somebody else: it comes back only proved anew.
+  if (row.status === 'Deleted') return isHere && isProved ? { status: 'active', provedAt: now } : {};
+  if (row.absentChecks >= absentChecksMin) return { status: 'Deleted' };
+  if (isHere) return { status: 'active' };
+  if (isHere === undefined && isAbsent !== true) return {};
+  if (row.status === 'Moved') {
+    return now.getTime() - row.statusSince.getTime() >= movedMsMax && isHere === false ? { status: 'Deleted' } : {};
+  }
+  const since = row.elsewhereSince ?? now;
+  const isLong = row.elsewhereChecks >= elsewhereChecksMin && now.getTime() - since.getTime() >= elsewhereMsMin;
+  return isLong ? { status: 'Moved' } : {};
+}

@@ -1,0 +1,114 @@
+/** The public DNS, asked: what a resolver says of a name, and what the name servers of its parent zone say (RFC 1034). */
+import { getServers } from 'node:dns';
+import type { Answer, RecordType } from 'dns-packet';
+import type { DnsAnswer } from '../domains/sight.ts';
+import { type DecodedPacket, exchange } from './dns/exchange.ts';
+
+export type AskedType = 'A' | 'AAAA' | 'CAA' | 'CNAME' | 'DS' | 'NS' | 'TXT';
+
+/** What the parent's name servers say of a name. `ns` is found only where they refer to others for it. */
+export type Delegation = { exists: 'yes' | 'no' | 'unknown'; ns: DnsAnswer; ds: DnsAnswer };
+
+export type Dns = {
+  /** What the resolver says, in text as in a zone file but without quotes and last dots; for A and AAAA, through CNAMEs. */
+  ask(name: string, type: AskedType): Promise<DnsAnswer>;
+  /** Whether the resolver refuses an answer that it gives when it is told not to check signatures (DNSSEC, RFC 4035 section 3.2.2). */
+  isBogus(name: string): Promise<boolean>;
+  askParent(name: string): Promise<Delegation>;
+};
+
+const unknown: DnsAnswer = { unknown: true };
+const none: DnsAnswer = { none: true };
+const serversAskedMax = 4;
+
+export function openDns({ resolvers, port }: { resolvers: readonly string[]; port: number }): Dns {
+  const servers = resolvers.length > 0 ? resolvers : getServers().map(withPort);
+
+  /** The first answer that says whether there is something, of servers asked one after the other. */
+  async function resolve(name: string, type: RecordType, checking = true): Promise<DecodedPacket | undefined> {
+    for (const server of [...servers, ...servers]) {
+      const answer = await exchange(server, { name, type, recursion: true, checking });
+      if (answer && isDefinite(answer)) return answer;
+    }
+    return undefined;
+  }
+
+  async function ask(name: string, type: AskedType): Promise<DnsAnswer> {
+    const answer = await resolve(name, type);
+    return answer ? readAnswers(answer.answers ?? [], type) : unknown;
+  }
+
+  /** Addresses of the name servers of the closest zone above the name; undefined where that could not be asked. */
+  async function parentServers(name: string): Promise<string[] | undefined> {
+    for (let parent = above(name); ; parent = above(parent)) {
+      const ns = await ask(parent, 'NS');
+      if ('unknown' in ns) return undefined;
+      if ('found' in ns) return await addressesOf(ns.found.slice(0, serversAskedMax));
+      if (parent === '.') return undefined;
+    }
+  }
+
+  async function addressesOf(hosts: string[]): Promise<string[]> {
+    const answers = await Promise.all(hosts.flatMap((host) => [ask(host, 'A'), ask(host, 'AAAA')]));
+    return answers.flatMap((answer) => ('found' in answer ? answer.found : []));
+  }
+
+  return {
+    ask,
+
+    async isBogus(name) {
+      if (await resolve(name, 'A')) return false;
+      return (await resolve(name, 'A', false)) !== undefined;
+    },
+
+    async askParent(name) {
+      const addresses = await parentServers(name);
+      for (const address of (addresses ?? []).slice(0, serversAskedMax)) {
+        const server = address.includes(':') ? `[${address}]:${port}` : `${address}:${port}`;
+        const referral = await exchange(server, { name, type: 'NS', recursion: false });
+        if (!referral || !isDefinite(referral)) continue;
+        if (referral.rcode === 'NXDOMAIN') return { exists: 'no', ns: none, ds: none };
+        const ds = await exchange(server, { name, type: 'DS', recursion: false });
+        const dsFound = ds && isDefinite(ds) ? readAnswers(ds.answers ?? [], 'DS') : unknown;
+        return { exists: 'yes', ns: readReferral(referral, name), ds: dsFound };
+      }
+      return { exists: 'unknown', ns: unknown, ds: unknown };
+    },
+  };
+}
+
+function withPort(server: string): string {
+  if (/^\[.*\]:\d+$|^[\d.]+:\d+$/.test(server)) return server;
+  return server.includes(':') ? `[${server}]:53` : `${server}:53`;
+}
+
+function above(name: string): string {
+  return name.includes('.') ? name.slice(name.indexOf('.') + 1) : '.';
+}
+
+const isDefinite = ({ rcode }: DecodedPacket): boolean => rcode === 'NOERROR' || rcode === 'NXDOMAIN';
+
+/**
+ * Who the name is delegated to. A server that has the name's own zone beside its parent's answers from that one (with authority), which
+ * says nothing of the parent's: whoever can make zones on that server could have made it.
+ */
+function readReferral(packet: DecodedPacket, name: string): DnsAnswer {
+  if (packet.flag_aa) return none;
+  const isOfName = (answer: Answer) => answer.type === 'NS' && plain(answer.name) === name;
+  const names = readAnswers((packet.authorities ?? []).filter(isOfName), 'NS');
+  return names;
+}
+
+function readAnswers(answers: Answer[], type: AskedType): DnsAnswer {
+  const found = answers.flatMap((answer) => (answer.type === type ? [textOf(answer)] : []));
+  return found.length > 0 ? { found } : none;
+}
+
+const plain = (name: string) => name.toLowerCase().replace(/\.$/, '');
+
+function textOf(answer: Answer): string {
+  if (answer.type === 'TXT') return [answer.data].flat().map(String).join('');
+  if (answer.type === 'CAA') return `${answer.data.flags ?? 0} ${answer.data.tag} ${answer.data.value}`;
+  if (answer.type === 'DS') return `${answer.data.keyTag} ${answer.data.algorithm}`;
+  return plain(String('data' in answer ? answer.data : ''));
+}

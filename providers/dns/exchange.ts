@@ -1,0 +1,106 @@
+/** One question to one name server: over UDP, and over TCP where the answer was cut off (RFC 7766). */
+import { randomInt } from 'node:crypto';
+import { createSocket } from 'node:dgram';
+import { connect } from 'node:net';
+import {
+  CHECKING_DISABLED,
+  type DecodedPacket as Decoded,
+  decode,
+  encode,
+  type Packet,
+  RECURSION_DESIRED,
+  type RecordType,
+  streamDecode,
+  streamEncode,
+} from 'dns-packet';
+
+/** With the code of the answer (RFC 1035 section 4.1.1), which the library's types forget. */
+export type DecodedPacket = Decoded & { rcode: string };
+
+export type DnsQuestion = { name: string; type: RecordType; recursion: boolean; checking?: boolean };
+
+const patienceMs = 2_000;
+const udpBytes = 1232;
+
+/** The server's answer; undefined where it gave none in time, or one that is not to this question. */
+export async function exchange(server: string, question: DnsQuestion): Promise<DecodedPacket | undefined> {
+  const [, address = '', port = ''] = /^\[?([^\]]*?)\]?:(\d+)$/.exec(server) ?? [];
+  const packet = packetOf(question);
+  const answer = await overUdp({ address, port: Number(port) }, packet).catch(() => undefined);
+  if (!answer?.flag_tc) return answer;
+  return await overTcp({ address, port: Number(port) }, packet).catch(() => undefined);
+}
+
+function packetOf({ name, type, recursion, checking = true }: DnsQuestion): Packet {
+  return {
+    type: 'query',
+    id: randomInt(65536),
+    flags: (recursion ? RECURSION_DESIRED : 0) | (checking ? 0 : CHECKING_DISABLED),
+    questions: [{ name, type, class: 'IN' }],
+    additionals: [
+      {
+        type: 'OPT',
+        name: '.',
+        udpPayloadSize: udpBytes,
+        extendedRcode: 0,
+        ednsVersion: 0,
+        flags: 0,
+        flag_do: false,
+        options: [],
+      },
+    ],
+  };
+}
+
+type Server = { address: string; port: number };
+
+/** The socket takes packets of this server alone, from a port that nobody knew before. */
+function overUdp({ address, port }: Server, packet: Packet): Promise<DecodedPacket> {
+  const socket = createSocket(address.includes(':') ? 'udp6' : 'udp4');
+  const answer = new Promise<DecodedPacket>((resolve, reject) => {
+    socket.on('error', reject);
+    socket.on('message', (bytes) => {
+      const got = read(() => decode(bytes) as DecodedPacket, packet);
+      if (got) resolve(got);
+    });
+    socket.connect(port, address, () => socket.send(encode(packet)));
+    setTimeout(() => reject(new Error('no answer in time')), patienceMs).unref();
+  });
+  return answer.finally(() => socket.close());
+}
+
+function overTcp({ address, port }: Server, packet: Packet): Promise<DecodedPacket> {
+  const socket = connect(port, address);
+  const answer = new Promise<DecodedPacket>((resolve, reject) => {
+    let received = Buffer.alloc(0);
+    socket.on('error', reject);
+    socket.on('close', () => reject(new Error('closed without an answer')));
+    socket.on('data', (bytes) => {
+      received = Buffer.concat([received, bytes]);
+      if (received.length < 2 || received.length < 2 + received.readUInt16BE(0)) return;
+      const got = read(() => streamDecode(received) as DecodedPacket, packet);
+      if (got) resolve(got);
+      else reject(new Error('an answer to another question'));
+    });
+    socket.on('connect', () => socket.write(streamEncode(packet)));
+    setTimeout(() => reject(new Error('no answer in time')), patienceMs).unref();
+  });
+  return answer.finally(() => socket.destroy());
+}
+
+/** The packet, if it can be read and answers this question. */
+function read(parse: () => DecodedPacket, asked: Packet): DecodedPacket | undefined {
+  try {
+    const packet = parse();
+    const [question] = packet.questions ?? [];
+    const [wanted] = asked.questions ?? [];
+    const isOurs =
+      packet.id === asked.id &&
+      packet.type === 'response' &&
+      question?.type === wanted?.type &&
+      question?.name.toLowerCase() === wanted?.name.toLowerCase();
+    return isOurs ? packet : undefined;
+  } catch {
+    return undefined;
+  }
+}
