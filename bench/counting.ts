@@ -1,6 +1,8 @@
 /**
- * What counting views costs an edge: CPU seconds for 100,000 requests with it and without it, in pairs of neighbouring runs that take
- * turns in being first. With wrk on PATH. A page of 1 KB on connections that are kept is the edge's cheapest answer, so that the share is the largest.
+ * What counting views costs an edge: CPU seconds for 100,000 requests with it and without it. Two runs of the same program differ by some
+ * percent for as long as they live, by where their code and data happen to lie; so each of the pairs is of two processes of its own, which
+ * are asked in turn, one, the other, the other, the one. With wrk on PATH. A page of 1 KB on connections that are kept is the edge's
+ * cheapest answer, so that the share is the largest.
  */
 import type { ChildProcess } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
@@ -12,8 +14,10 @@ import { startSites } from './edge-sites.ts';
 import { load } from './load.ts';
 import { cpuSeconds, median } from './measure.ts';
 
-const pairs = 9;
-const seconds = process.argv.includes('--quick') ? 1 : 4;
+const isQuick = process.argv.includes('--quick');
+const pairs = isQuick ? 2 : 9;
+const seconds = isQuick ? 1 : 2;
+const warmUpSeconds = 1;
 const connections = 32;
 const workers = 2;
 const userAgent =
@@ -26,32 +30,34 @@ const requests = {
 type Request = (typeof requests)[keyof typeof requests];
 
 /** CPU seconds for 100,000 requests. */
-async function cost(server: Server, { path, headers }: Request): Promise<number> {
+async function cost(server: Server, { path, headers }: Request, forSeconds = seconds): Promise<number> {
   const before = await cpuSeconds(server.pid);
   const url = `${server.url}/${path}`;
   const all = { 'User-Agent': userAgent, ...headers };
-  const result = await load({ url, host: server.host, connections, seconds, headers: all });
+  const result = await load({ url, host: server.host, connections, seconds: forSeconds, headers: all });
   if (result.failures > 0) throw new Error(`${server.name} failed ${result.failures} requests`);
   return (((await cpuSeconds(server.pid)) - before) / result.requests) * 100_000;
 }
 
-async function compare(
-  counting: Server,
-  plain: Server,
-  request: Request,
-): Promise<{ with: number; without: number; more: number }> {
-  for (const server of [counting, plain]) await cost(server, request);
-  const taken: { with: number; without: number }[] = [];
-  for (let n = 0; n < pairs; n++) {
-    const first = await cost(n % 2 ? counting : plain, request);
-    const second = await cost(n % 2 ? plain : counting, request);
-    taken.push(n % 2 ? { with: first, without: second } : { with: second, without: first });
-  }
-  return {
-    with: median(taken.map((pair) => pair.with)),
-    without: median(taken.map((pair) => pair.without)),
-    more: median(taken.map((pair) => pair.with / pair.without - 1)),
-  };
+type Pair = { with: number; without: number };
+
+/** Both in turn, so that what changes steadily in the meantime takes the same from each. */
+async function compare(counting: Server, plain: Server, request: Request, countingFirst: boolean): Promise<Pair> {
+  for (const server of [counting, plain]) await cost(server, request, warmUpSeconds);
+  const [one, other] = countingFirst ? [counting, plain] : [plain, counting];
+  const taken = new Map([counting, plain].map((server) => [server, 0]));
+  for (const server of [one, other, other, one])
+    taken.set(server, (taken.get(server) ?? 0) + (await cost(server, request)) / 2);
+  return { with: taken.get(counting) ?? 0, without: taken.get(plain) ?? 0 };
+}
+
+const more = (pair: Pair) => (pair.with / pair.without - 1) * 100;
+
+function row(what: string, taken: readonly Pair[]): string {
+  const shares = taken.map(more).toSorted((a, b) => a - b);
+  const at = (share: number) => shares[Math.round(share * (shares.length - 1))]?.toFixed(1);
+  const [counting, plain] = [median(taken.map((pair) => pair.with)), median(taken.map((pair) => pair.without))];
+  return `| ${what} | ${counting.toFixed(3)} s | ${plain.toFixed(3)} s | ${median(shares).toFixed(1)} % | ${at(0.25)} to ${at(0.75)} % |`;
 }
 
 /** Answers the section of the results. */
@@ -67,23 +73,23 @@ export async function benchCounting(): Promise<string> {
     await sites.publish('bench', await sites.keep(files));
     const start = (analytics: 'on' | 'off') =>
       startEdge(dir, sites.databaseUrl, workers, children, { FRONTAGE_ANALYTICS: analytics });
-    const [counting, plain] = [await start('on'), await start('off')];
-    const rows: string[] = [];
-    for (const [what, request] of Object.entries(requests)) {
-      const result = await compare(counting, plain, request);
-      rows.push(
-        `| ${what} | ${result.with.toFixed(3)} s | ${result.without.toFixed(3)} s | ${(result.more * 100).toFixed(1)} % |`,
-      );
-      console.log(rows.at(-1));
+    const taken = Object.keys(requests).map((): Pair[] => []);
+    for (let pair = 0; pair < pairs; pair++) {
+      const [counting, plain] = await Promise.all([start('on'), start('off')]);
+      for (const [at, request] of Object.values(requests).entries())
+        taken[at]?.push(await compare(counting, plain, request, pair % 2 === 0));
+      await Promise.all(children.splice(0).map(end));
+      console.log(`pair ${pair + 1}: ${taken.map((all) => more(all.at(-1) as Pair).toFixed(1)).join(', ')} % more`);
     }
-    await Promise.all(children.map(end));
-    const [row] = await sites.query('select sum(views)::text as views from view_hour');
+    const rows = Object.keys(requests).map((what, at) => row(what, taken[at] ?? []));
+    const [counted] = await sites.query('select sum(views)::text as views from view_hour');
     return [
-      `CPU seconds for 100,000 requests, medians of ${pairs} pairs of ${seconds} s; ${connections} kept connections, ${workers} processes.`,
-      `${row?.views} views were counted and written. Load average before: ${before.toFixed(1)}.`,
+      `CPU seconds for 100,000 requests, medians of ${pairs} pairs of edges, each asked for twice ${seconds} s in turn; ${connections} kept connections, ${workers} processes.`,
+      'The last column is what half of the pairs lie within.',
+      `${counted?.views} views were counted and written. Load average before: ${before.toFixed(1)}.`,
       '',
-      '| | counting | not counting | more |',
-      '| --- | --- | --- | --- |',
+      '| | counting | not counting | more | half of the pairs |',
+      '| --- | --- | --- | --- | --- |',
       ...rows,
     ].join('\n');
   } finally {

@@ -1,10 +1,10 @@
 /** From where visitors came: the host alone, and of another site alone. */
-import { LRUCache } from 'lru-cache';
 import type { RequestFields } from './request.ts';
 
 const address = /^https?:\/\/([a-z0-9-]+(?:\.[a-z0-9-]+)+)\.?(?::[0-9]{1,5})?(?:[/?#]|$)/i;
 const hostMax = 253;
-const remembered = 1_000;
+/** In each of two generations: a look at a plain map is a tenth of what one at an LRU cache costs, and is made for each view. */
+const rememberedEach = 500;
 /** Longer ones are read anew each time: they are rare, and would fill the memory. */
 const rememberedLength = 200;
 
@@ -16,15 +16,24 @@ export type Referrers = {
 };
 
 export function openReferrers(): Referrers {
-  const hosts = new LRUCache<string, string>({ max: remembered });
+  let recent = new Map<string, string>();
+  let earlier = new Map<string, string>();
+
+  function remember(referer: string, host: string): void {
+    if (recent.size >= rememberedEach) {
+      earlier = recent;
+      recent = new Map();
+    }
+    recent.set(referer, host);
+  }
 
   /** Empty where it names none. */
   function hostOf(referer: string): string {
-    const known = hosts.get(referer);
+    const known = recent.get(referer);
     if (known !== undefined) return known;
-    const found = address.exec(referer)?.[1] ?? '';
-    const host = found.length > hostMax ? '' : ownCopy(found.toLowerCase());
-    if (referer.length <= rememberedLength) hosts.set(ownCopy(referer), host);
+    const before = earlier.get(referer);
+    const host = before ?? readHost(referer);
+    if (referer.length <= rememberedLength) remember(ownCopy(referer), host);
     return host;
   }
 
@@ -36,6 +45,11 @@ export function openReferrers(): Referrers {
       return from.startsWith('www.') ? from.slice(4) : from;
     },
   };
+}
+
+function readHost(referer: string): string {
+  const found = address.exec(referer)?.[1] ?? '';
+  return found.length > hostMax ? '' : ownCopy(found.toLowerCase());
 }
 
 /** A copy, since a part of a request's head would hold all of it in memory. */
