@@ -11,7 +11,7 @@ const readSlot = async (world: World) => (await world.stack.api(slotPath(world))
 
 /** Kills the part at the edge. Answers the milliseconds from its restart until what was begun had ended. */
 export async function killSlotAt(world: World, part: Part, edge: SlotEdge, version: string): Promise<number> {
-  const commit = await prepareVersion(world, version);
+  const commit = await prepareVersion(world, version, branch);
   expect(await push(world, commit, branch)).toBe(true);
   await persist(world, slotPath(world), {});
   await until(

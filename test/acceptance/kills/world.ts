@@ -151,10 +151,11 @@ export async function prepareCommit(world: Cloned, text: string): Promise<string
   return await git(world, 'rev-parse', 'HEAD');
 }
 
-/** Makes a commit of the version's pages on what is on `main`. */
-export async function prepareVersion(world: Cloned, version: string): Promise<string> {
+/** Makes a commit of the version's pages on what is on the branch, or where that is not there yet on `main`. */
+export async function prepareVersion(world: Cloned, version: string, branch: string): Promise<string> {
   await git(world, 'fetch', '-q');
-  await git(world, 'reset', '-q', '--hard', 'origin/main');
+  const there = await git(world, 'branch', '-r', '--list', `origin/${branch}`);
+  await git(world, 'reset', '-q', '--hard', there === '' ? 'origin/main' : `origin/${branch}`);
   for (const { path, text } of pagesOf(version)) await writeFile(join(world.clone, path), text);
   await git(world, 'add', '.');
   await git(world, 'commit', '-q', '-m', version);
