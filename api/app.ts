@@ -48,6 +48,8 @@ import { reviewPages } from './review-links/pages.ts';
 import { reviewLinkRoutes } from './review-links/routes.ts';
 import { siteRoutes } from './sites/routes.ts';
 import { sketchRoutes } from './sketches/routes.ts';
+import { skillPages, skillRoutes } from './skill/routes.ts';
+import { skillOf } from './skill/tree.ts';
 import { sourceRoutes } from './source/routes.ts';
 import { templateRoutes } from './templates/routes.ts';
 import { tokenRoutes } from './tokens/routes.ts';
@@ -57,6 +59,7 @@ import { uploadRoutes } from './uploads/routes.ts';
 /** Builds the API, ready to listen. */
 export async function buildApp(deps: Deps): Promise<Api> {
   const app = newServer(deps);
+  const skill = await skillOf(deps.config);
   setHeaders(app, deps.config.baseUrl);
   logRequests(app);
   answerErrors(app);
@@ -102,6 +105,7 @@ export async function buildApp(deps: Deps): Promise<Api> {
     await scope.register(async function pages(scope: Api) {
       limitAddresses(scope, deps, 'pages');
       await serveDescription(scope);
+      skillPages(scope, deps, skill);
     });
 
     await scope.register(async function signIn(scope: Api) {
@@ -190,6 +194,7 @@ export async function buildApp(deps: Deps): Promise<Api> {
       formRoutes(scope, deps);
       analyticsRoutes(scope, deps);
       feedbackRoutes(scope, deps);
+      skillRoutes(scope, skill);
     });
   });
 

@@ -3,6 +3,7 @@ import { Account } from '../../db/entities/account.ts';
 import type { EntityManager } from '../../db/orm.ts';
 import type { Deps } from '../../deps.ts';
 import type { Api } from '../api.ts';
+import { skillOf } from '../skill/tree.ts';
 import { pendingChange } from './address.ts';
 import { changeAccount, countUsage } from './rules.ts';
 import { accountChange, accountChangedSchema, accountSchema, accountView } from './schemas.ts';
@@ -15,7 +16,8 @@ export function accountRoutes(app: Api, deps: Deps): void {
     const pending = await pendingChange(em, clock.now(), account.id);
     const usage = await countUsage(em, clock, account.id);
     const builders = await hasBuilder(em, clock);
-    return { pending, view: accountView(account, { usage, pending, config, builders }) };
+    const { version: skill } = await skillOf(config);
+    return { pending, view: accountView(account, { usage, pending, config, builders, skill }) };
   }
 
   app.get(

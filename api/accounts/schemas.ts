@@ -27,7 +27,7 @@ export const accountSchema = z
     billing: z.object({ enabled: z.boolean(), plan: z.string(), status: z.string() }),
     payouts: z.object({ enabled: z.boolean(), rails: z.array(z.string()), accounts: z.array(z.string()) }),
     domain_onboarding: z.object({ modes: z.array(z.enum(['nameservers', 'cname'])) }),
-    skill: z.string().nullable().describe('Version of the skill tree; null where none is served.'),
+    skill: z.string().describe('Version of the skill tree that is served, which `GET /v1/skill` lists.'),
     base_domain: z.string(),
     offers_to_answer: z.number().int(),
     capabilities: z.record(z.enum(capabilities), z.boolean()),
@@ -55,7 +55,8 @@ export function accountView(
     pending,
     config,
     builders,
-  }: { usage: Usage; pending: EmailChange | null; config: Config; builders: boolean },
+    skill,
+  }: { usage: Usage; pending: EmailChange | null; config: Config; builders: boolean; skill: string },
 ): z.output<typeof accountSchema> {
   return {
     id: account.id,
@@ -74,7 +75,7 @@ export function accountView(
     billing: { enabled: false, plan: config.plan, status: 'active' },
     payouts: { enabled: false, rails: [], accounts: [] },
     domain_onboarding: { modes: [] },
-    skill: null,
+    skill,
     base_domain: config.baseDomain,
     offers_to_answer: 0,
     capabilities: { ...capabilitiesOf(config), builds: capabilitiesOf(config).builds && builders },

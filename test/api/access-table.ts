@@ -57,6 +57,8 @@ export const table: Record<string, Entry> = {
   'GET /v1/account': tokens,
   'PATCH /v1/account': { rule: 'tokens', body: { name: 'A name' } },
   'GET /v1/inbox': tokens,
+  'GET /v1/skill': tokens,
+  'GET /v1/skill/{path}': { rule: 'tokens', path: () => ({ path: 'SKILL.md' }) },
   'POST /v1/feedback': { rule: 'tokens', body: { kind: 'defect', message: 'Something is broken.' } },
   'POST /v1/tokens': { rule: 'tokens', body: { name: 'Another' } },
   'GET /v1/tokens': tokens,

@@ -29,7 +29,10 @@ test('the account says what it has, what caps it, and what is switched on', asyn
   expect(body.limits.sites).toEqual({ value: 50, used: 2 });
   expect(body.limits.tokens).toEqual({ value: 100, used: 1 });
   expect(body.limits.publishes_per_hour).toEqual({ value: 60, used: 0 });
-  expect([body.skill, body.created_at]).toEqual([null, expect.stringMatching(/^\d{4}-\d\d-\d\dT.*Z$/)]);
+  expect([body.skill, body.created_at]).toEqual([
+    expect.stringMatching(/^[0-9a-f]{16}$/),
+    expect.stringMatching(/^\d{4}-\d\d-\d\dT.*Z$/),
+  ]);
   const on = Object.entries(body.capabilities).filter(([, isOn]) => isOn);
   expect([Object.keys(body.capabilities).length, on]).toEqual([
     13,

@@ -162,7 +162,11 @@ export const endpoints = [
     'DELETE /v1/domains/{id}/records/{record_id}',
   ]),
   ...rowsOf('endpoint', 'agents', {
+    'GET /v1/skill': ['skill/skill', 'the tree is listed, and each file reads as listed, with a token and without'],
+    'GET /v1/skill/{path}': [
+      'skill/skill',
+      'the tree is listed, and each file reads as listed, with a token and without',
+    ],
     'POST /v1/feedback': ['feedback/feedback', 'a note is filed, and the operator reads it'],
   }),
-  ...later('endpoint', 'agents', ['GET /v1/skill', 'GET /v1/skill/{path}']),
 ];

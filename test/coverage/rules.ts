@@ -190,8 +190,11 @@ export const rules = [
     'a payout account says what it waits for',
   ]),
   ...later('rule', 'domains', ['the account lists the ways to onboard a domain', 'no domain is ever registered']),
-  ...later('rule', 'agents', [
-    'the account names the version of the skill tree',
-    'tools of what is off are not listed',
-  ]),
+  ...rowsOf('rule', 'agents', {
+    'the account names the version of the skill tree': [
+      'skill/skill',
+      'its version is in the account, and changes with any byte',
+    ],
+  }),
+  ...later('rule', 'agents', ['tools of what is off are not listed']),
 ];

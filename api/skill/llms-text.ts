@@ -1,0 +1,28 @@
+/** `/llms.txt` (llmstxt.org): the first thing an agent reads that knows nothing but the address. Pure. */
+import type { SkillTree } from '../../skill/tree.ts';
+
+export function llmsText(baseUrl: string, { version, files }: SkillTree): string {
+  const link = ({ path, bytes }: { path: string; bytes: Buffer }) =>
+    `- [${path}](${baseUrl}/skill/${path}): ${titleOf(path, bytes)}`;
+  const pages = [...files.values()].filter(({ path }) => path.endsWith('.md') && path !== 'SKILL.md');
+  return `# Frontage
+
+> Makes and runs websites for an AI agent and its owner: git-backed sites, built in a sandbox, published and restored in an instant.
+
+Read [SKILL.md](${baseUrl}/skill/SKILL.md) first: it teaches the work and how to get a token. No token is needed to read any of this. Version ${version}.
+
+## The skill
+
+${pages.map(link).join('\n')}
+
+## The API
+
+- [OpenAPI description](${baseUrl}/openapi.json): every call with its schemas and errors
+- [The same for reading](${baseUrl}/docs/)
+- [Errors](${baseUrl}/errors): every code with its status, and whether to try again
+`;
+}
+
+function titleOf(path: string, bytes: Buffer): string {
+  return /^# (.+)$/m.exec(bytes.toString('utf8'))?.[1] ?? path;
+}

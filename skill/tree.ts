@@ -1,0 +1,93 @@
+/**
+ * The skill tree: what an agent reads to build a good site here. Its files stand beside this one, as the Agent Skills format has them (`SKILL.md` with
+ * front matter, more on demand), with `{base_url}` for this deployment's address and parts between `<!-- with forms -->` and `<!-- end -->`
+ * for what a deployment may have switched off. A file of which nothing is left is not in the tree.
+ */
+import { createHash } from 'node:crypto';
+import { readdir, readFile } from 'node:fs/promises';
+import { extname, join, relative, sep } from 'node:path';
+import { catalog } from '../errors.ts';
+
+export type SkillFile = { path: string; bytes: Buffer; sha256: string; type: string };
+export type SkillTree = { version: string; files: ReadonlyMap<string, SkillFile> };
+
+const here = import.meta.dirname;
+const types: Record<string, string> = {
+  '.md': 'text/markdown; charset=utf-8',
+  '.mjs': 'text/javascript; charset=utf-8',
+};
+
+/** The tree of a deployment with these capabilities on. The version is a hash of all it holds: 16 hex digits. */
+export async function openSkill({
+  baseUrl,
+  isOn,
+}: {
+  baseUrl: string;
+  isOn(capability: string): boolean;
+}): Promise<SkillTree> {
+  const texts = new Map<string, string>();
+  for (const path of await listPaths()) {
+    const text = (await readFile(join(here, path), 'utf8')).replaceAll('{base_url}', baseUrl);
+    texts.set(path, path.endsWith('.md') ? withoutWhatIsOff(text, isOn) : text);
+  }
+  texts.set('reference/errors.md', errorTable());
+  const kept = [...texts].filter(([, text]) => text !== '').sort(([a], [b]) => (a < b ? -1 : 1));
+  const files = new Map(kept.map(([path, text]) => [path, fileOf(path, text)]));
+  const version = createHash('sha256');
+  for (const { path, sha256 } of files.values()) version.update(`${path}\0${sha256}\n`);
+  return { version: version.digest('hex').slice(0, 16), files };
+}
+
+/** Drops the parts of what is off, and the marks of those that stay. Parts may hold others. */
+export function withoutWhatIsOff(text: string, isOn: (capability: string) => boolean): string {
+  let kept = '';
+  const shown = [true];
+  for (const { words, mark } of pieces(text)) {
+    if (shown.at(-1)) kept += words;
+    if (mark === 'end') shown.pop();
+    else if (mark !== undefined) shown.push(shown.at(-1) === true && isOn(mark.with));
+    if (shown.length === 0) throw new Error(`a part ends that never began, after: ${words.slice(-60)}`);
+  }
+  if (shown.length > 1) throw new Error(`a part never ends: ${text.slice(0, 60)}`);
+  const tidy = kept.replace(/\n{3,}/g, '\n\n').trim();
+  return tidy === '' ? '' : `${tidy}\n`;
+}
+
+/** Words, each with the mark that follows them; a mark that has a line to itself takes the line with it. */
+function* pieces(text: string): Generator<{ words: string; mark: { with: string } | 'end' | undefined }> {
+  let from = 0;
+  for (const found of text.matchAll(/^<!-- (?:with (\w+)|end) -->\n|<!-- (?:with (\w+)|end) -->/gm)) {
+    const capability = found[1] ?? found[2];
+    yield { words: text.slice(from, found.index), mark: capability === undefined ? 'end' : { with: capability } };
+    from = found.index + found[0].length;
+  }
+  yield { words: text.slice(from), mark: undefined };
+}
+
+async function listPaths(): Promise<string[]> {
+  const items = await readdir(here, { recursive: true, withFileTypes: true });
+  const paths = items.filter((item) => item.isFile()).map((item) => relative(here, join(item.parentPath, item.name)));
+  return paths.map((path) => path.split(sep).join('/')).filter((path) => extname(path) in types);
+}
+
+function fileOf(path: string, text: string): SkillFile {
+  const bytes = Buffer.from(text);
+  const sha256 = createHash('sha256').update(bytes).digest('hex');
+  return { path, bytes, sha256, type: types[extname(path)] as string };
+}
+
+function errorTable(): string {
+  const rows = Object.entries(catalog).map(([code, { status, retryable, when }]) => {
+    const again = retryable === true ? 'yes' : retryable === false ? 'no' : 'as the answer says';
+    return `| \`${code}\` | ${status} | ${again} | ${when} |`;
+  });
+  return `# Errors
+
+Every error is \`{ "error": { code, message, retryable, next_action? } }\`. Relay \`message\` to the owner, do what \`next_action\` says, and send the same request again only where
+\`retryable\` is true (after \`retry-after\` seconds, where that header is). \`plan_limit\` is a cap that money or a smaller request lifts, \`rate_limited\` one that waiting lifts.
+
+| Code | Status | Retry | When |
+| --- | --- | --- | --- |
+${rows.join('\n')}
+`;
+}

@@ -1,0 +1,141 @@
+import { createHash } from 'node:crypto';
+import { afterAll, expect, test } from 'vitest';
+import { capabilities } from '../../api/capabilities.ts';
+import { openSkill, withoutWhatIsOff } from '../../skill/tree.ts';
+import { routesOf } from '../api/samples.ts';
+import { callWith, createWorld, errorOf } from '../api/world.ts';
+
+const env = {
+  FRONTAGE_SMTP_URL: 'smtp://127.0.0.1:1',
+  FRONTAGE_CHALLENGE_KEY: 'a key of the tests',
+  FRONTAGE_PHOTOS: 'offline',
+};
+const world = await createWorld(env);
+const bare = await createWorld({
+  FRONTAGE_PREVIEWS: 'off',
+  FRONTAGE_BOOKINGS: 'off',
+  FRONTAGE_SKETCHES: 'off',
+  FRONTAGE_ANALYTICS: 'off',
+});
+afterAll(() => Promise.all([world.close(), bare.close()]));
+const agent = await world.newCaller();
+const anyone = callWith(world.url);
+type Listed = { path: string; bytes: number; sha256: string };
+const listOf = async (call = anyone, path = '/skill/'): Promise<Listed[]> => (await call('GET', path)).body.files;
+const textOf = async (call: typeof anyone) => {
+  const files = await listOf(call);
+  const texts = await Promise.all(files.map(({ path }) => call('GET', `/skill/${path}`)));
+  return texts.map(({ text }) => text).join('\n');
+};
+const everything = await openSkill({ baseUrl: 'https://api.example.com', isOn: () => true });
+const markdown = [...everything.files.values()].filter(({ path }) => path.endsWith('.md'));
+
+test('the tree is listed, and each file reads as listed, with a token and without', async () => {
+  const listed = await listOf(agent.call, '/v1/skill');
+  expect(await listOf()).toEqual(listed);
+  expect(listed.map(({ path }) => path)).toEqual(
+    expect.arrayContaining(['SKILL.md', 'stages/design.md', 'reference/errors.md']),
+  );
+  for (const { path, bytes, sha256 } of listed) {
+    const open = await anyone('GET', `/skill/${path}`);
+    const closed = await agent.call('GET', `/v1/skill/${path}`);
+    expect([open.status, closed.status, closed.text]).toEqual([200, 200, open.text]);
+    expect(open.headers.get('content-type')).toMatch(/^text\/(markdown|javascript); charset=utf-8$/);
+    expect([Buffer.byteLength(open.text), createHash('sha256').update(open.text).digest('hex')]).toEqual([
+      bytes,
+      sha256,
+    ]);
+    const again = await anyone('GET', `/skill/${path}`, {
+      headers: { 'if-none-match': open.headers.get('etag') ?? '' },
+    });
+    expect([again.status, again.text]).toEqual([304, '']);
+  }
+});
+
+test('its version is in the account, and changes with any byte', async () => {
+  const { version } = (await agent.call('GET', '/v1/skill')).body;
+  expect((await agent.call('GET', '/v1/account')).body.skill).toBe(version);
+  const elsewhere = await openSkill({ baseUrl: 'https://other.example.com', isOn: () => true });
+  expect(elsewhere.version).not.toBe(everything.version);
+  expect((await openSkill({ baseUrl: 'https://api.example.com', isOn: () => true })).version).toBe(everything.version);
+});
+
+test('/llms.txt leads who knows nothing but the address to every page', async () => {
+  const { status, text } = await anyone('GET', '/llms.txt');
+  expect([status, text.startsWith('# Frontage\n\n> ')]).toEqual([200, true]);
+  const links = [...text.matchAll(/\]\((\S+?)\)/g)].map(([, url]) => new URL(url ?? '').pathname);
+  expect(links.length).toBeGreaterThan(15);
+  for (const path of links) expect([path, (await anyone('GET', path)).status]).toEqual([path, 200]);
+});
+
+test('what a deployment has switched off is not in its tree', async () => {
+  const off = await textOf(callWith(bare.url));
+  const on = await textOf(anyone);
+  for (const word of ['previews/1', '/bookable', '/v1/sketches', '/analytics', '/v1/photos/search']) {
+    expect([word, on.includes(word), off.includes(word)]).toEqual([word, true, false]);
+  }
+  const paths = (await listOf(callWith(bare.url))).map(({ path }) => path);
+  expect(paths).not.toContain('reference/previews.md');
+  expect(on + off).not.toMatch(/<!--|\{base_url\}/);
+});
+
+test.each(['../package.json', '%2e%2e/config.ts', 'tree.ts', 'nothing.md', 'stages', '%00', 'SKILL.md/x'])(
+  'the tree holds no %s',
+  async (path) => {
+    for (const base of ['/v1/skill/', '/skill/']) {
+      const answer = await agent.call('GET', `${base}${path}`);
+      expect(answer.status).toBeGreaterThanOrEqual(400);
+      expect(['not_found', 'invalid_input']).toContain(errorOf(answer).code);
+    }
+  },
+);
+
+test('SKILL.md has the front matter of the Agent Skills format, and is short', () => {
+  const text = everything.files.get('SKILL.md')?.bytes.toString() ?? '';
+  const [, front = ''] = /^---\n(.*?)\n---\n/s.exec(text) ?? [];
+  const fields = Object.fromEntries(
+    front.split('\n').map((line) => [line.slice(0, line.indexOf(':')), line.slice(line.indexOf(':') + 2)]),
+  );
+  expect(fields.name).toMatch(/^[a-z0-9-]{1,64}$/);
+  expect(fields.description?.length).toBeGreaterThan(50);
+  expect(fields.description?.length).toBeLessThan(1024);
+  expect(text.split('\n').length).toBeLessThan(500);
+});
+
+test('every file of the tree that is named exists, and every file is named', () => {
+  const named = new Set(
+    markdown.flatMap(({ bytes }) =>
+      [...bytes.toString().matchAll(/`((?:stages|design|reference)\/[\w/-]*\.md)`/g)].map(([, path]) => path ?? ''),
+    ),
+  );
+  const there = markdown.map(({ path }) => path).filter((path) => path !== 'SKILL.md');
+  expect([...named].sort()).toEqual(there.sort());
+});
+
+test('every call that it teaches is one of the API', async () => {
+  const routes = routesOf((await anyone('GET', '/openapi.json')).body);
+  const known = new Set(routes.map(({ method, path }) => `${method} ${path.replaceAll(/\{\w+\}/g, '*')}`));
+  const taught = [...(await textOf(anyone)).matchAll(/`(GET|POST|PUT|PATCH|DELETE) (\/v1\/[^`?\s]+)/g)];
+  expect(taught.length).toBeGreaterThan(25);
+  const calls = taught.map(
+    ([, method, path = '']) => `${method} ${path.replaceAll(/\{\w+\}|(?<=previews\/)1|(?<=\/)\w+_…/g, '*')}`,
+  );
+  expect(calls.filter((call) => !known.has(call))).toEqual([]);
+});
+
+test('every mark names a capability, and one that is not closed is a fault', async () => {
+  const asked = new Set<string>();
+  await openSkill({ baseUrl: 'x', isOn: (name) => asked.add(name).size > 0 });
+  expect([...asked].filter((name) => !(capabilities as readonly string[]).includes(name))).toEqual([]);
+  const only =
+    (...on: string[]) =>
+    (name: string) =>
+      on.includes(name);
+  const nested =
+    'a\n<!-- with forms -->\nb\n<!-- with mail -->\nc\n<!-- end -->\n<!-- end -->\nd<!-- with mail --> e<!-- end -->.\n';
+  expect(withoutWhatIsOff(nested, only('forms', 'mail'))).toBe('a\nb\nc\nd e.\n');
+  expect(withoutWhatIsOff(nested, only('forms'))).toBe('a\nb\nd.\n');
+  expect(withoutWhatIsOff(nested, only('mail'))).toBe('a\nd e.\n');
+  expect(() => withoutWhatIsOff('<!-- with forms -->\nb', only())).toThrow('never ends');
+  expect(() => withoutWhatIsOff('b <!-- end -->', only())).toThrow('never began');
+});
