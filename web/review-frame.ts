@@ -21,7 +21,7 @@ export function reviewFrame({ publicId, siteTitle, origins }: ReviewFrame): Writ
     ancestors: origins,
     main: html`<section class="pill" data-view="pill">
 <button id="start" type="button">Comment</button>
-<button id="count" type="button" class="quiet">…</button>
+<button id="count" type="button" class="quiet" hidden>…</button>
 </section>
 <section class="pill" data-view="picking" hidden>
 <p>Choose a place on the page.</p>

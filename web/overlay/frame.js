@@ -205,7 +205,9 @@
     for (const view of document.querySelectorAll('[data-view]')) view.hidden = view.dataset.view !== state.view;
     document.body.dataset.open = state.view;
     const count = state.threads.filter(({ status }) => status === 'open').length;
-    $('count').textContent = state.key ? `${count} open` : 'Comments';
+    // Without the key there is nothing to count, and one button opens all.
+    $('count').hidden = !state.key;
+    $('count').textContent = `${count} open`;
     if (state.view === 'list') drawList();
     if (state.view === 'thread') drawThread();
     if (state.view === 'compose') drawCompose();
@@ -389,7 +391,7 @@
     return change({ action: thread.status === 'open' ? 'resolve' : 'reopen' });
   });
   $('start').onclick = () => (state.key ? pick() : unlock());
-  $('count').onclick = () => (state.key ? show('list') : unlock());
+  $('count').onclick = () => show('list');
   $('point').onclick = pick;
   $('stop').onclick = () => {
     tell({ type: 'stop' });
