@@ -47,6 +47,11 @@ const schema = z.object({
   FRONTAGE_EDGE_URL: url.default(new URL('http://localhost:4480')),
   FRONTAGE_EDGE_HOST: z.string().default('127.0.0.1'),
   FRONTAGE_EDGE_PORT: port.default(4480),
+  /** Port on which the edge speaks TLS, under the certificates of the database; empty where something before it does. */
+  FRONTAGE_EDGE_TLS_PORT: z.union([z.literal('').transform(() => undefined), port]).optional(),
+  /** Ports under which the world reaches edges: the authority's and visitors' requests go to these. */
+  FRONTAGE_PUBLIC_HTTP_PORT: port.default(80),
+  FRONTAGE_PUBLIC_TLS_PORT: port.default(443),
   /** Processes that share the edge's port; 0 is one for each core. */
   FRONTAGE_EDGE_PROCESSES: z.coerce.number().int().min(0).max(256).default(0),
   /** Memory for the files that are asked for most, shared out among the edge's processes. */
@@ -159,6 +164,14 @@ const schema = z.object({
   FRONTAGE_PAYMENTS_URL: url.default(new URL('https://api.stripe.com')),
   /** Signs what the provider tells `/hooks/payments`; for the rail `connect` alone. */
   FRONTAGE_PAYMENTS_WEBHOOK_SECRET: z.string().default(''),
+  /** Directory of the authority that gives certificates (RFC 8555); empty where none are got. */
+  FRONTAGE_ACME_URL: z.url().or(z.literal('')).default(''),
+  /** `agreed`: to the terms of that authority. */
+  FRONTAGE_ACME_TERMS: z.enum(['agreed', '']).default(''),
+  /** Where the authority writes to; may be empty. */
+  FRONTAGE_ACME_EMAIL: z.string().default(''),
+  /** File of certificates that the authority's own servers are trusted by, where the machine's do not do. */
+  FRONTAGE_ACME_CA: z.string().default(''),
   FRONTAGE_PLAN: z.string().default('studio'),
   FRONTAGE_RATE_SCALE: z.coerce.number().positive().default(1),
   /** Addresses or networks whose `x-forwarded-for` is believed, by the API and where edges count visitors. */
@@ -185,6 +198,11 @@ const noPaymentsKey = {
   path: ['FRONTAGE_PAYMENTS_KEY'],
   message: 'is needed where FRONTAGE_PAYOUT_RAILS names connect',
 };
+const hasTerms = (env: z.output<typeof schema>) => env.FRONTAGE_ACME_URL === '' || env.FRONTAGE_ACME_TERMS === 'agreed';
+const noTerms = {
+  path: ['FRONTAGE_ACME_TERMS'],
+  message: 'is to be `agreed` where FRONTAGE_ACME_URL names an authority',
+};
 
 export type Config = ReturnType<typeof readConfig>;
 
@@ -195,6 +213,7 @@ export function readConfig(env: NodeJS.ProcessEnv = process.env) {
     .refine(hasPaymentsKey, noPaymentsKey)
     .refine(hasZones, noZones)
     .refine(hasEdgeAddresses, noEdgeAddresses)
+    .refine(hasTerms, noTerms)
     .safeParse(env);
   if (!parsed.success) {
     const faults = parsed.error.issues.map((issue) => `  ${issue.path.join('.')}: ${issue.message}`);
@@ -212,10 +231,17 @@ export function readConfig(env: NodeJS.ProcessEnv = process.env) {
     edge: {
       host: e.FRONTAGE_EDGE_HOST,
       port: e.FRONTAGE_EDGE_PORT,
+      /** Absent where the edge speaks no TLS. */
+      tlsPort: e.FRONTAGE_EDGE_TLS_PORT,
       processes: e.FRONTAGE_EDGE_PROCESSES,
       cacheBytes: e.FRONTAGE_EDGE_CACHE_BYTES,
       accessLog: e.FRONTAGE_EDGE_ACCESS_LOG === 'on',
     },
+    publicPorts: { http: e.FRONTAGE_PUBLIC_HTTP_PORT, tls: e.FRONTAGE_PUBLIC_TLS_PORT },
+    /** Absent where no certificates are got. */
+    acme: e.FRONTAGE_ACME_URL
+      ? { directoryUrl: e.FRONTAGE_ACME_URL, email: e.FRONTAGE_ACME_EMAIL, trusts: e.FRONTAGE_ACME_CA }
+      : undefined,
     databaseUrl: e.DATABASE_URL,
     temporal: { address: e.TEMPORAL_ADDRESS, namespace: e.TEMPORAL_NAMESPACE, uiUrl: e.TEMPORAL_UI_URL },
     queues: e.FRONTAGE_QUEUES,

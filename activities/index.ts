@@ -4,6 +4,7 @@ import type { Sandbox } from '../providers/sandbox/sandbox.ts';
 import { accessRequestActivities } from './access-requests.ts';
 import { analyticsActivities } from './analytics.ts';
 import { bookingActivities } from './bookings.ts';
+import { certificateActivities } from './certificates.ts';
 import { domainActivities } from './domains.ts';
 import { invitationActivities } from './invitations.ts';
 import { mailActivities } from './mail.ts';
@@ -20,6 +21,7 @@ export function createPlatformActivities(deps: PlatformDeps) {
     ...accessRequestActivities(deps),
     ...bookingActivities(deps),
     ...analyticsActivities(deps),
+    ...certificateActivities(deps),
     ...domainActivities(deps),
     ...invitationActivities(deps),
     ...mailActivities(deps),

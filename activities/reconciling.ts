@@ -2,6 +2,7 @@
 import { WorkflowNotFoundError } from '@temporalio/client';
 import { sweepAccessRequests } from '../db/access-requests.ts';
 import { sweepHolds } from '../db/bookings.ts';
+import { sweepTicketKeys } from '../db/certificates.ts';
 import { settle } from '../db/deployments.ts';
 import { Deployment } from '../db/entities/deployment.ts';
 import { GitCredential } from '../db/entities/git-credential.ts';
@@ -103,7 +104,8 @@ export function reconcilingActivities(deps: PlatformDeps) {
       const uploads = await sweepUploads(em, now);
       const holds = await sweepHolds(em, now);
       const previews = await sweepPreviews(em, now);
-      return sent + ended + requests + tokens + signIns + forms + mails + uploads + holds + previews;
+      const ticketKeys = await sweepTicketKeys(em, now);
+      return sent + ended + requests + tokens + signIns + forms + mails + uploads + holds + previews + ticketKeys;
     },
 
     /** Deletes what killed processes left in the store, and caches that nobody asked for in a month. Answers how many files went. */

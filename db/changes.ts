@@ -2,14 +2,15 @@
 import pg from 'pg';
 import type { Logger } from 'pino';
 
-export type Channel = 'site_changed' | 'deployment_changed' | 'inbox_changed' | 'outbox_added' | 'domain_changed';
-const channels: readonly Channel[] = [
+const channels = [
   'site_changed',
   'deployment_changed',
   'inbox_changed',
   'outbox_added',
   'domain_changed',
-];
+  'certificate_changed',
+] as const;
+export type Channel = (typeof channels)[number];
 
 /** Called with the id that changed, or with `undefined` when something may have been missed. */
 export type Listener = (id: string | undefined) => void;

@@ -7,6 +7,7 @@ import { Asset } from './entities/asset.ts';
 import { Bookable, BookingCalendar } from './entities/bookable.ts';
 import { Booking } from './entities/booking.ts';
 import { BrowserSession } from './entities/browser-session.ts';
+import { AcmeAccount, Certificate } from './entities/certificate.ts';
 import { Collaborator } from './entities/collaborator.ts';
 import { CommentMessage } from './entities/comment-message.ts';
 import { CommentThread } from './entities/comment-thread.ts';
@@ -37,6 +38,7 @@ import { Analytics } from './migrations/2026-11-21-analytics.ts';
 import { BookingNews } from './migrations/2026-11-21-booking-news.ts';
 import { Bookings } from './migrations/2026-11-21-bookings.ts';
 import { Capacity } from './migrations/2026-11-21-capacity.ts';
+import { Certificates } from './migrations/2026-11-21-certificates.ts';
 import { Collaborators } from './migrations/2026-11-21-collaborators.ts';
 import { Comments } from './migrations/2026-11-21-comments.ts';
 import { Domains } from './migrations/2026-11-21-domains.ts';
@@ -100,6 +102,8 @@ export function openOrm(databaseUrl: string, options: { poolMax?: number } = {})
         Domain,
         DomainRecord,
         DomainTombstone,
+        Certificate,
+        AcmeAccount,
       ],
       extensions: [Migrator],
       migrations: {
@@ -126,6 +130,7 @@ export function openOrm(databaseUrl: string, options: { poolMax?: number } = {})
           { name: '2026-11-21-feedback', class: FeedbackMigration },
           { name: '2026-11-21-payouts', class: Payouts },
           { name: '2026-11-21-domains', class: Domains },
+          { name: '2026-11-21-certificates', class: Certificates },
         ],
         snapshot: false,
         transactional: true,

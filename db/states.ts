@@ -179,3 +179,5 @@ export function payoutOfferStatusAt(
 ): PayoutOfferStatus {
   return status === 'open' && expiresAt <= now ? 'expired' : status;
 }
+/** Of the certificate that is being got. What is served beside it stays, and is judged by its own end: see `sslOf`. */
+export type CertificateStatus = 'pending' | 'validating' | 'issuing' | 'active' | 'failed';

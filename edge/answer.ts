@@ -25,7 +25,12 @@ export type Answer = {
   /** Where it is a page of a live site: whose, and the page's address. What is counted as a view is among these. */
   siteId?: string;
   page?: string;
+  /** Whether browsers are to come to this host over TLS alone from now on. */
+  isStrict?: boolean;
 };
+
+/** A year, for this host alone (RFC 6797). */
+export const strictTransport = ['strict-transport-security', 'max-age=31536000'] as const;
 
 /** What is too large for memory, opened when it is sent. Its length is not known beforehand when it is compressed. */
 export type LargeBody = { open(): Promise<Readable>; bytes: number | undefined };

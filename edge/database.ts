@@ -12,6 +12,18 @@ export type SiteRow = {
   redirectsSha256: string | null;
   /** Its drafts; absent where it has none. */
   previews?: PreviewRow[];
+  /** Its owner's domains that it is served on; absent where there are none. */
+  domains?: DomainRow[];
+};
+
+/** An attached domain. Times are milliseconds since 1970; null without a certificate. */
+export type DomainRow = {
+  name: string;
+  status: 'active' | 'Moved' | 'pending';
+  isPrimary: boolean;
+  certifiedUntil: number | null;
+  /** Since when visitors have had a certificate without a gap. */
+  healthySince: number | null;
 };
 
 /** A draft in a preview slot: at which host, what of, and until when (RFC 3339). */
@@ -53,7 +65,12 @@ const sitesSql = `
     (select json_agg(json_build_object('label', preview.label, 'slot', preview.slot, 'manifestSha256', draft.manifest_sha256,
        'expiresAt', preview.expires_at) order by preview.slot)
      from preview join deployment draft on draft.id = preview.deployment_id
-     where preview.site_id = site.id and preview.removed_at is null) as previews
+     where preview.site_id = site.id and preview.removed_at is null) as previews,
+    (select json_agg(json_build_object('name', domain.name, 'status', domain.status, 'isPrimary', domain.is_primary,
+       'certifiedUntil', floor(extract(epoch from certificate.not_after) * 1000),
+       'healthySince', floor(extract(epoch from certificate.healthy_since) * 1000)) order by domain.name)
+     from domain left join certificate on certificate.domain_id = domain.id
+     where domain.site_id = site.id and domain.removed_at is null and domain.status not in ('Deleted', 'Blocked')) as domains
   from (select pg_snapshot_xmin(pg_current_snapshot()) as xid) as mark
   left join site on %condition
   left join deployment on deployment.id = site.live_deployment_id`;
@@ -92,7 +109,11 @@ export function openEdgeDatabase(databaseUrl: string): EdgeDatabase {
     const sites = rows.filter((row) => row.id !== null);
     return {
       mark: rows[0].mark,
-      sites: sites.map(({ mark: _, previews, ...site }) => (previews ? { ...site, previews } : site)),
+      sites: sites.map(({ mark: _, previews, domains, ...site }) => ({
+        ...site,
+        ...(previews ? { previews } : {}),
+        ...(domains ? { domains } : {}),
+      })),
     };
   }
 

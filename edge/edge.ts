@@ -12,8 +12,9 @@ import { openEarlierAssets } from './earlier.ts';
 import { isHashedAsset, wantsPage } from './files.ts';
 import { openFinding } from './finding.ts';
 import { servedFile } from './forms.ts';
-import { readAddress, siteNameOf } from './hosts.ts';
+import { type RequestAddress, readAddress, siteNameOf } from './hosts.ts';
 import { type Later, whenKnown } from './later.ts';
+import { openMoving, type Place, type TlsStanding } from './moving.ts';
 import { readTarget, type Target } from './paths.ts';
 import { openDrafts } from './previews.ts';
 import { answerRule, openSiteRedirects } from './redirects.ts';
@@ -25,6 +26,10 @@ import { openVersions, type Version } from './versions.ts';
 
 export type EdgeParts = {
   baseDomain: string;
+  /** Scheme and port of sites' own addresses. */
+  edgeUrl?: string;
+  /** Absent where this edge speaks no TLS. */
+  tls?: TlsStanding | undefined;
   store: Store;
   database: EdgeDatabase;
   changes: Changes;
@@ -39,6 +44,8 @@ export type EdgeParts = {
 export type Edge = {
   /** The answer to a request: at once when all of it is in memory. Never throws, never rejects. */
   answer(request: VisitorRequest): Later<Answer>;
+  /** Where a request is to be made instead, if its host only leads to another. */
+  elsewhere(request: VisitorRequest): Answer | undefined;
   /** Notes a fault that came up while an answer was sent; answers what to send if nothing was sent yet. */
   fail(request: VisitorRequest, err: unknown): Answer;
   /** Resolves when the edge knows its sites. */
@@ -53,6 +60,12 @@ const redirectsBytesMax = 32 * 1024 * 1024;
 
 export function createEdge(parts: EdgeParts): Edge {
   const { store, log, baseDomain } = parts;
+  const moving = openMoving({
+    clock: parts.clock,
+    baseDomain,
+    edgeUrl: parts.edgeUrl ?? 'http://localhost',
+    tls: parts.tls,
+  });
   const sites = openSites({ ...parts, file: parts.sitesFile });
   const versions = openVersions(store, Math.max(manifestBytesMin, parts.cacheBytes / 4));
   const finding = openFinding(Math.max(foundBytesMin, parts.cacheBytes / 4));
@@ -69,10 +82,22 @@ export function createEdge(parts: EdgeParts): Edge {
     const address = readAddress(request.target, request.fields.host);
     const target = address && readTarget(address.target);
     if (!target) return answerPage('badRequest', 'text');
+    const place = placeOf(address);
+    const moved = moving.of(address, request.isSecure, place);
+    const answer = moved ?? answerAt(request, place, address.host, target);
+    return request.isSecure && moving.isStrict(address.host, place) ? strictly(answer) : answer;
+  }
+
+  function placeOf({ host }: RequestAddress): Place {
+    const name = siteNameOf(host, baseDomain);
+    if (name !== undefined) return { name, site: sites.byName(name), attached: undefined };
+    const attached = sites.byDomain(host);
+    return { name, site: attached?.site, attached };
+  }
+
+  function answerAt(request: VisitorRequest, { name, site }: Place, host: string, target: Target): Later<Answer> {
     const as = wantsPage(target.path) ? 'html' : 'text';
-    if (address.host === baseDomain) return answerPage('base', as);
-    const name = siteNameOf(address.host, baseDomain);
-    const site = name === undefined ? undefined : sites.byName(name);
+    if (host === baseDomain) return answerPage('base', as);
     // A site is never called as a host of the platform's own is.
     if (!site) return name === undefined ? answerPage('unknown', as) : answerOther(request, name, target, as);
     if (site.status === 'archived') return answerPage('archived', as);
@@ -134,10 +159,19 @@ export function createEdge(parts: EdgeParts): Edge {
         return fail(request, err);
       }
     },
+    elsewhere({ method, target, fields, isSecure }) {
+      if (method !== 'GET' && method !== 'HEAD') return undefined;
+      const address = readAddress(target, fields.host);
+      return address && readTarget(address.target) && moving.of(address, isSecure, placeOf(address));
+    },
     fail,
     ready: sites.ready,
     close: sites.close,
   };
+}
+
+function strictly(answer: Later<Answer>): Later<Answer> {
+  return whenKnown(answer, (known) => ({ ...known, isStrict: true }));
 }
 
 /** Says which page of which site it is, for those who count. */

@@ -2,24 +2,39 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { pipeline } from 'node:stream/promises';
-import { type Answer, MissingBytes } from './answer.ts';
+import { type Answer, MissingBytes, strictTransport } from './answer.ts';
+import type { Challenges } from './challenges.ts';
 import type { Edge } from './edge.ts';
+import { isOverTls } from './quick.ts';
 import { readFields, type VisitorRequest } from './request.ts';
 import type { Reviews } from './reviews.ts';
 
+export type Answering = { edge: Edge; reviews: Reviews; challenges: Challenges | undefined };
+
+/** To the authority, a reviewer or a visitor. Who asks at an address that only leads to another is sent there first. */
+export function answerOf(
+  { edge, reviews, challenges }: Answering,
+  request: VisitorRequest,
+  cookies: string | undefined,
+) {
+  const proof = challenges?.answer(request);
+  return proof ?? edge.elsewhere(request) ?? reviews.answer(request, cookies) ?? edge.answer(request);
+}
+
 /** Answers one request, of a visitor or a reviewer, and says so when a visitor's answer was sent. Never rejects. */
 export async function answerByHttp(
-  { edge, reviews }: { edge: Edge; reviews: Reviews },
+  { edge, reviews, challenges }: Answering,
   req: IncomingMessage,
   res: ServerResponse,
   sent?: (request: VisitorRequest, answer: Answer, socket: Socket) => void,
 ): Promise<void> {
   const raw = req.rawHeaders;
-  const request = { method: req.method as string, target: req.url as string, fields: readFields(raw), raw };
+  const isSecure = isOverTls(req.socket);
+  const request = { isSecure, method: req.method as string, target: req.url as string, fields: readFields(raw), raw };
   // What is not read may not be taken for the next request.
   if (request.fields.hasBody) res.shouldKeepAlive = false;
   try {
-    const answer = await (reviews.answer(request, req.headers.cookie) ?? edge.answer(request));
+    const answer = await answerOf({ edge, reviews, challenges }, request, req.headers.cookie);
     await send(request, res, answer);
     sent?.(request, answer, req.socket);
   } catch (err) {
@@ -31,8 +46,9 @@ export async function answerByHttp(
   }
 }
 
-async function send({ method }: VisitorRequest, res: ServerResponse, { head, body }: Answer): Promise<void> {
-  const fields = head.fields as string[];
+async function send({ method }: VisitorRequest, res: ServerResponse, answer: Answer): Promise<void> {
+  const { head, body } = answer;
+  const fields = fieldsOf(answer);
   if (body === undefined || method === 'HEAD') {
     res.writeHead(head.status, fields).end();
   } else if (Buffer.isBuffer(body)) {
@@ -44,8 +60,12 @@ async function send({ method }: VisitorRequest, res: ServerResponse, { head, bod
   }
 }
 
+export function fieldsOf({ head, isStrict }: Answer): string[] {
+  return isStrict ? [...head.fields, ...strictTransport] : (head.fields as string[]);
+}
+
 /** Passes on what it is given and fails if that was less: a client that waits for the rest must see the connection end. */
-function exactly(bytes: number) {
+export function exactly(bytes: number) {
   return async function* (content: AsyncIterable<Buffer>) {
     let passed = 0;
     for await (const chunk of content) {

@@ -1,16 +1,20 @@
 /** The edge's HTTP server: its patience with slow clients, its log, and how it ends. */
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import type { AddressInfo, Socket } from 'node:net';
 import type { Logger } from 'pino';
 import { type Clock, systemClock } from '../clock.ts';
+import type { Challenges } from './challenges.ts';
 import type { Counting } from './counting.ts';
 import type { Edge } from './edge.ts';
 import { answerByHttp } from './http.ts';
 import { openQuick, type Quick, type Sent } from './quick.ts';
 import { openReviews } from './reviews.ts';
+import { listenTls, type TlsOptions } from './tls.ts';
 
 export type Listening = {
   port: number;
+  /** Absent where no TLS is spoken. */
+  tlsPort: number | undefined;
   /** Takes no more connections, finishes what was begun, and gives up on what takes too long. */
   close(): Promise<void>;
 };
@@ -25,14 +29,26 @@ type Options = {
   accessLog?: Logger | undefined;
   /** Absent where nothing is counted. */
   counting?: Pick<Counting, 'sent'> | undefined;
+  challenges?: Challenges | undefined;
+  /** Absent where no TLS is spoken. */
+  tls?: TlsOptions | undefined;
 };
 
 const closeWithinMs = 10_000;
 
 /** Answers on the port, or on a free one for 0. */
 export async function listen(edge: Edge, options: Options): Promise<Listening> {
-  const { host, port, baseUrl = '', clock = systemClock, sharesPort = false, accessLog, counting } = options;
-  const reviews = openReviews({ edge, baseUrl });
+  const {
+    host,
+    port,
+    baseUrl = '',
+    clock = systemClock,
+    sharesPort = false,
+    accessLog,
+    counting,
+    challenges,
+  } = options;
+  const answering = { edge, reviews: openReviews({ edge, baseUrl }), challenges };
   let closing = false;
   const server = createServer(
     {
@@ -46,23 +62,29 @@ export async function listen(edge: Edge, options: Options): Promise<Listening> {
     (req, res) => {
       if (closing) res.shouldKeepAlive = false;
       if (accessLog) logWhenDone(accessLog, req, res);
-      void answerByHttp({ edge, reviews }, req, res, counting?.sent);
+      void answerByHttp(answering, req, res, counting?.sent);
     },
   );
   // A client that takes nothing for this long holds nothing any more.
   server.timeout = 60_000;
   // Who has asked may end their side of the connection: Node would drop the answer. Documented nowhere, and as old as Node's HTTP.
   Object.assign(server, { httpAllowHalfOpen: true });
-  const quick = putFirst(server, edge, clock, whenSent(accessLog, counting), accessLog !== undefined);
+  const sent = whenSent(accessLog, counting);
+  const quick = putFirst(server, edge, clock, sent, accessLog !== undefined);
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject);
     server.listen({ host, port, backlog: 1024, reusePort: sharesPort }, resolve);
   });
+  // Who speaks HTTP/1.1 under TLS is answered by the same server, with the same patience.
+  const speak = (socket: Socket) => server.emit('connection', socket);
+  const tls =
+    options.tls && (await listenTls(options.tls, { host, sharesPort, answering, speak, sent, closeWithinMs }));
   return {
     port: (server.address() as AddressInfo).port,
-    close() {
+    tlsPort: tls?.port,
+    async close() {
       closing = true;
-      return closeServer(server, quick);
+      await Promise.all([closeServer(server, quick), tls?.close()]);
     },
   };
 }

@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import { type AddressInfo, createServer } from 'node:net';
 import type { Logger } from 'pino';
 
-export type Ready = { ready: true; url: string };
+export type Ready = { ready: true; url: string; tlsPort?: number | undefined };
 
 const replaceAfterMs = 500;
 
@@ -18,14 +18,18 @@ type Options = {
   count: number;
   host: string;
   port: number;
+  tlsPort: number | undefined;
   log: Logger;
   /** Called once, when all of them answer. */
   onReady: (message: Ready) => void;
 };
 
 /** Starts processes of this same program. Rejects when the port is taken. */
-export async function startProcesses({ count, host, port, log, onReady }: Options) {
-  const env = { FRONTAGE_EDGE_PORT: String(await freePort(host, port)) };
+export async function startProcesses({ count, host, port, tlsPort, log, onReady }: Options) {
+  const env = {
+    FRONTAGE_EDGE_PORT: String(await freePort(host, port)),
+    ...(tlsPort === undefined ? {} : { FRONTAGE_EDGE_TLS_PORT: String(await freePort(host, tlsPort)) }),
+  };
   const waitingFor = new Set<Worker>();
   let stopping = false;
   let told = false;

@@ -3,8 +3,9 @@
  * the cost of Node's HTTP. Whatever is not plain goes to Node's HTTP, with the connection and for good.
  */
 import type { Socket } from 'node:net';
+import type { TLSSocket } from 'node:tls';
 import type { Clock } from '../clock.ts';
-import type { Answer } from './answer.ts';
+import { type Answer, strictTransport } from './answer.ts';
 import type { Edge } from './edge.ts';
 import { readPlainRequest, renderHead } from './heads.ts';
 import type { VisitorRequest } from './request.ts';
@@ -53,7 +54,8 @@ export function openQuick({ edge, clock, handOver, sent, timed }: QuickParts): Q
     // What comes after the last answer is not asked of us any more.
     if (this.writableEnded) return;
     const began = timed ? performance.now() : 0;
-    const request = chunk.length <= headBytesMax ? readPlainRequest(chunk.toString('latin1')) : undefined;
+    const request =
+      chunk.length <= headBytesMax ? readPlainRequest(chunk.toString('latin1'), isOverTls(this)) : undefined;
     if (!request) {
       giveAway(this, chunk);
       return;
@@ -81,7 +83,8 @@ export function openQuick({ edge, clock, handOver, sent, timed }: QuickParts): Q
   function write(socket: Socket, request: VisitorRequest, wanted: Answer, began: number): void {
     const { answer, text } = rendered(request, wanted);
     const last = ending || socket.readableEnded;
-    const head = text + dateField() + (last ? lastFields : keptFields);
+    const strict = answer.isStrict ? strictField : '';
+    const head = text + strict + dateField() + (last ? lastFields : keptFields);
     const bytes = Buffer.allocUnsafe(head.length);
     bytes.write(head, 'latin1');
     // Both in one system call.
@@ -137,8 +140,14 @@ export function openQuick({ edge, clock, handOver, sent, timed }: QuickParts): Q
   };
 }
 
+const strictField = `${strictTransport.join(': ')}\r\n`;
 const keptFields = `Connection: keep-alive\r\nKeep-Alive: timeout=${patienceMs.next / 1000}\r\n\r\n`;
 const lastFields = 'Connection: close\r\n\r\n';
+
+/** A socket of `node:tls` says so, and no other does. */
+export function isOverTls(socket: Socket): boolean {
+  return (socket as Partial<TLSSocket>).encrypted === true;
+}
 
 function isLarge({ body }: Answer): boolean {
   return body !== undefined && !Buffer.isBuffer(body);

@@ -20,6 +20,8 @@ export type RequestFields = {
 
 /** What a visitor asks, however it came. */
 export type VisitorRequest = {
+  /** Whether it came over TLS to us. */
+  isSecure: boolean;
   method: string;
   target: string;
   fields: RequestFields;

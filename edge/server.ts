@@ -8,6 +8,9 @@ import { readConfig } from '../config.ts';
 import { openChanges } from '../db/changes.ts';
 import { openLog } from '../log.ts';
 import { openDiskStore } from '../providers/store/disk.ts';
+import { openCertificates } from './certificates.ts';
+import { openCertificatesDatabase } from './certificates-database.ts';
+import { openChallenges } from './challenges.ts';
 import { type Counting, openCounting } from './counting.ts';
 import { openCountsDatabase } from './counts-database.ts';
 import { openEdgeDatabase } from './database.ts';
@@ -18,13 +21,20 @@ import { openVisitors } from './visitors.ts';
 
 const config = readConfig();
 const log = openLog(config, 'edge');
+const { tlsPort } = config.edge;
+const isOverTls = config.edgeUrl.startsWith('https:');
 const processes = config.edge.processes || availableParallelism();
 
 /** One process that answers visitors. */
 async function startOne(): Promise<() => Promise<void>> {
   const changes = openChanges(config.databaseUrl, log);
   const database = openEdgeDatabase(config.databaseUrl);
+  const asked = openCertificatesDatabase(config.databaseUrl);
+  const certificates =
+    tlsPort === undefined ? undefined : openCertificates({ ...config, database: asked, changes, log });
   const edge = createEdge({
+    edgeUrl: config.edgeUrl,
+    tls: certificates && { port: config.publicPorts.tls, own: () => (isOverTls ? certificates.own() : undefined) },
     baseDomain: config.baseDomain,
     store: openDiskStore(config.storeDir),
     database,
@@ -36,7 +46,7 @@ async function startOne(): Promise<() => Promise<void>> {
   });
   let listening: Awaited<ReturnType<typeof listen>> | undefined;
   const counting = config.analytics ? startCounting() : undefined;
-  const started = Promise.all([edge.ready, counting?.ready]).then(async () => {
+  const started = Promise.all([edge.ready, counting?.ready, certificates?.ready]).then(async () => {
     const { host, port, accessLog } = config.edge;
     listening = await listen(edge, {
       host,
@@ -46,14 +56,23 @@ async function startOne(): Promise<() => Promise<void>> {
       sharesPort,
       accessLog: accessLog ? log : undefined,
       counting,
+      challenges: openChallenges(asked),
+      tls: certificates && {
+        port: tlsPort ?? 0,
+        certificates,
+        database: asked,
+        clock: systemClock,
+        log,
+        sealing: config.sealing,
+      },
     });
-    tellParent({ ready: true, url: `http://${host}:${listening.port}` });
+    tellParent({ ready: true, url: `http://${host}:${listening.port}`, tlsPort: listening.tlsPort });
   });
   started.catch(die);
   return async () => {
     await listening?.close();
-    await Promise.all([edge.close(), counting?.close()]);
-    await Promise.all([changes.close(), database.close()]);
+    await Promise.all([edge.close(), counting?.close(), certificates?.close()]);
+    await Promise.all([changes.close(), database.close(), asked.close()]);
   };
 }
 
@@ -73,7 +92,7 @@ function startCounting(): Counting {
 
 async function startAll(): Promise<() => Promise<void>> {
   const { host, port } = config.edge;
-  return (await startProcesses({ count: processes, host, port, log, onReady: tellParent })).stop;
+  return (await startProcesses({ count: processes, host, port, tlsPort, log, onReady: tellParent })).stop;
 }
 
 function tellParent(message: Ready): void {

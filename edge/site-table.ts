@@ -1,12 +1,16 @@
 /** All sites in memory, by name. Pure: what to do with rows, whoever brings them. */
-import type { PreviewRow, SiteRow } from './database.ts';
+import type { DomainRow, PreviewRow, SiteRow } from './database.ts';
 
 export type SitePreview = { site: SiteRow; preview: PreviewRow };
+
+export type SiteDomain = { site: SiteRow; domain: DomainRow };
 
 export type SiteTable = {
   byName(name: string): SiteRow | undefined;
   /** The draft at a host of the platform's own, with its site. */
   byLabel(label: string): SitePreview | undefined;
+  /** The site that is served at a host of its owner's. */
+  byDomain(host: string): SiteDomain | undefined;
   /** Takes in rows that may have changed. Answers whether any had. */
   apply(rows: SiteRow[]): boolean;
   /** Forgets all that is not among the rows. */
@@ -18,20 +22,25 @@ export function createSiteTable(): SiteTable {
   const byId = new Map<string, SiteRow>();
   const byName = new Map<string, SiteRow>();
   const byLabel = new Map<string, SitePreview>();
+  const byDomain = new Map<string, SiteDomain>();
 
   function put(row: SiteRow): void {
     const before = byId.get(row.id);
     // By now the old name may be another site's.
     if (before && byName.get(before.name) === before) byName.delete(before.name);
     for (const { label } of before?.previews ?? []) byLabel.delete(label);
+    // By now the domain may be another site's, too.
+    for (const { name } of before?.domains ?? []) if (byDomain.get(name)?.site.id === row.id) byDomain.delete(name);
     byId.set(row.id, row);
     byName.set(row.name, row);
     for (const preview of row.previews ?? []) byLabel.set(preview.label, { site: row, preview });
+    for (const domain of row.domains ?? []) byDomain.set(domain.name, { site: row, domain });
   }
 
   return {
     byName: (name) => byName.get(name),
     byLabel: (label) => byLabel.get(label),
+    byDomain: (host) => byDomain.get(host),
     apply(rows) {
       const changed = rows.filter((row) => !isSame(byId.get(row.id), row));
       for (const row of changed) put(row);
@@ -41,6 +50,7 @@ export function createSiteTable(): SiteTable {
       byId.clear();
       byName.clear();
       byLabel.clear();
+      byDomain.clear();
       for (const row of rows) put(row);
     },
     all: () => byId.values(),
@@ -54,6 +64,7 @@ function isSame(a: SiteRow | undefined, b: SiteRow): boolean {
     a.status === b.status &&
     a.manifestSha256 === b.manifestSha256 &&
     a.redirectsSha256 === b.redirectsSha256 &&
-    JSON.stringify(a.previews) === JSON.stringify(b.previews)
+    JSON.stringify(a.previews) === JSON.stringify(b.previews) &&
+    JSON.stringify(a.domains) === JSON.stringify(b.domains)
   );
 }

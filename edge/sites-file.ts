@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { basename, dirname } from 'node:path';
 import { removeAbandoned } from '../kept-versions.ts';
-import type { PreviewRow, SiteRow } from './database.ts';
+import type { DomainRow, PreviewRow, SiteRow } from './database.ts';
 
 type Line = [
   id: string,
@@ -12,6 +12,7 @@ type Line = [
   manifestSha256: string | null,
   redirectsSha256?: string | null,
   previews?: PreviewRow[] | null,
+  domains?: DomainRow[] | null,
 ];
 
 /** The sites as they were last saved; `undefined` when there is no file that can be read. */
@@ -20,13 +21,14 @@ export async function readSitesFile(path: string): Promise<SiteRow[] | undefined
   try {
     const saved = JSON.parse(await readFile(path, 'utf8')) as { format: 1; sites: Line[] };
     if (saved.format !== 1) return undefined;
-    return saved.sites.map(([id, name, status, manifestSha256, redirectsSha256 = null, previews]) => ({
+    return saved.sites.map(([id, name, status, manifestSha256, redirectsSha256 = null, previews, domains]) => ({
       id,
       name,
       status: status === 'archived' ? 'archived' : 'active',
       manifestSha256,
       redirectsSha256,
       ...(previews ? { previews } : {}),
+      ...(domains ? { domains } : {}),
     }));
   } catch {
     return undefined;
@@ -42,6 +44,7 @@ export async function writeSitesFile(path: string, sites: Iterable<SiteRow>): Pr
     site.manifestSha256,
     site.redirectsSha256,
     site.previews ?? null,
+    site.domains ?? null,
   ]);
   await mkdir(dirname(path), { recursive: true });
   const aside = `${path}.${randomUUID()}`;

@@ -2,18 +2,19 @@
 import type { Logger } from 'pino';
 import type { Changes } from '../db/changes.ts';
 import type { EdgeDatabase, SiteRow } from './database.ts';
-import { createSiteTable, type SitePreview } from './site-table.ts';
+import { follow } from './following.ts';
+import { createSiteTable, type SiteDomain, type SitePreview } from './site-table.ts';
 import { readSitesFile, writeSitesFile } from './sites-file.ts';
 
 export type Sites = {
   byName(name: string): SiteRow | undefined;
   byLabel(label: string): SitePreview | undefined;
+  byDomain(host: string): SiteDomain | undefined;
   /** Resolves when the table is known: from the database, or from the file if the database does not answer. */
   ready: Promise<void>;
   close(): Promise<void>;
 };
 
-const askEveryMs = 1_000;
 const saveAfterMs = 1_000;
 
 type Parts = { database: EdgeDatabase; changes: Changes; log: Logger; file: string };
@@ -21,13 +22,8 @@ type Parts = { database: EdgeDatabase; changes: Changes; log: Logger; file: stri
 export function openSites({ database, changes, log, file }: Parts): Sites {
   const table = createSiteTable();
   const saving = openSaving(file, () => table.all(), log);
-  const { promise: ready, resolve: becomeReady } = Promise.withResolvers<void>();
   let mark: string | undefined;
-  let down = false;
   let knownFromFile = false;
-  let closed = false;
-  let hurry = () => {};
-  let hurried = false;
 
   async function ask(): Promise<void> {
     let answer = mark === undefined ? await database.allSites() : await database.sitesChangedSince(mark);
@@ -39,34 +35,6 @@ export function openSites({ database, changes, log, file }: Parts): Sites {
     mark = answer.mark;
   }
 
-  async function askOnce(): Promise<void> {
-    try {
-      await ask();
-      if (down) log.info('the database answers again');
-      down = false;
-      becomeReady();
-    } catch (err) {
-      if (!down && !closed) log.error({ err }, 'the database does not answer: serving what is known');
-      down = true;
-      if (knownFromFile) becomeReady();
-    }
-  }
-
-  async function keepAsking(): Promise<void> {
-    while (!closed) {
-      hurried = false;
-      await askOnce();
-      if (hurried || closed) continue;
-      await new Promise<void>((resolve) => {
-        const timer = setTimeout(resolve, askEveryMs);
-        hurry = () => {
-          clearTimeout(timer);
-          resolve();
-        };
-      });
-    }
-  }
-
   async function knowFromFile(): Promise<void> {
     const known = await readSitesFile(file);
     if (!known) return;
@@ -74,21 +42,22 @@ export function openSites({ database, changes, log, file }: Parts): Sites {
     knownFromFile = true;
   }
 
-  const stop = changes.on('site_changed', () => {
-    hurried = true;
-    hurry();
+  const following = follow({
+    ask,
+    canDoWithout: () => knownFromFile,
+    channel: 'site_changed',
+    changes,
+    log,
+    prepare: knowFromFile,
   });
-  const asking = knowFromFile().then(keepAsking);
 
   return {
     byName: table.byName,
     byLabel: table.byLabel,
-    ready,
+    byDomain: table.byDomain,
+    ready: following.ready,
     async close() {
-      closed = true;
-      stop();
-      hurry();
-      await asking;
+      await following.close();
       await saving.close();
     },
   };

@@ -39,8 +39,11 @@ export async function findTemporal(log: Log, signal?: AbortSignal, cache = cache
   }
 }
 
-function onPath(name: string): string | undefined {
-  const folders = (process.env.PATH ?? '').split(delimiter).filter(Boolean);
+const onPath = (name: string) => executableAt(name, []);
+
+/** Where the program is: on PATH, or in one of these folders. */
+export function executableAt(name: string, also: string[]): string | undefined {
+  const folders = [...(process.env.PATH ?? '').split(delimiter).filter(Boolean), ...also];
   return folders.map((folder) => executable(join(folder, name))).find(Boolean);
 }
 

@@ -13,6 +13,12 @@ const recurring = [
   { name: 'sweep', type: 'sweep', every: '1 hour', note: 'Deletes what is past its time.' },
   { name: 'sweep-orphans', type: 'sweepOrphans', every: '2 minutes', note: 'Removes builds that killed workers left.' },
   {
+    name: 'renew-own-certificate',
+    type: 'renewOwn',
+    every: '1 minute',
+    note: 'Gets and renews the certificate of the base domain.',
+  },
+  {
     name: 'roll-up-analytics',
     type: 'rollUpAnalytics',
     every: '1 hour',

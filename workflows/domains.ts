@@ -21,10 +21,7 @@ import * as policies from './policies.ts';
 const moves = ['attach', 'detach', 'check', 'block', 'unblock', 'remove'] as const;
 
 const { settleDomain, forgetDomain } = proxyActivities<Activities>(policies.lookup);
-const { renewCertificate } = proxyActivities<Certificates>(policies.ordering);
-
-/** The step of certificates: orders where none stands or one is due, and says when it is to be called again. */
-type Certificates = { renewCertificate(domainId: string): Promise<{ status: string; renewAt: string | null }> };
+const { renewCertificate } = proxyActivities<Activities>(policies.ordering);
 
 const roundsMax = 200;
 
@@ -47,8 +44,8 @@ export async function onboardDomain({ domainId }: { domainId: string }): Promise
     const waits = domain.leftMs === null ? [] : [domain.leftMs];
     if (domain.wantsCertificate) {
       const { status, renewAt } = await renewCertificate.executeWithOptions({ summary: 'order or renew' }, [domainId]);
-      setCurrentDetails(`${domain.waitsFor} Certificate: **${status}**${renewAt ? `, due ${renewAt}` : ''}.`);
-      if (renewAt) waits.push(Date.parse(renewAt) - Date.parse(domain.at));
+      setCurrentDetails(`${domain.waitsFor} Certificate: **${status}**, due ${renewAt}.`);
+      waits.push(Date.parse(renewAt) - Date.parse(domain.at));
     }
     // The server's clock and ours differ a little: a second later it is due for both.
     if (waits.length > 0) await condition(() => isMoved, Math.max(0, Math.min(...waits)) + 1000);

@@ -1,6 +1,7 @@
 export * from './access-requests.ts';
 export * from './analytics.ts';
 export * from './bookings.ts';
+export * from './certificates.ts';
 export * from './domains.ts';
 export * from './invitations.ts';
 export * from './mail.ts';

@@ -19,7 +19,8 @@ export const lookup: ActivityOptions = {
 export const ordering: ActivityOptions = {
   taskQueue: 'platform',
   startToCloseTimeout: '10 minutes',
-  retry: { initialInterval: '1 second', backoffCoefficient: 2, maximumInterval: '5 minutes' },
+  heartbeatTimeout: '10 seconds',
+  retry: { initialInterval: '1 second', backoffCoefficient: 2, maximumInterval: '15 seconds' },
 };
 
 /**

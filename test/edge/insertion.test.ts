@@ -32,7 +32,7 @@ describe('an answer with the piece', () => {
     const { sha256, bytes } = await world.store.put(Buffer.from(content), { compress: true });
     const source = { store: world.store, bytes: openBytes(world.store, 4 * 1024 * 1024) };
     const raw = ['host', 'a.test', ...fields];
-    const request = { method: 'GET', target: `/${path}`, fields: readFields(raw), raw };
+    const request = { isSecure: false, method: 'GET', target: `/${path}`, fields: readFields(raw), raw };
     const served = servedFile({ path, sha256, bytes, encodings: ['br', 'gzip'] });
     return { sha256, ...seen(await answerInserted(source, request, served, snippet, status)) };
   }

@@ -204,6 +204,8 @@ const elsewhere: Record<string, string> = {
   settleHold: 'bookings/holds',
   rollUpViews: 'analytics/reading',
   maintainRepositories: 'git/maintenance',
+  renewCertificate: 'certificates/getting',
+  renewOwnCertificate: 'certificates/getting',
 };
 
 test('every activity has its entry', () => {

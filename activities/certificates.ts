@@ -1,0 +1,56 @@
+/** The steps of certificates: of owners' domains for `onboardDomain`, and of our own names. */
+import { Context } from '@temporalio/activity';
+import { ApplicationFailure } from '@temporalio/common';
+import { LeaseLost } from '../db/certificates.ts';
+import { Domain } from '../db/entities/domain.ts';
+import type { Authority } from '../providers/acme.ts';
+import { Busy, bringOn, type Renewed } from './certificates/renewing.ts';
+import type { Wanted } from './certificates/work.ts';
+import type { PlatformDeps } from './index.ts';
+
+const hourMs = 3600_000;
+
+export function certificateActivities(deps: PlatformDeps) {
+  const { clock, config, em, zones } = deps;
+  let opened: Promise<Authority> | undefined;
+  // Its library is loaded where certificates are got, and by no other process.
+  const authorityOf = (acme: NonNullable<typeof config.acme>) => {
+    opened ??= import('../providers/acme.ts').then(({ openAuthority }) => openAuthority(acme, clock));
+    return opened;
+  };
+  const later = (status: string): Renewed => ({
+    status,
+    renewAt: new Date(clock.now().getTime() + hourMs).toISOString(),
+  });
+
+  async function bring(wanted: Wanted): Promise<Renewed> {
+    if (!config.acme) return later('pending');
+    const context = Context.current();
+    try {
+      return await bringOn({ ...deps, authority: await authorityOf(config.acme) }, wanted, () => context.heartbeat());
+    } catch (error) {
+      if (error instanceof Busy || error instanceof LeaseLost)
+        throw ApplicationFailure.retryable(error.message, 'busy');
+      throw error;
+    }
+  }
+
+  return {
+    /** Gets the certificate of a domain that is `active`, where none stands or it is due. Answers when to call again. */
+    async renewCertificate(domainId: string): Promise<Renewed> {
+      const domain = await em().findOne(Domain, { id: domainId });
+      if (!domain || domain.removedAt || domain.status !== 'active') return later('pending');
+      const { name, mode } = domain;
+      const way = mode === 'nameservers' ? { kind: 'dns-01' as const, zone: name } : { kind: 'http-01' as const };
+      return await bring({ domainId, name, names: [name], way });
+    },
+
+    /** Gets the certificate of the base domain and of all hosts below it, where the zone is ours. */
+    async renewOwnCertificate(): Promise<Renewed> {
+      const { baseDomain } = config;
+      if (!zones || (await zones.read(baseDomain)) === undefined) return later('pending');
+      const names = [baseDomain, `*.${baseDomain}`];
+      return await bring({ domainId: null, name: `*.${baseDomain}`, names, way: { kind: 'dns-01', zone: baseDomain } });
+    },
+  };
+}

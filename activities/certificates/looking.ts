@@ -1,0 +1,56 @@
+/** Our own look before anything is asked of the authority, which counts what fails: would it find us at this name? */
+import { randomBytes } from 'node:crypto';
+import { setTimeout as pause } from 'node:timers/promises';
+import { putTokens, removeTokens } from '../../db/certificates.ts';
+import { challengePath, newLookToken, readFrom } from '../../providers/acme/looking.ts';
+import { NotYet, type Work } from './work.ts';
+
+const addressesMax = 6;
+const lookForMs = 8_000;
+
+/** Throws NotYet where the name does not lead to us. */
+export async function lookOurselves(work: Work): Promise<void> {
+  if (work.wanted.way.kind === 'dns-01') await lookAtZone(work, work.wanted.way.zone);
+  else await lookAtHost(work);
+}
+
+/** A page of our own, asked at every address that the name has. */
+async function lookAtHost({ deps, wanted, certificate }: Work): Promise<void> {
+  const { config, dns, em } = deps;
+  const [a, aaaa] = await Promise.all([dns.ask(wanted.name, 'A'), dns.ask(wanted.name, 'AAAA')]);
+  if ('unknown' in a || 'unknown' in aaaa) throw new NotYet('The DNS of this domain cannot be asked at the moment.');
+  const addresses = [a, aaaa].flatMap((answer) => ('found' in answer ? answer.found : [])).slice(0, addressesMax);
+  if (addresses.length === 0) throw new NotYet('This domain has no address in the DNS yet.');
+  const token = newLookToken();
+  await removeTokens(em(), certificate.id);
+  await putTokens(em(), certificate.id, [{ token, answer: token }]);
+  const at = { port: config.publicPorts.http, host: wanted.name, path: challengePath(token) };
+  const seen = await Promise.all(addresses.map((address) => readFrom({ ...at, address })));
+  await removeTokens(em(), certificate.id);
+  const wrong = addresses.filter((_, index) => seen[index] !== token);
+  if (wrong.length > 0)
+    throw new NotYet(`At the address ${wrong[0]} it is not this platform that answers for this domain over HTTP.`);
+}
+
+/** A record at a name that nobody has asked for yet, so that no resolver remembers that it was not there. */
+async function lookAtZone({ deps: { dns, zones }, wanted }: Work, zone: string): Promise<void> {
+  const name = `_acme-challenge.look-${randomBytes(9).toString('hex')}.${wanted.name.replace(/^\*\./, '')}`;
+  const set = { name: `${name}.`, type: 'TXT', ttl: 60 };
+  await zones?.replace(zone, [{ ...set, contents: ['"here"'] }]);
+  const seen = await untilSeen(() => dns.ask(name, 'TXT'), ['here']);
+  await zones?.replace(zone, [{ ...set, contents: [] }]);
+  if (!seen) throw new NotYet('The DNS does not lead to the name servers of this platform for this domain yet.');
+}
+
+type Asked = { found: string[] } | { none: true } | { unknown: true };
+
+/** Whether all of these texts come to be seen. */
+export async function untilSeen(ask: () => Promise<Asked>, texts: string[]): Promise<boolean> {
+  const end = performance.now() + lookForMs;
+  for (let waitMs = 50; ; waitMs = Math.min(waitMs * 2, 1_000)) {
+    const answer = await ask();
+    if ('found' in answer && texts.every((text) => answer.found.includes(text))) return true;
+    if (performance.now() > end) return false;
+    await pause(waitMs);
+  }
+}

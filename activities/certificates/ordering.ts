@@ -1,0 +1,118 @@
+/** An order from its row to its certificate (RFC 8555 section 7.4). Any line may be the last before a crash: the next worker goes on from the row. */
+import { createPublicKey } from 'node:crypto';
+import { setTimeout as pause } from 'node:timers/promises';
+import { noOrder, readChain, renewalTime } from '../../db/certificates.ts';
+import { AcmeRefused } from '../../providers/acme/refused.ts';
+import type { AcmeOrder } from '../../providers/acme.ts';
+import { open, seal } from '../../sealing.ts';
+import { lookOurselves } from './looking.ts';
+import { putUp, takeDown } from './proving.ts';
+import { NotYet, type Work } from './work.ts';
+
+const pollForMs = 60_000;
+const hourMs = 3600_000;
+const orderKeptMs = 3 * 24 * hourMs;
+
+/** Gets the certificate, or throws what stands in the way: NotYet, AcmeRefused, AcmeUnreachable. */
+export async function obtain(work: Work): Promise<void> {
+  let order = await orderOf(work);
+  if (order.status === 'pending') order = await prove(work, order);
+  const key = orderKeyOf(work);
+  if (order.status === 'ready') {
+    await work.keep({ status: 'issuing' });
+    await work.session.finalize(order, work.wanted.names, key);
+    order = await poll(work, order, (status) => status !== 'ready' && status !== 'processing');
+  } else if (order.status === 'processing') order = await poll(work, order, (status) => status !== 'processing');
+  if (order.status !== 'valid') throw new AcmeRefused('other');
+  await install(work, await work.session.download(order), key);
+  await takeDown(work);
+}
+
+/** The order under way, or a new one: its row is written first, its address as soon as it is known. */
+async function orderOf(work: Work): Promise<AcmeOrder> {
+  const { deps, certificate, session, wanted } = work;
+  const { orderOpenedAt, orderUrl } = certificate;
+  if (orderOpenedAt && deps.clock.now().getTime() - orderOpenedAt.getTime() > orderKeptMs)
+    throw new AcmeRefused('order');
+  if (orderUrl) return await session.readOrder(orderUrl);
+  // Between its row and its address: the authority may have it or not.
+  const begun = orderOpenedAt ? await session.findOrder(wanted.names) : undefined;
+  if (begun) {
+    await work.keep({ orderUrl: begun.url });
+    return begun;
+  }
+  await work.keep({ status: 'validating' });
+  await lookOurselves(work);
+  if (!certificate.orderKey) {
+    const orderKey = seal(deps.config.sealing, await deps.authority.newKey(), orderContext(certificate.id));
+    await work.keep({ orderKey, orderOpenedAt: deps.clock.now() });
+    Object.assign(certificate, { orderKey });
+  }
+  const order = await openNew(work);
+  await work.keep({ orderUrl: order.url });
+  return order;
+}
+
+async function openNew({ session, wanted, certificate }: Work): Promise<AcmeOrder> {
+  try {
+    return await session.openOrder(wanted.names, certificate.chain ?? undefined);
+  } catch (error) {
+    if (!(error instanceof AcmeRefused) || error.kind !== 'replaced') throw error;
+    return await session.openOrder(wanted.names);
+  }
+}
+
+/** Has the authority see what shows that the names are ours; answers the order once that is settled. */
+async function prove(work: Work, order: AcmeOrder): Promise<AcmeOrder> {
+  const { session, wanted } = work;
+  const proofs = await session.proofs(order, wanted.way.kind);
+  const pending = proofs.filter(({ status }) => status === 'pending');
+  await putUp(work, pending);
+  for (const proof of pending) if (proof.challenge.status === 'pending') await session.prove(proof);
+  const settled = await poll(work, order, (status) => status !== 'pending');
+  if (settled.status !== 'invalid') return settled;
+  const refused = (await session.proofs(order, wanted.way.kind)).find((proof) => proof.refused)?.refused;
+  throw refused ?? new AcmeRefused('other');
+}
+
+async function poll({ session }: Work, order: AcmeOrder, until: (status: string) => boolean): Promise<AcmeOrder> {
+  const end = performance.now() + pollForMs;
+  for (let waitMs = 50; ; waitMs = Math.min(waitMs * 2, 2_000)) {
+    const now = await session.readOrder(order.url);
+    if (until(now.status)) return now;
+    if (performance.now() > end) throw new NotYet('The certificate authority takes longer than usual.');
+    await pause(waitMs);
+  }
+}
+
+const orderContext = (id: string) => `certificate-order:${id}`;
+/** Under which a certificate's key is sealed. */
+export const keyContext = (id: string): string => `certificate:${id}`;
+
+function orderKeyOf({ deps, certificate: { id, orderKey } }: Work): string {
+  if (!orderKey) throw new Error(`certificate ${id} has an order without a key`);
+  return open(deps.config.sealing, orderKey, orderContext(id)).toString();
+}
+
+/** From this write on, edges serve the new one. */
+async function install({ deps, wanted, certificate, keep }: Work, chain: string, key: string): Promise<void> {
+  const publicKey = createPublicKey(key).export({ type: 'spki', format: 'pem' }) as string;
+  const { notBefore, notAfter } = readChain(chain, wanted.names, publicKey);
+  const now = deps.clock.now();
+  const isGapless = certificate.notAfter && certificate.notAfter > now;
+  await keep({
+    chain,
+    sealedKey: seal(deps.config.sealing, key, keyContext(certificate.id)),
+    notBefore,
+    notAfter,
+    renewAt: renewalTime(notBefore, notAfter, Math.random()),
+    askAt: new Date(now.getTime() + 12 * hourMs),
+    healthySince: isGapless ? (certificate.healthySince ?? now) : now,
+    status: 'active',
+    problem: null,
+    refusals: 0,
+    looks: 0,
+    nextTryAt: null,
+    ...noOrder,
+  });
+}

@@ -1,0 +1,23 @@
+/** Why there is no certificate yet, told to the owner in our own words. */
+import type { RefusalKind } from '../../providers/acme/refused.ts';
+
+const again = 'It is tried again by itself.';
+
+const words: Record<RefusalKind, string> = {
+  dns: `The certificate authority could not read this domain in the DNS. ${again}`,
+  caa: 'A CAA record of this domain does not allow our certificate authority. Remove it, or allow the authority in it.',
+  unreachable: `The certificate authority could not reach this domain. ${again}`,
+  elsewhere: `Seen by the certificate authority, this domain leads to another server than ours. ${again}`,
+  name: 'The certificate authority gives no certificates for this name.',
+  limit: `The certificate authority gives no more certificates for the moment. ${again}`,
+  account: again,
+  order: again,
+  replaced: again,
+  nonce: again,
+  other: `The certificate authority did not issue a certificate. ${again}`,
+};
+
+export const wordsOf = (kind: RefusalKind): string => words[kind];
+
+export const authorityAway = `The certificate authority cannot be reached at the moment. ${again}`;
+export const ourFault = `Something of ours did not work while the certificate was got. ${again}`;

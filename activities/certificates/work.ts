@@ -1,0 +1,56 @@
+/** One worker at one certificate at a time: what it needs, and how it holds on while it works. */
+
+import { type Held, keepCertificate } from '../../db/certificates.ts';
+import type { Certificate } from '../../db/entities/certificate.ts';
+import type { AcmeSession, Authority } from '../../providers/acme.ts';
+import type { PlatformDeps } from '../index.ts';
+
+export type CertificateDeps = Pick<PlatformDeps, 'clock' | 'config' | 'dns' | 'em' | 'log' | 'zones'> & {
+  authority: Authority;
+};
+
+/** In which way names are proved: by records in a zone of ours, or by pages over HTTP. */
+export type Way = { kind: 'dns-01'; zone: string } | { kind: 'http-01' };
+
+/** A certificate to get: for which names, and how they are proved. */
+export type Wanted = { domainId: string | null; name: string; names: string[]; way: Way };
+
+export type Work = {
+  deps: CertificateDeps;
+  wanted: Wanted;
+  certificate: Certificate;
+  session: AcmeSession;
+  /** Writes to the row, if it is still this worker's. */
+  keep(what: Partial<Certificate>): Promise<void>;
+};
+
+/** Something is not there yet; nothing was asked of the authority that it counts. */
+export class NotYet extends Error {
+  readonly problem: string;
+  constructor(problem: string) {
+    super(problem);
+    this.problem = problem;
+  }
+}
+
+const beatEveryMs = 3_000;
+
+/** Says for as long as `act` takes that it is being done: to the row, so that no other worker begins, and to the engine. */
+export async function holdingOn<T>(
+  { em, clock, log }: Pick<CertificateDeps, 'em' | 'clock' | 'log'>,
+  held: Held,
+  beat: () => void,
+  act: () => Promise<T>,
+): Promise<T> {
+  const timer = setInterval(() => {
+    beat();
+    keepCertificate(em(), clock.now(), held).catch((err) =>
+      log.warn({ err, certificateId: held.id }, 'a certificate is held no more'),
+    );
+  }, beatEveryMs);
+  try {
+    return await act();
+  } finally {
+    clearInterval(timer);
+  }
+}

@@ -1,0 +1,116 @@
+/**
+ * Certificates by the names that handshakes ask for (SNI, RFC 6066 section 3). One that was used is in memory, and costs no question; another
+ * costs one. What changes is followed as sites are (see sites.ts), so that a new certificate is served within a second.
+ */
+import { createSecureContext, type SecureContext } from 'node:tls';
+import { LRUCache } from 'lru-cache';
+import type { Logger } from 'pino';
+import type { Changes } from '../db/changes.ts';
+import { type Keyring, open } from '../sealing.ts';
+import type { CertificateRow, CertificatesDatabase, OwnCertificate } from './certificates-database.ts';
+import { follow } from './following.ts';
+import { siteNameOf } from './hosts.ts';
+
+export type Certificates = {
+  /** What to show for this name; undefined where there is nothing. Rejects when the database does not answer. */
+  contextOf(servername: string): Promise<SecureContext | undefined>;
+  /** Our own one, where it stands. */
+  own(): OwnCertificate | undefined;
+  ready: Promise<void>;
+  close(): Promise<void>;
+};
+
+type Parts = { database: CertificatesDatabase; changes: Changes; log: Logger; baseDomain: string; sealing: Keyring };
+
+/** A context takes about 30 KiB. */
+const contextsMax = 4_000;
+const unknownMax = 20_000;
+const unknownForMs = 10_000;
+/** Names that may wait for the database at a time: who asks for many that nobody has holds up no more than these. */
+const waitingMax = 200;
+
+const hostname = /^(?=.{4,253}$)([a-z0-9_]([a-z0-9_-]{0,61}[a-z0-9])?\.)+[a-z]([a-z0-9-]{0,61}[a-z0-9])?$/;
+
+/** Of the authority's certificates every one is ECDSA, by keys of ours. */
+export const tlsSettings = {
+  minVersion: 'TLSv1.2',
+  maxVersion: 'TLSv1.3',
+  ciphers: [
+    'TLS_AES_128_GCM_SHA256',
+    'TLS_AES_256_GCM_SHA384',
+    'TLS_CHACHA20_POLY1305_SHA256',
+    'ECDHE-ECDSA-AES128-GCM-SHA256',
+    'ECDHE-ECDSA-AES256-GCM-SHA384',
+    'ECDHE-ECDSA-CHACHA20-POLY1305',
+  ].join(':'),
+  sigalgs: 'ecdsa_secp256r1_sha256:ecdsa_secp384r1_sha384:ecdsa_secp521r1_sha512',
+} as const;
+
+export function openCertificates({ database, changes, log, baseDomain, sealing }: Parts): Certificates {
+  const unknown = new LRUCache<string, true>({ max: unknownMax, ttl: unknownForMs });
+  const contexts = new LRUCache<string, SecureContext>({
+    max: contextsMax,
+    // A reader whose name changes while it reads still answers, and is not remembered.
+    ignoreFetchAbort: true,
+    fetchMethod: read,
+  });
+  let mark: string | undefined;
+  let own: OwnCertificate | undefined;
+  let waiting = 0;
+
+  async function read(name: string): Promise<SecureContext | undefined> {
+    if (waiting >= waitingMax) throw new Error('too many names wait to be looked up');
+    waiting += 1;
+    try {
+      const row = await database.certificateOf(name);
+      if (!row) unknown.set(name, true);
+      return row && contextFrom(row, sealing);
+    } finally {
+      waiting -= 1;
+    }
+  }
+
+  function forget(name: string): void {
+    contexts.delete(name);
+    unknown.delete(name);
+  }
+
+  async function ask(): Promise<void> {
+    const answer = await database.changedSince(mark);
+    // A mark that goes backwards: the database was put back from a copy, and nothing known can be trusted.
+    if (mark !== undefined && BigInt(answer.mark) < BigInt(mark)) {
+      contexts.clear();
+      unknown.clear();
+    }
+    for (const name of answer.names) forget(name);
+    own = answer.own;
+    mark = answer.mark;
+  }
+
+  const following = follow({ ask, canDoWithout: () => true, channel: 'certificate_changed', changes, log });
+
+  return {
+    async contextOf(servername) {
+      const host = servername.toLowerCase();
+      // All hosts of ours have one certificate.
+      const name = host === baseDomain || isBelow(host, baseDomain) ? `*.${baseDomain}` : host;
+      const known = contexts.get(name);
+      if (known) return known;
+      if (unknown.has(name) || !hostname.test(host)) return undefined;
+      return await contexts.fetch(name);
+    },
+    own: () => own,
+    ready: following.ready,
+    close: following.close,
+  };
+}
+
+/** One level below, which is what the wildcard covers. */
+function isBelow(host: string, baseDomain: string): boolean {
+  return siteNameOf(host, baseDomain)?.includes('.') === false;
+}
+
+function contextFrom({ id, chain, sealedKey }: CertificateRow, sealing: Keyring): SecureContext {
+  const key = open(sealing, sealedKey, `certificate:${id}`);
+  return createSecureContext({ ...tlsSettings, cert: chain, key });
+}

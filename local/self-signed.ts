@@ -1,0 +1,32 @@
+/** A certificate that vouches for itself, for a server on this machine that its client is told to trust. */
+import 'reflect-metadata';
+import { webcrypto } from 'node:crypto';
+import * as x509 from '@peculiar/x509';
+
+const yearMs = 365 * 24 * 3600_000;
+
+/** Both as PEM; for this address and for localhost. */
+export async function makeSelfSigned(address: string): Promise<{ certificate: string; key: string }> {
+  const algorithm = { name: 'ECDSA', namedCurve: 'P-256', hash: 'SHA-256' };
+  const keys = (await webcrypto.subtle.generateKey(algorithm, true, ['sign', 'verify'])) as webcrypto.CryptoKeyPair;
+  const certificate = await x509.X509CertificateGenerator.createSelfSigned(
+    {
+      name: 'CN=a server of this machine',
+      notBefore: new Date(Date.UTC(2020, 0, 1)),
+      notAfter: new Date(Date.UTC(2020, 0, 1) + 100 * yearMs),
+      signingAlgorithm: algorithm,
+      keys,
+      extensions: [
+        new x509.BasicConstraintsExtension(true, undefined, true),
+        new x509.SubjectAlternativeNameExtension([
+          { type: 'ip', value: address },
+          { type: 'dns', value: 'localhost' },
+        ]),
+      ],
+    },
+    webcrypto as never,
+  );
+  const key = Buffer.from(await webcrypto.subtle.exportKey('pkcs8', keys.privateKey)).toString('base64');
+  const pem = `-----BEGIN PRIVATE KEY-----\n${key.match(/.{1,64}/g)?.join('\n')}\n-----END PRIVATE KEY-----\n`;
+  return { certificate: `${certificate.toString('pem')}\n`, key: pem };
+}

@@ -1,0 +1,44 @@
+/** A page over plain HTTP, asked at one address as the authority would: is it we who answer for this host? */
+import { randomBytes } from 'node:crypto';
+import { request } from 'node:http';
+
+const patienceMs = 5_000;
+const bytesMax = 1024;
+
+/** What stands there, up to 1 KiB; undefined where nothing answers with 200. Follows nothing. */
+export function readFrom(at: {
+  address: string;
+  port: number;
+  host: string;
+  path: string;
+}): Promise<string | undefined> {
+  const { address, port, host, path } = at;
+  return new Promise((resolve) => {
+    const done = (text?: string) => {
+      clearTimeout(timer);
+      resolve(text);
+      asked.destroy();
+    };
+    const asked = request({ host: address, port, path, agent: false, headers: { host, 'user-agent': 'frontage' } });
+    const timer = setTimeout(done, patienceMs);
+    asked.on('error', () => done());
+    asked.on('response', (answer) => {
+      if (answer.statusCode !== 200) return done();
+      let text = '';
+      answer.setEncoding('latin1');
+      answer.on('data', (chunk: string) => {
+        text += chunk;
+        if (text.length > bytesMax) done();
+      });
+      answer.on('end', () => done(text));
+      answer.on('error', () => done());
+    });
+    asked.end();
+  });
+}
+
+/** The path of a token (RFC 8555 section 8.3). */
+export const challengePath = (token: string): string => `/.well-known/acme-challenge/${token}`;
+
+/** A token of our own, for a look at a host before the authority has one. */
+export const newLookToken = (): string => `look-${randomBytes(24).toString('base64url')}`;

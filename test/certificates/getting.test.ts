@@ -1,0 +1,42 @@
+/** From a domain with right records to a page over TLS, with a certificate of the authority's. */
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { page } from '../edge/shops.ts';
+import { visit, visitHttp2 } from './visit.ts';
+import { baseDomain, type CertificateWorld, createWorld } from './world.ts';
+
+let world: CertificateWorld;
+let edge: Awaited<ReturnType<CertificateWorld['openTlsEdge']>>;
+beforeAll(async () => {
+  world = await createWorld();
+  edge = await world.openTlsEdge();
+});
+afterAll(() => world?.close());
+
+test.each(['nameservers', 'cname'] as const)(
+  'a domain in %s mode gets a certificate, and shows its site over TLS',
+  async (mode) => {
+    const host = `${mode}.example.test`;
+    const { siteId } = await world.publish(`shop-${mode}`, { 'index.html': page('Front') });
+    await world.pointHere(host);
+    const id = await world.addDomain(host, { mode, siteId, isPrimary: true });
+    const { status, renewAt } = await world.renew(id);
+    expect(status).toBe('active');
+    expect(Date.parse(renewAt)).toBeGreaterThan(Date.now());
+    const trip = { port: edge.tlsPort, host, root: world.authority.root };
+    await expect.poll(async () => (await visit('/', trip)).status).toBe(200);
+    expect((await visit('/', trip)).text).toContain('Front');
+    expect((await visitHttp2('/', trip)).text).toContain('Front');
+    expect((await world.db.query('select count(*)::int from acme_token')).rows[0].count).toBe(0);
+    expect((await world.names.zones.read(host))?.filter(({ type }) => type === 'TXT')).toEqual([]);
+  },
+);
+
+test('the base domain and each host below it have one certificate, where its zone is ours', async () => {
+  await world.publish('ours', { 'index.html': page('Ours') });
+  await world.pointHere(baseDomain);
+  expect((await world.renewOwn()).status).toBe('active');
+  const trip = { port: edge.tlsPort, root: world.authority.root };
+  expect((await visit('/', { ...trip, host: `ours.${baseDomain}` })).text).toContain('Ours');
+  expect((await visitHttp2('/', { ...trip, host: baseDomain })).status).toBe(200);
+  await expect(visit('/', { ...trip, host: `a.b.${baseDomain}` })).rejects.toThrow();
+});

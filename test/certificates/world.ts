@@ -1,0 +1,178 @@
+/** Domains, a name server, an authority and an edge that speaks TLS, each of the test's own. */
+
+import { join } from 'node:path';
+import { bringOn } from '../../activities/certificates/renewing.ts';
+import { readConfig } from '../../config.ts';
+import { openChanges } from '../../db/changes.ts';
+import { Domain } from '../../db/entities/domain.ts';
+import { createDeps } from '../../deps.ts';
+import { openCertificates } from '../../edge/certificates.ts';
+import { type CertificatesDatabase, openCertificatesDatabase } from '../../edge/certificates-database.ts';
+import { openChallenges } from '../../edge/challenges.ts';
+import { openEdgeDatabase } from '../../edge/database.ts';
+import { createEdge } from '../../edge/edge.ts';
+import { listen } from '../../edge/listen.ts';
+import { newId } from '../../ids.ts';
+import { freePort } from '../../local/ports.ts';
+import type { Authority } from '../../providers/acme.ts';
+import { openAuthority } from '../../providers/acme.ts';
+import { baseDomain, createWorld as createEdgeWorld } from '../edge/world.ts';
+import { startAuthority, startZones } from '../stack/zones.ts';
+
+export { baseDomain };
+
+export type Options = {
+  /** Milliseconds that our clock is ahead. */
+  clock?: { now(): Date };
+  pebble?: Partial<Parameters<typeof startAuthority>[0]>;
+  /** Asked by the authority in place of our name server. */
+  resolver?: (zones: string) => Promise<{ address: string; close(): Promise<unknown> }>;
+  env?: Record<string, string>;
+};
+
+export async function createWorld({
+  clock = { now: () => new Date() },
+  pebble = {},
+  resolver,
+  env = {},
+}: Options = {}) {
+  const edgeWorld = await createEdgeWorld();
+  const [httpPort, tlsPort] = [await freePort(), await freePort()];
+  const names = await startZones();
+  const between = await resolver?.(names.address);
+  const authority = await startAuthority({ resolver: between?.address ?? names.address, httpPort, ...pebble });
+  const settings = {
+    DATABASE_URL: edgeWorld.database.url,
+    FRONTAGE_DATA: edgeWorld.dir,
+    FRONTAGE_SECRET: 'a secret of the tests, long enough',
+    FRONTAGE_BASE_DOMAIN: baseDomain,
+    FRONTAGE_EDGE_URL: `https://localhost:${tlsPort}`,
+    FRONTAGE_PUBLIC_TLS_PORT: String(tlsPort),
+    FRONTAGE_DOMAINS: 'nameservers,cname',
+    FRONTAGE_EDGE_ADDRESSES: '127.0.0.1',
+    FRONTAGE_LOG_LEVEL: 'silent',
+    ...names.env,
+    ...authority.env,
+    ...env,
+  };
+  const config = readConfig(settings);
+  const deps = createDeps(config, { name: 'test', clock, log: undefined as never });
+  let opened: Authority | undefined;
+  const certificateDeps = () => {
+    opened ??= openAuthority(config.acme as NonNullable<typeof config.acme>, clock);
+    return { ...deps, authority: opened };
+  };
+  const closing: (() => Promise<unknown>)[] = [];
+
+  /** An edge on the ports that the world knows, or on free ones. */
+  async function openTlsEdge({
+    ports = { http: httpPort, tls: tlsPort },
+    through = (database: CertificatesDatabase) => database,
+    overTls = true,
+  } = {}) {
+    const { log } = deps;
+    const changes = openChanges(edgeWorld.database.url, log);
+    const asked = through(openCertificatesDatabase(edgeWorld.database.url));
+    const database = openEdgeDatabase(edgeWorld.database.url);
+    const certificates = openCertificates({ database: asked, changes, log, baseDomain, sealing: config.sealing });
+    const edge = createEdge({
+      baseDomain,
+      edgeUrl: config.edgeUrl,
+      tls: { port: tlsPort, own: () => (overTls ? certificates.own() : undefined) },
+      store: edgeWorld.store,
+      database,
+      changes,
+      clock,
+      log,
+      sitesFile: join(edgeWorld.dir, 'edge', `${newId('site')}.json`),
+      cacheBytes: 16 * 1024 * 1024,
+    });
+    await Promise.all([edge.ready, certificates.ready]);
+    const listening = await listen(edge, {
+      host: '127.0.0.1',
+      port: ports.http,
+      clock,
+      challenges: openChallenges(asked),
+      tls: { port: ports.tls, certificates, database: asked, clock, log, sealing: config.sealing },
+    });
+    let closed: Promise<void> | undefined;
+    const close = () => {
+      closed ??= listening
+        .close()
+        .then(() => Promise.all([edge.close(), certificates.close()]))
+        .then(() => Promise.all([changes.close(), asked.close(), database.close()]))
+        .then(() => {});
+      return closed;
+    };
+    closing.push(close);
+    return { port: listening.port, tlsPort: listening.tlsPort as number, certificates, close };
+  }
+
+  /** A domain as it is once its owner has proved it. */
+  async function addDomain(
+    name: string,
+    more: { mode?: 'nameservers' | 'cname'; siteId?: string; isPrimary?: boolean; status?: string } = {},
+  ) {
+    const { mode = 'cname', siteId = null, isPrimary = false, status = 'active' } = more;
+    const id = newId('dom');
+    const [{ id: account }] = (await edgeWorld.db.query('select id from account limit 1')).rows;
+    const now = clock.now();
+    await edgeWorld.db.query(
+      `insert into domain (id, account_id, name, registrable, mode, status, status_since, proof, pair, proved_at, site_id, is_primary, attached_at, created_at, next_check_at, block_reason)
+       values ($1, $2, $3, $3, $4, $5, $6::timestamptz, $1, $1, $6, $7, $8, case when $7::text is null then null else $6::timestamptz end, $6, $6, $9)`,
+      [id, account, name, mode, status, now, siteId, isPrimary, status === 'Blocked' ? 'abuse' : null],
+    );
+    return id;
+  }
+
+  /** Points the name at our edge, in a zone of its own. */
+  const pointHere = (name: string, address = '127.0.0.1') =>
+    names.zones.create(name, [
+      { name: `${name}.`, type: 'NS', ttl: 60, contents: ['ns.test.'] },
+      { name: `${name}.`, type: 'A', ttl: 60, contents: [address] },
+    ]);
+
+  /** What a worker does when it is called for this domain. */
+  async function renew(domainId: string) {
+    const { name, mode } = await deps.em().findOneOrFail(Domain, { id: domainId });
+    const way = mode === 'nameservers' ? { kind: 'dns-01' as const, zone: name } : { kind: 'http-01' as const };
+    return await bringOn(certificateDeps(), { domainId, name, names: [name], way }, () => {});
+  }
+
+  async function renewOwn() {
+    const wanted = { domainId: null, name: `*.${baseDomain}`, names: [baseDomain, `*.${baseDomain}`] };
+    return await bringOn(certificateDeps(), { ...wanted, way: { kind: 'dns-01', zone: baseDomain } }, () => {});
+  }
+
+  const rowOf = async (name: string) =>
+    (await edgeWorld.db.query('select * from certificate where name = $1', [name])).rows[0];
+
+  async function close(): Promise<void> {
+    await Promise.all(closing.map((end) => end()));
+    await deps.close();
+    await authority.close();
+    await between?.close();
+    await names.close();
+    await edgeWorld.close();
+  }
+
+  return {
+    ...edgeWorld,
+    names,
+    authority,
+    config,
+    settings,
+    deps,
+    httpPort,
+    tlsPort,
+    openTlsEdge,
+    addDomain,
+    pointHere,
+    renew,
+    renewOwn,
+    certificateDeps,
+    rowOf,
+    close,
+  };
+}
+export type CertificateWorld = Awaited<ReturnType<typeof createWorld>>;
