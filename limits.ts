@@ -16,6 +16,7 @@ export const defaultLimits = Object.freeze({
   open_comments_per_site: 1000,
   forms_per_site: 50,
   domains: 20,
+  records_per_domain: 500,
   tokens: 100,
 });
 

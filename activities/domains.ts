@@ -1,9 +1,8 @@
 /** The steps of `onboardDomain`. */
-import type { Config } from '../config.ts';
 import { keepSight } from '../db/domains.ts';
 import { Domain } from '../db/entities/domain.ts';
 import { syncZone } from '../db/zones.ts';
-import { nameServersOf } from '../domains/zone.ts';
+import { wantedOf } from '../domains/judging.ts';
 import { lookAt } from '../providers/dns/looking.ts';
 import type { PlatformDeps } from './index.ts';
 
@@ -19,7 +18,7 @@ export function domainActivities(deps: Pick<PlatformDeps, 'config' | 'clock' | '
   async function looked(domain: Domain): Promise<Domain | undefined> {
     if (!domain.nextCheckAt || domain.nextCheckAt > clock.now()) return domain;
     const sight = await lookAt(deps.dns, domain);
-    return await keepSight(deps.em(), clock, domain.id, { sight, wanted: wantedOf(domain, config) });
+    return await keepSight(deps.em(), clock, domain.id, { sight, wanted: wantedOf(domain, config.domains) });
   }
 
   return {
@@ -43,16 +42,5 @@ export function domainActivities(deps: Pick<PlatformDeps, 'config' | 'clock' | '
       const { name, mode, removedAt } = await deps.em().findOneOrFail(Domain, { id });
       if (removedAt && mode === 'nameservers') await syncZone(deps.em(), deps, name);
     },
-  };
-}
-
-export function wantedOf(domain: Domain, { domains }: Config) {
-  const { name, mode, proof } = domain;
-  return {
-    name,
-    mode,
-    proof,
-    nameServers: nameServersOf(domain, domains.nameServers),
-    addresses: domains.edgeAddresses,
   };
 }

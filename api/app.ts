@@ -17,6 +17,7 @@ import { widgetRoutes } from './bookings/widget-routes.ts';
 import { collaboratorRoutes } from './collaborators/routes.ts';
 import { commentRoutes } from './comments/routes.ts';
 import { deploymentRoutes } from './deployments/routes.ts';
+import { domainRoutes } from './domains/routes.ts';
 import { feedbackRoutes } from './feedback/routes.ts';
 import { formRoutes } from './forms/routes.ts';
 import { visitorFormRoutes } from './forms/visitor-routes.ts';
@@ -191,6 +192,7 @@ export async function buildApp(deps: Deps): Promise<Api> {
       sketchRoutes(scope, deps);
       bookableRoutes(scope, deps);
       bookingRoutes(scope, deps);
+      domainRoutes(scope, deps);
       formRoutes(scope, deps);
       analyticsRoutes(scope, deps);
       feedbackRoutes(scope, deps);

@@ -37,6 +37,7 @@ export function capabilitiesOf(config: Config): Record<Capability, boolean> {
   if (config.bookings) on.add('bookings');
   if (config.previews && config.repositoriesDir !== undefined) on.add('previews');
   if (config.analytics) on.add('analytics');
+  if (config.domains.modes.length > 0) on.add('domains');
   return Object.fromEntries(capabilities.map((name) => [name, on.has(name)])) as Record<Capability, boolean>;
 }
 

@@ -36,6 +36,18 @@ export async function lockDomain(tx: EntityManager, id: string): Promise<Domain>
   return await tx.findOneOrFail(Domain, { id }, { lockMode: LockMode.PESSIMISTIC_WRITE, refresh: true });
 }
 
+/**
+ * The same, with all domains of the site that it is on, or comes to be on, in one order: who makes one of them primary changes others, and
+ * two of these must not wait for each other.
+ */
+export async function lockDomainWithSite(tx: EntityManager, id: string, siteId?: string): Promise<Domain> {
+  await tx.execute(
+    `select 1 from domain where id = ? or site_id = ? or site_id = (select site_id from domain where id = ?) order by id for update`,
+    [id, siteId ?? null, id],
+  );
+  return await tx.findOneOrFail(Domain, { id }, { refresh: true });
+}
+
 /** Holds everything below one registered name until the transaction ends. */
 export async function lockName(tx: EntityManager, registrable: string): Promise<void> {
   await tx.execute('select pg_advisory_xact_lock(hashtextextended(?, 0))', [`domain:${registrable}`]);

@@ -2,6 +2,7 @@
 import type { DomainMode, DomainStatus } from '../db/states.ts';
 import { nextCheckMs } from './curve.ts';
 import { foundIn, isUnknown, type Sight } from './sight.ts';
+import { nameServersOf } from './zone.ts';
 
 /** What proves a domain, and where it has to point. */
 export type Wanted = {
@@ -13,6 +14,14 @@ export type Wanted = {
   /** Addresses at which the edge answers, IPv4 and IPv6. */
   addresses: readonly string[];
 };
+
+/** Of a domain, where the platform's own names and addresses are these. */
+export function wantedOf(
+  { name, mode, proof, pair }: { name: string; mode: DomainMode; proof: string; pair: string },
+  { nameServers, edgeAddresses }: { nameServers: string; edgeAddresses: readonly string[] },
+): Wanted {
+  return { name, mode, proof, nameServers: nameServersOf({ pair }, nameServers), addresses: edgeAddresses };
+}
 
 export type Verdict = {
   isProved: boolean | undefined;

@@ -23,3 +23,6 @@ export type Sight = {
 
 export const foundIn = (answer: DnsAnswer): string[] => ('found' in answer ? answer.found : []);
 export const isUnknown = (answer: DnsAnswer): boolean => 'unknown' in answer;
+
+/** Where the TXT record stands that proves a name. */
+export const proofName = (name: string): string => `_frontage.${name}`;

@@ -1,9 +1,6 @@
 /** One look at everything that the DNS says of a domain: what proves it, where it points, and what would stand in a certificate's way. */
-import type { DnsAnswer, Sight } from '../../domains/sight.ts';
+import { type DnsAnswer, proofName, type Sight } from '../../domains/sight.ts';
 import type { Dns } from '../dns.ts';
-
-/** Where the TXT record stands that proves a name. */
-export const proofName = (name: string): string => `_frontage.${name}`;
 
 export async function lookAt(dns: Dns, { name, registrable }: { name: string; registrable: string }): Promise<Sight> {
   const [parent, above, proof, cname, a, aaaa, caa] = await Promise.all([

@@ -121,6 +121,32 @@ export const table: Record<string, Entry> = {
   'GET /f/{form_id}/challenge': { rule: 'all', path: (world) => world.form() },
   'POST /f/{form_id}': { rule: 'all', body: { a: 'x' }, path: (world) => world.form(), refusal: 'not_a_person' },
 
+  // A deployment without domains: what the calls do with some is in test/domains.
+  'POST /v1/domains': { rule: 'tokens', body: { domain: 'example.com', mode: 'cname' }, refusal: 'invalid_mode' },
+  'GET /v1/domains': tokens,
+  'GET /v1/domains/{id}': { rule: 'holder', path: (world) => world.domain() },
+  'DELETE /v1/domains/{id}': { rule: 'holder', path: (world) => world.domain() },
+  'POST /v1/domains/{id}/check': { rule: 'holder', path: (world) => world.domain(), refusal: 'check_unavailable' },
+  'POST /v1/domains/{id}/attach': {
+    rule: 'holder',
+    body: { site_id: 'site_01h455vb4pex5vsknk084sn02q' },
+    path: (world) => world.domain(),
+    refusal: 'not_found',
+  },
+  'POST /v1/domains/{id}/detach': { rule: 'holder', path: (world) => world.domain() },
+  'GET /v1/domains/{id}/records': { rule: 'holder', path: (world) => world.domain(), refusal: 'records_not_managed' },
+  'POST /v1/domains/{id}/records': {
+    rule: 'holder',
+    body: { type: 'A', name: 'www', content: '192.0.2.1' },
+    path: (world) => world.domain(),
+    refusal: 'records_not_managed',
+  },
+  'DELETE /v1/domains/{id}/records/{record_id}': {
+    rule: 'holder',
+    path: async (world) => ({ ...(await world.domain()), record_id: 'rec_01h455vb4pex5vsknk084sn02q' }),
+    refusal: 'records_not_managed',
+  },
+
   'POST /v1/sites/{id}/bookable': { rule: 'members', body: timetable() },
   'GET /v1/sites/{id}/bookable': members,
   'DELETE /v1/sites/{id}/bookable': { rule: 'members', refusal: 'confirm_required' },

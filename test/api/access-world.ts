@@ -1,6 +1,7 @@
 /** One site with everybody around it who may ask for something. */
 import { acceptPublish } from '../../db/deployments.ts';
 import { Collaborator } from '../../db/entities/collaborator.ts';
+import { Domain } from '../../db/entities/domain.ts';
 import { newId } from '../../ids.ts';
 import { timetable } from '../bookings/timetable.ts';
 import { challengeEnv } from '../forms/world.ts';
@@ -14,6 +15,8 @@ export async function createAccessWorld() {
   const world = await createWorld({
     FRONTAGE_SMTP_URL: 'smtp://127.0.0.1:1',
     FRONTAGE_PHOTOS: 'offline',
+    // Nobody answers there.
+    FRONTAGE_DNS_RESOLVERS: '127.0.0.1:9',
     ...challengeEnv,
   });
   const ask = people(world);
@@ -124,6 +127,27 @@ export async function createAccessWorld() {
       const body = { name: 'F', fields: [{ name: 'a', label: 'A', kind: 'text' }] };
       const { id } = (await owner.call('POST', `/v1/sites/${site.id}/forms`, { body })).body;
       return { id, form_id: id };
+    },
+    /** One that the owner brought while this deployment took domains. */
+    async domain() {
+      const em = world.deps.em();
+      const id = newId('dom');
+      const name = `${id.slice(-20)}.example.com`;
+      const now = world.clock.now();
+      const rest = { status: 'pending', statusSince: now, nextCheckAt: now, createdAt: now } as const;
+      const registrable = 'example.com';
+      em.create(Domain, {
+        id,
+        account: owner.accountId,
+        name,
+        registrable,
+        mode: 'cname',
+        proof: id,
+        pair: id,
+        ...rest,
+      });
+      await em.flush();
+      return { id };
     },
     async ownersToken() {
       const { body } = await owner.call('POST', '/v1/tokens', { body: { name: 'To be changed' } });

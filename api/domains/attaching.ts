@@ -1,0 +1,90 @@
+/** Which site is served on a domain. */
+import { detachDomain, lockDomainWithSite, tellDomain } from '../../db/domains.ts';
+import { Domain } from '../../db/entities/domain.ts';
+import type { Site } from '../../db/entities/site.ts';
+import type { EntityManager } from '../../db/orm.ts';
+import { lockSite } from '../../db/sites.ts';
+import type { Deps } from '../../deps.ts';
+import { errors } from '../../errors.ts';
+import { loadSite, type Person, requireActive } from '../access.ts';
+import { loadDomain } from './rules.ts';
+
+/**
+ * Serves the site on the domain. Throws `not_found`, `domain_not_the_owners`, `site_archived`, `domain_not_active`, `attach_blocked`.
+ */
+export async function attach(
+  em: EntityManager,
+  deps: Deps,
+  actor: Person,
+  { id, siteId, primary }: { id: string; siteId: string; primary: boolean },
+): Promise<Domain> {
+  const { name } = await loadDomain(em, actor, id);
+  const site = await loadSite(em, actor, siteId);
+  if (site.account.id !== actor.accountId) {
+    throw errors.domain_not_the_owners(`${name} is this account's, and ${site.name} belongs to another.`, {
+      nextAction: `The owner of ${site.name} can bring the domain to their own account, once it is removed from this one.`,
+    });
+  }
+  return await em.transactional(async (tx) => {
+    const domain = await lockDomainWithSite(tx, id, siteId);
+    requireUsable(domain);
+    const locked = await lockSite(tx, siteId);
+    requireActive(locked);
+    const isNew = !domain.site;
+    if (isNew) Object.assign(domain, { site: locked, attachedAt: deps.clock.now() });
+    await placeFirst(tx, domain, locked, primary);
+    if (isNew) tellDomain(tx, deps.clock, id, 'attach');
+    return domain;
+
+    function requireUsable({ status, site: other, removedAt }: Domain): void {
+      if (removedAt) throw errors.not_found('The domain was removed a moment ago.');
+      if (status === 'Blocked') throw blocked(domain);
+      if (status !== 'active') throw notActive(domain);
+      if (other && other.id !== siteId) throw elsewhere(domain, other.id);
+    }
+  });
+}
+
+function blocked({ name }: Domain) {
+  return errors.attach_blocked(`${name} was stopped by a person of the platform.`, {
+    nextAction: 'Write to the operator of the platform.',
+  });
+}
+
+function notActive({ id, name, status }: Domain) {
+  return errors.domain_not_active(`${name} is ${status}: it does not lead here yet.`, {
+    nextAction: `Read GET /v1/domains/${id}: its next_action says who is to do what.`,
+  });
+}
+
+function elsewhere({ id, name }: Domain, siteId: string) {
+  return errors.attach_blocked(`${name} serves another site, ${siteId}.`, {
+    nextAction: `Take it from there with POST /v1/domains/${id}/detach first.`,
+  });
+}
+
+/** The first domain of a site is its primary one, until another is made so. */
+async function placeFirst(tx: EntityManager, domain: Domain, site: Site, primary: boolean): Promise<void> {
+  await tx.flush();
+  const present = await tx.findOne(Domain, { site: site.id, isPrimary: true });
+  if (present?.id === domain.id || (present && !primary)) return;
+  if (present) {
+    present.isPrimary = false;
+    await tx.flush();
+  }
+  domain.isPrimary = true;
+  await tx.flush();
+}
+
+/** The site is served there no longer; where none was, nothing changes. */
+export async function detach(em: EntityManager, deps: Deps, actor: Person, id: string): Promise<Domain> {
+  await loadDomain(em, actor, id);
+  return await em.transactional(async (tx) => {
+    const domain = await lockDomainWithSite(tx, id);
+    if (domain.removedAt) throw errors.not_found('The domain was removed a moment ago.');
+    if (!domain.site) return domain;
+    await detachDomain(tx, domain);
+    tellDomain(tx, deps.clock, id, 'detach');
+    return domain;
+  });
+}

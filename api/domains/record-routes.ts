@@ -1,0 +1,83 @@
+import { z } from 'zod';
+import type { Deps } from '../../deps.ts';
+import type { Api } from '../api.ts';
+import { listOf, page, pageQuery } from '../pages.ts';
+import { idParams } from '../schemas.ts';
+import { addRecord, loadManaged, loadRecord, recordsOf, recordView, removeRecord } from './records.ts';
+import { recordInput, recordSchema } from './schemas.ts';
+
+/** The DNS records of a domain whose zone the platform holds. */
+export function recordRoutes(app: Api, deps: Deps): void {
+  app.get(
+    '/v1/domains/:id/records',
+    {
+      config: { operation: 'record.list' },
+      schema: {
+        summary: 'List the DNS records of a domain',
+        description: 'The platform’s own first, then those that were added, newest first.',
+        params: idParams,
+        querystring: pageQuery,
+        response: { 200: listOf(recordSchema) },
+      },
+    },
+    async ({ em, actor, params, query }) => {
+      const domain = await loadManaged(em, deps, actor, params.id);
+      const all = await recordsOf(em, deps, domain);
+      const { rows, next_cursor } = await page(
+        deps.config.secret,
+        ['records', domain.id],
+        query,
+        (after, limit) => {
+          const seen = after === undefined ? -1 : all.findIndex(({ record_id }) => record_id === after);
+          // The last one seen may be gone by now: its younger ones come first in the order all the same.
+          const next =
+            seen >= 0 || after === undefined ? seen + 1 : all.findIndex((one) => !one.managed && one.record_id < after);
+          return next < 0 ? [] : all.slice(next, next + limit);
+        },
+        ({ record_id }) => record_id,
+      );
+      return { items: rows, next_cursor };
+    },
+  );
+
+  app.post(
+    '/v1/domains/:id/records',
+    {
+      config: {
+        operation: 'record.add',
+        makes: 'rec',
+        replay: async ({ em, actor, params }, id) => {
+          const domain = await loadManaged(em, deps, actor, (params as { id: string }).id);
+          return recordView(await loadRecord(em, domain, id));
+        },
+      },
+      schema: {
+        summary: 'Add a DNS record',
+        description:
+          'To a domain in the mode `nameservers`. One that waits for its proof takes records too: they are there when its name servers are changed.',
+        params: idParams,
+        body: recordInput,
+        response: { 200: recordSchema },
+      },
+    },
+    async (request) => {
+      const { em, actor, params, body } = request;
+      const call = { domainId: params.id, recordId: request.newId('rec'), input: body };
+      return recordView(await addRecord(em, deps, actor, call));
+    },
+  );
+
+  app.delete(
+    '/v1/domains/:id/records/:record_id',
+    {
+      config: { operation: 'record.remove' },
+      schema: {
+        summary: 'Remove a DNS record',
+        params: z.object({ id: z.string(), record_id: z.string() }),
+        response: { 200: recordSchema },
+      },
+    },
+    async ({ em, actor, params }) =>
+      recordView(await removeRecord(em, deps, actor, { domainId: params.id, recordId: params.record_id })),
+  );
+}

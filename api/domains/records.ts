@@ -1,0 +1,150 @@
+/** Records in a zone that the platform holds. Those that wait for the proof of their domain are published with it. */
+import { lockDomain } from '../../db/domains.ts';
+import { type Domain, DomainRecord } from '../../db/entities/domain.ts';
+import type { EntityManager } from '../../db/orm.ts';
+import { type RecordType, recordTypes } from '../../db/states.ts';
+import { lockZone, writeZone } from '../../db/zones.ts';
+import type { Deps } from '../../deps.ts';
+import { RecordFault, readRecord, requirePlace } from '../../domains/records.ts';
+import { nameServersOf, ownRecords, type ZoneRecord } from '../../domains/zone.ts';
+import { errors } from '../../errors.ts';
+import { isId } from '../../ids.ts';
+import { RecordsRefused, type Zones } from '../../providers/zones.ts';
+import type { Person } from '../access.ts';
+import { countWithinLimit } from '../limits.ts';
+import { loadDomain } from './rules.ts';
+import type { RecordView } from './schemas.ts';
+
+type Input = { type: string; name: string; content: string; ttl?: number | undefined; priority?: number | undefined };
+
+/** Of a domain whose zone is here. Throws `records_not_managed`. */
+export async function loadManaged(em: EntityManager, deps: Deps, actor: Person, id: string): Promise<Domain> {
+  const domain = await loadDomain(em, actor, id);
+  if (domain.mode === 'nameservers' && deps.zones) return domain;
+  throw errors.records_not_managed(`The DNS of ${domain.name} is not held here.`, {
+    nextAction:
+      'Set the record where the domain has its DNS; GET /v1/domains/{id} says what this platform needs there.',
+  });
+}
+
+/** The platform's own first in the order of the list, then the owner's, newest first. */
+export async function recordsOf(em: EntityManager, { config }: Deps, domain: Domain): Promise<RecordView[]> {
+  const rows = await em.find(DomainRecord, { domain: domain.id }, { orderBy: { id: 'desc' } });
+  return [...own(config, domain).map(ownView), ...rows.map(recordView)];
+}
+
+function own({ domains }: Deps['config'], domain: Domain): ZoneRecord[] {
+  return ownRecords(domain.name, domains.edgeAddresses, nameServersOf(domain, domains.nameServers));
+}
+
+const ownPrefix = 'rec_own_';
+
+function ownView(record: ZoneRecord, at: number): RecordView {
+  return view(`${ownPrefix}${at + 1}`, record, true);
+}
+
+export function recordView(row: DomainRecord): RecordView {
+  return view(row.id, { ...row, priority: row.priority ?? null }, false);
+}
+
+function view(record_id: string, { type, name, content, ttl, priority }: ZoneRecord, managed: boolean): RecordView {
+  return { record_id, type, name, content, ttl, ...(priority === null ? {} : { priority }), managed };
+}
+
+/** Throws `invalid_record`, `record_rejected`, `plan_limit`, `provider_error`. */
+export async function addRecord(
+  em: EntityManager,
+  deps: Deps,
+  actor: Person,
+  { domainId, recordId, input }: { domainId: string; recordId: string; input: Input },
+): Promise<DomainRecord> {
+  const { name: zone } = await loadManaged(em, deps, actor, domainId);
+  const record = judged(() => readRecord(zone, { ...input, type: readType(input.type) }));
+  return await inZone(em, deps, domainId, async (tx, domain) => {
+    await countWithinLimit(tx, actor.accountId, {
+      limit: deps.config.limits.records_per_domain,
+      count: () => tx.count(DomainRecord, { domain: domain.id }),
+      what: 'records on a domain',
+      holder: 'this domain',
+      nextAction: 'Remove some that are not needed.',
+    });
+    const rows = await tx.find(DomainRecord, { domain: domain.id });
+    const others = [...own(deps.config, domain), ...rows.map((row) => ({ ...row, priority: row.priority ?? null }))];
+    judged(() => requirePlace(zone, record, others));
+    return tx.create(DomainRecord, { id: recordId, domain, ...record, createdAt: deps.clock.now() });
+  });
+}
+
+/** Throws `not_found`, and `invalid_record` for one of the platform's own. */
+export async function removeRecord(
+  em: EntityManager,
+  deps: Deps,
+  actor: Person,
+  { domainId, recordId }: { domainId: string; recordId: string },
+): Promise<DomainRecord> {
+  await loadManaged(em, deps, actor, domainId);
+  if (new RegExp(`^${ownPrefix}\\d{1,3}$`).test(recordId)) {
+    throw errors.invalid_record('This record is the platform’s own: the domain needs it as long as it is here.');
+  }
+  return await inZone(em, deps, domainId, async (tx, domain) => {
+    const row = isId('rec', recordId) ? await tx.findOne(DomainRecord, { id: recordId, domain: domain.id }) : null;
+    if (!row) throw noSuchRecord(domainId);
+    tx.remove(row);
+    return row;
+  });
+}
+
+export async function loadRecord(em: EntityManager, domain: Domain, id: string): Promise<DomainRecord> {
+  const row = await em.findOne(DomainRecord, { id, domain: domain.id });
+  if (row) return row;
+  throw noSuchRecord(domain.id);
+}
+
+function noSuchRecord(domainId: string) {
+  return errors.not_found('There is no record of that id on the domain.', {
+    nextAction: `Read GET /v1/domains/${domainId}/records for those there are.`,
+  });
+}
+
+function readType(type: string): RecordType {
+  const known = recordTypes.find((one) => one === type.toUpperCase());
+  if (known) return known;
+  throw errors.invalid_record(`The platform writes no records of that type, but ${recordTypes.join(', ')}.`);
+}
+
+function judged<T>(judge: () => T): T {
+  try {
+    return judge();
+  } catch (error) {
+    if (!(error instanceof RecordFault)) throw error;
+    throw errors.invalid_record(`The record cannot be written: ${error.message}.`, {
+      nextAction: 'Change the record, and send it again.',
+    });
+  }
+}
+
+/** Moves the rows, and writes the zone before they are kept: a zone that was written and not kept is mended at the next look. */
+async function inZone<T>(
+  em: EntityManager,
+  deps: Deps,
+  domainId: string,
+  change: (tx: EntityManager, domain: Domain) => Promise<T>,
+): Promise<T> {
+  return await em.transactional(async (tx) => {
+    const domain = await lockDomain(tx, domainId);
+    if (domain.removedAt) throw errors.not_found('The domain was removed a moment ago.');
+    await lockZone(tx, domain.name);
+    const changed = await change(tx, domain);
+    await tx.flush();
+    await writeZone(tx, { ...deps, zones: deps.zones as Zones }, domain.name).catch((error) => refused(deps, error));
+    return changed;
+  });
+}
+
+function refused({ log }: Deps, error: unknown): never {
+  if (!(error instanceof RecordsRefused)) throw error;
+  log.info({ err: error }, 'the name server refused a record');
+  throw errors.record_rejected('The name servers of the platform do not take this record.', {
+    nextAction: 'Check its content against the documentation of whoever asked for it, and send it again.',
+  });
+}

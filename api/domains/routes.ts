@@ -1,0 +1,179 @@
+import type { FastifyRequest } from 'fastify';
+import { z } from 'zod';
+import { waitUntil } from '../../db/changes.ts';
+import { Domain } from '../../db/entities/domain.ts';
+import { domainStatuses } from '../../db/states.ts';
+import type { Deps } from '../../deps.ts';
+import type { Api } from '../api.ts';
+import { byId, listOf, newestFirst, page, pageQuery } from '../pages.ts';
+import { idParams } from '../schemas.ts';
+import { attach, detach } from './attaching.ts';
+import { recordRoutes } from './record-routes.ts';
+import { checkNow, forget, loadDomain, onboard } from './rules.ts';
+import { attachInput, domainInput, domainSchema } from './schemas.ts';
+import { domainViews } from './views.ts';
+
+type Asked = Pick<FastifyRequest, 'em' | 'actor'>;
+
+/** Domains that an owner registered elsewhere and brings here. */
+export function domainRoutes(app: Api, deps: Deps): void {
+  bringingRoutes(app, deps);
+  readingRoutes(app, deps);
+  servingRoutes(app, deps);
+  recordRoutes(app, deps);
+}
+
+/** As it is now. */
+async function viewOf(deps: Deps, domain: Domain) {
+  const [view] = await domainViews(deps.em(), deps, [domain]);
+  if (!view) throw new Error('each domain has its view');
+  return view;
+}
+
+function bringingRoutes(app: Api, deps: Deps): void {
+  app.post(
+    '/v1/domains',
+    {
+      config: {
+        operation: 'domain.onboard',
+        capability: 'domains',
+        makes: 'dom',
+        replay: async ({ em, actor }: Asked, id) => viewOf(deps, await loadDomain(em, actor, id)),
+      },
+      schema: {
+        summary: 'Bring a domain',
+        description:
+          'One that is registered already. The answer says what its owner must set, at the registrar (`nameservers`) or in its DNS (`cname`). ' +
+          'Waits for the first look at the DNS, as `Prefer` says.',
+        body: domainInput,
+        response: { 200: domainSchema },
+      },
+    },
+    async (request) => {
+      const { em, actor, body } = request;
+      const { id } = await onboard(em, deps, actor, { id: request.newId('dom'), ...body });
+      request.answeredId = id;
+      const domain = await waitUntil(
+        deps.changes,
+        { channel: 'domain_changed', id },
+        () => deps.em().findOneOrFail(Domain, { id }),
+        ({ checkedAt }) => Boolean(checkedAt),
+        request.waitMs,
+      );
+      return await viewOf(deps, domain);
+    },
+  );
+
+  app.delete(
+    '/v1/domains/:id',
+    {
+      config: { operation: 'domain.remove' },
+      schema: {
+        summary: 'Remove a domain',
+        description: 'Its site is served there no longer. Whoever brings the name again proves anew that it is theirs.',
+        params: idParams,
+        response: { 200: domainSchema },
+      },
+    },
+    async ({ em, actor, params }) => {
+      const before = await viewOf(deps, await loadDomain(em, actor, params.id));
+      await forget(em, deps, actor, params.id);
+      const { next_action: _over, ...last } = before;
+      return { ...last, site_id: null, primary: false, waiting_on: null, next_check_at: null };
+    },
+  );
+}
+
+function readingRoutes(app: Api, deps: Deps): void {
+  app.get(
+    '/v1/domains',
+    {
+      config: { operation: 'domain.list' },
+      schema: {
+        summary: 'List the domains',
+        querystring: pageQuery.extend({ status: z.enum(domainStatuses).optional() }),
+        response: { 200: listOf(domainSchema) },
+      },
+    },
+    async ({ em, actor, query }) => {
+      const { status } = query;
+      const { rows, next_cursor } = await page(
+        deps.config.secret,
+        ['domains', actor.accountId, status ?? ''],
+        query,
+        newestFirst(em, Domain, { account: actor.accountId, removedAt: null, ...(status ? { status } : {}) }),
+        byId,
+      );
+      return { items: await domainViews(em, deps, rows), next_cursor };
+    },
+  );
+
+  app.get(
+    '/v1/domains/:id',
+    {
+      config: { operation: 'domain.read' },
+      schema: {
+        summary: 'Read a domain',
+        description: 'It is live only when `status` and `ssl.status` are both `active`.',
+        params: idParams,
+        response: { 200: domainSchema },
+      },
+    },
+    async ({ em, actor, params }) => viewOf(deps, await loadDomain(em, actor, params.id)),
+  );
+}
+
+function servingRoutes(app: Api, deps: Deps): void {
+  const replay = async ({ em, actor, params }: Asked & { params: unknown }) =>
+    viewOf(deps, await loadDomain(em, actor, (params as { id: string }).id));
+
+  app.post(
+    '/v1/domains/:id/check',
+    {
+      config: { operation: 'domain.check', replay },
+      schema: {
+        summary: 'Look at a domain now',
+        description: 'Once in 5 seconds. Otherwise it is looked at by itself, at `next_check_at`.',
+        params: idParams,
+        response: { 200: domainSchema },
+      },
+    },
+    async ({ em, actor, params }) => viewOf(deps, await checkNow(em, deps, actor, params.id)),
+  );
+
+  app.post(
+    '/v1/domains/:id/attach',
+    {
+      config: { operation: 'domain.attach', replay },
+      schema: {
+        summary: 'Serve a site on a domain',
+        description:
+          'The first domain of a site is its primary one: its own address and its other domains redirect there. Certificate and DNS ' +
+          'are looked after by the platform.',
+        params: idParams,
+        body: attachInput,
+        response: { 200: domainSchema },
+      },
+    },
+    async ({ em, actor, params, body }) =>
+      viewOf(
+        deps,
+        await attach(em, deps, actor, { id: params.id, siteId: body.site_id, primary: body.primary === true }),
+      ),
+  );
+
+  app.post(
+    '/v1/domains/:id/detach',
+    {
+      config: { operation: 'domain.detach', replay },
+      schema: {
+        summary: 'Stop serving on a domain',
+        description:
+          'The domain stays on the account. Where it was the primary one, the one attached longest takes its place.',
+        params: idParams,
+        response: { 200: domainSchema },
+      },
+    },
+    async ({ em, actor, params }) => viewOf(deps, await detach(em, deps, actor, params.id)),
+  );
+}

@@ -1,0 +1,179 @@
+/** Domains as their account has them: brought here, looked at, removed. */
+import { randomBytes } from 'node:crypto';
+import type { Config } from '../../config.ts';
+import {
+  isHeldByAnother,
+  keepSight,
+  lockDomainWithSite,
+  lockName,
+  removeDomain,
+  startOnboarding,
+  tellDomain,
+} from '../../db/domains.ts';
+import { Domain } from '../../db/entities/domain.ts';
+import type { EntityManager } from '../../db/orm.ts';
+import type { DomainMode } from '../../db/states.ts';
+import { syncZone } from '../../db/zones.ts';
+import type { Deps } from '../../deps.ts';
+import { judge, wantedOf } from '../../domains/judging.ts';
+import { isWithin, type Name, readName } from '../../domains/names.ts';
+import { errors } from '../../errors.ts';
+import { isId, newPublicId } from '../../ids.ts';
+import { lookAt } from '../../providers/dns/looking.ts';
+import type { Person } from '../access.ts';
+import { countWithinLimit } from '../limits.ts';
+
+/** The domain, if it is the account's. */
+export async function loadDomain(em: EntityManager, { accountId }: Person, id: string): Promise<Domain> {
+  const found = isId('dom', id) ? await em.findOne(Domain, { id, account: accountId, removedAt: null }) : null;
+  if (found) return found;
+  throw errors.not_found('There is no domain of that id on this account.', {
+    nextAction: 'Read GET /v1/domains for those there are.',
+  });
+}
+
+/**
+ * Brings a name here; a name that the account has brought already in this mode is answered as it is. Throws `invalid_mode`,
+ * `invalid_domain`, `domain_unavailable`, `domain_taken`, `cname_unavailable`, `check_unavailable`, `plan_limit`.
+ */
+export async function onboard(
+  em: EntityManager,
+  deps: Deps,
+  { accountId }: Person,
+  input: { id: string; domain: string; mode: string },
+): Promise<Domain> {
+  const { clock, config } = deps;
+  const mode = readMode(config, input.mode);
+  const name = readFreeName(config, input.domain);
+  if (mode === 'cname') await requireTarget(deps);
+  return await em.transactional(async (tx) => {
+    await lockName(tx, name.registrable);
+    const own = await tx.findOne(Domain, { account: accountId, name: name.name, removedAt: null });
+    if (own) return requireSame(own, mode);
+    await requireNotHeld(tx, accountId, name);
+    await requireRoom(tx, config, accountId);
+    const now = clock.now();
+    const domain = tx.create(Domain, {
+      ...name,
+      id: input.id,
+      account: accountId,
+      mode,
+      status: 'pending',
+      statusSince: now,
+      proof: `frontage-verify=${randomBytes(20).toString('hex')}`,
+      pair: newPublicId(),
+      nextCheckAt: now,
+      createdAt: now,
+    });
+    await tx.flush();
+    startOnboarding(tx, clock, domain);
+    return domain;
+  });
+}
+
+function readMode({ domains }: Config, mode: string): DomainMode {
+  const served = domains.modes.find((one) => one === mode);
+  if (served) return served;
+  throw errors.invalid_mode('Domains are not brought here in that mode.', {
+    nextAction: `Send a mode of domain_onboarding in GET /v1/account: ${domains.modes.join(', ')}.`,
+  });
+}
+
+function readFreeName(config: Config, text: string): Name {
+  const { domains, baseDomain, baseUrl } = config;
+  const name = readName(text, domains.endings);
+  if ('fault' in name) {
+    const error = name.fault === 'suffix' ? errors.domain_unavailable : errors.invalid_domain;
+    throw error(`That cannot be brought here: ${name.why}.`, {
+      nextAction: 'Send a name such as example.com or shop.example.com.',
+    });
+  }
+  const ours = [baseDomain, new URL(baseUrl).hostname, domains.nameServers, domains.cnameTarget, ...domains.reserved];
+  if (ours.some((one) => isWithin(name.name, one) || isWithin(one, name.name))) {
+    throw errors.domain_unavailable(`${name.name} belongs to the platform, or is kept by it.`, {
+      nextAction: 'Bring a domain that the owner registered.',
+    });
+  }
+  return name;
+}
+
+/** What domains are to point at has to be there first. */
+async function requireTarget({ config, dns }: Deps): Promise<void> {
+  const { cnameTarget } = config.domains;
+  const answers = await Promise.all([dns.ask(cnameTarget, 'A'), dns.ask(cnameTarget, 'AAAA')]);
+  if (answers.some((answer) => 'found' in answer)) return;
+  if (answers.some((answer) => 'unknown' in answer)) throw unasked();
+  throw errors.cname_unavailable('What the domain would point at is not ready on this platform.', {
+    nextAction: 'Tell the operator of the platform, or bring the domain in another mode of domain_onboarding.',
+  });
+}
+
+function unasked() {
+  return errors.check_unavailable('The DNS could not be asked at this moment. Nothing has changed.', {
+    nextAction: 'Send the same request again in a minute.',
+    retryAfterSeconds: 60,
+  });
+}
+
+function requireSame(own: Domain, mode: DomainMode): Domain {
+  if (own.mode === mode) return own;
+  throw errors.domain_taken(`This account has brought ${own.name} already, in the mode ${own.mode}.`, {
+    nextAction: `Go on with GET /v1/domains/${own.id}, or remove it with DELETE /v1/domains/${own.id} first.`,
+  });
+}
+
+async function requireNotHeld(tx: EntityManager, accountId: string, { name, registrable }: Name): Promise<void> {
+  if (!(await isHeldByAnother(tx, { name, registrable, accountId }))) return;
+  throw errors.domain_taken(`Another account of this platform holds ${name}, or a name above it.`, {
+    nextAction: 'Ask its holder to remove it there, if that is the same owner.',
+  });
+}
+
+async function requireRoom(tx: EntityManager, { limits }: Config, accountId: string): Promise<void> {
+  await countWithinLimit(tx, accountId, {
+    limit: limits.domains,
+    count: () => tx.count(Domain, { account: accountId, removedAt: null }),
+    what: 'domains',
+    nextAction: 'Remove one with DELETE /v1/domains/{id}, or take a larger plan.',
+  });
+}
+
+/** Takes it from the account, and from its site. What it was answers. */
+export async function forget(em: EntityManager, deps: Deps, actor: Person, id: string): Promise<Domain> {
+  await loadDomain(em, actor, id);
+  return await em.transactional(async (tx) => {
+    const domain = await lockDomainWithSite(tx, id);
+    if (!domain.removedAt) await removeDomain(tx, deps.clock, domain);
+    return domain;
+  });
+}
+
+const checkEveryMs = 5_000;
+
+/** Looks now. Throws `rate_limited` within 5 s of the last time, and `check_unavailable` where the DNS did not say what decides. */
+export async function checkNow(em: EntityManager, deps: Deps, actor: Person, id: string): Promise<Domain> {
+  const found = await loadDomain(em, actor, id);
+  const { clock, config, dns } = deps;
+  await requireRested(em, clock.now(), found);
+  if (found.status === 'Blocked') return found;
+  const wanted = wantedOf(found, config.domains);
+  const sight = await lookAt(dns, found);
+  const { isProved, isHere, isAbsent } = judge(wanted, sight);
+  const needed = found.status === 'active' || found.status === 'Moved' ? [isHere] : [isProved, isHere];
+  if (isAbsent !== true && needed.includes(undefined) && !needed.includes(false)) throw unasked();
+  const kept = await keepSight(deps.em(), clock, id, { sight, wanted });
+  if (!kept) return await loadDomain(em.fork(), actor, id);
+  if (kept.mode === 'nameservers') await syncZone(deps.em(), deps, kept.name);
+  await em.transactional(async (tx) => tellDomain(tx, clock, id, 'check'));
+  return kept;
+}
+
+async function requireRested(em: EntityManager, now: Date, { id, name }: Domain): Promise<void> {
+  const rested = new Date(now.getTime() - checkEveryMs);
+  const where = { id, $or: [{ askedAt: null }, { askedAt: { $lte: rested } }] };
+  if ((await em.nativeUpdate(Domain, where, { askedAt: now })) === 1) return;
+  throw errors.rate_limited(`${name} was looked at a moment ago.`, {
+    nextAction: 'Wait 5 seconds.',
+    retryAfterSeconds: checkEveryMs / 1000,
+  });
+}

@@ -1,0 +1,104 @@
+import { z } from 'zod';
+import type { Config } from '../../config.ts';
+import type { Domain } from '../../db/entities/domain.ts';
+import { domainModes, domainStatuses, recordTypes } from '../../db/states.ts';
+import { shownName } from '../../domains/names.ts';
+import { moment } from '../schemas.ts';
+import { adviceOf, type Facts } from './advice.ts';
+
+export const domainInput = z.strictObject({
+  domain: z.string().max(1000).describe('A name that is registered already, as example.com or shop.example.com.'),
+  mode: z.string().describe('One of `domain_onboarding.modes` of the account.'),
+});
+
+export const attachInput = z.strictObject({
+  site_id: z.string(),
+  primary: z
+    .boolean()
+    .optional()
+    .describe('Whether the other addresses of the site redirect to this one. The first one is primary by itself.'),
+});
+
+const setupSchema = z.object({
+  type: z.enum(['NS', 'TXT', 'CNAME', 'A', 'AAAA']),
+  name: z.string().describe('The whole name.'),
+  value: z.string(),
+  found: z.boolean(),
+  seen: z.array(z.string()).describe('What the DNS says there at the last look.'),
+});
+
+export const sslSchema = z.object({
+  status: z.enum(['pending', 'validating', 'issuing', 'active', 'failed', 'expired']),
+  expires_at: moment.nullable(),
+});
+
+export const domainSchema = z
+  .object({
+    id: z.string(),
+    domain: z.string().describe('In ASCII, as the DNS has it.'),
+    unicode: z.string().describe('As people read it.'),
+    mode: z.enum(domainModes),
+    status: z.enum(domainStatuses),
+    ssl: sslSchema,
+    setup: z.array(setupSchema).describe('What the owner must set, and what was seen.'),
+    problems: z.array(z.string()).describe('What else is in the way, for the owner.'),
+    waiting_on: z.enum(['owner', 'platform', 'operator']).nullable().describe('Who must act.'),
+    site_id: z.string().nullable(),
+    primary: z.boolean(),
+    checked_at: moment.nullable(),
+    next_check_at: moment.nullable(),
+    created_at: moment,
+    next_action: z.string().optional(),
+  })
+  .meta({ id: 'Domain' });
+
+export type SslView = z.output<typeof sslSchema>;
+
+/** `ssl` and `isTaken` are looked up for all domains of an answer at once. */
+export function domainView(
+  domain: Domain,
+  { config, ssl, isTaken }: { config: Config; ssl: SslView } & Pick<Facts, 'isTaken'>,
+): z.output<typeof domainSchema> {
+  const { setup, problems, waitingOn, nextAction } = adviceOf(domain, config, { ssl, isTaken });
+  return {
+    id: domain.id,
+    domain: domain.name,
+    unicode: shownName(domain.name),
+    mode: domain.mode,
+    status: domain.status,
+    ssl,
+    setup,
+    problems,
+    waiting_on: waitingOn,
+    site_id: domain.site?.id ?? null,
+    primary: domain.isPrimary,
+    checked_at: domain.checkedAt ?? null,
+    next_check_at: domain.nextCheckAt ?? null,
+    created_at: domain.createdAt,
+    ...(nextAction === null ? {} : { next_action: nextAction }),
+  };
+}
+
+export const recordInput = z.strictObject({
+  type: z.string().describe(`One of ${recordTypes.join(' ')}.`),
+  name: z.string().max(1000).default('@').describe('`@` for the domain itself, the part before it, or the whole name.'),
+  content: z
+    .string()
+    .max(10_000)
+    .describe('An address, a name or a text; of SRV: weight, port and host; of CAA: flags, tag and value.'),
+  ttl: z.number().int().min(60).max(604_800).optional().describe('Seconds; 3600 by default.'),
+  priority: z.number().int().min(0).max(65_535).optional().describe('Of MX (10 by default) and SRV.'),
+});
+
+export const recordSchema = z
+  .object({
+    record_id: z.string(),
+    type: z.enum(recordTypes),
+    name: z.string(),
+    content: z.string(),
+    ttl: z.number().int(),
+    priority: z.number().int().optional(),
+    managed: z.boolean().describe('Whether it is the platform’s own, and stays.'),
+  })
+  .meta({ id: 'DomainRecord' });
+export type RecordView = z.output<typeof recordSchema>;

@@ -1,0 +1,92 @@
+/** A domain from the call that brings it to the moment that it leads here, in both modes, over the wire. */
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { errorOf } from '../api/world.ts';
+import { createDomainWorld, type DomainWorld, freeDomain } from './world.ts';
+
+let world: DomainWorld;
+beforeAll(async () => {
+  world = await createDomainWorld();
+}, 60_000);
+afterAll(() => world?.close());
+
+describe('in the mode nameservers', () => {
+  test('the set-up names a pair of name servers of its own, and delegation to that very pair makes the domain active', async () => {
+    const owner = await world.newCaller();
+    const brought = await world.bring(owner, 'nameservers');
+    expect(brought).toMatchObject({ status: 'pending', mode: 'nameservers', waiting_on: 'owner', site_id: null });
+    expect(brought.setup.map(({ type, found }) => [type, found])).toEqual([
+      ['NS', false],
+      ['NS', false],
+    ]);
+    const [a, b] = brought.setup.map(({ value }) => value) as [string, string];
+    expect(a).toMatch(/^[0-9a-z]{16}\.a\.ns\.platform\.test$/);
+    expect(b).toBe(a.replace('.a.', '.b.'));
+    expect(brought.next_action).toContain(a);
+    world.setUp(brought);
+    const { body } = await world.check(owner, brought);
+    expect(body).toMatchObject({ status: 'active', setup: [{ found: true, seen: [a, b] }, { found: true }] });
+  });
+
+  test('before proof the zone answers SOA and NS alone, and after it the records that waited', async () => {
+    const owner = await world.newCaller();
+    const brought = await world.bring(owner, 'nameservers');
+    const { domain, id } = brought;
+    const added = await owner.call('POST', `/v1/domains/${id}/records`, {
+      body: { type: 'TXT', name: '@', content: 'v=spf1 -all' },
+    });
+    expect(added.status).toBe(200);
+    await expect.poll(async () => (await world.zone(domain, 'SOA')).answers.length, { timeout: 10_000 }).toBe(1);
+    expect((await world.zone(domain, 'NS')).answers).toEqual(brought.setup.map(({ value }) => value));
+    expect(await world.zone(domain, 'A')).toEqual({ rcode: 'NOERROR', answers: [] });
+    expect((await world.zone(domain, 'TXT')).answers).toEqual([]);
+    world.setUp(brought);
+    await world.check(owner, brought);
+    expect((await world.zone(domain, 'A')).answers).toEqual(['127.0.0.1']);
+    expect((await world.zone(domain, 'AAAA')).answers).toEqual(['::1']);
+    expect((await world.zone(domain, 'TXT')).answers).toEqual(['v=spf1 -all']);
+  });
+});
+
+describe('in the mode cname', () => {
+  test('a subdomain is proved by its TXT record and leads here by its CNAME', async () => {
+    const owner = await world.newCaller();
+    const domain = `www.${freeDomain()}`;
+    const brought = await world.bring(owner, 'cname', domain);
+    expect(brought.setup).toMatchObject([
+      { type: 'TXT', name: `_frontage.${domain}`, found: false },
+      { type: 'CNAME', name: domain, value: 'cname.platform.test', found: false },
+    ]);
+    world.setUp(brought);
+    const { body } = await world.check(owner, brought);
+    expect(body).toMatchObject({ status: 'active', setup: [{ found: true }, { found: true }] });
+  });
+
+  test('an apex gets addresses, and those alone', async () => {
+    const owner = await world.newCaller();
+    const brought = await world.bring(owner, 'cname');
+    expect(brought.setup.map(({ type, value }) => [type, value]).slice(1)).toEqual([
+      ['A', '127.0.0.1'],
+      ['AAAA', '::1'],
+    ]);
+    world.setUp(brought);
+    world.dns.set(brought.domain, 'AAAA', '2001:db8::dead');
+    const { body: half } = await world.check(owner, brought);
+    expect(half.status).toBe('pending');
+    expect(half.problems.join()).toContain('2001:db8::dead');
+    world.dns.set(brought.domain, 'AAAA', '::1');
+    expect((await world.check(owner, brought)).body.status).toBe('active');
+  });
+
+  test('it becomes active by itself, without a call, within the first ten looks', async () => {
+    const owner = await world.newCaller();
+    const brought = await world.bring(owner, 'cname');
+    world.setUp(brought);
+    await expect.poll(async () => (await world.read(owner, brought)).status, { timeout: 20_000 }).toBe('active');
+  });
+});
+
+test('an unknown mode, and one that is off, is invalid_mode', async () => {
+  const owner = await world.newCaller();
+  const answer = await owner.call('POST', '/v1/domains', { body: { domain: freeDomain(), mode: 'transfer' } });
+  expect([answer.status, errorOf(answer).code]).toEqual([400, 'invalid_mode']);
+});

@@ -1,0 +1,124 @@
+/** Domains against real name servers on loopback: PowerDNS with the zones that we hold, and the rest of the DNS beside it. */
+import { mkdtemp, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { type LocalDns, startLocalDns } from '../../local/dns/server.ts';
+import { startPowerDns } from '../../local/powerdns.ts';
+import { exchange } from '../../providers/dns/exchange.ts';
+import { type Caller, createWorld } from '../api/world.ts';
+import { people } from '../invitations/world.ts';
+import { memoryRoot } from '../stack/run-folder.ts';
+import { createNamespace, startWorker } from '../stack/worker.ts';
+
+export const edgeAddresses = ['127.0.0.1', '::1'];
+const nameServers = 'ns.platform.test';
+export const cnameTarget = 'cname.platform.test';
+
+export type DomainWorld = Awaited<ReturnType<typeof createDomainWorld>>;
+type WorkerOptions = Parameters<typeof startWorker>[1];
+
+/** Both name servers, as one thing to close. `env` binds the platform to them. */
+export async function startNames() {
+  const dir = await mkdtemp(join(memoryRoot(), 'frontage-names-'));
+  const server = await startPowerDns({ dir, key: 'a key of the tests' });
+  const dns = await startLocalDns({ ours: { address: server.address, under: nameServers } });
+  dns.set(cnameTarget, 'A', '127.0.0.1');
+  dns.set(cnameTarget, 'AAAA', '::1');
+  return {
+    dns,
+    server,
+    env: {
+      FRONTAGE_DOMAINS: 'nameservers,cname',
+      FRONTAGE_ZONES_URL: server.url,
+      FRONTAGE_ZONES_KEY: server.key,
+      FRONTAGE_DNS_RESOLVERS: dns.address,
+      FRONTAGE_DNS_PORT: String(dns.port),
+      FRONTAGE_NAMESERVERS: nameServers,
+      FRONTAGE_CNAME_TARGET: cnameTarget,
+      FRONTAGE_EDGE_ADDRESSES: edgeAddresses.join(','),
+      FRONTAGE_DOMAINS_ENDINGS: 'test',
+    },
+    async close() {
+      await dns.close();
+      await server.kill();
+      await rm(dir, { recursive: true, force: true });
+    },
+  };
+}
+
+export async function createDomainWorld(
+  env: Record<string, string> = {},
+  { worker: workerOptions, ...options }: Parameters<typeof createWorld>[1] & { worker?: WorkerOptions | false } = {},
+) {
+  const names = await startNames();
+  const world = await createWorld({ ...names.env, TEMPORAL_NAMESPACE: await createNamespace(), ...env }, options);
+  const worker = workerOptions === false ? undefined : await startWorker(world.deps, workerOptions);
+  return {
+    ...world,
+    ...names,
+    ...people(world),
+    ...domains(world, names.dns),
+    /** What our own name server says, asked as any resolver would. */
+    async zone(name: string, type: 'A' | 'AAAA' | 'CAA' | 'CNAME' | 'MX' | 'NS' | 'SOA' | 'SRV' | 'TXT') {
+      const answer = await exchange(names.server.address, { name, type, recursion: false });
+      return { rcode: answer?.rcode, answers: (answer?.answers ?? []).map(dataOf) };
+    },
+    async close() {
+      await worker?.close();
+      await world.close();
+      await names.close();
+    },
+  };
+}
+
+function dataOf(answer: { type: string; data?: unknown }): unknown {
+  return answer.type === 'TXT' ? [answer.data].flat().map(String).join('') : answer.data;
+}
+
+let count = 0;
+/** A name under the local registry that no other test has. */
+export const freeDomain = () => `shop-${process.pid}-${++count}.test`;
+
+export type Shown = {
+  id: string;
+  domain: string;
+  status: string;
+  setup: { type: string; name: string; value: string; found: boolean; seen: string[] }[];
+  next_action?: string;
+};
+
+function domains(world: { skip(ms: number): void }, dns: LocalDns) {
+  async function bring(caller: Caller, mode: 'nameservers' | 'cname', domain = freeDomain()) {
+    const { status, body, text } = await caller.call('POST', '/v1/domains', { body: { domain, mode } });
+    if (status !== 200) throw new Error(`no domain was brought: ${text}`);
+    return body as Shown;
+  }
+
+  /** What the owner would do at the registrar, or in their DNS. */
+  function setUp({ domain, setup }: Shown): void {
+    const servers = setup.filter(({ type }) => type === 'NS').map(({ value }) => value);
+    if (servers.length > 0) dns.delegate(domain, ...servers);
+    for (const type of ['TXT', 'CNAME', 'A', 'AAAA'] as const) {
+      const entries = setup.filter((one) => one.type === type);
+      if (entries[0]) dns.set(entries[0].name, type, ...entries.map(({ value }) => value));
+    }
+  }
+
+  const read = async (caller: Caller, { id }: { id: string }) => (await caller.call('GET', `/v1/domains/${id}`)).body;
+
+  /** Looks now, as a call does, when that is allowed again. */
+  async function check(caller: Caller, { id }: { id: string }, afterMs = 5_000) {
+    world.skip(afterMs);
+    return await caller.call('POST', `/v1/domains/${id}/check`);
+  }
+
+  /** A domain of the caller's that leads here. */
+  async function active(caller: Caller, mode: 'nameservers' | 'cname' = 'cname', domain = freeDomain()) {
+    const shown = await bring(caller, mode, domain);
+    setUp(shown);
+    const { body } = await check(caller, shown);
+    if (body.status !== 'active') throw new Error(`not active: ${JSON.stringify(body)}`);
+    return body as Shown;
+  }
+
+  return { bring, setUp, read, check, active };
+}
