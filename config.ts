@@ -2,7 +2,7 @@
 import { resolve } from 'node:path';
 import { z } from 'zod';
 import { domainModes } from './db/states.ts';
-import { defaultLimits } from './limits.ts';
+import { ownCatalog, readPlans } from './plans.ts';
 import { openKeyring } from './sealing.ts';
 
 const port = z.coerce.number().int().min(0).max(65535);
@@ -172,7 +172,18 @@ const schema = z.object({
   FRONTAGE_ACME_EMAIL: z.string().default(''),
   /** File of certificates that the authority's own servers are trusted by, where the machine's do not do. */
   FRONTAGE_ACME_CA: z.string().default(''),
-  FRONTAGE_PLAN: z.string().default('studio'),
+  /** The catalog of plans, a file; by default the one of this folder. */
+  FRONTAGE_PLANS: z.string().default(''),
+  /** The plan that everybody has where billing is off; by default the largest. */
+  FRONTAGE_PLAN: z.string().default(''),
+  /** The platform's own key with the provider that takes money for plans; without one billing is off. */
+  FRONTAGE_BILLING_KEY: z.string().default(''),
+  /** Verifies what that provider reports; plans are followed without, by asking. */
+  FRONTAGE_BILLING_WEBHOOK_SECRET: z.string().default(''),
+  /** Address of that provider's API. */
+  FRONTAGE_BILLING_URL: url.default(new URL('https://api.stripe.com')),
+  /** Days for which a plan stays in force when a payment for it fails. */
+  FRONTAGE_BILLING_GRACE_DAYS: z.coerce.number().int().min(0).max(90).default(7),
   FRONTAGE_RATE_SCALE: z.coerce.number().positive().default(1),
   /** Addresses or networks whose `x-forwarded-for` is believed, by the API and where edges count visitors. */
   FRONTAGE_TRUSTED_PROXIES: list.default([]),
@@ -215,11 +226,16 @@ export function readConfig(env: NodeJS.ProcessEnv = process.env) {
     .refine(hasEdgeAddresses, noEdgeAddresses)
     .refine(hasTerms, noTerms)
     .safeParse(env);
-  if (!parsed.success) {
-    const faults = parsed.error.issues.map((issue) => `  ${issue.path.join('.')}: ${issue.message}`);
-    throw new Error(`The configuration is not usable:\n${faults.join('\n')}`);
+  const catalog = readPlans(env.FRONTAGE_PLANS || ownCatalog);
+  const faults = [
+    ...(parsed.error?.issues ?? []).map((issue) => `${issue.path.join('.')}: ${issue.message}`),
+    ...faultsOfCatalog(catalog, env.FRONTAGE_PLAN),
+  ];
+  if (!parsed.success || 'faults' in catalog || faults.length > 0) {
+    throw new Error(`The configuration is not usable:\n${faults.map((fault) => `  ${fault}`).join('\n')}`);
   }
   const e = parsed.data;
+  const { plans } = catalog;
   const repositories =
     e.FRONTAGE_REPOSITORIES === 'none' ? undefined : e.FRONTAGE_REPOSITORIES || `${e.FRONTAGE_DATA}/repositories`;
   return Object.freeze({
@@ -306,12 +322,27 @@ export function readConfig(env: NodeJS.ProcessEnv = process.env) {
             webhookSecret: e.FRONTAGE_PAYMENTS_WEBHOOK_SECRET,
           }
         : undefined,
-    plan: e.FRONTAGE_PLAN,
+    plans,
+    plan: e.FRONTAGE_PLAN || (plans.at(-1) ?? plans[0]).name,
+    /** Absent where nothing is metered. */
+    billing: e.FRONTAGE_BILLING_KEY
+      ? {
+          key: e.FRONTAGE_BILLING_KEY,
+          webhookSecret: e.FRONTAGE_BILLING_WEBHOOK_SECRET,
+          url: e.FRONTAGE_BILLING_URL.origin,
+          graceMs: e.FRONTAGE_BILLING_GRACE_DAYS * 86_400_000,
+        }
+      : undefined,
     rateScale: e.FRONTAGE_RATE_SCALE,
     trustedProxies: e.FRONTAGE_TRUSTED_PROXIES,
     logLevel: e.FRONTAGE_LOG_LEVEL,
-    limits: defaultLimits,
   });
+}
+
+function faultsOfCatalog(catalog: ReturnType<typeof readPlans>, plan: string | undefined): string[] {
+  if ('faults' in catalog) return catalog.faults.map((fault) => `FRONTAGE_PLANS: ${fault}`);
+  const isKnown = !plan || catalog.plans.some(({ name }) => name === plan);
+  return isKnown ? [] : [`FRONTAGE_PLAN: the catalog has no plan ${plan}`];
 }
 
 /** The host of a site of this name, as it is shown to people: without scheme and port. */

@@ -7,6 +7,7 @@ import { type Changes, openChanges } from './db/changes.ts';
 import { type Exclusive, openExclusive } from './db/exclusive.ts';
 import { type EntityManager, type MikroORM, openOrm } from './db/orm.ts';
 import { openLog } from './log.ts';
+import { type Billing, openBilling } from './providers/billing.ts';
 import { type Challenge, openChallenge } from './providers/challenge.ts';
 import { type Dns, openDns } from './providers/dns.ts';
 import { type Mailer, openMailer } from './providers/mail.ts';
@@ -38,6 +39,8 @@ export type Deps = {
   dns: Dns;
   /** Absent where we hold no zones. */
   zones: Zones | undefined;
+  /** Absent where nothing is metered. */
+  billing: Billing | undefined;
   /** Absent where no mail is sent. */
   mailer: Mailer | undefined;
   /** Absent in a deployment that holds no repositories. */
@@ -73,6 +76,7 @@ export function createDeps(
     payments: config.payouts && openPayments(config.payouts),
     dns: openDns(config.dns),
     zones: config.zones && openZones(config.zones),
+    billing: config.billing && openBilling(config.billing),
     mailer,
     repositories: config.repositoriesDir === undefined ? undefined : openRepositories(config.repositoriesDir),
     async close() {

@@ -1,23 +1,24 @@
-/** The catalog of caps that apply to an account. Sizes in bytes, times in seconds. */
-export const defaultLimits = Object.freeze({
-  sites: 50,
-  collaborators_per_site: 20,
-  preview_slots: 5,
-  file_bytes: 26_214_400,
-  site_files: 25_000,
-  site_bytes: 1_073_741_824,
-  uploads_under_way: 10,
-  sketches: 50,
-  push_bytes: 104_857_600,
-  build_seconds: 300,
-  publishes_per_hour: 60,
-  files_per_day: 200,
-  feedback_per_day: 20,
-  open_comments_per_site: 1000,
-  forms_per_site: 50,
-  domains: 20,
-  records_per_domain: 500,
-  tokens: 100,
-});
+/** The caps that apply to an account, by name. Sizes in bytes, times in seconds. Their values stand in the catalog of plans. */
+export const limitNames = [
+  'sites',
+  'collaborators_per_site',
+  'preview_slots',
+  'file_bytes',
+  'site_files',
+  'site_bytes',
+  'uploads_under_way',
+  'sketches',
+  'push_bytes',
+  'build_seconds',
+  'publishes_per_hour',
+  'files_per_day',
+  'feedback_per_day',
+  'open_comments_per_site',
+  'forms_per_site',
+  'domains',
+  'records_per_domain',
+  'tokens',
+] as const;
 
-export type Limits = { readonly [Name in keyof typeof defaultLimits]: number };
+export type LimitName = (typeof limitNames)[number];
+export type Limits = { readonly [Name in LimitName]: number };

@@ -3,6 +3,7 @@ import type { Deps } from '../deps.ts';
 import type { Sandbox } from '../providers/sandbox/sandbox.ts';
 import { accessRequestActivities } from './access-requests.ts';
 import { analyticsActivities } from './analytics.ts';
+import { billingActivities } from './billing.ts';
 import { bookingActivities } from './bookings.ts';
 import { certificateActivities } from './certificates.ts';
 import { domainActivities } from './domains.ts';
@@ -19,6 +20,7 @@ export type BuilderDeps = Pick<Deps, 'config' | 'clock' | 'log' | 'em' | 'store'
 export function createPlatformActivities(deps: PlatformDeps) {
   return {
     ...accessRequestActivities(deps),
+    ...billingActivities(deps),
     ...bookingActivities(deps),
     ...analyticsActivities(deps),
     ...certificateActivities(deps),

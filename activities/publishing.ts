@@ -95,7 +95,7 @@ function remedyOf(code: ErrorCode, { site, slot, ...deployment }: Deployment): s
     build_failed: `Read \`detail\` for the log, mend the source, push, and ${again}.`,
     build_timeout: `Read \`detail\` for where the time went, make the build lighter, push, and ${again}.`,
     invalid_redirects: `Mend \`_redirects\` in the source, push, and ${again}.`,
-    plan_limit: `Make the site smaller, push, and ${again}; GET /v1/account lists the limits.`,
+    plan_limit: `Make the site smaller, push, and ${again}.`,
     draft_behind: `Bring in what the site has gained with ${preview}/update, look at the draft, and publish it again.`,
     internal: `${again[0]?.toUpperCase()}${again.slice(1)}; if it persists, send feedback with POST /v1/feedback.`,
   };

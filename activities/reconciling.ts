@@ -1,6 +1,7 @@
 /** What the schedules do: rows held against workflows, and what is past its time deleted. */
 import { WorkflowNotFoundError } from '@temporalio/client';
 import { sweepAccessRequests } from '../db/access-requests.ts';
+import { sweepBilling } from '../db/billing.ts';
 import { sweepHolds } from '../db/bookings.ts';
 import { sweepTicketKeys } from '../db/certificates.ts';
 import { settle } from '../db/deployments.ts';
@@ -103,9 +104,10 @@ export function reconcilingActivities(deps: PlatformDeps) {
       const mails = await sweepMails(em, now);
       const uploads = await sweepUploads(em, now);
       const holds = await sweepHolds(em, now);
+      const billing = await sweepBilling(em, now);
       const previews = await sweepPreviews(em, now);
       const ticketKeys = await sweepTicketKeys(em, now);
-      return sent + ended + requests + tokens + signIns + forms + mails + uploads + holds + previews + ticketKeys;
+      return sent + ended + requests + tokens + signIns + forms + mails + uploads + holds + billing + previews + ticketKeys;
     },
 
     /** Deletes what killed processes left in the store, and caches that nobody asked for in a month. Answers how many files went. */

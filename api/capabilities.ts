@@ -38,6 +38,7 @@ export function capabilitiesOf(config: Config): Record<Capability, boolean> {
   if (config.previews && config.repositoriesDir !== undefined) on.add('previews');
   if (config.analytics) on.add('analytics');
   if (config.domains.modes.length > 0) on.add('domains');
+  if (config.billing) on.add('billing');
   return Object.fromEntries(capabilities.map((name) => [name, on.has(name)])) as Record<Capability, boolean>;
 }
 

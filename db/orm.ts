@@ -26,6 +26,7 @@ import { PayoutAgreement } from './entities/payout-agreement.ts';
 import { PayoutOffer } from './entities/payout-offer.ts';
 import { PayoutOnboarding } from './entities/payout-onboarding.ts';
 import { Photo } from './entities/photo.ts';
+import { BillingSubscription, PlanGrant } from './entities/plans.ts';
 import { Preview } from './entities/preview.ts';
 import { ReviewLink } from './entities/review-link.ts';
 import { SigninLink } from './entities/signin-link.ts';
@@ -35,6 +36,7 @@ import { Submission } from './entities/submission.ts';
 import { Token } from './entities/token.ts';
 import { UploadLink } from './entities/upload-link.ts';
 import { Analytics } from './migrations/2026-11-21-analytics.ts';
+import { Billing } from './migrations/2026-11-21-billing.ts';
 import { BookingNews } from './migrations/2026-11-21-booking-news.ts';
 import { Bookings } from './migrations/2026-11-21-bookings.ts';
 import { Capacity } from './migrations/2026-11-21-capacity.ts';
@@ -68,6 +70,8 @@ export function openOrm(databaseUrl: string, options: { poolMax?: number } = {})
       entities: [
         Account,
         Token,
+        BillingSubscription,
+        PlanGrant,
         AccessRequest,
         SigninLink,
         BrowserSession,
@@ -131,6 +135,7 @@ export function openOrm(databaseUrl: string, options: { poolMax?: number } = {})
           { name: '2026-11-21-payouts', class: Payouts },
           { name: '2026-11-21-domains', class: Domains },
           { name: '2026-11-21-certificates', class: Certificates },
+          { name: '2026-11-21-billing', class: Billing },
         ],
         snapshot: false,
         transactional: true,

@@ -2,8 +2,9 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
 import { Collaborator } from '../db/entities/collaborator.ts';
 import { GitCredential } from '../db/entities/git-credential.ts';
+import type { Site } from '../db/entities/site.ts';
 import type { EntityManager } from '../db/orm.ts';
-import type { GitAccess, Repository } from '../db/states.ts';
+import type { GitAccess, Repository, Role } from '../db/states.ts';
 import { isId } from '../ids.ts';
 
 /** A refusal in git's own manner: a status, and a line of plain text that git prints behind `remote:`. */
@@ -40,14 +41,14 @@ export function passwordHash(password: string): Buffer {
   return createHash('sha256').update(password).digest();
 }
 
-/** Throws a GitRefusal unless the header's credential opens this repository, now, for this. */
+/** Throws a GitRefusal unless the header's credential opens this repository, now, for this. Answers the site, and what who asks is to it. */
 export async function requireAccess(
   em: EntityManager,
   now: Date,
   authorization: string | undefined,
   { siteId, repository }: Address,
   wanted: GitAccess,
-): Promise<void> {
+): Promise<{ site: Site; by: Role }> {
   const { username, password } = parseBasic(authorization);
   const credential = await em.findOne(GitCredential, { username }, { populate: ['site'] });
   if (!credential || !timingSafeEqual(passwordHash(password), credential.hash)) {
@@ -59,17 +60,22 @@ export async function requireAccess(
     throw new GitRefusal(401, 'The account that made this password may not act on the site any more.');
   }
   if (credential.site.id !== siteId || credential.repository !== repository) throw noRepository();
-  if (wanted === 'read') return;
+  const { site } = credential;
+  const granted = {
+    site: site as Site,
+    by: site.account.id === credential.account.id ? 'owner' : 'collaborator',
+  } as const;
+  if (wanted === 'read') return granted;
   if (credential.access !== 'write') {
     throw new GitRefusal(403, 'This password may only read. Ask for one with "access": "write" to push.');
   }
-  const { site } = credential;
   if (site.status === 'archived') {
     throw new GitRefusal(
       403,
       `The site ${site.name} is archived and takes no push. POST /v1/sites/${siteId}/unarchive first.`,
     );
   }
+  return granted;
 }
 
 /** A password is as good as the right of who made it: it ends with that, in the same instant. */

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { createGunzip } from 'node:zlib';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { type Caps, capsOf } from '../caps.ts';
 import type { Deps } from '../deps.ts';
 import { AppError } from '../errors.ts';
 import type { Place } from '../providers/repositories/git.ts';
@@ -68,9 +69,10 @@ export function gitRoutes<App extends FastifyInstance>(app: App, deps: GitDeps, 
         });
       });
       git.post<Named>('/:name/git-receive-pack', { config: { operation: 'git.push' } }, async (request, reply) => {
-        const { place, address } = await open(deps, request, 'git-receive-pack');
+        const { place, address, caps } = await open(deps, request, 'git-receive-pack');
         await sweepRepository(place.dir);
-        return answer(slots, address, request, reply, pushOf(deps, platform, place, address, bodyOf(request), times));
+        const push = pushOf(deps, { caps, platform, place, address, body: bodyOf(request), times });
+        return answer(slots, address, request, reply, push);
       });
     },
     { prefix: '/git' },
@@ -96,13 +98,15 @@ async function open(
   deps: GitDeps,
   request: FastifyRequest<Named>,
   service: Service,
-): Promise<{ place: Place; address: Address }> {
+): Promise<{ place: Place; address: Address; caps: Caps }> {
   if (!deps.repositories) throw new GitRefusal(503, 'This deployment holds no repositories.');
   const address = parseAddress(request.params.name);
   const wanted = service === 'git-receive-pack' ? 'write' : 'read';
-  await requireAccess(deps.em(), deps.clock.now(), request.headers.authorization, address, wanted);
+  const { authorization } = request.headers;
+  const { site, by } = await requireAccess(deps.em(), deps.clock.now(), authorization, address, wanted);
   if (!(await deps.repositories.exists(address.siteId, address.repository))) throw noRepository();
-  return { place: deps.repositories.place(address.siteId, address.repository), address };
+  const place = deps.repositories.place(address.siteId, address.repository);
+  return { place, address, caps: capsOf(deps, site, by) };
 }
 
 async function advertise(place: Place, service: Service, protocol: string | undefined, reply: FastifyReply) {
@@ -125,19 +129,23 @@ function bodyOf(request: FastifyRequest): Readable {
   return payload.pipe(gunzip);
 }
 
+type Pushed = {
+  caps: Caps;
+  platform: ReadonlyMap<string, string>;
+  place: Place;
+  address: Address;
+  body: Readable;
+  times: GitTimes;
+};
+
 function pushOf(
   deps: GitDeps,
-  platform: ReadonlyMap<string, string>,
-  place: Place,
-  { siteId, repository }: Address,
-  body: Readable,
-  times: GitTimes,
+  { caps: { limits, lift }, platform, place, address: { siteId, repository }, body, times }: Pushed,
 ): Request {
-  const { limits } = deps.config;
   const judge = async ({ quarantine, updates }: Push): Promise<string[]> => {
     const main = (await deps.repositories?.head(siteId, repository)) ?? null;
     const pushed = quarantine === undefined ? place : { ...place, quarantine: join(place.dir, 'objects', quarantine) };
-    return refusal(await judgePush({ repository, limits, platform }, pushed, updates, main));
+    return refusal(await judgePush({ repository, limits, lift, platform }, pushed, updates, main));
   };
   const megabytes = Math.floor(limits.push_bytes / 1_048_576);
   return {
@@ -148,7 +156,7 @@ function pushOf(
     bodyBytesMax: limits.push_bytes,
     tooLarge: [
       `This push is larger than ${megabytes > 0 ? `${megabytes} MiB` : `${limits.push_bytes} bytes`}, the cap for one push.`,
-      'Push fewer commits at a time, or leave large files out of the history.',
+      `Push fewer commits at a time, or leave large files out of the history. ${lift('push_bytes')}`,
     ],
     onHook(channel) {
       answerHook(channel, judge).catch((error) => {

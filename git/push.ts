@@ -31,7 +31,7 @@ export async function judgePush(
   return verdicts;
 }
 
-function judgeRef({ limits }: Rules, { ref, to }: RefUpdate): Verdict | undefined {
+function judgeRef({ limits, lift }: Rules, { ref, to }: RefUpdate): Verdict | undefined {
   const slot = /^refs\/heads\/preview\/([1-9][0-9]{0,3})$/.exec(ref)?.[1];
   const isSlot = slot !== undefined && Number(slot) <= limits.preview_slots;
   if (ref !== 'refs/heads/main' && !isSlot) {
@@ -39,7 +39,7 @@ function judgeRef({ limits }: Rules, { ref, to }: RefUpdate): Verdict | undefine
     return refuse(
       ref,
       `is not a branch that a site has: only ${may} can be pushed`,
-      'Push to main: git push origin HEAD:main',
+      `Push to main: git push origin HEAD:main. ${lift('preview_slots')}`,
     );
   }
   if (to !== null) return undefined;

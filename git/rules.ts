@@ -2,9 +2,9 @@
 import { createHash, type Hash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
+import type { Caps } from '../caps.ts';
 import type { Repository } from '../db/states.ts';
 import type { ErrorCode } from '../errors.ts';
-import type { Limits } from '../limits.ts';
 import { isFrozen, isHarmful, isWithin, printable, sourceFault } from '../providers/paths.ts';
 import type { Difference, TreeEntry } from '../providers/repositories/objects.ts';
 import { formatFault, placeOf, takesName } from './rules/formats.ts';
@@ -13,7 +13,7 @@ import { formatFault, placeOf, takesName } from './rules/formats.ts';
 export type Verdict = { code: ErrorCode; path: string; what: string; remedy: string };
 
 /** What the files are judged by: the repository they are for, the caps, and the platform's own files by their blob's id. */
-export type Rules = { repository: Repository; limits: Limits; platform: ReadonlyMap<string, string> };
+export type Rules = { repository: Repository; platform: ReadonlyMap<string, string> } & Pick<Caps, 'limits' | 'lift'>;
 
 /** The id that git gives a file of these bytes. */
 export function blobId(bytes: Uint8Array): string {
@@ -58,7 +58,7 @@ function judgeDifference(rules: Rules, difference: Difference, bytes: number): V
   }
   if (bytes > rules.limits.file_bytes) {
     const cap = `is larger than ${megabytes(rules.limits.file_bytes)}, the cap for one file`;
-    return refuse('plan_limit', path, cap, 'Make it smaller, or keep it out of the site.');
+    return refuse('plan_limit', path, cap, `Make it smaller, or keep it out of the site. ${rules.lift('file_bytes')}`);
   }
   return judgePlace(rules.repository, path);
 }
@@ -91,14 +91,14 @@ function judgePlace(repository: Repository, path: string): Verdict | undefined {
   return refuse('format_not_allowed', path, `is of a format that ${place.name} does not take`, remedy);
 }
 
-function judgeTotals({ limits, repository }: Rules, files: readonly TreeEntry[]): Verdict | undefined {
+function judgeTotals({ limits, lift, repository }: Rules, files: readonly TreeEntry[]): Verdict | undefined {
   const whole = `the ${repository} repository`;
   if (files.length > limits.site_files) {
     return refuse(
       'plan_limit',
       whole,
       `would hold more than ${limits.site_files} files`,
-      'Remove files and try again.',
+      `Remove files and try again. ${lift('site_files')}`,
     );
   }
   const bytes = files.reduce((sum, file) => sum + file.bytes, 0);
@@ -107,7 +107,7 @@ function judgeTotals({ limits, repository }: Rules, files: readonly TreeEntry[])
     'plan_limit',
     whole,
     `would hold more than ${megabytes(limits.site_bytes)}`,
-    'Remove files and try again.',
+    `Remove files and try again. ${lift('site_bytes')}`,
   );
 }
 

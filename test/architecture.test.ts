@@ -43,6 +43,8 @@ const basics = [
   'config.ts',
   'errors.ts',
   'limits.ts',
+  'plans.ts',
+  'caps.ts',
   'ids.ts',
   'clock.ts',
   'log.ts',

@@ -10,6 +10,12 @@ const recurring = [
     every: '1 minute',
     note: 'Holds mails that wait against their workflows.',
   },
+  {
+    name: 'reconcile-billing',
+    type: 'reconcileBilling',
+    every: '1 minute',
+    note: 'Asks about plans that nobody follows.',
+  },
   { name: 'sweep', type: 'sweep', every: '1 hour', note: 'Deletes what is past its time.' },
   { name: 'sweep-orphans', type: 'sweepOrphans', every: '2 minutes', note: 'Removes builds that killed workers left.' },
   {

@@ -9,7 +9,7 @@ import {
   type WorkerOptions,
 } from '@temporalio/worker';
 import { createBuildActivities, createPlatformActivities } from '../activities/index.ts';
-import { buildLimits } from '../activities/publishing/build.ts';
+import { boxLimits } from '../activities/publishing/build.ts';
 import { type Config, readConfig } from '../config.ts';
 import { announceBuilder, keepAnnouncing } from '../db/capacity.ts';
 import { startRelay } from '../db/outbox.ts';
@@ -117,7 +117,7 @@ function openBuildSandbox(config: Config, { log }: Deps): Promise<Sandbox | unde
     dataDir,
     dockerHost,
     owner: createHash('sha256').update(`sandbox owner ${secret}`).digest('hex').slice(0, 16),
-    warm: { count: warmSandboxes, slots: buildSlots, limits: buildLimits(config) },
+    warm: { count: warmSandboxes, slots: buildSlots, limits: boxLimits },
     log: { info: (text) => log.info(text), warn: (text) => log.warn(text) },
     onProgress: (line) => log.info(line),
   });

@@ -1,5 +1,6 @@
 export * from './access-requests.ts';
 export * from './analytics.ts';
+export * from './billing.ts';
 export * from './bookings.ts';
 export * from './certificates.ts';
 export * from './domains.ts';

@@ -35,6 +35,13 @@ export const delivery: ActivityOptions = {
   retry: { initialInterval: '1 second', backoffCoefficient: 2, maximumInterval: '15 minutes' },
 };
 
+/** Questions to a provider that may be away for hours: whoever waits for an answer asks by himself meanwhile. */
+export const asking: ActivityOptions = {
+  taskQueue: 'platform',
+  startToCloseTimeout: '1 minute',
+  retry: { initialInterval: '500ms', backoffCoefficient: 2, maximumInterval: '5 minutes' },
+};
+
 /** Reading both repositories: longer than other work on files, and a repository that cannot be read fails in the end. */
 export const snapshot: ActivityOptions = {
   taskQueue: 'platform',

@@ -1,14 +1,15 @@
 /** The build of one deployment: snapshot in, log to the rows, output to the store, and then live, or kept for its slot. */
 import { Context } from '@temporalio/activity';
 import { ApplicationFailure } from '@temporalio/common';
-import type { Config } from '../../config.ts';
+import { capsOf, limitsOf } from '../../caps.ts';
 import { goLive } from '../../db/deployments.ts';
 import { Deployment, type Output } from '../../db/entities/deployment.ts';
 import { keepDraft } from '../../db/previews.ts';
 import { isSettled, isSlotDraft } from '../../db/states.ts';
+import type { Limits } from '../../limits.ts';
 import { type ManifestFile, renderManifest } from '../../providers/manifest.ts';
 import { redirectsFile, requireUsableRedirects } from '../../providers/redirects/file.ts';
-import type { BuildLimits, BuildRequest, BuildTimes } from '../../providers/sandbox/sandbox.ts';
+import type { BuildLimits, BuildOutcome, BuildRequest, BuildTimes } from '../../providers/sandbox/sandbox.ts';
 import { asFailure } from '../failures.ts';
 import type { BuilderDeps } from '../index.ts';
 import { type LogWriter, openLogWriter } from './build-log.ts';
@@ -19,6 +20,7 @@ import { snapshotName } from './snapshot.ts';
 /** One build of a deployment: from which snapshot, and what becomes of its output. */
 type Job = { snapshot: string; log: LogWriter; keep: (files: ManifestFile[], times: Times) => Promise<void> };
 /** Milliseconds of the build's steps as the sandbox tells them, and of the sandbox as a whole. */
+type FailedBuild = Extract<BuildOutcome, { status: 'failed' }>;
 type Times = BuildTimes & { sandbox: number };
 
 /**
@@ -100,16 +102,23 @@ async function runBuild(deps: BuilderDeps, deployment: Deployment, job: Job): Pr
       attempt: info.attempt,
       source,
       siteUrl: deployment.siteUrl,
-      limits: buildLimits(deps.config),
+      limits: buildLimits(limitsOf(deps, deployment.site)),
       signal: cancellationSignal,
       onLog: job.log.write,
       ...takeOutput(deps, deployment, job),
       ...(await siteCache(deps, deployment)),
     });
-    if (outcome.status === 'failed') throw ApplicationFailure.nonRetryable(outcome.message, outcome.code);
+    if (outcome.status === 'failed') throw failureOf(deps, deployment, outcome);
   } finally {
     source.destroy();
   }
+}
+
+/** Who meets a cap is told who lifts it. */
+function failureOf(deps: BuilderDeps, { site, createdBy }: Deployment, { code, message, limit }: FailedBuild) {
+  const by = site.account.id === createdBy.id ? 'owner' : 'collaborator';
+  const lift = limit ? ` ${capsOf(deps, site, by).lift(limit)}` : '';
+  return ApplicationFailure.nonRetryable(message + lift, code);
 }
 
 function takeOutput(
@@ -173,13 +182,13 @@ async function noteOutput({ em, sandbox }: BuilderDeps, deploymentId: string, ou
   );
 }
 
-export function buildLimits({ limits }: Config): BuildLimits {
-  const { build_seconds, site_bytes, site_files, file_bytes } = limits;
+/** What every build has, on whatever plan: sandboxes are kept started ahead for it. */
+export const boxLimits = { memoryBytes: 2 * 1024 ** 3, cpus: 2, pidsMax: 256 } as const;
+
+function buildLimits({ build_seconds, site_bytes, site_files, file_bytes }: Limits): BuildLimits {
   return {
+    ...boxLimits,
     timeoutMs: build_seconds * 1000,
-    memoryBytes: 2 * 1024 ** 3,
-    cpus: 2,
-    pidsMax: 256,
     logBytesMax: 1024 ** 2,
     outputBytesMax: site_bytes,
     outputFilesMax: site_files,

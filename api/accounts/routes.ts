@@ -17,7 +17,7 @@ export function accountRoutes(app: Api, deps: Deps): void {
     const usage = await countUsage(em, clock, account.id);
     const builders = await hasBuilder(em, clock);
     const { version: skill } = await skillOf(config);
-    return { pending, view: accountView(account, { usage, pending, config, builders, skill }) };
+    return { pending, view: accountView(account, { usage, pending, deps, builders, skill }) };
   }
 
   app.get(

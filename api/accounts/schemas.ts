@@ -1,14 +1,13 @@
 import { z } from 'zod';
+import { type Knowing, limitsOf, planOf, planStatusOf } from '../../caps.ts';
 import type { Config } from '../../config.ts';
 import type { Account } from '../../db/entities/account.ts';
 import type { EmailChange } from '../../db/entities/email-change.ts';
-import { defaultLimits, type Limits } from '../../limits.ts';
+import { type LimitName, type Limits, limitNames } from '../../limits.ts';
 import { capabilities, capabilitiesOf } from '../capabilities.ts';
 import { moment, plainName } from '../schemas.ts';
 import type { Usage } from './rules.ts';
 
-type LimitName = keyof Limits;
-const limitNames = Object.keys(defaultLimits) as [LimitName, ...LimitName[]];
 const limitSchema = z.object({
   value: z.number().int(),
   used: z.number().int().optional(),
@@ -24,7 +23,11 @@ export const accountSchema = z
     created_at: moment,
     counts: z.object({ sites: z.number().int(), archived_sites: z.number().int(), domains: z.number().int() }),
     limits: z.record(z.enum(limitNames), limitSchema).describe('Every cap that applies to the account.'),
-    billing: z.object({ enabled: z.boolean(), plan: z.string(), status: z.string() }),
+    billing: z.object({
+      enabled: z.boolean(),
+      plan: z.string(),
+      status: z.enum(['free', 'granted', 'active', 'past_due']),
+    }),
     payouts: z.object({ enabled: z.boolean(), rails: z.array(z.string()), accounts: z.array(z.string()) }),
     domain_onboarding: z.object({ modes: z.array(z.enum(['nameservers', 'cname'])) }),
     skill: z.string().describe('Version of the skill tree that is served, which `GET /v1/skill` lists.'),
@@ -53,11 +56,18 @@ export function accountView(
   {
     usage,
     pending,
-    config,
+    deps,
     builders,
     skill,
-  }: { usage: Usage; pending: EmailChange | null; config: Config; builders: boolean; skill: string },
+  }: {
+    usage: Usage;
+    pending: EmailChange | null;
+    deps: Knowing & { config: Config };
+    builders: boolean;
+    skill: string;
+  },
 ): z.output<typeof accountSchema> {
+  const { config } = deps;
   return {
     id: account.id,
     name: account.name,
@@ -65,14 +75,18 @@ export function accountView(
     pending_email: pending?.email ?? null,
     created_at: account.createdAt,
     counts: { sites: usage.sites, archived_sites: usage.archivedSites, domains: 0 },
-    limits: limitsView(config.limits, {
+    limits: limitsView(limitsOf(deps, account), {
       sites: { used: usage.sites },
       tokens: { used: usage.tokens },
       files_per_day: { used: usage.files.used, resets_at: usage.files.resetsAt },
       publishes_per_hour: { used: usage.publishes, resets_at: usage.publishesReset },
       domains: { used: 0 },
     }),
-    billing: { enabled: false, plan: config.plan, status: 'active' },
+    billing: {
+      enabled: config.billing !== undefined,
+      plan: planOf(deps, account).name,
+      status: planStatusOf(deps, account),
+    },
     payouts: { enabled: false, rails: [], accounts: [] },
     domain_onboarding: { modes: [] },
     skill,

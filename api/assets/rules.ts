@@ -1,6 +1,7 @@
 /** A site's pictures, fonts and papers: one file at a time, without git. */
 import { createHash } from 'node:crypto';
 import type { Readable } from 'node:stream';
+import { type Caps, capsOf } from '../../caps.ts';
 import { Account } from '../../db/entities/account.ts';
 import { Asset } from '../../db/entities/asset.ts';
 import type { Site } from '../../db/entities/site.ts';
@@ -11,7 +12,7 @@ import { type AppError, errors } from '../../errors.ts';
 import { placeOf } from '../../git/rules/formats.ts';
 import { contentFolder, printable } from '../../providers/paths.ts';
 import type { TreeEntry } from '../../providers/repositories.ts';
-import { type Actor, loadSite, requireActive } from '../access.ts';
+import { type Actor, loadSite, requireActive, roleOf } from '../access.ts';
 import { keepBytes, takeIn } from '../source/incoming.ts';
 import { requireName } from '../source/judging.ts';
 import { requireRepositories, rulesFor, writeChanges, writeRows } from '../source/writing.ts';
@@ -40,16 +41,17 @@ export async function putAsset(
   const site = await loadSite(em, actor, siteId);
   requireActive(site);
   requirePlace(path);
-  requireName(rulesFor(deps, 'source'), path);
+  const by = roleOf(site, actor);
+  requireName(rulesFor(deps, site, 'source', by), path);
   const known = await fileAt(deps, site, path);
   if (expected !== undefined && !(await matches(deps, site, known, expected))) throw changed(path);
-  const { limits } = deps.config;
-  const tooLarge = () => overCap(path, limits.file_bytes);
-  await using file = await takeIn(deps, body, { bytesMax: limits.file_bytes, tooLarge });
+  const caps = capsOf(deps, site, by);
+  const tooLarge = () => overCap(path, caps);
+  await using file = await takeIn(deps, body, { bytesMax: caps.limits.file_bytes, tooLarge });
   return await storeAsset(em, deps, site, {
     actor,
     path,
-    content: await keepBytes(em, deps, site, path, file),
+    content: await keepBytes(em, deps, { site, by, path }, file),
     known,
     source: 'api',
     message: `${known ? 'Change' : 'Add'} ${path}`,
@@ -169,10 +171,11 @@ export function requirePlace(path: string, folders = ['src/assets/', 'public/'])
   );
 }
 
-export function overCap(path: string, bytesMax: number): AppError {
+export function overCap(path: string, { limits, lift }: Caps): AppError {
+  const bytesMax = limits.file_bytes;
   const cap = bytesMax >= 1_048_576 ? `${Math.floor(bytesMax / 1_048_576)} MiB` : `${bytesMax} bytes`;
   return errors.plan_limit(`${printable(path)} is larger than ${cap}, the cap for one file.`, {
-    nextAction: 'Make it smaller, and send it again.',
+    nextAction: `Make it smaller, and send it again. ${lift('file_bytes')}`,
   });
 }
 

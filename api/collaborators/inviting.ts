@@ -158,10 +158,11 @@ async function requireFreeSlot(tx: EntityManager, now: Date, site: Site, email: 
 }
 
 /** Each open invitation may become a collaborator, so it counts as one. */
-async function requirePlace(tx: EntityManager, { config, clock }: Deps, site: Site): Promise<void> {
-  const open = { site: site.id, status: 'open', expiresAt: { $gt: clock.now() } } as const;
-  await countWithinLimit(tx, site.account.id, {
-    limit: config.limits.collaborators_per_site,
+async function requirePlace(tx: EntityManager, deps: Deps, site: Site): Promise<void> {
+  const open = { site: site.id, status: 'open', expiresAt: { $gt: deps.clock.now() } } as const;
+  await countWithinLimit(tx, deps, {
+    limit: 'collaborators_per_site',
+    accountId: site.account.id,
     count: async () => (await tx.count(Collaborator, { site: site.id })) + (await tx.count(Invitation, open)),
     what: 'collaborators and open invitations on a site',
     holder: 'this site',

@@ -9,7 +9,7 @@ import type { AuthorKind, CommentPosition } from '../../db/states.ts';
 import type { Deps } from '../../deps.ts';
 import { type AppError, errors } from '../../errors.ts';
 import { isId } from '../../ids.ts';
-import { findSite, loadSite, type Person, requireActive } from '../access.ts';
+import { findSite, loadSite, type Person, requireActive, roleOf } from '../access.ts';
 import { countWithinLimit } from '../limits.ts';
 import { keepPicture } from './picture.ts';
 import type { CommentInput } from './schemas.ts';
@@ -47,7 +47,7 @@ export async function openThread(
   const picture = sent === undefined ? undefined : await keepPicture(deps, sent);
   const now = deps.clock.now();
   await em.transactional(async (tx) => {
-    await requireRoom(tx, deps, site);
+    await requireRoom(tx, deps, author, site);
     const thread = tx.create(CommentThread, {
       id: input.id,
       site: tx.getReference(Site, site.id),
@@ -93,7 +93,7 @@ export async function moveThread(
   return await changeThread(em, deps, author, { threadId, messageId }, async (tx, thread, now) => {
     const status = action === 'resolve' ? 'resolved' : 'open';
     if (thread.status !== status) {
-      if (status === 'open') await requireRoom(tx, deps, await tx.findOneOrFail(Site, thread.site.id));
+      if (status === 'open') await requireRoom(tx, deps, author, await tx.findOneOrFail(Site, thread.site.id));
       thread.status = status;
       thread.resolvedAt = status === 'resolved' ? now : null;
       thread.changedAt = now;
@@ -162,9 +162,11 @@ function wholePosition(sent: NonNullable<CommentInput['position']>): CommentPosi
   return { selector, quote, x, y, within, viewport };
 }
 
-async function requireRoom(tx: EntityManager, { config }: Deps, site: Site): Promise<void> {
-  await countWithinLimit(tx, site.account.id, {
-    limit: config.limits.open_comments_per_site,
+async function requireRoom(tx: EntityManager, deps: Deps, author: Person, site: Site): Promise<void> {
+  await countWithinLimit(tx, deps, {
+    limit: 'open_comments_per_site',
+    accountId: site.account.id,
+    by: roleOf(site, author),
     count: () => tx.count(CommentThread, { site: site.id, status: 'open' }),
     what: 'open comments on a site',
     holder: 'this site',

@@ -1,4 +1,5 @@
 /** Notes that agents leave about the platform itself. */
+import { limitsOf } from '../../caps.ts';
 import { dayOf } from '../../db/allowance.ts';
 import { Account } from '../../db/entities/account.ts';
 import { Feedback } from '../../db/entities/feedback.ts';
@@ -71,11 +72,10 @@ function requireSizes(message: string, context: string | null): void {
   }
 }
 
-async function requireRoom(tx: EntityManager, { clock, config }: Deps, accountId: string): Promise<void> {
-  const limit = config.limits.feedback_per_day;
-  const now = clock.now();
+async function requireRoom(tx: EntityManager, deps: Deps, accountId: string): Promise<void> {
+  const limit = limitsOf(deps, await lockAccount(tx, accountId)).feedback_per_day;
+  const now = deps.clock.now();
   const { day, resetsAt } = dayOf(now);
-  await lockAccount(tx, accountId);
   const filed = await tx.count(Feedback, { account: accountId, createdAt: { $gte: new Date(`${day}T00:00:00Z`) } });
   if (filed < limit) return;
   throw errors.rate_limited(`This account has left ${limit} notes today, which is as many as a day takes.`, {

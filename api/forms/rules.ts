@@ -9,7 +9,7 @@ import type { FormStatus } from '../../db/states.ts';
 import type { Deps } from '../../deps.ts';
 import { errors } from '../../errors.ts';
 import { isId } from '../../ids.ts';
-import { type Actor, findSite, loadSite, requireActive } from '../access.ts';
+import { type Actor, findSite, loadSite, requireActive, roleOf } from '../access.ts';
 import { countWithinLimit } from '../limits.ts';
 import { notifyAddress, notifyOptions, readNotifyTo } from '../notify-to.ts';
 import { requireCompatible } from './changes.ts';
@@ -25,7 +25,7 @@ export type FormChange = {
 /** Throws `site_archived`, `plan_limit`, `invalid_notify_to`, `notify_to_not_on_site`. */
 export async function createForm(
   em: EntityManager,
-  { clock, config }: Pick<Deps, 'clock' | 'config'>,
+  deps: Pick<Deps, 'clock' | 'config'>,
   actor: Actor,
   siteId: string,
   { id, name, fields, notify_to }: FormInput,
@@ -35,8 +35,10 @@ export async function createForm(
   return await em.transactional(async (tx) => {
     const site = await lockSite(tx, seen.id);
     requireActive(site);
-    await countWithinLimit(tx, site.account.id, {
-      limit: config.limits.forms_per_site,
+    await countWithinLimit(tx, deps, {
+      limit: 'forms_per_site',
+      accountId: site.account.id,
+      by: roleOf(site, actor),
       count: () => tx.count(Form, { site: site.id }),
       what: 'forms on a site',
       holder: 'this site',
@@ -44,7 +46,7 @@ export async function createForm(
     });
     const notifyCollaboratorId = notify_to === undefined ? null : await readNotifyTo(tx, site, notify_to);
     const status: FormStatus = 'enabled';
-    return tx.create(Form, { id, site, name, fields, status, notifyCollaboratorId, createdAt: clock.now() });
+    return tx.create(Form, { id, site, name, fields, status, notifyCollaboratorId, createdAt: deps.clock.now() });
   });
 }
 

@@ -99,13 +99,15 @@ function requireNotOwner({ id, site }: Invitation, { accountId }: Person): void 
 }
 
 /** The plan may have become a smaller one since. */
-async function requirePlace(tx: EntityManager, { config }: Deps, { site }: Invitation): Promise<void> {
-  await countWithinLimit(tx, site.account.id, {
-    limit: config.limits.collaborators_per_site,
+async function requirePlace(tx: EntityManager, deps: Deps, { site }: Invitation): Promise<void> {
+  await countWithinLimit(tx, deps, {
+    limit: 'collaborators_per_site',
+    accountId: site.account.id,
+    by: 'collaborator',
     count: () => tx.count(Collaborator, { site: site.id }),
     what: 'collaborators on a site',
     holder: 'this site',
-    nextAction: 'Ask the owner of the site: they can lift the cap, or remove a collaborator.',
+    nextAction: 'Ask the owner of the site to remove a collaborator.',
   });
 }
 

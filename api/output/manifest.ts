@@ -1,13 +1,13 @@
 /** The manifest of an upload, which comes in parts. */
 
+import { type Caps, capsOf } from '../../caps.ts';
 import { hashArray, textArray } from '../../db/arrays.ts';
 import { Deployment } from '../../db/entities/deployment.ts';
 import type { EntityManager } from '../../db/orm.ts';
 import type { Deps } from '../../deps.ts';
 import { errors } from '../../errors.ts';
-import type { Limits } from '../../limits.ts';
 import { printable } from '../../providers/paths.ts';
-import { type Actor, loadDeployment } from '../access.ts';
+import { type Actor, loadDeployment, roleOf } from '../access.ts';
 import { heldBy } from './held.ts';
 import { servedPathError } from './paths.ts';
 import { requireTakesFiles } from './rules.ts';
@@ -29,7 +29,8 @@ export async function nameFiles(
 ): Promise<string[]> {
   const deployment = await loadDeployment(em, actor, deploymentId);
   requireTakesFiles(deployment, deps.clock.now());
-  const bytesOf = judgeFiles(files, deps.config.limits);
+  const caps = capsOf(deps, deployment.site, roleOf(deployment.site, actor));
+  const bytesOf = judgeFiles(files, caps);
   const held = await heldBy(em, deps, actor, deployment.site, [...bytesOf.keys()]);
   for (const [sha256, bytes] of held) {
     if (bytesOf.get(sha256) !== bytes) throw wrongLength(sha256, bytesOf.get(sha256) ?? 0, bytes);
@@ -46,7 +47,7 @@ export async function nameFiles(
     for (const [sha256, { bytes }] of named) {
       if (bytesOf.get(sha256) !== bytes) throw wrongLength(sha256, bytesOf.get(sha256) ?? 0, bytes);
     }
-    await requireRoom(tx, deps.config.limits, deploymentId, files);
+    await requireRoom(tx, caps, deploymentId, files);
     // Bytes can have come for an earlier part after `held` was asked.
     await insertFiles(tx, deploymentId, files, (sha256) => !held.has(sha256) && !named.get(sha256)?.came);
   });
@@ -76,7 +77,7 @@ export async function missingOf(em: EntityManager, deploymentId: string, limit =
 }
 
 /** Judges the files of one call by themselves; answers the length of each hash. */
-function judgeFiles(files: readonly NamedFile[], limits: Limits): Map<string, number> {
+function judgeFiles(files: readonly NamedFile[], { limits, lift }: Caps): Map<string, number> {
   if (files.length === 0) throw invalid('The manifest names no file.');
   if (files.length > filesAtOnceMax) {
     throw invalid(
@@ -93,7 +94,7 @@ function judgeFiles(files: readonly NamedFile[], limits: Limits): Map<string, nu
     paths.add(path);
     if (bytes > limits.file_bytes) {
       throw errors.plan_limit(`${printable(path)} has ${bytes} bytes, and a file may have ${limits.file_bytes}.`, {
-        nextAction: 'Make the file smaller; GET /v1/account lists the limits.',
+        nextAction: `Make the file smaller. ${lift('file_bytes')}`,
       });
     }
     const other = bytesOf.get(sha256);
@@ -132,7 +133,7 @@ async function namedHashes(
 
 async function requireRoom(
   tx: EntityManager,
-  limits: Limits,
+  { limits, lift }: Caps,
   deploymentId: string,
   files: readonly NamedFile[],
 ): Promise<void> {
@@ -142,15 +143,14 @@ async function requireRoom(
   );
   const count = Number(before.files) + files.length;
   const bytes = files.reduce((sum, file) => sum + file.bytes, Number(before.bytes));
-  const nextAction = 'Make the site smaller; GET /v1/account lists the limits.';
   if (count > limits.site_files) {
     throw errors.plan_limit(`The manifest names ${count} files, and a site may have ${limits.site_files}.`, {
-      nextAction,
+      nextAction: `Make the site smaller. ${lift('site_files')}`,
     });
   }
   if (bytes > limits.site_bytes) {
     throw errors.plan_limit(`The manifest names ${bytes} bytes, and a site may have ${limits.site_bytes}.`, {
-      nextAction,
+      nextAction: `Make the site smaller. ${lift('site_bytes')}`,
     });
   }
 }

@@ -1,4 +1,5 @@
 /** Uploads of built output: opened, held to their stage, and made live when all has come. */
+import { limitsOf } from '../../caps.ts';
 import { siteAddress } from '../../config.ts';
 import { goLive, settle } from '../../db/deployments.ts';
 import type { Deployment } from '../../db/entities/deployment.ts';
@@ -30,7 +31,7 @@ export async function startUpload(
   const siteUrl = siteAddress(deps.config, site.name);
   const requireRoom = (tx: EntityManager, locked: Site) => requirePublishRoom(tx, deps, locked);
   const upload = { id, siteId, createdBy: actor.accountId, siteUrl, endsAt, requireRoom };
-  const deployment = await openUpload(em, deps.clock, upload, deps.config.limits.uploads_under_way);
+  const deployment = await openUpload(em, deps.clock, upload, limitsOf(deps, site).uploads_under_way);
   if (!deployment) requireActive({ ...site, status: 'archived' });
   return deployment ?? (await loadDeployment(em, actor, id));
 }

@@ -1,11 +1,12 @@
 /** Puts a stock photo into a site, with the credit that its author is owed beside it. */
+import { capsOf } from '../../caps.ts';
 import { Asset } from '../../db/entities/asset.ts';
 import { Photo } from '../../db/entities/photo.ts';
 import type { EntityManager } from '../../db/orm.ts';
 import type { Deps } from '../../deps.ts';
 import { errors } from '../../errors.ts';
 import { isId } from '../../ids.ts';
-import { type Actor, loadSite, requireActive } from '../access.ts';
+import { type Actor, loadSite, requireActive, roleOf } from '../access.ts';
 import { fileAt, overCap, requirePlace, storeAsset } from '../assets/rules.ts';
 import { contentOf } from '../source/content.ts';
 import { keepBytes, takeIn } from '../source/incoming.ts';
@@ -28,20 +29,21 @@ export async function placePhoto(
   const site = await loadSite(em, actor, siteId);
   requireActive(site);
   requirePlace(path, ['src/assets/']);
-  requireName(rulesFor(deps, 'source'), path);
+  const by = roleOf(site, actor);
+  requireName(rulesFor(deps, site, 'source', by), path);
   const photo = await loadPhoto(em, deps, photo_id);
   const known = await fileAt(deps, site, path);
-  const bytesMax = deps.config.limits.file_bytes;
+  const caps = capsOf(deps, site, by);
   const body = await requireLibrary(deps).file(photo).catch(throwOurs);
-  const tooLarge = () => overCap(path, bytesMax);
-  await using file = await takeIn(deps, body, { bytesMax, tooLarge }).catch((error) =>
+  const tooLarge = () => overCap(path, caps);
+  await using file = await takeIn(deps, body, { bytesMax: caps.limits.file_bytes, tooLarge }).catch((error) =>
     throwBroken(error, body.errored),
   );
   const creditPath = creditPathOf(path);
   const asset = await storeAsset(em, deps, site, {
     actor,
     path,
-    content: await keepBytes(em, deps, site, path, file),
+    content: await keepBytes(em, deps, { site, by, path }, file),
     known,
     source: 'photo',
     message: `Add ${path}, a photo by ${photo.creditName}`,

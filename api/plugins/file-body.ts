@@ -16,15 +16,15 @@ export function fileOf(request: FastifyRequest): Readable {
   return request.body instanceof Readable ? request.body : Readable.from([]);
 }
 
-/** A body that says that it is larger than a file may be is refused before it is read. */
+/** A body that says that it is larger than a file may be on any plan is refused before it is read; the site's own cap is judged with the site. */
 export function capFiles(scope: Api, { config }: Pick<Deps, 'config'>): void {
+  const file_bytes = Math.max(...config.plans.map(({ limits }) => limits.file_bytes));
   scope.addHook('preParsing', async (request, reply, payload) => {
-    const { file_bytes } = config.limits;
     if (Number(request.headers['content-length'] ?? 0) > file_bytes) {
       // Nobody waits for the rest of it.
       reply.header('connection', 'close');
       throw errors.plan_limit(`A file may have ${file_bytes} bytes, and this one has more.`, {
-        nextAction: 'Make the file smaller; GET /v1/account lists the limits.',
+        nextAction: 'Make the file smaller; GET /v1/account lists the cap as `limits.file_bytes`.',
       });
     }
     return payload;

@@ -1,7 +1,8 @@
 import type { FastifyRequest } from 'fastify';
 import { z } from 'zod';
+import { limitsOf } from '../../caps.ts';
 import type { Deps } from '../../deps.ts';
-import { loadDeployment, loadSite } from '../access.ts';
+import { loadDeployment, loadSite, roleOf } from '../access.ts';
 import type { Api } from '../api.ts';
 import { deploymentSchema, deploymentView } from '../deployments/schemas.ts';
 import { warningsPart } from '../deployments/warnings/rules.ts';
@@ -10,7 +11,7 @@ import { failure, untilSettled } from '../publishing/waiting.ts';
 import { idParams } from '../schemas.ts';
 import { buildDraft, clearSlot, publishSlot } from './rules.ts';
 import { slotParams, slotSchema, slotView } from './schemas.ts';
-import { loadSlot, readSlot } from './slots.ts';
+import { loadSlot, slotNumber } from './slots.ts';
 import { updateSlot } from './updating.ts';
 
 type Asked = Pick<FastifyRequest, 'em' | 'actor'> & { params: unknown };
@@ -27,7 +28,7 @@ export function previewRoutes(app: Api, deps: Deps): void {
 /** The slot as it is now. */
 async function viewOf(deps: Deps, { em, actor }: Pick<Asked, 'em' | 'actor'>, { id, slot }: OfSlot) {
   const site = await loadSite(em, actor, id);
-  const found = await loadSlot(em.fork(), deps, site, readSlot(deps.config.limits, slot));
+  const found = await loadSlot(em.fork(), deps, site, await slotNumber(em, deps, site, roleOf(site, actor), slot));
   return slotView(found, { config: deps.config, site });
 }
 
@@ -48,7 +49,7 @@ function readingRoutes(app: Api, deps: Deps): void {
     },
     async ({ em, actor, params, query }) => {
       const site = await loadSite(em, actor, params.id);
-      const numbers = Array.from({ length: config.limits.preview_slots }, (_, at) => at + 1);
+      const numbers = Array.from({ length: limitsOf(deps, site).preview_slots }, (_, at) => at + 1);
       const { rows, next_cursor } = await page(
         config.secret,
         ['previews', site.id],
@@ -72,7 +73,6 @@ function readingRoutes(app: Api, deps: Deps): void {
 }
 
 function buildingRoutes(app: Api, deps: Deps): void {
-  const { limits } = deps.config;
   const config = {
     capability: ['previews', 'builds'],
     makes: 'dep',
@@ -89,8 +89,8 @@ function buildingRoutes(app: Api, deps: Deps): void {
   ) {
     const { em, actor } = request;
     const params = request.params as OfSlot;
-    const slot = readSlot(limits, params.slot);
-    const { id } = await by(em, deps, actor, { id: request.newId('dep'), siteId: params.id, slot });
+    const call = { id: request.newId('dep'), siteId: params.id, slot: params.slot };
+    const { id } = await by(em, deps, actor, call);
     request.answeredId = id;
     const deployment = await untilSettled(deps, id, request.waitMs);
     if (deployment.error) throw await failure(deps, deployment);
@@ -152,8 +152,8 @@ function publishRoute(app: Api, deps: Deps): void {
     },
     async (request) => {
       const { em, actor, params } = request;
-      const slot = readSlot(deps.config.limits, params.slot);
-      const { id } = await publishSlot(em, deps, actor, { id: request.newId('dep'), siteId: params.id, slot });
+      const call = { id: request.newId('dep'), siteId: params.id, slot: params.slot };
+      const { id } = await publishSlot(em, deps, actor, call);
       const deployment = await untilSettled(deps, id, request.waitMs);
       if (deployment.error) throw await failure(deps, deployment);
       const warnings = await warningsPart(deps.em(), deps, deployment, 'passing');
@@ -180,8 +180,7 @@ function clearRoute(app: Api, deps: Deps): void {
     },
     async (request) => {
       const { em, actor, params, query } = request;
-      const slot = readSlot(deps.config.limits, params.slot);
-      await clearSlot(em, deps, actor, { siteId: params.id, slot, discard: query.discard === 'true' });
+      await clearSlot(em, deps, actor, { siteId: params.id, slot: params.slot, discard: query.discard === 'true' });
       return await viewOf(deps, request, params);
     },
   );

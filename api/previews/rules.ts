@@ -9,22 +9,24 @@ import { acceptSlotPublish } from '../../db/slot-publishes.ts';
 import type { Deps } from '../../deps.ts';
 import { errors } from '../../errors.ts';
 import { bothRepositories } from '../../git/mains.ts';
-import { type Actor, loadSite, requireActive } from '../access.ts';
+import { type Actor, loadSite, requireActive, roleOf } from '../access.ts';
 import { requirePublishRoom } from '../publishing/rules.ts';
 import { requireRepositories } from '../source/writing.ts';
-import { branchOf, commitsOf, loadSlot, type Slot, tipsOf } from './slots.ts';
+import { branchOf, commitsOf, loadSlot, readSlot, type Slot, slotNumber, tipsOf } from './slots.ts';
 
-/** Which slot, and the id of the deployment that the call makes. */
-export type OnSlot = { id: string; siteId: string; slot: number };
+/** Which slot, as the path names it, and the id of the deployment that the call makes. */
+export type OnSlot = { id: string; siteId: string; slot: string };
 
 /** Builds the slot's draft: of each repository its own branch, else the site's. Throws `site_archived`, `no_source`, `rate_limited`. */
 export async function buildDraft(em: EntityManager, deps: Deps, actor: Actor, call: OnSlot): Promise<Deployment> {
   const site = await loadSite(em, actor, call.siteId);
   requireActive(site);
+  const slot = readSlot(deps, site, roleOf(site, actor), call.slot);
   const deployment = await acceptDraft(em, deps.clock, {
     ...call,
+    slot,
     createdBy: actor.accountId,
-    pin: (_tx, locked) => pinned(deps, locked, call.slot),
+    pin: (_tx, locked) => pinned(deps, locked, slot),
     requireRoom: (tx, locked) => requirePublishRoom(tx, deps, locked),
   });
   return deployment ?? refuseArchived(site);
@@ -56,12 +58,14 @@ function refuseArchived(site: Site): never {
 export async function publishSlot(em: EntityManager, deps: Deps, actor: Actor, call: OnSlot): Promise<Deployment> {
   const site = await loadSite(em, actor, call.siteId);
   requireActive(site);
+  const number = await slotNumber(em, deps, site, roleOf(site, actor), call.slot);
   const deployment = await acceptSlotPublish(em, deps.clock, {
     ...call,
+    slot: number,
     createdBy: actor.accountId,
     requireRoom: (tx, locked) => requirePublishRoom(tx, deps, locked),
     async judge(tx, locked) {
-      const slot = await loadSlot(tx, deps, locked, call.slot);
+      const slot = await loadSlot(tx, deps, locked, number);
       const draft = requireDraftOf(slot, site.id);
       requireBranch(slot, site.id);
       requireNotBehind(slot, site.id);
@@ -134,9 +138,10 @@ export async function clearSlot(
   em: EntityManager,
   deps: Deps,
   actor: Actor,
-  { siteId, slot: number, discard }: { siteId: string; slot: number; discard: boolean },
+  { siteId, slot: text, discard }: { siteId: string; slot: string; discard: boolean },
 ): Promise<Site> {
   const site = await loadSite(em, actor, siteId);
+  const number = await slotNumber(em, deps, site, roleOf(site, actor), text);
   const repositories = requireRepositories(deps);
   for (let tries = 0; tries < triesMax; tries++) {
     const isCleared = await em.transactional(async (tx) => {

@@ -1,15 +1,15 @@
 /** What a preview slot is at this moment: its rows, and its branches in both repositories. */
+import { capsOf, type Knowing, limitsOf } from '../../caps.ts';
 import { type Config, siteAddress } from '../../config.ts';
 import { Deployment, type Mains } from '../../db/entities/deployment.ts';
 import type { Preview } from '../../db/entities/preview.ts';
 import type { Site } from '../../db/entities/site.ts';
 import type { EntityManager } from '../../db/orm.ts';
 import { previewIn } from '../../db/previews.ts';
-import { draftStatusAt, isSettled } from '../../db/states.ts';
+import { draftStatusAt, isSettled, type Role } from '../../db/states.ts';
 import type { Deps } from '../../deps.ts';
 import { errors } from '../../errors.ts';
 import { bothRepositories } from '../../git/mains.ts';
-import type { Limits } from '../../limits.ts';
 import type { Repositories } from '../../providers/repositories.ts';
 import { requireRepositories } from '../source/writing.ts';
 
@@ -35,14 +35,25 @@ export type Slot = {
 
 export const branchOf = (slot: number): string => `preview/${slot}`;
 
-/** The number in a path. Throws `invalid_slot`. */
-export function readSlot({ preview_slots: slots }: Limits, text: string): number {
-  const slot = /^[1-9][0-9]{0,3}$/.test(text) ? Number(text) : 0;
-  if (slot >= 1 && slot <= slots) return slot;
-  throw errors.invalid_slot(`A site has the preview slots 1 to ${slots}.`, {
-    nextAction: 'Read GET /v1/sites/{id}/previews for what is in each.',
+/** The number in a path, of a slot that is to be built. Throws `invalid_slot`. */
+export function readSlot(deps: Knowing, site: Site, by: Role, text: string): number {
+  const { limits, lift } = capsOf(deps, site, by);
+  const slot = numberOf(text);
+  if (slot >= 1 && slot <= limits.preview_slots) return slot;
+  throw errors.invalid_slot(`A site has the preview slots 1 to ${limits.preview_slots}.`, {
+    nextAction: `Read GET /v1/sites/{id}/previews for what is in each. ${lift('preview_slots')}`,
   });
 }
+
+/** The same for what is there already: a plan that became smaller takes no slot away that holds something. */
+export async function slotNumber(em: EntityManager, deps: Deps, site: Site, by: Role, text: string): Promise<number> {
+  const slot = numberOf(text);
+  const isBeyond = slot > limitsOf(deps, site).preview_slots;
+  if (isBeyond && (await previewIn(em, deps.clock.now(), site.id, slot))) return slot;
+  return readSlot(deps, site, by, text);
+}
+
+const numberOf = (text: string) => (/^[1-9][0-9]{0,3}$/.test(text) ? Number(text) : 0);
 
 /** Tips of a branch in both repositories. */
 export async function tipsOf(repositories: Repositories, siteId: string, branch?: string): Promise<Mains> {

@@ -4,18 +4,18 @@ import { Account } from '../../db/entities/account.ts';
 import type { Deployment } from '../../db/entities/deployment.ts';
 import type { Site } from '../../db/entities/site.ts';
 import type { EntityManager } from '../../db/orm.ts';
-import type { Repository } from '../../db/states.ts';
 import type { Deps } from '../../deps.ts';
 import { errors } from '../../errors.ts';
 import { bothRepositories } from '../../git/mains.ts';
 import { judgePush } from '../../git/push.ts';
+import type { Rules } from '../../git/rules.ts';
 import { contentFolder, printable } from '../../providers/paths.ts';
 import type { Author, BranchMove, Repositories } from '../../providers/repositories.ts';
-import { type Actor, loadSite, requireActive } from '../access.ts';
+import { type Actor, loadSite, requireActive, roleOf } from '../access.ts';
 import { refusal } from '../source/judging.ts';
 import { requireRepositories, rulesFor } from '../source/writing.ts';
 import { buildDraft, type OnSlot, requireBranch, requireDraftOf } from './rules.ts';
-import { branchOf, commitsOf, loadSlot, type Slot } from './slots.ts';
+import { branchOf, commitsOf, loadSlot, readSlot, type Slot } from './slots.ts';
 
 const triesMax = 16;
 const filesNamedMax = 20;
@@ -27,13 +27,14 @@ const filesNamedMax = 20;
 export async function updateSlot(em: EntityManager, deps: Deps, actor: Actor, call: OnSlot): Promise<Deployment> {
   const site = await loadSite(em, actor, call.siteId);
   requireActive(site);
+  const number = readSlot(deps, site, roleOf(site, actor), call.slot);
   const repositories = requireRepositories(deps);
-  const { name, email } = await em.findOneOrFail(Account, actor.accountId);
+  const author = await em.findOneOrFail(Account, actor.accountId);
   for (let tries = 0; tries < triesMax; tries++) {
-    const slot = await loadSlot(em, deps, site, call.slot);
+    const slot = await loadSlot(em, deps, site, number);
     const draft = requireDraftOf(slot, site.id);
     requireBranch(slot, site.id);
-    const moves = await mergesOf(deps, repositories, site, slot, { name, email });
+    const moves = await mergesOf(deps, repositories, site, slot, author);
     if (moves.length === 0 && slot.status === 'draft' && isOfNow(deps, site, slot, draft)) return draft;
     if (await repositories.move(site.id, moves)) return await buildDraft(em, deps, actor, call);
   }
@@ -56,15 +57,21 @@ async function mergesOf(
   repositories: Repositories,
   site: Site,
   { slot, mains, tips }: Slot,
-  author: Author,
+  author: Account,
 ): Promise<BranchMove[]> {
+  const by = roleOf(site, { accountId: author.id });
   const branch = branchOf(slot);
   const moves: BranchMove[] = [];
   const conflicts: string[] = [];
   for (const repository of bothRepositories) {
     const [ours, theirs] = [tips[repository], mains[repository]];
     if (ours === null || theirs === null || (await repositories.contains(site.id, repository, ours, theirs))) continue;
-    const to = await mergeInto(deps, repositories, site.id, repository, { branch, ours, theirs, author });
+    const to = await mergeInto(deps, repositories, site.id, rulesFor(deps, site, repository, by), {
+      branch,
+      ours,
+      theirs,
+      author,
+    });
     if (typeof to === 'string') moves.push({ repository, branch, from: ours, to });
     else conflicts.push(...to.map((path) => (repository === 'content' ? contentFolder : '') + path));
   }
@@ -77,16 +84,17 @@ async function mergeInto(
   deps: Deps,
   repositories: Repositories,
   siteId: string,
-  repository: Repository,
+  rules: Rules,
   { branch, ours, theirs, author }: { branch: string; ours: string; theirs: string; author: Author },
 ): Promise<string | string[]> {
+  const { repository } = rules;
   if (await repositories.contains(siteId, repository, theirs, ours)) return theirs;
   const message = `Bring main into ${branch}\n`;
   const merged = await repositories.merge(siteId, repository, { ours, theirs, message, author, at: deps.clock.now() });
   if ('conflicts' in merged) return merged.conflicts;
   const update = { ref: `refs/heads/${branch}`, from: ours, to: merged.commit };
   const place = repositories.place(siteId, repository);
-  const verdicts = await judgePush(rulesFor(deps, repository), place, [update], theirs);
+  const verdicts = await judgePush(rules, place, [update], theirs);
   if (verdicts.length > 0) throw refusal(repository, verdicts);
   return merged.commit;
 }

@@ -1,4 +1,5 @@
 /** The rules of a publish: what is built, and when nothing needs to be. */
+import { limitsOf } from '../../caps.ts';
 import { siteAddress, siteHostname } from '../../config.ts';
 import { acceptPublish, type Pinned } from '../../db/deployments.ts';
 import { Deployment } from '../../db/entities/deployment.ts';
@@ -116,9 +117,9 @@ async function isSame(em: EntityManager, live: Deployment, wanted: Pinned): Prom
 }
 
 /** Throws `rate_limited` when the owner's sites were published and previewed as often as may be in the last hour. */
-export async function requirePublishRoom(em: EntityManager, { config, clock }: Deps, site: Site): Promise<void> {
-  const limit = config.limits.publishes_per_hour;
-  const since = new Date(clock.now().getTime() - hourMs);
+export async function requirePublishRoom(em: EntityManager, deps: Deps, site: Site): Promise<void> {
+  const limit = limitsOf(deps, site).publishes_per_hour;
+  const since = new Date(deps.clock.now().getTime() - hourMs);
   const recent = await em.find(
     Deployment,
     { site: { account: site.account.id }, createdAt: { $gt: since } },

@@ -32,7 +32,7 @@ export async function createLink(
 ): Promise<ReviewLink> {
   const site = await loadSite(em, actor, siteId);
   requireActive(site);
-  if (slot !== undefined) await requireSlot(em, deps, site, slot);
+  if (slot !== undefined) await requireSlot(em, deps, site, roleOf(site, actor), slot);
   const now = deps.clock.now();
   const link = em.create(ReviewLink, {
     id,

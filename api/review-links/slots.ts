@@ -4,11 +4,11 @@ import type { Preview } from '../../db/entities/preview.ts';
 import type { Site } from '../../db/entities/site.ts';
 import type { EntityManager } from '../../db/orm.ts';
 import { previewIn } from '../../db/previews.ts';
-import { draftStatusAt } from '../../db/states.ts';
+import { draftStatusAt, type Role } from '../../db/states.ts';
 import type { Deps } from '../../deps.ts';
 import { errors } from '../../errors.ts';
 import { missing } from '../capabilities.ts';
-import { readSlot } from '../previews/slots.ts';
+import { slotNumber } from '../previews/slots.ts';
 
 export type Place = { address: string; deploymentId: string | null };
 
@@ -39,8 +39,8 @@ function requireShown(preview: Preview | undefined, now: Date) {
 }
 
 /** Throws what stands against a review of this slot: `preview_disabled`, `invalid_slot`, or that it shows nothing. */
-export async function requireSlot(em: EntityManager, deps: Deps, site: Site, slot: number): Promise<void> {
+export async function requireSlot(em: EntityManager, deps: Deps, site: Site, by: Role, slot: number): Promise<void> {
   const off = missing(deps.config, 'previews');
   if (off) throw off;
-  await placeOf(em, deps, site, readSlot(deps.config.limits, String(slot)));
+  await placeOf(em, deps, site, await slotNumber(em, deps, site, by, String(slot)));
 }

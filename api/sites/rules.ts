@@ -119,9 +119,10 @@ async function requireFreeName(em: EntityManager, name: string): Promise<void> {
 }
 
 /** Archived sites keep their name and their bytes, and do not count: nothing else would ever make room. */
-async function requireRoom(em: EntityManager, { config }: Deps, accountId: string): Promise<void> {
-  await countWithinLimit(em, accountId, {
-    limit: config.limits.sites,
+async function requireRoom(em: EntityManager, deps: Deps, accountId: string): Promise<void> {
+  await countWithinLimit(em, deps, {
+    limit: 'sites',
+    accountId,
     count: () => em.count(Site, { account: accountId, status: 'active' }),
     what: 'sites',
     nextAction: 'Archive a site that is not needed with POST /v1/sites/{id}/archive.',

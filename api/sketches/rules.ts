@@ -18,8 +18,9 @@ export async function showSketch(
   { id, title, directions }: z.output<typeof sketchInput> & { id: string },
 ): Promise<Sketch> {
   const requireRoom = (tx: EntityManager) =>
-    countWithinLimit(tx, actor.accountId, {
-      limit: deps.config.limits.sketches,
+    countWithinLimit(tx, deps, {
+      limit: 'sketches',
+      accountId: actor.accountId,
       count: () => tx.count(Sketch, { account: actor.accountId, status: 'shown' }),
       what: 'sketches',
       nextAction: 'Take one down with DELETE /v1/sketches/{id}.',

@@ -1,6 +1,9 @@
 /** What one write takes from the owner's daily allowance, and puts back if it comes to nothing. */
+import { capsOf, limitsOf } from '../../caps.ts';
 import { dayOf, filesToday, giveBackFiles, takeFiles } from '../../db/allowance.ts';
+import type { Site } from '../../db/entities/site.ts';
 import type { EntityManager } from '../../db/orm.ts';
+import type { Role } from '../../db/states.ts';
 import type { Deps } from '../../deps.ts';
 import { type AppError, errors } from '../../errors.ts';
 
@@ -11,16 +14,19 @@ export type Allowance = {
   settle(written: number): Promise<void>;
 };
 
-export function openAllowance(em: EntityManager, { clock, config, log }: Deps, accountId: string): Allowance {
+export function openAllowance(em: EntityManager, deps: Deps, site: Site, by: Role): Allowance {
+  const { clock, log } = deps;
   const { day, resetsAt } = dayOf(clock.now());
-  const limit = config.limits.files_per_day;
+  const { limits, lift } = capsOf(deps, site, by);
+  const limit = limits.files_per_day;
+  const accountId = site.account.id;
   let held = 0;
   return {
     async hold(files) {
       const more = files - held;
       if (more <= 0) return;
       if (!(await takeFiles(em, { accountId, day, files: more, limit }))) {
-        throw files > limit ? tooMany(files, limit) : spent(limit, resetsAt, clock.now());
+        throw files > limit ? tooMany(files, limit, lift('files_per_day')) : spent(limit, resetsAt, clock.now());
       }
       held = files;
     },
@@ -36,12 +42,12 @@ export function openAllowance(em: EntityManager, { clock, config, log }: Deps, a
 /** Throws `rate_limited` where nothing is left of the day. Takes nothing. */
 export async function requireAllowance(
   em: EntityManager,
-  { clock, config }: Pick<Deps, 'clock' | 'config'>,
-  accountId: string,
+  deps: Pick<Deps, 'clock' | 'config'>,
+  site: Site,
 ): Promise<void> {
-  const limit = config.limits.files_per_day;
-  const { used, resetsAt } = await filesToday(em, clock, accountId);
-  if (used >= limit) throw spent(limit, resetsAt, clock.now());
+  const limit = limitsOf(deps, site).files_per_day;
+  const { used, resetsAt } = await filesToday(em, deps.clock, site.account.id);
+  if (used >= limit) throw spent(limit, resetsAt, deps.clock.now());
 }
 
 function spent(limit: number, resetsAt: Date, now: Date): AppError {
@@ -54,8 +60,8 @@ function spent(limit: number, resetsAt: Date, now: Date): AppError {
   );
 }
 
-function tooMany(files: number, limit: number): AppError {
+function tooMany(files: number, limit: number, lift: string): AppError {
   return errors.plan_limit(`${files} files in one call are more than a whole day's allowance of ${limit}.`, {
-    nextAction: 'Push them by git, where files are not counted by the day, or send fewer.',
+    nextAction: `Push them by git, where files are not counted by the day, or send fewer. ${lift}`,
   });
 }

@@ -8,6 +8,7 @@ import { join } from 'node:path';
 import type { Readable } from 'node:stream';
 import type { Site } from '../../db/entities/site.ts';
 import type { EntityManager } from '../../db/orm.ts';
+import type { Role } from '../../db/states.ts';
 import type { Deps } from '../../deps.ts';
 import { type AppError, errors } from '../../errors.ts';
 import { blobHash } from '../../git/rules.ts';
@@ -64,14 +65,13 @@ export async function takeIn(
 export async function keepBytes(
   em: EntityManager,
   deps: Deps,
-  site: Site,
-  path: string,
+  { site, by, path }: { site: Site; by: Role; path: string },
   file: Incoming,
 ): Promise<Content> {
   await requireContent('source', path, file.read());
   const repositories = requireRepositories(deps);
   const known = await repositories.hasBlob(site.id, 'source', await blobIdOf(file));
-  if (!known) await requireRoom(em, deps, site, { path, bytes: file.bytes });
+  if (!known) await requireRoom(em, deps, site, { path, bytes: file.bytes, by });
   const oid = await repositories.writeBlob(site.id, 'source', file.read());
   return { oid, sha256: file.sha256, bytes: file.bytes };
 }

@@ -1,17 +1,19 @@
 /** Every write to a site's source that is no push: judged by the rules of a push, counted, and put on `main` as one commit. */
 import { randomInt } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
+import { capsOf, type Knowing } from '../../caps.ts';
 import type { Account } from '../../db/entities/account.ts';
 import { Asset } from '../../db/entities/asset.ts';
 import type { Site } from '../../db/entities/site.ts';
 import type { EntityManager } from '../../db/orm.ts';
-import type { AssetSource, Repository } from '../../db/states.ts';
+import type { AssetSource, Repository, Role } from '../../db/states.ts';
 import type { Deps } from '../../deps.ts';
 import { type AppError, errors } from '../../errors.ts';
 import { isCounted } from '../../git/rules/formats.ts';
 import { type Rules, readPlatformFiles } from '../../git/rules.ts';
 import { newId } from '../../ids.ts';
 import type { Change, Repositories, TreeEntry } from '../../providers/repositories.ts';
+import { roleOf } from '../access.ts';
 import { missing } from '../capabilities.ts';
 import { type Allowance, openAllowance, requireAllowance } from './allowance.ts';
 import type { Content, Planned } from './content.ts';
@@ -24,7 +26,7 @@ export type Write = {
   site: Site;
   repository: Repository;
   message: string;
-  author: Pick<Account, 'name' | 'email'>;
+  author: Pick<Account, 'id' | 'name' | 'email'>;
   source: AssetSource;
   expectedHead?: string | undefined;
   /** Runs once, when it is this write's turn: of what it takes, one write of a process holds some at a time. What it throws ends the write. */
@@ -44,8 +46,10 @@ export function requireRepositories(deps: Pick<Deps, 'config' | 'repositories'>)
   throw missing(deps.config, 'repositories') ?? new Error('repositories are on and not there');
 }
 
-export function rulesFor(deps: Pick<Deps, 'config'>, repository: Repository): Rules {
-  return { repository, limits: deps.config.limits, platform: readPlatformFiles() };
+/** The rules of a site, whose caps are its owner's; `by` is who acts. */
+export function rulesFor(deps: Knowing, site: Site, repository: Repository, by: Role): Rules {
+  const { limits, lift } = capsOf(deps, site, by);
+  return { repository, limits, lift, platform: readPlatformFiles() };
 }
 
 /**
@@ -56,14 +60,14 @@ export async function requireRoom(
   em: EntityManager,
   deps: Deps,
   site: Site,
-  { path, bytes }: { path: string; bytes: number },
+  { path, bytes, by }: { path: string; bytes: number; by: Role },
 ): Promise<void> {
-  await requireAllowance(em, deps, site.account.id);
+  await requireAllowance(em, deps, site);
   const repositories = requireRepositories(deps);
   const head = await repositories.head(site.id, 'source');
   const files = head === null ? [] : await repositories.listTree(site.id, 'source', head);
   const others = files.filter((file) => file.path !== path);
-  requireTotals(rulesFor(deps, 'source'), [...others, { path, oid: '', mode: '100644', bytes }]);
+  requireTotals(rulesFor(deps, site, 'source', by), [...others, { path, oid: '', mode: '100644', bytes }]);
 }
 
 /**
@@ -72,7 +76,7 @@ export async function requireRoom(
  */
 export async function writeChanges(em: EntityManager, deps: Deps, write: Write): Promise<Written> {
   return await inTurn(`${write.site.id}:${write.repository}`, async () => {
-    const allowance = openAllowance(em, deps, write.site.account.id);
+    const allowance = openAllowance(em, deps, write.site, roleOf(write.site, { accountId: write.author.id }));
     let counted = 0;
     try {
       await write.begin?.();
@@ -110,7 +114,8 @@ async function tryWrite(
   }
   if (expectedHead !== undefined && expectedHead !== parent) throw stale(parent);
   const edits = effective.map(({ path, content }) => edit(path, content, files.get(path)));
-  await requireAllowed(rulesFor(deps, repository), files, edits);
+  const by = roleOf(site, { accountId: author.id });
+  await requireAllowed(rulesFor(deps, site, repository, by), files, edits);
   const arriving = effective.filter(({ path, content }) => content !== null && isCounted(repository, path));
   await allowance.hold(arriving.length);
   const rows = await writeRows(em, deps, site.id, source, arriving);

@@ -47,12 +47,14 @@ export async function issueToken(
 /** Issues a token where the account has room for one more, in the transaction of the caller. Throws `plan_limit`, `invalid_expiry`. */
 export async function issueTokenWithinLimit(
   tx: EntityManager,
-  { clock, config }: Deps,
+  deps: Deps,
   accountId: string,
   input: NewToken,
 ): Promise<Token> {
-  await countWithinLimit(tx, accountId, {
-    limit: config.limits.tokens,
+  const { clock } = deps;
+  await countWithinLimit(tx, deps, {
+    limit: 'tokens',
+    accountId,
     count: () => tx.count(Token, usable(accountId, clock.now())),
     what: 'tokens',
     nextAction: 'Revoke one that is not used any more with DELETE /v1/tokens/{id}.',

@@ -1,4 +1,5 @@
 /** Upload links: made, listed, ended, and what one is still good for. */
+import { capsOf } from '../../caps.ts';
 import { Account } from '../../db/entities/account.ts';
 import { Site } from '../../db/entities/site.ts';
 import { UploadLink } from '../../db/entities/upload-link.ts';
@@ -6,7 +7,7 @@ import type { EntityManager } from '../../db/orm.ts';
 import type { Deps } from '../../deps.ts';
 import { errors } from '../../errors.ts';
 import { isId } from '../../ids.ts';
-import { type Actor, findSite, loadSite, requireActive } from '../access.ts';
+import { type Actor, findSite, loadSite, requireActive, roleOf } from '../access.ts';
 import { hashSecret } from '../secrets.ts';
 
 export type LinkStatus = 'open' | 'full' | 'expired' | 'ended';
@@ -28,20 +29,21 @@ export type NewLink = {
 /** Makes a link to a site. Throws `invalid_upload` for a cap above what a file may have at all. */
 export async function createLink(
   em: EntityManager,
-  { clock, config }: Deps,
+  deps: Deps,
   actor: Actor,
   siteId: string,
   input: NewLink,
 ): Promise<UploadLink> {
   const site = await loadSite(em, actor, siteId);
   requireActive(site);
-  const maxFileBytes = input.max_file_bytes ?? config.limits.file_bytes;
-  if (maxFileBytes > config.limits.file_bytes) {
-    throw errors.invalid_upload(`max_file_bytes is above the cap for any file, ${config.limits.file_bytes} bytes.`, {
-      nextAction: 'Send a smaller max_file_bytes, or leave it out.',
+  const { limits, lift } = capsOf(deps, site, roleOf(site, actor));
+  const maxFileBytes = input.max_file_bytes ?? limits.file_bytes;
+  if (maxFileBytes > limits.file_bytes) {
+    throw errors.invalid_upload(`max_file_bytes is above the cap for any file, ${limits.file_bytes} bytes.`, {
+      nextAction: `Send a smaller max_file_bytes, or leave it out. ${lift('file_bytes')}`,
     });
   }
-  const now = clock.now();
+  const now = deps.clock.now();
   const link = em.create(UploadLink, {
     id: input.id,
     site,

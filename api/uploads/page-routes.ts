@@ -1,8 +1,10 @@
 /** `/u/{secret}`: what whoever holds an upload link opens and sends to. No token; the secret is all there is. */
+
 import type { Readable } from 'node:stream';
 import { Busboy, type BusboyHeaders } from '@fastify/busboy';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
+import { limitsOf } from '../../caps.ts';
 import type { Deps } from '../../deps.ts';
 import { AppError, errors } from '../../errors.ts';
 import type { WrittenPage } from '../../web/page.ts';
@@ -55,7 +57,7 @@ function showLink(deps: Deps, held: HeldLink, results: UploadResult[] = []): Wri
     if (results.length === 0 || !(error instanceof AppError)) throw error;
     return closedPage('Thank you', error.message, results);
   }
-  const fileBytesMax = Math.min(link.maxFileBytes, deps.config.limits.file_bytes);
+  const fileBytesMax = Math.min(link.maxFileBytes, limitsOf(deps, site).file_bytes);
   return uploadPage({
     siteTitle: site.title,
     filesLeft: link.maxFiles - link.filesTaken,

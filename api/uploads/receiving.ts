@@ -1,6 +1,7 @@
 /** A file that comes by an upload link: its kind read from the bytes, its name made good, its place in the link taken. */
 import type { Readable } from 'node:stream';
 import { fileTypeFromBuffer } from 'file-type';
+import { limitsOf } from '../../caps.ts';
 import { Account } from '../../db/entities/account.ts';
 import type { EntityManager } from '../../db/orm.ts';
 import type { Deps } from '../../deps.ts';
@@ -29,14 +30,19 @@ export async function receiveFile(
   const off = missing(deps.config, 'files');
   if (off) throw off;
   requireOpen(held, deps.clock.now());
-  const bytesMax = Math.min(held.link.maxFileBytes, deps.config.limits.file_bytes);
+  const bytesMax = Math.min(held.link.maxFileBytes, limitsOf(deps, held.site).file_bytes);
   const tooLarge = () =>
     errors.plan_limit(`This file is larger than ${sizeWords(bytesMax)}, the most this page takes.`);
   await using file = await takeIn(deps, body, { bytesMax, tooLarge });
   if (file.bytes === 0) throw errors.invalid_file('This file is empty.');
   const extension = await extensionFor(file, name);
   const path = await inPlainWords(async () => {
-    const content = await keepBytes(em, deps, held.site, `${folder}photo.${extension}`, file);
+    const content = await keepBytes(
+      em,
+      deps,
+      { site: held.site, by: 'owner', path: `${folder}photo.${extension}` },
+      file,
+    );
     return await commitInPlace(em, deps, held, { name, extension, content });
   });
   await em.refresh(held.link);

@@ -1,4 +1,6 @@
 import { defineEntity, type InferEntity, p } from '@mikro-orm/core';
+import type { Standing } from '../../caps.ts';
+import { standingOf } from '../standing.ts';
 
 /** A person or agent's owner: everything belongs to an account. `email` is kept in lower case. */
 export const Account = defineEntity({
@@ -8,6 +10,12 @@ export const Account = defineEntity({
     name: p.text(),
     email: p.text().unique(),
     createdAt: p.datetime(),
+    /** Its plans: ask `limitsOf`, `planOf`. */
+    standing: p
+      .json()
+      .$type<Standing>()
+      .nullable()
+      .formula((cols) => standingOf(`${cols.id}`)),
   },
 });
 export type Account = InferEntity<typeof Account>;

@@ -1,4 +1,6 @@
 import { defineEntity, type InferEntity, p } from '@mikro-orm/core';
+import type { Standing } from '../../caps.ts';
+import { standingOf } from '../standing.ts';
 import type { SiteStatus } from '../states.ts';
 import { Account } from './account.ts';
 
@@ -24,6 +26,12 @@ export const Site = defineEntity({
     redirectsSha256: p.text().nullable(),
     createdAt: p.datetime(),
     archivedAt: p.datetime().nullable(),
+    /** The plans of its owner, whose caps are those of the site: ask `limitsOf`. */
+    standing: p
+      .json()
+      .$type<Standing>()
+      .nullable()
+      .formula((cols) => standingOf(`${cols.account}`)),
   },
 });
 export type Site = InferEntity<typeof Site>;

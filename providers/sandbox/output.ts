@@ -1,8 +1,10 @@
 /** Reads what came out of a sandbox. The bytes are hostile: data to be checked, never unpacked to a disk. */
+
 import { type Readable, Transform } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { type Extract, extract } from 'tar-stream';
 import { z } from 'zod';
+import type { LimitName } from '../../limits.ts';
 import { outputFault } from '../paths.ts';
 import { passCache } from './cache.ts';
 import type { BuildLimits, BuildRequest, BuildTimes } from './sandbox.ts';
@@ -27,9 +29,12 @@ const verdictSchema = z.discriminatedUnion('status', [
 /** The output breaks a rule. The message is for the site's owner. */
 export class OutputRefused extends Error {
   readonly code: 'build_failed' | 'plan_limit';
-  constructor(code: 'build_failed' | 'plan_limit', message: string) {
+  /** The cap that it is over. */
+  readonly limit: LimitName | undefined;
+  constructor(code: 'build_failed' | 'plan_limit', message: string, limit?: LimitName) {
     super(message);
     this.code = code;
+    this.limit = limit;
   }
 }
 
@@ -154,11 +159,12 @@ function count(path: string, bytes: number, tally: Tally, limits: BuildLimits): 
     throw new OutputRefused(
       'plan_limit',
       `${path} is larger than a file may be (${inMegabytes(limits.fileBytesMax)}).`,
+      'file_bytes',
     );
   }
   if (tally.bytes > limits.outputBytesMax) {
     const cap = inMegabytes(limits.outputBytesMax);
-    throw new OutputRefused('plan_limit', `The built site is larger than a site may be (${cap}).`);
+    throw new OutputRefused('plan_limit', `The built site is larger than a site may be (${cap}).`, 'site_bytes');
   }
 }
 
@@ -166,6 +172,7 @@ function tooManyFiles(limits: BuildLimits): OutputRefused {
   return new OutputRefused(
     'plan_limit',
     `The built site has more files than a site may have (${limits.outputFilesMax}).`,
+    'site_files',
   );
 }
 

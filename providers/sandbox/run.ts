@@ -1,8 +1,10 @@
 /** What all sandboxes share: feed the source, read log and output, hold the clock, and say how it ended. */
+
 import { randomBytes } from 'node:crypto';
 import type { Readable, Writable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { setTimeout as delay } from 'node:timers/promises';
+import type { LimitName } from '../../limits.ts';
 import { FeedFailed, feed } from './feed.ts';
 import { passLog, withoutCommands } from './log.ts';
 import { ConsumerFailed, type Output, OutputRefused, openOutput } from './output.ts';
@@ -78,10 +80,12 @@ async function follow(box: Box, request: BuildRequest, cut: { timedOut: boolean 
   await Promise.all([fed, logged]);
   if (isHandedOver) return { status: 'built' };
   signal.throwIfAborted();
-  if (fault instanceof OutputRefused) return failed(fault.code, fault.message);
+  if (fault instanceof OutputRefused) return failed(fault.code, fault.message, fault.limit);
   if (fault instanceof ConsumerFailed) throw fault.cause;
   if (feedFault) throw feedFault;
-  if (cut.timedOut) return failed('build_timeout', `The build took longer than ${limits.timeoutMs / 1000} seconds.`);
+  if (cut.timedOut) {
+    return failed('build_timeout', `The build took longer than ${limits.timeoutMs / 1000} seconds.`, 'build_seconds');
+  }
   if ((verdict?.status === 'failed' && verdict.outOfMemory) || exit?.outOfMemory)
     return failed('build_failed', outOfMemory(limits.memoryBytes));
   if (verdict?.status === 'failed') return failed('build_failed', verdict.message);
@@ -100,8 +104,8 @@ function isOurs(error: unknown): boolean {
   return error instanceof OutputRefused || error instanceof ConsumerFailed;
 }
 
-function failed(code: OutputRefused['code'] | 'build_timeout', message: string): BuildOutcome {
-  return { status: 'failed', code, message: withoutCommands(message) };
+function failed(code: OutputRefused['code'] | 'build_timeout', message: string, limit?: LimitName): BuildOutcome {
+  return { status: 'failed', code, message: withoutCommands(message), ...(limit ? { limit } : {}) };
 }
 
 function outOfMemory(bytes: number): string {

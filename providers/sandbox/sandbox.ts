@@ -1,5 +1,7 @@
 /** What a sandbox is: hostile source in, hostile output out, one site once. */
+
 import type { Readable } from 'node:stream';
+import type { LimitName } from '../../limits.ts';
 
 export type BuildLimits = {
   /** Wall clock, from the start of the container to the last byte of its output. */
@@ -46,7 +48,13 @@ export type BuildTimes = Record<string, number>;
 
 export type BuildOutcome =
   | { status: 'built' }
-  | { status: 'failed'; code: 'build_failed' | 'build_timeout' | 'plan_limit'; message: string };
+  | {
+      status: 'failed';
+      code: 'build_failed' | 'build_timeout' | 'plan_limit';
+      message: string;
+      /** The cap that the build met, where it met one. */
+      limit?: LimitName;
+    };
 
 export interface Sandbox {
   readonly kind: 'docker' | 'bubblewrap' | 'unprotected';

@@ -1,6 +1,6 @@
 import { afterAll, expect, test } from 'vitest';
 import { openAccount } from '../../api/accounts/rules.ts';
-import { defaultLimits } from '../../limits.ts';
+import { limitNames } from '../../limits.ts';
 import { createSite, createWorld } from './world.ts';
 
 const world = await createWorld({
@@ -25,7 +25,7 @@ test('the account says what it has, what caps it, and what is switched on', asyn
     base_domain: 'sites.localhost',
     offers_to_answer: 0,
   });
-  expect(Object.keys(body.limits).sort()).toEqual(Object.keys(defaultLimits).sort());
+  expect(Object.keys(body.limits).sort()).toEqual([...limitNames].sort());
   expect(body.limits.sites).toEqual({ value: 50, used: 2 });
   expect(body.limits.tokens).toEqual({ value: 100, used: 1 });
   expect(body.limits.publishes_per_hour).toEqual({ value: 60, used: 0 });

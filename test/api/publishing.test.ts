@@ -6,7 +6,7 @@ import { appendLog } from '../../db/build-log.ts';
 import { announceBuilder } from '../../db/capacity.ts';
 import { settle } from '../../db/deployments.ts';
 import { Deployment } from '../../db/entities/deployment.ts';
-import { type Caller, createSite, createWorld, errorOf, type World } from './world.ts';
+import { type Caller, createSite, createWorld, errorOf, limitsIn, type World } from './world.ts';
 
 let world: World;
 let owner: Caller;
@@ -22,7 +22,7 @@ const publish = (caller: Caller, site: { id: string }) =>
 test('of calls at once, as many are taken in an hour as the account has, over all of its sites', {
   timeout: 120_000,
 }, async () => {
-  const limit = world.config.limits.publishes_per_hour;
+  const limit = limitsIn(world.config).publishes_per_hour;
   const busy = await world.newCaller();
   const sites = [await createSite(busy), await createSite(busy), await createSite(busy)];
   const calls = Array.from({ length: limit + 12 }, (_, n) => publish(busy, sites[n % 3] as { id: string }));

@@ -7,6 +7,8 @@ import { openAccount } from '../../api/accounts/rules.ts';
 import type { Api } from '../../api/api.ts';
 import { buildApp } from '../../api/app.ts';
 import { issueToken } from '../../api/tokens/rules.ts';
+import { limitsOf } from '../../caps.ts';
+import { systemClock } from '../../clock.ts';
 import { type Config, readConfig } from '../../config.ts';
 import { announceBuilder } from '../../db/capacity.ts';
 import { createDeps } from '../../deps.ts';
@@ -42,7 +44,7 @@ export async function createWorld(
     FRONTAGE_RATE_SCALE: '1000',
     ...env,
   });
-  const config = { ...usual, limits: { ...usual.limits, ...limits } } as Config;
+  const config = withLimits(usual, limits);
   let aheadMs = 0;
   const clock = { now: () => new Date(Date.now() + aheadMs) };
   const logged: Logged[] = [];
@@ -95,6 +97,15 @@ export async function createWorld(
   };
 }
 export type World = Awaited<ReturnType<typeof createWorld>>;
+
+/** The configuration with these limits on every plan. */
+export function withLimits(config: Config, limits: Partial<Limits>): Config {
+  const plans = config.plans.map((plan) => ({ ...plan, limits: { ...plan.limits, ...limits } }));
+  return { ...config, plans: plans as unknown as Config['plans'] };
+}
+
+/** The limits of everybody, where nothing is metered. */
+export const limitsIn = (config: Config): Limits => limitsOf({ config, clock: systemClock }, {});
 
 /** Calls with a token, or without one. */
 export function callWith(base: string, token?: string): Call {

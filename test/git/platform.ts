@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { buildApp } from '../../api/app.ts';
 import { createCredential } from '../../api/source/credentials.ts';
 import { issueToken } from '../../api/tokens/rules.ts';
-import { type Config, readConfig } from '../../config.ts';
+import { readConfig } from '../../config.ts';
 import { Account } from '../../db/entities/account.ts';
 import { Site } from '../../db/entities/site.ts';
 import type { GitAccess, Repository } from '../../db/states.ts';
@@ -13,6 +13,7 @@ import { createDeps, type Deps } from '../../deps.ts';
 import { newId, newPublicId, newSecret } from '../../ids.ts';
 import type { Limits } from '../../limits.ts';
 import type { Repositories } from '../../providers/repositories.ts';
+import { withLimits } from '../api/world.ts';
 import { createTestDatabase } from '../stack/database.ts';
 
 /** An error's body, or whatever else was answered. */
@@ -52,7 +53,7 @@ export async function startPlatform(limits: Partial<Limits> = {}): Promise<Platf
   });
   let skippedMs = 0;
   const clock = { now: () => new Date(Date.UTC(2026, 10, 21) + skippedMs) };
-  const config = { ...usual, limits: { ...usual.limits, ...limits } } as Config;
+  const config = withLimits(usual, limits);
   const deps = createDeps(config, { name: 'test', clock });
   const app = await buildApp(deps);
   const url = await app.listen({ host: '127.0.0.1', port: 0 });

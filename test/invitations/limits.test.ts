@@ -1,7 +1,7 @@
 /** Invitations where they end: by time, caps, addresses that are none, archived sites, and a platform without mail. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { setAddress } from '../../api/accounts/address.ts';
-import { type Answer, type Caller, createWorld, errorOf, type World } from '../api/world.ts';
+import { type Answer, type Caller, createWorld, errorOf, limitsIn, type World } from '../api/world.ts';
 import { createUnsentWorld, type People, people } from './world.ts';
 
 const dayMs = 24 * 3600_000;
@@ -50,7 +50,7 @@ test('an invitation is over for everybody at its end, and holds its address unti
 });
 
 test('collaborators and open invitations are capped together for each site, for owners alone to lift', async () => {
-  const limit = world.config.limits.collaborators_per_site;
+  const limit = limitsIn(world.config).collaborators_per_site;
   const site = await ask.newSite(owner);
   const member = await ask.newCollaborator(owner, site.id);
   for (let count = 1; count < limit; count++) expect((await ask.invite(owner, site.id, newAddress())).status).toBe(200);

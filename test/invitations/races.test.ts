@@ -3,7 +3,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { lockAccount } from '../../api/limits.ts';
 import { lockSite } from '../../db/sites.ts';
-import { type Answer, type Caller, errorOf, type World } from '../api/world.ts';
+import { type Answer, type Caller, errorOf, limitsIn, type World } from '../api/world.ts';
 import { until } from '../stack/until.ts';
 import { createUnsentWorld, type People, people } from './world.ts';
 
@@ -45,7 +45,7 @@ test('of many invitations of one address to one site at the same moment exactly 
 
 test('the cap of a site holds under invitations at the same moment', async () => {
   const site = await ask.newSite(owner);
-  const limit = world.config.limits.collaborators_per_site;
+  const limit = limitsIn(world.config).collaborators_per_site;
   const answers = await Promise.all(
     Array.from({ length: limit + 10 }, (_, at) => ask.invite(owner, site.id, `guest-${at}@example.com`)),
   );

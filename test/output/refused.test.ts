@@ -1,6 +1,7 @@
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
+import { limitsIn } from '../api/world.ts';
 import { goodPng, hostileFiles } from './hostile-files.ts';
 import { goodPaths, hostilePaths } from './hostile-paths.ts';
 import { isStored, named, sender } from './sending.ts';
@@ -135,7 +136,7 @@ test('a length that is not that of the held bytes is invalid_manifest', async ()
 
 test('files and bytes over the plan are plan_limit, over all parts together', async () => {
   const upload = await newUpload();
-  const { file_bytes, site_bytes, site_files } = world.config.limits;
+  const { file_bytes, site_bytes, site_files } = limitsIn(world.config);
   const big = (n: number, bytes: number) => ({ path: `big/${n}`, sha256: sha256(`big ${n}`), bytes });
   expect(refusal(await name(upload, [big(0, file_bytes + 1)]))).toEqual([402, 'plan_limit']);
   const fits = Math.floor(site_bytes / file_bytes);

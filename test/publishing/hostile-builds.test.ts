@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { ErrorBody } from '../../errors.ts';
 import { withoutCommands } from '../../providers/sandbox/log.ts';
-import { type Caller, createSite, createWorld, errorOf, type World } from '../api/world.ts';
+import { type Caller, createSite, createWorld, errorOf, limitsIn, type World } from '../api/world.ts';
 import { engineMissing, openKind, siteThatRuns, siteThatWrites } from '../sandbox/world.ts';
 import { createNamespace, startWorker } from '../stack/worker.ts';
 
@@ -17,9 +17,10 @@ describe.skipIf(engineMissing)('a hostile site', () => {
   beforeAll(async () => {
     world = await createWorld({ TEMPORAL_NAMESPACE: await createNamespace() });
     owner = await world.newCaller();
-    limits = { ...world.config.limits, site_files: 500, build_seconds: 200 };
+    limits = { ...limitsIn(world.config), site_files: 500, build_seconds: 200 };
     const sandbox = await openKind('docker');
-    const config = { ...world.config, limits: limits as World['config']['limits'] };
+    const plans = world.config.plans.map((plan) => ({ ...plan, limits })) as unknown as World['config']['plans'];
+    const config = { ...world.config, plans };
     worker = await startWorker({ ...world.deps, config }, { sandbox });
   }, 300_000);
   afterAll(async () => {

@@ -1,0 +1,81 @@
+/**
+ * The catalog of plans: what each costs, what it includes and which caps it has. It is the only source of prices and caps; whoever takes
+ * the money is told, and never asked.
+ */
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { z } from 'zod';
+import { type LimitName, limitNames } from './limits.ts';
+
+/** A plan that includes this cannot be sold: the service onboards domains and registers none. */
+export const registeredDomain = 'domain';
+
+// What a slot's number may have in an address.
+const previewSlotsMax = 9999;
+
+const limits = z.strictObject(
+  Object.fromEntries(limitNames.map((name) => [name, z.number().int().min(0)])) as Record<LimitName, z.ZodNumber>,
+);
+
+const planSchema = z.strictObject({
+  name: z.string().regex(/^[a-z][a-z0-9-]{0,39}$/, 'is a word of small letters, digits and hyphens'),
+  price: z.strictObject({
+    amount: z.number().int().min(0),
+    currency: z
+      .string()
+      .refine((code) => Intl.supportedValuesOf('currency').includes(code), 'is no currency of ISO 4217'),
+    interval: z.enum(['month', 'year']),
+  }),
+  limits,
+  includes: z.array(z.string().min(1).max(200)),
+  sellable: z.boolean(),
+});
+
+export type Plan = z.output<typeof planSchema>;
+/** From the one that costs nothing to the largest. */
+export type Catalog = readonly [Plan, ...Plan[]];
+
+const catalogSchema = z.array(planSchema).min(1);
+
+/** The catalog that comes with the project. */
+export const ownCatalog = join(import.meta.dirname, 'plans.json');
+
+/** Reads a catalog, or says all that is wrong with it, one line each. */
+export function readPlans(path: string): { plans: Catalog } | { faults: string[] } {
+  let content: unknown;
+  try {
+    content = JSON.parse(readFileSync(path, 'utf8'));
+  } catch {
+    return { faults: [`${path} is no file of JSON that can be read`] };
+  }
+  const parsed = catalogSchema.safeParse(content);
+  if (!parsed.success)
+    return { faults: parsed.error.issues.map((issue) => `${where(content, issue.path)}${issue.message}`) };
+  const faults = parsed.data.flatMap((plan, at) => faultsOf(plan, parsed.data[at - 1], parsed.data.slice(0, at)));
+  return faults.length > 0 ? { faults } : { plans: Object.freeze(parsed.data) as unknown as Catalog };
+}
+
+/** The place of a fault, with the plan by its name where it has one. */
+function where(content: unknown, [at, ...rest]: readonly PropertyKey[]): string {
+  if (at === undefined) return '';
+  const name: unknown = Array.isArray(content) ? content[Number(at)]?.name : undefined;
+  return `${[typeof name === 'string' ? name : String(at), ...rest].join('.')}: `;
+}
+
+/** What is wrong with a plan among the others; `smaller` is the one before it. */
+function faultsOf(plan: Plan, smaller: Plan | undefined, before: readonly Plan[]): string[] {
+  const { name, price, includes, sellable } = plan;
+  const faults: string[] = [];
+  if (before.some((other) => other.name === name)) faults.push('is there twice');
+  if (!smaller && price.amount > 0) faults.push('is the first plan, which everybody has, so it must cost nothing');
+  if (sellable && price.amount === 0) faults.push('costs nothing, so it cannot be sellable');
+  if (sellable && includes.includes(registeredDomain)) {
+    faults.push('includes a domain, which nothing here registers, so it cannot be sellable');
+  }
+  for (const limit of limitNames) {
+    if (smaller && plan.limits[limit] < smaller.limits[limit])
+      faults.push(`limits.${limit} is below that of ${smaller.name}`);
+  }
+  if (plan.limits.preview_slots > previewSlotsMax) faults.push(`limits.preview_slots is above ${previewSlotsMax}`);
+  return faults.map((fault) => `${name}: ${fault}`);
+}
