@@ -10,19 +10,24 @@ import type { Catalog, Plan } from './plans.ts';
 /** A plan that an account has, and until when; `until` is null where nothing ends it. */
 type Held = { plan: string; until: string | null };
 /** What an account has paid for and what it was granted, as it comes with the account's row and with those of its sites. */
-export type Standing = { paid: Held | null; granted: Held | null };
-/** An account or one of its sites, loaded from the database. */
-export type Holder = { standing?: Standing | null | undefined };
+type Standing = { paid: Held | null; granted: Held | null };
+/** An account or one of its sites, loaded from the database. Its `Standing` is JSON. */
+export type Holder = { standing?: string | null | undefined };
 
 export type Knowing = { config: Pick<Config, 'plans' | 'plan' | 'billing'>; clock: Clock };
 
 /** The larger of what is paid for and what is granted; the catalog's first where it is neither. Without billing it is everybody's plan. */
-export function planOf({ config, clock }: Knowing, { standing }: Holder): Plan {
+export function planOf({ config, clock }: Knowing, holder: Holder): Plan {
   const { plans } = config;
   if (!config.billing) return planNamed(plans, config.plan) ?? plans[0];
-  if (!standing) throw new Error('the account was not loaded, so its plan is not known');
-  const held = [standing.paid, standing.granted].map((one) => (one && holds(one, clock.now()) ? one.plan : undefined));
+  const { paid, granted } = standingOf(holder);
+  const held = [paid, granted].map((one) => (one && holds(one, clock.now()) ? one.plan : undefined));
   return plans.findLast(({ name }) => held.includes(name)) ?? plans[0];
+}
+
+function standingOf({ standing }: Holder): Standing {
+  if (!standing) throw new Error('the account was not loaded, so its plan is not known');
+  return JSON.parse(standing);
 }
 
 function holds({ until }: Held, now: Date): boolean {
@@ -43,9 +48,10 @@ export type PlanStatus = 'free' | 'granted' | 'active' | 'past_due';
 export function planStatusOf(deps: Knowing, holder: Holder): PlanStatus {
   if (!deps.config.billing) return 'active';
   const { name } = planOf(deps, holder);
-  const has = (held: Held | null | undefined) => held?.plan === name && holds(held, deps.clock.now());
-  if (has(holder.standing?.paid)) return holder.standing?.paid?.until === null ? 'active' : 'past_due';
-  return has(holder.standing?.granted) ? 'granted' : 'free';
+  const has = (held: Held | null) => held?.plan === name && holds(held, deps.clock.now());
+  const { paid, granted } = standingOf(holder);
+  if (has(paid)) return paid?.until === null ? 'active' : 'past_due';
+  return has(granted) ? 'granted' : 'free';
 }
 
 /** The caps of an account, and what is said of them to who meets one. */

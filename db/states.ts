@@ -137,6 +137,13 @@ export function isServed({ status }: { status: DomainStatus }): boolean {
 
 export const recordTypes = ['A', 'AAAA', 'CNAME', 'MX', 'TXT', 'SRV', 'CAA', 'NS'] as const;
 export type RecordType = (typeof recordTypes)[number];
+/**
+ * `open` waits on a page to be paid for, which may have `expired`; `active` and `past_due` are in force; `ending` is not any more, and is still
+ * to be ended at the provider.
+ */
+export type SubscriptionStatus = 'open' | 'expired' | 'active' | 'past_due' | 'ending' | 'ended';
+export const isSubscriptionSettled = (status: SubscriptionStatus) => status === 'expired' || status === 'ended';
+export const isSubscriptionInForce = (status: SubscriptionStatus) => status === 'active' || status === 'past_due';
 
 export const commentStatuses = ['open', 'resolved'] as const;
 export type CommentStatus = (typeof commentStatuses)[number];

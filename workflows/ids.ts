@@ -7,6 +7,7 @@ export const workflowIds = {
   inviteCollaborator: (invitationId: string) => `invitation:${invitationId}`,
   holdBooking: (bookingId: string) => `booking:${bookingId}`,
   onboardDomain: (domainId: string) => `domain:${domainId}`,
+  followSubscription: (subscriptionId: string) => `billing:${subscriptionId}`,
   notify: (mailId: string) => `mail:${mailId}`,
   grantAccess: (requestId: string) => `access:${requestId}`,
   schedule: (name: string) => `schedule:${name}`,

@@ -10,6 +10,7 @@ import { queueMail, settleMail } from '../../db/mail.ts';
 import type { EntityManager } from '../../db/orm.ts';
 import { enqueue } from '../../db/outbox.ts';
 import { lockSite } from '../../db/sites.ts';
+import { lockAccount } from '../../db/standing.ts';
 import { invitationStatusAt } from '../../db/states.ts';
 import type { Deps } from '../../deps.ts';
 import { type AppError, errors } from '../../errors.ts';
@@ -20,7 +21,7 @@ import { readAddress } from '../addresses.ts';
 import { lockAddress } from '../auth/frequency.ts';
 import { wholly } from '../invitations/rules.ts';
 import type { WholeInvitation } from '../invitations/schemas.ts';
-import { countWithinLimit, lockAccount } from '../limits.ts';
+import { countWithinLimit } from '../limits.ts';
 import { requireRareInvitations } from './frequency.ts';
 
 const days = 14;

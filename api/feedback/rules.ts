@@ -8,7 +8,7 @@ import type { Deps } from '../../deps.ts';
 import { errors } from '../../errors.ts';
 import { isId } from '../../ids.ts';
 import type { Actor } from '../access.ts';
-import { lockAccount } from '../limits.ts';
+import { lockAccount } from '../../db/standing.ts';
 import { contextBytesMax, type FeedbackInput, messageLengthMax } from './schemas.ts';
 
 /** Files a note. Throws `message_too_long`, `context_too_large`, and `rate_limited` when the day's notes are used up. */

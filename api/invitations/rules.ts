@@ -6,12 +6,13 @@ import { Invitation } from '../../db/entities/invitation.ts';
 import { tellInvitationWorkflow } from '../../db/invitations.ts';
 import type { EntityManager } from '../../db/orm.ts';
 import { lockSite } from '../../db/sites.ts';
+import { lockAccount } from '../../db/standing.ts';
 import { invitationStatusAt } from '../../db/states.ts';
 import type { Deps } from '../../deps.ts';
 import { type AppError, errors } from '../../errors.ts';
 import { isId } from '../../ids.ts';
 import type { Person } from '../access.ts';
-import { countWithinLimit, lockAccount } from '../limits.ts';
+import { countWithinLimit } from '../limits.ts';
 import type { WholeInvitation } from './schemas.ts';
 
 export type { WholeInvitation };

@@ -1,5 +1,4 @@
 import { defineEntity, type InferEntity, p } from '@mikro-orm/core';
-import type { Standing } from '../../caps.ts';
 import { standingOf } from '../standing.ts';
 
 /** A person or agent's owner: everything belongs to an account. `email` is kept in lower case. */
@@ -12,8 +11,7 @@ export const Account = defineEntity({
     createdAt: p.datetime(),
     /** Its plans: ask `limitsOf`, `planOf`. */
     standing: p
-      .json()
-      .$type<Standing>()
+      .text()
       .nullable()
       .formula((cols) => standingOf(`${cols.id}`)),
   },

@@ -1,5 +1,4 @@
 import { defineEntity, type InferEntity, p } from '@mikro-orm/core';
-import type { Standing } from '../../caps.ts';
 import { standingOf } from '../standing.ts';
 import type { SiteStatus } from '../states.ts';
 import { Account } from './account.ts';
@@ -28,8 +27,7 @@ export const Site = defineEntity({
     archivedAt: p.datetime().nullable(),
     /** The plans of its owner, whose caps are those of the site: ask `limitsOf`. */
     standing: p
-      .json()
-      .$type<Standing>()
+      .text()
       .nullable()
       .formula((cols) => standingOf(`${cols.account}`)),
   },

@@ -6,7 +6,7 @@ import { createSite, createWorld } from './world.ts';
 const world = await createWorld({
   FRONTAGE_SANDBOX: 'off',
   FRONTAGE_SKETCHES: 'off',
-  FRONTAGE_PLAN: 'shop',
+  FRONTAGE_PLAN: 'studio',
 });
 afterAll(() => world.close());
 
@@ -19,7 +19,7 @@ test('the account says what it has, what caps it, and what is switched on', asyn
     id: owner.accountId,
     pending_email: null,
     counts: { sites: 2, archived_sites: 1, domains: 0 },
-    billing: { enabled: false, plan: 'shop' },
+    billing: { enabled: false, plan: 'studio' },
     payouts: { enabled: false, rails: [], accounts: [] },
     domain_onboarding: { modes: [] },
     base_domain: 'sites.localhost',

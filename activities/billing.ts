@@ -1,0 +1,16 @@
+/** The step of `followSubscription`, and of the schedule that does what it should have done. */
+import { askAbout, askLate } from '../db/billing-asks.ts';
+import type { PlatformDeps } from './index.ts';
+
+export function billingActivities(deps: PlatformDeps) {
+  return {
+    askAboutSubscription: (id: string) => askAbout(deps.em(), deps, id),
+
+    /** Answers how many were late: in a healthy system none. */
+    async askLateSubscriptions(): Promise<number> {
+      const late = await askLate(deps.em, deps);
+      if (late > 0) deps.log.warn({ late, repair: 'asked' }, 'plans that are bought had nobody to follow them');
+      return late;
+    },
+  };
+}

@@ -1,0 +1,45 @@
+/**
+ * followSubscription: a plan that is bought, from the page to pay on to the end of the subscription, for months or years.
+ *
+ * Key: `billing:<subscription>`. The row says what is in force; this asks the provider what has become of it, soon and often while somebody may be
+ * paying, every few hours later, and at once when a message of the provider says that something moved, so a message that is lost is only slow.
+ * It ends with the subscription, or with a page on which nobody paid. If it is stuck or terminated: `schedule:reconcile-billing` asks in its
+ * place within minutes, and nothing that is in force or not changes hands by that.
+ */
+import { condition, continueAsNew, proxyActivities, setCurrentDetails, setHandler, workflowInfo } from '@temporalio/workflow';
+import type { Activities } from '../activities/index.ts';
+import { moved } from './deadlines.ts';
+import * as policies from './policies.ts';
+
+const { askAboutSubscription } = proxyActivities<Activities>(policies.asking);
+const { askLateSubscriptions } = proxyActivities<Activities>({ ...policies.quick, retry: { maximumAttempts: 3 } });
+
+const waitsFor: Record<string, string> = {
+  open: 'Waits for somebody to pay.',
+  active: 'In force and paid for.',
+  past_due: 'In force, and a payment is overdue.',
+  ending: 'Out of force; to be ended at the provider.',
+};
+
+export async function followSubscription({ subscriptionId }: { subscriptionId: string }): Promise<{ status: string }> {
+  let isMoved = false;
+  setHandler(moved, () => {
+    isMoved = true;
+  });
+  while (!workflowInfo().continueAsNewSuggested) {
+    isMoved = false;
+    const { status, settled, leftMs } = await askAboutSubscription.executeWithOptions({ summary: 'what is it now?' }, [
+      subscriptionId,
+    ]);
+    setCurrentDetails(settled ? `Ended: **${status}**.` : (waitsFor[status] ?? ''));
+    if (settled) return { status };
+    // A second at least: a row that is due at once has been asked about just now.
+    await condition(() => isMoved, Math.max(1000, leftMs));
+  }
+  return await continueAsNew<typeof followSubscription>({ subscriptionId });
+}
+
+/** reconcileBilling: asks about plans that nobody follows; runs each minute as `schedule:reconcile-billing`. */
+export async function reconcileBilling(): Promise<{ late: number }> {
+  return { late: await askLateSubscriptions() };
+}
