@@ -149,7 +149,8 @@ export function openBilling({ key, url, webhookSecret }: { key: string; url: str
 
 function pageOf({ id, status, url, subscription }: Stripe.Checkout.Session): CheckoutPage {
   const bought = typeof subscription === 'string' ? subscription : (subscription?.id ?? null);
-  return { id, status: status ?? 'open', url, subscription: bought };
+  const known = status === 'complete' || status === 'expired' ? status : 'open';
+  return { id, status: known, url, subscription: bought };
 }
 
 function stateOf({ status, cancel_at, cancel_at_period_end, items }: Stripe.Subscription): SubscriptionState {

@@ -6,7 +6,14 @@
  * It ends with the subscription, or with a page on which nobody paid. If it is stuck or terminated: `schedule:reconcile-billing` asks in its
  * place within minutes, and nothing that is in force or not changes hands by that.
  */
-import { condition, continueAsNew, proxyActivities, setCurrentDetails, setHandler, workflowInfo } from '@temporalio/workflow';
+import {
+  condition,
+  continueAsNew,
+  proxyActivities,
+  setCurrentDetails,
+  setHandler,
+  workflowInfo,
+} from '@temporalio/workflow';
 import type { Activities } from '../activities/index.ts';
 import { moved } from './deadlines.ts';
 import * as policies from './policies.ts';

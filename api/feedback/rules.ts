@@ -4,11 +4,11 @@ import { dayOf } from '../../db/allowance.ts';
 import { Account } from '../../db/entities/account.ts';
 import { Feedback } from '../../db/entities/feedback.ts';
 import type { EntityManager } from '../../db/orm.ts';
+import { lockAccount } from '../../db/standing.ts';
 import type { Deps } from '../../deps.ts';
 import { errors } from '../../errors.ts';
 import { isId } from '../../ids.ts';
 import type { Actor } from '../access.ts';
-import { lockAccount } from '../../db/standing.ts';
 import { contextBytesMax, type FeedbackInput, messageLengthMax } from './schemas.ts';
 
 /** Files a note. Throws `message_too_long`, `context_too_large`, and `rate_limited` when the day's notes are used up. */

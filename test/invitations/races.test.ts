@@ -1,8 +1,8 @@
 /** Calls at the same moment. `FRONTAGE_LONG=1` runs the full numbers: 1,000 invitations, 500 acceptances against withdrawals. */
 import { setTimeout as pause } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { lockAccount } from '../../db/standing.ts';
 import { lockSite } from '../../db/sites.ts';
+import { lockAccount } from '../../db/standing.ts';
 import { type Answer, type Caller, errorOf, limitsIn, type World } from '../api/world.ts';
 import { until } from '../stack/until.ts';
 import { createUnsentWorld, type People, people } from './world.ts';
