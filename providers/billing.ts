@@ -149,7 +149,7 @@ export function openBilling({ key, url, webhookSecret }: { key: string; url: str
 
 function pageOf({ id, status, url, subscription }: Stripe.Checkout.Session): CheckoutPage {
   const bought = typeof subscription === 'string' ? subscription : (subscription?.id ?? null);
-  const known = status === 'complete' || status === 'expired' ? status : 'open';
+  const known = status === 'complete' ? 'complete' : status === 'expired' ? 'expired' : 'open';
   return { id, status: known, url, subscription: bought };
 }
 
