@@ -107,7 +107,9 @@ export function reconcilingActivities(deps: PlatformDeps) {
       const billing = await sweepBilling(em, now);
       const previews = await sweepPreviews(em, now);
       const ticketKeys = await sweepTicketKeys(em, now);
-      return sent + ended + requests + tokens + signIns + forms + mails + uploads + holds + billing + previews + ticketKeys;
+      return (
+        sent + ended + requests + tokens + signIns + forms + mails + uploads + holds + billing + previews + ticketKeys
+      );
     },
 
     /** Deletes what killed processes left in the store, and caches that nobody asked for in a month. Answers how many files went. */

@@ -61,8 +61,9 @@ export async function addRecord(
   const { name: zone } = await loadManaged(em, deps, actor, domainId);
   const record = judged(() => readRecord(zone, { ...input, type: readType(input.type) }));
   return await inZone(em, deps, domainId, async (tx, domain) => {
-    await countWithinLimit(tx, actor.accountId, {
-      limit: deps.config.limits.records_per_domain,
+    await countWithinLimit(tx, deps, {
+      limit: 'records_per_domain',
+      accountId: actor.accountId,
       count: () => tx.count(DomainRecord, { domain: domain.id }),
       what: 'records on a domain',
       holder: 'this domain',

@@ -1,5 +1,6 @@
 /** Domains as their account has them: brought here, looked at, removed. */
 import { randomBytes } from 'node:crypto';
+import type { Knowing } from '../../caps.ts';
 import type { Config } from '../../config.ts';
 import {
   isHeldByAnother,
@@ -51,7 +52,7 @@ export async function onboard(
     const own = await tx.findOne(Domain, { account: accountId, name: name.name, removedAt: null });
     if (own) return requireSame(own, mode);
     await requireNotHeld(tx, accountId, name);
-    await requireRoom(tx, config, accountId);
+    await requireRoom(tx, deps, accountId);
     const now = clock.now();
     const domain = tx.create(Domain, {
       ...name,
@@ -129,12 +130,13 @@ async function requireNotHeld(tx: EntityManager, accountId: string, { name, regi
   });
 }
 
-async function requireRoom(tx: EntityManager, { limits }: Config, accountId: string): Promise<void> {
-  await countWithinLimit(tx, accountId, {
-    limit: limits.domains,
+async function requireRoom(tx: EntityManager, deps: Knowing, accountId: string): Promise<void> {
+  await countWithinLimit(tx, deps, {
+    limit: 'domains',
+    accountId,
     count: () => tx.count(Domain, { account: accountId, removedAt: null }),
     what: 'domains',
-    nextAction: 'Remove one with DELETE /v1/domains/{id}, or take a larger plan.',
+    nextAction: 'Remove one with DELETE /v1/domains/{id}.',
   });
 }
 
