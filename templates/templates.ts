@@ -7,6 +7,8 @@ const frozenDir = join(here, '..', 'sandbox');
 const frozenFiles = ['package.json', 'package-lock.json'];
 
 export type TemplateSummary = { name: string; title: string; description: string };
+/** Where a page finds the booking widget, and whose times it shows. */
+export type Bookings = { widget: string; site: string };
 /** Files by their path in the repository, with `/`. */
 export type TemplateFiles = Map<string, Buffer>;
 
@@ -18,19 +20,21 @@ export async function listTemplates(): Promise<TemplateSummary[]> {
 }
 
 /**
- * Reads a starter as the first commits of a new site's two repositories, its title written in. The source includes the
+ * Reads a starter as the first commits of a new site's two repositories, its title written in, and where its visitors book. The source includes the
  * platform's frozen files, so that a clone builds with `npm ci && npx astro build`. Unknown names answer `undefined`.
  */
 export async function readTemplate(
   name: string,
-  { title }: { title: string },
+  { title, bookings }: { title: string; bookings?: Bookings },
 ): Promise<{ source: TemplateFiles; content: TemplateFiles } | undefined> {
   const known = await listTemplates();
   if (!known.some((template) => template.name === name)) return undefined;
   const source = await readTree(join(here, name, 'source'));
   for (const file of frozenFiles) source.set(file, await readFile(join(frozenDir, file)));
   const facts = JSON.parse(String(source.get('src/site.json')));
-  source.set('src/site.json', Buffer.from(`${JSON.stringify({ ...facts, title }, null, 2)}\n`));
+  // Only those that show them ask for them.
+  const visitors = facts.bookings === undefined || !bookings ? {} : { bookings };
+  source.set('src/site.json', Buffer.from(`${JSON.stringify({ ...facts, title, ...visitors }, null, 2)}\n`));
   return { source, content: await readTree(join(here, name, 'content')) };
 }
 

@@ -1,6 +1,6 @@
 /**
  * <frontage-form form="form_…">: a form that answers in place. A plain <form> inside is taken as it is; without one the fields are built from
- * what the form says of itself. The challenge is solved when somebody begins to write. Colours and corners: --frontage-accent, --frontage-text,
+ * what the form says of itself. The challenge is solved when somebody begins to write; that of a verifier elsewhere is drawn above the button. Colours and corners: --frontage-accent, --frontage-text,
  * --frontage-quiet, --frontage-surface, --frontage-line, --frontage-error, --frontage-radius, --frontage-gap, --frontage-font.
  * Events: frontage-sent, frontage-refused (detail.message).
  */
@@ -90,19 +90,19 @@ const style = `
 :host, frontage-form { display: block; }
 form { display: grid; gap: var(--frontage-gap, 1rem); font: var(--frontage-font, inherit); color: var(--frontage-text, inherit); }
 label, fieldset { display: grid; gap: .375rem; margin: 0; padding: 0; border: 0; min-width: 0; }
-label, legend { font-weight: 600; padding: 0; }
+label, legend { font-weight: 600; padding: 0; overflow-wrap: anywhere; }
 legend { margin-bottom: .375rem; }
-small { color: var(--frontage-quiet, #5c5c5c); font-weight: 400; }
-input, textarea, select { box-sizing: border-box; width: 100%; min-height: 2.75rem; padding: .5rem .75rem; border: 1px solid var(--frontage-line, #8a8a8a); border-radius: var(--frontage-radius, .5rem); background: var(--frontage-surface, transparent); color: inherit; font: inherit; }
+small { color: var(--frontage-quiet, color-mix(in srgb, currentcolor 70%, transparent)); font-weight: 400; }
+input, textarea, select { box-sizing: border-box; width: 100%; min-height: 2.75rem; padding: .5rem .75rem; border: 1px solid var(--frontage-line, #8a8a8a); border-radius: var(--frontage-radius, .5rem); background: var(--frontage-surface, transparent); color: inherit; font: inherit; font-weight: 400; }
 textarea { min-height: 8rem; resize: vertical; }
 .choice { display: flex; align-items: center; gap: .625rem; min-height: 2.75rem; font-weight: 400; }
 .choice input { flex: none; width: 1.25rem; height: 1.25rem; min-height: 0; margin: 0; accent-color: var(--frontage-accent, #1f4fd1); }
 button { justify-self: start; min-height: 2.75rem; padding: .5rem 1.5rem; border: 0; border-radius: var(--frontage-radius, .5rem); background: var(--frontage-accent, #1f4fd1); color: var(--frontage-on-accent, #fff); font: inherit; font-weight: 600; cursor: pointer; }
 button[disabled] { opacity: .65; cursor: progress; }
-:focus-visible { outline: 2px solid var(--frontage-accent, #1f4fd1); outline-offset: 2px; }
+:focus-visible { outline: 2px solid var(--frontage-accent, light-dark(#1f4fd1, #8fb0ff)); outline-offset: 2px; }
 [role=status]:empty { display: none; }
 [role=status] { margin: 0; }
-[role=status][data-fault] { color: var(--frontage-error, #b3261e); font-weight: 600; }
+[role=status][data-fault] { color: var(--frontage-error, light-dark(#b3261e, #ffb4ab)); font-weight: 600; }
 `;
 
 /** The challenge's answer (ALTCHA, PBKDF2): the browser's own cryptography does the work beside the page. */
@@ -126,6 +126,24 @@ async function solve(challenge, signal) {
     return btoa(JSON.stringify({ challenge, solution }));
   }
   throw new DOMException('left', 'AbortError');
+}
+
+const scripts = new Map();
+/** Loads a script once, for all forms of the page. */
+function load(src) {
+  const loading =
+    scripts.get(src) ??
+    new Promise((done, failed) => {
+      const script = make('script', { src });
+      script.onload = done;
+      script.onerror = () => {
+        scripts.delete(src);
+        failed(new Error('no script'));
+      };
+      document.head.append(script);
+    });
+  scripts.set(src, loading);
+  return loading;
 }
 
 const bytes = (text) => Uint8Array.from(text.match(/../g) ?? [], (pair) => parseInt(pair, 16));
@@ -179,6 +197,10 @@ class FrontageForm extends HTMLElement {
   #solution;
   #told;
   #form;
+  // Of a verifier elsewhere.
+  #place;
+  #widget;
+  #heard;
 
   async connectedCallback() {
     if (this.#form) return;
@@ -213,12 +235,14 @@ class FrontageForm extends HTMLElement {
     try {
       const answer = await fetch(this.#address, { headers: { accept: 'application/json' } });
       const told = await answer.json();
-      if (!answer.ok || told.status !== 'enabled' || told.challenge.kind !== 'altcha') throw new Error('closed');
+      if (!answer.ok || told.status !== 'enabled') throw new Error('closed');
       const form = make(
         'form',
         { part: 'form', 'aria-label': told.name },
         ...told.fields.map((field) => fieldOf(field, this.said)),
       );
+      // What another draws is the page's own: it cannot look in here.
+      if (told.challenge.kind === 'hosted') form.append(make('slot', { name: 'challenge' }));
       form.append(make('button', { part: 'button' }, this.said.send));
       root.append(form);
       return form;
@@ -239,7 +263,34 @@ class FrontageForm extends HTMLElement {
   async #solveOne() {
     const answer = await fetch(`${this.#address}/challenge`, { headers: { accept: 'application/json' } });
     if (!answer.ok) throw Object.assign(new Error('no challenge'), { answer });
-    return await solve(await answer.json(), this.#leaving.signal);
+    const challenge = await answer.json();
+    if (challenge.kind === 'hosted') return await this.#solveElsewhere(challenge);
+    return await solve(challenge, this.#leaving.signal);
+  }
+
+  /** A verifier elsewhere draws its own element into the form, and gives a token that is good once (Turnstile's explicit rendering). */
+  async #solveElsewhere({ script_url: src, site_key: sitekey }) {
+    await load(`${src}?render=explicit`);
+    const verifier = globalThis.turnstile;
+    const solved = Promise.withResolvers();
+    this.#heard = solved;
+    if (this.#place) verifier.reset(this.#widget);
+    else {
+      this.#place = make('div', { slot: 'challenge' });
+      const button = this.#form.getRootNode() === this.shadowRoot ? null : this.#form.querySelector('button');
+      if (button) button.before(this.#place);
+      else this.append(this.#place);
+      this.#widget = verifier.render(this.#place, {
+        sitekey,
+        'response-field': false,
+        callback: (token) => this.#heard.resolve(token),
+        'error-callback': () => this.#heard.reject(new Error('not solved')),
+        'expired-callback': () => {
+          this.#solution = undefined;
+        },
+      });
+    }
+    return await solved.promise;
   }
 
   async #submit(event) {

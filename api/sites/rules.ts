@@ -26,7 +26,9 @@ export type NewSite = { id: string; name: string; title: string; template: strin
 export async function createSite(em: EntityManager, deps: Deps, actor: Actor, input: NewSite): Promise<Site> {
   const { repositories, clock } = deps;
   if (!repositories) throw missing(deps.config, 'repositories') ?? new Error('repositories are on and not there');
-  const tree = await readTemplate(input.template, { title: input.title });
+  const publicId = newPublicId();
+  const bookings = { widget: `${deps.config.baseUrl}/b/widget.js`, site: publicId };
+  const tree = await readTemplate(input.template, { title: input.title, bookings });
   if (!tree) throw noSuchTemplate();
   await requireFreeName(em, input.name);
   await em.transactional((tx) => requireRoom(tx, deps, actor.accountId));
@@ -39,7 +41,7 @@ export async function createSite(em: EntityManager, deps: Deps, actor: Actor, in
         ...input,
         account: tx.getReference(Account, actor.accountId),
         status: 'active',
-        publicId: newPublicId(),
+        publicId,
         createdAt: clock.now(),
       });
     })

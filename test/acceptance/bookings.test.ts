@@ -5,7 +5,7 @@ import { chromium, type Page } from 'playwright-core';
 import { expect, test } from 'vitest';
 import { daily } from '../bookings/timetable.ts';
 import { useStack } from '../stack/stack.ts';
-import { change, expectPage, newSite, post, publish } from './story.ts';
+import { change, clone, expectPage, newSite, post, publish } from './story.ts';
 
 const stack = useStack();
 const browserPath = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'].find(existsSync);
@@ -22,6 +22,18 @@ const keep = async (page: Page, name: string) => {
   if (folder) await page.screenshot({ path: join(folder, `${name}.png`), fullPage: true });
 };
 
+const look = async (page: Page, name: string) => {
+  if (!process.env.FRONTAGE_PICTURES) return;
+  await page.getByRole('radio').or(page.getByLabel('Your name')).first().waitFor();
+  for (const colorScheme of ['light', 'dark'] as const)
+    for (const width of [1280, 390]) {
+      await page.emulateMedia({ colorScheme });
+      await page.setViewportSize({ width, height: 844 });
+      await keep(page, `${name}-${colorScheme}-${width}`);
+    }
+  await page.emulateMedia({ colorScheme: 'light' });
+};
+
 /** The newest mail to the address whose subject begins so. */
 async function mailTo(address: string, subject: string): Promise<Mail> {
   let found: Mail | undefined;
@@ -35,22 +47,22 @@ async function mailTo(address: string, subject: string): Promise<Mail> {
   return found as unknown as Mail;
 }
 
-test('a visitor books a seat on a published site, both mails arrive, and the link in the visitor’s cancels it', async ({
+test('a visitor books a seat on a published starter, both mails arrive, and the link in the visitor’s cancels it', async ({
   skip,
 }) => {
   skip(!browserPath, 'no Chromium');
-  const site = await newSite();
-  const { body: bookable } = await post(`/v1/sites/${site.id}/bookable`, {
+  const site = await newSite('business');
+  const git = await clone(site, 'source');
+  const facts = JSON.parse(await git('show', 'HEAD:src/site.json'));
+  await post(`/v1/sites/${site.id}/bookable`, {
     calendars: [{ key: 'studio', name: 'The studio', capacity: 3, time_zone: 'Europe/Lisbon', hours: daily }],
     services: [
       { key: 'wheel', name: 'An hour at the wheel', duration_minutes: 60, calendar_keys: ['studio'], lead_minutes: 60 },
     ],
   });
-  await change(
-    site,
-    'src/pages/book.astro',
-    `<html lang="en"><head><title>Book</title></head><body><h1>Book</h1>${bookable.embed}</body></html>\n`,
-  );
+  const fields = [{ name: 'name', label: 'Your name', kind: 'text', required: true }];
+  const { body: form } = await post(`/v1/sites/${site.id}/forms`, { name: 'Contact', fields });
+  await change(site, 'src/site.json', JSON.stringify({ ...facts, form: form.action_url }));
   expect((await publish(site)).body.status).toBe('live');
   await expectPage(site, '/book/', 'frontage-booking');
 
@@ -66,11 +78,13 @@ test('a visitor books a seat on a published site, both mails arrive, and the lin
     const page = await browser.newPage({ viewport: { width: 390, height: 844 } });
     const { port } = new URL(stack.edgeUrl);
     await page.goto(`http://${site.name}.${stack.baseDomain}:${port}/book/`);
+    await look(page, 'book');
     await page
       .getByRole('radio', { name: /times are free/ })
       .first()
       .check({ force: true });
     await page.getByRole('group', { name: 'Time' }).getByRole('radio').first().check({ force: true });
+    await look(page, 'book-times');
     await page.getByLabel('Your name').fill('Ada Visitor');
     await page.getByLabel('Email address').fill(email);
     await page.getByRole('button', { name: 'Book', exact: true }).click();
@@ -84,6 +98,16 @@ test('a visitor books a seat on a published site, both mails arrive, and the lin
     expect(mail.attachments[0]?.text).toContain(`UID:${booking.id}@`);
     const told = await mailTo(stack.owner.email, 'New booking: An hour at the wheel');
     expect(told.headers['reply-to']).toBe(email);
+
+    // The contact page of the same starter, with the form that its facts name.
+    await page.goto(`http://${site.name}.${stack.baseDomain}:${port}/contact/`);
+    await page.getByLabel('Your name').fill('Ada Writer');
+    await look(page, 'contact');
+    await page.getByRole('button', { name: 'Send' }).click();
+    await page.getByText('Thank you. It has been sent.').waitFor();
+    expect((await stack.api(`/v1/forms/${form.id}/submissions`)).body.items).toMatchObject([
+      { fields: { name: 'Ada Writer' }, page: '/contact/' },
+    ]);
 
     await page.goto(/http\S+\/cancel\/\S+/.exec(mail.text)?.[0] ?? '');
     await keep(page, 'cancel-390');

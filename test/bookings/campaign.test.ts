@@ -2,9 +2,7 @@
  * Thousands of visitors from several processes ask several API processes for a few seats, while an API process and the worker are killed.
  * 1,000 attempts by default; 10,000 with FRONTAGE_BOOKING_ATTEMPTS=10000. Prints what it took.
  */
-import { type ChildProcess, fork } from 'node:child_process';
-import { once } from 'node:events';
-import { join } from 'node:path';
+import type { ChildProcess } from 'node:child_process';
 import { afterAll, expect, test } from 'vitest';
 import { siteOf } from '../../api/bookings/offering.ts';
 import { takeBooking } from '../../api/bookings/taking.ts';
@@ -12,6 +10,7 @@ import { systemClock } from '../../clock.ts';
 import { newId, newSecret } from '../../ids.ts';
 import { startMailCatcher } from '../../local/mail/catcher.ts';
 import { freePort } from '../../local/ports.ts';
+import { openProcesses } from '../stack/processes.ts';
 import { until } from '../stack/until.ts';
 import { createNamespace } from '../stack/worker.ts';
 import type { Orders, Told } from './campaign/visitor.ts';
@@ -27,54 +26,20 @@ const world = await createBookingWorld({
   FRONTAGE_RATE_SCALE: '1000000',
   TEMPORAL_NAMESPACE: await createNamespace(),
 });
-const children = new Set<ChildProcess>();
+const processes = openProcesses(world, { FRONTAGE_SMTP_URL: catcher.smtpUrl });
+const { killed } = processes;
 afterAll(async () => {
-  for (const child of children) child.kill('SIGKILL');
+  processes.close();
   await world.close();
   await catcher.close();
 });
-
-function start(entry: string, env: Record<string, string>): ChildProcess {
-  const child = fork(join(import.meta.dirname, entry), {
-    env: {
-      PATH: process.env.PATH ?? '',
-      DATABASE_URL: world.database.url,
-      TEMPORAL_ADDRESS: world.config.temporal.address,
-      TEMPORAL_NAMESPACE: world.config.temporal.namespace,
-      FRONTAGE_SECRET: world.config.secret,
-      FRONTAGE_DATA: world.config.dataDir,
-      FRONTAGE_SMTP_URL: catcher.smtpUrl,
-      FRONTAGE_RATE_SCALE: '1000000',
-      FRONTAGE_QUEUES: 'platform',
-      ...env,
-    },
-    stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
-    execArgv: [],
-  });
-  children.add(child);
-  return child;
-}
-
-async function startReady(entry: string, env: Record<string, string> = {}): Promise<ChildProcess> {
-  const child = start(entry, env);
-  await once(child, 'message');
-  return child;
-}
-const startApi = (port: number) => startReady('../../api/server.ts', { FRONTAGE_API_PORT: String(port) });
-const startWorkerProcess = () => startReady('../../worker/worker.ts');
-
-async function killed(child: ChildProcess): Promise<void> {
-  child.kill('SIGKILL');
-  await once(child, 'exit');
-  children.delete(child);
-}
 
 /** Sends the visitors out. `onDone` hears how many have their answer. */
 async function visit(orders: Orders, onDone: (count: number) => void): Promise<Told[]> {
   const counts = new Map<ChildProcess, number>();
   const each = { ...orders, attempts: Math.ceil(orders.attempts / visitorProcesses) };
   const all = Array.from({ length: visitorProcesses }, async () => {
-    const child = start('campaign/visitor.ts', {});
+    const child = processes.start('test/bookings/campaign/visitor.ts');
     const told = new Promise<Told[]>((resolve) =>
       child.on('message', (message: { done?: number; told?: Told[] }) => {
         if (message.told) resolve(message.told);
@@ -127,8 +92,8 @@ test('however many ask at once, and whoever is killed: as many seats are sold as
   const seats = calendars.length * starts.length * seatsEach - standing.length;
 
   const ports = [await freePort(), await freePort(), await freePort()];
-  const apis = await Promise.all(ports.map(startApi));
-  let worker = await startWorkerProcess();
+  const apis = await Promise.all(ports.map(processes.startApi));
+  let worker = await processes.startWorker();
   const kills = [0.25, 0.5, 0.7].map((part) => Math.floor(attempts * part));
   const repairs: Promise<unknown>[] = [];
   const acts = [
@@ -137,11 +102,11 @@ test('however many ask at once, and whoever is killed: as many seats are sold as
     },
     async () => {
       await killed(apis[0] as ChildProcess);
-      apis[0] = await startApi(ports[0] as number);
+      apis[0] = await processes.startApi(ports[0] as number);
     },
     async () => {
       await killed(apis[1] as ChildProcess);
-      apis[1] = await startApi(ports[1] as number);
+      apis[1] = await processes.startApi(ports[1] as number);
     },
   ];
   const began = performance.now();
@@ -195,7 +160,7 @@ test('however many ask at once, and whoever is killed: as many seats are sold as
   );
 
   // The worker that died is followed by another one, and every mail goes out, those that were in the dead one's hands too.
-  worker = await startWorkerProcess();
+  worker = await processes.startWorker();
   const mails = await em().execute<{ id: string }[]>(`select id from mail where kind like 'booking-%'`);
   expect(mails).toHaveLength(2 * seats);
   const waiting = () => em().execute(`select 1 from mail where status = 'queued'`);

@@ -1,0 +1,81 @@
+/** A timetable that is changed, closed or given up while its seats are taken: every booking stands on what was declared, or was refused. */
+import { afterAll, expect, test } from 'vitest';
+import { type Answer, errorOf } from '../api/world.ts';
+import { timetable } from './timetable.ts';
+import { createBookingWorld } from './world.ts';
+
+const world = await createBookingWorld({ FRONTAGE_RATE_SCALE: '1000' });
+afterAll(async () => {
+  expect(world.unexpected().map(({ err }) => err?.stack)).toEqual([]);
+  await world.close();
+});
+const { newBookable, book, slots, dateIn } = world;
+const outcomes = (answers: Answer[]) =>
+  new Set(answers.map((answer) => (answer.status === 200 ? 'taken' : errorOf(answer).code)));
+const wide = timetable({ calendar: { capacity: 40 } });
+
+async function meanwhile(publicId: string, act: () => Promise<Answer>): Promise<{ answers: Answer[]; acted: Answer }> {
+  const [slot] = await slots(publicId, dateIn(5));
+  const books = Array.from({ length: 24 }, () => book(publicId, slot?.start ?? ''));
+  const acted = await act();
+  return { answers: await Promise.all(books), acted };
+}
+
+test('a timetable that shrinks while seats are taken is confirm_required or keeps to what it now has', async () => {
+  const { owner, site, publicId } = await newBookable(wide);
+  const { answers, acted } = await meanwhile(publicId, () =>
+    owner.call('POST', `/v1/sites/${site.id}/bookable`, { body: timetable({ calendar: { capacity: 3 } }) }),
+  );
+  const taken = answers.filter(({ status }) => status === 200).length;
+  expect(['taken', 'slot_taken']).toEqual(expect.arrayContaining([...outcomes(answers)]));
+  if (acted.status === 200) expect(taken).toBe(3);
+  else expect([errorOf(acted).code, taken]).toEqual(['confirm_required', 24]);
+});
+
+test('a service that goes while it is booked leaves every booking that was answered', async () => {
+  const { owner, site, publicId } = await newBookable(wide);
+  const other = timetable({ service: { key: 'walk' } });
+  const { answers, acted } = await meanwhile(publicId, () =>
+    owner.call('POST', `/v1/sites/${site.id}/bookable`, { body: { ...other, confirm: true } }),
+  );
+  expect(acted.status).toBe(200);
+  expect(['taken', 'invalid_service', 'invalid_slot', 'slot_taken']).toEqual(
+    expect.arrayContaining([...outcomes(answers)]),
+  );
+  const { body } = await owner.call('GET', `/v1/sites/${site.id}/bookings?limit=100`);
+  expect(body.items).toHaveLength(answers.filter(({ status }) => status === 200).length);
+});
+
+test('a site that stops taking bookings, or is archived, while seats are taken has those that were answered and no more', async () => {
+  for (const [method, path] of [
+    ['DELETE', '/bookable?confirm=true'],
+    ['POST', '/archive'],
+  ] as const) {
+    const { owner, site, publicId } = await newBookable(wide);
+    const { answers, acted } = await meanwhile(publicId, () => owner.call(method, `/v1/sites/${site.id}${path}`));
+    expect(acted.status).toBe(200);
+    expect(['taken', 'bookings_unavailable']).toEqual(expect.arrayContaining([...outcomes(answers)]));
+    const rows = await world.deps.em().execute('select 1 from booking where site_id = ?', [site.id]);
+    expect(rows).toHaveLength(answers.filter(({ status }) => status === 200).length);
+  }
+});
+
+test.each([
+  ['a day long', { duration_minutes: 1440, step_minutes: 1440 }, { from: '00:00', to: '24:00' }, 1],
+  ['as long as the window', { duration_minutes: 480, step_minutes: 15 }, { from: '09:00', to: '17:00' }, 1],
+  ['a minute longer than the window', { duration_minutes: 481, step_minutes: 15 }, { from: '09:00', to: '17:00' }, 0],
+])(
+  'a service that is %s is offered as often as it fits, and its seats are those of the whole of it',
+  async (_what, service, hours, count) => {
+    const days = ['mon', 'tue', 'wed', 'thu', 'fri', 'sat', 'sun'];
+    const input = timetable({ calendar: { capacity: 1, hours: [{ days, ...hours }] }, service });
+    const { publicId } = await newBookable(input);
+    const date = dateIn(6);
+    const offered = await slots(publicId, date);
+    expect(offered).toHaveLength(count);
+    if (!offered[0]) return;
+    expect((await book(publicId, offered[0].start)).status).toBe(200);
+    expect(await slots(publicId, date)).toEqual([]);
+    expect(errorOf(await book(publicId, offered[0].start)).code).toBe('slot_taken');
+  },
+);

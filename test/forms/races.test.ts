@@ -1,0 +1,74 @@
+/** What happens to a form while enquiries to it are on their way: each is whole or was refused. */
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { type Answer, type Caller, createWorld, errorOf, type World } from '../api/world.ts';
+import { ada, challengeEnv, forms } from './world.ts';
+
+let world: World;
+let ask: ReturnType<typeof forms>;
+let owner: Caller;
+beforeAll(async () => {
+  world = await createWorld({ ...challengeEnv, FRONTAGE_RATE_SCALE: '1000' });
+  ask = forms(world);
+  owner = await world.newCaller();
+});
+afterAll(async () => {
+  expect(world.unexpected().map(({ err }) => err?.stack)).toEqual([]);
+  await world.close();
+});
+
+/** Sends from several visitors, each with a solution of its own, while `acts` are done. */
+async function meanwhile(formId: string, acts: () => Promise<unknown>, count = 24): Promise<Answer[]> {
+  const solutions = await Promise.all(Array.from({ length: count }, () => ask.solved(formId)));
+  const body = (altcha: string) => ({ body: { ...ada, altcha } });
+  const sends = solutions.map((altcha) => ask.visitor('POST', `/f/${formId}`, body(altcha)));
+  await acts();
+  return await Promise.all(sends);
+}
+
+const outcomes = (answers: Answer[]) =>
+  new Set(answers.map((answer) => (answer.status === 200 ? 'taken' : errorOf(answer).code)));
+const taken = (answers: Answer[]) => answers.filter(({ status }) => status === 200).map(({ body }) => body.id);
+
+test('while a form is disabled and enabled again and again, what was answered as taken is kept, and all else says why not', async () => {
+  const form = await ask.newForm(owner);
+  const answers = await meanwhile(form.id, async () => {
+    for (const act of ['disable', 'enable', 'disable', 'enable', 'disable'])
+      expect((await owner.call('POST', `/v1/forms/${form.id}/${act}`)).status).toBe(200);
+  });
+  expect(['taken', 'forms_disabled']).toEqual(expect.arrayContaining([...outcomes(answers)]));
+  const kept = (await ask.submissions(owner, form.id, '?limit=100')).body.items.map(({ id }: { id: string }) => id);
+  expect(kept.sort()).toEqual(taken(answers).sort());
+  const late = await ask.visitor('POST', `/f/${form.id}`, { body: ada });
+  expect(errorOf(late).code).toBe('forms_disabled');
+});
+
+test('while a form is removed, an enquiry goes with it or is not found, and nothing of it stays', async () => {
+  const form = await ask.newForm(owner);
+  const answers = await meanwhile(form.id, async () => {
+    expect((await owner.call('DELETE', `/v1/forms/${form.id}?confirm=true`)).status).toBe(200);
+  });
+  expect(['taken', 'not_found']).toEqual(expect.arrayContaining([...outcomes(answers)]));
+  expect(await world.deps.em().execute('select 1 from submission where form_id = ?', [form.id])).toEqual([]);
+});
+
+test('while a site is archived, its forms take an enquiry whole or say that it is closed', async () => {
+  const form = await ask.newForm(owner);
+  const answers = await meanwhile(form.id, async () => {
+    expect((await owner.call('POST', `/v1/sites/${form.site.id}/archive`)).status).toBe(200);
+  });
+  expect(['taken', 'site_archived']).toEqual(expect.arrayContaining([...outcomes(answers)]));
+  const [row] = await world.deps
+    .em()
+    .execute<{ count: string }[]>('select count(*) from submission where form_id = ?', [form.id]);
+  expect(Number(row?.count)).toBe(taken(answers).length);
+});
+
+test('of one solution sent twenty times at once, one enquiry is taken', async () => {
+  const form = await ask.newForm(owner);
+  const altcha = await ask.solved(form.id);
+  const answers = await Promise.all(
+    Array.from({ length: 20 }, () => ask.visitor('POST', `/f/${form.id}`, { body: { ...ada, altcha } })),
+  );
+  expect(taken(answers)).toHaveLength(1);
+  expect(outcomes(answers)).toEqual(new Set(['taken', 'not_a_person']));
+});

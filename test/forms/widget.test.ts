@@ -1,0 +1,146 @@
+/** <frontage-form> in a real browser, on a page of the site's own origin. `FRONTAGE_PICTURES=<folder>` keeps pictures of it. */
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { text } from 'node:stream/consumers';
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { createWorld, type World } from '../api/world.ts';
+import { type Browsing, openBrowsing } from '../web/browsing.ts';
+import { challengeEnv, forms } from './world.ts';
+
+let own: World;
+let hosted: World;
+let browsing: Browsing;
+const verifier = createServer(standIn);
+const asked: string[] = [];
+let refusesNext = false;
+
+beforeAll(async () => {
+  browsing = await openBrowsing();
+  await new Promise<void>((ready) => verifier.listen(0, '127.0.0.1', ready));
+  const env = { ...challengeEnv, FRONTAGE_EDGE_URL: browsing.edgeUrl };
+  own = await createWorld(env);
+  hosted = await createWorld({
+    ...env,
+    FRONTAGE_CHALLENGE: 'turnstile',
+    FRONTAGE_CHALLENGE_URL: `http://127.0.0.1:${(verifier.address() as AddressInfo).port}`,
+    FRONTAGE_CHALLENGE_SITE_KEY: 'public key',
+  });
+});
+beforeEach(({ skip }) => skip(!browsing.present, 'no Chromium'));
+afterAll(async () => {
+  await browsing?.close();
+  await own?.close();
+  await hosted?.close();
+  verifier.close();
+});
+
+/** Speaks as the verifier does: its script draws a box to tick, and each token is good once. */
+async function standIn(request: IncomingMessage, answer: ServerResponse): Promise<void> {
+  if (request.url?.startsWith('/turnstile/v0/api.js?render=explicit')) {
+    return void answer.setHeader('content-type', 'text/javascript').end(`const drawn = [];
+globalThis.turnstile = {
+  render(place, { sitekey, callback }) {
+    const draw = () => { place.innerHTML = '<label><input type=checkbox> I am a person for ' + sitekey + '</label>';
+      place.querySelector('input').onchange = () => callback('good ' + sitekey + ' ' + Math.random()); };
+    draw(); return drawn.push(draw) - 1;
+  },
+  reset(id) { drawn[id](); },
+};`);
+  }
+  const token = new URLSearchParams(await text(request)).get('response') ?? '';
+  const success = token.startsWith('good public key') && !asked.includes(token) && !refusesNext;
+  refusesNext = false;
+  asked.push(token);
+  answer.setHeader('content-type', 'application/json').end(JSON.stringify({ success }));
+}
+
+const long = 'Einwilligung in die Datenschutzgrundverordnungskonforme Weiterverarbeitung';
+const fields = [
+  { name: 'name', label: 'Name', kind: 'text', required: true },
+  { name: 'email', label: 'E-Mail-Adresse', kind: 'email', required: true },
+  { name: 'art', label: 'Rechtsschutzversicherungsgesellschaften', kind: 'select', options: ['Haftpflicht', long] },
+  { name: 'wann', label: 'Wann?', kind: 'radio', options: ['Donnerstagnachmittag', long] },
+  { name: 'ja', label: long, kind: 'checkbox', required: true },
+  { name: 'text', label: 'Nachricht', kind: 'textarea' },
+];
+
+async function shown(
+  world: World,
+  { fields: given = fields, theme = 'light' as 'light' | 'dark', width = 390, snippet = false },
+) {
+  const ask = forms(world);
+  const owner = await world.newCaller();
+  const form = await ask.newForm(owner, { name: 'Kontakt', fields: given });
+  const inside = snippet
+    ? (await ask.visitor('GET', `/f/${form.id}`)).body.html.replaceAll(world.config.baseUrl, world.url)
+    : `<frontage-form form="${form.id}"></frontage-form><script type="module" src="${world.url}/f/widget.js"></script>`;
+  const page = await browsing.open(form.site.name, inside, { theme, width, lang: 'de' });
+  const kept = async () => (await ask.submissions(owner, form.id)).body.items;
+  return { page, kept, form };
+}
+
+test.each([
+  ['light', 390],
+  ['dark', 1280],
+] as const)(
+  'the form is whole in %s at %i px, with German words that are longer than its fields',
+  async (theme, width) => {
+    const { page } = await shown(own, { theme, width });
+    await page.getByLabel('Nachricht').waitFor();
+    expect(await page.evaluate('document.documentElement.scrollWidth <= innerWidth')).toBe(true);
+    await page.getByRole('button', { name: 'Senden' }).focus();
+    await browsing.keep(page, `form-${theme}-${width}`);
+    const tree = await page.locator('frontage-form').ariaSnapshot();
+    expect(tree.match(/(textbox|combobox|group|radio|checkbox|button) "[^"]*"/g)).toEqual([
+      'textbox "Name"',
+      'textbox "E-Mail-Adresse"',
+      'combobox "Rechtsschutzversicherungsgesellschaften (freiwillig)"',
+      'group "Wann? (freiwillig)"',
+      'radio "Donnerstagnachmittag"',
+      `radio "${long}"`,
+      `checkbox "${long}"`,
+      'textbox "Nachricht (freiwillig)"',
+      'button "Senden"',
+    ]);
+    await page.context().close();
+  },
+);
+
+test.each([false, true])(
+  'a verifier elsewhere is drawn into the form, and each of its tokens is used once (snippet: %s)',
+  async (snippet) => {
+    const simple = [
+      { name: 'name', label: 'Name', kind: 'text', required: true },
+      { name: 'site', label: 'Web', kind: 'text' },
+    ];
+    const { page, kept } = await shown(hosted, { fields: simple, snippet });
+    await page.getByLabel('Name').fill('Ada');
+    await page.getByLabel('I am a person for public key').check();
+    await browsing.keep(page, `form-hosted-${snippet}`);
+    await page.getByRole('button', { name: /Send/ }).click();
+    await page.getByText('Danke. Ihre Nachricht wurde gesendet.').waitFor();
+    expect(await kept()).toMatchObject([{ fields: { name: 'Ada' } }]);
+    await page.context().close();
+  },
+);
+
+test('a token that the verifier does not take is asked for anew', async () => {
+  const { page, kept } = await shown(hosted, {
+    fields: [{ name: 'name', label: 'Name', kind: 'text', required: true }] as never,
+  });
+  await page.getByLabel('Name').fill('Ada');
+  const tick = page.getByLabel('I am a person for public key');
+  await tick.waitFor();
+  const seen = asked.length;
+  refusesNext = true;
+  await tick.check();
+  await page.getByRole('button', { name: 'Senden' }).click();
+  await page.locator('[data-fault]').waitFor();
+  expect(asked).toHaveLength(seen + 1);
+  await page.getByLabel('Name').focus();
+  await page.getByRole('button', { name: 'Senden' }).click();
+  await tick.check();
+  await page.getByText('Danke. Ihre Nachricht wurde gesendet.').waitFor();
+  expect(await kept()).toHaveLength(1);
+  await page.context().close();
+});

@@ -1,0 +1,57 @@
+/** Chromium, and pages on a site's own origin in it. `FRONTAGE_PICTURES=<folder>` keeps pictures. */
+import { existsSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
+import { type Browser, chromium, type Page } from 'playwright-core';
+
+const executablePath = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'].find(existsSync);
+const pictures = process.env.FRONTAGE_PICTURES;
+const args = [
+  '--no-sandbox',
+  '--disable-gpu',
+  '--disable-background-networking',
+  '--host-resolver-rules=MAP *.localhost 127.0.0.1',
+];
+
+type Look = { theme?: 'light' | 'dark'; width?: number; lang?: string };
+export type Browsing = Awaited<ReturnType<typeof openBrowsing>>;
+
+/** Stands in for the edge at `edgeUrl`: what is shown there is what a page of that site does. */
+export async function openBrowsing() {
+  const pages = new Map<string, string>();
+  const sites = createServer((request, response) => {
+    const page = pages.get(request.headers.host?.split('.')[0] ?? '');
+    response.writeHead(page ? 200 : 404, { 'content-type': 'text/html; charset=utf-8' }).end(page);
+  });
+  await new Promise<void>((ready) => sites.listen(0, '127.0.0.1', ready));
+  const { port } = sites.address() as AddressInfo;
+  const browser: Browser | undefined = executablePath ? await chromium.launch({ executablePath, args }) : undefined;
+  return {
+    edgeUrl: `http://localhost:${port}`,
+    present: browser !== undefined,
+    /** A page of the site with this inside. */
+    async open(name: string, inside: string, { theme = 'light', width = 390, lang = 'en' }: Look = {}): Promise<Page> {
+      pages.set(name, shell(inside, lang));
+      const context = await (browser as Browser).newContext({ viewport: { width, height: 900 }, colorScheme: theme });
+      const page = await context.newPage();
+      page.on('pageerror', (error) => {
+        throw error;
+      });
+      await page.goto(`http://${name}.sites.localhost:${port}/`);
+      return page;
+    },
+    async keep(page: Page, name: string): Promise<void> {
+      if (pictures) await page.screenshot({ path: join(pictures, `${name}.png`), fullPage: true });
+    },
+    async close(): Promise<void> {
+      await browser?.close();
+      sites.close();
+    },
+  };
+}
+
+const shell = (inside: string, lang: string) => `<!doctype html><html lang="${lang}"><meta charset="utf-8">
+<meta name="viewport" content="width=device-width"><title>Page</title>
+<style>:root{color-scheme:light dark}body{font-family:Georgia,serif;margin:0;padding:1.5rem;max-width:60rem}</style>
+<h1>The pottery</h1>${inside}`;
