@@ -144,18 +144,20 @@ ${formHtml(shown, {})}</section>
 }
 
 /** What goes into a page of the site: a plain form, which the element around it makes more of where scripts run. */
-export function formSnippet({ action, fields }: Pick<ShownForm, 'action' | 'fields'>, widgetUrl: string): string {
+export function formSnippet({ action, fields }: Pick<ShownForm, 'action' | 'fields'>, widget: string): string {
   const formId = action.slice(action.lastIndexOf('/') + 1);
-  const inside = fields.map((field) => fieldHtml(field).markup.replace(/^/gm, '    ')).join('\n');
-  return html`<frontage-form form="${formId}">
-  <form method="post" action="${action}">
+  const inside = fields.map((field) => fieldHtml(field).markup.replace(/^(?!<\/textarea>)/gm, '    ')).join('\n');
+  return html`<link rel="stylesheet" href="${widget}.css">
+<frontage-form form="${formId}">
+  <form class="frontage-form" method="post" action="${action}">
 `.markup.concat(
-    inside,
+    // In some languages of templates a brace begins a program.
+    inside.replace(/[{}]/g, (brace) => (brace === '{' ? '&#123;' : '&#125;')),
     html`
     <button>Send</button>
   </form>
 </frontage-form>
-<script type="module" src="${widgetUrl}"></script>
+<script type="module" src="${widget}.js"></script>
 `.markup,
   );
 }

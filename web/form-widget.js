@@ -1,7 +1,7 @@
 /**
  * <frontage-form form="form_…">: a form that answers in place. A plain <form> inside is taken as it is; without one the fields are built from
- * what the form says of itself. The challenge is solved when somebody begins to write; that of a verifier elsewhere is drawn above the button. Colours and corners: --frontage-accent, --frontage-text,
- * --frontage-quiet, --frontage-surface, --frontage-line, --frontage-error, --frontage-radius, --frontage-gap, --frontage-font.
+ * what the form says of itself. The challenge is solved when somebody begins to write; that of a verifier elsewhere is drawn above the button.
+ * Colours and corners: form-widget.css.
  * Events: frontage-sent, frontage-refused (detail.message).
  */
 const home = new URL('..', import.meta.url);
@@ -86,24 +86,7 @@ const words = {
   },
 };
 
-const style = `
-:host, frontage-form { display: block; }
-form { display: grid; gap: var(--frontage-gap, 1rem); font: var(--frontage-font, inherit); color: var(--frontage-text, inherit); }
-label, fieldset { display: grid; gap: .375rem; margin: 0; padding: 0; border: 0; min-width: 0; }
-label, legend { font-weight: 600; padding: 0; overflow-wrap: anywhere; }
-legend { margin-bottom: .375rem; }
-small { color: var(--frontage-quiet, color-mix(in srgb, currentcolor 70%, transparent)); font-weight: 400; }
-input, textarea, select { box-sizing: border-box; width: 100%; min-height: 2.75rem; padding: .5rem .75rem; border: 1px solid var(--frontage-line, #8a8a8a); border-radius: var(--frontage-radius, .5rem); background: var(--frontage-surface, transparent); color: inherit; font: inherit; font-weight: 400; }
-textarea { min-height: 8rem; resize: vertical; }
-.choice { display: flex; align-items: center; gap: .625rem; min-height: 2.75rem; font-weight: 400; }
-.choice input { flex: none; width: 1.25rem; height: 1.25rem; min-height: 0; margin: 0; accent-color: var(--frontage-accent, #1f4fd1); }
-button { justify-self: start; min-height: 2.75rem; padding: .5rem 1.5rem; border: 0; border-radius: var(--frontage-radius, .5rem); background: var(--frontage-accent, #1f4fd1); color: var(--frontage-on-accent, #fff); font: inherit; font-weight: 600; cursor: pointer; }
-button[disabled] { opacity: .65; cursor: progress; }
-:focus-visible { outline: 2px solid var(--frontage-accent, light-dark(#1f4fd1, #8fb0ff)); outline-offset: 2px; }
-[role=status]:empty { display: none; }
-[role=status] { margin: 0; }
-[role=status][data-fault] { color: var(--frontage-error, light-dark(#b3261e, #ffb4ab)); font-weight: 600; }
-`;
+const style = new URL('widget.css', import.meta.url).href;
 
 /** The challenge's answer (ALTCHA, PBKDF2): the browser's own cryptography does the work beside the page. */
 async function solve(challenge, signal) {
@@ -231,14 +214,14 @@ class FrontageForm extends HTMLElement {
 
   async #build() {
     const root = this.shadowRoot ?? this.attachShadow({ mode: 'open' });
-    root.replaceChildren(make('style', {}, style));
+    root.replaceChildren(make('link', { rel: 'stylesheet', href: style }));
     try {
       const answer = await fetch(this.#address, { headers: { accept: 'application/json' } });
       const told = await answer.json();
       if (!answer.ok || told.status !== 'enabled') throw new Error('closed');
       const form = make(
         'form',
-        { part: 'form', 'aria-label': told.name },
+        { class: 'frontage-form', part: 'form', 'aria-label': told.name },
         ...told.fields.map((field) => fieldOf(field, this.said)),
       );
       // What another draws is the page's own: it cannot look in here.

@@ -124,7 +124,8 @@ export function commentRoutes(app: Api, deps: Deps): void {
 
 const mixed = (text: string) =>
   errors.invalid_json(text, {
-    nextAction: 'Send page and body to open a thread, or thread_id and action to change one.',
+    nextAction:
+      'Send page and body to open a thread, or thread_id and action to change one. To answer in one, POST /v1/comments/{id}/reply with a message.',
   });
 
 /** Whoever holds a token speaks as an agent. */

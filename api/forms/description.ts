@@ -1,12 +1,12 @@
 /** A form as its visitors see it: as data for their agents, and as what our pages show. */
 import { z } from 'zod';
-import { type Config, siteAddress, siteHostname } from '../../config.ts';
+import { siteAddress, siteHostname } from '../../config.ts';
 import type { Deps } from '../../deps.ts';
-import { formSnippet, type ShownForm } from '../../web/form-page.ts';
-import { fieldAnswer, isTyped, lengthOf } from './fields.ts';
+import type { ShownForm } from '../../web/form-page.ts';
+import { embedOf, formAddress, withLength } from './embed.ts';
+import { fieldAnswer } from './fields.ts';
 import { widgetFiles } from './files.ts';
 import { requireTaking, type VisitedForm } from './receiving.ts';
-import { formAddress } from './schemas.ts';
 
 export const descriptionSchema = z
   .object({
@@ -54,13 +54,8 @@ export function describeForm(
       how: howToSend,
     },
     challenge: { kind: shown.kind, url: `${address}/challenge`, answer: answers[0], how: howToSolve[shown.kind] },
-    html: snippetOf(deps.config, form),
+    html: embedOf(deps.config, form),
   };
-}
-
-export function snippetOf(config: Config, form: VisitedForm): string {
-  const fields = form.fields.map(withLength);
-  return formSnippet({ action: formAddress(config, form.id), fields }, `${config.baseUrl}/f/widget.js`);
 }
 
 /** For pages of ours. Throws `forms_disabled` where there is no challenge to show. */
@@ -80,6 +75,3 @@ export function shownForm(deps: Pick<Deps, 'config' | 'challenge'>, form: Visite
     files: widgetFiles,
   };
 }
-
-const withLength = <Field extends VisitedForm['fields'][number]>(field: Field): Field =>
-  isTyped(field.kind) ? { ...field, max_length: lengthOf(field) } : field;

@@ -11,8 +11,13 @@ const styles = 'text/css; charset=utf-8';
 
 const altcha = (path: string): string => fileURLToPath(new URL(path, import.meta.resolve('altcha/external')));
 
-/** The element that sites use. Its address never changes, so it is asked for anew after some minutes. */
-export const widget = read(fileURLToPath(new URL('../../web/form-widget.js', import.meta.url)), scripts);
+const ours = (path: string): string => fileURLToPath(new URL(`../../web/${path}`, import.meta.url));
+
+/** What pages of sites load, by their paths. These never change, so each is asked for anew after some minutes. */
+export const widget = {
+  '/f/widget.js': read(ours('form-widget.js'), scripts),
+  '/f/widget.css': read(ours('form-widget.css'), styles),
+} as const;
 
 const named = [
   ['script', read(altcha('altcha.min.js'), scripts), 'altcha', 'js'],

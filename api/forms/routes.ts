@@ -47,7 +47,7 @@ function siteFormRoutes(app: Api, deps: Deps): void {
       schema: {
         summary: 'Make a form',
         description:
-          'Its action_url goes into the HTML of the site, and never changes. embed_url shows working HTML to paste; the challenge that keeps programs out is part of it.',
+          'Its action_url goes into the HTML of the site, and never changes. embed is working HTML to paste; the challenge that keeps programs out is part of it.',
         params: idParams,
         body: formInput,
         response: { 200: formSchema },

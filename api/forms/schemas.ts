@@ -5,6 +5,7 @@ import type { Mail } from '../../db/entities/mail.ts';
 import type { Submission } from '../../db/entities/submission.ts';
 import { pageQuery } from '../pages.ts';
 import { moment } from '../schemas.ts';
+import { embedOf, formAddress } from './embed.ts';
 import { fieldAnswer, fieldList } from './fields.ts';
 
 const name = z
@@ -32,7 +33,12 @@ export const formSchema = z
     site_id: z.string(),
     name: z.string(),
     action_url: z.string().describe('Where the HTML sends to. It never changes.'),
-    embed_url: z.string().describe('Shows the form, and the HTML to paste.'),
+    embed: z
+      .string()
+      .describe(
+        'HTML of the form, for a page of the site. It holds the fields as they are now: paste it anew when they change.',
+      ),
+    embed_url: z.string().describe('A page that shows the form, and this HTML, to a person.'),
     status: z.enum(['enabled', 'disabled']),
     fields: z.array(fieldAnswer),
     notify_to: z.string(),
@@ -74,8 +80,6 @@ export type FormContext = {
   notifyOptions: string[];
 };
 
-export const formAddress = ({ baseUrl }: Pick<Config, 'baseUrl'>, formId: string): string => `${baseUrl}/f/${formId}`;
-
 export function formView(form: Form, context: FormContext): z.output<typeof formSchema> {
   const { config } = context;
   const address = formAddress(config, form.id);
@@ -84,6 +88,7 @@ export function formView(form: Form, context: FormContext): z.output<typeof form
     site_id: form.site.id,
     name: form.name,
     action_url: address,
+    embed: embedOf(config, form),
     embed_url: `${address}/embed.html`,
     status: form.status,
     fields: form.fields,

@@ -12,7 +12,8 @@ import { hurryBodies } from '../plugins/sockets.ts';
 import { allowOrigins, originsOf, requireOwnOrigin } from '../visitors/origins.ts';
 import { answerMistake, answerTaken } from './answers.ts';
 import { readAnswers, wantsData } from './bodies.ts';
-import { describeForm, descriptionSchema, shownForm, snippetOf } from './description.ts';
+import { describeForm, descriptionSchema, shownForm } from './description.ts';
+import { embedOf } from './embed.ts';
 import { hashed, type ServedFile, widget } from './files.ts';
 import { receiveSubmission, requireTaking, type VisitedForm, visitForm } from './receiving.ts';
 import type { Given } from './values.ts';
@@ -40,9 +41,11 @@ export async function visitorFormRoutes(app: Api, deps: Deps): Promise<void> {
 
 function fileRoutes(app: Api): void {
   const config = { operation: 'form.file' } as const;
-  app.get('/f/widget.js', { config, schema: { hide: true } }, async (request, reply) =>
-    sendFile(request, reply, widget, 'public, max-age=300'),
-  );
+  for (const [path, file] of Object.entries(widget)) {
+    app.get(path, { config, schema: { hide: true } }, async (request, reply) =>
+      sendFile(request, reply, file, 'public, max-age=300'),
+    );
+  }
   const params = z.object({ file: z.string() });
   app.get('/f/files/:file', { config, schema: { hide: true, params } }, async (request, reply) => {
     const file = hashed.get(request.params.file);
@@ -72,7 +75,7 @@ function pageRoutes(app: Api, deps: Deps, limit: AddressLimiter): void {
     { config: { operation: 'form.embed' }, schema: { hide: true, params: formParams } },
     async (request, reply) => {
       const { form } = await visit(deps, request, reply, limit);
-      return sendPage(reply, embedPage(shownForm(deps, form), snippetOf(deps.config, form)));
+      return sendPage(reply, embedPage(shownForm(deps, form), embedOf(deps.config, form)));
     },
   );
   for (const url of ['/f/:form_id', '/f/:form_id/challenge']) {

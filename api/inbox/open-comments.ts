@@ -26,7 +26,7 @@ export const openComments: Source = async (em, { siteIds, accountId }: Reader, s
       at: changedAt,
       title: `${last?.account.name ?? 'Somebody'} has commented on ${page} of ${site.name}.`,
       ...(last ? { message: last.body } : {}),
-      nextAction: `Read GET /v1/sites/${site.id}/comments?status=open, then reply or resolve it.`,
+      nextAction: `Read GET /v1/sites/${site.id}/comments?status=open; answer with POST /v1/comments/${id}/reply, or resolve it with POST /v1/sites/${site.id}/comments.`,
     };
   });
 };

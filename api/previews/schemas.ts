@@ -39,12 +39,21 @@ export function slotView(slot: Slot, { config, site }: { config: Config; site: S
   };
 }
 
-function nextAction({ slot, status, latest }: Slot, siteId: string): string | undefined {
+function nextAction(
+  { slot, status, latest, draft, tips, behind, holdsWork }: Slot,
+  siteId: string,
+): string | undefined {
   const path = `/v1/sites/${siteId}/previews/${slot}`;
   if (status === 'building') return `Read GET ${path} again in about 5 seconds.`;
   if (status === 'expired') return `Build a new draft with POST ${path}.`;
   if (latest?.status === 'failed') {
     return `The last build failed: read GET /v1/deployments/${latest.id} for why, mend it, and build with POST ${path}.`;
   }
-  return undefined;
+  if (!draft) return holdsWork ? `Build what its branch holds with POST ${path}.` : undefined;
+  const isShown = (tip: string | null, shown: string | null | undefined) => tip === null || tip === shown;
+  if (!isShown(tips.source, draft.sourceCommit) || !isShown(tips.content, draft.contentCommit)) {
+    return `The branch has commits that the draft does not show, and that a publish leaves out: build them with POST ${path}.`;
+  }
+  if (!behind) return undefined;
+  return `The site has moved on: bring that in with POST ${path}${holdsWork ? '/update' : ''}.`;
 }

@@ -28,7 +28,8 @@ beforeAll(async () => {
   const { body: shown } = await stack.api(`/v1/sites/${site.id}`);
   form = { id: body.id, name: site.name, address: shown.address, html, notifyTo: body.notify_to };
   await publishPages(site.id, {
-    'contact/index.html': page('en', html),
+    // A reset of all style stands before it, as Tailwind's does.
+    'contact/index.html': page('en', `<style>@layer base{*{border:0;padding:0;background:none}}</style>${html}`),
     'plain/index.html': page('en', html.replace(/<script.*<\/script>/s, '')),
     'kontakt/index.html': page(
       'de',
@@ -93,6 +94,9 @@ test('on a published page a visitor sends the form, the challenge solved beside 
 }) => {
   skip(!browser, 'no Chromium');
   const { page, faults, sent } = await open(`${form.address}/contact/`);
+  const field = page.getByLabel('Message');
+  expect(await field.inputValue()).toBe('');
+  expect(await page.evaluate('getComputedStyle(document.querySelector("textarea")).borderTopWidth')).toBe('1px');
   await fill(page, 'Ada of the widget');
   await page.getByRole('button', { name: 'Send' }).click();
   await page.getByText('Thank you. It has been sent.').waitFor();

@@ -81,6 +81,18 @@ describe.skipIf(!executablePath)('after a rebuild', () => {
     await review.context.close();
   });
 
+  test('the words of a place are what a reader sees: lines that a build has joined are no one word', async () => {
+    const site = await world.newSite({
+      'index.html': bakery({ before: '<h2>Good wood,<br>cut to fit</h2><ul><li>As<b>h</b></li><li>Oak</li></ul>' }),
+    });
+    const context = await world.newContext();
+    const { page } = await openReview(context, await site.link());
+    const said = await page.evaluate(`import('/.frontage/overlay/place.js').then(({ words }) =>
+      ['h2', 'ul'].map((name) => words(document.querySelector('main ' + name))))`);
+    expect(said).toEqual(['Good wood, cut to fit', 'Ash Oak']);
+    await context.close();
+  });
+
   test('of 300 random pages each element is found by its description, and by its words where all is turned around', async () => {
     const site = await world.newSite();
     const context = await world.newContext();

@@ -24,6 +24,7 @@ test('a form is made with an address that never changes, read, listed newest fir
     site_id: site.id,
     status: 'enabled',
     action_url: `${world.config.baseUrl}/f/${form.id}`,
+    embed: expect.stringContaining(`action="${world.config.baseUrl}/f/${form.id}"`),
     embed_url: `${world.config.baseUrl}/f/${form.id}/embed.html`,
     notify_to: await ask.emailOf(owner),
     notify_options: [await ask.emailOf(owner)],

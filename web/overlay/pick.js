@@ -13,6 +13,7 @@ export function startPicking(root, { isOurs, onPick, onCancel }) {
   layer.setAttribute('aria-label', 'Choose a place: arrow keys move, Enter chooses, Escape cancels.');
   const box = layer.appendChild(document.createElement('div'));
   box.className = 'box';
+  box.hidden = true;
   const spoken = layer.appendChild(document.createElement('div'));
   spoken.className = 'spoken';
   spoken.setAttribute('aria-live', 'assertive');

@@ -7,9 +7,23 @@ const elementsMax = 5000;
 /** What the element says, in one line: its text, or what stands for it. At most 200 characters. */
 export function words(element) {
   const text =
-    element.localName === 'img' ? element.alt || fileName(element.currentSrc || element.src) : element.textContent;
+    element.localName === 'img' ? element.alt || fileName(element.currentSrc || element.src) : textOf(element);
   const said = text || element.getAttribute('aria-label') || element.getAttribute('placeholder') || '';
   return said.replace(/\s+/g, ' ').trim().slice(0, quoteLength).toWellFormed().trim();
+}
+
+// Lines that a build has joined, as `Good wood,<br>cut to fit`, are no one word.
+const parts =
+  /^(br|p|div|li|h[1-6]|t[dhr]|d[dt]|section|article|header|footer|blockquote|figcaption|pre|option|button)$/;
+
+function textOf(element) {
+  const walker = document.createTreeWalker(element, NodeFilter.SHOW_ELEMENT | NodeFilter.SHOW_TEXT);
+  let text = '';
+  while (walker.nextNode() && text.length < 10 * quoteLength) {
+    const { currentNode: node } = walker;
+    text += node.nodeType === Node.TEXT_NODE ? node.data : parts.test(node.localName) ? ' ' : '';
+  }
+  return text;
 }
 
 function fileName(address) {

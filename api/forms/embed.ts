@@ -1,0 +1,17 @@
+/** Where a form is sent to, and the HTML of it for a page of its site. */
+import type { Config } from '../../config.ts';
+import type { Form, FormField } from '../../db/entities/form.ts';
+import { formSnippet } from '../../web/form-page.ts';
+import { isTyped, lengthOf } from './fields.ts';
+
+type Base = Pick<Config, 'baseUrl'>;
+
+export const formAddress = ({ baseUrl }: Base, formId: string): string => `${baseUrl}/f/${formId}`;
+
+export function embedOf(config: Base, { id, fields }: Pick<Form, 'id' | 'fields'>): string {
+  return formSnippet({ action: formAddress(config, id), fields: fields.map(withLength) }, `${config.baseUrl}/f/widget`);
+}
+
+/** A field that says how much of it is taken. */
+export const withLength = (field: FormField): FormField =>
+  isTyped(field.kind) ? { ...field, max_length: lengthOf(field) } : field;
