@@ -7,7 +7,7 @@ import { Site } from '../../db/entities/site.ts';
 import type { EntityManager } from '../../db/orm.ts';
 import type { AuthorKind, CommentPosition } from '../../db/states.ts';
 import type { Deps } from '../../deps.ts';
-import { type AppError, errors } from '../../errors.ts';
+import { errors } from '../../errors.ts';
 import { isId } from '../../ids.ts';
 import { findSite, loadSite, type Person, requireActive, roleOf } from '../access.ts';
 import { countWithinLimit } from '../limits.ts';
@@ -18,6 +18,8 @@ import type { CommentInput } from './schemas.ts';
 export type Author = Person & { kind: AuthorKind };
 
 const messagesMax = 500;
+/** Characters of all messages of a thread together: a page of the list holds 200 threads whole. */
+const threadLengthMax = 60_000;
 const withMessages = ['messages.account'] as const;
 
 export type NewThread = {
@@ -75,7 +77,8 @@ export async function replyTo(
   input: { messageId: string; message: string },
 ): Promise<CommentThread> {
   const { messageId, message } = input;
-  return await changeThread(em, deps, author, { threadId, messageId }, (tx, thread, now) => {
+  return await changeThread(em, deps, author, { threadId, messageId }, async (tx, thread, now) => {
+    await requireRoomIn(tx, threadId);
     say(tx, author, thread, { id: messageId, body: message, now });
   });
 }
@@ -98,11 +101,13 @@ export async function moveThread(
       thread.resolvedAt = status === 'resolved' ? now : null;
       thread.changedAt = now;
     }
-    if (note) say(tx, author, thread, { id: messageId, body: note, now });
+    if (!note) return;
+    await requireRoomIn(tx, threadId);
+    say(tx, author, thread, { id: messageId, body: note, now });
   });
 }
 
-type Change = (tx: EntityManager, thread: CommentThread, now: Date) => Promise<void> | void;
+type Change = (tx: EntityManager, thread: CommentThread, now: Date) => Promise<void>;
 
 /** Runs a change under the thread's lock, unless its message is there from an earlier try. */
 async function changeThread(
@@ -118,7 +123,6 @@ async function changeThread(
     const lock = { lockMode: LockMode.PESSIMISTIC_WRITE, refresh: true } as const;
     const thread = await tx.findOneOrFail(CommentThread, threadId, lock);
     if ((await tx.count(CommentMessage, { id: messageId })) > 0) return;
-    if ((await tx.count(CommentMessage, { thread: threadId })) >= messagesMax) throw threadIsFull();
     await change(tx, thread, clock.now());
   });
   return await loadThread(em, author, threadId);
@@ -174,8 +178,13 @@ async function requireRoom(tx: EntityManager, deps: Deps, author: Person, site: 
   });
 }
 
-function threadIsFull(): AppError {
-  return errors.plan_limit(`A thread takes ${messagesMax} messages, and this one has as many.`, {
-    nextAction: 'Open another thread for what is left to say.',
-  });
+async function requireRoomIn(tx: EntityManager, threadId: string): Promise<void> {
+  const sql =
+    'select count(*)::int as messages, sum(length(body))::int as characters from comment_message where thread_id = ?';
+  const [said] = await tx.execute<{ messages: number; characters: number }[]>(sql, [threadId]);
+  if (!said || (said.messages < messagesMax && said.characters < threadLengthMax)) return;
+  throw errors.plan_limit(
+    `A thread takes ${messagesMax} messages of ${threadLengthMax} characters together, and this one is full.`,
+    { nextAction: 'Open another thread for what is left to say.' },
+  );
 }

@@ -106,6 +106,32 @@ test('a restore that is accepted after it wins, and the work stays in the slot',
   expect((await world.read(site, 1)).body).toMatchObject({ status: 'draft', holds_work: true });
 });
 
+test('clearing the slot meanwhile needs discard, and takes nothing from what was promised', async () => {
+  const { site, tips } = await prepared();
+  const refused: unknown[] = [];
+  const answer = await publishWhile(site, 1, async () => {
+    refused.push(errorOf(await world.clear(site, 1)).code);
+    expect((await world.clear(site, 1, '?discard=true')).status).toBe(200);
+  });
+  expect(refused).toEqual(['preview_holds_work']);
+  expect(answer.body).toMatchObject({ status: 'live', source_commit: tips[0], content_commit: tips[1] });
+  expect(await heads(site)).toEqual(tips);
+  expect(await heads(site, 'preview/1')).toEqual([null, null]);
+  expect((await world.read(site, 1)).body).toMatchObject({ status: 'empty', holds_work: false });
+});
+
+test('work that is pushed and built meanwhile stays in the slot, and is published after it', async () => {
+  const { site, tips } = await prepared();
+  const answer = await publishWhile(site, 1, async () => {
+    await world.write(site, 'preview/1', { 'later.html': 'x' });
+    expect((await world.build(site, 1)).body.status).toBe('draft');
+  });
+  expect(answer.body).toMatchObject({ status: 'live', source_commit: tips[0] });
+  expect((await world.read(site, 1)).body).toMatchObject({ status: 'draft', holds_work: true, behind: false });
+  expect((await world.publish(site, 1)).body.status).toBe('live');
+  expect(await heads(site)).toEqual(await heads(site, 'preview/1'));
+});
+
 test('archiving the site ends it, and the work stays in the slot', async () => {
   const { site, first, tips } = await prepared();
   const answer = await publishWhile(site, 1, () => world.owner.call('POST', `/v1/sites/${site.id}/archive`));
