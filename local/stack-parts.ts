@@ -156,7 +156,8 @@ function processPart(context: Context, name: ProcessName): Part<PartName> {
   };
 }
 
-const inherited = ['PATH', 'HOME', 'USER', 'LANG', 'TMPDIR', 'XDG_CACHE_HOME', 'XDG_RUNTIME_DIR', 'DOCKER_HOST'];
+const folders = ['HOME', 'TMPDIR', 'XDG_CACHE_HOME', 'XDG_RUNTIME_DIR', 'NODE_COMPILE_CACHE'];
+const inherited = ['PATH', 'USER', 'LANG', 'DOCKER_HOST', ...folders];
 
 /** Of the machine's environment only what our processes need. */
 function machineEnv(): NodeJS.ProcessEnv {

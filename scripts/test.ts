@@ -8,6 +8,7 @@ import { findTemporal } from '../local/temporal-cli.ts';
 import type { Skip, Summary } from '../test/stack/reporter.ts';
 
 const root = dirname(import.meta.dirname);
+const compiled = join(root, 'node_modules', '.cache', 'compiled');
 const inCi = /^(1|true)$/i.test(process.env.CI ?? '');
 
 async function main(): Promise<number> {
@@ -30,7 +31,8 @@ async function runVitest(args: string[]): Promise<Summary> {
     const child = spawn(process.execPath, [vitest, 'run', ...reporters, ...args], {
       cwd: root,
       stdio: 'inherit',
-      env: { ...process.env, FRONTAGE_TEST_SUMMARY: file },
+      // Each test file is a process: what one has compiled the next ones load.
+      env: { NODE_COMPILE_CACHE: compiled, ...process.env, FRONTAGE_TEST_SUMMARY: file },
     });
     for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => child.kill(signal));
     // The process that started us died: so must the tests.

@@ -20,6 +20,7 @@ async function startProcess() {
   const child = fork(entry, {
     env: {
       PATH: process.env.PATH ?? '',
+      NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE ?? '',
       DATABASE_URL: world.database.url,
       TEMPORAL_ADDRESS: world.config.temporal.address,
       FRONTAGE_SECRET: world.config.secret,

@@ -13,6 +13,7 @@ export function spawnEdge(world: World, processes: number, more: Record<string, 
   const child = fork(join(import.meta.dirname, '../../edge/server.ts'), {
     env: {
       PATH: process.env.PATH,
+      NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE ?? '',
       DATABASE_URL: world.database.url,
       FRONTAGE_DATA: world.dir,
       FRONTAGE_BASE_DOMAIN: 'sites.test',

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Sandbox } from '../../providers/sandbox/sandbox.ts';
 import { openUnprotectedSandbox } from '../../providers/sandbox/unprotected.ts';
 import { listTemplates, readTemplate } from '../../templates/templates.ts';
-import { build, dataDir, kinds, newOwner, openKind, site, siteThatRuns } from './world.ts';
+import { build, casesIn, dataDir, kinds, newOwner, openKind, site, siteThatRuns } from './world.ts';
 
 const names = ['blank', 'blog', 'business'];
 
@@ -26,7 +26,7 @@ describe.each(kinds)('in $kind', ({ kind, missing }) => {
   }, 300_000);
   afterAll(() => sandbox?.close());
 
-  test.skipIf(missing).for(names)(
+  test.skipIf(missing).for(casesIn(kind, names))(
     'the starter %s builds with its posts and without any',
     { timeout: 120_000 },
     async (name) => {
@@ -112,24 +112,22 @@ describe.each(kinds)('in $kind', ({ kind, missing }) => {
     { what: 'a process that ends early', tree: siteThatRuns('process.exit(3);'), says: /exit code 3/ },
   ];
 
-  test.skipIf(missing).for(faults)('$what fails the build, and the message says why', async ({ tree, says }) => {
-    const { outcome, files, log } = await build(sandbox, tree as Record<string, string>);
-    expect(outcome, log).toMatchObject({
-      status: 'failed',
-      code: 'build_failed',
-      message: expect.stringMatching(says),
-    });
-    const { message } = outcome as { message: string };
-    expect(message).toBe(stripVTControlCharacters(message));
-    expect(message).not.toContain('/site/');
-    expect(files.size).toBe(0);
-  });
-
-  test.skipIf(missing)('the log of a failed build names the file', async () => {
-    const tree = site({ 'src/pages/index.astro': '---\nconst a = ;\n---\n<h1>{a}</h1>' });
-    const { log } = await build(sandbox, tree);
-    expect(log).toContain('src/pages/index.astro');
-  });
+  test.skipIf(missing).for(casesIn(kind, faults))(
+    '$what fails the build, and the message says why',
+    async ({ what, tree, says }) => {
+      const { outcome, files, log } = await build(sandbox, tree as Record<string, string>);
+      expect(outcome, log).toMatchObject({
+        status: 'failed',
+        code: 'build_failed',
+        message: expect.stringMatching(says),
+      });
+      const { message } = outcome as { message: string };
+      expect(message).toBe(stripVTControlCharacters(message));
+      expect(message).not.toContain('/site/');
+      if (what === 'a fault in a page') expect(log).toContain('src/pages/index.astro');
+      expect(files.size).toBe(0);
+    },
+  );
 });
 
 test('a build without protection, for who asks for it in those words, gives the same files', {

@@ -43,6 +43,15 @@ export const kinds = [
   { kind: 'bubblewrap', missing: !works },
 ] as const;
 
+/**
+ * What the runner in the sandbox does, and the reading of its output, is one code for both kinds. So the first kind that this machine has
+ * goes through all cases, the other through one in four of them; through all too with `SANDBOX_CASES=all`.
+ */
+export function casesIn<Case>(kind: (typeof kinds)[number]['kind'], cases: readonly Case[]): Case[] {
+  const isFirst = kinds.find(({ missing }) => !missing)?.kind === kind;
+  return cases.filter((_case, at) => isFirst || at % 4 === 0 || process.env.SANDBOX_CASES === 'all');
+}
+
 export type Site = Record<string, string | Buffer>;
 export type Built = { outcome: BuildOutcome; log: string; files: Map<string, Buffer> };
 export type Asked = Partial<Omit<BuildRequest, 'limits'>> & { limits?: Partial<BuildLimits> };
