@@ -11,6 +11,7 @@ export function openProcesses({ config, database }: Pick<World, 'config' | 'data
   const children = new Set<ChildProcess>();
   const common = {
     PATH: process.env.PATH ?? '',
+    NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE ?? '',
     DATABASE_URL: database.url,
     TEMPORAL_ADDRESS: config.temporal.address,
     TEMPORAL_NAMESPACE: config.temporal.namespace,
