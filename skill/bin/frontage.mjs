@@ -1,0 +1,748 @@
+#!/usr/bin/env node
+/**
+ * The terminal client of Frontage: one file, no dependencies, Node 20 or newer. What it can do, it reads from the API's own description: each
+ * operation `site.publish` is the command `frontage site publish`. Besides those there are a few commands that do more than one call.
+ *
+ * Exit codes: 0 done, 1 refused, 2 used wrongly, 3 not finished yet, 4 a person has to act.
+ */
+import { spawn, spawnSync } from 'node:child_process';
+import { createHash, randomUUID } from 'node:crypto';
+import { chmodSync, createReadStream, existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { mkdir, readdir, writeFile } from 'node:fs/promises';
+import { homedir, hostname } from 'node:os';
+import { dirname, join, relative, resolve, sep } from 'node:path';
+import { createInterface } from 'node:readline/promises';
+import { text as readAll } from 'node:stream/consumers';
+import { fileURLToPath } from 'node:url';
+
+const servedFrom = '{base_url}';
+const exits = { done: 0, refused: 1, usage: 2, unfinished: 3, person: 4 };
+const configFile = join(process.env.XDG_CONFIG_HOME || join(homedir(), '.config'), 'frontage', 'config.json');
+const cacheDir = join(process.env.XDG_CACHE_HOME || join(homedir(), '.cache'), 'frontage');
+const descriptionKeptMs = 10 * 60_000;
+const client = fileURLToPath(import.meta.url);
+
+/** Ends the command, with words for whoever reads the terminal. */
+class Stop extends Error {
+  constructor(exit, message, { next, body } = {}) {
+    super(message);
+    Object.assign(this, { exit, next, body });
+  }
+}
+const usage = (message, next = 'frontage --help') => new Stop(exits.usage, message, { next });
+
+// ─── Where, and as whom ────────────────────────────────────────────────────────────────────────────────────────────────────
+
+function readConfig() {
+  try {
+    return JSON.parse(readFileSync(configFile, 'utf8'));
+  } catch {
+    return { servers: {} };
+  }
+}
+
+function changeServer(baseUrl, change) {
+  const config = readConfig();
+  const servers = { ...config.servers, [baseUrl]: { ...config.servers[baseUrl], ...change } };
+  mkdirSync(dirname(configFile), { recursive: true, mode: 0o700 });
+  writeFileSync(configFile, `${JSON.stringify({ ...config, current: baseUrl, servers }, null, 2)}\n`, { mode: 0o600 });
+  chmodSync(configFile, 0o600);
+}
+
+function whereTo(options) {
+  const config = readConfig();
+  const own = servedFrom.startsWith('http') ? servedFrom : undefined;
+  const named = options.url ?? process.env.FRONTAGE_URL ?? config.current ?? own;
+  if (!named)
+    throw usage('No address of a Frontage is known.', 'frontage login --url https://… --email owner@example.com');
+  if (!URL.canParse(named)) throw usage(`${named} is no address.`);
+  const baseUrl = new URL(named).origin;
+  return { baseUrl, token: process.env.FRONTAGE_TOKEN || config.servers[baseUrl]?.token };
+}
+
+// ─── Calls ─────────────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+const pause = (ms) => new Promise((done) => setTimeout(done, ms));
+
+/** One call, tried again where the answer says that this helps and the wait is short. A repeated POST makes nothing twice. */
+async function call({ baseUrl, token }, method, path, { body, file, headers = {}, attempts = 4 } = {}) {
+  const sent = {
+    ...(token ? { authorization: `Bearer ${token}` } : {}),
+    ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+    ...(file === undefined
+      ? {}
+      : { 'content-type': 'application/octet-stream', 'content-length': String(statSync(file).size) }),
+    ...(method === 'POST' && token ? { 'idempotency-key': randomUUID() } : {}),
+    ...headers,
+  };
+  for (let attempt = 1; ; attempt += 1) {
+    const payload = file === undefined ? body && JSON.stringify(body) : createReadStream(file);
+    const answer = await fetch(`${baseUrl}${path}`, {
+      method,
+      headers: sent,
+      body: payload,
+      ...(file ? { duplex: 'half' } : {}),
+    }).catch((error) => error);
+    if (answer instanceof Error && attempt < attempts) {
+      await pause(200 * 2 ** attempt);
+      continue;
+    }
+    if (answer instanceof Error)
+      throw new Stop(exits.refused, `${baseUrl} does not answer: ${answer.cause?.code ?? answer.message}.`);
+    if (answer.ok) return answer;
+    const refused = await answer.json().catch(() => ({}));
+    const waitSeconds = Number(answer.headers.get('retry-after') ?? attempt);
+    if (refused.error?.retryable && attempt < attempts && waitSeconds <= 20) {
+      await pause(waitSeconds * 1000);
+      continue;
+    }
+    throw asStop(answer.status, refused);
+  }
+}
+
+function asStop(status, body) {
+  const { code, message, next_action, detail } = body.error ?? {};
+  if (!code) return new Stop(exits.refused, `The answer was ${status}, and not one of a Frontage.`);
+  const exit =
+    code === 'unauthorized' || code === 'owner_only' || code === 'access_denied' ? exits.person : exits.refused;
+  const next = code === 'unauthorized' ? 'frontage login --email owner@example.com' : next_action;
+  return new Stop(exit, `${detail ? `${detail.trimEnd()}\n` : ''}${message} (${code})`, { next, body });
+}
+
+const json = async (...args) => (await call(...args)).json();
+
+/** All items of a list. */
+async function* every(server, path) {
+  for (let cursor = ''; cursor !== null; ) {
+    const page = await json(
+      server,
+      'GET',
+      `${path}${path.includes('?') ? '&' : '?'}limit=200${cursor && `&cursor=${encodeURIComponent(cursor)}`}`,
+    );
+    yield* page.items;
+    cursor = page.next_cursor;
+  }
+}
+
+/** A site by its id, its name or its address. */
+async function siteOf(server, named) {
+  if (!named) throw usage('Which site? Name it by its id, its name or its address.', 'frontage site list');
+  if (/^site_/.test(named)) return json(server, 'GET', `/v1/sites/${encodeURIComponent(named)}`);
+  for await (const site of every(server, '/v1/sites')) {
+    if ([site.name, site.address, site.address.replace(/^https?:\/\//, '')].includes(named)) return site;
+  }
+  throw new Stop(exits.refused, `No site of yours is called ${named}.`, { next: 'frontage site list' });
+}
+
+// ─── Operations, from the description ──────────────────────────────────────────────────────────────────────────────────────
+
+async function readDescription({ baseUrl }) {
+  const kept = join(cacheDir, `${createHash('sha256').update(baseUrl).digest('hex').slice(0, 16)}.json`);
+  if (existsSync(kept) && Date.now() - statSync(kept).mtimeMs < descriptionKeptMs) {
+    try {
+      return JSON.parse(readFileSync(kept, 'utf8'));
+    } catch {} // Another process is writing it.
+  }
+  const description = await json({ baseUrl }, 'GET', '/openapi.json');
+  mkdirSync(cacheDir, { recursive: true });
+  writeFileSync(kept, JSON.stringify(description));
+  return description;
+}
+
+async function operationsOf(server) {
+  const { paths, components } = await readDescription(server);
+  const resolveRef = (schema) => (schema?.$ref ? components.schemas[schema.$ref.split('/').at(-1)] : schema);
+  return Object.entries(paths).flatMap(([path, methods]) =>
+    Object.entries(methods).map(([method, operation]) => {
+      const content = operation.requestBody?.content ?? {};
+      const [noun, verb] = operation.operationId.split('.');
+      return {
+        noun: noun.replaceAll('_', '-'),
+        verb: verb.replaceAll('_', '-'),
+        method: method.toUpperCase(),
+        path,
+        summary: operation.summary,
+        description: operation.description,
+        parts: [...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name),
+        query: (operation.parameters ?? []).filter((one) => one.in === 'query'),
+        body: resolveRef(content['application/json']?.schema),
+        takesFile: method === 'put' && !content['application/json'],
+      };
+    }),
+  );
+}
+
+const flagOf = (name) => name.replaceAll('_', '-');
+const typesOf = (schema = {}) => [schema.type, ...(schema.anyOf ?? schema.oneOf ?? []).map(({ type }) => type)].flat();
+
+/** The value of a flag as its schema wants it: `@file` and `-` read one, structures are JSON. */
+async function readValue(flag, written, schema) {
+  const types = typesOf(schema);
+  if (written === true) {
+    if (types.includes('boolean')) return true;
+    throw usage(`--${flag} needs a value.`);
+  }
+  const text =
+    written === '-'
+      ? await readAll(process.stdin)
+      : /^@./.test(written)
+        ? readFileSync(written.slice(1), 'utf8')
+        : written;
+  if (types.includes('string') && !(types.includes('null') && text === 'null')) return text;
+  try {
+    return JSON.parse(text);
+  } catch {
+    if (types[0] === undefined) return text;
+    throw usage(`--${flag} takes ${types.filter(Boolean).join(' or ')}, as JSON.`);
+  }
+}
+
+async function runOperation(server, operation, words, options) {
+  const { parts, query, body: schema, method, takesFile } = operation;
+  if (words.length < parts.length || words.length > parts.length)
+    throw usage(`It takes ${parts.map((part) => `<${part}>`).join(' ') || 'no words'}.`, usageOf(operation));
+  const path = parts.reduce(
+    (filled, part, index) =>
+      filled.replace(
+        `{${part}}`,
+        part === 'path' ? words[index].split('/').map(encodeURIComponent).join('/') : encodeURIComponent(words[index]),
+      ),
+    operation.path,
+  );
+  const asked = new URLSearchParams();
+  const body = options.body === undefined ? {} : JSON.parse(await readValue('body', options.body, { type: 'string' }));
+  const known = { ...Object.fromEntries(query.map((one) => [flagOf(one.name), [asked, one.name, one.schema]])) };
+  for (const [name, part] of Object.entries(schema?.properties ?? {})) known[flagOf(name)] = [body, name, part];
+  for (const [flag, written] of Object.entries(options.flags)) {
+    if (flag === 'file' && takesFile) continue;
+    const [target, name, part] = known[flag] ?? [];
+    if (!target) throw usage(`It knows no --${flag}.`, usageOf(operation));
+    if (target === asked) asked.set(name, written === true ? 'true' : written);
+    else body[name] = await readValue(flag, written, part);
+  }
+  if (takesFile && typeof options.flags.file !== 'string')
+    throw usage('It needs --file with the path of what to send.', usageOf(operation));
+  const search = asked.size > 0 ? `?${asked}` : '';
+  const answer = await call(server, method, `${path}${search}`, {
+    ...(takesFile ? { file: options.flags.file } : schema ? { body } : {}),
+    headers:
+      options.wait === undefined ? {} : { prefer: options.wait === '0' ? 'respond-async' : `wait=${options.wait}` },
+  });
+  if (!answer.headers.get('content-type')?.startsWith('application/json'))
+    return { file: Buffer.from(await answer.arrayBuffer()) };
+  return { body: await answer.json() };
+}
+
+// ─── What people see ───────────────────────────────────────────────────────────────────────────────────────────────────────
+
+const isTerminal = process.stderr.isTTY === true;
+/** Prints for the reader or the next program, and answers the exit code. */
+const print = (text, exit = exits.done) => {
+  console.log(text);
+  return exit;
+};
+const strong = (text) => (process.stdout.isTTY && !process.env.NO_COLOR ? `\u001b[1m${text}\u001b[0m` : text);
+const say = (line) => process.stderr.write(`${line}\n`);
+// What comes from elsewhere commands no terminal.
+const plain = (text) => String(text).replaceAll(/[^\P{Cc}\n\t]/gu, '·');
+const shown = (value) =>
+  plain(value === null || value === undefined ? '–' : typeof value === 'object' ? JSON.stringify(value) : value);
+
+/** Prints an answer, as it came or for reading, and says which exit code it makes. */
+function show(body, { json: asJson }) {
+  if (asJson) console.log(JSON.stringify(body, null, 2));
+  else if (Array.isArray(body.items)) showList(body);
+  else
+    for (const [key, value] of Object.entries(body))
+      if (key !== 'next_action') console.log(`${strong(key.padEnd(24))} ${shown(value)}`);
+  if (typeof body.next_action !== 'string') return exits.done;
+  if (!asJson) say(`→ ${plain(body.next_action)}`);
+  return body.user_code ? exits.person : exits.unfinished;
+}
+
+/** What tells things apart comes first. */
+const leading = ['id', 'name', 'title', 'status', 'address'];
+
+function showList({ items, next_cursor }) {
+  const isShort = (item, key) => typeof item[key] !== 'object' || item[key] === null;
+  const keys = items.flatMap((item) => Object.keys(item).filter((key) => isShort(item, key)));
+  const columns = [...new Set([...leading.filter((key) => keys.includes(key)), ...keys])].slice(0, 7);
+  const widths = columns.map((key) =>
+    Math.min(48, Math.max(key.length, ...items.map((item) => shown(item[key]).length))),
+  );
+  const row = (cells) =>
+    cells
+      .map((cell, index) => cell.padEnd(widths[index]))
+      .join('  ')
+      .trimEnd();
+  if (items.length === 0) say('Nothing.');
+  else
+    console.log([strong(row(columns)), ...items.map((item) => row(columns.map((key) => shown(item[key]))))].join('\n'));
+  if (next_cursor) say(`→ more with --cursor ${next_cursor}`);
+}
+
+function usageOf({ noun, verb, parts, query = [], body, takesFile }) {
+  const required = (body?.required ?? []).map((name) => `--${flagOf(name)} …`);
+  const more = query.length > 0 || Object.keys(body?.properties ?? {}).length > required.length ? ['[options]'] : [];
+  return [
+    'frontage',
+    noun,
+    verb,
+    ...parts.map((part) => `<${part}>`),
+    ...(takesFile ? ['--file …'] : []),
+    ...required,
+    ...more,
+  ].join(' ');
+}
+
+const summaryOf = (operation) => `${usageOf(operation)}\n    ${operation.summary}.`;
+
+function helpOf(operation) {
+  const { summary, description, query, body, takesFile } = operation;
+  const line = (name, schema, isRequired) =>
+    `  --${flagOf(name).padEnd(24)} ${[isRequired && 'required.', schema?.enum?.join(' | '), schema?.description].filter(Boolean).join(' ')}`;
+  const flags = [
+    ...(takesFile ? [line('file', { description: 'What to send.' }, true)] : []),
+    ...Object.entries(body?.properties ?? {}).map(([name, schema]) =>
+      line(name, schema, body.required?.includes(name)),
+    ),
+    ...query.map((one) =>
+      line(one.name, { ...one.schema, description: one.description ?? one.schema?.description }, one.required),
+    ),
+  ];
+  return [
+    usageOf(operation),
+    '',
+    `${summary}.${description ? ` ${description}` : ''}`,
+    ...(flags.length > 0
+      ? [
+          '',
+          ...flags,
+          '',
+          'A value @name is read from a file, - from standard input; lists and objects are JSON. --body takes the whole body.',
+        ]
+      : []),
+  ].join('\n');
+}
+
+// ─── Commands that are more than one call ──────────────────────────────────────────────────────────────────────────────────
+
+const commands = {
+  login: {
+    use: 'frontage login --email <owner> [--url <address>] [--name <agent>] [--no-wait]',
+    about:
+      'Ask the owner for access: he gets a mail and types the code that you are shown. With --no-wait, ask again later by the same command.',
+    async run(server, _words, { flags, json: asJson }) {
+      const known = readConfig().servers[server.baseUrl]?.request;
+      const asked =
+        known && Date.parse(known.expires_at) > Date.now() && (!flags.email || flags.email === known.email)
+          ? known
+          : await askForAccess(server, flags);
+      if (!asJson)
+        say(
+          `The code is ${strong(asked.user_code)}. ${asked.email} has a mail: open its link and type the code there.`,
+        );
+      for (;;) {
+        const { status, access_token } = await json(
+          { baseUrl: server.baseUrl },
+          'POST',
+          `/v1/auth/requests/${asked.id}/redeem`,
+          { body: { secret: asked.secret } },
+        ).catch((stop) => {
+          if (stop.body) changeServer(server.baseUrl, { request: undefined });
+          throw stop;
+        });
+        if (status === 'approved') {
+          changeServer(server.baseUrl, { token: access_token, request: undefined });
+          return show(await json({ baseUrl: server.baseUrl, token: access_token }, 'GET', '/v1/account'), {
+            json: asJson,
+          });
+        }
+        if (flags['no-wait']) {
+          if (asJson) console.log(JSON.stringify({ status, user_code: asked.user_code, expires_at: asked.expires_at }));
+          return exits.person;
+        }
+        await pause(asked.interval_seconds * 1000);
+      }
+    },
+  },
+  logout: {
+    use: 'frontage logout',
+    about: 'Forget the token on this machine. Whoever holds another one can revoke it: frontage token revoke.',
+    async run(server) {
+      changeServer(server.baseUrl, { token: undefined, request: undefined });
+      return exits.done;
+    },
+  },
+  clone: {
+    use: 'frontage clone <site> [folder]',
+    about:
+      'Clone the source, and the content to where the build mounts it. Git asks this client for passwords from then on.',
+    async run(server, [named, folder], { json: asJson }) {
+      const site = await siteOf(server, named);
+      const target = resolve(folder ?? site.name);
+      const helper = [
+        `credential.${server.baseUrl}.helper=!${quoted(process.execPath)} ${quoted(client)} git-credential`,
+        `credential.${server.baseUrl}.useHttpPath=true`,
+      ];
+      const env = { ...process.env, FRONTAGE_URL: server.baseUrl };
+      const git = (...args) => {
+        const { status } = spawnSync('git', args, { stdio: ['ignore', 2, 2], env });
+        if (status !== 0) throw new Stop(exits.refused, 'git did not end well; its own words are above.');
+      };
+      const settings = helper.flatMap((setting) => ['--config', setting]);
+      git('clone', ...settings, '--', site.git.source, target);
+      git('clone', ...settings, '--', site.git.content, join(target, 'src', 'content'));
+      return show({ site_id: site.id, source: target, content: join(target, 'src', 'content') }, { json: asJson });
+    },
+  },
+  'git-credential': {
+    use: 'frontage git-credential get',
+    about: 'What git asks for a password (gitcredentials(7)); clone sets it up.',
+    async run(server, [action]) {
+      if (action !== 'get') return exits.done;
+      const asked = Object.fromEntries(
+        (await readAll(process.stdin))
+          .split('\n')
+          .filter(Boolean)
+          .map((line) => [line.slice(0, line.indexOf('=')), line.slice(line.indexOf('=') + 1)]),
+      );
+      const [, siteId, isContent] = /^git\/(site_\w+)(\.content)?\.git/.exec(asked.path ?? '') ?? [];
+      const baseUrl = `${asked.protocol}://${asked.host}`;
+      // A token goes nowhere but to the server that it is of.
+      const token = baseUrl === server.baseUrl ? server.token : readConfig().servers[baseUrl]?.token;
+      if (!siteId || !token) return exits.done;
+      const body = { repository: isContent ? 'content' : 'source', access: 'write', expires_in_seconds: 3600 };
+      const path = `/v1/sites/${siteId}/git-credentials`;
+      const { username, password } = await json({ baseUrl, token }, 'POST', path, { body });
+      process.stdout.write(`username=${username}\npassword=${password}\n`);
+      return exits.done;
+    },
+  },
+  publish: {
+    use: 'frontage publish <site> [--scope site|posts]',
+    about: 'Build what is pushed and make it live; the log of the build is shown as it grows.',
+    async run(server, [named], { flags, json: asJson }) {
+      const site = await siteOf(server, named);
+      const begun = await json(server, 'POST', `/v1/sites/${site.id}/publish`, {
+        body: { scope: flags.scope ?? 'site' },
+        headers: { prefer: 'respond-async' },
+      });
+      const ended = await follow(server, begun, asJson);
+      if (!asJson && ended.status === 'live') say(`✓ Version ${ended.number} is live: ${site.address}`);
+      return endOf(ended, asJson);
+    },
+  },
+  preview: {
+    use: 'frontage preview <site> [slot]',
+    about: 'Build a slot (1 unless said) and say where it is shown.',
+    async run(server, [named, slot = '1'], { json: asJson }) {
+      const site = await siteOf(server, named);
+      const path = `/v1/sites/${site.id}/previews/${encodeURIComponent(slot)}`;
+      let slotNow = await json(server, 'POST', path, { headers: { prefer: 'wait=50' } });
+      for (; slotNow.status === 'building'; slotNow = await json(server, 'GET', path)) await pause(2000);
+      return show(slotNow, { json: asJson });
+    },
+  },
+  deploy: {
+    use: 'frontage deploy <site> <folder>',
+    about: 'Make built output live as it is, without a build here. Only bytes that the service lacks are sent.',
+    async run(server, [named, folder], { json: asJson }) {
+      if (!folder) throw usage('Which folder holds the built output?', this.use);
+      const site = await siteOf(server, named);
+      const files = await filesBelow(folder);
+      const { id } = await json(server, 'POST', `/v1/sites/${site.id}/deployments`, { body: {} });
+      let sent = 0;
+      for (let from = 0; from < files.length; from += 1000) {
+        const part = files.slice(from, from + 1000);
+        const { missing } = await json(server, 'POST', `/v1/deployments/${id}/manifest`, {
+          body: { files: part.map(({ path, sha256, bytes }) => ({ path, sha256, bytes })) },
+        });
+        for (const sha256 of missing) {
+          await call(server, 'PUT', `/v1/deployments/${id}/files/${sha256}`, {
+            file: part.find((file) => file.sha256 === sha256).file,
+          });
+          sent += 1;
+        }
+      }
+      if (!asJson) say(`${files.length} files, ${sent} of them sent.`);
+      return endOf(
+        await follow(server, await json(server, 'POST', `/v1/deployments/${id}/complete`, { body: {} }), asJson),
+        asJson,
+      );
+    },
+  },
+  open: {
+    use: 'frontage open <site>',
+    about: 'Show the site in a browser; without a terminal, print its address.',
+    async run(server, [named]) {
+      const { address } = await siteOf(server, named);
+      console.log(address);
+      const opener = { darwin: 'open', win32: 'explorer' }[process.platform] ?? 'xdg-open';
+      if (process.stdout.isTTY)
+        spawn(opener, [address], { stdio: 'ignore', detached: true })
+          .on('error', () => {})
+          .unref();
+      return exits.done;
+    },
+  },
+  skill: {
+    use: 'frontage skill [path] [--into <folder>]',
+    about: 'Print SKILL.md or another page of the skill, or write the whole tree into a folder.',
+    async run(server, [path = 'SKILL.md'], { flags }) {
+      const pageOf = async (name) => {
+        const answer = await call(server, 'GET', `/skill/${name.split('/').map(encodeURIComponent).join('/')}`);
+        return Buffer.from(await answer.arrayBuffer());
+      };
+      if (typeof flags.into !== 'string') {
+        process.stdout.write(await pageOf(path));
+        return exits.done;
+      }
+      for (const { path: name } of (await json(server, 'GET', '/skill/')).files) {
+        const target = resolve(flags.into, name);
+        if (!target.startsWith(resolve(flags.into) + sep))
+          throw new Stop(exits.refused, `${plain(name)} leads out of the folder.`);
+        await mkdir(dirname(target), { recursive: true });
+        await writeFile(target, await pageOf(name));
+      }
+      return exits.done;
+    },
+  },
+  completion: {
+    use: 'frontage completion bash|zsh|fish',
+    about: 'Print what makes a shell complete commands: source <(frontage completion bash).',
+    async run(server, [shell]) {
+      const operations = await operationsOf(server);
+      const words = [...Object.keys(commands), ...new Set(operations.map(({ noun }) => noun))].join(' ');
+      const verbs = Object.entries(Object.groupBy?.(operations, ({ noun }) => noun) ?? {}).map(([noun, list]) => [
+        noun,
+        list.map(({ verb }) => verb).join(' '),
+      ]);
+      const cases = verbs.map(([noun, list]) => `    ${noun}) list="${list}";;`).join('\n');
+      if (shell === 'bash' || shell === 'zsh') {
+        console.log(
+          `${shell === 'zsh' ? 'autoload -U +X bashcompinit && bashcompinit\n' : ''}_frontage() {\n  local list="${words}"\n  [ "$COMP_CWORD" -gt 1 ] && list="" && case "\${COMP_WORDS[1]}" in\n${cases}\n  esac\n  [ "$COMP_CWORD" -gt 2 ] && list=""\n  COMPREPLY=($(compgen -W "$list" -- "\${COMP_WORDS[$COMP_CWORD]}"))\n}\ncomplete -o default -F _frontage frontage`,
+        );
+      } else if (shell === 'fish') {
+        console.log(
+          [
+            `complete -c frontage -f -n __fish_use_subcommand -a "${words}"`,
+            ...verbs.map(
+              ([noun, list]) => `complete -c frontage -f -n "__fish_seen_subcommand_from ${noun}" -a "${list}"`,
+            ),
+          ].join('\n'),
+        );
+      } else throw usage('Which shell?', this.use);
+      return exits.done;
+    },
+  },
+};
+
+const quoted = (text) => `'${text.replaceAll("'", "'\\''")}'`;
+
+async function askForAccess(server, flags) {
+  const email = typeof flags.email === 'string' ? flags.email : await askPerson('Address of the owner: ', '--email');
+  const agentName = typeof flags.name === 'string' ? flags.name : `frontage on ${hostname()}`.slice(0, 60);
+  const asked = {
+    ...(await json({ baseUrl: server.baseUrl }, 'POST', '/v1/auth/requests', {
+      body: { email, agent_name: agentName },
+    })),
+    email,
+  };
+  changeServer(server.baseUrl, { request: asked });
+  return asked;
+}
+
+/** Asks in the terminal. Without one nobody is there to answer. */
+async function askPerson(question, flag) {
+  if (!process.stdin.isTTY || !isTerminal) throw usage(`${flag} is needed.`);
+  const lines = createInterface({ input: process.stdin, output: process.stderr });
+  try {
+    return (await lines.question(question)).trim();
+  } finally {
+    lines.close();
+  }
+}
+
+/** Shows the log of a build while it grows, and answers the deployment when it is settled. */
+async function follow(server, deployment, quiet) {
+  const { id, status } = deployment;
+  if (!['queued', 'building', 'storing'].includes(status)) return deployment;
+  const begunAt = Date.now();
+  const progress = setInterval(
+    () => isTerminal && !quiet && process.stderr.write(`\r… ${Math.round((Date.now() - begunAt) / 1000)} s `),
+    1000,
+  );
+  try {
+    for (let last; ; ) {
+      const stream = await call(server, 'GET', `/v1/deployments/${id}/log`, {
+        headers: { accept: 'text/event-stream', ...(last === undefined ? {} : { 'last-event-id': last }) },
+      });
+      for await (const event of eventsOf(stream)) {
+        last = event.id ?? last;
+        if (event.type === 'log' && !quiet)
+          process.stderr.write(`${isTerminal ? '\r' : ''}${event.data.split('\n').map(plain).join('\n')}`);
+        if (event.type === 'end') return await json(server, 'GET', `/v1/deployments/${id}`);
+      }
+      await pause(500);
+    }
+  } finally {
+    clearInterval(progress);
+  }
+}
+
+/** Server-sent events (HTML standard, section 9.2). A connection that breaks ends them. */
+async function* eventsOf(answer) {
+  let held = '';
+  try {
+    for await (const chunk of answer.body.pipeThrough(new TextDecoderStream())) {
+      held += chunk;
+      const blocks = held.split('\n\n');
+      held = blocks.pop();
+      for (const block of blocks) {
+        const field = (name) =>
+          block
+            .split('\n')
+            .filter((line) => line.startsWith(`${name}: `))
+            .map((line) => line.slice(name.length + 2));
+        yield { type: field('event')[0], id: field('id')[0], data: field('data').join('\n') };
+      }
+    }
+  } catch {} // The caller goes on from the last id.
+}
+
+function endOf(deployment, asJson) {
+  if (deployment.error) throw asStop(422, { error: { ...deployment.error, detail: undefined } });
+  const exit = show(
+    asJson
+      ? deployment
+      : {
+          id: deployment.id,
+          status: deployment.status,
+          ...(deployment.warnings ? { warnings: deployment.warnings } : {}),
+        },
+    { json: asJson },
+  );
+  return ['live', 'retired', 'ready'].includes(deployment.status)
+    ? exits.done
+    : deployment.status === 'superseded' || deployment.status === 'cancelled'
+      ? exits.refused
+      : exit;
+}
+
+async function filesBelow(folder) {
+  const items = await readdir(folder, { recursive: true, withFileTypes: true }).catch(() => {
+    throw usage(`${folder} is no folder that can be read.`);
+  });
+  return items
+    .filter((item) => item.isFile())
+    .map((item) => {
+      const file = join(item.parentPath ?? item.path, item.name);
+      const bytes = readFileSync(file);
+      return {
+        file,
+        path: relative(folder, file).split(sep).join('/'),
+        bytes: bytes.length,
+        sha256: createHash('sha256').update(bytes).digest('hex'),
+      };
+    });
+}
+
+// ─── From words to a command ───────────────────────────────────────────────────────────────────────────────────────────────
+
+const ownFlags = new Set(['json', 'help', 'no-wait', 'version']);
+
+/** Words and flags: `--flag value`, `--flag=value`, and those of `ownFlags` alone. After `--` all are words. */
+function parse(args) {
+  const words = [];
+  const flags = {};
+  for (let at = 0; at < args.length; at += 1) {
+    const arg = args[at];
+    if (arg === '--') words.push(...args.splice(at + 1));
+    else if (arg === '-h') flags.help = true;
+    else if (!arg.startsWith('--')) words.push(arg);
+    else {
+      const [, name, value] = /^--([^=]+)(?:=(.*))?$/s.exec(arg) ?? [];
+      if (!name) throw usage(`${arg} is no option.`);
+      const next = args[at + 1];
+      const takesNext =
+        value === undefined && !ownFlags.has(name) && next !== undefined && (!next.startsWith('--') || next === '--');
+      flags[name] = value ?? (takesNext ? next : true);
+      if (takesNext) at += 1;
+    }
+  }
+  const { json: asJson = false, help = false, version = false, url, body, wait, ...rest } = flags;
+  return { words, options: { json: asJson === true, help, version, url, body, wait, flags: rest } };
+}
+
+async function overview(server) {
+  const operations = await operationsOf(server).catch(() => []);
+  const nouns = new Map();
+  for (const { noun, verb } of operations) nouns.set(noun, [...(nouns.get(noun) ?? []), verb]);
+  return [
+    'frontage: makes and runs websites for an agent and its owner.',
+    '',
+    ...Object.values(commands).map(({ use, about }) => `  ${use}\n      ${about}`),
+    '',
+    'Every call of the API is a noun and a verb (frontage site list; frontage <noun> <verb> --help teaches it):',
+    '',
+    ...[...nouns].map(([noun, verbs]) => `  ${noun.padEnd(14)} ${verbs.join(' ')}`),
+    '',
+    '  --json prints the answer as it came. --wait 0…50 says how many seconds a call may wait for its end.',
+    '  FRONTAGE_URL and FRONTAGE_TOKEN stand in for what login keeps.',
+    '  Exit codes: 0 done, 1 refused, 2 used wrongly, 3 not finished yet, 4 a person has to act.',
+    '',
+    'New here? frontage login, then frontage skill: it teaches the work.',
+  ].join('\n');
+}
+
+async function main(args) {
+  const { words, options } = parse(args);
+  const [first, second, ...rest] = words;
+  const server = whereTo(options);
+  if (first === undefined) return print(await overview(server), options.help ? exits.done : exits.usage);
+  if (first === 'help') return await main([...args.filter((arg) => arg !== 'help'), '--help']);
+  const command = Object.hasOwn(commands, first) ? commands[first] : undefined;
+  if (command && options.help) return print(`${command.use}\n\n${command.about}`);
+  if (command) return await command.run(server, words.slice(1), options);
+
+  const operations = (await operationsOf(server)).filter(({ noun }) => noun === first);
+  if (operations.length === 0) throw usage(`There is no command ${plain(first)}.`);
+  if (second === undefined) return print(operations.map(summaryOf).join('\n'), options.help ? exits.done : exits.usage);
+  const operation = operations.find(({ verb }) => verb === second);
+  if (!operation) throw usage(`${first} knows no ${plain(second)}.`, `frontage ${first} --help`);
+  if (options.help) return print(helpOf(operation));
+  const { body, file } = await runOperation(server, operation, rest, options);
+  if (body) return show(body, options);
+  process.stdout.write(file);
+  return exits.done;
+}
+
+main(process.argv.slice(2))
+  .then((exit) => {
+    process.exitCode = exit;
+  })
+  .catch((error) => {
+    const asJson = process.argv.includes('--json');
+    if (error instanceof Stop) {
+      if (asJson)
+        console.log(
+          JSON.stringify(
+            error.body ?? {
+              error: {
+                code: error.exit === exits.usage ? 'usage' : 'unreachable',
+                message: error.message,
+                retryable: false,
+              },
+            },
+            null,
+            2,
+          ),
+        );
+      else say(`✗ ${error.message}${error.next ? `\n→ ${error.next}` : ''}`);
+      process.exitCode = error.exit;
+    } else {
+      say(`✗ ${error.message}`);
+      process.exitCode = exits.refused;
+    }
+  });

@@ -1,0 +1,249 @@
+import { type ExecFileException, execFile } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
+import { existsSync } from 'node:fs';
+import { mkdir, mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { chromium } from 'playwright-core';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { useStack } from '../stack/stack.ts';
+
+const stack = useStack();
+const name = `client-${randomBytes(4).toString('hex')}`;
+let home = '';
+let client = '';
+
+/** The client as an agent gets it: from the tree that the service serves, knowing its address. */
+beforeAll(async () => {
+  home = await mkdtemp(join(tmpdir(), 'frontage-client-'));
+  client = join(home, 'frontage.mjs');
+  await writeFile(client, await (await fetch(`${stack.baseUrl}/skill/bin/frontage.mjs`)).text());
+});
+afterAll(() => rm(home, { recursive: true, force: true }));
+
+// biome-ignore lint/suspicious/noExplicitAny: what a test reads of an answer is what it asserts.
+type Json = any;
+type Ran = { exit: number; out: string; err: string; body: Json };
+
+/** Runs a command without a terminal, in the folder `cwd`, on the client's own configuration. */
+async function run(args: string[], { cwd = home, env = {}, binary = process.execPath } = {}): Promise<Ran> {
+  const environment = {
+    PATH: process.env.PATH,
+    HOME: home,
+    XDG_CONFIG_HOME: home,
+    XDG_CACHE_HOME: home,
+    GIT_TERMINAL_PROMPT: '0',
+    ...env,
+  };
+  return await new Promise((resolve) => {
+    const child = execFile(
+      binary,
+      [client, ...args],
+      { cwd, env: environment },
+      (error: ExecFileException | null, out, err) => {
+        let body: Json = {};
+        try {
+          body = JSON.parse(out);
+        } catch {}
+        resolve({ exit: typeof error?.code === 'number' ? error.code : error ? -1 : 0, out, err, body });
+      },
+    );
+    child.stdin?.end();
+  });
+}
+
+const git = (cwd: string, ...args: string[]) =>
+  new Promise<string>((resolve, reject) => {
+    const identity = ['-c', 'user.name=Agent', '-c', 'user.email=agent@example.com'];
+    const env = {
+      PATH: process.env.PATH,
+      HOME: home,
+      XDG_CONFIG_HOME: home,
+      XDG_CACHE_HOME: home,
+      GIT_TERMINAL_PROMPT: '0',
+    };
+    execFile('git', [...identity, ...args], { cwd, env }, (error, out, err) =>
+      error ? reject(new Error(err)) : resolve(out),
+    );
+  });
+
+const linkIn = ({ text }: { text: string }) => /https?:\/\/\S+/.exec(text)?.[0] ?? '';
+
+test('an agent logs in by the owner’s answer, and a person is named as the one to act until then', {
+  timeout: 120_000,
+}, async () => {
+  const email = `${name}@example.com`;
+  const asked = await run(['login', '--email', email, '--name', 'A client', '--no-wait', '--json']);
+  expect([asked.exit, asked.body.status]).toEqual([4, 'pending']);
+  const inbox = `${stack.mailUrl}/messages?to=${encodeURIComponent(email)}`;
+  const mails = async () => ((await (await fetch(inbox)).json()) as { items: { text: string }[] }).items;
+  await expect.poll(async () => (await mails()).length, { timeout: 60_000 }).toBe(1);
+  const browser = await chromium.launch({
+    executablePath: '/usr/bin/chromium',
+    args: ['--no-sandbox', '--disable-gpu'],
+  });
+  try {
+    const page = await browser.newPage();
+    await page.goto(linkIn((await mails())[0] as { text: string }));
+    await page.fill('input[name=code]', String(asked.body.user_code));
+    await page.click('text=Let it in');
+    await page.waitForSelector('text=/can (act|work)|is in|let in/i').catch(() => {});
+  } finally {
+    await browser.close();
+  }
+  const { exit, body, err } = await run(['login', '--email', email, '--json']);
+  expect([exit, body.email, err]).toEqual([0, email, '']);
+  expect((await stat(join(home, 'frontage', 'config.json'))).mode & 0o777).toBe(0o600);
+  expect((await run(['account', 'read', '--json'])).body.email).toBe(email);
+});
+
+test('a site is made, cloned, changed, pushed, published and shown by the client and git alone', {
+  timeout: 240_000,
+}, async () => {
+  const made = await run([
+    'site',
+    'create',
+    '--name',
+    name,
+    '--title',
+    'By the client',
+    '--template',
+    'blank',
+    '--json',
+  ]);
+  expect([made.exit, made.body.name]).toEqual([0, name]);
+  const folder = join(home, 'site');
+  expect((await run(['clone', name, folder])).exit).toBe(0);
+  expect(existsSync(join(folder, 'src', 'content', 'posts', 'hello.md'))).toBe(true);
+  const page = join(folder, 'src', 'pages', 'index.astro');
+  await writeFile(
+    page,
+    '---\n---\n<html lang="en"><head><title>T</title></head><body><h1>Made by the client</h1></body></html>\n',
+  );
+  await git(folder, 'commit', '-qam', 'Say who made it');
+  await git(folder, 'push', '-q');
+  const published = await run(['publish', name]);
+  expect([published.exit, published.err]).toEqual([0, expect.stringMatching(/building|Building|astro/i)]);
+  expect(published.err).toContain(`✓ Version 1 is live: ${made.body.address}`);
+  expect((await stack.visit(name, '/')).text).toContain('Made by the client');
+  expect((await run(['open', name])).out.trim()).toBe(made.body.address);
+
+  await writeFile(page, '---\nconst broken = ;\n---\n');
+  await git(folder, 'commit', '-qam', 'Break it');
+  await git(folder, 'push', '-q');
+  const broken = await run(['publish', name]);
+  expect([broken.exit, broken.err]).toEqual([1, expect.stringContaining('(build_failed)')]);
+  expect((await stack.visit(name, '/')).text).toContain('Made by the client');
+});
+
+test('a slot is built and shown', { timeout: 120_000 }, async () => {
+  const folder = join(home, 'site');
+  await git(folder, 'revert', '--no-edit', 'HEAD');
+  await git(folder, 'push', '-q', 'origin', 'HEAD:preview/1');
+  const { exit, body } = await run(['preview', name, '1', '--json']);
+  expect([exit, body.status, body.branched]).toEqual([0, 'draft', true]);
+  const label = new URL(String(body.address)).hostname.split('.')[0] ?? '';
+  expect((await stack.visit(label, '/')).text).toContain('Made by the client');
+});
+
+test('built output goes live as it is, and only what changed is sent again', { timeout: 120_000 }, async () => {
+  const output = join(home, 'dist');
+  await mkdir(join(output, 'a'), { recursive: true });
+  await writeFile(join(output, 'index.html'), '<!doctype html><title>T</title><p>Built elsewhere');
+  await writeFile(join(output, 'a', 'b.txt'), 'b');
+  const first = await run(['deploy', name, output]);
+  expect([first.exit, first.err]).toEqual([0, expect.stringContaining('2 files, 2 of them sent.')]);
+  expect((await stack.visit(name, '/')).text).toContain('Built elsewhere');
+  await writeFile(join(output, 'a', 'b.txt'), 'c');
+  expect((await run(['deploy', name, output])).err).toContain('2 files, 1 of them sent.');
+  expect((await stack.visit(name, '/a/b.txt')).text).toBe('c');
+});
+
+test('flags become bodies as the description has them: text, numbers, lists, files', async () => {
+  const { id } = (await run(['site', 'list', '--json'])).body.items[0];
+  const fields = join(home, 'fields.json');
+  await writeFile(fields, JSON.stringify([{ name: 'word', label: 'A word', kind: 'text', required: true }]));
+  const made = await run(['form', 'create', id, '--name', 'Contact', '--fields', `@${fields}`, '--json']);
+  expect([made.exit, made.body.fields[0].name]).toEqual([0, 'word']);
+  const link = await run(['upload', 'create', id, '--expires-in-seconds', '3600', '--max-files=2', '--json']);
+  expect([link.exit, link.body.files_left]).toEqual([0, 2]);
+  await writeFile(join(home, 'paper.pdf'), '%PDF-1.7\n%%EOF\n');
+  const asset = await run(['asset', 'write', id, 'public/paper.pdf', '--file', join(home, 'paper.pdf'), '--json']);
+  expect([asset.exit, asset.body.bytes]).toEqual([0, 15]);
+  expect((await run(['asset', 'read', id, 'public/paper.pdf'])).out).toBe('%PDF-1.7\n%%EOF\n');
+  const listed = await run(['form', 'list', id]);
+  expect(listed.out).toMatch(/^id +name +status .*\nform_\w+ +Contact +enabled /);
+});
+
+test('each way to end has its exit code, and says the next step', async () => {
+  const ends = async (args: string[], env = {}) => {
+    const { exit, err } = await run(args, { env });
+    return [exit, err];
+  };
+  expect(await ends(['site', 'read', 'site_01h455vb4pex5vsknk084sn02q'])).toEqual([
+    1,
+    expect.stringMatching(/✗ .*\(not_found\)\n/),
+  ]);
+  expect(await ends(['publish', 'nothing-of-mine'])).toEqual([1, expect.stringContaining('→ frontage site list')]);
+  expect(await ends(['site', 'create', '--nome', 'x'])).toEqual([
+    2,
+    expect.stringContaining('→ frontage site create --name … --title …'),
+  ]);
+  expect(await ends(['nonsense'])).toEqual([2, expect.stringContaining('→ frontage --help')]);
+  expect(await ends(['login', '--url', stack.baseUrl], { XDG_CONFIG_HOME: join(home, 'empty') })).toEqual([
+    2,
+    expect.stringContaining('--email is needed'),
+  ]);
+  expect(await ends(['site', 'list'], { FRONTAGE_TOKEN: 'fro_wrong' })).toEqual([
+    4,
+    expect.stringContaining('→ frontage login'),
+  ]);
+  expect(await ends(['site', 'list', '--url', 'http://127.0.0.1:1'])).toEqual([
+    1,
+    expect.stringContaining('does not answer'),
+  ]);
+  const refused = await run(['site', 'read', 'x', '--json']);
+  expect([refused.exit, refused.body.error.code]).toEqual([1, 'not_found']);
+});
+
+test('help teaches every call, and shells complete them', async () => {
+  const all = await run(['--help']);
+  expect([all.exit, all.out]).toEqual([0, expect.stringContaining('frontage publish <site>')]);
+  const document = (await (await fetch(`${stack.baseUrl}/openapi.json`)).json()) as {
+    paths: Record<string, Record<string, { operationId: string }>>;
+  };
+  const operations = Object.values(document.paths).flatMap((methods) =>
+    Object.values(methods).map(({ operationId }) => operationId),
+  );
+  for (const operation of operations) {
+    const [noun = '', verb = ''] = operation.replaceAll('_', '-').split('.');
+    expect(all.out).toMatch(new RegExp(`^  ${noun} .*\\b${verb}\\b`, 'm'));
+  }
+  const one = await run(['site', 'create', '--help']);
+  expect([one.exit, one.out]).toEqual([
+    0,
+    expect.stringMatching(/^frontage site create --name … --title … .*\n\nMake a site\./),
+  ]);
+  // biome-ignore lint/suspicious/noTemplateCurlyInString: it is bash's.
+  const completing = 'source <(cat); COMP_WORDS=(frontage site pu); COMP_CWORD=2; _frontage; echo "${COMPREPLY[@]}"';
+  const { out } = await run(['completion', 'bash']);
+  const words = await new Promise<string>((resolve, reject) => {
+    const bash = execFile('bash', ['-c', completing], (error, said) => (error ? reject(error) : resolve(said)));
+    bash.stdin?.end(out);
+  });
+  expect(words.trim()).toBe('publish');
+});
+
+test('the skill is read and written out, the client in it', async () => {
+  expect((await run(['skill'])).out).toMatch(/^---\nname: frontage\n/);
+  expect((await run(['skill', 'stages/design.md'])).out).toContain('# Design');
+  const into = join(home, 'skill');
+  expect((await run(['skill', '--into', into])).exit).toBe(0);
+  expect(await readFile(join(into, 'bin', 'frontage.mjs'), 'utf8')).toBe(await readFile(client, 'utf8'));
+});
+
+test('Node 20 runs it', async ({ skip }) => {
+  const old = ['/usr/bin/node', '/usr/local/bin/node'].find(existsSync);
+  skip(!old, 'no other Node on this machine');
+  expect((await run(['site', 'list', '--json'], { binary: old as string })).exit).toBe(0);
+});
