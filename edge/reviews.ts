@@ -3,11 +3,10 @@
  * secret: it says which frame to load, and the frame alone knows who may comment. Only requests that left the short way come here, so that
  * visitors pay nothing for it (heads.ts).
  */
-import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
-import { gzipSync } from 'node:zlib';
 import { html } from '../web/html.ts';
 import { overlayModules } from '../web/overlay/modules.ts';
+import { type PageFile, pageFile } from '../web/page-file.ts';
 import type { Answer } from './answer.ts';
 import { matchesWeakly } from './conditions.ts';
 import type { Edge } from './edge.ts';
@@ -31,7 +30,9 @@ const siteKey = /^[0-9a-hjkmnp-tv-z]{16}$/;
 const ownPath = /^\/(?![/\\])[!-[\]-~]*$/;
 
 export function openReviews({ edge, baseUrl }: { edge: Pick<Edge, 'answer'>; baseUrl: string }): Reviews {
-  const files = new Map(overlayModules.map(({ name, file }) => [`${folder}overlay/${name}`, readScript(file)]));
+  const files = new Map(
+    overlayModules.map(({ name, file }) => [`${folder}overlay/${name}`, pageFile(readFileSync(file), 'script')]),
+  );
 
   function answerOwn(request: VisitorRequest): Answer {
     const { pathname, searchParams } = new URL(request.target, 'http://host');
@@ -115,22 +116,14 @@ function withLoader({ head, body }: Answer, snippet: Snippet): Answer {
   return { head: { status: head.status, fields }, body: whole };
 }
 
-type Script = { bytes: Buffer; gzip: Buffer; etag: string };
-
-function readScript(file: URL): Script {
-  const bytes = readFileSync(file);
-  const etag = `"${createHash('sha256').update(bytes).digest('hex').slice(0, 32)}"`;
-  return { bytes, gzip: gzipSync(bytes, { level: 9 }), etag };
-}
-
-function answerScript({ fields }: VisitorRequest, { bytes, gzip, etag }: Script): Answer {
+function answerScript({ fields }: VisitorRequest, { bytes, gzip, etag, type: contentType }: PageFile): Answer {
   const kept = ['etag', etag, 'cache-control', 'public, max-age=0, must-revalidate', 'vary', 'accept-encoding'];
   if (fields.ifNoneMatch !== undefined && matchesWeakly(fields.ifNoneMatch, etag)) {
     return { head: { status: 304, fields: kept }, body: undefined };
   }
   const packed = acceptedEncodings(fields.acceptEncoding).includes('gzip');
   const body = packed ? gzip : bytes;
-  const type = ['content-type', 'text/javascript; charset=utf-8', 'x-content-type-options', 'nosniff'];
+  const type = ['content-type', contentType, 'x-content-type-options', 'nosniff'];
   const encoding = packed ? ['content-encoding', 'gzip'] : [];
   return {
     head: { status: 200, fields: [...type, ...kept, ...encoding, 'content-length', String(body.length)] },

@@ -1,7 +1,7 @@
 /** The booking widget as it is sent: one module, its words and its style in it, so that a page waits for one file. */
-import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { html } from './html.ts';
+import { pageFile } from './page-file.ts';
 
 const read = (name: string) => readFileSync(new URL(name, import.meta.url), 'utf8');
 
@@ -14,8 +14,7 @@ function bundle(): string {
   return whole;
 }
 
-export const bookingWidget = bundle();
-export const bookingWidgetHash = createHash('sha256').update(bookingWidget).digest('hex').slice(0, 16);
+export const bookingWidget = pageFile(bundle(), 'script');
 
 /** What goes into a page of the site. Inside the element stands what shows until it is ready. */
 export function bookingEmbed(baseUrl: string, publicId: string): string {

@@ -6,6 +6,7 @@ import { errors } from '../../errors.ts';
 import { embedPage, formPage } from '../../web/form-page.ts';
 import type { Api } from '../api.ts';
 import { sendPage } from '../plugins/browser.ts';
+import { forEver, sendFile } from '../plugins/page-files.ts';
 import { type AddressLimiter, limiterOfAddresses } from '../plugins/rate-limit.ts';
 import { completeRoutes } from '../plugins/route-defaults.ts';
 import { hurryBodies } from '../plugins/sockets.ts';
@@ -14,7 +15,7 @@ import { answerMistake, answerTaken } from './answers.ts';
 import { readAnswers, wantsData } from './bodies.ts';
 import { describeForm, descriptionSchema, shownForm } from './description.ts';
 import { embedOf } from './embed.ts';
-import { hashed, type ServedFile, widget } from './files.ts';
+import { hashed, widget } from './files.ts';
 import { receiveSubmission, requireTaking, type VisitedForm, visitForm } from './receiving.ts';
 import type { Given } from './values.ts';
 import { readReturnPath, splitAnswers } from './visit.ts';
@@ -50,23 +51,8 @@ function fileRoutes(app: Api): void {
   app.get('/f/files/:file', { config, schema: { hide: true, params } }, async (request, reply) => {
     const file = hashed.get(request.params.file);
     if (!file) throw errors.not_found('There is no such file.');
-    return sendFile(request, reply, file, 'public, max-age=31536000, immutable');
+    return sendFile(request, reply, file, forEver);
   });
-}
-
-/** Any page may load it: it is the same for all, and knows nothing of who asks. */
-function sendFile(request: FastifyRequest, reply: FastifyReply, file: ServedFile, caching: string): FastifyReply {
-  reply.headers({
-    'cache-control': caching,
-    etag: file.etag,
-    vary: 'accept-encoding',
-    'content-type': file.type,
-    'access-control-allow-origin': '*',
-    'cross-origin-resource-policy': 'cross-origin',
-  });
-  if (request.headers['if-none-match'] === file.etag) return reply.code(304).send();
-  if (!/\bgzip\b/.test(request.headers['accept-encoding'] ?? '')) return reply.send(file.bytes);
-  return reply.header('content-encoding', 'gzip').send(file.gzip);
 }
 
 function pageRoutes(app: Api, deps: Deps, limit: AddressLimiter): void {

@@ -3,10 +3,9 @@ import { existsSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
-import { gzipSync } from 'node:zlib';
 import { type Browser, chromium, type Page } from 'playwright-core';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
-import { bookingWidget, bookingWidgetHash } from '../../web/booking-widget.ts';
+import { bookingWidget } from '../../web/booking-widget.ts';
 import { timetable } from './timetable.ts';
 import { type BookingWorld, createBookingWorld } from './world.ts';
 
@@ -48,7 +47,7 @@ const shell = (
   lang = 'en',
 ) => `<!doctype html><html lang="${lang}"><meta charset="utf-8"><meta name="viewport" content="width=device-width">
 <title>Book</title><style>body{font-family:Georgia,serif;margin:0;padding:1.5rem;background:#faf6ef;color:#2a2420}
-frontage-booking{--frontage-accent:#8a3b12;--frontage-surface:#fffdf8}</style>
+frontage-booking{--accent:rgb(138, 59, 18);--line:#b98;--frontage-accent:var(--accent);--frontage-line:var(--line);--frontage-surface:#fffdf8}</style>
 <script type="module" src="${world.url}/b/widget.js"></script><h1>The pottery</h1><frontage-booking site="${publicId}" ${more}><p>Call us: 030 1234.</p></frontage-booking>`;
 
 async function opened(
@@ -110,6 +109,9 @@ test('a visitor books with the keyboard alone, and the page says so aloud', asyn
   await page.keyboard.press('Tab');
   await page.keyboard.type('A blue bowl');
   await page.keyboard.press('Tab');
+  // The page's own names of colours are not ours.
+  const colour = `getComputedStyle(document.querySelector('frontage-booking').shadowRoot.querySelector('.send')).backgroundColor`;
+  expect(await page.evaluate(colour)).toBe('rgb(138, 59, 18)');
   await page.keyboard.press('Enter');
   const done = page.getByRole('status').filter({ hasText: 'You are booked' });
   await done.waitFor();
@@ -204,17 +206,17 @@ test('where no bookings are taken, what the page has in their place stays or not
 });
 
 test('the widget is small, kept for ever under its hash, and asked for anew under its name', async () => {
-  expect(gzipSync(bookingWidget).length).toBeLessThan(30 * 1024);
+  expect(bookingWidget.gzip.length).toBeLessThan(30 * 1024);
   const named = await fetch(`${world.url}/b/widget.js`);
   expect([named.headers.get('cache-control'), named.headers.get('access-control-allow-origin')]).toEqual([
     'no-cache',
     '*',
   ]);
-  expect(await named.text()).toBe(bookingWidget);
+  expect(await named.text()).toBe(String(bookingWidget.bytes));
   const again = await fetch(`${world.url}/b/widget.js`, {
     headers: { 'if-none-match': named.headers.get('etag') ?? '' },
   });
   expect(again.status).toBe(304);
-  const kept = await fetch(`${world.url}/b/widget-${bookingWidgetHash}.js`);
+  const kept = await fetch(`${world.url}/b/widget-${bookingWidget.hash}.js`);
   expect([kept.status, kept.headers.get('cache-control')]).toEqual([200, 'public, max-age=31536000, immutable']);
 });
