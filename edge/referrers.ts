@@ -2,6 +2,8 @@
 import type { RequestFields } from './request.ts';
 
 const address = /^https?:\/\/([a-z0-9-]+(?:\.[a-z0-9-]+)+)\.?(?::[0-9]{1,5})?(?:[/?#]|$)/i;
+/** A host without a name, which may be a visitor's own address. */
+const isNumber = /\.\d+$/;
 const hostMax = 253;
 /** In each of two generations: a look at a plain map is a tenth of what one at an LRU cache costs, and is made for each view. */
 const rememberedEach = 500;
@@ -49,7 +51,7 @@ export function openReferrers(): Referrers {
 
 function readHost(referer: string): string {
   const found = address.exec(referer)?.[1] ?? '';
-  return found.length > hostMax ? '' : ownCopy(found.toLowerCase());
+  return found.length > hostMax || isNumber.test(found) ? '' : ownCopy(found.toLowerCase());
 }
 
 /** A copy, since a part of a request's head would hold all of it in memory. */

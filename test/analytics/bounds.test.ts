@@ -1,6 +1,8 @@
 /** What visitors send takes bounded memory and rows, and what could not be written is neither lost nor counted twice. */
+
 import { afterAll, expect, test } from 'vitest';
 import { rowOf } from '../../db/analytics/counts.ts';
+import { openSalts } from '../../edge/salts.ts';
 import { openTallies, viewRow } from '../../edge/tallies.ts';
 import { until } from '../stack/until.ts';
 import { agents, createAnalyticsWorld, pages } from './world.ts';
@@ -153,4 +155,17 @@ test('an edge writes on when one of its sites is gone', async () => {
   await edge.counting.flush();
   more = false;
   expect((await world.report(owner, site)).views).toBe(1);
+});
+
+test('an edge forgets the salt of a day that is over', async () => {
+  const asked: string[] = [];
+  const database = {
+    saltOf: async (day: string, offered: Buffer) => {
+      asked.push(day);
+      return offered;
+    },
+  };
+  const salts = openSalts({ database, secret: 'x' });
+  for (const day of ['01', '02', '01']) await salts.keep(new Date(`2026-03-${day}T12:00:00Z`));
+  expect(asked).toEqual(['2026-03-01', '2026-03-02', '2026-03-01']);
 });

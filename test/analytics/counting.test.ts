@@ -1,5 +1,7 @@
 /** What is a view and what is not, who is a visitor, and what is told of both. */
+
 import { afterAll, expect, test } from 'vitest';
+import { openReferrers } from '../../edge/referrers.ts';
 import { agents, createAnalyticsWorld, pages, type Site, type View } from './world.ts';
 
 const world = await createAnalyticsWorld();
@@ -84,11 +86,18 @@ test('a visitor is one on all edges of a day, told apart by address and browser'
 });
 
 test('visitors of one site are none of another', async () => {
-  const { site, see } = await newSite();
+  const { site, edge, see } = await newSite();
   await see('/');
   const other = await newSite();
   expect((await reportOf(other.edge, other.site)).visitors).toBe(0);
   expect((await reportOf(other.edge, site)).visitors).toBe(0);
+  await other.see('/');
+  for (const { counting } of [edge, other.edge]) await counting.flush();
+  const rows = await world.deps
+    .em()
+    .execute("select encode(sketch, 'hex') as sketch from view_hour where site_id in (?, ?)", [site.id, other.site.id]);
+  // Of two sites nobody can tell that it was the same visitor.
+  expect(new Set(rows.map(({ sketch }: { sketch: string }) => sketch)).size).toBe(2);
 });
 
 test.each([
@@ -97,6 +106,8 @@ test.each([
   ['https://example.org.', 'example.org'],
   ['https://user:secret@example.org/', undefined],
   ['https://localhost/', undefined],
+  ['http://203.0.113.9:8080/', undefined],
+  ['https://3.example.org/', '3.example.org'],
   ['not an address', undefined],
   ['javascript:alert(1)', undefined],
   ['https://exa mple.org/', undefined],
@@ -105,6 +116,17 @@ test.each([
   const { site, edge, see } = await newSite();
   await see('/', { headers: { referer } });
   expect((await reportOf(edge, site)).referrers).toEqual(host === undefined ? [] : [{ host, views: 1 }]);
+});
+
+test('of more referrers than are remembered each is counted', async () => {
+  const { site, edge, see } = await newSite();
+  for (let n = 0; n < 30; n++) await see('/', { headers: { referer: `https://one.example.org/${n}` } });
+  const many = openReferrers();
+  const of = (referer: string) => many.of({ referer, host: 'shop.example.org' });
+  for (const round of [1, 2]) {
+    for (let n = 0; n < 1_600; n++) expect(of(`https://h${n}.example.org/${round}`)).toBe(`h${n}.example.org`);
+  }
+  expect((await reportOf(edge, site)).referrers).toEqual([{ host: 'one.example.org', views: 30 }]);
 });
 
 test('the pages of the site itself are no referrers', async () => {

@@ -146,6 +146,16 @@ describe('clearing', () => {
     expect(errorOf(await world.clear(site, 1)).code).toBe('slot_empty');
   });
 
+  test('so is work that was pushed and never built', async () => {
+    const site = await world.newSite();
+    const tip = await world.write(site, 'preview/1', { 'unbuilt.html': 'x' });
+    const kept = await world.clear(site, 1);
+    expect([kept.status, errorOf(kept).code]).toEqual([409, 'preview_holds_work']);
+    expect(await world.repositories.head(site.id, 'source', 'preview/1')).toBe(tip);
+    expect((await world.clear(site, 1, '?discard=true')).status).toBe(200);
+    expect(await world.repositories.head(site.id, 'source', 'preview/1')).toBeNull();
+  });
+
   test('a slot that was published needs no discard', async () => {
     const site = await world.newSite();
     await world.write(site, 'preview/1', { 'a.html': page('Work') });
