@@ -93,11 +93,11 @@ test('visitors of one site are none of another', async () => {
   expect((await reportOf(other.edge, site)).visitors).toBe(0);
   await other.see('/');
   for (const { counting } of [edge, other.edge]) await counting.flush();
-  const rows = await world.deps
+  const rows: { sketch: string }[] = await world.deps
     .em()
     .execute("select encode(sketch, 'hex') as sketch from view_hour where site_id in (?, ?)", [site.id, other.site.id]);
   // Of two sites nobody can tell that it was the same visitor.
-  expect(new Set(rows.map(({ sketch }: { sketch: string }) => sketch)).size).toBe(2);
+  expect(new Set(rows.map(({ sketch }) => sketch)).size).toBe(2);
 });
 
 test.each([
