@@ -25,6 +25,8 @@ export type IdPrefix =
   | 'out'
   | 'msg'
   | 'note'
+  | 'page'
+  | 'pay'
   | 'photo'
   | 'pout'
   | 'prev'

@@ -8,8 +8,10 @@ import { bookingActivities } from './bookings.ts';
 import { certificateActivities } from './certificates.ts';
 import { domainActivities } from './domains.ts';
 import { invitationActivities } from './invitations.ts';
+import { ledgerActivities } from './ledger.ts';
 import { mailActivities } from './mail.ts';
 import { maintainingActivities } from './maintaining.ts';
+import { paymentActivities } from './payments.ts';
 import { previewActivities } from './previews.ts';
 import { buildActivities, publishingActivities } from './publishing.ts';
 import { reconcilingActivities } from './reconciling.ts';
@@ -27,6 +29,8 @@ export function createPlatformActivities(deps: PlatformDeps) {
     ...domainActivities(deps),
     ...invitationActivities(deps),
     ...mailActivities(deps),
+    ...ledgerActivities(deps),
+    ...paymentActivities(deps),
     ...previewActivities(deps),
     ...publishingActivities(deps),
     ...reconcilingActivities(deps),

@@ -22,10 +22,13 @@ import { feedbackRoutes } from './feedback/routes.ts';
 import { formRoutes } from './forms/routes.ts';
 import { visitorFormRoutes } from './forms/visitor-routes.ts';
 import { healthRoutes } from './health/routes.ts';
+import { paymentHooks } from './hooks/payments.ts';
 import { inboxRoutes } from './inbox/routes.ts';
 import { invitationPages } from './invitations/pages.ts';
 import { invitationRoutes } from './invitations/routes.ts';
 import { outputRoutes } from './output/routes.ts';
+import { payPages } from './pay/pages.ts';
+import { paymentRoutes } from './payments/routes.ts';
 import { photoRoutes, thumbRoutes } from './photos/routes.ts';
 import { requireToken, useEntityManager } from './plugins/bearer.ts';
 import { serveBrowsers } from './plugins/browser.ts';
@@ -37,6 +40,7 @@ import { bodyBytesMax, readJson } from './plugins/json.ts';
 import { describeApi, serveDescription } from './plugins/openapi.ts';
 import { preferWaiting } from './plugins/prefer.ts';
 import { limitAddresses, limitTokens, shareLimits } from './plugins/rate-limit.ts';
+import { takeRawBodies } from './plugins/raw-body.ts';
 import { logRequests } from './plugins/request-log.ts';
 import { completeRoutes } from './plugins/route-defaults.ts';
 import { requireSession } from './plugins/session.ts';
@@ -80,6 +84,7 @@ export async function buildApp(deps: Deps): Promise<Api> {
     accessPages(scope, deps);
     addressPages(scope, deps);
     bookingPages(scope, deps);
+    payPages(scope, deps);
 
     await scope.register(async function signedIn(scope: Api) {
       requireSession(scope, deps);
@@ -90,6 +95,12 @@ export async function buildApp(deps: Deps): Promise<Api> {
 
   await app.register(async function visitors(scope: Api) {
     await visitorFormRoutes(scope, deps);
+  });
+
+  await app.register(async function hooks(scope: Api) {
+    hurryBodies(scope);
+    takeRawBodies(scope);
+    paymentHooks(scope, deps);
   });
 
   await app.register(async function json(scope: Api) {
@@ -193,6 +204,7 @@ export async function buildApp(deps: Deps): Promise<Api> {
       bookableRoutes(scope, deps);
       bookingRoutes(scope, deps);
       domainRoutes(scope, deps);
+      paymentRoutes(scope, deps);
       formRoutes(scope, deps);
       analyticsRoutes(scope, deps);
       feedbackRoutes(scope, deps);

@@ -39,6 +39,7 @@ export function capabilitiesOf(config: Config): Record<Capability, boolean> {
   if (config.analytics) on.add('analytics');
   if (config.domains.modes.length > 0) on.add('domains');
   if (config.billing) on.add('billing');
+  if (config.payouts) on.add('payouts');
   return Object.fromEntries(capabilities.map((name) => [name, on.has(name)])) as Record<Capability, boolean>;
 }
 

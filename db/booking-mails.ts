@@ -45,7 +45,12 @@ export async function tellOfBooking(
 export async function tellOfCancelling(
   tx: EntityManager,
   deps: Deps,
-  { booking, site, by }: { booking: WholeBooking; site: Site; by: 'visitor' | 'site' },
+  {
+    booking,
+    site,
+    by,
+    moneyBack,
+  }: { booking: WholeBooking; site: Site; by: 'visitor' | 'site'; moneyBack: string | null },
 ): Promise<void> {
   const { clock, config } = deps;
   if (!config.mail) return;
@@ -55,7 +60,7 @@ export async function tellOfCancelling(
     queueMail(tx, deps, {
       kind: 'booking-cancelled',
       to,
-      data: { ...facts, to: 'site', visitorName: booking.visitorName },
+      data: { ...facts, to: 'site', visitorName: booking.visitorName, moneyBack },
       site: site.id,
     });
     return;
@@ -65,8 +70,33 @@ export async function tellOfCancelling(
   const { to } = openLetter({ id: mail.id, sealed: mail.sealed }, config.sealing);
   const failure = 'the booking was cancelled before it was sent';
   if (!(await settleMail(tx, clock, mail.id, { status: 'failed', failure }))) return;
-  const data = { ...facts, to: 'visitor' as const, visitorName: booking.visitorName };
+  const data = { ...facts, to: 'visitor' as const, visitorName: booking.visitorName, moneyBack };
   booking.mail = queueMail(tx, deps, { kind: 'booking-cancelled', to, data, site: site.id });
+}
+
+/** Tells both that money came for a booking that could not be had any more, and goes back. The visitor where we know how. */
+export async function tellOfReturn(
+  tx: EntityManager,
+  deps: Deps,
+  {
+    booking,
+    site,
+    payment,
+    email,
+  }: { booking: WholeBooking; site: Site; payment: { amount: number; currency: string }; email: string | null },
+): Promise<void> {
+  if (!deps.config.mail) return;
+  const { amount, currency } = payment;
+  const data = { ...factsOf(booking, site, deps.config), visitorName: booking.visitorName, amount, currency };
+  const to = await addressOf(tx, site, await tx.findOne(Bookable, { site: site.id }));
+  queueMail(tx, deps, { kind: 'money-returned', to, data: { ...data, to: 'site' }, site: site.id });
+  if (email === null) return;
+  booking.mail = queueMail(tx, deps, {
+    kind: 'money-returned',
+    to: email,
+    data: { ...data, to: 'visitor' },
+    site: site.id,
+  });
 }
 
 async function addressOf(tx: EntityManager, site: Site, bookable: Bookable | null): Promise<string> {

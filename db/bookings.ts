@@ -2,14 +2,15 @@
  * The moves of a booking, whoever makes them: a call, a workflow, or money. Seats are taken under the lock of their calendar, after holds
  * that are past their time were written down; the constraint trigger `booking_seats` counts them once more.
  */
-import type { Taken } from '../bookings/load.ts';
+import { loadOf, peakOf, type Taken } from '../bookings/load.ts';
 import type { Span } from '../bookings/opening.ts';
 import type { Clock } from '../clock.ts';
 import type { Config } from '../config.ts';
 import { type Keyring, open, seal } from '../sealing.ts';
 import { workflowIds } from '../workflows/ids.ts';
+import { textArray } from './arrays.ts';
 import { tellOfBooking } from './booking-mails.ts';
-import { Booking } from './entities/booking.ts';
+import { Booking, type WholeBooking } from './entities/booking.ts';
 import { Site } from './entities/site.ts';
 import type { EntityManager } from './orm.ts';
 import { enqueue } from './outbox.ts';
@@ -23,11 +24,14 @@ export async function lockCalendars(tx: EntityManager, ids: readonly string[]): 
   for (const id of [...ids].sort()) await tx.execute('select 1 from calendar where id = ? for no key update', [id]);
 }
 
+/** Holds past their time. Those on whose page somebody may still pay are held until it is closed. */
+const dueHolds = (now: Date) => ({ status: 'held' as const, paying: false, holdExpiresAt: { $lte: now } });
+
 /** Writes down that holds of the calendar are past their time, so that their seats can be given to others. */
 export async function expireDueHolds(tx: EntityManager, now: Date, calendarId: string): Promise<void> {
   await tx.nativeUpdate(
     Booking,
-    { calendar: calendarId, status: 'held', holdExpiresAt: { $lte: now } },
+    { calendar: calendarId, ...dueHolds(now) },
     { status: 'expired', visitorSealed: null },
   );
 }
@@ -38,7 +42,7 @@ export async function takenIn(em: EntityManager, now: Date, calendarId: string, 
     `select extract(epoch from busy_from)::float8 * 1000 as from, extract(epoch from busy_until)::float8 * 1000 as until, sum(seats)::int as seats
      from booking
      where calendar_id = ? and busy_from >= ? and busy_from < ? and busy_until > ?
-       and (status = 'confirmed' or (status = 'held' and hold_expires_at > ?))
+       and (status = 'confirmed' or (status = 'held' and (paying or hold_expires_at > ?)))
      group by busy_from, busy_until`,
     // A booking is at most 4 days long: so the index finds those that began before the span.
     [calendarId, new Date(span.from - 4 * 24 * 3600_000), new Date(span.until), new Date(span.from), now],
@@ -47,16 +51,18 @@ export async function takenIn(em: EntityManager, now: Date, calendarId: string, 
 
 /** The condition of a query for bookings that are this now, deadlines included. */
 export function bookingsThatAre(status: BookingStatus, now: Date) {
-  if (status === 'held') return { status, holdExpiresAt: { $gt: now } };
-  if (status === 'expired') return { $or: [{ status }, { status: 'held' as const, holdExpiresAt: { $lte: now } }] };
+  if (status === 'held') return heldAt(now);
+  if (status === 'expired') return { $or: [{ status }, dueHolds(now)] };
   return { status };
 }
+
+const heldAt = (now: Date) => ({ status: 'held' as const, $or: [{ paying: true }, { holdExpiresAt: { $gt: now } }] });
 
 /** Bookings that stand and are not over. */
 export function liveBookings(now: Date) {
   return {
     endsAt: { $gt: now },
-    $or: [{ status: 'confirmed' as const }, { status: 'held' as const, holdExpiresAt: { $gt: now } }],
+    $or: [{ status: 'confirmed' as const }, heldAt(now)],
   };
 }
 
@@ -83,29 +89,43 @@ export function sealReach(sealing: Keyring, bookingId: string, reach: Reach): Bu
   return seal(sealing, JSON.stringify(reach), `booking:${bookingId}`);
 }
 
+/** How to reach the visitor of a booking whose money is not settled. */
+export function reachOf({ sealing }: Pick<Config, 'sealing'>, id: string, sealed: Uint8Array): Reach {
+  return JSON.parse(open(sealing, sealed, `booking:${id}`).toString());
+}
+
 /**
- * Makes a hold a booking, and tells visitor and owner. False where it is none any more: cancelled, or past its time at `now`, which is
- * when the money came.
+ * Seats who has paid, and tells visitor and owner: a hold becomes a booking, and one that has run out too if there is room. False where there
+ * is none, or where it was cancelled. The calendar is locked.
  */
-export async function confirmHold(
+export async function seatPaid(
   tx: EntityManager,
-  { clock, config }: { clock: Clock; config: Config },
-  { id, now }: { id: string; now: Date },
+  deps: { clock: Clock; config: Config },
+  booking: WholeBooking,
 ): Promise<boolean> {
-  const booking = await tx.findOne(Booking, { id }, { populate: ['calendar'] });
-  if (!booking) return false;
-  await lockCalendars(tx, [booking.calendar.id]);
-  await tx.refresh(booking, { populate: ['calendar'] });
-  if (bookingStatusAt(booking, now) !== 'held' || !booking.visitorSealed) return false;
-  const reach: Reach = JSON.parse(open(config.sealing, booking.visitorSealed, `booking:${id}`).toString());
-  booking.status = 'confirmed';
-  booking.visitorSealed = null;
+  const now = deps.clock.now();
+  const status = bookingStatusAt(booking, now);
+  if (status !== 'held' && !(status === 'expired' && (await hasRoom(tx, now, booking)))) return false;
+  const sealed = booking.visitorSealed;
+  Object.assign(booking, { status: 'confirmed', visitorSealed: null });
   const site = await tx.findOneOrFail(Site, booking.site.id);
-  await tellOfBooking(tx, { clock, config }, { booking, site, reach });
-  tellHold(tx, clock, id);
+  if (sealed) await tellOfBooking(tx, deps, { booking, site, reach: reachOf(deps.config, booking.id, sealed) });
+  tellHold(tx, deps.clock, booking.id);
   await tx.flush();
   return true;
 }
+
+/** Whether the seats of a booking that ran out can be taken again: the site still takes bookings, and nobody else has them. */
+async function hasRoom(tx: EntityManager, now: Date, booking: WholeBooking): Promise<boolean> {
+  const { calendar, seats, busyFrom, busyUntil } = booking;
+  const site = await tx.findOneOrFail(Site, booking.site.id, { refresh: true });
+  if (site.status !== 'active' || calendar.archivedAt || booking.startsAt <= now) return false;
+  await expireDueHolds(tx, now, calendar.id);
+  const span = { from: busyFrom.getTime(), until: busyUntil.getTime() };
+  return peakOf(loadOf(await takenIn(tx, now, calendar.id, span)), span) + seats <= calendar.capacity;
+}
+
+const closingMs = 60_000;
 
 /** Writes down that a hold has run out, if it has. Answers what it is, and for how long it stays so at most. */
 export async function settleHold(
@@ -113,30 +133,36 @@ export async function settleHold(
   now: Date,
   id: string,
 ): Promise<{ settled: true; status: string } | { settled: false; status: string; leftMs: number }> {
-  await em.nativeUpdate(
-    Booking,
-    { id, status: 'held', holdExpiresAt: { $lte: now } },
-    { status: 'expired', visitorSealed: null },
-  );
+  await em.nativeUpdate(Booking, { id, ...dueHolds(now) }, { status: 'expired', visitorSealed: null });
   const booking = await em.findOne(Booking, { id });
   if (!booking) return { settled: true, status: 'gone' };
   const status = bookingStatusAt(booking, now);
   if (status !== 'held' || !booking.holdExpiresAt) return { settled: true, status };
-  return { settled: false, status, leftMs: booking.holdExpiresAt.getTime() - now.getTime() };
+  // While its page is being closed, the payment's workflow tells when that is done.
+  const leftMs = booking.holdExpiresAt.getTime() - now.getTime();
+  return { settled: false, status, leftMs: leftMs > 0 ? leftMs : closingMs };
 }
 
-/** Ends every hold of the site now: it takes no bookings any more. */
+/** Ends every hold of the site now: it takes no bookings any more. What is paid from now on goes back. */
 export async function endHolds(tx: EntityManager, clock: Clock, siteId: string): Promise<void> {
-  const held = await tx.execute<{ id: string }[]>(
-    `update booking set status = 'expired', visitor_sealed = null, hold_expires_at = least(hold_expires_at, ?)
-     where site_id = ? and status = 'held' returning id`,
+  const held = await tx.execute<{ id: string; payment_id: string | null }[]>(
+    `update booking set status = 'expired', visitor_sealed = case when paying then visitor_sealed end, hold_expires_at = least(hold_expires_at, ?)
+     where site_id = ? and status = 'held' returning id, payment_id`,
     [clock.now(), siteId],
   );
   for (const { id } of held) tellHold(tx, clock, id);
+  const paid = held.flatMap(({ payment_id: id }) => (id ? [id] : []));
+  await tx.execute(
+    `update payment set status = 'expired', expires_at = least(expires_at, ?) where id = any(?::text[]) and status = 'open'`,
+    [clock.now(), textArray(paid)],
+  );
+  for (const id of paid) {
+    enqueue(tx, clock, { kind: 'signal', workflowId: workflowIds.settlePayment(id), message: { signal: 'moved' } });
+  }
 }
 
 /** Writes down holds that ran out an hour ago and whose workflow never did, so that no address is kept. Answers how many. */
 export async function sweepHolds(em: EntityManager, now: Date): Promise<number> {
-  const due = { status: 'held' as const, holdExpiresAt: { $lt: new Date(now.getTime() - 3600_000) } };
+  const due = dueHolds(new Date(now.getTime() - 3600_000));
   return await em.nativeUpdate(Booking, due, { status: 'expired', visitorSealed: null });
 }

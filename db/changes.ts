@@ -7,6 +7,7 @@ const channels = [
   'deployment_changed',
   'inbox_changed',
   'outbox_added',
+  'payment_changed',
   'domain_changed',
   'certificate_changed',
 ] as const;

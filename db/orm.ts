@@ -19,8 +19,11 @@ import { Form } from './entities/form.ts';
 import { GitCredential } from './entities/git-credential.ts';
 import { IdempotencyKey } from './entities/idempotency-key.ts';
 import { Invitation } from './entities/invitation.ts';
+import { LedgerFlag } from './entities/ledger-flag.ts';
 import { Mail } from './entities/mail.ts';
 import { OutboxEntry } from './entities/outbox-entry.ts';
+import { Payment } from './entities/payment.ts';
+import { PaymentAttempt } from './entities/payment-attempt.ts';
 import { PayoutAccount } from './entities/payout-account.ts';
 import { PayoutAgreement } from './entities/payout-agreement.ts';
 import { PayoutOffer } from './entities/payout-offer.ts';
@@ -53,6 +56,7 @@ import { Mail as MailMigration } from './migrations/2026-11-21-mail.ts';
 import { Material } from './migrations/2026-11-21-material.ts';
 import { Output } from './migrations/2026-11-21-output.ts';
 import { OutputLookedUp } from './migrations/2026-11-21-output-looked-up.ts';
+import { PaymentsMigration } from './migrations/2026-11-21-payments.ts';
 import { Payouts } from './migrations/2026-11-21-payouts.ts';
 import { People } from './migrations/2026-11-21-people.ts';
 import { PeopleLookedUp } from './migrations/2026-11-21-people-looked-up.ts';
@@ -99,6 +103,9 @@ export function openOrm(databaseUrl: string, options: { poolMax?: number } = {})
         Bookable,
         BookingCalendar,
         Booking,
+        Payment,
+        PaymentAttempt,
+        LedgerFlag,
         PayoutAccount,
         PayoutOnboarding,
         PayoutOffer,
@@ -136,6 +143,7 @@ export function openOrm(databaseUrl: string, options: { poolMax?: number } = {})
           { name: '2026-11-21-domains', class: Domains },
           { name: '2026-11-21-certificates', class: Certificates },
           { name: '2026-11-21-billing', class: Billing },
+          { name: '2026-11-21-payments', class: PaymentsMigration },
         ],
         snapshot: false,
         transactional: true,

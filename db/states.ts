@@ -115,12 +115,19 @@ export type FieldKind = (typeof fieldKinds)[number];
 export const bookingStatuses = ['held', 'confirmed', 'cancelled', 'expired'] as const;
 export type BookingStatus = (typeof bookingStatuses)[number];
 
-/** What the booking is at this moment: a hold ends to the instant, whether or not somebody has written it down. */
+/**
+ * What the booking is at this moment: a hold ends to the instant, whether or not somebody has written it down. While a page is open on which it
+ * can be paid (`paying`), it holds its seat beyond that.
+ */
 export function bookingStatusAt(
-  { status, holdExpiresAt }: { status: BookingStatus; holdExpiresAt?: Date | null | undefined },
+  {
+    status,
+    holdExpiresAt,
+    paying,
+  }: { status: BookingStatus; holdExpiresAt?: Date | null | undefined; paying: boolean },
   now: Date,
 ): BookingStatus {
-  return status === 'held' && holdExpiresAt && holdExpiresAt <= now ? 'expired' : status;
+  return status === 'held' && !paying && holdExpiresAt && holdExpiresAt <= now ? 'expired' : status;
 }
 
 export const domainModes = ['nameservers', 'cname'] as const;
@@ -188,3 +195,26 @@ export function payoutOfferStatusAt(
 }
 /** Of the certificate that is being got. What is served beside it stays, and is judged by its own end: see `sslOf`. */
 export type CertificateStatus = 'pending' | 'validating' | 'issuing' | 'active' | 'failed';
+
+/** `refunding`: the money is on its way back. */
+export const paymentStatuses = ['open', 'paid', 'refunding', 'refunded', 'expired'] as const;
+export type PaymentStatus = (typeof paymentStatuses)[number];
+
+/** What the payment is at this moment: its end holds whether or not somebody has written it down. */
+export function paymentStatusAt(
+  { status, expiresAt }: { status: PaymentStatus; expiresAt: Date },
+  now: Date,
+): PaymentStatus {
+  return status === 'open' && expiresAt <= now ? 'expired' : status;
+}
+
+/**
+ * A hosted page: `minting` while it is asked for, `open` while somebody may pay on it, `closed` once nobody can. `unasked`: its time is long
+ * over, and the provider could not be asked how it ended.
+ */
+export type AttemptStatus = 'minting' | 'open' | 'closed' | 'paid' | 'unasked';
+/** Pages on which somebody may pay, as far as we know. */
+export const unsettledAttempts = ['minting', 'open'] as const satisfies AttemptStatus[];
+
+/** Why a charge goes back: the owner asked, its booking was cancelled, the payment was paid already, its booking's seat was gone. */
+export type RefundReason = 'asked' | 'cancelled' | 'second' | 'late';

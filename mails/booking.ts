@@ -79,8 +79,9 @@ export function bookingTaken({
 export function bookingCancelled({
   to,
   visitorName,
+  moneyBack = null,
   ...facts
-}: BookingFacts & { to: 'site' | 'visitor'; visitorName: string }): WrittenMail {
+}: BookingFacts & { to: 'site' | 'visitor'; visitorName: string; moneyBack?: string | null }): WrittenMail {
   const forSite = to === 'site';
   return write({
     subject: `Cancelled: ${facts.service}, ${whenOf(facts)}`,
@@ -90,6 +91,7 @@ export function bookingCancelled({
       forSite
         ? `${visitorName} cancelled this booking. The time is free again.`
         : `${facts.hostname} cancelled this booking.`,
+      ...(moneyBack === null ? [] : [`The ${moneyBack} that was paid goes back to where it came from.`]),
       { facts: factsTable(facts) },
       ...(forSite ? [] : [`To book another time, or to ask why: ${facts.address}`]),
     ],
@@ -99,7 +101,7 @@ export function bookingCancelled({
   });
 }
 
-function factsTable(facts: BookingFacts): (readonly [string, string])[] {
+export function factsTable(facts: BookingFacts): (readonly [string, string])[] {
   return [
     ['What', facts.service],
     ['With', facts.calendar],
@@ -110,7 +112,7 @@ function factsTable(facts: BookingFacts): (readonly [string, string])[] {
   ];
 }
 
-function whenOf(facts: Pick<BookingFacts, 'start' | 'timeZone'>): string {
+export function whenOf(facts: Pick<BookingFacts, 'start' | 'timeZone'>): string {
   const day = new Intl.DateTimeFormat('en-GB', {
     weekday: 'long',
     day: 'numeric',

@@ -6,6 +6,7 @@ import { bookingCancelled, bookingConfirmed, bookingTaken } from './booking.ts';
 import { formSubmission } from './form-submission.ts';
 import { invitation } from './invitation.ts';
 import type { WrittenMail } from './layout.ts';
+import { moneyReturned } from './money-returned.ts';
 import { signinLink } from './signin-link.ts';
 
 /** What every mail may know besides its own data. */
@@ -22,6 +23,7 @@ export const mails = {
   'booking-confirmed': bookingConfirmed,
   'booking-taken': bookingTaken,
   'booking-cancelled': bookingCancelled,
+  'money-returned': moneyReturned,
 } as const;
 
 export type MailKind = keyof typeof mails;

@@ -3,10 +3,10 @@
  * what it says of itself stays here, callers hear what it means.
  */
 import Stripe from 'stripe';
+import { toProvider } from '../currencies.ts';
 import { type AppError, errors } from '../errors.ts';
 import { waitingFor } from './payments/accounts.ts';
 import { type Charge, chargeOf, type HostedPage, pageOf } from './payments/answers.ts';
-import { toProvider } from './payments/currencies.ts';
 import { type PaymentsFault, translate } from './payments/faults.ts';
 
 export type { Charge, HostedPage } from './payments/answers.ts';

@@ -49,6 +49,7 @@ const basics = [
   'clock.ts',
   'log.ts',
   'sealing.ts',
+  'currencies.ts',
   'kept-versions.ts',
   'package.json',
 ];

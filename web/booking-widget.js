@@ -4,7 +4,7 @@
  * Attributes: `site` (the public id), `service`, `calendar` (keys; the only ones need none), `locale` (else the page's `lang`). What stands
  * inside the element shows until it is ready, and where it cannot be. Looks: `--frontage-accent`, `--frontage-on-accent`, `--frontage-ink`,
  * `--frontage-quiet`, `--frontage-line`, `--frontage-surface`, `--frontage-radius`, `--frontage-font`. Events: `frontage-booked` (detail: the
- * booking), `frontage-unavailable`.
+ * booking), `frontage-held` (one that is to be paid), `frontage-unavailable`.
  */
 import { style } from './booking-widget.css';
 import { words } from './booking-widget-words.js';
@@ -320,6 +320,7 @@ class FrontageBooking extends HTMLElement {
       new Date(booking.start),
     );
     const w = this.words;
+    if (booking.pay_url) return this.#toPay(booking, when);
     const panel = make(
       'div',
       { className: 'done', role: 'status', tabIndex: -1 },
@@ -331,6 +332,23 @@ class FrontageBooking extends HTMLElement {
     this.form.replaceWith(panel);
     panel.focus();
     this.dispatchEvent(new CustomEvent('frontage-booked', { detail: booking, bubbles: true, composed: true }));
+  }
+
+  /** The seats are held: the visitor goes on to the page where they pay. */
+  #toPay(booking, when) {
+    const w = this.words;
+    const ends = new Intl.DateTimeFormat(this.locale, { timeStyle: 'short' }).format(new Date(booking.hold_expires_at));
+    const panel = make(
+      'div',
+      { className: 'done', role: 'status', tabIndex: -1 },
+      make('h2', { textContent: w.held }),
+      make('p', {}, make('strong', { textContent: this.#service.name }), make('br'), when),
+      make('p', { textContent: w.payUntil(money(this.#service.price, this.locale), ends) }),
+      make('a', { className: 'send', href: booking.pay_url, target: '_top', textContent: w.pay }),
+    );
+    this.form.replaceWith(panel);
+    panel.focus();
+    this.dispatchEvent(new CustomEvent('frontage-held', { detail: booking, bubbles: true, composed: true }));
   }
 
   #say(error) {

@@ -31,6 +31,12 @@ const recurring = [
     note: 'Rolls views up to days and months, deletes the salts of past days.',
   },
   {
+    name: 'check-ledger',
+    type: 'checkLedger',
+    every: '1 hour',
+    note: 'Holds charges against payments, and payments against bookings.',
+  },
+  {
     name: 'maintain',
     type: 'maintain',
     every: '1 hour',

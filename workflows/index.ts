@@ -7,6 +7,7 @@ export * from './domains.ts';
 export * from './invitations.ts';
 export * from './mail.ts';
 export * from './maintaining.ts';
+export * from './payments.ts';
 export * from './previews.ts';
 export * from './publishing.ts';
 export * from './reconciling.ts';

@@ -42,6 +42,28 @@ export const asking: ActivityOptions = {
   retry: { initialInterval: '500ms', backoffCoefficient: 2, maximumInterval: '5 minutes' },
 };
 
+/** Asking a provider: several calls, each of which may take its time. */
+export const provider: ActivityOptions = {
+  taskQueue: 'platform',
+  startToCloseTimeout: '2 minutes',
+  retry: { initialInterval: '500ms', backoffCoefficient: 2, maximumInterval: '1 minute' },
+};
+
+/** All accounts one after the other; repeated, it finds what is done. */
+export const bookkeeping: ActivityOptions = {
+  taskQueue: 'platform',
+  startToCloseTimeout: '45 minutes',
+  retry: { initialInterval: '10 seconds', backoffCoefficient: 2, maximumAttempts: 3 },
+};
+
+/** Money on its way back: an account that is empty today may be filled tomorrow. */
+export const refund: ActivityOptions = {
+  taskQueue: 'platform',
+  scheduleToCloseTimeout: '7 days',
+  startToCloseTimeout: '2 minutes',
+  retry: { initialInterval: '500ms', backoffCoefficient: 2, maximumInterval: '30 minutes' },
+};
+
 /** Reading both repositories: longer than other work on files, and a repository that cannot be read fails in the end. */
 export const snapshot: ActivityOptions = {
   taskQueue: 'platform',

@@ -1,9 +1,13 @@
 /** Bookings read, and cancelled: by the site's people, or by the visitor with the link of the mail. */
+import { written } from '../../currencies.ts';
 import { tellOfCancelling } from '../../db/booking-mails.ts';
 import { lockCalendars, tellHold } from '../../db/bookings.ts';
+import { beginRefund } from '../../db/charges.ts';
 import { Booking } from '../../db/entities/booking.ts';
+import { Payment } from '../../db/entities/payment.ts';
 import { Site } from '../../db/entities/site.ts';
 import type { EntityManager } from '../../db/orm.ts';
+import { endPayment } from '../../db/payments.ts';
 import { bookingStatusAt } from '../../db/states.ts';
 import type { Deps } from '../../deps.ts';
 import { type AppError, errors } from '../../errors.ts';
@@ -40,12 +44,24 @@ export async function cancelBooking(
     if (status === 'cancelled' || status === 'expired') throw notLive(status);
     const site = await tx.findOneOrFail(Site, booking.site.id);
     if (status === 'held') tellHold(tx, deps.clock, booking.id);
+    const moneyBack = booking.paymentId ? await endPaying(tx, deps.clock, booking.paymentId) : null;
     booking.status = 'cancelled';
     booking.cancelledAt = deps.clock.now();
-    booking.visitorSealed = null;
-    await tellOfCancelling(tx, deps, { booking, site, by });
+    // Who pays on a page that is open all the same is told that it goes back.
+    if (!booking.paying) booking.visitorSealed = null;
+    await tellOfCancelling(tx, deps, { booking, site, by, moneyBack });
     return booking;
   });
+}
+
+/** What was paid goes back, and nothing can be paid any more. Answers what goes back, in words. The calendar is locked. */
+async function endPaying(tx: EntityManager, clock: Deps['clock'], paymentId: string): Promise<string | null> {
+  await tx.execute('select 1 from payment where id = ? for update', [paymentId]);
+  const payment = await tx.findOneOrFail(Payment, { id: paymentId }, { refresh: true });
+  endPayment(tx, clock, payment);
+  if (payment.status !== 'paid') return null;
+  await beginRefund({ tx, payment }, clock, 'cancelled');
+  return written(payment);
 }
 
 function notLive(status: 'cancelled' | 'expired'): AppError {

@@ -1,6 +1,7 @@
 /** The timetable of a site: declared whole, read back, ended. */
 import { faultOf, type Timetable } from '../../bookings/faults.ts';
 import { type Stands, withoutGround } from '../../bookings/standing.ts';
+import { amountFault } from '../../currencies.ts';
 import { liveBookings, lockCalendars } from '../../db/bookings.ts';
 import { Bookable, BookingCalendar } from '../../db/entities/bookable.ts';
 import { Booking } from '../../db/entities/booking.ts';
@@ -30,7 +31,7 @@ export async function declareBookable(
   const timetable = timetableOf(input);
   return await em.transactional(async (tx) => {
     requireActive(await loadSite(tx, actor, siteId));
-    const fault = faultOf(timetable);
+    const fault = faultOf(timetable) ?? priceFault(timetable);
     if (fault) throw errors.invalid_timetable(`The timetable cannot be used: ${fault.where}: ${fault.what}.`);
     const site = await lockSite(tx, siteId);
     requireActive(site);
@@ -51,6 +52,15 @@ export async function declareBookable(
     bookable.endedAt = null;
     return { site, bookable, calendars: keepCalendars(tx, { site, known, timetable, now }) };
   });
+}
+
+/** A price that no card can be charged. */
+function priceFault({ services }: Timetable): { where: string; what: string } | undefined {
+  for (const [at, { price }] of services.entries()) {
+    const what = price === null ? undefined : amountFault(price);
+    if (what !== undefined) return { where: `services.${at}.price`, what };
+  }
+  return undefined;
 }
 
 /** What the site takes bookings for. Throws `not_found` where it takes none. */

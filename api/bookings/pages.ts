@@ -26,9 +26,10 @@ export function bookingPages(app: Api, deps: Deps): void {
     async (request, reply) => {
       const { site, booking } = await load(request);
       if (standing(booking, deps) !== undefined) return show(request, reply, deps);
-      await cancelBooking(request.em, deps, booking, 'visitor');
+      const { paymentId } = await cancelBooking(request.em, deps, booking, 'visitor');
       const title = 'The booking is cancelled';
-      const text = 'The time is free for somebody else. The website is told of it.';
+      const back = paymentId ? ' What you paid goes back to where it came from; that can take some days.' : '';
+      const text = `The time is free for somebody else. The website is told of it.${back}`;
       return sendPage(reply, bookingOverPage({ ...shownOf(booking, site, deps), title, text }));
     },
   );

@@ -9,6 +9,7 @@ import { loadSite } from '../access.ts';
 import type { Api } from '../api.ts';
 import { notifyAddress, notifyOptions } from '../notify-to.ts';
 import { byId, listOf, newestFirst, page } from '../pages.ts';
+import { takingAccount } from '../payments/rules.ts';
 import { idParams } from '../schemas.ts';
 import { cancelBooking, loadBooking } from './cancelling.ts';
 import { calendarOf, type Declared, declareBookable, endBookable, readBookable } from './declaring.ts';
@@ -108,7 +109,7 @@ export function bookingRoutes(app: Api, deps: Deps): void {
         byId,
       );
       const whole = await em.populate(rows, shown.populate);
-      return { items: whole.map((booking) => bookingView(booking, now)), next_cursor };
+      return { items: whole.map((booking) => bookingView(config, booking, now)), next_cursor };
     },
   );
 
@@ -118,7 +119,7 @@ export function bookingRoutes(app: Api, deps: Deps): void {
       config: { operation: 'booking.read', capability },
       schema: { summary: 'Read a booking', params: idParams, response: { 200: bookingSchema } },
     },
-    async ({ em, actor, params }) => bookingView(await loadBooking(em, actor, params.id), clock.now()),
+    async ({ em, actor, params }) => bookingView(config, await loadBooking(em, actor, params.id), clock.now()),
   );
 
   app.post(
@@ -127,12 +128,13 @@ export function bookingRoutes(app: Api, deps: Deps): void {
       config: {
         operation: 'booking.cancel',
         capability,
-        replay: async ({ em, actor }: FastifyRequest, id) => bookingView(await loadBooking(em, actor, id), clock.now()),
+        replay: async ({ em, actor }: FastifyRequest, id) =>
+          bookingView(config, await loadBooking(em, actor, id), clock.now()),
       },
       schema: {
         summary: 'Cancel a booking',
         description:
-          'Frees its seats. The platform no longer knows the visitor’s address once the confirmation has left: tell them with an answer ' +
+          'Frees its seats; what was paid for it goes back. The platform no longer knows the visitor’s address once the confirmation has left: tell them with an answer ' +
           'to the mail that told of the booking, which goes to the visitor.',
         params: idParams,
         response: { 200: bookingSchema },
@@ -140,19 +142,19 @@ export function bookingRoutes(app: Api, deps: Deps): void {
     },
     async ({ em, actor, params }) => {
       const booking = await loadBooking(em, actor, params.id);
-      return bookingView(await cancelBooking(em, deps, booking, 'site'), clock.now());
+      return bookingView(config, await cancelBooking(em, deps, booking, 'site'), clock.now());
     },
   );
 }
 
 async function bookableView(em: EntityManager, { config, clock }: Deps, { site, bookable, calendars }: Declared) {
   const priced = bookable.services.filter(({ price }) => price).map(({ key }) => key);
-  const nextAction =
-    priced.length === 0 || bookable.endedAt
-      ? {}
-      : {
-          next_action: `The site takes no money yet, so ${priced.join(', ')} cannot be booked: give the site a payout account.`,
-        };
+  const isBookable = priced.length === 0 || bookable.endedAt || (await takingAccount(em, { config }, site)) !== null;
+  const nextAction = isBookable
+    ? {}
+    : {
+        next_action: `The site takes no money yet, so ${priced.join(', ')} cannot be booked: give the site a payout account.`,
+      };
   return {
     site_id: site.id,
     status: bookable.endedAt ? ('ended' as const) : ('open' as const),

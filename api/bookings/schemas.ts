@@ -3,11 +3,13 @@ import { z } from 'zod';
 import type { Timetable } from '../../bookings/faults.ts';
 import { weekdays } from '../../bookings/timetable.ts';
 import { isoLocal } from '../../bookings/zones.ts';
+import type { Config } from '../../config.ts';
 import type { Booking } from '../../db/entities/booking.ts';
 import type { FormField } from '../../db/entities/form.ts';
 import { bookingStatusAt, bookingStatuses } from '../../db/states.ts';
 import { fieldAnswer, fieldList } from '../forms/fields.ts';
 import { pageQuery } from '../pages.ts';
+import { payUrl } from '../payments/schemas.ts';
 import { moment, plainName } from '../schemas.ts';
 
 const key = z
@@ -136,6 +138,7 @@ export const bookingSchema = z
     visitor: z.object({ name: z.string() }).describe('The address is kept as a hash alone.'),
     intake: z.record(z.string(), z.union([z.string(), z.array(z.string())])),
     payment_id: z.string().nullable(),
+    pay_url: z.string().nullable().describe('Where the visitor pays while the seats are held for it; else null.'),
     hold_expires_at: moment.nullable(),
     mail: z.enum(['queued', 'sent', 'failed']).nullable().describe('The mail to the visitor; null where none is sent.'),
     created_at: moment,
@@ -152,9 +155,10 @@ export const bookingsQuery = pageQuery.extend({
 export type ShownBooking = Loaded<Booking, 'calendar' | 'mail'>;
 export const shown = { populate: ['calendar', 'mail'] } as const;
 
-export function bookingView(booking: ShownBooking, now: Date): z.output<typeof bookingSchema> {
-  const { calendar } = booking;
+export function bookingView(config: Config, booking: ShownBooking, now: Date): z.output<typeof bookingSchema> {
+  const { calendar, paymentId, holdExpiresAt } = booking;
   const status = bookingStatusAt(booking, now);
+  const isToPay = status === 'held' && holdExpiresAt && holdExpiresAt > now;
   return {
     id: booking.id,
     reference: booking.reference,
@@ -166,13 +170,18 @@ export function bookingView(booking: ShownBooking, now: Date): z.output<typeof b
     seats: booking.seats,
     visitor: { name: booking.visitorName },
     intake: Object.fromEntries(booking.intake),
-    payment_id: booking.paymentId ?? null,
-    hold_expires_at: booking.holdExpiresAt ?? null,
+    payment_id: paymentId ?? null,
+    pay_url: isToPay && paymentId ? payUrl(config, paymentId) : null,
+    hold_expires_at: holdExpiresAt ?? null,
     mail: booking.mail?.status ?? null,
     created_at: booking.createdAt,
     cancelled_at: booking.cancelledAt ?? null,
     ...(status === 'held'
-      ? { next_action: 'Pay before hold_expires_at; read the booking again to see it confirmed.' }
+      ? {
+          next_action: isToPay
+            ? 'Pay at pay_url before hold_expires_at; read the booking again to see it confirmed.'
+            : 'The time to pay is over, and it is looked whether somebody has paid. Read the booking again in a minute.',
+        }
       : {}),
   };
 }

@@ -1,14 +1,17 @@
 /** A visitor takes seats. */
 import { createHmac, hkdfSync } from 'node:crypto';
 import { dayAt, spansOf } from '../../bookings/slots.ts';
+import { amountFault } from '../../currencies.ts';
 import { tellOfBooking } from '../../db/booking-mails.ts';
 import { bookingsThatAre, expireDueHolds, lockCalendars, sealReach, startHold } from '../../db/bookings.ts';
 import { Booking } from '../../db/entities/booking.ts';
 import { Site } from '../../db/entities/site.ts';
 import type { EntityManager } from '../../db/orm.ts';
+import { openPayment } from '../../db/payments.ts';
 import type { Deps } from '../../deps.ts';
 import { errors } from '../../errors.ts';
-import { newReference } from '../../ids.ts';
+import { newId, newReference } from '../../ids.ts';
+import { takingAccount } from '../payments/rules.ts';
 import { hashSecret } from '../secrets.ts';
 import { type Choice, choose, offersIn, openTimetable } from './offering.ts';
 import type { ShownBooking } from './schemas.ts';
@@ -26,8 +29,8 @@ export type TakeInput = VisitorInput & {
 export const holdsMax = 5;
 
 /**
- * Takes seats, or says why not. Who comes at the same moment waits for the calendar's row. `takesMoney`: whether the site can be paid; then
- * a service with a price is held until it is.
+ * Takes seats, or says why not. Who comes at the same moment waits for the calendar's row. A service with a price is held, if the site can be
+ * paid, until it is.
  * Throws `bookings_unavailable`, `invalid_service`, `invalid_calendar`, `invalid_visitor`, `invalid_slot`, `slot_taken`,
  * `payments_unavailable`, `rate_limited`.
  */
@@ -36,7 +39,7 @@ export async function takeBooking(
   deps: Deps,
   publicSite: Site,
   input: TakeInput,
-  made: { id: string; cancelSecret: string; takesMoney: boolean },
+  made: { id: string; cancelSecret: string },
 ): Promise<ShownBooking> {
   const { clock, config } = deps;
   return await em.transactional(async (tx) => {
@@ -47,7 +50,8 @@ export async function takeBooking(
     // It may have changed until it was ours.
     tx.clear();
     const { service, calendar } = choose(await openTimetable(tx, site), input);
-    if (service.price && !made.takesMoney) throw noPayments();
+    const account = service.price && (await takingAccount(tx, deps, site));
+    if (service.price && (!account || amountFault(service.price))) throw noPayments();
     const now = clock.now();
     await expireDueHolds(tx, now, calendar.id);
     const offer = await judge({ em: tx, now }, { service, calendar }, input);
@@ -55,6 +59,20 @@ export async function takeBooking(
     const hash = visitorHash(config.secret, visitor.email);
     if (service.price) await requireFewHolds(tx, now, hash);
     const reach = { email: visitor.email, cancelSecret: made.cancelSecret };
+    const holdExpiresAt = new Date(now.getTime() + service.hold_minutes * 60_000);
+    const payment =
+      service.price && account
+        ? openPayment(tx, clock, {
+            id: newId('pay'),
+            siteId: site.id,
+            payoutAccountId: account.id,
+            ...service.price,
+            reference: null,
+            expiresAt: holdExpiresAt,
+          })
+        : null;
+    // The booking's row names it.
+    if (payment) await tx.flush();
     const booking = tx.create(Booking, {
       id: made.id,
       site: tx.getReference(Site, site.id),
@@ -77,7 +95,8 @@ export async function takeBooking(
       ...(service.price
         ? {
             visitorSealed: sealReach(config.sealing, made.id, reach),
-            holdExpiresAt: new Date(now.getTime() + service.hold_minutes * 60_000),
+            holdExpiresAt,
+            paymentId: payment?.id ?? null,
           }
         : {}),
     }) as ShownBooking;

@@ -6,6 +6,7 @@ import type { Deps } from '../../deps.ts';
 import { errors } from '../../errors.ts';
 import { newSecret } from '../../ids.ts';
 import type { Api } from '../api.ts';
+import { takingAccount } from '../payments/rules.ts';
 import { allowOrigins, originsOf, requireOwnOrigin } from '../visitors/origins.ts';
 import { describeBookable } from './description.ts';
 import { choose, openDays, openSlots, openTimetable, siteOf } from './offering.ts';
@@ -27,9 +28,6 @@ declare module 'fastify' {
     visited: { site: Site; own: ReadonlySet<string> } | null;
   }
 }
-
-/** No site can be paid yet. */
-const takesMoney = false;
 
 /** Loads the site of the path and lets its own pages, and no others, read what is answered. */
 export function visitSite(scope: Api, deps: Deps): void {
@@ -79,8 +77,11 @@ export function offeringRoutes(app: Api, deps: Deps): void {
         response: { 200: descriptionAnswer },
       },
     },
-    async (request) =>
-      describeBookable(deps.config, await openTimetable(request.em, visited(request).site), takesMoney),
+    async (request) => {
+      const { site } = visited(request);
+      const takesMoney = (await takingAccount(request.em, deps, site)) !== null;
+      return describeBookable(deps.config, await openTimetable(request.em, site), takesMoney);
+    },
   );
 
   app.get(
@@ -140,13 +141,14 @@ export function takingRoutes(app: Api, deps: Deps): void {
         replay: async (request: FastifyRequest, id) => {
           const booking = await request.em.findOne(Booking, { id, site: visited(request).site }, shown);
           if (!booking) throw errors.not_found('There is no such booking.');
-          return bookingView(booking, deps.clock.now());
+          return bookingView(deps.config, booking, deps.clock.now());
         },
       },
       schema: {
         summary: 'Book',
         description:
-          'Takes seats for a visitor, who gets a mail with a file for the calendar and a link to cancel. No token; takes Idempotency-Key.',
+          'Takes seats for a visitor, who gets a mail with a file for the calendar and a link to cancel. Where it costs money the seats are held until ' +
+          '`hold_expires_at`, and the visitor pays at `pay_url`. No token; takes Idempotency-Key.',
         security: [],
         params: publicParams,
         body: takeInput,
@@ -156,9 +158,9 @@ export function takingRoutes(app: Api, deps: Deps): void {
       onRequest: async (request) => requireOwnOrigin(request, visited(request).own),
     },
     async (request) => {
-      const made = { id: request.newId('book'), cancelSecret: newSecret('frc'), takesMoney };
+      const made = { id: request.newId('book'), cancelSecret: newSecret('frc') };
       const booking = await takeBooking(request.em, deps, visited(request).site, request.body, made);
-      return bookingView(booking, deps.clock.now());
+      return bookingView(deps.config, booking, deps.clock.now());
     },
   );
 }

@@ -28,6 +28,8 @@ export const Booking = defineEntity({
     intake: p.json().$type<SubmittedValue[]>(),
     price: p.json().$type<{ amount: number; currency: string }>().nullable(),
     paymentId: p.text().nullable(),
+    /** Whether a page may be open on which it is paid: then it keeps its seat, whatever the hour. */
+    paying: p.boolean().default(false),
     holdExpiresAt: p.datetime().nullable(),
     cancelHash: p.blob(),
     /** The mail to the visitor. */

@@ -1,6 +1,6 @@
 /** The pages that payers and owners of accounts meet: pay, decline or go back; complete an account. */
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { written } from '../../providers/payments/currencies.ts';
+import { written } from '../../currencies.ts';
 import { type Html, html } from '../../web/html.ts';
 import { noticePage } from '../../web/notice.ts';
 import { type WrittenPage, writePage } from '../../web/page.ts';

@@ -150,6 +150,18 @@ export const table: Record<string, Entry> = {
   'POST /v1/sites/{id}/bookable': { rule: 'members', body: timetable() },
   'GET /v1/sites/{id}/bookable': members,
   'DELETE /v1/sites/{id}/bookable': { rule: 'members', refusal: 'confirm_required' },
+  'POST /v1/sites/{id}/payments': {
+    rule: 'members',
+    body: { amount: 1250, currency: 'EUR' },
+    refusal: 'no_payout_account',
+  },
+  'GET /v1/sites/{id}/payments': members,
+  'GET /v1/payments/{id}': { rule: 'members', path: (world) => world.payment() },
+  'POST /v1/payments/{id}/refund': {
+    rule: 'owner',
+    path: (world) => world.payment(),
+    refusal: 'nothing_paid',
+  },
   'GET /v1/sites/{id}/bookings': members,
   'GET /v1/bookings/{id}': { rule: 'members', path: (world) => world.booking() },
   'POST /v1/bookings/{id}/cancel': {

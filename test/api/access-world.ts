@@ -6,6 +6,7 @@ import { newId } from '../../ids.ts';
 import { timetable } from '../bookings/timetable.ts';
 import { challengeEnv } from '../forms/world.ts';
 import { people } from '../invitations/world.ts';
+import { attachAccount, payingEnv } from '../payments/world.ts';
 import type { Who } from './access-table.ts';
 import { type Call, callWith, createSite, createWorld } from './world.ts';
 
@@ -18,6 +19,7 @@ export async function createAccessWorld() {
     // Nobody answers there.
     FRONTAGE_DNS_RESOLVERS: '127.0.0.1:9',
     ...challengeEnv,
+    ...payingEnv(9),
   });
   const ask = people(world);
   const [owner, collaborator, former, invitee, stranger, payoutOwner] = (await Promise.all(
@@ -110,6 +112,14 @@ export async function createAccessWorld() {
       const visitor = { name: 'V', email: 'v@example.com' };
       const booked = await owner.call('POST', `/b/${public_id}`, { body: { service: 'talk', start, visitor } });
       return { id: booked.body.id };
+    },
+    /** Of a site of the owner, with everybody around it. */
+    async payment() {
+      const { id } = await ask.newSite(owner);
+      await surround(id);
+      await attachAccount(world, owner, id);
+      const body = { amount: 1250, currency: 'EUR' };
+      return { id: (await owner.call('POST', `/v1/sites/${id}/payments`, { body })).body.id };
     },
     async cancelledBooking() {
       const { id } = await this.booking();

@@ -10,6 +10,7 @@ import { systemClock } from '../../clock.ts';
 import { newId, newSecret } from '../../ids.ts';
 import { startMailCatcher } from '../../local/mail/catcher.ts';
 import { freePort } from '../../local/ports.ts';
+import { attachAccount, payingEnv } from '../payments/world.ts';
 import { openProcesses } from '../stack/processes.ts';
 import { until } from '../stack/until.ts';
 import { createNamespace } from '../stack/worker.ts';
@@ -25,8 +26,9 @@ const world = await createBookingWorld({
   FRONTAGE_SMTP_URL: catcher.smtpUrl,
   FRONTAGE_RATE_SCALE: '1000000',
   TEMPORAL_NAMESPACE: await createNamespace(),
+  ...payingEnv(9),
 });
-const processes = openProcesses(world, { FRONTAGE_SMTP_URL: catcher.smtpUrl });
+const processes = openProcesses(world, { FRONTAGE_SMTP_URL: catcher.smtpUrl, ...payingEnv(9) });
 const { killed } = processes;
 afterAll(async () => {
   processes.close();
@@ -60,10 +62,11 @@ test('however many ask at once, and whoever is killed: as many seats are sold as
   const [calendar] = timetable().calendars;
   const [service] = timetable().services;
   const priced = { ...service, key: 'paid', price: { amount: 100, currency: 'EUR' } };
-  const { publicId, site } = await world.newBookable({
+  const { owner, publicId, site } = await world.newBookable({
     calendars: calendars.map((key) => ({ ...calendar, key, capacity: seatsEach })),
     services: [service, priced].map((one) => ({ ...one, calendar_keys: calendars })),
   });
+  await attachAccount(world, owner, site.id);
   const starts = (await world.slots(publicId, world.dateIn(9), '&calendar=a')).slice(0, 10).map((slot) => slot.start);
   // Holds that stand throughout, and holds that ran out and that nobody has written down.
   const em = () => world.deps.em();
@@ -76,7 +79,7 @@ test('however many ask at once, and whoever is killed: as many seats are sold as
       visitor: { name: 'H', email: `h${at}@example.org` },
       intake: {},
     };
-    const made = { id: newId('book'), cancelSecret: newSecret('frc'), takesMoney: true };
+    const made = { id: newId('book'), cancelSecret: newSecret('frc') };
     return (await takeBooking(em(), world.deps, await siteOf(em(), publicId), input, made)).id;
   };
   const standing: string[] = [];

@@ -1,13 +1,14 @@
-/** Seats that are held for who has yet to pay. No site can be paid yet, so holds are made by the rule and not over the wire. */
+/** Seats that are held for who has yet to pay, before anybody opens a page to pay on: by the rule itself, and not over the wire. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { siteOf } from '../../api/bookings/offering.ts';
 import { takeBooking } from '../../api/bookings/taking.ts';
-import { confirmHold, settleHold, sweepHolds } from '../../db/bookings.ts';
+import { lockCalendars, seatPaid, settleHold, sweepHolds } from '../../db/bookings.ts';
 import { Booking } from '../../db/entities/booking.ts';
 import { AppError } from '../../errors.ts';
 import { newId, newSecret } from '../../ids.ts';
 import { workflowIds } from '../../workflows/ids.ts';
 import { errorOf } from '../api/world.ts';
+import { attachAccount, payingEnv } from '../payments/world.ts';
 import { type Way, ways } from '../publishing/crash-ways.ts';
 import { aroundActivities, createNamespace, startWorker } from '../stack/worker.ts';
 import { timetable } from './timetable.ts';
@@ -18,7 +19,7 @@ const { around, interceptors } = aroundActivities();
 let world: BookingWorld;
 let worker: Awaited<ReturnType<typeof startWorker>>;
 beforeAll(async () => {
-  world = await createBookingWorld({ TEMPORAL_NAMESPACE: await createNamespace() });
+  world = await createBookingWorld({ TEMPORAL_NAMESPACE: await createNamespace(), ...payingEnv(9) });
   worker = await startWorker(world.deps, { interceptors });
 });
 afterAll(async () => {
@@ -33,13 +34,20 @@ const priced = (more: { calendar?: object; service?: object } = {}) =>
 async function hold(publicId: string, start: string, email = 'ada@example.org', seats = 1) {
   const em = world.deps.em();
   const input = { service: 'talk', start, seats, visitor: { name: 'Ada', email }, intake: {} };
-  const made = { id: newId('book'), cancelSecret: newSecret('frc'), takesMoney: true };
+  const made = { id: newId('book'), cancelSecret: newSecret('frc') };
   return await takeBooking(em, world.deps, await siteOf(em, publicId), input, made);
+}
+
+/** A site that takes bookings for money. */
+async function newPriced(more: Parameters<typeof priced>[0] = {}) {
+  const made = await world.newBookable(priced(more));
+  await attachAccount(world, made.owner, made.site.id);
+  return made;
 }
 
 /** A site with one hold on its first time in five days. */
 async function held(more: Parameters<typeof priced>[0] = {}) {
-  const made = await world.newBookable(priced(more));
+  const made = await newPriced(more);
   const start = (await world.slots(made.publicId, world.dateIn(5)))[0]?.start ?? '';
   const booking = await hold(made.publicId, start);
   const read = async () => (await made.owner.call('GET', `/v1/bookings/${booking.id}`)).body;
@@ -66,8 +74,14 @@ async function workflowOf(id: string) {
   return handle;
 }
 const row = async (id: string) => await world.deps.em().findOneOrFail(Booking, { id });
+/** What money does, as `takeCharge` has it done. */
 const confirm = (id: string) =>
-  world.deps.em().transactional((tx) => confirmHold(tx, world.deps, { id, now: world.clock.now() }));
+  world.deps.em().transactional(async (tx) => {
+    const { calendar } = await tx.findOneOrFail(Booking, { id });
+    await lockCalendars(tx, [calendar.id]);
+    const booking = await tx.findOneOrFail(Booking, { id }, { populate: ['calendar'], refresh: true });
+    return await seatPaid(tx, world.deps, booking);
+  });
 
 test('a service with a price is held until it is paid for, and the address waits sealed with it', async () => {
   const { id, read, isOpen, publicId, start } = await held();
@@ -106,8 +120,8 @@ describe('at the instant a hold runs out', () => {
       (await owner.call('GET', `/v1/sites/${site.id}/bookings?status=${status}`)).body.items.length;
     expect([await list('held'), await list('expired')]).toEqual([0, 1]);
     expect(errorOf(await owner.call('POST', `/v1/bookings/${id}/cancel`)).code).toBe('not_cancellable');
-    expect(await confirm(id)).toBe(false);
     expect((await hold(publicId, start, 'bob@example.org')).status).toBe('held');
+    expect(await confirm(id)).toBe(false);
     // Who took the seat wrote down that it was free.
     expect(await row(id)).toMatchObject({ status: 'expired', visitorSealed: null });
     expect(await read()).toMatchObject({ status: 'expired', cancelled_at: null });
@@ -146,7 +160,7 @@ test('a hold is cancelled, its seat is free, and its workflow ends', async () =>
 });
 
 test('a visitor holds five at most, on all calendars together, until one is paid, cancelled or past its time', async () => {
-  const { publicId, owner } = await world.newBookable(priced({ calendar: { capacity: 50 } }));
+  const { publicId, owner } = await newPriced({ calendar: { capacity: 50 } });
   const start = (await world.slots(publicId, world.dateIn(5)))[0]?.start ?? '';
   const tries = await Promise.allSettled(Array.from({ length: 12 }, () => hold(publicId, start, 'greedy@example.org')));
   const made = tries.flatMap((one) => (one.status === 'fulfilled' ? [one.value] : []));

@@ -131,18 +131,21 @@ const formCodes = rowsOf('code', 'visitors', {
   'form_has_submissions 409 no': ['forms/forms', 'fields that have answers stay'],
 });
 
+const payments = rowsOf('code', 'money', {
+  'nothing_paid 409 no': ['payments/refunds', 'of what nobody paid is nothing_paid'],
+  'no_payout_account 409 no': ['payments/payments', 'has to be said first'],
+  'payout_account_pending 409 no': ['payments/payments', 'has to be said first'],
+  'payout_account_no_currency 409 no': ['payments/payments', 'has to be said first'],
+  'payout_account_gone 409 no': ['payments/refunds', 'through an account that is gone'],
+  'payout_key_unreadable 502 no': ['payments/refunds', 'with a key that cannot be read'],
+  'invalid_payment 400 no': ['payments/payments', 'and not %d %s'],
+});
+
 const money = later('code', 'money', [
-  'nothing_paid 409 no',
   'payouts_disabled 501 no',
   'payouts_unavailable 503 no',
   'payout_rail_unavailable 501 no',
   'invalid_payout_account 400 no',
-  'no_payout_account 409 no',
-  'payout_account_pending 409 no',
-  'payout_account_no_currency 409 no',
-  'payout_account_gone 409 no',
-  'payout_key_unreadable 502 no',
-  'invalid_payment 400 no',
   'invalid_payout_offer 400 no',
   'offer_expired 409 no',
   'offer_already_accepted 409 no',
@@ -189,6 +192,7 @@ export const codes = codeRows([
   ...previews,
   ...bookings,
   ...formCodes,
+  ...payments,
   ...money,
   ...domains,
   ...agents,

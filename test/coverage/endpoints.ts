@@ -126,6 +126,12 @@ export const endpoints = [
       'a visitor reads what there is, the days, the times, and books one',
     ],
   }),
+  ...rowsOf('endpoint', 'money', {
+    'POST /v1/sites/{id}/payments': ['payments/payments', 'a link is opened, paid and known to be paid'],
+    'GET /v1/sites/{id}/payments': ['payments/payments', 'the payments of a site are listed'],
+    'GET /v1/payments/{id}': ['payments/payments', 'a link is opened, paid and known to be paid'],
+    'POST /v1/payments/{id}/refund': ['payments/refunds', 'gives the whole amount back, once'],
+  }),
   ...later('endpoint', 'money', [
     'GET /v1/billing',
     'POST /v1/billing/checkout',
@@ -145,10 +151,6 @@ export const endpoints = [
     'GET /v1/payout-offers/{id}',
     'POST /v1/payout-offers/{id}/accept',
     'DELETE /v1/payout-offers/{id}',
-    'POST /v1/sites/{id}/payments',
-    'GET /v1/sites/{id}/payments',
-    'GET /v1/payments/{id}',
-    'POST /v1/payments/{id}/refund',
   ]),
   ...later('endpoint', 'domains', [
     'POST /v1/domains',

@@ -150,12 +150,17 @@ export const moves = [
       'a form that is removed, confirmed, takes its submissions with it',
     ],
   }),
+  ...rowsOf('move', 'money', {
+    'a payment that is refunded goes back to where the charge went': [
+      'payments/refunds',
+      'gives the whole amount back, once',
+    ],
+  }),
   ...later('move', 'money', [
     'accepting a payout offer makes the site pay into the account',
     'a payout offer is answered by the party that did not open it',
     'a payout offer that ran out or was taken back cannot be accepted',
     'a payout agreement is ended by the owner of either side',
-    'a payment that is refunded goes back to where the charge went',
   ]),
   ...later('move', 'domains', [
     'a domain that is attached serves the site, its certificate and records without further calls',

@@ -182,10 +182,15 @@ export const rules = [
     ],
     'submissions come newest first, and as CSV': ['forms/csv', 'all of thousands are in the file, newest first'],
   }),
+  ...rowsOf('rule', 'money', {
+    'every opening of a pay link mints a fresh page': ['payments/payments', 'every opening leads to a fresh page'],
+    'the reference of a payment is not read': [
+      'payments/payments',
+      'the reference is kept as it came, whatever it holds',
+    ],
+  }),
   ...later('rule', 'money', [
     'a secret key is sealed, and only its last four characters are shown',
-    'every opening of a pay link mints a fresh page',
-    'the reference of a payment is not read',
     'an account with its own key is refused onboarding',
     'a payout account says what it waits for',
   ]),

@@ -64,6 +64,8 @@ test.each(Object.keys(mails) as (keyof typeof mails)[])('the mail %s fetches not
     cancelUrl: 'https://example.com/b/cancel/x',
     visitor: { name: 'Ada', email: 'ada@example.com' },
     visitorName: 'Ada',
+    amount: 1250,
+    currency: 'EUR',
     intake: [['Colour', 'Blue']],
     to: 'site',
   };

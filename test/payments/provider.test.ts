@@ -1,8 +1,8 @@
 /** The provider of payments as we speak to it, against the stand-in; each request is held to the vendor's own mock. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { toProvider } from '../../currencies.ts';
 import { findMock } from '../../local/payments/shapes.ts';
 import { startPaymentsStandIn } from '../../local/payments/stand-in.ts';
-import { toProvider } from '../../providers/payments/currencies.ts';
 import { type NewPage, openPayments, type PaymentCredentials, PaymentsFault } from '../../providers/payments.ts';
 
 const mock = findMock(process.env);

@@ -1,0 +1,111 @@
+/** The steps of `settlePayment` and `refundPayment`: the provider is asked, and the rows are moved by what it answers. */
+import { takeCharge } from '../db/charges.ts';
+import type { Settled } from '../db/deadlines.ts';
+import { Payment } from '../db/entities/payment.ts';
+import { PaymentAttempt } from '../db/entities/payment-attempt.ts';
+import { attemptOpened, closeAttempt, expirePayment } from '../db/payments.ts';
+import { credentialsOf } from '../db/payouts.ts';
+import { paymentStatusAt, unsettledAttempts } from '../db/states.ts';
+import { AppError } from '../errors.ts';
+import { pageFor } from '../providers/payments/pages.ts';
+import { type PaymentCredentials, PaymentsFault } from '../providers/payments.ts';
+import type { PlatformDeps } from './index.ts';
+import { refundActivities } from './payments/refunding.ts';
+
+/** From the last sign of life of a page on, it is asked about after a quarter of what has passed, within these. */
+const askedAfterMs = { least: 2_000, most: 10 * 60_000 };
+/** So long after a page's end its outcome is asked for, where the provider does not answer. */
+export const patienceMs = 3600_000;
+/** A page whose asking is under way in another process is left to it for so long. */
+const mintingMs = 30_000;
+
+type Deps = Pick<PlatformDeps, 'em' | 'clock' | 'config' | 'payments' | 'log'>;
+
+export function paymentActivities(deps: PlatformDeps) {
+  return {
+    /** Asks about every page of the payment on which somebody may still pay, and closes them where nothing is to be paid any more. */
+    settlePayment: (id: string): Promise<Settled> => settlePayment(deps, id),
+    ...refundActivities(deps),
+  };
+}
+
+export async function settlePayment(deps: Deps, id: string): Promise<Settled> {
+  await expirePayment(deps.em(), deps.clock, id);
+  for (const attempt of await unsettled(deps, id)) await settleAttempt(deps, attempt.id);
+  const payment = await deps.em().findOne(Payment, { id });
+  if (!payment) return { settled: true, status: 'gone' };
+  const left = await unsettled(deps, id);
+  const now = deps.clock.now();
+  const status = paymentStatusAt(payment, now);
+  if (left.length === 0 && status !== 'open') return { settled: true, status };
+  const toEndMs = payment.status === 'open' ? Math.max(0, payment.expiresAt.getTime() - now.getTime()) : Infinity;
+  return {
+    settled: false,
+    status,
+    leftMs: Math.min(toEndMs, left.length > 0 ? nextAskMs(payment, left, now) : Infinity),
+  };
+}
+
+const unsettled = (deps: Deps, payment: string) =>
+  deps.em().find(PaymentAttempt, { payment, status: { $in: [...unsettledAttempts] } }, { orderBy: { id: 'asc' } });
+
+function nextAskMs(payment: Payment, left: PaymentAttempt[], now: Date): number {
+  const over =
+    payment.status === 'open' ? [] : [Math.min(payment.expiresAt.getTime(), payment.paidAt?.getTime() ?? Infinity)];
+  const signs = [payment.returnedAt?.getTime() ?? 0, ...left.map(({ openedAt }) => openedAt.getTime()), ...over];
+  const passedMs = now.getTime() - Math.max(...signs);
+  return Math.min(askedAfterMs.most, Math.max(askedAfterMs.least, passedMs / 4));
+}
+
+/** Looks at one page. What cannot be asked is left as it is, until nobody can have paid any more. */
+export async function settleAttempt(deps: Deps, id: string): Promise<void> {
+  const { clock } = deps;
+  const attempt = await deps.em().findOneOrFail(PaymentAttempt, { id }, { populate: ['payment.payoutAccount'] });
+  const { payment } = attempt;
+  const isOver = paymentStatusAt(payment, clock.now()) !== 'open';
+  try {
+    const credentials = credentialsOf(deps, payment.payoutAccount);
+    const page = attempt.page ?? (await mintedPage(deps, credentials, attempt, isOver));
+    if (page === null) return;
+    if (page === 'none') return await closeAttempt(deps.em(), clock, attempt);
+    const payments = required(deps);
+    const now = isOver ? await payments.closePage(credentials, page) : await payments.readPage(credentials, page);
+    if (now.charge) await takeCharge(deps.em(), deps, { id, payment: { id: payment.id }, page }, now.charge);
+    else if (now.status === 'expired') await closeAttempt(deps.em(), clock, attempt);
+  } catch (error) {
+    if (!(error instanceof PaymentsFault || error instanceof AppError)) throw error;
+    deps.log.warn({ err: error, paymentId: payment.id }, 'a page of a payment could not be asked about');
+    const waited = clock.now().getTime() - attempt.endsAt.getTime();
+    if (waited > patienceMs && attempt.status !== 'unasked') await closeAttempt(deps.em(), clock, attempt, 'unasked');
+  }
+}
+
+/**
+ * The page of an attempt whose asking was not finished: asked for with the same key it is the same page, which nobody was given. Null while
+ * another process may be at it; `none` where the provider makes no such page.
+ */
+async function mintedPage(
+  deps: Deps,
+  credentials: PaymentCredentials,
+  attempt: PaymentAttempt,
+  isOver: boolean,
+): Promise<string | 'none' | null> {
+  const now = deps.clock.now().getTime();
+  if (!isOver && now - attempt.openedAt.getTime() < mintingMs) return null;
+  // It was to end by now: whatever it became, nobody can pay on it.
+  if (attempt.endsAt.getTime() <= now) return 'none';
+  try {
+    const payment = await deps.em().findOneOrFail(Payment, { id: attempt.payment.id }, { populate: ['site'] });
+    const page = await required(deps).openPage(credentials, pageFor(deps.config, payment, attempt));
+    await attemptOpened(deps.em(), attempt.id, page.id);
+    return page.id;
+  } catch (error) {
+    if (error instanceof PaymentsFault && error.because === 'refused') return 'none';
+    throw error;
+  }
+}
+
+export function required({ payments }: Pick<Deps, 'payments'>) {
+  if (payments) return payments;
+  throw new PaymentsFault('unanswered', 'no rail is configured');
+}

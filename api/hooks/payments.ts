@@ -1,0 +1,41 @@
+/**
+ * What the provider of payments tells by itself, about accounts that are connected to ours. Only its signature is believed: each message is heard
+ * once, and has the payment's workflow ask anew.
+ */
+import { Payment } from '../../db/entities/payment.ts';
+import { tellPayment } from '../../db/payments.ts';
+import type { Deps } from '../../deps.ts';
+import { errors } from '../../errors.ts';
+import type { PaymentEvent } from '../../providers/payments.ts';
+import type { Api } from '../api.ts';
+
+export function paymentHooks(app: Api, deps: Deps): void {
+  const { config, payments } = deps;
+  app.post('/hooks/payments', { config: { operation: 'hook.payments' }, schema: { hide: true } }, async (request) => {
+    if (!payments || !config.payouts?.webhookSecret) throw errors.not_found('Nothing is heard here.');
+    const signature = request.headers['stripe-signature'];
+    const event = read(payments, request.body, signature);
+    await hear(deps, event);
+    return { heard: true };
+  });
+}
+
+function read(payments: NonNullable<Deps['payments']>, body: unknown, signature: unknown): PaymentEvent {
+  try {
+    if (Buffer.isBuffer(body) && typeof signature === 'string') return payments.readEvent(body, signature);
+  } catch {
+    // Which of the two is wrong helps nobody but who guesses.
+  }
+  throw errors.invalid_input('The message is not signed as it should be.');
+}
+
+async function hear(deps: Deps, { id, payment }: PaymentEvent): Promise<void> {
+  await deps.em().transactional(async (tx) => {
+    const heard = await tx.execute<unknown[]>(
+      'insert into payment_event (id, received_at) values (?, ?) on conflict do nothing returning id',
+      [id, deps.clock.now()],
+    );
+    if (heard.length === 0 || payment === null) return;
+    if ((await tx.count(Payment, { id: payment })) > 0) tellPayment(tx, deps.clock, payment);
+  });
+}

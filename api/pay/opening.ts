@@ -1,0 +1,57 @@
+/** The pay link: each opening leads to a fresh page of the provider, on which the payment can be paid once. */
+import { waitUntil } from '../../db/changes.ts';
+import { Booking } from '../../db/entities/booking.ts';
+import { Payment } from '../../db/entities/payment.ts';
+import type { EntityManager } from '../../db/orm.ts';
+import { attemptOpened, beginAttempt, closeAttempt, tellPayment } from '../../db/payments.ts';
+import { credentialsOf } from '../../db/payouts.ts';
+import { paymentStatusAt } from '../../db/states.ts';
+import type { Deps } from '../../deps.ts';
+import { errors } from '../../errors.ts';
+import { isId } from '../../ids.ts';
+import { pageFor } from '../../providers/payments/pages.ts';
+import { PaymentsFault, providerError } from '../../providers/payments.ts';
+
+const wholly = { populate: ['site', 'payoutAccount'] } as const;
+
+/** The payment of a link, with its booking's reference where it is for one. Throws `not_found`. */
+export async function paymentOfLink(em: EntityManager, id: string) {
+  const payment = isId('pay', id) ? await em.findOne(Payment, { id }, wholly) : null;
+  if (!payment) throw errors.not_found('This link belongs to no payment. Open it as it was given to you.');
+  const booking = await em.findOne(Booking, { paymentId: id });
+  return { payment, booking };
+}
+
+/**
+ * The address of a fresh page; null where nothing can be paid any more. The attempt stands in a row before the provider is asked, and the
+ * page in it before anybody hears its address: so no page is open that is not known. Throws `provider_error`, `payout_account_gone`,
+ * `payout_key_unreadable`.
+ */
+export async function openFreshPage(deps: Deps, id: string): Promise<string | null> {
+  const { payment } = await paymentOfLink(deps.em(), id);
+  if (!deps.payments) throw errors.payouts_disabled('This platform takes no money at present.');
+  const credentials = credentialsOf(deps, payment.payoutAccount);
+  const begun = await beginAttempt(deps.em(), deps.clock, id);
+  if (!begun) return null;
+  try {
+    const page = await deps.payments.openPage(credentials, pageFor(deps.config, payment, begun.attempt));
+    return (await attemptOpened(deps.em(), begun.attempt.id, page.id)) ? page.url : null;
+  } catch (error) {
+    if (!(error instanceof PaymentsFault)) throw error;
+    // What is not known to be refused may have become a page: the workflow finds out and closes it.
+    if (error.because !== 'unanswered') await closeAttempt(deps.em(), deps.clock, begun.attempt);
+    throw providerError(error);
+  }
+}
+
+/** The payer is back from a page: it is asked about at once. Answers the payment when it is not open any more, or after a moment. */
+export async function payerReturned(deps: Deps, id: string, waitMs: number): Promise<void> {
+  await deps.em().transactional(async (tx) => {
+    const now = deps.clock.now();
+    const open = await tx.nativeUpdate(Payment, { id, status: { $in: ['open', 'expired'] } }, { returnedAt: now });
+    if (open > 0) tellPayment(tx, deps.clock, id);
+  });
+  const load = () => deps.em().findOneOrFail(Payment, { id });
+  const isOver = (one: Payment) => paymentStatusAt(one, deps.clock.now()) !== 'open';
+  await waitUntil(deps.changes, { channel: 'payment_changed', id }, load, isOver, waitMs);
+}

@@ -1,0 +1,54 @@
+/** What a payer meets of ours: the link that leads to the provider's page, and what there is to say when there is nothing to pay. */
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { siteAddress, siteHostname } from '../../config.ts';
+import { paymentStatusAt } from '../../db/states.ts';
+import type { Deps } from '../../deps.ts';
+import { type PaymentShown, payPage } from '../../web/pay.ts';
+import type { Api } from '../api.ts';
+import { pageOptions, sendPage } from '../plugins/browser.ts';
+import { openFreshPage, payerReturned, paymentOfLink } from './opening.ts';
+
+type Linked = { Params: { id: string } };
+
+/** The provider knows within a moment that somebody has paid; a page that says so is worth that moment. */
+const returnWaitMs = 5_000;
+
+export function payPages(app: Api, deps: Deps): void {
+  app.get<Linked>('/pay/:id', pageOptions('payment.open', 'payouts'), async (request, reply) => {
+    const { payment } = await paymentOfLink(request.em, request.params.id);
+    if (paymentStatusAt(payment, deps.clock.now()) !== 'open') return await show(request, reply, deps, 'opened');
+    const url = await openFreshPage(deps, payment.id);
+    if (url === null) return await show(request, reply, deps, 'opened');
+    return reply.header('cache-control', 'no-store').header('referrer-policy', 'no-referrer').redirect(url, 303);
+  });
+
+  app.get<Linked>('/pay/:id/return', pageOptions('payment.return', 'payouts'), async (request, reply) => {
+    const { payment } = await paymentOfLink(request.em, request.params.id);
+    await payerReturned(deps, payment.id, returnWaitMs);
+    request.em.clear();
+    return await show(request, reply, deps, 'returned');
+  });
+
+  app.get<Linked>('/pay/:id/cancelled', pageOptions('payment.leave', 'payouts'), (request, reply) =>
+    show(request, reply, deps, 'left'),
+  );
+}
+
+async function show(request: FastifyRequest<Linked>, reply: FastifyReply, deps: Deps, came: PaymentShown['came']) {
+  const { config, clock } = deps;
+  const { payment, booking } = await paymentOfLink(request.em, request.params.id);
+  const status = paymentStatusAt(payment, clock.now());
+  const { site, amount, currency, id } = payment;
+  const page = payPage({
+    came,
+    status,
+    amount,
+    currency,
+    hostname: siteHostname(config, site.name),
+    address: siteAddress(config, site.name),
+    payUrl: `${config.baseUrl}/pay/${id}`,
+    returnUrl: `${config.baseUrl}/pay/${id}/return`,
+    booking: booking && { reference: booking.reference, service: booking.serviceName },
+  });
+  return sendPage(reply, page, status === 'expired' ? 410 : 200);
+}

@@ -1,0 +1,103 @@
+import type { FastifyRequest } from 'fastify';
+import { Payment } from '../../db/entities/payment.ts';
+import type { Deps } from '../../deps.ts';
+import { loadSite } from '../access.ts';
+import type { Api } from '../api.ts';
+import { byId, listOf, newestFirst, page } from '../pages.ts';
+import { idParams } from '../schemas.ts';
+import { createPayment, loadPayment, paymentsThatAre, refundPayment } from './rules.ts';
+import { paymentInput, paymentSchema, paymentsQuery, paymentView } from './schemas.ts';
+
+/** What a site is paid, for its people. */
+export function paymentRoutes(app: Api, deps: Deps): void {
+  const { config, clock } = deps;
+  const capability = 'payouts' as const;
+  const view = (payment: Payment) => paymentView(config, payment, clock.now());
+  const replay = async ({ em, actor }: FastifyRequest, id: string) => view(await loadPayment(em, actor, id));
+
+  app.post(
+    '/v1/sites/:id/payments',
+    {
+      config: {
+        operation: 'payment.create',
+        capability,
+        makes: 'pay',
+        invalid: { amount: 'invalid_payment', currency: 'invalid_payment', reference: 'invalid_payment' },
+        replay,
+      },
+      schema: {
+        summary: 'Ask for money',
+        description:
+          'A payment and the link to pay it, good for 30 days. The money goes into the payout account that the site pays into at this moment.',
+        params: idParams,
+        body: paymentInput,
+        response: { 200: paymentSchema },
+      },
+    },
+    async (request) => {
+      const { em, actor, params, body } = request;
+      return view(await createPayment(em, deps, actor, { id: request.newId('pay'), siteId: params.id, input: body }));
+    },
+  );
+
+  app.get(
+    '/v1/sites/:id/payments',
+    {
+      config: { operation: 'payment.list', capability },
+      schema: {
+        summary: 'List the payments of a site',
+        description: 'The youngest first; those of bookings too.',
+        params: idParams,
+        querystring: paymentsQuery,
+        response: { 200: listOf(paymentSchema) },
+      },
+    },
+    async ({ em, actor, params, query }) => {
+      const site = await loadSite(em, actor, params.id);
+      const { status, since } = query;
+      const { rows, next_cursor } = await page(
+        config.secret,
+        ['payments', site.id, status ?? '', since ?? ''],
+        query,
+        newestFirst(em, Payment, {
+          $and: [
+            { site: site.id },
+            ...(status === undefined ? [] : [paymentsThatAre(status, clock.now())]),
+            ...(since === undefined ? [] : [{ createdAt: { $gte: new Date(since) } }]),
+          ],
+        }),
+        byId,
+      );
+      return { items: rows.map(view), next_cursor };
+    },
+  );
+
+  app.get(
+    '/v1/payments/:id',
+    {
+      config: { operation: 'payment.read', capability },
+      schema: { summary: 'Read a payment', params: idParams, response: { 200: paymentSchema } },
+    },
+    async ({ em, actor, params }) => view(await loadPayment(em, actor, params.id)),
+  );
+
+  app.post(
+    '/v1/payments/:id/refund',
+    {
+      config: { operation: 'payment.refund', capability, replay },
+      schema: {
+        summary: 'Give a payment back',
+        description:
+          'The whole amount, to where the charge went. Waits as `Prefer` says; after that the answer says `refunding`. Once it is given back, the ' +
+          'call answers the payment as it is. For the owner alone.',
+        params: idParams,
+        response: { 200: paymentSchema },
+      },
+    },
+    async (request) => {
+      const { em, actor, params, waitMs } = request;
+      request.answeredId = params.id;
+      return view(await refundPayment(em, deps, actor, { id: params.id, waitMs }));
+    },
+  );
+}

@@ -1,0 +1,144 @@
+/** What a site is paid: opened by its people or by a booking, read, given back. */
+import type { Loaded } from '@mikro-orm/core';
+import { amountFault } from '../../currencies.ts';
+import { waitUntil } from '../../db/changes.ts';
+import { beginRefund } from '../../db/charges.ts';
+import { Payment } from '../../db/entities/payment.ts';
+import type { PayoutAccount } from '../../db/entities/payout-account.ts';
+import type { Site } from '../../db/entities/site.ts';
+import type { EntityManager } from '../../db/orm.ts';
+import { openPayment, withPayment } from '../../db/payments.ts';
+import { agreementOf, credentialsOf } from '../../db/payouts.ts';
+import { type PaymentStatus, paymentStatusAt } from '../../db/states.ts';
+import type { Deps } from '../../deps.ts';
+import { errors } from '../../errors.ts';
+import { isId } from '../../ids.ts';
+import { type Actor, findSite, loadSite, requireActive, requireOwner } from '../access.ts';
+import type { PaymentInput } from './schemas.ts';
+
+/** A link can be paid for so long. */
+const openForMs = 30 * 24 * 3600_000;
+
+/**
+ * Opens a payment. Throws `no_payout_account`, `payout_account_pending`, `payout_account_no_currency`, `payout_account_gone`, `invalid_payment`,
+ * `site_archived`.
+ */
+export async function createPayment(
+  em: EntityManager,
+  { clock }: Deps,
+  actor: Actor,
+  { id, siteId, input }: { id: string; siteId: string; input: PaymentInput },
+): Promise<Payment> {
+  return await em.transactional(async (tx) => {
+    const site = await loadSite(tx, actor, siteId);
+    requireActive(site);
+    const account = await payableAccount(tx, site);
+    const fault = amountFault(input);
+    if (fault !== undefined) {
+      throw errors.invalid_payment(fault, {
+        nextAction: 'Send an amount in the minor unit of the currency, within that.',
+      });
+    }
+    const { amount, currency, reference = null } = input;
+    const expiresAt = new Date(clock.now().getTime() + openForMs);
+    return openPayment(tx, clock, { id, siteId, payoutAccountId: account.id, amount, currency, reference, expiresAt });
+  });
+}
+
+/** Where the site's money goes, if it can go there now. */
+async function payableAccount(tx: EntityManager, site: Site): Promise<PayoutAccount> {
+  const agreement = await agreementOf(tx, site);
+  if (!agreement) {
+    throw errors.no_payout_account('This site takes no money yet: no payout account is attached to it.', {
+      nextAction: `Call POST /v1/sites/${site.id}/payout-account with one of yours.`,
+    });
+  }
+  const account = agreement.payoutAccount;
+  if (account.status === 'gone') {
+    throw errors.payout_account_gone('The payout account of this site is not used any more.', {
+      nextAction: `Call POST /v1/sites/${site.id}/payout-account with another.`,
+    });
+  }
+  if (account.status === 'pending') {
+    throw errors.payout_account_pending('The payout account of this site may not take money yet.', {
+      nextAction: 'GET /v1/account/payout-accounts says what it waits for.',
+    });
+  }
+  if (account.currency === null) {
+    throw errors.payout_account_no_currency('The currency of this site’s payout account is not known yet.', {
+      nextAction: 'Try again later: it is asked for regularly.',
+    });
+  }
+  return account;
+}
+
+/** The payout account that a priced booking is paid into; null where the site can take no money now. */
+export async function takingAccount(
+  em: EntityManager,
+  { config }: Pick<Deps, 'config'>,
+  site: Pick<Site, 'id'>,
+): Promise<PayoutAccount | null> {
+  const account = config.payouts ? (await agreementOf(em, site))?.payoutAccount : undefined;
+  return account?.status === 'ready' && account.currency ? account : null;
+}
+
+type WholePayment = Loaded<Payment, 'site' | 'payoutAccount'>;
+
+/** The payment, if the caller may act on its site. Throws `not_found`. */
+export async function loadPayment(em: EntityManager, actor: Actor, id: string): Promise<WholePayment> {
+  const wholly = { populate: ['site', 'payoutAccount'] } as const;
+  const payment = isId('pay', id) ? await em.findOne(Payment, { id }, wholly) : null;
+  if (payment && (await findSite(em, actor, payment.site.id))) return payment;
+  throw errors.not_found('There is no payment of that id that this token may see.', {
+    nextAction: 'Read GET /v1/sites/{id}/payments for the payments of a site.',
+  });
+}
+
+/**
+ * Gives the whole amount back to where the charge went, and waits for that. Throws `owner_only`, `nothing_paid`, `payout_account_gone`,
+ * `payout_key_unreadable`.
+ */
+export async function refundPayment(
+  em: EntityManager,
+  deps: Deps,
+  actor: Actor,
+  { id, waitMs }: { id: string; waitMs: number },
+): Promise<Payment> {
+  const payment = await loadPayment(em, actor, id);
+  requireOwner(payment.site, actor, 'give money back');
+  const status = paymentStatusAt(payment, deps.clock.now());
+  if (status === 'open' || status === 'expired') {
+    throw errors.nothing_paid('Nobody has paid this, so there is nothing to give back.');
+  }
+  if (status === 'paid') {
+    requireReachable(deps, payment);
+    await withPayment(deps.em(), id, (locked) => beginRefund(locked, deps.clock, 'asked'));
+  }
+  const load = () => deps.em().findOneOrFail(Payment, { id });
+  return await waitUntil(
+    deps.changes,
+    { channel: 'payment_changed', id },
+    load,
+    (one) => one.status !== 'refunding',
+    waitMs,
+  );
+}
+
+/** Money can go back only through the account that it went into. */
+function requireReachable(deps: Deps, { payoutAccount: account }: WholePayment): void {
+  if (account.status === 'gone') {
+    throw errors.payout_account_gone(
+      `The payout account that this money went into (${account.name}) is not used here any more, so it cannot be given back from here. ` +
+        'The money is not lost: it can be refunded in the owner’s own dashboard.',
+      { nextAction: 'Ask the owner of that account to refund it in their own dashboard at the payment provider.' },
+    );
+  }
+  credentialsOf(deps, account);
+}
+
+/** Payments that are this now, as a condition of a query. */
+export function paymentsThatAre(status: PaymentStatus, now: Date) {
+  if (status === 'open') return { status, expiresAt: { $gt: now } };
+  if (status === 'expired') return { $or: [{ status }, { status: 'open' as const, expiresAt: { $lte: now } }] };
+  return { status };
+}

@@ -1,0 +1,65 @@
+import { z } from 'zod';
+import type { Config } from '../../config.ts';
+import type { Payment } from '../../db/entities/payment.ts';
+import { paymentStatusAt, paymentStatuses } from '../../db/states.ts';
+import { pageQuery } from '../pages.ts';
+import { moment } from '../schemas.ts';
+
+export const paymentInput = z.strictObject({
+  amount: z.int().describe('In the minor unit of the currency: 1250 is 12.50 EUR, and 1250 JPY.'),
+  currency: z.string().describe('ISO 4217, as EUR.'),
+  reference: z.string().max(500).optional().describe('Yours; it is never read inside.'),
+});
+export type PaymentInput = z.output<typeof paymentInput>;
+
+export const paymentSchema = z
+  .object({
+    id: z.string(),
+    site_id: z.string(),
+    amount: z.number().int().describe('In the minor unit of the currency.'),
+    currency: z.string(),
+    reference: z.string().nullable(),
+    status: z.enum(paymentStatuses),
+    pay_url: z.string().describe('For who pays. Each opening leads to a fresh page of the payment provider.'),
+    payout_account_id: z.string().describe('Where the money goes.'),
+    expires_at: moment.describe('When it can be paid no more.'),
+    paid_at: moment.nullable(),
+    refunded_at: moment.nullable(),
+    created_at: moment,
+    next_action: z.string().optional(),
+  })
+  .meta({ id: 'Payment' });
+
+export const paymentsQuery = pageQuery.extend({
+  status: z.enum(paymentStatuses).optional(),
+  since: z.iso.datetime({ offset: true }).optional().describe('Payments that were opened then or later, RFC 3339.'),
+});
+
+const nextActions: Partial<Record<z.output<typeof paymentSchema>['status'], (id: string) => string>> = {
+  open: (id) => `Give pay_url to who pays, and read GET /v1/payments/${id} again to see it paid.`,
+  refunding: (id) => `The money is on its way back. Read GET /v1/payments/${id} again in about a minute.`,
+};
+
+export function payUrl({ baseUrl }: Pick<Config, 'baseUrl'>, id: string): string {
+  return `${baseUrl}/pay/${id}`;
+}
+
+export function paymentView(config: Config, payment: Payment, now: Date): z.output<typeof paymentSchema> {
+  const status = paymentStatusAt(payment, now);
+  const next = nextActions[status];
+  return {
+    id: payment.id,
+    site_id: payment.site.id,
+    amount: payment.amount,
+    currency: payment.currency,
+    reference: payment.reference ?? null,
+    status,
+    pay_url: payUrl(config, payment.id),
+    payout_account_id: payment.payoutAccount.id,
+    expires_at: payment.expiresAt,
+    paid_at: payment.paidAt ?? null,
+    refunded_at: payment.refundedAt ?? null,
+    created_at: payment.createdAt,
+    ...(next ? { next_action: next(payment.id) } : {}),
+  };
+}

@@ -1,0 +1,112 @@
+/** What follows when money was charged: it is kept, once, or goes back; and when it has gone back. */
+import type { Clock } from '../clock.ts';
+import type { Config } from '../config.ts';
+import { workflowIds } from '../workflows/ids.ts';
+import { tellOfReturn } from './booking-mails.ts';
+import { reachOf, seatPaid } from './bookings.ts';
+import { PaymentAttempt } from './entities/payment-attempt.ts';
+import { Site } from './entities/site.ts';
+import type { EntityManager } from './orm.ts';
+import { enqueue } from './outbox.ts';
+import { type Locked, releaseSeat, tellPayment, withPayment } from './payments.ts';
+import type { RefundReason } from './states.ts';
+
+type Deps = { clock: Clock; config: Config };
+export type Found = { id: string; payment: { id: string }; page: string | null };
+
+/**
+ * Money was charged on a page. The first charge of a payment is kept, and its booking seated; if the seat is gone by then, and for every
+ * other charge, it goes back. Repeated, it changes nothing.
+ */
+export async function takeCharge(em: EntityManager, deps: Deps, found: Found, charge: string): Promise<void> {
+  await withPayment(em, found.payment.id, async (locked) => {
+    const { tx, payment } = locked;
+    const attempt = await tx.findOneOrFail(PaymentAttempt, { id: found.id }, { refresh: true });
+    if (attempt.charge) return;
+    const now = deps.clock.now();
+    Object.assign(attempt, { status: 'paid', page: found.page, charge, chargedAt: now });
+    if (payment.paidAt) giveBack(tx, deps.clock, attempt, 'second');
+    else {
+      payment.paidAt = now;
+      payment.status = 'paid';
+      if (!(await seated(locked, deps))) {
+        payment.status = 'refunding';
+        giveBack(tx, deps.clock, attempt, 'late');
+      }
+    }
+    await releaseSeat(locked, deps.clock);
+    tellPayment(tx, deps.clock, payment.id);
+  });
+}
+
+/** Whether what was paid for can be had. Where it cannot, both hear that the money goes back. */
+async function seated({ tx, payment, booking }: Locked, deps: Deps): Promise<boolean> {
+  if (!booking || (await seatPaid(tx, deps, booking))) return true;
+  const site = await tx.findOneOrFail(Site, booking.site.id);
+  const reach = booking.visitorSealed ? reachOf(deps.config, booking.id, booking.visitorSealed) : null;
+  await tellOfReturn(tx, deps, { booking, site, payment, email: reach?.email ?? null });
+  return false;
+}
+
+/** Sends a charge back where it came from. The key with which the provider is asked stands in the row before it is. */
+export function giveBack(tx: EntityManager, clock: Clock, attempt: PaymentAttempt, reason: RefundReason): void {
+  attempt.refundReason = reason;
+  attempt.refundKey = `${attempt.id}:refund:${clock.now().getTime()}`;
+  attempt.refundBeganAt = clock.now();
+  attempt.refundFault = null;
+  enqueue(tx, clock, {
+    kind: 'start',
+    workflowId: workflowIds.refundPayment(attempt.refundKey),
+    message: {
+      type: 'refundPayment',
+      input: { attemptId: attempt.id },
+      summary: `Money that goes back (${reason})`,
+      searchAttributes: { Resource: attempt.payment.id },
+    },
+  });
+}
+
+/** The charge that is kept for a payment which was paid. */
+export async function keptCharge(tx: EntityManager, paymentId: string): Promise<PaymentAttempt> {
+  const kept = { payment: paymentId, charge: { $ne: null }, refundReason: null };
+  return await tx.findOneOrFail(PaymentAttempt, kept, { refresh: true });
+}
+
+/** Begins to give the payment's money back, if it is here. The payment is locked. */
+export async function beginRefund(
+  { tx, payment }: Pick<Locked, 'tx' | 'payment'>,
+  clock: Clock,
+  reason: RefundReason,
+): Promise<void> {
+  if (payment.status !== 'paid') return;
+  giveBack(tx, clock, await keptCharge(tx, payment.id), reason);
+  payment.status = 'refunding';
+}
+
+/** Writes down that a charge has gone back. */
+export async function refundDone(em: EntityManager, clock: Clock, found: Pick<PaymentAttempt, 'id' | 'payment'>) {
+  await withPayment(em, found.payment.id, async ({ tx, payment }) => {
+    const attempt = await tx.findOneOrFail(PaymentAttempt, { id: found.id }, { refresh: true });
+    if (attempt.refundedAt || !attempt.refundReason) return;
+    attempt.refundedAt = clock.now();
+    attempt.refundFault = null;
+    if (attempt.refundReason === 'second') return;
+    payment.status = 'refunded';
+    payment.refundedAt = clock.now();
+  });
+}
+
+/** Writes down why a charge has not gone back yet, for who looks. */
+export async function refundHindered(em: EntityManager, id: string, why: string): Promise<void> {
+  await em.nativeUpdate(PaymentAttempt, { id, refundedAt: null }, { refundFault: why });
+}
+
+/** A refund that cannot be had is as if it was not begun: the payment is paid, and may be asked for again. The ledger check names what is owed. */
+export async function giveUpRefund(em: EntityManager, found: Pick<PaymentAttempt, 'id' | 'payment'>): Promise<void> {
+  await withPayment(em, found.payment.id, async ({ tx, payment }) => {
+    const attempt = await tx.findOneOrFail(PaymentAttempt, { id: found.id }, { refresh: true });
+    if (attempt.refundedAt || attempt.refundReason === 'second') return;
+    Object.assign(attempt, { refundReason: null, refundKey: null, refundBeganAt: null });
+    payment.status = 'paid';
+  });
+}

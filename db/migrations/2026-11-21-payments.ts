@@ -1,0 +1,91 @@
+import { Migration } from '@mikro-orm/migrations';
+
+/** Money from visitors: what is to be paid, the hosted pages that were opened for it, and what was charged and given back. */
+export class PaymentsMigration extends Migration {
+  override up(): void {
+    this.addSql(`
+      create table payment (
+        id text primary key,
+        site_id text not null references site,
+        payout_account_id text not null references payout_account,
+        amount integer not null check (amount > 0),
+        currency text not null check (currency ~ '^[A-Z]{3}$'),
+        -- The caller's; never read inside.
+        reference text,
+        status text not null check (status in ('open', 'paid', 'refunding', 'refunded', 'expired')),
+        -- No page is opened from then on.
+        expires_at timestamptz not null,
+        -- The payer came back from a page: it is asked about at once.
+        returned_at timestamptz,
+        paid_at timestamptz,
+        refunded_at timestamptz,
+        created_at timestamptz not null,
+        check ((status in ('paid', 'refunding', 'refunded')) = (paid_at is not null)),
+        check ((status = 'refunded') = (refunded_at is not null))
+      );
+      create index on payment (site_id, id desc);
+      create index on payment (payout_account_id, id desc);
+
+      -- A hosted page each. Its address is a secret of who opened it, and stands nowhere.
+      create table payment_attempt (
+        id text primary key,
+        payment_id text not null references payment,
+        status text not null check (status in ('minting', 'open', 'closed', 'paid', 'unasked')),
+        -- With which the provider is asked for the page; there before the asking is.
+        idempotency_key text not null unique,
+        page text,
+        opened_at timestamptz not null,
+        ends_at timestamptz not null,
+        charge text,
+        charged_at timestamptz,
+        refund_reason text check (refund_reason in ('asked', 'cancelled', 'second', 'late')),
+        refund_key text unique,
+        refund_began_at timestamptz,
+        refunded_at timestamptz,
+        refund_fault text,
+        check ((status = 'paid') = (charge is not null)),
+        check ((charge is null) = (charged_at is null)),
+        check ((refund_reason is null) = (refund_key is null)),
+        check (refund_reason is null or charge is not null),
+        check (refunded_at is null or refund_reason is not null),
+        check (status <> 'open' or page is not null)
+      );
+      create index on payment_attempt (payment_id);
+      create unique index on payment_attempt (payment_id, page) where page is not null;
+      create unique index on payment_attempt (payment_id, charge) where charge is not null;
+      -- Of all that was charged for a payment, one charge is kept.
+      create unique index payment_attempt_one_kept on payment_attempt (payment_id) where charge is not null and refund_reason is null;
+      create index payment_attempt_unsettled on payment_attempt (payment_id) where status in ('minting', 'open', 'unasked');
+      create index payment_attempt_refunding on payment_attempt (refund_began_at) where refund_reason is not null and refunded_at is null;
+
+      -- Messages of the provider come twice: each is heard once.
+      create table payment_event (
+        id text primary key,
+        received_at timestamptz not null
+      );
+      create index on payment_event (received_at);
+
+      -- What the ledger check found and could not mend: money without a payment, or the other way round.
+      create table ledger_flag (
+        subject text primary key,
+        payout_account_id text references payout_account,
+        why text not null,
+        found_at timestamptz not null,
+        seen_at timestamptz not null
+      );
+
+      alter table booking
+        -- A page may still be paid on: until it is closed, the seat is taken whatever the hour.
+        add column paying boolean not null default false check (not paying or payment_id is not null),
+        add foreign key (payment_id) references payment;
+      create unique index on booking (payment_id) where payment_id is not null;
+
+      create function payment_changed() returns trigger language plpgsql as $$
+      begin
+        perform pg_notify('payment_changed', new.id);
+        return null;
+      end $$;
+      create trigger payment_changed after update of status on payment for each row execute function payment_changed();
+    `);
+  }
+}

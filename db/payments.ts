@@ -1,0 +1,154 @@
+/**
+ * The moves of a payment, whoever makes them: a call, a workflow, or the ledger check. Each locks in the same order, the booking's calendar
+ * and then the payment, and none speaks to the provider.
+ */
+import type { Clock } from '../clock.ts';
+import { newId } from '../ids.ts';
+import { workflowIds } from '../workflows/ids.ts';
+import { lockCalendars } from './bookings.ts';
+import { Booking, type WholeBooking } from './entities/booking.ts';
+import { Payment } from './entities/payment.ts';
+import { PaymentAttempt } from './entities/payment-attempt.ts';
+import type { EntityManager } from './orm.ts';
+import { enqueue } from './outbox.ts';
+import { paymentStatusAt, unsettledAttempts } from './states.ts';
+
+/** A page lives as long, however early the payment ends; the provider takes no less than half an hour. */
+export const pageLifeMs = 40 * 60_000;
+
+export type NewPayment = {
+  id: string;
+  siteId: string;
+  payoutAccountId: string;
+  amount: number;
+  currency: string;
+  reference: string | null;
+  expiresAt: Date;
+};
+
+/** Writes the payment and the start of its workflow into the caller's transaction. */
+export function openPayment(tx: EntityManager, clock: Clock, input: NewPayment): Payment {
+  const { siteId, payoutAccountId, ...rest } = input;
+  enqueue(tx, clock, {
+    kind: 'start',
+    workflowId: workflowIds.settlePayment(input.id),
+    message: {
+      type: 'settlePayment',
+      input: { paymentId: input.id },
+      summary: 'A payment until it is paid or over',
+      searchAttributes: { Resource: input.id, SiteId: siteId },
+    },
+  });
+  const owned = { site: siteId, payoutAccount: payoutAccountId };
+  return tx.create(Payment, { ...rest, ...owned, status: 'open', createdAt: clock.now() });
+}
+
+/** Tells the payment's workflow, when the transaction commits, that there is something to look at. */
+export function tellPayment(tx: EntityManager, clock: Clock, id: string): void {
+  enqueue(tx, clock, { kind: 'signal', workflowId: workflowIds.settlePayment(id), message: { signal: 'moved' } });
+}
+
+export type Locked = { tx: EntityManager; payment: Payment; booking: WholeBooking | null };
+
+/** Runs the act with the payment, and the booking that it is for, as they are and stay until it is done. */
+export async function withPayment<T>(
+  em: EntityManager,
+  paymentId: string,
+  act: (locked: Locked) => Promise<T>,
+): Promise<T> {
+  return await em.transactional(async (tx) => {
+    const [found] = await tx.execute<{ calendar_id: string }[]>(
+      'select calendar_id from booking where payment_id = ?',
+      [paymentId],
+    );
+    if (found) await lockCalendars(tx, [found.calendar_id]);
+    await tx.execute('select 1 from payment where id = ? for update', [paymentId]);
+    const payment = await tx.findOneOrFail(Payment, { id: paymentId }, { refresh: true });
+    const booking = await tx.findOne(Booking, { paymentId }, { populate: ['calendar'], refresh: true });
+    return await act({ tx, payment, booking });
+  });
+}
+
+/** Writes down that a page is about to be asked for, with the key it is asked with. Null where nothing can be paid any more. */
+export async function beginAttempt(
+  em: EntityManager,
+  clock: Clock,
+  paymentId: string,
+): Promise<{ payment: Payment; attempt: PaymentAttempt } | null> {
+  return await withPayment(em, paymentId, async ({ tx, payment, booking }) => {
+    const now = clock.now();
+    if (paymentStatusAt(payment, now) !== 'open') return null;
+    if (booking) booking.paying = true;
+    const id = newId('page');
+    const attempt = tx.create(PaymentAttempt, {
+      id,
+      payment,
+      status: 'minting',
+      idempotencyKey: `${payment.id}:${id}`,
+      openedAt: now,
+      endsAt: new Date(now.getTime() + pageLifeMs),
+    });
+    tellPayment(tx, clock, payment.id);
+    return { payment, attempt };
+  });
+}
+
+/** Writes down which page it became. False where it was settled meanwhile by other hands. */
+export async function attemptOpened(em: EntityManager, id: string, page: string): Promise<boolean> {
+  if ((await em.nativeUpdate(PaymentAttempt, { id, status: 'minting' }, { status: 'open', page })) === 1) return true;
+  return (await em.count(PaymentAttempt, { id, status: 'open', page })) === 1;
+}
+
+/** Writes down that nobody can pay on the page any more, or that nobody can say. What waited for that goes on. */
+export async function closeAttempt(
+  em: EntityManager,
+  clock: Clock,
+  attempt: Pick<PaymentAttempt, 'id' | 'payment'>,
+  status: 'closed' | 'unasked' = 'closed',
+): Promise<void> {
+  await withPayment(em, attempt.payment.id, async (locked) => {
+    const { tx, payment } = locked;
+    await tx.nativeUpdate(
+      PaymentAttempt,
+      { id: attempt.id, status: { $in: [...unsettledAttempts, 'unasked'] } },
+      { status },
+    );
+    await releaseSeat(locked, clock);
+    payment.status = paymentStatusAt(payment, clock.now());
+  });
+}
+
+/** Writes down that a payment is past its time, if it is. */
+export async function expirePayment(em: EntityManager, clock: Clock, id: string): Promise<void> {
+  await em.nativeUpdate(Payment, { id, status: 'open', expiresAt: { $lte: clock.now() } }, { status: 'expired' });
+}
+
+/** Nothing can be paid from now on: the pages that are open get closed. */
+export function endPayment(tx: EntityManager, clock: Clock, payment: Payment): void {
+  if (payment.status !== 'open') return;
+  const now = clock.now();
+  payment.status = 'expired';
+  if (payment.expiresAt > now) payment.expiresAt = now;
+  tellPayment(tx, clock, payment.id);
+}
+
+/** A booking lets go of its seat, and we of the visitor's address, once its hold is over and no page is open any more. */
+export async function releaseSeat({ tx, payment, booking }: Locked, clock: Clock): Promise<void> {
+  if (!booking?.paying) return;
+  await tx.flush();
+  const open = await tx.count(PaymentAttempt, { payment: payment.id, status: { $in: [...unsettledAttempts] } });
+  if (open > 0) return;
+  booking.paying = false;
+  const isOver = booking.status === 'held' && booking.holdExpiresAt && booking.holdExpiresAt <= clock.now();
+  if (isOver) booking.status = 'expired';
+  if (booking.status !== 'held') {
+    // Money that nobody could ask about may still turn up: then the visitor is told.
+    const unasked = await tx.count(PaymentAttempt, { payment: payment.id, status: 'unasked' });
+    if (unasked === 0) booking.visitorSealed = null;
+    enqueue(tx, clock, {
+      kind: 'signal',
+      workflowId: workflowIds.holdBooking(booking.id),
+      message: { signal: 'moved' },
+    });
+  }
+}

@@ -1,0 +1,110 @@
+/** The steps of money, broken off around their effect, repeated, and done by two at once: it is charged once and given back once. */
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { LedgerFlag } from '../../db/entities/ledger-flag.ts';
+import { PaymentAttempt } from '../../db/entities/payment-attempt.ts';
+import { PayoutAccount } from '../../db/entities/payout-account.ts';
+import { type Way, ways } from '../publishing/crash-ways.ts';
+import { aroundActivities, startWorker } from '../stack/worker.ts';
+import { createPayingWorld, type PayingWorld } from './world.ts';
+
+const { around, interceptors } = aroundActivities();
+let world: PayingWorld;
+let worker: Awaited<ReturnType<typeof startWorker>>;
+beforeAll(async () => {
+  world = await createPayingWorld();
+  worker = await startWorker(world.deps, { interceptors });
+});
+afterAll(async () => {
+  await worker?.close();
+  await world?.close();
+});
+
+const soon = { timeout: 20_000, interval: 50 };
+const each = Object.keys(ways) as Way[];
+const refundsOf = (id: string) =>
+  [...world.standIn.standIn.objects.values()].filter(
+    (one) =>
+      one.object === 'refund' && world.chargesOf(id).some((charge) => 'id' in charge && charge.id === one.charge),
+  );
+
+test.each(each)('a payment is known to be paid when its asking %s', async (way) => {
+  const { payUrl, statusOf, id } = await world.newPayment();
+  const { page } = await world.openLink(payUrl);
+  around.set('settlePayment', ways[way]);
+  await world.press(page, 'pay', { comesBack: false });
+  await expect.poll(statusOf, soon).toBe('paid');
+  await expect.poll(() => around.size, soon).toBe(0);
+  expect([world.heldFor(id), world.chargesOf(id).length]).toEqual([1250, 1]);
+});
+
+test.each(each)('a charge goes back once when giving it back %s', async (way) => {
+  const { payUrl, id, owner } = await world.newPayment();
+  await world.press((await world.openLink(payUrl)).page);
+  around.set('giveBackCharge', ways[way]);
+  const { body } = await owner.call('POST', `/v1/payments/${id}/refund`);
+  expect(body.status).toBe('refunded');
+  expect(around.size).toBe(0);
+  expect([world.heldFor(id), refundsOf(id).length]).toEqual([0, 1]);
+});
+
+test.each(each)('a refund that cannot be had is given up when that %s, and may be asked for again', async (way) => {
+  const { payUrl, id, owner, account, statusOf } = await world.newPayment();
+  await world.press((await world.openLink(payUrl)).page);
+  const { sealedKey } = await world.deps.em().findOneOrFail(PayoutAccount, { id: account.id });
+  around.set('giveUpRefund', ways[way]);
+  // The account goes between the owner's call and the giving back.
+  around.set('giveBackCharge', async (act) => {
+    await world.deps
+      .em()
+      .nativeUpdate(PayoutAccount, { id: account.id }, { status: 'gone', sealedKey: null, goneAt: world.clock.now() });
+    return await act();
+  });
+  await owner.call('POST', `/v1/payments/${id}/refund`, { headers: { prefer: 'wait=1' } });
+  await expect.poll(statusOf, soon).toBe('paid');
+  await expect.poll(() => around.size, soon).toBe(0);
+  await world.deps
+    .em()
+    .nativeUpdate(PayoutAccount, { id: account.id }, { status: 'ready', sealedKey: sealedKey ?? null, goneAt: null });
+  expect((await owner.call('POST', `/v1/payments/${id}/refund`)).body.status).toBe('refunded');
+  expect([world.heldFor(id), refundsOf(id).length]).toEqual([0, 1]);
+});
+
+const check = (name: string) =>
+  world.deps.temporal.workflow.execute('checkLedger', {
+    workflowId: `ledger ${name}`,
+    taskQueue: 'platform',
+  });
+
+test.each(each)('the ledger check finds what is lost when it %s', async (way) => {
+  const { payUrl, id, statusOf } = await world.newPayment();
+  const { page } = await world.openLink(payUrl);
+  const handle = world.deps.temporal.workflow.getHandle(`payment:${id}`);
+  await handle.terminate('a test');
+  await world.press(page, 'pay', { comesBack: false });
+  around.set('checkLedger', ways[way]);
+  await check(way);
+  expect(around.size).toBe(0);
+  expect([await statusOf(), world.heldFor(id)]).toEqual(['paid', 1250]);
+});
+
+test('the ledger check flags what a person has to look at, once, and lets go of it when it is in order', async () => {
+  const { payUrl, id } = await world.newPayment();
+  await world.press((await world.openLink(payUrl)).page);
+  const em = () => world.deps.em();
+  const attempt = await em().findOneOrFail(PaymentAttempt, { payment: id });
+  await em().nativeUpdate(PaymentAttempt, { id: attempt.id }, { charge: null, chargedAt: null, status: 'closed' });
+  await em().execute(`update payment set payout_account_id = payout_account_id where id = ?`, [id]);
+  const flagged = async () => (await em().find(LedgerFlag, { subject: id })).length;
+  world.standIn.knobs.turnAway = 1;
+  await check('one');
+  await check('two');
+  expect(await flagged()).toBe(1);
+  world.standIn.knobs.turnAway = 0;
+  await em().nativeUpdate(
+    PaymentAttempt,
+    { id: attempt.id },
+    { charge: attempt.charge ?? null, chargedAt: attempt.chargedAt ?? null, status: 'paid' },
+  );
+  await check('three');
+  expect(await flagged()).toBe(0);
+});

@@ -1,0 +1,248 @@
+/** Payments over the wire, from the link to the money, and back. */
+import Stripe from 'stripe';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { PaymentAttempt } from '../../db/entities/payment-attempt.ts';
+import { newId } from '../../ids.ts';
+import { errorOf } from '../api/world.ts';
+import { startWorker } from '../stack/worker.ts';
+import { createPayingWorld, type PayingWorld, webhookSecret } from './world.ts';
+
+let world: PayingWorld;
+let worker: Awaited<ReturnType<typeof startWorker>>;
+beforeAll(async () => {
+  world = await createPayingWorld();
+  worker = await startWorker(world.deps);
+});
+afterAll(async () => {
+  await worker?.close();
+  await world?.close();
+});
+
+const soon = { timeout: 20_000, interval: 50 };
+
+test.each(['own_key', 'connect'] as const)(
+  'on the rail %s a link is opened, paid and known to be paid',
+  async (rail) => {
+    const { read, payUrl, id, account } = await world.newPayment({ rail }, { reference: 'order 12' });
+    expect(await read()).toMatchObject({
+      status: 'open',
+      amount: 1250,
+      currency: 'EUR',
+      reference: 'order 12',
+      payout_account_id: account.id,
+      paid_at: null,
+      next_action: expect.stringContaining('pay_url'),
+    });
+    const { status, page } = await world.openLink(payUrl);
+    expect(status).toBe(303);
+    const back = await world.press(page);
+    expect(back.text).toContain('Paid, thank you');
+    const shown = await read();
+    expect(shown).toMatchObject({ status: 'paid', paid_at: expect.any(String) });
+    expect(shown).not.toHaveProperty('next_action');
+    expect(world.heldFor(id)).toBe(1250);
+    const again = await world.openLink(payUrl);
+    expect([again.status, again.text]).toEqual([200, expect.stringContaining('Paid, thank you')]);
+  },
+);
+
+test('the reference is kept as it came, whatever it holds', async () => {
+  const reference = '{"pay":0} <b>%00</b> ../../ ☂';
+  const { read } = await world.newPayment({}, { reference });
+  expect((await read()).reference).toBe(reference);
+});
+
+test('every opening leads to a fresh page', async () => {
+  const { payUrl } = await world.newPayment();
+  const opened = await Promise.all(Array.from({ length: 3 }, () => world.openLink(payUrl)));
+  expect(new Set(opened.map(({ page }) => page)).size).toBe(3);
+});
+
+describe('that somebody has paid is found out', () => {
+  test('by asking alone on own_key, though the payer never comes back', async () => {
+    const { payUrl, statusOf } = await world.newPayment({ rail: 'own_key' });
+    await world.press((await world.openLink(payUrl)).page, 'pay', { comesBack: false });
+    await expect.poll(statusOf, soon).toBe('paid');
+  });
+
+  test('by a signed message at once on connect, and by asking where the message is lost', async () => {
+    const { payUrl, statusOf } = await world.newPayment({ rail: 'connect' });
+    world.standIn.knobs.loseWebhooks = 1;
+    await world.press((await world.openLink(payUrl)).page, 'pay', { comesBack: false });
+    world.standIn.knobs.loseWebhooks = 0;
+    await expect.poll(statusOf, soon).toBe('paid');
+  });
+});
+
+test('a second completion, on another page of the same payment, goes back', async () => {
+  const { payUrl, id, statusOf } = await world.newPayment();
+  const pages = await Promise.all([world.openLink(payUrl), world.openLink(payUrl)]);
+  await Promise.all(pages.map(({ page }) => world.press(page, 'pay')));
+  await expect.poll(() => world.heldFor(id), soon).toBe(1250);
+  expect([world.chargesOf(id).length, await statusOf()]).toEqual([2, 'paid']);
+});
+
+test('once it is paid, the other pages of the payment are closed', async () => {
+  const { payUrl } = await world.newPayment();
+  const [one, two] = await Promise.all([world.openLink(payUrl), world.openLink(payUrl)]);
+  await world.press(one?.page ?? null);
+  await expect.poll(async () => (await fetch(two?.page ?? '')).status, soon).toBe(410);
+});
+
+test('a card that is declined and a payer who leaves change nothing, and the link stays good', async () => {
+  const { payUrl, statusOf } = await world.newPayment();
+  const { page } = await world.openLink(payUrl);
+  expect((await world.press(page, 'decline')).status).toBe(402);
+  const left = await world.press(page, 'cancel');
+  expect(left.text).toContain('Nothing was paid');
+  expect(left.text).toContain(payUrl);
+  expect(await statusOf()).toBe('open');
+  await world.press((await world.openLink(payUrl)).page);
+  expect(await statusOf()).toBe('paid');
+});
+
+test('an opening whose answer was lost leaves no page on which somebody could pay', async () => {
+  const { payUrl, id } = await world.newPayment();
+  world.standIn.knobs.loseAnswers = 1;
+  const lost = await world.openLink(payUrl);
+  world.standIn.knobs.loseAnswers = 0;
+  expect(lost.status).toBe(502);
+  world.skip(31_000);
+  await world.openLink(payUrl);
+  const attempts = () => world.deps.em().find(PaymentAttempt, { payment: id }, { orderBy: { id: 'asc' } });
+  await expect.poll(async () => (await attempts())[0]?.status, soon).toBe('open');
+  expect(await attempts()).toMatchObject([{ page: expect.any(String) }, { status: 'open' }]);
+});
+
+describe('what a payment takes', () => {
+  test.each([
+    [1250, 'JPY'],
+    [5000, 'KWD'],
+    [50, 'EUR'],
+    [99_999_999, 'USD'],
+    [1, 'XOF'],
+  ])('%i %s', async (amount, currency) => {
+    const { payUrl, id, statusOf } = await world.newPayment({}, { amount, currency });
+    const { page } = await world.openLink(payUrl);
+    await world.press(page);
+    expect([await statusOf(), world.heldFor(id)]).toEqual(['paid', amount]);
+  });
+
+  test.each([
+    [49, 'EUR'],
+    [100_000_000, 'USD'],
+    [5001, 'KWD'],
+    [1250, 'eur'],
+    [1250, 'XYZ'],
+    [0, 'EUR'],
+    [-5, 'EUR'],
+    [12.5, 'EUR'],
+    [1_000_000, 'ISK'],
+  ])('and not %d %s', async (amount, currency) => {
+    const { owner, site } = await world.newPaidSite();
+    const answer = await owner.call('POST', `/v1/sites/${site.id}/payments`, { body: { amount, currency } });
+    expect(errorOf(answer).code).toBe('invalid_payment');
+  });
+});
+
+describe('where the money goes', () => {
+  const ask = async (made: Awaited<ReturnType<PayingWorld['newPaidSite']>>) =>
+    await made.owner.call('POST', `/v1/sites/${made.site.id}/payments`, { body: { amount: 1250, currency: 'EUR' } });
+
+  test('has to be said first, may have to be waited for, and must have a currency', async () => {
+    const owner = await world.newCaller();
+    const site = await world.newSite(owner);
+    const none = await owner.call('POST', `/v1/sites/${site.id}/payments`, { body: { amount: 1250, currency: 'EUR' } });
+    expect(errorOf(none)).toMatchObject({
+      code: 'no_payout_account',
+      next_action: expect.stringContaining('payout-account'),
+    });
+    expect(errorOf(await ask(await world.newPaidSite({ status: 'pending' }))).code).toBe('payout_account_pending');
+    expect(errorOf(await ask(await world.newPaidSite({ currency: null }))).code).toBe('payout_account_no_currency');
+  });
+
+  test('is not an archived site’s to say', async () => {
+    const made = await world.newPaidSite();
+    await made.owner.call('POST', `/v1/sites/${made.site.id}/archive`);
+    expect(errorOf(await ask(made)).code).toBe('site_archived');
+  });
+});
+
+test('the payments of a site are listed, by what they are now and by when they were opened', async () => {
+  const { owner, site, id, payUrl } = await world.newPayment();
+  await world.press((await world.openLink(payUrl)).page);
+  const { body: second } = await owner.call('POST', `/v1/sites/${site.id}/payments`, {
+    body: { amount: 700, currency: 'EUR' },
+  });
+  const list = async (query = '') =>
+    (await owner.call('GET', `/v1/sites/${site.id}/payments${query}`)).body.items?.map((one: { id: string }) => one.id);
+  expect(await list()).toEqual([second.id, id]);
+  expect([await list('?status=paid'), await list('?status=open')]).toEqual([[id], [second.id]]);
+  expect(await list(`?since=${new Date(second.created_at).toISOString()}`)).toEqual([second.id]);
+  const wrong = async (query: string) => errorOf(await owner.call('GET', `/v1/sites/${site.id}/payments${query}`)).code;
+  expect([await wrong('?status=lost'), await wrong('?since=monday')]).toEqual(['invalid_status', 'invalid_since']);
+  world.skip(31 * 24 * 3600_000);
+  expect([await list('?status=open'), await list('?status=expired')]).toEqual([[], [second.id]]);
+});
+
+test('a link of no payment says so, and one past its time leads nowhere', async () => {
+  expect((await world.openLink(`/pay/${newId('pay')}`.replace(/^/, world.url))).status).toBe(404);
+  const { payUrl } = await world.newPayment();
+  world.skip(31 * 24 * 3600_000);
+  const over = await world.openLink(payUrl);
+  expect([over.status, over.text]).toEqual([410, expect.stringContaining('The time to pay is over')]);
+});
+
+describe('what is told to /hooks/payments', () => {
+  const tell = (body: string, signature: string) =>
+    fetch(`${world.url}/hooks/payments`, { method: 'POST', body, headers: { 'stripe-signature': signature } });
+
+  test('is believed only as far as it is signed', async () => {
+    const body = JSON.stringify({
+      id: 'evt_1',
+      object: 'event',
+      type: 'checkout.session.completed',
+      data: { object: {} },
+    });
+    const signed = (secret: string) => Stripe.webhooks.generateTestHeaderStringAsync({ payload: body, secret });
+    expect((await tell(body, await signed('whsec_of_somebody'))).status).toBe(400);
+    expect((await tell(body, 't=1,v1=00')).status).toBe(400);
+    expect((await tell(`${body} `, await signed(webhookSecret))).status).toBe(400);
+    expect((await tell(body, await signed(webhookSecret))).status).toBe(200);
+    expect((await tell(body, await signed(webhookSecret))).status).toBe(200);
+    const heard = await world.deps.em().execute('select 1 from payment_event where id = ?', ['evt_1']);
+    expect(heard).toHaveLength(1);
+  });
+
+  test('moves nothing by itself: the provider is asked whether it is so', async () => {
+    const { payUrl, id, statusOf } = await world.newPayment();
+    await world.openLink(payUrl);
+    const object = { object: 'checkout.session', payment_status: 'paid', metadata: { payment: id } };
+    const body = JSON.stringify({ id: 'evt_2', object: 'event', type: 'checkout.session.completed', data: { object } });
+    const header = await Stripe.webhooks.generateTestHeaderStringAsync({ payload: body, secret: webhookSecret });
+    expect((await tell(body, header)).status).toBe(200);
+    const handle = world.deps.temporal.workflow.getHandle(`payment:${id}`);
+    const asked = async () => {
+      const { events } = await handle.fetchHistory();
+      return events?.some((event) => event.workflowExecutionSignaledEventAttributes) ?? false;
+    };
+    await expect.poll(asked, soon).toBe(true);
+    expect(await statusOf()).toBe('open');
+  });
+});
+
+test('no answer and no page of ours names the provider', async () => {
+  const { read, payUrl, refund } = await (async () => {
+    const made = await world.newPayment();
+    return { ...made, refund: () => made.owner.call('POST', `/v1/payments/${made.id}/refund`) };
+  })();
+  const { page } = await world.openLink(payUrl);
+  const texts = [JSON.stringify(await read()), (await world.press(page)).text, (await refund()).text];
+  world.standIn.knobs.turnAway = 1;
+  const other = await world.newPayment();
+  texts.push((await world.openLink(other.payUrl)).text);
+  world.standIn.knobs.turnAway = 0;
+  // An awning has stripes.
+  const said = texts.map((text) => text.replace(/<style>.*?<\/style>|<svg.*?<\/svg>/gs, ''));
+  for (const text of said) expect(text).not.toMatch(/stripe|cs_test|pi_[0-9a-f]|acct_[0-9a-f]{16}/i);
+});

@@ -1,0 +1,89 @@
+/** Money that goes back, over the wire. */
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { PayoutAccount } from '../../db/entities/payout-account.ts';
+import { errorOf } from '../api/world.ts';
+import { startWorker } from '../stack/worker.ts';
+import { createPayingWorld, type PayingWorld } from './world.ts';
+
+let world: PayingWorld;
+let worker: Awaited<ReturnType<typeof startWorker>>;
+beforeAll(async () => {
+  world = await createPayingWorld();
+  worker = await startWorker(world.deps);
+});
+afterAll(async () => {
+  await worker?.close();
+  await world?.close();
+});
+
+const soon = { timeout: 20_000, interval: 50 };
+
+/** What DELETE of a payout account leaves of it. */
+const remove = async (id: string) =>
+  void (await world.deps
+    .em()
+    .nativeUpdate(PayoutAccount, { id }, { status: 'gone', sealedKey: null, goneAt: world.clock.now() }));
+
+describe('a refund', () => {
+  const paid = async (more: Parameters<PayingWorld['newPayment']>[0] = {}) => {
+    const made = await world.newPayment(more);
+    await world.press((await world.openLink(made.payUrl)).page);
+    return { ...made, refund: () => made.owner.call('POST', `/v1/payments/${made.id}/refund`) };
+  };
+
+  test.each(['own_key', 'connect'] as const)('on the rail %s gives the whole amount back, once', async (rail) => {
+    const { id, refund } = await paid({ rail });
+    const answers = await Promise.all([refund(), refund(), refund()]);
+    for (const { body } of answers) expect(body).toMatchObject({ status: 'refunded', refunded_at: expect.any(String) });
+    expect((await refund()).body.status).toBe('refunded');
+    expect(world.heldFor(id)).toBe(0);
+  });
+
+  test('of what nobody paid is nothing_paid', async () => {
+    const { owner, id } = await world.newPayment();
+    expect(errorOf(await owner.call('POST', `/v1/payments/${id}/refund`)).code).toBe('nothing_paid');
+    world.skip(31 * 24 * 3600_000);
+    expect((await owner.call('GET', `/v1/payments/${id}`)).body.status).toBe('expired');
+    expect(errorOf(await owner.call('POST', `/v1/payments/${id}/refund`)).code).toBe('nothing_paid');
+  });
+
+  test('is the owner’s alone, and strangers see no payment', async () => {
+    const { owner, site, id, refund } = await paid();
+    const guest = await world.newCollaborator(owner, site.id);
+    expect((await guest.call('GET', `/v1/payments/${id}`)).body.status).toBe('paid');
+    expect(errorOf(await guest.call('POST', `/v1/payments/${id}/refund`)).code).toBe('owner_only');
+    const stranger = await world.newCaller();
+    expect(errorOf(await stranger.call('GET', `/v1/payments/${id}`)).code).toBe('not_found');
+    expect(errorOf(await stranger.call('POST', `/v1/payments/${id}/refund`)).code).toBe('not_found');
+    expect((await refund()).body.status).toBe('refunded');
+  });
+
+  test('through an account that is gone says that the money is not lost, and where it is', async () => {
+    const { account, refund, statusOf, owner, site, payUrl } = await paid();
+    await remove(account.id);
+    const error = errorOf(await refund());
+    expect(error.code).toBe('payout_account_gone');
+    expect(error.message).toContain('not lost');
+    expect(error.message).toContain('own dashboard');
+    expect(await statusOf()).toBe('paid');
+    const next = await owner.call('POST', `/v1/sites/${site.id}/payments`, { body: { amount: 1250, currency: 'EUR' } });
+    expect(errorOf(next).code).toBe('payout_account_gone');
+    expect((await world.openLink(payUrl)).text).toContain('Paid');
+  });
+
+  test('with a key that cannot be read is payout_key_unreadable', async () => {
+    const { account, refund } = await paid();
+    await world.deps.em().nativeUpdate(PayoutAccount, { id: account.id }, { sealedKey: Buffer.alloc(60, 1) });
+    expect(errorOf(await refund())).toMatchObject({ code: 'payout_key_unreadable', retryable: false });
+  });
+
+  test('that is not answered goes on by itself, once', async () => {
+    const { id, owner, refund, statusOf } = await paid();
+    world.standIn.knobs.loseAnswers = 1;
+    const { body } = await owner.call('POST', `/v1/payments/${id}/refund`, { headers: { prefer: 'wait=1' } });
+    expect(body).toMatchObject({ status: 'refunding', next_action: expect.stringContaining(id) });
+    world.standIn.knobs.loseAnswers = 0;
+    await expect.poll(statusOf, soon).toBe('refunded');
+    expect([world.heldFor(id), (await refund()).body.status]).toEqual([0, 'refunded']);
+  });
+});

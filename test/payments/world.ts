@@ -1,0 +1,169 @@
+/** A world in which money is taken: the API, a worker and the stand-in for the provider, all on one clock. */
+import { PayoutAccount } from '../../db/entities/payout-account.ts';
+import { PayoutAgreement } from '../../db/entities/payout-agreement.ts';
+import { sealKey } from '../../db/payouts.ts';
+import type { PayoutAccountStatus } from '../../db/states.ts';
+import { newId } from '../../ids.ts';
+import { findMock } from '../../local/payments/shapes.ts';
+import { startPaymentsStandIn } from '../../local/payments/stand-in.ts';
+import type { Knobs } from '../../local/payments/state.ts';
+import { freePort } from '../../local/ports.ts';
+import type { Caller, World } from '../api/world.ts';
+import { createBookingWorld } from '../bookings/world.ts';
+import { createNamespace } from '../stack/worker.ts';
+
+export const paymentsKey = 'sk_test_platform0000';
+export const webhookSecret = 'whsec_of_the_tests';
+
+/** What the configuration needs so that money is taken, at the address where the stand-in will be. */
+export const payingEnv = (port: number) => ({
+  FRONTAGE_PAYOUT_RAILS: 'own_key,connect',
+  FRONTAGE_PAYMENTS_URL: `http://127.0.0.1:${port}`,
+  FRONTAGE_PAYMENTS_KEY: paymentsKey,
+  FRONTAGE_PAYMENTS_WEBHOOK_SECRET: webhookSecret,
+});
+
+type Given = { status?: PayoutAccountStatus; currency?: string | null; key?: string };
+
+/** A payout account of the owner, attached to the site. */
+export async function attachAccount(
+  world: Pick<World, 'deps' | 'clock' | 'config'>,
+  owner: Pick<Caller, 'accountId'>,
+  siteId: string,
+  { status = 'ready', currency = 'EUR', key }: Given = {},
+): Promise<{ id: string; key: string }> {
+  const id = newId('pout');
+  const own = key ?? `rk_test_${id.slice(5)}`;
+  const now = world.clock.now();
+  await world.deps.em().transactional(async (tx) => {
+    tx.create(PayoutAccount, {
+      id,
+      account: owner.accountId,
+      rail: 'own_key',
+      name: 'Till',
+      sealedKey: sealKey(world.config, id, own),
+      keyLastFour: own.slice(-4),
+      providerAccount: `acct_of_${id}`,
+      status,
+      currency,
+      waitingFor: [],
+      createdAt: now,
+    });
+    await tx.flush();
+    tx.create(PayoutAgreement, { id: newId('pout'), site: siteId, payoutAccount: id, beganAt: now });
+  });
+  return { id, key: own };
+}
+
+/** The same on the other rail: an account that is connected to ours. */
+export async function attachConnected(
+  world: Pick<World, 'deps' | 'clock'>,
+  owner: Pick<Caller, 'accountId'>,
+  siteId: string,
+): Promise<{ id: string; providerAccount: string }> {
+  const { providerAccount = '' } = (await world.deps.payments?.createAccount({ idempotencyKey: newId('pout') })) ?? {};
+  const id = newId('pout');
+  const now = world.clock.now();
+  await world.deps.em().transactional(async (tx) => {
+    tx.create(PayoutAccount, {
+      id,
+      account: owner.accountId,
+      rail: 'connect',
+      name: 'Till',
+      providerAccount,
+      status: 'ready',
+      currency: 'EUR',
+      waitingFor: [],
+      createdAt: now,
+    });
+    await tx.flush();
+    tx.create(PayoutAgreement, { id: newId('pout'), site: siteId, payoutAccount: id, beganAt: now });
+  });
+  return { id, providerAccount };
+}
+
+export type PayingWorld = Awaited<ReturnType<typeof createPayingWorld>>;
+
+export async function createPayingWorld(
+  env: Record<string, string> = {},
+  { knobs = {}, random }: { knobs?: Partial<Knobs>; random?: () => number } = {},
+) {
+  const port = await freePort();
+  const world = await createBookingWorld({ TEMPORAL_NAMESPACE: await createNamespace(), ...payingEnv(port), ...env });
+  const standIn = await startPaymentsStandIn({
+    clock: world.clock,
+    port,
+    key: paymentsKey,
+    mock: findMock(process.env),
+    hooks: { connect: { url: `${world.url}/hooks/payments`, secret: webhookSecret } },
+    knobs,
+    ...(random ? { random } : {}),
+  });
+
+  /** A site of its own owner that is paid into an account of that owner. */
+  async function newPaidSite(given: Given & { rail?: 'own_key' | 'connect' } = {}) {
+    const owner = await world.newCaller();
+    const site = await world.newSite(owner);
+    const account =
+      given.rail === 'connect'
+        ? await attachConnected(world, owner, site.id)
+        : await attachAccount(world, owner, site.id, given);
+    return { owner, site, account };
+  }
+
+  async function newPayment(more: Parameters<typeof newPaidSite>[0] = {}, input: object = {}) {
+    const made = await newPaidSite(more);
+    const body = { amount: 1250, currency: 'EUR', ...input };
+    const answer = await made.owner.call('POST', `/v1/sites/${made.site.id}/payments`, { body });
+    if (answer.status !== 200) throw new Error(`no payment was opened: ${answer.text}`);
+    return { ...made, ...reading(made.owner, answer.body.id), payUrl: answer.body.pay_url as string };
+  }
+
+  const reading = (owner: Caller, id: string) => ({
+    id,
+    read: async () => (await owner.call('GET', `/v1/payments/${id}`)).body,
+    statusOf: async () => (await owner.call('GET', `/v1/payments/${id}`)).body.status,
+  });
+
+  /** Opens the link: the provider's page that it leads to. */
+  const openLink = async (payUrl: string) => {
+    const { pathname } = new URL(payUrl);
+    const answer = await fetch(`${world.url}${pathname}`, { redirect: 'manual' });
+    const page = answer.headers.get('location');
+    return { status: answer.status, page, text: page === null ? await answer.text() : '' };
+  };
+
+  /** Presses a button of the provider's page; follows to ours where it leads there. */
+  const press = async (page: string | null, act: 'pay' | 'decline' | 'cancel' = 'pay', { comesBack = true } = {}) => {
+    const answer = await fetch(`${page}/${act}`, { method: 'POST', redirect: 'manual' });
+    const back = answer.headers.get('location');
+    if (!comesBack || back === null) return { status: answer.status, text: '' };
+    const ours = await fetch(`${world.url}${new URL(back).pathname}`);
+    return { status: ours.status, text: await ours.text() };
+  };
+
+  /** What the provider holds of a payment: every charge that was made for it, and what of it is left. */
+  const chargesOf = (paymentId: string) =>
+    [...standIn.standIn.objects.values()]
+      .filter((one) => one.object === 'payment_intent' && (one.metadata as { payment?: string }).payment === paymentId)
+      .map((one) => one.latest_charge as { amount: number; amount_refunded: number });
+  const heldFor = (paymentId: string) =>
+    chargesOf(paymentId).reduce((sum, { amount, amount_refunded }) => sum + amount - amount_refunded, 0);
+
+  const paying = {
+    ...world,
+    standIn,
+    newPaidSite,
+    newPayment,
+    reading,
+    openLink,
+    press,
+    chargesOf,
+    heldFor,
+    async close() {
+      await standIn.close();
+      await world.close();
+    },
+  };
+  return paying;
+}
