@@ -15,6 +15,8 @@ export const limitNames = [
   'feedback_per_day',
   'open_comments_per_site',
   'forms_per_site',
+  'payout_accounts',
+  'open_payout_offers',
   'domains',
   'records_per_domain',
   'tokens',

@@ -12,6 +12,7 @@ import { ledgerActivities } from './ledger.ts';
 import { mailActivities } from './mail.ts';
 import { maintainingActivities } from './maintaining.ts';
 import { paymentActivities } from './payments.ts';
+import { payoutActivities } from './payouts.ts';
 import { previewActivities } from './previews.ts';
 import { buildActivities, publishingActivities } from './publishing.ts';
 import { reconcilingActivities } from './reconciling.ts';
@@ -31,6 +32,7 @@ export function createPlatformActivities(deps: PlatformDeps) {
     ...mailActivities(deps),
     ...ledgerActivities(deps),
     ...paymentActivities(deps),
+    ...payoutActivities(deps),
     ...previewActivities(deps),
     ...publishingActivities(deps),
     ...reconcilingActivities(deps),

@@ -29,6 +29,9 @@ import { invitationRoutes } from './invitations/routes.ts';
 import { outputRoutes } from './output/routes.ts';
 import { payPages } from './pay/pages.ts';
 import { paymentRoutes } from './payments/routes.ts';
+import { payoutOfferRoutes } from './payout-offers/routes.ts';
+import { connectPages } from './payouts/pages.ts';
+import { payoutRoutes } from './payouts/routes.ts';
 import { photoRoutes, thumbRoutes } from './photos/routes.ts';
 import { requireToken, useEntityManager } from './plugins/bearer.ts';
 import { serveBrowsers } from './plugins/browser.ts';
@@ -85,6 +88,7 @@ export async function buildApp(deps: Deps): Promise<Api> {
     addressPages(scope, deps);
     bookingPages(scope, deps);
     payPages(scope, deps);
+    connectPages(scope, deps);
 
     await scope.register(async function signedIn(scope: Api) {
       requireSession(scope, deps);
@@ -207,6 +211,8 @@ export async function buildApp(deps: Deps): Promise<Api> {
       paymentRoutes(scope, deps);
       formRoutes(scope, deps);
       analyticsRoutes(scope, deps);
+      payoutRoutes(scope, deps);
+      payoutOfferRoutes(scope, deps);
       feedbackRoutes(scope, deps);
       skillRoutes(scope, skill);
     });

@@ -39,7 +39,7 @@ export function capabilitiesOf(config: Config): Record<Capability, boolean> {
   if (config.analytics) on.add('analytics');
   if (config.domains.modes.length > 0) on.add('domains');
   if (config.billing) on.add('billing');
-  if (config.payouts) on.add('payouts');
+  if (config.payouts && holdsPayoutKeys(config)) on.add('payouts');
   return Object.fromEntries(capabilities.map((name) => [name, on.has(name)])) as Record<Capability, boolean>;
 }
 
@@ -68,9 +68,17 @@ const answers: Record<Requirement, { code: ErrorCode; message: string; nextActio
   repositories: { code: 'no_repositories', message: 'This platform holds no repositories at present.' },
 };
 
+/** Owners' keys are never kept but sealed. */
+function holdsPayoutKeys({ payouts, sealsPayoutKeys }: Config): boolean {
+  return sealsPayoutKeys || !payouts?.rails.includes('own_key');
+}
+
+const noSealingKey = 'This platform has no key to seal payout keys with at present.';
+
 /** What to answer to a call that needs what is off; `undefined` when it is on. */
 export function missing(config: Config, need: Requirement): AppError | undefined {
   const on = need === 'repositories' ? config.repositoriesDir !== undefined : capabilitiesOf(config)[need];
+  if (need === 'payouts' && config.payouts && !on) return errors.payouts_unavailable(noSealingKey);
   return on ? undefined : refusal(need);
 }
 

@@ -14,6 +14,7 @@ import { Booking, type WholeBooking } from './entities/booking.ts';
 import { Site } from './entities/site.ts';
 import type { EntityManager } from './orm.ts';
 import { enqueue } from './outbox.ts';
+import { contextOf } from './sealed.ts';
 import { type BookingStatus, bookingStatusAt } from './states.ts';
 
 /** How to reach a visitor: never in a row as it is. `cancelSecret` opens the page that cancels. */
@@ -86,12 +87,12 @@ export function tellHold(tx: EntityManager, clock: Clock, id: string): void {
 }
 
 export function sealReach(sealing: Keyring, bookingId: string, reach: Reach): Buffer {
-  return seal(sealing, JSON.stringify(reach), `booking:${bookingId}`);
+  return seal(sealing, JSON.stringify(reach), contextOf.booking(bookingId));
 }
 
 /** How to reach the visitor of a booking whose money is not settled. */
 export function reachOf({ sealing }: Pick<Config, 'sealing'>, id: string, sealed: Uint8Array): Reach {
-  return JSON.parse(open(sealing, sealed, `booking:${id}`).toString());
+  return JSON.parse(open(sealing, sealed, contextOf.booking(id)).toString());
 }
 
 /**

@@ -8,6 +8,7 @@ import { workflowIds } from '../workflows/ids.ts';
 import { Mail } from './entities/mail.ts';
 import type { EntityManager } from './orm.ts';
 import { enqueue } from './outbox.ts';
+import { contextOf } from './sealed.ts';
 
 const keptMs = 30 * 24 * 3600_000;
 
@@ -45,7 +46,7 @@ export function queueMail<Kind extends MailKind>(
     ...(until === undefined ? {} : { until: until.toISOString() }),
   };
   startNotify(em, clock, { id, kind }, { site, account });
-  const sealed = seal(config.sealing, JSON.stringify(letter), contextOf(id));
+  const sealed = seal(config.sealing, JSON.stringify(letter), contextOf.mail(id));
   return em.create(Mail, { id, kind, status: 'queued', sealed, createdAt: clock.now() });
 }
 
@@ -70,7 +71,7 @@ export function startNotify(
 
 /** What a waiting mail holds. Throws SealBroken where the key it was sealed under is gone. */
 export function openLetter(mail: Pick<Mail, 'id'> & { sealed: Uint8Array }, sealing: Keyring): Letter {
-  return JSON.parse(open(sealing, mail.sealed, contextOf(mail.id)).toString('utf8'));
+  return JSON.parse(open(sealing, mail.sealed, contextOf.mail(mail.id)).toString('utf8'));
 }
 
 /** Ends a waiting mail and forgets its address and its words. False where it was settled already. */
@@ -94,5 +95,3 @@ export async function sweepMails(em: EntityManager, now: Date): Promise<number> 
   );
   return gone.length;
 }
-
-const contextOf = (id: string) => `mail:${id}`;

@@ -2,13 +2,12 @@
 import type { Loaded } from '@mikro-orm/core';
 import type { Config } from '../config.ts';
 import { errors } from '../errors.ts';
+import type { PaymentCredentials } from '../providers/payments.ts';
 import { open, SealBroken, seal } from '../sealing.ts';
 import type { PayoutAccount } from './entities/payout-account.ts';
 import { PayoutAgreement } from './entities/payout-agreement.ts';
 import type { EntityManager } from './orm.ts';
-
-/** What the provider is asked with, for one payout account. It stands in no row, log or history. */
-export type PaymentCredentials = { rail: 'own_key'; key: string } | { rail: 'connect'; providerAccount: string };
+import { contextOf } from './sealed.ts';
 
 /** The agreement that stands for the site, with its payout account; null for a site that takes no money. */
 export async function agreementOf(
@@ -20,7 +19,7 @@ export async function agreementOf(
 
 /** A key as it stands in the row of its payout account, and opens nowhere else. */
 export function sealKey({ sealing }: Pick<Config, 'sealing'>, payoutAccountId: string, key: string): Buffer {
-  return seal(sealing, key, contextOf(payoutAccountId));
+  return seal(sealing, key, contextOf.payoutAccount(payoutAccountId));
 }
 
 /**
@@ -43,7 +42,7 @@ export function credentialsOf(
 
 function openKey({ sealing }: Pick<Config, 'sealing'>, id: string, sealed: Uint8Array): string {
   try {
-    return open(sealing, sealed, contextOf(id)).toString('utf8');
+    return open(sealing, sealed, contextOf.payoutAccount(id)).toString('utf8');
   } catch (error) {
     if (!(error instanceof SealBroken)) throw error;
     throw errors.payout_key_unreadable('The platform can no longer read the key of this payout account.', {
@@ -52,5 +51,3 @@ function openKey({ sealing }: Pick<Config, 'sealing'>, id: string, sealed: Uint8
     });
   }
 }
-
-const contextOf = (payoutAccountId: string) => `payout-account:${payoutAccountId}`;

@@ -6,6 +6,7 @@ import { createSecureContext, type SecureContext } from 'node:tls';
 import { LRUCache } from 'lru-cache';
 import type { Logger } from 'pino';
 import type { Changes } from '../db/changes.ts';
+import { contextOf } from '../db/sealed.ts';
 import { type Keyring, open } from '../sealing.ts';
 import type { CertificateRow, CertificatesDatabase, OwnCertificate } from './certificates-database.ts';
 import { follow } from './following.ts';
@@ -111,6 +112,6 @@ function isBelow(host: string, baseDomain: string): boolean {
 }
 
 function contextFrom({ id, chain, sealedKey }: CertificateRow, sealing: Keyring): SecureContext {
-  const key = open(sealing, sealedKey, `certificate:${id}`);
+  const key = open(sealing, sealedKey, contextOf.certificate(id));
   return createSecureContext({ ...tlsSettings, cert: chain, key });
 }

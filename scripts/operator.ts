@@ -5,7 +5,7 @@
  *
  * opens an account (or takes the one that the address has) and prints it with a new token, once. `account email --account acct_…
  * --email new@example.com` gives an account another address, where no mail can confirm it. `database migrate` brings the
- * database to the newest schema. `feedback list` prints what agents have told us of the platform, `--since` a moment. `store audit` re-hashes every blob of the store and names those that are spoilt.
+ * database to the newest schema. `sealing status` counts what is sealed under which key, `sealing reseal` seals all of it under the newest. `feedback list` prints what agents have told us of the platform, `--since` a moment. `store audit` re-hashes every blob of the store and names those that are spoilt.
  */
 import { parseArgs } from 'node:util';
 import { setAddress } from '../api/accounts/address.ts';
@@ -16,6 +16,7 @@ import { systemClock } from '../clock.ts';
 import { readConfig } from '../config.ts';
 import { migrate } from '../db/migrate.ts';
 import { type EntityManager, openOrm } from '../db/orm.ts';
+import { countSealed, reseal } from '../db/sealed.ts';
 import { openDiskStore } from '../providers/store/disk.ts';
 
 type Options = {
@@ -41,6 +42,8 @@ const commands: Record<string, (em: EntityManager, options: Options) => Promise<
     if (Number.isNaN(Date.parse(since))) throw new Error('--since is a time, as 2026-01-31T12:00:00Z.');
     return { items: await listFeedback(em, new Date(since)) };
   },
+  'sealing status': (em) => countSealed(em, readConfig().sealing),
+  'sealing reseal': (em) => reseal(em, readConfig().sealing),
   'database migrate': async () => ({ ran: await migrate(readConfig().databaseUrl) }),
   async 'store audit'() {
     const spoilt: string[] = [];

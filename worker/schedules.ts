@@ -16,6 +16,12 @@ const recurring = [
     every: '1 minute',
     note: 'Asks about plans that nobody follows.',
   },
+  {
+    name: 'refresh-payout-accounts',
+    type: 'refreshPayoutAccounts',
+    every: '10 minutes',
+    note: 'Asks what payout accounts may do.',
+  },
   { name: 'sweep', type: 'sweep', every: '1 hour', note: 'Deletes what is past its time.' },
   { name: 'sweep-orphans', type: 'sweepOrphans', every: '2 minutes', note: 'Removes builds that killed workers left.' },
   {

@@ -10,6 +10,7 @@ export const workflowIds = {
   followSubscription: (subscriptionId: string) => `billing:${subscriptionId}`,
   settlePayment: (paymentId: string) => `payment:${paymentId}`,
   refundPayment: (attemptId: string) => `refund:${attemptId}`,
+  expireOffer: (offerId: string) => `offer:${offerId}`,
   notify: (mailId: string) => `mail:${mailId}`,
   grantAccess: (requestId: string) => `access:${requestId}`,
   schedule: (name: string) => `schedule:${name}`,

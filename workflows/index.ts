@@ -8,6 +8,7 @@ export * from './invitations.ts';
 export * from './mail.ts';
 export * from './maintaining.ts';
 export * from './payments.ts';
+export * from './payouts.ts';
 export * from './previews.ts';
 export * from './publishing.ts';
 export * from './reconciling.ts';

@@ -2,6 +2,7 @@
 import { createPublicKey } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
 import { noOrder, readChain, renewalTime } from '../../db/certificates.ts';
+import { contextOf } from '../../db/sealed.ts';
 import { AcmeRefused } from '../../providers/acme/refused.ts';
 import type { AcmeOrder } from '../../providers/acme.ts';
 import { open, seal } from '../../sealing.ts';
@@ -44,7 +45,11 @@ async function orderOf(work: Work): Promise<AcmeOrder> {
   await work.keep({ status: 'validating' });
   await lookOurselves(work);
   if (!certificate.orderKey) {
-    const orderKey = seal(deps.config.sealing, await deps.authority.newKey(), orderContext(certificate.id));
+    const orderKey = seal(
+      deps.config.sealing,
+      await deps.authority.newKey(),
+      contextOf.certificateOrder(certificate.id),
+    );
     await work.keep({ orderKey, orderOpenedAt: deps.clock.now() });
     Object.assign(certificate, { orderKey });
   }
@@ -85,13 +90,9 @@ async function poll({ session }: Work, order: AcmeOrder, until: (status: string)
   }
 }
 
-const orderContext = (id: string) => `certificate-order:${id}`;
-/** Under which a certificate's key is sealed. */
-export const keyContext = (id: string): string => `certificate:${id}`;
-
 function orderKeyOf({ deps, certificate: { id, orderKey } }: Work): string {
   if (!orderKey) throw new Error(`certificate ${id} has an order without a key`);
-  return open(deps.config.sealing, orderKey, orderContext(id)).toString();
+  return open(deps.config.sealing, orderKey, contextOf.certificateOrder(id)).toString();
 }
 
 /** From this write on, edges serve the new one. */
@@ -102,7 +103,7 @@ async function install({ deps, wanted, certificate, keep }: Work, chain: string,
   const isGapless = certificate.notAfter && certificate.notAfter > now;
   await keep({
     chain,
-    sealedKey: seal(deps.config.sealing, key, keyContext(certificate.id)),
+    sealedKey: seal(deps.config.sealing, key, contextOf.certificate(certificate.id)),
     notBefore,
     notAfter,
     renewAt: renewalTime(notBefore, notAfter, Math.random()),

@@ -3,6 +3,7 @@ import { Account } from '../../db/entities/account.ts';
 import type { EntityManager } from '../../db/orm.ts';
 import type { Deps } from '../../deps.ts';
 import type { Api } from '../api.ts';
+import { payoutsOf } from '../payouts/of-account.ts';
 import { skillOf } from '../skill/tree.ts';
 import { pendingChange } from './address.ts';
 import { changeAccount, countUsage } from './rules.ts';
@@ -16,8 +17,9 @@ export function accountRoutes(app: Api, deps: Deps): void {
     const pending = await pendingChange(em, clock.now(), account.id);
     const usage = await countUsage(em, clock, account.id);
     const builders = await hasBuilder(em, clock);
+    const payouts = await payoutsOf(em, deps, account.id);
     const { version: skill } = await skillOf(config);
-    return { pending, view: accountView(account, { usage, pending, deps, builders, skill }) };
+    return { pending, view: accountView(account, { usage, pending, deps, builders, payouts, skill }) };
   }
 
   app.get(

@@ -5,6 +5,7 @@ import type { Account } from '../../db/entities/account.ts';
 import type { EmailChange } from '../../db/entities/email-change.ts';
 import { type LimitName, type Limits, limitNames } from '../../limits.ts';
 import { capabilities, capabilitiesOf } from '../capabilities.ts';
+import { type PayoutsOfAccount, payoutsSchema, payoutsView } from '../payouts/of-account.ts';
 import { moment, plainName } from '../schemas.ts';
 import type { Usage } from './rules.ts';
 
@@ -28,7 +29,7 @@ export const accountSchema = z
       plan: z.string(),
       status: z.enum(['free', 'granted', 'active', 'past_due']),
     }),
-    payouts: z.object({ enabled: z.boolean(), rails: z.array(z.string()), accounts: z.array(z.string()) }),
+    payouts: payoutsSchema,
     domain_onboarding: z.object({ modes: z.array(z.enum(['nameservers', 'cname'])) }),
     skill: z.string().describe('Version of the skill tree that is served, which `GET /v1/skill` lists.'),
     base_domain: z.string(),
@@ -58,12 +59,14 @@ export function accountView(
     pending,
     deps,
     builders,
+    payouts,
     skill,
   }: {
     usage: Usage;
     pending: EmailChange | null;
     deps: Knowing & { config: Config };
     builders: boolean;
+    payouts: PayoutsOfAccount;
     skill: string;
   },
 ): z.output<typeof accountSchema> {
@@ -87,11 +90,11 @@ export function accountView(
       plan: planOf(deps, account).name,
       status: planStatusOf(deps, account),
     },
-    payouts: { enabled: false, rails: [], accounts: [] },
+    payouts: payoutsView(payouts, config),
     domain_onboarding: { modes: [] },
     skill,
     base_domain: config.baseDomain,
-    offers_to_answer: 0,
+    offers_to_answer: payouts.offersToAnswer,
     capabilities: { ...capabilitiesOf(config), builds: capabilitiesOf(config).builds && builders },
   };
 }

@@ -5,5 +5,13 @@ import type { Source } from './item.ts';
 import { newBookings } from './new-bookings.ts';
 import { newSubmissions } from './new-submissions.ts';
 import { openComments } from './open-comments.ts';
+import { payoutOffers } from './payout-offers.ts';
 
-export const sources: readonly Source[] = [failedBuilds, openInvitations, openComments, newBookings, newSubmissions];
+export const sources: readonly Source[] = [
+  failedBuilds,
+  openInvitations,
+  openComments,
+  payoutOffers,
+  newBookings,
+  newSubmissions,
+];

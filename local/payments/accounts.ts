@@ -1,6 +1,6 @@
 /**
  * Accounts that take money, and the pages on which their owners complete them. What a key says of itself is what its account is: one with
- * `revoked` in it is not accepted, `pending` may not take money yet, `nocurrency` has none.
+ * `revoked` in it is not accepted (and what follows a third `_` makes another key of the same account), `pending` may not take money yet, `nocurrency` has none.
  */
 import { createHash } from 'node:crypto';
 import { type Call, find, type Kept, keep, newName, Refusal, type Route, type StandIn, seconds } from './state.ts';
@@ -23,7 +23,8 @@ export function accountOfKey(standIn: StandIn, key: string): string {
   if (!/^[rs]k_(test|live)_\w{8,}$/.test(key) || key.includes('revoked')) {
     throw new Refusal(401, '', 'Invalid API Key provided.');
   }
-  const id = `acct_${createHash('sha256').update(key).digest('hex').slice(0, 16)}`;
+  const whose = key.split('_').slice(2, 3).join();
+  const id = `acct_${createHash('sha256').update(whose).digest('hex').slice(0, 16)}`;
   if (!standIn.objects.has(id)) {
     const enabled = !key.includes('pending');
     keep(standIn, account(standIn, id, enabled, key.includes('nocurrency') ? null : 'eur'));

@@ -3,25 +3,10 @@
  * that the call takes, and, where it names more than the site, how to make that.
  */
 import { timetable } from '../bookings/timetable.ts';
+import type { Rule } from './access-rules.ts';
 import type { AccessWorld } from './access-world.ts';
 
-export type Who =
-  | 'no token'
-  | 'wrong token'
-  | 'stranger'
-  | 'invitee'
-  | 'payout owner'
-  | 'former'
-  | 'collaborator'
-  | 'owner';
-
-/**
- * `all`: no token is needed. `tokens`: any account, which sees its own. `members`: the owner and the collaborators of the site. `owner`: the
- * site's owner alone. `invitee`: the account that is addressed. `holder`: the account whose thing it is, be it on the same site or not.
- */
-export type Rule = 'all' | 'tokens' | 'members' | 'owner' | 'invitee' | 'holder';
-
-type Entry = {
+export type Entry = {
   rule: Rule;
   body?: unknown;
   /** The body as bytes, where it is a file. */
@@ -104,6 +89,55 @@ export const table: Record<string, Entry> = {
   'GET /v1/sites/{id}/redirects': members,
   'GET /v1/sites/{id}/analytics': members,
   'PUT /v1/sites/{id}/redirects': { rule: 'members', body: { rules: [] } },
+
+  'POST /v1/account/payout-accounts': { rule: 'tokens', body: { rail: 'connect' } },
+  'GET /v1/account/payout-accounts': tokens,
+  'PATCH /v1/account/payout-accounts/{id}': {
+    rule: 'holder',
+    body: { name: 'Other' },
+    path: (world) => world.payoutAccount(),
+  },
+  'DELETE /v1/account/payout-accounts/{id}': { rule: 'holder', path: (world) => world.payoutAccount() },
+  'POST /v1/account/payout-accounts/{id}/key': {
+    rule: 'holder',
+    body: { secret_key: 'x' },
+    path: (world) => world.payoutAccount(),
+    refusal: 'invalid_payout_account',
+  },
+  'POST /v1/account/payout-accounts/{id}/onboarding': { rule: 'holder', path: (world) => world.payoutAccount() },
+  'GET /v1/account/payout-accounts/{id}/sites': { rule: 'holder', path: (world) => world.payoutAccount() },
+  'POST /v1/account/payout-accounts/{id}/offers': {
+    rule: 'holder',
+    body: { hostname: 'nobody.example.com' },
+    path: (world) => world.payoutAccount(),
+    refusal: 'invalid_payout_offer',
+  },
+  'GET /v1/payout-offers': tokens,
+  'GET /v1/payout-offers/{id}': { rule: 'parties', path: (world) => world.payoutOffer() },
+  // Declined by the payout owner, whose turn comes first; taken back by the owner after that, which changes nothing.
+  'DELETE /v1/payout-offers/{id}': { rule: 'parties', path: (world) => world.payoutOffer() },
+  'POST /v1/payout-offers/{id}/accept': {
+    rule: 'parties',
+    path: (world) => world.payoutOffer(),
+    refusal: 'offer_already_accepted',
+  },
+  'POST /v1/sites/{id}/payout-offers': {
+    rule: 'owner',
+    body: { payout_account_id: 'x' },
+    refusal: 'invalid_payout_account',
+  },
+  'GET /v1/sites/{id}/payout-account': { rule: 'owner', refusal: 'no_payout_account' },
+  'POST /v1/sites/{id}/payout-account': {
+    rule: 'owner',
+    body: { payout_account_id: 'x' },
+    refusal: 'invalid_payout_account',
+  },
+  // The payout owner is not on the site, and ends the agreement before its owner comes to it.
+  'DELETE /v1/sites/{id}/payout-account': {
+    rule: 'sides',
+    path: (world) => world.payingSite(),
+    refusal: 'no_payout_account',
+  },
 
   'POST /v1/sites/{id}/forms': {
     rule: 'members',
@@ -217,16 +251,3 @@ export const table: Record<string, Entry> = {
   'GET /v1/deployments/{id}/files': members,
   'POST /v1/deployments/{id}/restore': { rule: 'members', refusal: 'not_restorable' },
 };
-
-const outside: readonly Who[] = ['stranger', 'invitee', 'payout owner', 'former'];
-
-/** What this caller is told: nothing where the call is answered. */
-export function expected({ rule, refusal }: Entry, who: Who): string | undefined {
-  const anonymous = who === 'no token' || who === 'wrong token';
-  if (anonymous && rule !== 'all') return 'unauthorized';
-  if ((rule === 'members' || rule === 'owner') && outside.includes(who)) return 'not_found';
-  if (rule === 'owner' && who === 'collaborator') return 'owner_only';
-  if (rule === 'holder' && who !== 'owner') return 'not_found';
-  if (rule === 'invitee' && who !== 'invitee') return 'not_found';
-  return refusal;
-}

@@ -7,7 +7,7 @@ import { timetable } from '../bookings/timetable.ts';
 import { challengeEnv } from '../forms/world.ts';
 import { people } from '../invitations/world.ts';
 import { attachAccount, payingEnv } from '../payments/world.ts';
-import type { Who } from './access-table.ts';
+import type { Who } from './access-rules.ts';
 import { type Call, callWith, createSite, createWorld } from './world.ts';
 
 export type AccessWorld = Awaited<ReturnType<typeof createAccessWorld>>;
@@ -52,6 +52,11 @@ export async function createAccessWorld() {
     await em.flush();
   }
 
+  async function newPayoutAccount({ call }: Caller): Promise<{ id: string }> {
+    const { body } = await call('POST', '/v1/account/payout-accounts', { body: { rail: 'connect' } });
+    return { id: body.id };
+  }
+
   const calls: Record<Who, Call> = {
     'no token': callWith(world.url),
     'wrong token': callWith(world.url, `fro_${'0'.repeat(43)}`),
@@ -74,6 +79,22 @@ export async function createAccessWorld() {
       const { id } = await ask.newSite(owner);
       await surround(id);
       return { id };
+    },
+    payoutAccount: () => newPayoutAccount(owner),
+    /** From the owner's site to the payout owner. */
+    async payoutOffer() {
+      const account = await newPayoutAccount(payoutOwner);
+      const { id: siteId } = await ask.newSite(owner);
+      await surround(siteId);
+      const body = { payout_account_id: account.id };
+      const offer = await owner.call('POST', `/v1/sites/${siteId}/payout-offers`, { body });
+      return { id: offer.body.id as string, siteId };
+    },
+    /** A site of the owner that pays into the payout owner's account. */
+    async payingSite() {
+      const { id, siteId } = await this.payoutOffer();
+      await payoutOwner.call('POST', `/v1/payout-offers/${id}/accept`);
+      return { id: siteId };
     },
     async member() {
       const extra = await world.newCaller();

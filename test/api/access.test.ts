@@ -1,6 +1,7 @@
 /** The access check: every route of the API, for everybody who may ask. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { expected, table, type Who } from './access-table.ts';
+import { expected, type Who } from './access-rules.ts';
+import { table } from './access-table.ts';
 import { type AccessWorld, createAccessWorld } from './access-world.ts';
 import { routesOf } from './samples.ts';
 import { errorOf } from './world.ts';

@@ -141,15 +141,21 @@ const payments = rowsOf('code', 'money', {
   'invalid_payment 400 no': ['payments/payments', 'and not %d %s'],
 });
 
+const payouts = rowsOf('code', 'money', {
+  'payouts_disabled 501 no': ['payouts/off', 'a platform without payouts says so'],
+  'payouts_unavailable 503 no': ['payouts/off', 'a platform without a sealing key takes no keys'],
+  'payout_rail_unavailable 501 no': ['payouts/off', 'a rail that is off is payout_rail_unavailable'],
+  'invalid_payout_account 400 no': ['payouts/accounts', 'a key and a rail, neither, or of the wrong type'],
+  'invalid_payout_offer 400 no': ['payouts/offers', 'a site has one open offer: a second by the same side'],
+  'offer_expired 409 no': ['payouts/offers', 'an offer is over after 14 days for every reader'],
+  'offer_already_accepted 409 no': [
+    'payouts/offers',
+    'an offer is answered by the party that did not open it, and once',
+  ],
+  'not_yours_to_answer 409 no': ['payouts/offers', 'an offer is answered by the party that did not open it, and once'],
+});
+
 const money = later('code', 'money', [
-  'payouts_disabled 501 no',
-  'payouts_unavailable 503 no',
-  'payout_rail_unavailable 501 no',
-  'invalid_payout_account 400 no',
-  'invalid_payout_offer 400 no',
-  'offer_expired 409 no',
-  'offer_already_accepted 409 no',
-  'not_yours_to_answer 409 no',
   'billing_disabled 501 no',
   'invalid_plan 400 no',
   'plan_unavailable 501 no',
@@ -193,6 +199,7 @@ export const codes = codeRows([
   ...bookings,
   ...formCodes,
   ...payments,
+  ...payouts,
   ...money,
   ...domains,
   ...agents,

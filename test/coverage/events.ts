@@ -1,5 +1,5 @@
 /** Every mail that goes out, and what is read instead of one. */
-import { later, rowsOf } from './row.ts';
+import { rowsOf } from './row.ts';
 
 export const events = [
   ...rowsOf('event', 'people', {
@@ -38,5 +38,10 @@ export const events = [
       'without a sender an enquiry is stored, not mailed, and says so',
     ],
   }),
-  ...later('event', 'money', ['a payout offer is mailed to nobody and counted in offers_to_answer']),
+  ...rowsOf('event', 'money', {
+    'a payout offer is mailed to nobody and counted in offers_to_answer': [
+      'payouts/offers',
+      'no mail is sent about an offer: it is counted, listed',
+    ],
+  }),
 ];

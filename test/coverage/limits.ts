@@ -53,7 +53,9 @@ export const limits = [
     'submissions are kept 180 days': ['forms/delivery', 'after 180 days a submission is gone for every reader'],
     'forms of a site': ['forms/limits', 'a site has as many forms as the plan takes'],
   }),
-  ...later('limit', 'money', ['one open payout offer for a site']),
+  ...rowsOf('limit', 'money', {
+    'one open payout offer for a site': ['payouts/offers', 'a site has one open offer: a second by the same side'],
+  }),
   ...later('limit', 'domains', ['domains of an account']),
   ...rowsOf('limit', 'agents', {
     'feedback in a day': [

@@ -155,13 +155,20 @@ export const moves = [
       'payments/refunds',
       'gives the whole amount back, once',
     ],
+    'accepting a payout offer makes the site pay into the account': ['payouts/offers', 'and the site pays into it'],
+    'a payout offer is answered by the party that did not open it': [
+      'payouts/offers',
+      'an offer is answered by the party that did not open it, and once',
+    ],
+    'a payout offer that ran out or was taken back cannot be accepted': [
+      'payouts/offers',
+      'an offer is over after 14 days for every reader',
+    ],
+    'a payout agreement is ended by the owner of either side': [
+      'payouts/agreements',
+      'an agreement is ended by the owner of the site, or by the owner of the payout account',
+    ],
   }),
-  ...later('move', 'money', [
-    'accepting a payout offer makes the site pay into the account',
-    'a payout offer is answered by the party that did not open it',
-    'a payout offer that ran out or was taken back cannot be accepted',
-    'a payout agreement is ended by the owner of either side',
-  ]),
   ...later('move', 'domains', [
     'a domain that is attached serves the site, its certificate and records without further calls',
     'a domain that is detached serves the site no more',

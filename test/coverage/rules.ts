@@ -188,12 +188,16 @@ export const rules = [
       'payments/payments',
       'the reference is kept as it came, whatever it holds',
     ],
+    'a secret key is sealed, and only its last four characters are shown': [
+      'payouts/secrets',
+      'a key stands in no row',
+    ],
+    'an account with its own key is refused onboarding': [
+      'payouts/onboarding',
+      'an account with its owner’s own key is refused onboarding',
+    ],
+    'a payout account says what it waits for': ['payouts/accounts', 'an account says what it waits for, in our words'],
   }),
-  ...later('rule', 'money', [
-    'a secret key is sealed, and only its last four characters are shown',
-    'an account with its own key is refused onboarding',
-    'a payout account says what it waits for',
-  ]),
   ...later('rule', 'domains', ['the account lists the ways to onboard a domain', 'no domain is ever registered']),
   ...rowsOf('rule', 'agents', {
     'the account names the version of the skill tree': [

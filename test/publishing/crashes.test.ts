@@ -206,6 +206,8 @@ const elsewhere: Record<string, string> = {
   giveBackCharge: 'payments/crashes',
   giveUpRefund: 'payments/crashes',
   checkLedger: 'payments/crashes',
+  settleOffer: 'payouts/ending',
+  askForPayoutAccounts: 'payouts/asking',
   rollUpViews: 'analytics/reading',
   maintainRepositories: 'git/maintenance',
   renewCertificate: 'certificates/getting',

@@ -1,0 +1,12 @@
+/** The steps of what goes on by itself about payouts: offers that run out, and accounts that are asked for. */
+import { settleOffer } from '../db/payout-offers.ts';
+import { refreshPayoutAccounts } from '../db/payout-states.ts';
+import type { PlatformDeps } from './index.ts';
+
+export function payoutActivities(deps: PlatformDeps) {
+  return {
+    settleOffer: (id: string) => settleOffer(deps.em(), deps.clock.now(), id),
+    /** Asks the provider what payout accounts may do that were not asked for lately. */
+    askForPayoutAccounts: () => refreshPayoutAccounts(deps),
+  };
+}

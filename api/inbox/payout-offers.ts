@@ -1,0 +1,24 @@
+/** Payout offers that wait for the reader's answer. */
+import { siteHostname } from '../../config.ts';
+import { PayoutOffer } from '../../db/entities/payout-offer.ts';
+import { offersToAnswer } from '../../db/payout-offers.ts';
+import { type InboxItem, itemsMax, type Source } from './item.ts';
+
+export const payoutOffers: Source = async (em, { accountId }, since, { config, now }) => {
+  const offers = await em.find(
+    PayoutOffer,
+    { $and: [offersToAnswer(accountId, now), { createdAt: { $gt: since } }] },
+    { populate: ['site', 'payoutAccount'], orderBy: { createdAt: 'desc' }, limit: itemsMax },
+  );
+  return offers.map(({ id, site, payoutAccount, createdAt }): InboxItem => {
+    const host = siteHostname(config, site.name);
+    return {
+      kind: 'payout_offer',
+      id,
+      site: { id: site.id, name: site.name },
+      at: createdAt,
+      title: `An offer waits: the money of ${host} is to land in the payout account ${payoutAccount.name}.`,
+      nextAction: `Ask the owner of this account: accept with POST /v1/payout-offers/${id}/accept, decline with DELETE /v1/payout-offers/${id}.`,
+    };
+  });
+};

@@ -1,0 +1,99 @@
+/** Which payout account a site pays into: attached by its owner where both are his, and ended by either side. */
+import type { PayoutAccount } from '../../db/entities/payout-account.ts';
+import { PayoutAgreement } from '../../db/entities/payout-agreement.ts';
+import { Site } from '../../db/entities/site.ts';
+import type { EntityManager } from '../../db/orm.ts';
+import { beginAgreement, endAgreements, lockParties, withdrawOffers } from '../../db/payout-offers.ts';
+import { agreementOf } from '../../db/payouts.ts';
+import type { Deps } from '../../deps.ts';
+import { type AppError, errors } from '../../errors.ts';
+import { isId } from '../../ids.ts';
+import { type Actor, loadSite, requireActive, requireOwner } from '../access.ts';
+import { findPayoutAccount } from '../payouts/rules.ts';
+import { requireThere } from './opening.ts';
+import { type WholeAgreement, whole } from './schemas.ts';
+
+/** The agreement that stands, for the owner of the site. Throws `owner_only`, `no_payout_account`. */
+export async function readAgreement(em: EntityManager, actor: Actor, siteId: string): Promise<WholeAgreement> {
+  const site = await loadSite(em, actor, siteId);
+  requireOwner(site, actor, 'see where its money lands');
+  const agreement = await agreementOf(em, site);
+  if (!agreement) throw takesNoMoney(site);
+  return await em.populate(agreement, whole.populate);
+}
+
+/**
+ * The owner's site pays into his own account from now on; open offers to or from the site end with that. The same one again changes
+ * nothing. Throws `owner_only`, `site_archived`, `invalid_payout_account`, `payout_account_gone`.
+ */
+export async function attach(
+  em: EntityManager,
+  { clock }: Deps,
+  actor: Actor,
+  { siteId, payoutAccountId }: { siteId: string; payoutAccountId: string },
+): Promise<WholeAgreement> {
+  const named = await loadSite(em, actor, siteId);
+  requireOwner(named, actor, 'say where its money lands');
+  requireActive(named);
+  const own = await findPayoutAccount(em, actor, payoutAccountId);
+  if (!own) throw notYourOwn();
+  return await em.transactional(async (tx) => {
+    const { payoutAccount, site } = await lockParties(tx, { payoutAccountId: own.id, siteId: named.id });
+    requireThere(payoutAccount);
+    requireActive(site);
+    const standing = await agreementOf(tx, site);
+    if (standing) return await tx.populate(requireSame(standing, payoutAccount), whole.populate);
+    await withdrawOffers(tx, clock, { site: site.id });
+    const begun = beginAgreement(tx, { payoutAccount, site, offer: null, now: clock.now() });
+    await tx.flush();
+    return await tx.populate(begun, whole.populate);
+  });
+}
+
+/**
+ * Ends the agreement, for the owner of the site or of the payout account: who owns the account need not see the site. Throws
+ * `no_payout_account`, `owner_only`, `site_archived` to people of the site, `not_found` to all others.
+ */
+export async function endAgreement(
+  em: EntityManager,
+  { clock }: Deps,
+  actor: Actor,
+  siteId: string,
+): Promise<WholeAgreement> {
+  const site = isId('site', siteId) ? await em.findOne(Site, { id: siteId }) : null;
+  const standing = site && (await agreementOf(em, site));
+  const payoutOwner = standing?.payoutAccount.account.id === actor.accountId;
+  const siteOwner = site?.account.id === actor.accountId;
+  if (!standing || (!payoutOwner && !siteOwner)) throw await refusal(em, actor, siteId);
+  if (site && !payoutOwner) requireActive(site);
+  const by = siteOwner ? 'site' : 'payout_account';
+  await endAgreements(em, { id: standing.id }, { by, now: clock.now() });
+  return await em.findOneOrFail(PayoutAgreement, { id: standing.id }, { ...whole, refresh: true });
+}
+
+/** What to answer to whoever cannot end it, or where there is nothing to end. */
+async function refusal(em: EntityManager, actor: Actor, siteId: string): Promise<AppError> {
+  const site = await loadSite(em, actor, siteId);
+  requireOwner(site, actor, 'end where its money lands');
+  return takesNoMoney(site);
+}
+
+function requireSame(standing: Awaited<ReturnType<typeof agreementOf>> & object, account: PayoutAccount) {
+  if (standing.payoutAccount.id === account.id) return standing;
+  throw errors.invalid_payout_account('The site pays into another payout account already.', {
+    nextAction: `End that with DELETE /v1/sites/${standing.site.id}/payout-account first.`,
+  });
+}
+
+function notYourOwn(): AppError {
+  return errors.invalid_payout_account('There is no payout account of that id on this account.', {
+    nextAction:
+      'Read GET /v1/account/payout-accounts for your own. For one of somebody else, open an offer with POST /v1/sites/{id}/payout-offers.',
+  });
+}
+
+function takesNoMoney(site: Site): AppError {
+  return errors.no_payout_account(`The site ${site.name} takes no money yet.`, {
+    nextAction: `Attach a payout account with POST /v1/sites/${site.id}/payout-account.`,
+  });
+}

@@ -1,0 +1,81 @@
+/** What becomes of an offer: read, accepted, taken back or declined by one of the two whom it concerns. */
+import { PayoutOffer } from '../../db/entities/payout-offer.ts';
+import type { EntityManager } from '../../db/orm.ts';
+import { beginAgreement, lockParties, tellOffer, withdrawOffers } from '../../db/payout-offers.ts';
+import { payoutOfferStatusAt } from '../../db/states.ts';
+import type { Deps } from '../../deps.ts';
+import { errors } from '../../errors.ts';
+import { isId } from '../../ids.ts';
+import type { Person } from '../access.ts';
+import { requireServing, requireThere } from './opening.ts';
+import { answererOf, type WholeOffer, whole } from './schemas.ts';
+
+/** The offer, for the owners of its site and its payout account. */
+export async function loadOffer(em: EntityManager, { accountId }: Person, id: string): Promise<WholeOffer> {
+  const offer = isId('offer', id) ? await em.findOne(PayoutOffer, { id }, whole) : null;
+  if (offer && [offer.site.account.id, offer.payoutAccount.account.id].includes(accountId)) return offer;
+  throw errors.not_found('There is no payout offer of that id to or from this account.', {
+    nextAction: 'Read GET /v1/payout-offers for those that wait for it.',
+  });
+}
+
+/**
+ * The site pays into the account from now on. Throws `not_found`, `not_yours_to_answer`, `offer_already_accepted`, `offer_expired`,
+ * `invalid_payout_offer` for one that was taken back, `payout_account_gone`, `site_archived`.
+ */
+export async function acceptOffer(em: EntityManager, { clock }: Deps, person: Person, id: string): Promise<WholeOffer> {
+  return await em.transactional(async (tx) => {
+    const { offer, payoutAccount, site } = await lockOffer(tx, person, id);
+    requireAnswerable(offer, person, clock.now());
+    requireThere(payoutAccount);
+    requireServing(site);
+    const now = clock.now();
+    offer.status = 'accepted';
+    offer.answeredAt = now;
+    beginAgreement(tx, { payoutAccount, site, offer, now });
+    tellOffer(tx, clock, offer.id);
+    return offer;
+  });
+}
+
+/** The opener takes it back, the other declines it. One that is over stays as it is. Throws `not_found`, `offer_already_accepted`. */
+export async function endOffer(em: EntityManager, { clock }: Deps, person: Person, id: string): Promise<WholeOffer> {
+  return await em.transactional(async (tx) => {
+    const { offer } = await lockOffer(tx, person, id);
+    if (offer.status === 'accepted') throw alreadyAccepted(offer);
+    await withdrawOffers(tx, clock, { id: offer.id });
+    await tx.refresh(offer, whole);
+    return offer;
+  });
+}
+
+async function lockOffer(tx: EntityManager, person: Person, id: string) {
+  const offer = await loadOffer(tx, person, id);
+  const parties = await lockParties(tx, { payoutAccountId: offer.payoutAccount.id, siteId: offer.site.id });
+  await tx.refresh(offer, whole);
+  return { offer, ...parties };
+}
+
+function requireAnswerable(offer: WholeOffer, { accountId }: Person, now: Date): void {
+  const status = payoutOfferStatusAt(offer, now);
+  if (status === 'accepted') throw alreadyAccepted(offer);
+  if (answererOf(offer) !== accountId) {
+    throw errors.not_yours_to_answer('This account opened the offer; the other party answers it.', {
+      nextAction: `Tell the other party of it, or take it back with DELETE /v1/payout-offers/${offer.id}.`,
+    });
+  }
+  if (status === 'expired') {
+    throw errors.offer_expired('This offer ran out.', { nextAction: 'Ask the other party to open it again.' });
+  }
+  if (status === 'withdrawn') {
+    throw errors.invalid_payout_offer('This offer was taken back.', {
+      nextAction: 'Ask the other party to open it again.',
+    });
+  }
+}
+
+function alreadyAccepted({ site }: WholeOffer) {
+  return errors.offer_already_accepted('Both parties agreed already.', {
+    nextAction: `What they agreed is ended with DELETE /v1/sites/${site.id}/payout-account.`,
+  });
+}

@@ -1,0 +1,165 @@
+/** Offers are opened from either side: by the owner of a site, or by the owner of a payout account. */
+import type { PayoutAccount } from '../../db/entities/payout-account.ts';
+import { PayoutAccount as PayoutAccounts } from '../../db/entities/payout-account.ts';
+import { PayoutAgreement } from '../../db/entities/payout-agreement.ts';
+import { PayoutOffer } from '../../db/entities/payout-offer.ts';
+import type { Site } from '../../db/entities/site.ts';
+import { siteServedOn } from '../../db/hostnames.ts';
+import type { EntityManager } from '../../db/orm.ts';
+import { lockParties, startOffer, withdrawOffers } from '../../db/payout-offers.ts';
+import type { PayoutParty } from '../../db/states.ts';
+import type { Deps } from '../../deps.ts';
+import { errors } from '../../errors.ts';
+import { isId } from '../../ids.ts';
+import { type Actor, loadSite, requireActive, requireOwner } from '../access.ts';
+import { countWithinLimit } from '../limits.ts';
+import { loadPayoutAccount } from '../payouts/rules.ts';
+import { type WholeOffer, whole } from './schemas.ts';
+
+export const offerLastsMs = 14 * 24 * 3600_000;
+
+/**
+ * The owner of a site proposes a payout account of another account. An offer from outside that is open gives way. Throws `owner_only`,
+ * `site_archived`, `invalid_payout_account`, `invalid_payout_offer`, `plan_limit`.
+ */
+export async function offerFromSite(
+  em: EntityManager,
+  deps: Deps,
+  actor: Actor,
+  input: { id: string; siteId: string; payoutAccountId: string },
+): Promise<WholeOffer> {
+  const site = await loadSite(em, actor, input.siteId);
+  requireOwner(site, actor, 'say where its money lands');
+  requireActive(site);
+  const id = input.payoutAccountId;
+  const account = isId('pout', id) ? await em.findOne(PayoutAccounts, { id, status: { $ne: 'gone' } }) : null;
+  if (!account) throw noSuchAccount();
+  if (account.account.id === actor.accountId) {
+    throw errors.invalid_payout_offer('That payout account is your own, and needs no offer.', {
+      nextAction: `Attach it with POST /v1/sites/${site.id}/payout-account.`,
+    });
+  }
+  return await open(em, deps, actor, { id: input.id, openedBy: 'site', account, site });
+}
+
+/**
+ * The owner of a payout account proposes it to a site, which he names by a hostname; of the site he learns nothing but whether it takes an
+ * offer. Throws `payout_account_gone`, `site_archived`, `invalid_payout_offer`, `plan_limit`.
+ */
+export async function offerFromAccount(
+  em: EntityManager,
+  deps: Deps,
+  actor: Actor,
+  input: { id: string; payoutAccountId: string; hostname: string },
+): Promise<WholeOffer> {
+  const account = await loadPayoutAccount(em, actor, input.payoutAccountId);
+  requireThere(account);
+  const site = await siteServedOn(em, deps.config, input.hostname);
+  if (!site) {
+    throw errors.invalid_payout_offer('No site of this platform is served on that hostname.', {
+      nextAction: 'Send the hostname as the owner of the site reads it in a browser.',
+    });
+  }
+  if (site.account.id === actor.accountId) {
+    throw errors.invalid_payout_offer('That site is your own, and needs no offer.', {
+      nextAction: `Attach the payout account with POST /v1/sites/${site.id}/payout-account.`,
+    });
+  }
+  return await open(em, deps, actor, { id: input.id, openedBy: 'payout_account', account, site });
+}
+
+type Opening = { id: string; openedBy: PayoutParty; account: PayoutAccount; site: Site };
+
+async function open(
+  em: EntityManager,
+  deps: Deps,
+  actor: Actor,
+  { id, openedBy, account, site: named }: Opening,
+): Promise<WholeOffer> {
+  const { clock } = deps;
+  return await em.transactional(async (tx) => {
+    await lockPartiesForOffer(tx, { account, site: named });
+    await countWithinLimit(tx, deps, {
+      limit: 'open_payout_offers',
+      accountId: actor.accountId,
+      count: () => tx.count(PayoutOffer, opened(actor.accountId, clock.now())),
+      what: 'payout offers that wait for an answer',
+      nextAction: 'Take one back with DELETE /v1/payout-offers/{id}, or wait for its answer.',
+    });
+    const now = clock.now();
+    await makeRoom(tx, clock, { openedBy, site: named });
+    const [expiresAt, createdAt] = [new Date(now.getTime() + offerLastsMs), now];
+    const offer = tx.create(PayoutOffer, {
+      id,
+      site: named,
+      payoutAccount: account,
+      openedBy,
+      status: 'open',
+      createdAt,
+      expiresAt,
+    });
+    startOffer(tx, clock, { id, site: named.id });
+    await tx.flush();
+    return await tx.populate(offer, whole.populate);
+  });
+}
+
+/** What may have changed while the call waited for both. */
+async function lockPartiesForOffer(tx: EntityManager, { account, site }: { account: PayoutAccount; site: Site }) {
+  const held = await lockParties(tx, { payoutAccountId: account.id, siteId: site.id });
+  requireThere(held.payoutAccount);
+  requireServing(held.site);
+}
+
+/** The site's own offer takes the place of one from outside; else one that is open stays, and so does an agreement. */
+async function makeRoom(
+  tx: EntityManager,
+  clock: Deps['clock'],
+  { openedBy, site }: { openedBy: PayoutParty; site: Site },
+): Promise<void> {
+  const stands = (await tx.count(PayoutAgreement, { site: site.id, endedAt: null })) > 0;
+  const waiting = await tx.findOne(PayoutOffer, { site: site.id, status: 'open', expiresAt: { $gt: clock.now() } });
+  if (openedBy === 'payout_account' && (stands || waiting)) {
+    throw errors.invalid_payout_offer('That site takes no offer at present.', {
+      nextAction: 'Ask its owner to open an offer from the site, with the id of this payout account.',
+    });
+  }
+  if (stands) {
+    throw errors.invalid_payout_offer('The site pays into a payout account already.', {
+      nextAction: `End that with DELETE /v1/sites/${site.id}/payout-account first.`,
+    });
+  }
+  if (waiting?.openedBy === 'site') {
+    throw errors.invalid_payout_offer('The site has an offer open already.', {
+      nextAction: `Take it back with DELETE /v1/payout-offers/${waiting.id} first.`,
+    });
+  }
+  await withdrawOffers(tx, clock, { site: site.id });
+}
+
+/** Offers that the account has opened and nobody has answered. */
+function opened(accountId: string, now: Date) {
+  return {
+    status: 'open' as const,
+    expiresAt: { $gt: now },
+    $or: [
+      { openedBy: 'site' as const, site: { account: accountId } },
+      { openedBy: 'payout_account' as const, payoutAccount: { account: accountId } },
+    ],
+  };
+}
+
+export function requireThere({ status, name }: Pick<PayoutAccount, 'status' | 'name'>): void {
+  if (status === 'gone') throw errors.payout_account_gone(`The payout account ${name} was removed.`);
+}
+
+/** In words for whoever is not on the site. */
+export function requireServing({ name, status }: Pick<Site, 'name' | 'status'>): void {
+  if (status === 'archived') throw errors.site_archived(`The site ${name} is archived and takes no money.`);
+}
+
+function noSuchAccount() {
+  return errors.invalid_payout_account('There is no payout account of that id.', {
+    nextAction: 'Ask the owner of the payout account for its id: GET /v1/account/payout-accounts lists it to them.',
+  });
+}

@@ -1,0 +1,193 @@
+import type { FastifyRequest } from 'fastify';
+import { PayoutOffer } from '../../db/entities/payout-offer.ts';
+import { offersToAnswer } from '../../db/payout-offers.ts';
+import type { Deps } from '../../deps.ts';
+import type { Person } from '../access.ts';
+import type { Api } from '../api.ts';
+import { byId, listOf, newestFirst, page, pageQuery } from '../pages.ts';
+import { idParams } from '../schemas.ts';
+import { attach, endAgreement, readAgreement } from './agreements.ts';
+import { acceptOffer, endOffer, loadOffer } from './answering.ts';
+import { offerFromAccount, offerFromSite } from './opening.ts';
+import {
+  attachInput,
+  fromAccountInput,
+  fromSiteInput,
+  payoutAgreementSchema,
+  payoutAgreementView,
+  payoutOfferSchema,
+  payoutOfferView,
+  type WholeOffer,
+  whole,
+} from './schemas.ts';
+
+const invalid = { payout_account_id: 'invalid_payout_account', hostname: 'invalid_payout_offer' } as const;
+type Asked = Pick<FastifyRequest, 'em' | 'actor'>;
+
+/** Where a site's money lands, and who has proposed it. */
+export function payoutOfferRoutes(app: Api, deps: Deps): void {
+  const view = (offer: WholeOffer, person: Person) =>
+    payoutOfferView(offer, { config: deps.config, now: deps.clock.now(), person });
+  openingRoutes(app, deps, view);
+  answeringRoutes(app, deps, view);
+  agreementRoutes(app, deps);
+}
+
+type View = (offer: WholeOffer, person: Person) => ReturnType<typeof payoutOfferView>;
+
+function openingRoutes(app: Api, deps: Deps, view: View): void {
+  const replay = async ({ em, actor }: Asked, id: string) => view(await loadOffer(em, actor, id), actor);
+
+  app.post(
+    '/v1/sites/:id/payout-offers',
+    {
+      config: { operation: 'payout_offer.open_from_site', capability: 'payouts', makes: 'offer', invalid, replay },
+      schema: {
+        summary: 'Offer a payout account to take the money of a site',
+        description:
+          'For a payout account of another account, whose owner answers. No mail is sent. It takes the place of an offer from outside.',
+        params: idParams,
+        body: fromSiteInput,
+        response: { 200: payoutOfferSchema },
+      },
+    },
+    async (request) => {
+      const { em, actor, params, body } = request;
+      const input = { id: request.newId('offer'), siteId: params.id, payoutAccountId: body.payout_account_id };
+      return view(await offerFromSite(em, deps, actor, input), actor);
+    },
+  );
+
+  app.post(
+    '/v1/account/payout-accounts/:id/offers',
+    {
+      config: { operation: 'payout_offer.open_from_account', capability: 'payouts', makes: 'offer', invalid, replay },
+      schema: {
+        summary: 'Offer to take the money of a site',
+        description: 'The site is named by any hostname that it is served on; its owner answers. No mail is sent.',
+        params: idParams,
+        body: fromAccountInput,
+        response: { 200: payoutOfferSchema },
+      },
+    },
+    async (request) => {
+      const { em, actor, params, body } = request;
+      const input = { id: request.newId('offer'), payoutAccountId: params.id, hostname: body.hostname };
+      return view(await offerFromAccount(em, deps, actor, input), actor);
+    },
+  );
+}
+
+function answeringRoutes(app: Api, deps: Deps, view: View): void {
+  const { config, clock } = deps;
+  const replay = async ({ em, actor }: Asked, id: string) => view(await loadOffer(em, actor, id), actor);
+
+  app.get(
+    '/v1/payout-offers',
+    {
+      config: { operation: 'payout_offer.list', capability: 'payouts' },
+      schema: {
+        summary: 'List the payout offers that wait for this account',
+        description: 'Who opened one reads it by its id.',
+        querystring: pageQuery,
+        response: { 200: listOf(payoutOfferSchema) },
+      },
+    },
+    async ({ em, actor, query }) => {
+      const read = newestFirst(em, PayoutOffer, offersToAnswer(actor.accountId, clock.now()));
+      const { rows, next_cursor } = await page(config.secret, ['payout offers', actor.accountId], query, read, byId);
+      const found = await em.populate(rows, whole.populate);
+      return { items: found.map((offer) => view(offer, actor)), next_cursor };
+    },
+  );
+
+  app.get(
+    '/v1/payout-offers/:id',
+    {
+      config: { operation: 'payout_offer.read', capability: 'payouts' },
+      schema: { summary: 'Read a payout offer', params: idParams, response: { 200: payoutOfferSchema } },
+    },
+    async ({ em, actor, params }) => view(await loadOffer(em, actor, params.id), actor),
+  );
+
+  app.post(
+    '/v1/payout-offers/:id/accept',
+    {
+      config: { operation: 'payout_offer.accept', capability: 'payouts', replay },
+      schema: {
+        summary: 'Accept a payout offer',
+        description: 'For the party that did not open it. The site pays into the payout account from then on.',
+        params: idParams,
+        response: { 200: payoutOfferSchema },
+      },
+    },
+    async ({ em, actor, params }) => view(await acceptOffer(em, deps, actor, params.id), actor),
+  );
+
+  app.delete(
+    '/v1/payout-offers/:id',
+    {
+      config: { operation: 'payout_offer.end', capability: 'payouts' },
+      schema: {
+        summary: 'Take a payout offer back, or decline it',
+        params: idParams,
+        response: { 200: payoutOfferSchema },
+      },
+    },
+    async ({ em, actor, params }) => view(await endOffer(em, deps, actor, params.id), actor),
+  );
+}
+
+function agreementRoutes(app: Api, deps: Deps): void {
+  const { config } = deps;
+  const response = { 200: payoutAgreementSchema };
+
+  app.get(
+    '/v1/sites/:id/payout-account',
+    {
+      config: { operation: 'payout_agreement.read', capability: 'payouts' },
+      schema: { summary: 'Read where the money of a site lands', params: idParams, response },
+    },
+    async ({ em, actor, params }) => payoutAgreementView(await readAgreement(em, actor, params.id), config),
+  );
+
+  app.post(
+    '/v1/sites/:id/payout-account',
+    {
+      config: {
+        operation: 'payout_agreement.attach',
+        capability: 'payouts',
+        invalid,
+        replay: async ({ em, actor }: Asked, siteId: string) =>
+          payoutAgreementView(await readAgreement(em, actor, siteId), config),
+      },
+      schema: {
+        summary: 'Attach a payout account of your own to a site',
+        description: 'Ends an offer that is open for the site.',
+        params: idParams,
+        body: attachInput,
+        response,
+      },
+    },
+    async (request) => {
+      const { em, actor, params, body } = request;
+      request.answeredId = params.id;
+      const input = { siteId: params.id, payoutAccountId: body.payout_account_id };
+      return payoutAgreementView(await attach(em, deps, actor, input), config);
+    },
+  );
+
+  app.delete(
+    '/v1/sites/:id/payout-account',
+    {
+      config: { operation: 'payout_agreement.end', capability: 'payouts' },
+      schema: {
+        summary: 'End the agreement on where the money of a site lands',
+        description: 'For the owner of the site, and for the owner of the payout account, who need not be on the site.',
+        params: idParams,
+        response,
+      },
+    },
+    async ({ em, actor, params }) => payoutAgreementView(await endAgreement(em, deps, actor, params.id), config),
+  );
+}

@@ -1,0 +1,98 @@
+import type { Loaded } from '@mikro-orm/core';
+import { z } from 'zod';
+import { type Config, siteHostname } from '../../config.ts';
+import type { PayoutAgreement } from '../../db/entities/payout-agreement.ts';
+import type { PayoutOffer } from '../../db/entities/payout-offer.ts';
+import { payoutOfferStatusAt } from '../../db/states.ts';
+import type { Person } from '../access.ts';
+import { moment } from '../schemas.ts';
+
+export const fromSiteInput = z.strictObject({
+  payout_account_id: z.string().max(100).describe('A payout account of another account, whose owner told its id.'),
+});
+export const fromAccountInput = z.strictObject({
+  hostname: z.string().min(1).max(300).describe('Any hostname on which the site is served.'),
+});
+export const attachInput = z.strictObject({
+  payout_account_id: z.string().max(100).describe('One of your own payout accounts.'),
+});
+
+const party = z.enum(['site', 'payout_account']);
+const parties = {
+  site: z.object({ id: z.string(), hostname: z.string() }),
+  payout_account: z.object({ id: z.string(), name: z.string() }),
+};
+
+export const payoutOfferSchema = z
+  .object({
+    id: z.string(),
+    ...parties,
+    opened_by: party,
+    status: z.enum(['open', 'accepted', 'expired', 'withdrawn']),
+    yours_to_answer: z.boolean().describe('Whether it waits for this account.'),
+    expires_at: moment,
+    created_at: moment,
+    next_action: z.string().optional(),
+  })
+  .meta({ id: 'PayoutOffer' });
+
+export const payoutAgreementSchema = z
+  .object({
+    ...parties,
+    status: z.enum(['standing', 'ended']),
+    since: moment,
+    ended_at: moment.nullable(),
+    ended_by: party.nullable(),
+  })
+  .meta({ id: 'PayoutAgreement' });
+
+export const whole = { populate: ['site', 'payoutAccount'] } as const;
+export type WholeOffer = Loaded<PayoutOffer, 'site' | 'payoutAccount'>;
+export type WholeAgreement = Loaded<PayoutAgreement, 'site' | 'payoutAccount'>;
+
+function partiesView({ site, payoutAccount }: Pick<WholeOffer, 'site' | 'payoutAccount'>, config: Config) {
+  return {
+    site: { id: site.id, hostname: siteHostname(config, site.name) },
+    payout_account: { id: payoutAccount.id, name: payoutAccount.name },
+  };
+}
+
+/** Whose account it is that has to answer. */
+export function answererOf({ openedBy, site, payoutAccount }: WholeOffer): string {
+  return openedBy === 'site' ? payoutAccount.account.id : site.account.id;
+}
+
+export function payoutOfferView(
+  offer: WholeOffer,
+  { config, now, person }: { config: Config; now: Date; person: Person },
+): z.output<typeof payoutOfferSchema> {
+  const { id, openedBy, expiresAt, createdAt } = offer;
+  const status = payoutOfferStatusAt(offer, now);
+  const yours = status === 'open' && answererOf(offer) === person.accountId;
+  return {
+    id,
+    ...partiesView(offer, config),
+    opened_by: openedBy,
+    status,
+    yours_to_answer: yours,
+    expires_at: expiresAt,
+    created_at: createdAt,
+    ...(status === 'open' ? { next_action: yours ? answer(id) : wait(id) } : {}),
+  };
+}
+
+const answer = (id: string) =>
+  `Ask the owner of this account: accept with POST /v1/payout-offers/${id}/accept, decline with DELETE /v1/payout-offers/${id}.`;
+const wait = (id: string) =>
+  `Nobody is mailed about it: tell the other party. Read GET /v1/payout-offers/${id} again later, or take it back with DELETE.`;
+
+export function payoutAgreementView(agreement: WholeAgreement, config: Config): z.output<typeof payoutAgreementSchema> {
+  const { beganAt, endedAt, endedBy } = agreement;
+  return {
+    ...partiesView(agreement, config),
+    status: endedAt ? 'ended' : 'standing',
+    since: beganAt,
+    ended_at: endedAt ?? null,
+    ended_by: endedBy ?? null,
+  };
+}

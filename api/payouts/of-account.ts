@@ -1,0 +1,43 @@
+/** What an account has of payouts, for its answer and its page. */
+import { z } from 'zod';
+import type { Config } from '../../config.ts';
+import { PayoutAccount } from '../../db/entities/payout-account.ts';
+import { PayoutOffer } from '../../db/entities/payout-offer.ts';
+import type { EntityManager } from '../../db/orm.ts';
+import { offersToAnswer } from '../../db/payout-offers.ts';
+import { payoutRails } from '../../db/states.ts';
+import type { Deps } from '../../deps.ts';
+import { capabilitiesOf } from '../capabilities.ts';
+import { payoutAccountSchema, payoutAccountView } from './schemas.ts';
+
+export type PayoutsOfAccount = { accounts: PayoutAccount[]; offersToAnswer: number };
+
+/** Accounts that were not removed, the newest first. Nothing where the platform takes no money. */
+export async function payoutsOf(
+  em: EntityManager,
+  { config, clock }: Pick<Deps, 'config' | 'clock'>,
+  accountId: string,
+): Promise<PayoutsOfAccount> {
+  if (!capabilitiesOf(config).payouts) return { accounts: [], offersToAnswer: 0 };
+  const mine = { account: accountId, status: { $ne: 'gone' as const } };
+  return {
+    accounts: await em.find(PayoutAccount, mine, { orderBy: { id: 'desc' } }),
+    offersToAnswer: await em.count(PayoutOffer, offersToAnswer(accountId, clock.now())),
+  };
+}
+
+const shown = { id: true, name: true, status: true, currency: true, waiting_for: true } as const;
+const accountShown = payoutAccountSchema.pick(shown);
+
+export const payoutsSchema = z
+  .object({ enabled: z.boolean(), rails: z.array(z.enum(payoutRails)), accounts: z.array(accountShown) })
+  .describe('Where money from a visitor can land.');
+
+export function payoutsView({ accounts }: PayoutsOfAccount, config: Config): z.output<typeof payoutsSchema> {
+  const enabled = capabilitiesOf(config).payouts;
+  return {
+    enabled,
+    rails: enabled ? [...(config.payouts?.rails ?? [])] : [],
+    accounts: accounts.map((account) => accountShown.parse(payoutAccountView(account, 0))),
+  };
+}

@@ -1,0 +1,74 @@
+/** The way of an owner to the provider: our link, which mints the provider's own at each opening, and the way back. */
+import { PayoutAccount } from '../../db/entities/payout-account.ts';
+import { PayoutOnboarding } from '../../db/entities/payout-onboarding.ts';
+import type { EntityManager } from '../../db/orm.ts';
+import { refreshPayoutAccount } from '../../db/payout-states.ts';
+import type { Deps } from '../../deps.ts';
+import { errors } from '../../errors.ts';
+import { PaymentsFault, providerError } from '../../providers/payments.ts';
+import type { Person } from '../access.ts';
+import { hashSecret } from '../secrets.ts';
+import { paymentsOf } from './keys.ts';
+import { loadPayoutAccount, requireRail, requireUsable } from './rules.ts';
+
+export const secretPrefix = 'frc';
+const lastsMs = 24 * 3600_000;
+
+/** Makes the account's link, in the place of an earlier one. Throws `invalid_payout_account`, `payout_account_gone`. */
+export async function openOnboarding(
+  em: EntityManager,
+  deps: Deps,
+  person: Person,
+  { id, secret }: { id: string; secret: string },
+): Promise<PayoutOnboarding> {
+  const account = await loadPayoutAccount(em, person, id);
+  requireUsable(account, 'connect');
+  requireRail(deps, 'connect');
+  const now = deps.clock.now();
+  const expiresAt = new Date(now.getTime() + lastsMs);
+  return await em.upsert(PayoutOnboarding, {
+    payoutAccount: account,
+    hash: hashSecret(secret),
+    createdAt: now,
+    expiresAt,
+  });
+}
+
+/** The account that the link connects. Throws `not_found`, `expired`. */
+export async function onboardingOf(
+  em: EntityManager,
+  { clock }: Pick<Deps, 'clock'>,
+  secret: string,
+): Promise<PayoutAccount> {
+  const link = await em.findOne(PayoutOnboarding, { hash: hashSecret(secret) }, { populate: ['payoutAccount'] });
+  if (!link || link.payoutAccount.status === 'gone')
+    throw errors.not_found('There is no such link. Ask for a new one.');
+  if (link.expiresAt <= clock.now()) throw errors.expired('This link ran out. Ask for a new one.');
+  return link.payoutAccount;
+}
+
+/** The provider's own link, minutes long and good for one use: it is sent on and kept nowhere. Throws `provider_error`. */
+export async function mintLink(deps: Deps, account: PayoutAccount, secret: string): Promise<string> {
+  const payments = paymentsOf(deps);
+  const here = `${deps.config.baseUrl}/connect/${secret}`;
+  try {
+    const providerAccount = account.providerAccount ?? (await openAtProvider(deps, account.id));
+    return await payments.mintOnboardingLink(providerAccount, { returnUrl: `${here}/done`, refreshUrl: here });
+  } catch (error) {
+    if (error instanceof PaymentsFault) throw providerError(error, 'The connection of payout accounts');
+    throw error;
+  }
+}
+
+/** The first opening makes the account there: once, whoever else opens the link, for the key of the write is the row's id. */
+async function openAtProvider(deps: Deps, id: string): Promise<string> {
+  const { providerAccount } = await paymentsOf(deps).createAccount({ idempotencyKey: `payout-account:${id}` });
+  await deps.em().nativeUpdate(PayoutAccount, { id, providerAccount: null, status: 'pending' }, { providerAccount });
+  return providerAccount;
+}
+
+/** What the account is once its owner is back. */
+export async function stateAfter(deps: Deps, id: string): Promise<PayoutAccount> {
+  await refreshPayoutAccount(deps, id);
+  return await deps.em().findOneOrFail(PayoutAccount, { id });
+}

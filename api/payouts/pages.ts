@@ -1,0 +1,43 @@
+/** `/connect/{secret}`: leads whoever opens it to the provider, and tells him how it went when he is back. */
+
+import type { PayoutAccount } from '../../db/entities/payout-account.ts';
+import type { Deps } from '../../deps.ts';
+import { type Notice, noticePage } from '../../web/notice.ts';
+import type { Api } from '../api.ts';
+import { pageOptions, sendPage } from '../plugins/browser.ts';
+import { mintLink, onboardingOf, stateAfter } from './onboarding.ts';
+
+type Linked = { Params: { secret: string } };
+
+export function connectPages(app: Api, deps: Deps): void {
+  app.get<Linked>('/connect/:secret', pageOptions('payout.connect', 'payouts'), async ({ em, params }, reply) => {
+    const account = await onboardingOf(em, deps, params.secret);
+    const url = await mintLink(deps, account, params.secret);
+    return reply.header('cache-control', 'no-store').redirect(url, 303);
+  });
+
+  app.get<Linked>(
+    '/connect/:secret/done',
+    pageOptions('payout.connected', 'payouts'),
+    async ({ em, params }, reply) => {
+      const { id } = await onboardingOf(em, deps, params.secret);
+      return sendPage(reply, noticePage(outcome(await stateAfter(deps, id), params.secret)));
+    },
+  );
+}
+
+function outcome({ name, status, waitingFor }: PayoutAccount, secret: string): Notice {
+  if (status === 'ready') {
+    return {
+      title: 'Connected',
+      text: `${name} can take money now. You can close this page: your agent sees it too.`,
+      lit: true,
+    };
+  }
+  const missing = waitingFor.length > 0 ? `It still waits for: ${waitingFor.join('; ')}.` : 'It is not complete yet.';
+  return {
+    title: 'Not quite yet',
+    text: `${missing} You can go on where you left off, today or later.`,
+    link: { href: `/connect/${secret}`, text: 'Go on' },
+  };
+}

@@ -1,0 +1,179 @@
+import type { FastifyRequest } from 'fastify';
+import { PayoutAccount } from '../../db/entities/payout-account.ts';
+import { PayoutAgreement } from '../../db/entities/payout-agreement.ts';
+import type { EntityManager } from '../../db/orm.ts';
+import type { Deps } from '../../deps.ts';
+import type { Api } from '../api.ts';
+import { byId, listOf, newestFirst, page, pageQuery } from '../pages.ts';
+import { payoutAgreementSchema, payoutAgreementView, whole } from '../payout-offers/schemas.ts';
+import { idParams } from '../schemas.ts';
+import { openOnboarding, secretPrefix } from './onboarding.ts';
+import { removePayoutAccount } from './removing.ts';
+import {
+  addPayoutAccount,
+  loadPayoutAccount,
+  refreshOwn,
+  renamePayoutAccount,
+  replaceKey,
+  sitesPaying,
+} from './rules.ts';
+import {
+  keyInput,
+  onboardingSchema,
+  payoutAccountInput,
+  payoutAccountSchema,
+  payoutAccountView,
+  renameInput,
+} from './schemas.ts';
+
+/** Where a visitor's money can land. */
+export function payoutRoutes(app: Api, deps: Deps): void {
+  accountRoutes(app, deps);
+  keyRoutes(app, deps);
+  siteRoutes(app, deps);
+}
+
+const invalid = { secret_key: 'invalid_payout_account', rail: 'invalid_payout_account' } as const;
+
+async function show(em: EntityManager, account: PayoutAccount) {
+  return payoutAccountView(account, (await sitesPaying(em, [account.id])).get(account.id) ?? 0);
+}
+const replay = async ({ em, actor }: Pick<FastifyRequest, 'em' | 'actor'>, id: string) =>
+  show(em, await loadPayoutAccount(em, actor, id));
+
+function accountRoutes(app: Api, deps: Deps): void {
+  app.post(
+    '/v1/account/payout-accounts',
+    {
+      config: { operation: 'payout.add', capability: 'payouts', makes: 'pout', invalid, replay },
+      schema: {
+        summary: 'Add a payout account',
+        description: `With \`secret_key\`, a restricted key from the owner's own dashboard: it is checked, sealed and never shown again. Or with \`rail\`
+as "connect", an account that its owner connects by a link.`,
+        body: payoutAccountInput,
+        response: { 200: payoutAccountSchema },
+      },
+    },
+    async (request) => {
+      const { em, actor, body } = request;
+      return show(em, await addPayoutAccount(em, deps, actor, { id: request.newId('pout'), ...body }));
+    },
+  );
+
+  app.get(
+    '/v1/account/payout-accounts',
+    {
+      config: { operation: 'payout.list', capability: 'payouts' },
+      schema: {
+        summary: 'List the payout accounts',
+        description: 'Each with what it waits for before it takes money. Those that were removed stay, as `gone`.',
+        querystring: pageQuery,
+        response: { 200: listOf(payoutAccountSchema) },
+      },
+    },
+    async ({ em, actor, query }) => {
+      await refreshOwn(deps, actor);
+      const read = newestFirst(em, PayoutAccount, { account: actor.accountId });
+      const { rows, next_cursor } = await page(
+        deps.config.secret,
+        ['payout accounts', actor.accountId],
+        query,
+        read,
+        byId,
+      );
+      const sites = await sitesPaying(em, rows.map(byId));
+      return { items: rows.map((row) => payoutAccountView(row, sites.get(row.id) ?? 0)), next_cursor };
+    },
+  );
+
+  app.patch(
+    '/v1/account/payout-accounts/:id',
+    {
+      config: { operation: 'payout.rename', capability: 'payouts' },
+      schema: {
+        summary: 'Rename a payout account',
+        params: idParams,
+        body: renameInput,
+        response: { 200: payoutAccountSchema },
+      },
+    },
+    async ({ em, actor, params, body }) => show(em, await renamePayoutAccount(em, actor, params.id, body.name)),
+  );
+
+  app.delete(
+    '/v1/account/payout-accounts/:id',
+    {
+      config: { operation: 'payout.remove', capability: 'payouts' },
+      schema: {
+        summary: 'Remove a payout account',
+        description: 'Destroys its key and ends what sites agreed with it. Money that it took stays its owner’s.',
+        params: idParams,
+        response: { 200: payoutAccountSchema },
+      },
+    },
+    async ({ em, actor, params }) => show(em, await removePayoutAccount(em, deps, actor, params.id)),
+  );
+}
+
+function keyRoutes(app: Api, deps: Deps): void {
+  app.post(
+    '/v1/account/payout-accounts/:id/key',
+    {
+      config: { operation: 'payout.replace_key', capability: 'payouts', invalid, replay },
+      schema: {
+        summary: 'Replace the key of a payout account',
+        description: 'By another restricted key of the same account.',
+        params: idParams,
+        body: keyInput,
+        response: { 200: payoutAccountSchema },
+      },
+    },
+    async ({ em, actor, params, body }) =>
+      show(em, await replaceKey(em, deps, actor, { id: params.id, key: body.secret_key })),
+  );
+
+  app.post(
+    '/v1/account/payout-accounts/:id/onboarding',
+    {
+      config: { operation: 'payout.onboard', capability: 'payouts', showsSecret: true },
+      schema: {
+        summary: 'Make the link that connects a payout account',
+        description: `For the owner's browser: every opening leads to a fresh page of the provider. It takes the place of an earlier link.`,
+        params: idParams,
+        response: { 200: onboardingSchema },
+      },
+    },
+    async (request) => {
+      const secret = request.newSecret(secretPrefix);
+      const { expiresAt } = await openOnboarding(request.em, deps, request.actor, { id: request.params.id, secret });
+      return {
+        url: `${deps.config.baseUrl}/connect/${secret}`,
+        expires_at: expiresAt,
+        next_action:
+          'Give the link to the owner, then read GET /v1/account/payout-accounts until the account is ready.',
+      };
+    },
+  );
+}
+
+function siteRoutes(app: Api, { config }: Deps): void {
+  app.get(
+    '/v1/account/payout-accounts/:id/sites',
+    {
+      config: { operation: 'payout.sites', capability: 'payouts' },
+      schema: {
+        summary: 'List the sites that a payout account takes money for',
+        params: idParams,
+        querystring: pageQuery,
+        response: { 200: listOf(payoutAgreementSchema) },
+      },
+    },
+    async ({ em, actor, params, query }) => {
+      const { id } = await loadPayoutAccount(em, actor, params.id);
+      const read = newestFirst(em, PayoutAgreement, { payoutAccount: id, endedAt: null });
+      const { rows, next_cursor } = await page(config.secret, ['payout sites', id], query, read, byId);
+      const found = await em.populate(rows, whole.populate);
+      return { items: found.map((one) => payoutAgreementView(one, config)), next_cursor };
+    },
+  );
+}

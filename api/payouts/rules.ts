@@ -1,0 +1,188 @@
+/** Payout accounts, as their owner has them. Keys are sealed before they are written, and no answer holds one. */
+import { LockMode } from '@mikro-orm/core';
+import { Account } from '../../db/entities/account.ts';
+import { PayoutAccount } from '../../db/entities/payout-account.ts';
+import { PayoutAgreement } from '../../db/entities/payout-agreement.ts';
+import type { EntityManager } from '../../db/orm.ts';
+import { payoutAccountsToAsk, refreshPayoutAccount, stateColumns } from '../../db/payout-states.ts';
+import { sealKey } from '../../db/payouts.ts';
+import type { PayoutRail } from '../../db/states.ts';
+import type { Deps } from '../../deps.ts';
+import { errors } from '../../errors.ts';
+import { isId } from '../../ids.ts';
+import type { AccountState } from '../../providers/payments.ts';
+import type { Person } from '../access.ts';
+import { countWithinLimit } from '../limits.ts';
+import { checkKey } from './keys.ts';
+
+export async function findPayoutAccount(
+  em: EntityManager,
+  { accountId }: Person,
+  id: string,
+): Promise<PayoutAccount | null> {
+  return isId('pout', id) ? await em.findOne(PayoutAccount, { id, account: accountId }) : null;
+}
+
+/** One of the caller's own. Throws `not_found`. */
+export async function loadPayoutAccount(em: EntityManager, person: Person, id: string): Promise<PayoutAccount> {
+  const account = await findPayoutAccount(em, person, id);
+  if (account) return account;
+  throw errors.not_found('There is no payout account of that id on this account.', {
+    nextAction: 'Read GET /v1/account/payout-accounts.',
+  });
+}
+
+export type NewPayoutAccount = {
+  id: string;
+  name?: string | undefined;
+  secret_key?: string | undefined;
+  rail?: 'connect' | undefined;
+};
+
+/**
+ * Adds an account, by the owner's key or to be connected by a link. Throws `invalid_payout_account`, `payout_rail_unavailable`,
+ * `provider_error`, `plan_limit`.
+ */
+export async function addPayoutAccount(
+  em: EntityManager,
+  deps: Deps,
+  person: Person,
+  input: NewPayoutAccount,
+): Promise<PayoutAccount> {
+  const { secret_key: key, rail } = input;
+  if ((key === undefined) === (rail === undefined)) {
+    throw errors.invalid_payout_account(
+      'A payout account has a key of its own, or is connected by a link: one of the two.',
+      {
+        nextAction: 'Send either secret_key, or rail as "connect".',
+      },
+    );
+  }
+  requireRail(deps, key === undefined ? 'connect' : 'own_key');
+  const state = key === undefined ? null : await checkKey(deps, key);
+  const { clock, config } = deps;
+  return await em.transactional(async (tx) => {
+    await countWithinLimit(tx, deps, {
+      limit: 'payout_accounts',
+      accountId: person.accountId,
+      count: () => tx.count(PayoutAccount, { account: person.accountId, status: { $ne: 'gone' } }),
+      what: 'payout accounts',
+      nextAction: 'Remove one that is not needed with DELETE /v1/account/payout-accounts/{id}.',
+    });
+    return tx.create(PayoutAccount, {
+      id: input.id,
+      account: tx.getReference(Account, person.accountId),
+      name: input.name ?? (key === undefined ? 'Payout account' : `Payout account …${key.slice(-4)}`),
+      createdAt: clock.now(),
+      ...(key !== undefined && state ? keyed(config, input.id, { key, state, now: clock.now() }) : toConnect),
+    });
+  });
+}
+
+function keyed(
+  config: Deps['config'],
+  id: string,
+  { key, state, now }: { key: string; state: AccountState; now: Date },
+) {
+  const sealed = { sealedKey: sealKey(config, id, key), keyLastFour: key.slice(-4) };
+  return { rail: 'own_key' as const, ...sealed, ...stateColumns(state, now) };
+}
+
+const toConnect = {
+  rail: 'connect' as const,
+  status: 'pending' as const,
+  waitingFor: ['to be connected through its onboarding link'],
+};
+
+/** Throws `payout_rail_unavailable`. */
+export function requireRail({ config }: Pick<Deps, 'config'>, rail: PayoutRail): void {
+  if (config.payouts?.rails.includes(rail)) return;
+  const others = config.payouts?.rails ?? [];
+  const what =
+    rail === 'connect'
+      ? 'This platform connects no payout accounts by a link.'
+      : 'This platform takes no keys of owners.';
+  const instead = others.includes('own_key')
+    ? 'Send secret_key, a restricted key of the owner’s.'
+    : 'Send rail as "connect".';
+  throw errors.payout_rail_unavailable(what, others.length > 0 ? { nextAction: instead } : {});
+}
+
+/** Throws `invalid_payout_account` for a call that belongs to the other rail, `payout_account_gone`. */
+export function requireUsable({ status, name, rail }: PayoutAccount, wanted: PayoutRail): void {
+  if (status === 'gone') throw errors.payout_account_gone(`The payout account ${name} was removed.`);
+  if (rail === wanted) return;
+  throw wanted === 'own_key'
+    ? errors.invalid_payout_account(`The payout account ${name} is connected by a link and has no key.`)
+    : errors.invalid_payout_account(`The payout account ${name} has a key of its own and is not connected by a link.`, {
+        nextAction: 'What it lacks is completed in its owner’s own dashboard.',
+      });
+}
+
+export async function renamePayoutAccount(
+  em: EntityManager,
+  person: Person,
+  id: string,
+  name: string,
+): Promise<PayoutAccount> {
+  const account = await loadPayoutAccount(em, person, id);
+  account.name = name;
+  await em.flush();
+  return account;
+}
+
+/** A new key of the same account. Throws `invalid_payout_account`, `payout_account_gone`, `provider_error`. */
+export async function replaceKey(
+  em: EntityManager,
+  deps: Deps,
+  person: Person,
+  { id, key }: { id: string; key: string },
+): Promise<PayoutAccount> {
+  requireUsable(await loadPayoutAccount(em, person, id), 'own_key');
+  requireRail(deps, 'own_key');
+  const state = await checkKey(deps, key);
+  return await em.transactional(async (tx) => {
+    const account = await tx.findOneOrFail(
+      PayoutAccount,
+      { id },
+      { lockMode: LockMode.PESSIMISTIC_WRITE, refresh: true },
+    );
+    requireUsable(account, 'own_key');
+    if (account.providerAccount !== state.providerAccount) throw ofAnother();
+    return tx.assign(account, keyed(deps.config, id, { key, state, now: deps.clock.now() }));
+  });
+}
+
+/** Sites agreed to pay into the one account, and refunds come out of it. */
+function ofAnother() {
+  return errors.invalid_payout_account('This key belongs to another account than the one whose key it is to replace.', {
+    nextAction: 'Add it as a payout account of its own with POST /v1/account/payout-accounts.',
+  });
+}
+
+/** How many sites each takes money for. */
+export async function sitesPaying(em: EntityManager, ids: readonly string[]): Promise<Map<string, number>> {
+  const standing = await em.find(
+    PayoutAgreement,
+    { payoutAccount: { $in: [...ids] }, endedAt: null },
+    { fields: ['payoutAccount'] },
+  );
+  const counts = new Map<string, number>();
+  for (const { payoutAccount } of standing) counts.set(payoutAccount.id, (counts.get(payoutAccount.id) ?? 0) + 1);
+  return counts;
+}
+
+const patienceMs = 3_000;
+
+/** Asks the provider of those that may have moved, for a moment: what it does not answer by then, the rows say as they are. */
+export async function refreshOwn(deps: Deps, { accountId }: Person): Promise<void> {
+  const due = { owner: accountId, waitingMs: 5_000, otherMs: 15 * 60_000, limit: 20 };
+  const ids = await payoutAccountsToAsk(deps.em(), deps.clock.now(), due);
+  if (ids.length === 0) return;
+  const asked = Promise.all(ids.map((id) => refreshPayoutAccount(deps, id))).catch((err) =>
+    deps.log.warn({ err }, 'payout accounts could not be asked for'),
+  );
+  let timer: NodeJS.Timeout | undefined;
+  await Promise.race([asked, new Promise((resolve) => (timer = setTimeout(resolve, patienceMs)))]);
+  clearTimeout(timer);
+}

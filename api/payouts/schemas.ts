@@ -1,0 +1,71 @@
+import { z } from 'zod';
+import type { PayoutAccount } from '../../db/entities/payout-account.ts';
+import { payoutRails } from '../../db/states.ts';
+import { moment, plainName } from '../schemas.ts';
+
+const secretKey = z
+  .string()
+  .max(500)
+  .describe('A restricted key from your own dashboard. It is sealed, and never shown again.');
+
+/** Exactly one of `secret_key` and `rail` makes an account; the rule says so in words. */
+export const payoutAccountInput = z.strictObject({
+  name: plainName(100).optional(),
+  secret_key: secretKey.optional(),
+  rail: z.literal('connect').optional().describe('In place of a key: an account that is connected by a link.'),
+});
+export const renameInput = z.strictObject({ name: plainName(100) });
+export const keyInput = z.strictObject({ secret_key: secretKey });
+
+export const payoutAccountSchema = z
+  .object({
+    id: z.string(),
+    name: z.string(),
+    rail: z.enum(payoutRails),
+    key_last_four: z.string().nullable(),
+    status: z.enum(['ready', 'pending', 'gone']),
+    currency: z.string().nullable().describe('ISO 4217; null as long as it is not known.'),
+    waiting_for: z.array(z.string()).describe('What it lacks before it takes money.'),
+    sites: z.number().int().describe('How many sites it takes money for.'),
+    created_at: moment,
+    next_action: z.string().optional(),
+  })
+  .meta({ id: 'PayoutAccount' });
+
+export const onboardingSchema = z
+  .object({
+    url: z.string().describe('For the owner’s browser. Whoever has it can open it: treat it as a secret.'),
+    expires_at: moment,
+    next_action: z.string(),
+  })
+  .meta({ id: 'PayoutOnboarding' });
+
+export function payoutAccountView(account: PayoutAccount, sites: number): z.output<typeof payoutAccountSchema> {
+  const { id, name, rail, keyLastFour, status, currency, waitingFor, createdAt } = account;
+  const nextAction = remedy(account, sites);
+  return {
+    id,
+    name,
+    rail,
+    key_last_four: keyLastFour ?? null,
+    status,
+    currency: currency ?? null,
+    waiting_for: waitingFor,
+    sites,
+    created_at: createdAt,
+    ...(nextAction === undefined ? {} : { next_action: nextAction }),
+  };
+}
+
+function remedy({ id, rail, status, currency }: PayoutAccount, sites: number): string | undefined {
+  if (status === 'gone') return undefined;
+  if (status === 'pending' && rail === 'connect') {
+    return `Call POST /v1/account/payout-accounts/${id}/onboarding and give the link to the owner.`;
+  }
+  if (status === 'pending') {
+    return `The owner completes this in their own dashboard, or sends a new key with POST /v1/account/payout-accounts/${id}/key.`;
+  }
+  if (!currency)
+    return 'The owner sets a currency in their own dashboard; then read GET /v1/account/payout-accounts again.';
+  return sites === 0 ? 'Attach it to a site with POST /v1/sites/{id}/payout-account.' : undefined;
+}

@@ -1,0 +1,57 @@
+/** The end of an offer, written down by its workflow. */
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { workflowIds } from '../../workflows/ids.ts';
+import { type Way, ways } from '../publishing/crash-ways.ts';
+import { aroundActivities, createNamespace, startWorker } from '../stack/worker.ts';
+import { answered, createPayoutWorld, type PayoutWorld } from './world.ts';
+
+const { around, interceptors } = aroundActivities();
+
+let world: PayoutWorld;
+let worker: Awaited<ReturnType<typeof startWorker>>;
+beforeAll(async () => {
+  world = await createPayoutWorld({ TEMPORAL_NAMESPACE: await createNamespace() });
+  worker = await startWorker(world.deps, { interceptors });
+});
+afterAll(async () => {
+  await worker?.close();
+  await world?.close();
+});
+
+const dayMs = 24 * 3600_000;
+const statusOf = async (id: string) => {
+  const [row] = await world.deps.em().execute('select status from payout_offer where id = ?', [id]);
+  return row?.status;
+};
+async function newOffer() {
+  const pair = await world.newPair();
+  const offer = answered(await world.offerFromSite(pair.owner, pair.site.id, pair.account.id));
+  return {
+    ...pair,
+    id: offer.id as string,
+    handle: world.deps.temporal.workflow.getHandle(workflowIds.expireOffer(offer.id)),
+  };
+}
+
+test.each(Object.keys(ways) as Way[])('is written down once, when its step %s', async (way) => {
+  const { id, handle } = await newOffer();
+  world.skip(14 * dayMs);
+  around.set('settleOffer', ways[way]);
+  const signalled = async () => {
+    await handle.signal('moved').catch(() => {});
+    return await statusOf(id);
+  };
+  await expect.poll(signalled, { timeout: 20_000, interval: 50 }).toBe('expired');
+  expect(await handle.result()).toEqual({ status: 'expired' });
+  expect(around.size).toBe(0);
+});
+
+test('comes with its answer, and with its taking back', async () => {
+  const accepted = await newOffer();
+  answered(await world.accept(accepted.payee, accepted.id));
+  const withdrawn = await newOffer();
+  answered(await world.endOffer(withdrawn.owner, withdrawn.id));
+  const ended = async ({ handle }: typeof accepted) => handle.result().catch(() => undefined);
+  await expect.poll(() => ended(accepted), { timeout: 20_000 }).toEqual({ status: 'accepted' });
+  await expect.poll(() => ended(withdrawn), { timeout: 20_000 }).toEqual({ status: 'withdrawn' });
+});

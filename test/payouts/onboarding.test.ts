@@ -1,0 +1,115 @@
+/** The way of an owner through the provider's pages: our link, a fresh one of theirs at each opening, and the way back. */
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { type Caller, callWith, errorOf } from '../api/world.ts';
+import { answered, createPayoutWorld, outcome, type PayoutWorld } from './world.ts';
+
+let world: PayoutWorld;
+beforeAll(async () => {
+  world = await createPayoutWorld();
+});
+afterAll(() => world?.close());
+
+const onboard = (owner: Caller, id: string, headers = {}) =>
+  owner.call('POST', `${world.accounts}/${id}/onboarding`, { headers });
+const pathOf = (url: string) => new URL(url).pathname;
+/** What a page says; its drawing has an awning. */
+const said = ({ text }: { text: string }) => text.slice(text.indexOf('<h1>'));
+const visit = (path: string) => callWith(world.url)('GET', path);
+
+async function newConnected() {
+  const owner = await world.newCaller();
+  const { id } = answered(await world.add(owner, { name: 'Bakery', rail: 'connect' }));
+  const link = answered(await onboard(owner, id));
+  const read = async () => (await world.list(owner))[0];
+  return { owner, id, link, path: pathOf(link.url), read };
+}
+
+/** As the owner's browser: follows the provider's pages to the end. Answers where he is sent back to. */
+async function complete(page: string): Promise<string> {
+  const answer = await fetch(`${page}/finish`, { method: 'POST', redirect: 'manual' });
+  return pathOf(answer.headers.get('location') ?? 'http://nowhere/');
+}
+
+test('each opening of the link mints a fresh page of the provider, and when it is completed the account takes money', async () => {
+  const { path, read, link } = await newConnected();
+  expect(Date.parse(link.expires_at)).toBeGreaterThan(world.clock.now().getTime() + 23 * 3600_000);
+  const [one, two] = [await visit(path), await visit(path)];
+  expect([one.status, two.status, one.headers.get('cache-control')]).toEqual([303, 303, 'no-store']);
+  const [first, second] = [one.headers.get('location') ?? '', two.headers.get('location') ?? ''];
+  expect(first).toContain(world.standIn.url);
+  expect(second).not.toBe(first);
+  const accounts = [...world.standIn.standIn.objects.values()].filter((one) => one.byPlatform);
+  expect(accounts).toHaveLength(1);
+  const notYet = await visit(`${path}/done`);
+  expect([notYet.status, notYet.text]).toEqual([200, expect.stringContaining('Not quite yet')]);
+  expect(notYet.text).toContain('a bank account to pay out to');
+  const back = await complete(second);
+  expect(back).toBe(`${path}/done`);
+  const done = await visit(back);
+  expect(done.text).toContain('Connected');
+  expect(`${said(notYet)}${said(done)}`).not.toMatch(/stripe/i);
+  expect(await read()).toMatchObject({ status: 'ready', currency: 'EUR', waiting_for: [] });
+});
+
+test('an account with its owner’s own key is refused onboarding', async () => {
+  const owner = await world.newCaller();
+  const { id } = await world.newAccount(owner);
+  expect(errorOf(await onboard(owner, id))).toMatchObject({
+    code: 'invalid_payout_account',
+    message: expect.stringContaining('key of its own'),
+  });
+});
+
+test('a link is over after a day, when another takes its place, and when the account is removed', async () => {
+  const { owner, id, path } = await newConnected();
+  const later = pathOf(answered(await onboard(owner, id)).url);
+  expect((await visit(path)).status).toBe(404);
+  expect((await visit(later)).status).toBe(303);
+  world.skip(24 * 3600_000);
+  const over = await visit(later);
+  expect([over.status, over.text]).toEqual([410, expect.stringContaining('ran out')]);
+  const last = pathOf(answered(await onboard(owner, id)).url);
+  expect((await visit(last)).status).toBe(303);
+  answered(await owner.call('DELETE', `${world.accounts}/${id}`));
+  expect((await visit(last)).status).toBe(404);
+  expect((await visit(`${last}/done`)).status).toBe(404);
+  expect((await visit('/connect/frc_nothing')).status).toBe(404);
+});
+
+test('the link is shown to who asked, to a repetition of the call too, and stands in no row', async () => {
+  const { owner, id } = await newConnected();
+  const [one, two] = [
+    answered(await onboard(owner, id, { 'idempotency-key': 'same' })),
+    answered(await onboard(owner, id, { 'idempotency-key': 'same' })),
+  ];
+  expect(two.url).toBe(one.url);
+  expect((await visit(pathOf(two.url))).status).toBe(303);
+  const rows = await world.deps.em().execute('select payout_onboarding::text as row from payout_onboarding');
+  expect(JSON.stringify(rows)).not.toContain(pathOf(one.url).split('/').at(-1));
+  expect(JSON.stringify(world.logged)).not.toContain(pathOf(one.url).split('/').at(-1));
+});
+
+test('where the provider does not answer, the page says so in our words, and the link stays good', async () => {
+  const { path, read } = await newConnected();
+  world.standIn.knobs.turnAway = 1;
+  const away = await visit(path);
+  world.standIn.knobs.turnAway = 0;
+  expect([away.status, away.text]).toEqual([502, expect.stringContaining('could not be reached')]);
+  expect(said(away)).not.toMatch(/stripe/i);
+  expect((await visit(path)).status).toBe(303);
+  expect(await read()).toMatchObject({ status: 'pending' });
+});
+
+test('openings at the same moment make one account there', async () => {
+  const { path } = await newConnected();
+  const count = () => [...world.standIn.standIn.objects.values()].filter((one) => one.byPlatform).length;
+  const before = count();
+  const answers = await Promise.all(Array.from({ length: 20 }, () => visit(path)));
+  expect(answers.map(({ status }) => status)).toEqual(Array(20).fill(303));
+  expect(count()).toBe(before + 1);
+});
+
+test('a stranger neither makes a link nor is told of the account', async () => {
+  const { id } = await newConnected();
+  expect(outcome(await onboard(await world.newCaller(), id))).toBe('not_found');
+});

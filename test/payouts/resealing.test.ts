@@ -1,0 +1,146 @@
+/** From one sealing key to the next: everything opens on the way, nothing is lost, and what is lost is said. */
+import { execFile } from 'node:child_process';
+import { promisify } from 'node:util';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { readConfig } from '../../config.ts';
+import { Mail } from '../../db/entities/mail.ts';
+import { PayoutAccount } from '../../db/entities/payout-account.ts';
+import { openLetter, queueMail } from '../../db/mail.ts';
+import type { EntityManager } from '../../db/orm.ts';
+import { credentialsOf, sealKey } from '../../db/payouts.ts';
+import { countSealed, reseal, sealedColumns } from '../../db/sealed.ts';
+import { openKeyring } from '../../sealing.ts';
+import { answered, createPayoutWorld, newKey, type PayoutWorld } from './world.ts';
+
+let world: PayoutWorld;
+beforeAll(async () => {
+  world = await createPayoutWorld();
+});
+afterAll(() => world?.close());
+
+const first = { version: 'v1', secret: 'the first sealing key of these tests' };
+const second = { version: 'v2', secret: 'the second sealing key of these tests' };
+const ringOf = (...versions: (typeof first)[]) => openKeyring(world.config.secret, versions);
+const deps = (sealing = world.config.sealing) => ({ clock: world.clock, config: { ...world.config, sealing } });
+
+/** Mails and payout accounts, sealed under the newest key of the ring. */
+async function fill(sealing: ReturnType<typeof ringOf>, mails: number): Promise<{ id: string; key: string }> {
+  const em = world.deps.em();
+  for (let at = 0; at < mails; at++) {
+    queueMail(em, deps(sealing), { kind: 'signin-link', to: `p${at}@example.com`, data: {} as never });
+  }
+  await em.flush();
+  const key = newKey();
+  const { id } = answered(await world.add(await world.newCaller(), { secret_key: key }));
+  await em.nativeUpdate(PayoutAccount, { id }, { sealedKey: sealKey({ sealing }, id, key) });
+  return { id, key };
+}
+const read = async (id: string, sealing: ReturnType<typeof ringOf>) =>
+  credentialsOf({ config: { sealing } }, await world.deps.em().findOneOrFail(PayoutAccount, { id }));
+async function clear() {
+  await world.deps.em().execute('delete from mail; delete from payout_account');
+}
+
+test('what was sealed before there were versions, and under each of them, opens; and all of it is sealed under the newest by one command', async () => {
+  const [oldest, older] = [await fill(ringOf(), 3), await fill(ringOf(first), 2)];
+  const ring = ringOf(first, second);
+  expect([await read(oldest.id, ring), await read(older.id, ring)]).toMatchObject([
+    { key: oldest.key },
+    { key: older.key },
+  ]);
+  expect(await countSealed(world.deps.em(), ring)).toMatchObject({
+    'mail.sealed': { secret: 3, v1: 2 },
+    'payout_account.sealed_key': { secret: 1, v1: 1 },
+  });
+  const env = {
+    ...process.env,
+    DATABASE_URL: world.database.url,
+    FRONTAGE_SECRET: world.config.secret,
+    FRONTAGE_SEALING_KEYS: `${first.version}:${first.secret},${second.version}:${second.secret}`,
+  };
+  const operator = async (command: string) =>
+    JSON.parse(
+      (await promisify(execFile)(process.execPath, ['scripts/operator.ts', 'sealing', command], { env })).stdout,
+    );
+  expect(await operator('reseal')).toMatchObject({
+    'mail.sealed': { resealed: 5, unreadable: 0 },
+    'payout_account.sealed_key': { resealed: 2, unreadable: 0 },
+  });
+  expect(await operator('status')).toMatchObject({ 'mail.sealed': { v2: 5 }, 'payout_account.sealed_key': { v2: 2 } });
+  expect(await operator('reseal')).toMatchObject({ 'mail.sealed': { resealed: 0, unreadable: 0 } });
+  const alone = openKeyring('the secret of the installation was changed', [second]);
+  expect(await read(oldest.id, alone)).toMatchObject({ key: oldest.key });
+  const mails = await world.deps.em().find(Mail, {});
+  expect(
+    mails.map(({ id, sealed }) => openLetter({ id, sealed: sealed ?? Buffer.alloc(0) }, alone).to).sort(),
+  ).toHaveLength(5);
+  await clear();
+});
+
+test('re-sealing that is broken off goes on where it was, and writes over nothing that moved meanwhile', async () => {
+  await fill(ringOf(), 250);
+  const { id } = await fill(ringOf(), 0);
+  const em = world.deps.em();
+  const moved = newKey();
+  let writes = 0;
+  const breaking = {
+    async execute(sql: string, parameters: unknown[]) {
+      if (sql.startsWith('update mail') && ++writes > 220) throw new Error('killed');
+      return await em.execute(sql, parameters as never);
+    },
+  } as unknown as EntityManager;
+  await expect(reseal(breaking, ringOf(first))).rejects.toThrow('killed');
+  expect((await countSealed(em, ringOf(first)))['mail.sealed']).toEqual({ v1: 220, secret: 30 });
+  const racing = {
+    async execute(sql: string, parameters: unknown[]) {
+      // A new key comes between what was read and what is written.
+      if (sql.startsWith('update payout_account')) {
+        await em.nativeUpdate(PayoutAccount, { id }, { sealedKey: sealKey({ sealing: ringOf(first) }, id, moved) });
+      }
+      return await em.execute(sql, parameters as never);
+    },
+  } as unknown as EntityManager;
+  const done = await reseal(racing, ringOf(first));
+  expect(done['mail.sealed']).toEqual({ resealed: 30, unreadable: 0 });
+  expect(await read(id, ringOf(first))).toMatchObject({ key: moved });
+  await clear();
+});
+
+test('what is under a lost key stays as it is, and is counted', async () => {
+  const { id, key } = await fill(ringOf(first), 2);
+  const em = world.deps.em();
+  expect(await reseal(em, ringOf(second))).toMatchObject({
+    'mail.sealed': { resealed: 0, unreadable: 2 },
+    'payout_account.sealed_key': { resealed: 0, unreadable: 1 },
+  });
+  expect(await countSealed(em, ringOf(second))).toMatchObject({ 'payout_account.sealed_key': { lost: 1 } });
+  await expect(read(id, ringOf(second))).rejects.toMatchObject({ code: 'payout_key_unreadable' });
+  expect(await read(id, ringOf(first, second))).toMatchObject({ key });
+  await clear();
+});
+
+test('every column that is sealed is known to the command', async () => {
+  const columns: { name: string }[] = await world.deps.em().execute(
+    `select table_name || '.' || column_name as name from information_schema.columns
+     where table_schema = 'public' and data_type = 'bytea' and (column_name like '%sealed%' or column_name like '%\\_key')`,
+  );
+  const known = sealedColumns.map(({ table, column }) => `${table}.${column}`);
+  // Sealed under what the caller's token makes; and good for 12 hours.
+  const others = ['idempotency_key.sealed', 'ticket_key.sealed'];
+  expect(columns.map(({ name }) => name).sort()).toEqual([...known, ...others].sort());
+});
+
+test('sealing keys are given once each and long enough, and a fault says none of them', () => {
+  const secret = 'a secret that nobody is to read in a fault';
+  for (const keys of [
+    secret,
+    'v1:short',
+    `v1:${secret},v1:other${secret}`,
+    `v1:${secret},v2:${secret}`,
+    `V 1:${secret}`,
+  ]) {
+    const read = () => readConfig({ FRONTAGE_SECRET: 'x'.repeat(32), FRONTAGE_SEALING_KEYS: keys });
+    expect(read).toThrow(/FRONTAGE_SEALING_KEYS/);
+    expect(read).not.toThrow(new RegExp(secret));
+  }
+});
