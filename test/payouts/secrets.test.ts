@@ -9,7 +9,7 @@ import { answered, createPayoutWorld, newKey, type PayoutWorld } from './world.t
 let world: PayoutWorld;
 beforeAll(async () => {
   world = await createPayoutWorld({
-    FRONTAGE_SEALING_KEYS: `v1:${'first sealing key of the tests, '.repeat(2)}`,
+    FRONTAGE_SEALING_KEYS: `v1:${'first sealing key of the tests '.repeat(2)}`,
     FRONTAGE_LOG_LEVEL: 'trace',
   });
   world.deps.log.level = 'trace';
