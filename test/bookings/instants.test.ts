@@ -1,0 +1,57 @@
+/** The very millisecond at which a hold is over, for each of those who judge it. */
+import { afterAll, expect, test } from 'vitest';
+import { siteOf } from '../../api/bookings/offering.ts';
+import { takeBooking } from '../../api/bookings/taking.ts';
+import { bookingsThatAre, expireDueHolds, settleHold, takenIn } from '../../db/bookings.ts';
+import { Booking } from '../../db/entities/booking.ts';
+import { bookingStatusAt } from '../../db/states.ts';
+import { newId, newSecret } from '../../ids.ts';
+import { timetable } from './timetable.ts';
+import { createBookingWorld } from './world.ts';
+
+const world = await createBookingWorld();
+afterAll(() => world.close());
+
+test.each([
+  [-1, 'held'],
+  [0, 'expired'],
+] as const)('%i ms from its deadline a hold is %s for all who judge it', async (offMs, status) => {
+  const { publicId } = await world.newBookable(timetable({ service: { price: { amount: 100, currency: 'EUR' } } }));
+  const [slot] = await world.slots(publicId, world.dateIn(5));
+  const em = world.deps.em();
+  const made = { id: newId('book'), cancelSecret: newSecret('frc'), takesMoney: true };
+  const wish = {
+    service: 'talk',
+    start: slot?.start ?? '',
+    seats: 1,
+    visitor: { name: 'A', email: 'a@example.org' },
+    intake: {},
+  };
+  const { id, holdExpiresAt, busyFrom, busyUntil, calendar } = await takeBooking(
+    em,
+    world.deps,
+    await siteOf(em, publicId),
+    wish,
+    made,
+  );
+  const now = new Date((holdExpiresAt?.getTime() ?? 0) + offMs);
+  const span = { from: busyFrom.getTime(), until: busyUntil.getTime() };
+  expect((await takenIn(em, now, calendar.id, span)).length).toBe(status === 'held' ? 1 : 0);
+  expect(await em.count(Booking, { id, ...bookingsThatAre(status, now) } as never)).toBe(1);
+  expect(bookingStatusAt(await em.fork().findOneOrFail(Booking, { id }), now)).toBe(status);
+  await expireDueHolds(em, now, calendar.id);
+  expect((await em.fork().findOneOrFail(Booking, { id })).status).toBe(status);
+  expect(await settleHold(em.fork(), now, id)).toMatchObject({ settled: status === 'expired', status });
+});
+
+test('what is booked after midnight keeps its seat from a service that begins the evening before', async () => {
+  const days = ['mon', 'tue', 'wed', 'thu', 'fri', 'sat', 'sun'];
+  const always = { capacity: 1, time_zone: 'UTC', hours: [{ days, from: '00:00', to: '24:00' }] };
+  const { publicId } = await world.newBookable(
+    timetable({ calendar: always, service: { duration_minutes: 240, step_minutes: 60 } }),
+  );
+  const evening = async () => (await world.slots(publicId, world.dateIn(5))).map(({ start }) => start.slice(11, 13));
+  expect((await evening()).slice(-4)).toEqual(['20', '21', '22', '23']);
+  expect((await world.book(publicId, `${world.dateIn(6)}T01:00:00Z`)).status).toBe(200);
+  expect((await evening()).slice(-4)).toEqual(['18', '19', '20', '21']);
+});
