@@ -1,7 +1,8 @@
 import { afterAll, expect, test } from 'vitest';
 import { cancelBooking } from '../../api/bookings/cancelling.ts';
 import { Booking } from '../../db/entities/booking.ts';
-import { errorOf } from '../api/world.ts';
+import { type Answer, errorOf } from '../api/world.ts';
+import { until } from '../stack/until.ts';
 import { timetable } from './timetable.ts';
 import { createBookingWorld } from './world.ts';
 
@@ -70,4 +71,20 @@ test('who cancels and who books the same time meet in order: there is never a se
   expect(got).toBeLessThanOrEqual(2);
   const left = (await slots(publicId, dateIn(5))).find((slot) => slot.start === start)?.seats_left ?? 0;
   expect(left).toBe(2 - got);
+});
+
+test('two who cancel while the booking is written to meet in order: one does, the other is told that it was', async () => {
+  const { owner, id } = await booked();
+  const waiting = () =>
+    world.deps
+      .em()
+      .execute(`select 1 from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`);
+  let answers: Promise<Answer[]> | undefined;
+  await world.deps.em().transactional(async (tx) => {
+    await tx.execute('select 1 from booking where id = ? for update', [id]);
+    answers = Promise.all([1, 2].map(() => owner.call('POST', `/v1/bookings/${id}/cancel`)));
+    await until(waiting, ({ length }) => length === 2);
+  });
+  const statuses = ((await answers) as Answer[]).map(({ status }) => status);
+  expect(statuses.sort()).toEqual([200, 409]);
 });

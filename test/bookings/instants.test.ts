@@ -1,7 +1,7 @@
-/** The very millisecond at which a hold is over, for each of those who judge it. */
+/** Edges of what is judged: the very millisecond at which a hold is over, midnight, and the key of the hash. */
 import { afterAll, expect, test } from 'vitest';
 import { siteOf } from '../../api/bookings/offering.ts';
-import { takeBooking } from '../../api/bookings/taking.ts';
+import { takeBooking, visitorHash } from '../../api/bookings/taking.ts';
 import { bookingsThatAre, expireDueHolds, settleHold, takenIn } from '../../db/bookings.ts';
 import { Booking } from '../../db/entities/booking.ts';
 import { bookingStatusAt } from '../../db/states.ts';
@@ -54,4 +54,10 @@ test('what is booked after midnight keeps its seat from a service that begins th
   expect((await evening()).slice(-4)).toEqual(['20', '21', '22', '23']);
   expect((await world.book(publicId, `${world.dateIn(6)}T01:00:00Z`)).status).toBe(200);
   expect((await evening()).slice(-4)).toEqual(['18', '19', '20', '21']);
+});
+
+test('who has the rows but not the key cannot tell by its hash whose address it is', () => {
+  const hash = (secret: string) => visitorHash(secret, 'ada@example.org').toString('hex');
+  expect(hash('one secret')).toBe(hash('one secret'));
+  expect(hash('one secret')).not.toBe(hash('another secret'));
 });

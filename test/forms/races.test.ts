@@ -1,6 +1,7 @@
 /** What happens to a form while enquiries to it are on their way: each is whole or was refused. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type Answer, type Caller, createWorld, errorOf, type World } from '../api/world.ts';
+import { until } from '../stack/until.ts';
 import { ada, challengeEnv, forms } from './world.ts';
 
 let world: World;
@@ -72,3 +73,35 @@ test('of one solution sent twenty times at once, one enquiry is taken', async ()
   expect(taken(answers)).toHaveLength(1);
   expect(outcomes(answers)).toEqual(new Set(['taken', 'not_a_person']));
 });
+
+/** How many questions to the database wait for a row of somebody else. */
+const waiting = async () =>
+  (
+    await world.deps
+      .em()
+      .execute(`select 1 from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`)
+  ).length;
+
+test.each([
+  ['disabled', `status = 'disabled'`, 'forms_disabled'],
+  [
+    'given another field',
+    `fields = fields || '[{"name":"room","label":"Room","kind":"text","required":true}]'`,
+    'invalid_fields',
+  ],
+])(
+  'an enquiry that arrives while its form is being %s is judged by what the form then is',
+  async (_what, change, code) => {
+    const form = await ask.newForm(owner);
+    const altcha = await ask.solved(form.id);
+    let sent: Promise<Answer> | undefined;
+    await world.deps.em().transactional(async (tx) => {
+      await tx.execute('select 1 from form where id = ? for update', [form.id]);
+      sent = ask.visitor('POST', `/f/${form.id}`, { body: { ...ada, altcha } });
+      await until(waiting, (count) => count > 0);
+      await tx.execute(`update form set ${change} where id = ?`, [form.id]);
+    });
+    expect(errorOf((await sent) as Answer).code).toBe(code);
+    expect((await ask.submissions(owner, form.id)).body.items).toEqual([]);
+  },
+);
