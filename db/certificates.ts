@@ -6,6 +6,7 @@ import { X509Certificate } from 'node:crypto';
 import { newId } from '../ids.ts';
 import { Certificate } from './entities/certificate.ts';
 import type { EntityManager } from './orm.ts';
+import type { CertificateStatus } from './states.ts';
 
 /** A killed worker's work waits for this long. */
 export const leaseMs = 15_000;
@@ -90,20 +91,19 @@ export function readChain(chain: string, names: string[], publicKey: string): { 
   return { notBefore: certificate.validFromDate, notAfter: certificate.validToDate };
 }
 
-export type SslView = {
-  status: 'pending' | 'validating' | 'issuing' | 'active' | 'failed' | 'expired';
-  expires_at: string | null;
+export type Ssl = {
+  status: CertificateStatus | 'expired';
+  expiresAt: Date | null;
   /** What stops it, for the owner. */
   problem: string | null;
 };
 
 /** How a certificate is told of. One that is served stays `active` while its successor is got. */
-export function sslOf(certificate: Certificate | null, now: Date): SslView {
-  if (!certificate) return { status: 'pending', expires_at: null, problem: null };
-  const { chain, notAfter, status } = certificate;
-  const problem = certificate.problem ?? null;
-  if (!chain || !notAfter) return { status, expires_at: null, problem };
-  return { status: notAfter > now ? 'active' : 'expired', expires_at: notAfter.toISOString(), problem };
+export function sslOf(certificate: Pick<Certificate, 'status' | 'notAfter' | 'problem'> | undefined, now: Date): Ssl {
+  if (!certificate) return { status: 'pending', expiresAt: null, problem: null };
+  const { notAfter, status, problem = null } = certificate;
+  if (!notAfter) return { status, expiresAt: null, problem };
+  return { status: notAfter > now ? 'active' : 'expired', expiresAt: notAfter, problem };
 }
 
 /** Tokens and what stands there, for edges to answer. */

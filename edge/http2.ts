@@ -23,6 +23,8 @@ export type Http2 = {
 const idleMs = 30_000;
 const stalledMs = 60_000;
 
+const headBytesMax = 16 * 1024;
+
 const limits = {
   // Of one connection, in megabytes.
   maxSessionMemory: 8,
@@ -34,7 +36,7 @@ const limits = {
   // Streams that are opened to be taken back (CVE-2023-44487).
   streamResetBurst: 200,
   streamResetRate: 20,
-  settings: { maxConcurrentStreams: 100, maxHeaderListSize: 16 * 1024, enablePush: false },
+  settings: { maxConcurrentStreams: 100, maxHeaderListSize: headBytesMax, enablePush: false },
 } as const;
 
 export function openHttp2(answering: Answering, sent: Sent | undefined): Http2 {
@@ -50,10 +52,16 @@ export function openHttp2(answering: Answering, sent: Sent | undefined): Http2 {
     session.on('error', () => {});
     if (isEnding) session.close();
   });
-  server.on('stream', (stream, headers, _flags, raw) => {
+  server.on('stream', (stream, headers, _flags, rawHeaders) => {
+    const raw = rawHeaders as unknown as string[];
     stream.on('error', () => {});
+    // What a client has sent before it heard of our settings was not held to them.
+    if (raw.reduce((bytes, { length }) => bytes + length, 0) > headBytesMax) {
+      stream.respond({ ':status': 431 }, { endStream: true });
+      return;
+    }
     stream.setTimeout(stalledMs, () => stream.close(constants.NGHTTP2_CANCEL));
-    void answerStream(answering, stream, readRequest(headers, raw as unknown as string[]), headers.cookie, sent);
+    void answerStream(answering, stream, readRequest(headers, raw), headers.cookie, sent);
   });
 
   return {
@@ -112,6 +120,8 @@ async function send(stream: ServerHttp2Stream, { method }: VisitorRequest, answe
     stream.end(body);
   } else {
     const content = await body.open();
+    // Who left meanwhile leaves no open file behind.
+    if (stream.destroyed) return void content.destroy();
     stream.respond(fields);
     await (body.bytes === undefined ? pipeline(content, stream) : pipeline(content, exactly(body.bytes), stream));
   }

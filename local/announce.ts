@@ -15,6 +15,8 @@ export function writeDevFiles(stack: Stack, owner: Owner, demo: Demo | undefined
     temporal_ui_url: stack.temporalUiUrl,
     mail_url: stack.mailUrl,
     payments_url: stack.paymentsUrl,
+    registrar_url: stack.registrarUrl,
+    edge_tls_port: stack.registrarUrl ? stack.ports.edgeTls : null,
     access_token: owner.access_token,
     site_id: demo?.id ?? null,
   };
@@ -40,12 +42,15 @@ export async function describe(stack: Stack, owner: Owner, demo: Demo | undefine
     ...(stack.paymentsUrl
       ? [['Payments', `${stack.paymentsUrl} stands in for the provider; any key as rk_test_0123456789`]]
       : []),
+    ...(stack.registrarUrl ? [['Registrar', `${stack.registrarUrl} stands in for it: README, “Your own domain”`]] : []),
     ['Token', owner.access_token],
     ['Logs', join(relative(process.cwd(), stack.dataDir), 'logs')],
   ];
   const lines = rows.map(([label, value]) => `  ${(label ?? '').padEnd(12)} ${value}`);
+  const { missingForDomains: missing } = stack;
+  const lacks = missing.length > 0 ? [`To try own domains in full, install ${missing.join(', ')}.`, ''] : [];
   const commands = (await commandsToTry(stack, owner, demo)).map((command) => `  ${command}`);
-  return ['', ...lines, '', 'Try next:', ...commands, '', 'Ctrl+C stops everything.'].join('\n');
+  return ['', ...lines, '', 'Try next:', ...commands, '', ...lacks, 'Ctrl+C stops everything.'].join('\n');
 }
 
 async function commandsToTry(stack: Stack, owner: Owner, demo: Demo | undefined): Promise<string[]> {

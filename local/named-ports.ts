@@ -14,6 +14,13 @@ const variables: Record<keyof Ports, string> = {
   mail: 'FRONTAGE_MAIL_PORT',
   smtp: 'FRONTAGE_SMTP_PORT',
   payments: 'FRONTAGE_PAYMENTS_PORT',
+  edgeTls: 'FRONTAGE_EDGE_TLS_PORT',
+  names: 'FRONTAGE_NAMES_PORT',
+  registrar: 'FRONTAGE_REGISTRAR_PORT',
+  zones: 'FRONTAGE_ZONES_PORT',
+  zonesApi: 'FRONTAGE_ZONES_API_PORT',
+  authority: 'FRONTAGE_AUTHORITY_PORT',
+  authorityRoots: 'FRONTAGE_AUTHORITY_ROOTS_PORT',
 };
 
 const usual: Ports = {
@@ -25,6 +32,13 @@ const usual: Ports = {
   mail: 4435,
   smtp: 4436,
   payments: 4437,
+  edgeTls: 4443,
+  names: 4453,
+  registrar: 4438,
+  zones: 4454,
+  zonesApi: 4455,
+  authority: 4456,
+  authorityRoots: 4457,
 };
 
 export async function namedPorts(dataDir: string, env: NodeJS.ProcessEnv): Promise<Ports> {

@@ -1,6 +1,7 @@
 /** The parts of the stack and the environment that binds them. */
 import { createHash } from 'node:crypto';
 import { join } from 'node:path';
+import { type DomainPartName, domainParts, domainsEnv } from './domain-parts.ts';
 import { startNodeProcess } from './node-process.ts';
 import { type Postgres, startPostgres } from './postgres.ts';
 import type { Part } from './supervisor.ts';
@@ -9,7 +10,7 @@ import { startTemporal, type Temporal } from './temporal.ts';
 const entries = { api: 'api/server.ts', worker: 'worker/worker.ts', edge: 'edge/server.ts' };
 
 export type ProcessName = keyof typeof entries;
-export type PartName = ProcessName | 'postgres' | 'temporal' | 'mail' | 'payments';
+export type PartName = ProcessName | 'postgres' | 'temporal' | 'mail' | 'payments' | DomainPartName;
 export const processNames = Object.keys(entries) as ProcessName[];
 
 export type Ports = {
@@ -23,6 +24,16 @@ export type Ports = {
   smtp: number;
   /** Of the stand-in for the provider of payments: its API and its pages. */
   payments: number;
+  /** Where the edge speaks TLS. */
+  edgeTls: number;
+  /** The rest of the DNS, and where names are registered in it. */
+  names: number;
+  registrar: number;
+  /** Our own name server and its API; the authority, and where its root is to be had. */
+  zones: number;
+  zonesApi: number;
+  authority: number;
+  authorityRoots: number;
 };
 
 /** Shows one step of a start; `note` tells of a long one's course. */
@@ -50,6 +61,7 @@ export function createParts(context: Context, processes: ProcessName[]): Part<Pa
     temporalPart(context),
     ...(catchesMail(context) ? [mailPart(context)] : []),
     ...(playsPayments(context) ? [paymentsPart(context)] : []),
+    ...domainParts(context),
   ];
   return [...services, ...processes.map((name) => processPart(context, name))];
 }
@@ -185,6 +197,7 @@ export function processEnv(context: Context): NodeJS.ProcessEnv {
     DATABASE_URL: postgres?.url,
     TEMPORAL_ADDRESS: temporal?.address,
     TEMPORAL_UI_URL: temporal?.uiUrl,
+    ...domainsEnv(context),
     ...context.extraEnv,
   };
 }

@@ -3,6 +3,7 @@ import { mkdirSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { migrate } from '../db/migrate.ts';
 import { keep, newSecret, openLogs } from './data-folder.ts';
+import { domainPartNames, missingForDomains } from './domain-parts.ts';
 import { lockFolder } from './lock.ts';
 import { freePort } from './ports.ts';
 import type { ProcessId } from './processes.ts';
@@ -56,6 +57,10 @@ export type Stack = Pick<Supervisor<PartName>, 'pid' | 'kill' | 'restart'> & {
   mailUrl: string | null;
   /** Of the stand-in for the provider of payments; null where money is taken elsewhere, or not at all. */
   paymentsUrl: string | null;
+  /** Of the registrar that stands in for owners' own; null where names go to servers that were named. */
+  registrarUrl: string | null;
+  /** Debian's packages without which domains cannot be tried here in full. */
+  missingForDomains: string[];
   ports: Ports;
   /** The environment of our processes, for a command that is to work on the same system. */
   env: NodeJS.ProcessEnv;
@@ -90,7 +95,23 @@ async function openContext(options: StackOptions): Promise<Context> {
   const { dataDir, durable } = options;
   const chosen = await options.ports?.();
   const port = async (name: keyof Ports) => [name, chosen?.[name] ?? (await freePort())] as const;
-  const names = ['api', 'edge', 'postgres', 'temporal', 'temporalUi', 'mail', 'smtp', 'payments'] as const;
+  const names = [
+    'api',
+    'edge',
+    'postgres',
+    'temporal',
+    'temporalUi',
+    'mail',
+    'smtp',
+    'payments',
+    'edgeTls',
+    'names',
+    'registrar',
+    'zones',
+    'zonesApi',
+    'authority',
+    'authorityRoots',
+  ] as const;
   return {
     dataDir,
     durable,
@@ -121,6 +142,7 @@ async function startParts(
   const standIns: PartName[] = [
     ...(catchesMail(context) ? (['mail'] as const) : []),
     ...(playsPayments(context) ? (['payments'] as const) : []),
+    ...domainPartNames(context),
   ];
   const services: PartName[] = ['postgres', 'temporal', ...standIns];
   const all = (how: 'stop' | 'kill', names: PartName[]) => Promise.all(names.map((name) => supervisor[how](name)));
@@ -168,6 +190,8 @@ function addresses(context: Context) {
     temporalUiUrl: env.TEMPORAL_UI_URL ?? '',
     mailUrl: catchesMail(context) ? `http://localhost:${context.ports.mail}` : null,
     paymentsUrl: playsPayments(context) ? `http://localhost:${context.ports.payments}` : null,
+    registrarUrl: domainPartNames(context).length > 0 ? `http://localhost:${context.ports.registrar}` : null,
+    missingForDomains: missingForDomains(context),
     ports: context.ports,
     env,
   };

@@ -26,12 +26,14 @@ export type Renewed = { status: string; renewAt: string };
 export class Busy extends Error {}
 
 const dayMs = 24 * 3600_000;
+const allWell = { looks: 0, problem: null, nextTryAt: null } as const;
 
 /** Throws Busy, LeaseLost, and what is wrong with the database; all else is written down and tried again later. */
 export async function bringOn(deps: CertificateDeps, wanted: Wanted, beat: () => void): Promise<Renewed> {
   const { em, clock } = deps;
-  const { id, ...known } = await certificateOf(em(), clock.now(), wanted);
-  if (dueAt({ id, ...known }, clock.now()) > clock.now()) return renewed({ id, ...known }, clock.now());
+  const known = await certificateOf(em(), clock.now(), wanted);
+  if (dueAt(known, clock.now()) > clock.now()) return renewed(known, clock.now());
+  const { id } = known;
   const held = await holdCertificate(em(), clock.now(), id);
   if (!held) throw new Busy(`certificate ${id} is being worked on`);
   try {
@@ -75,14 +77,14 @@ async function isWanted(
     throw error;
   });
   if (!said) {
-    await keep({ askAt: new Date(now.getTime() + 7 * dayMs), looks: 0 });
+    await keep({ askAt: new Date(now.getTime() + 7 * dayMs), ...allWell });
     return false;
   }
   const { from, to, askAgainMs } = said;
   const isWithin = renewAt >= from && renewAt <= to;
   // Any moment of the window, so that not all certificates of one day are renewed at once (RFC 9773 section 4.2).
   const at = isWithin ? renewAt : new Date(from.getTime() + Math.random() * (to.getTime() - from.getTime()));
-  await keep({ renewAt: at, askAt: new Date(now.getTime() + askAgainMs), looks: 0 });
+  await keep({ renewAt: at, askAt: new Date(now.getTime() + askAgainMs), ...allWell });
   return at <= now;
 }
 

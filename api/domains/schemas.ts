@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import type { Config } from '../../config.ts';
+import type { Ssl } from '../../db/certificates.ts';
 import type { Domain } from '../../db/entities/domain.ts';
 import { domainModes, domainStatuses, recordTypes } from '../../db/states.ts';
 import { shownName } from '../../domains/names.ts';
@@ -52,12 +53,10 @@ export const domainSchema = z
   })
   .meta({ id: 'Domain' });
 
-export type SslView = z.output<typeof sslSchema>;
-
 /** `ssl` and `isTaken` are looked up for all domains of an answer at once. */
 export function domainView(
   domain: Domain,
-  { config, ssl, isTaken }: { config: Config; ssl: SslView } & Pick<Facts, 'isTaken'>,
+  { config, ssl, isTaken }: { config: Config; ssl: Ssl } & Pick<Facts, 'isTaken'>,
 ): z.output<typeof domainSchema> {
   const { setup, problems, waitingOn, nextAction } = adviceOf(domain, config, { ssl, isTaken });
   return {
@@ -66,9 +65,9 @@ export function domainView(
     unicode: shownName(domain.name),
     mode: domain.mode,
     status: domain.status,
-    ssl,
+    ssl: { status: ssl.status, expires_at: ssl.expiresAt },
     setup,
-    problems,
+    problems: ssl.problem === null ? problems : [...problems, ssl.problem],
     waiting_on: waitingOn,
     site_id: domain.site?.id ?? null,
     primary: domain.isPrimary,

@@ -1,15 +1,32 @@
 /** Domains as an answer shows them: with their certificates, and whether another account holds the name. */
+import { sslOf } from '../../db/certificates.ts';
+import { Certificate } from '../../db/entities/certificate.ts';
 import type { Domain } from '../../db/entities/domain.ts';
 import type { EntityManager } from '../../db/orm.ts';
 import type { Deps } from '../../deps.ts';
-import { domainView, type SslView } from './schemas.ts';
+import { domainView } from './schemas.ts';
 
-export async function domainViews(em: EntityManager, { config }: Pick<Deps, 'config'>, domains: readonly Domain[]) {
+export async function domainViews(
+  em: EntityManager,
+  { config, clock }: Pick<Deps, 'config' | 'clock'>,
+  domains: readonly Domain[],
+) {
   const taken = await takenAmong(em, domains);
-  return domains.map((domain) => domainView(domain, { config, ssl: unknownSsl, isTaken: taken.has(domain.id) }));
+  const certificates = await certificatesOf(em, domains);
+  return domains.map((domain) => {
+    const ssl = sslOf(certificates.get(domain.id), clock.now());
+    return domainView(domain, { config, ssl, isTaken: taken.has(domain.id) });
+  });
 }
 
-const unknownSsl: SslView = { status: 'pending', expires_at: null };
+async function certificatesOf(em: EntityManager, domains: readonly Domain[]) {
+  const found = await em.find(
+    Certificate,
+    { domainId: { $in: domains.map(({ id }) => id) } },
+    { fields: ['domainId', 'status', 'notAfter', 'problem'], refresh: true },
+  );
+  return new Map(found.map((one) => [one.domainId, one]));
+}
 
 /** Those that their account does not hold, and another does. */
 async function takenAmong(em: EntityManager, domains: readonly Domain[]): Promise<Set<string>> {

@@ -16,37 +16,46 @@ import { newId } from '../../ids.ts';
 import { freePort } from '../../local/ports.ts';
 import type { Authority } from '../../providers/acme.ts';
 import { openAuthority } from '../../providers/acme.ts';
-import { baseDomain, createWorld as createEdgeWorld } from '../edge/world.ts';
+import { baseDomain, createWorld as createEdgeWorld, type World as EdgeWorld } from '../edge/world.ts';
 import { startAuthority, startZones } from '../stack/zones.ts';
 
 export { baseDomain };
 
+type Pebble = Awaited<ReturnType<typeof startAuthority>>;
+
 export type Options = {
-  /** Milliseconds that our clock is ahead. */
   clock?: { now(): Date };
   pebble?: Partial<Parameters<typeof startAuthority>[0]>;
   /** Asked by the authority in place of our name server. */
   resolver?: (zones: string) => Promise<{ address: string; close(): Promise<unknown> }>;
+  /** In place of Pebble. */
+  authority?: Pick<Pebble, 'root' | 'env' | 'close'> & Partial<Pebble>;
   env?: Record<string, string>;
+  /** Made in place of an empty one. */
+  edgeWorld?: () => Promise<EdgeWorld>;
 };
 
 export async function createWorld({
   clock = { now: () => new Date() },
   pebble = {},
   resolver,
+  authority: given,
   env = {},
+  edgeWorld: make = createEdgeWorld,
 }: Options = {}) {
-  const edgeWorld = await createEdgeWorld();
+  const edgeWorld = await make();
   const [httpPort, tlsPort] = [await freePort(), await freePort()];
   const names = await startZones();
   const between = await resolver?.(names.address);
-  const authority = await startAuthority({ resolver: between?.address ?? names.address, httpPort, ...pebble });
+  const authority =
+    given ?? (await startAuthority({ resolver: between?.address ?? names.address, httpPort, ...pebble }));
   const settings = {
     DATABASE_URL: edgeWorld.database.url,
     FRONTAGE_DATA: edgeWorld.dir,
     FRONTAGE_SECRET: 'a secret of the tests, long enough',
     FRONTAGE_BASE_DOMAIN: baseDomain,
     FRONTAGE_EDGE_URL: `https://localhost:${tlsPort}`,
+    FRONTAGE_PUBLIC_HTTP_PORT: String(httpPort),
     FRONTAGE_PUBLIC_TLS_PORT: String(tlsPort),
     FRONTAGE_DOMAINS: 'nameservers,cname',
     FRONTAGE_EDGE_ADDRESSES: '127.0.0.1',
@@ -69,6 +78,8 @@ export async function createWorld({
     ports = { http: httpPort, tls: tlsPort },
     through = (database: CertificatesDatabase) => database,
     overTls = true,
+    /** Shows one certificate to whatever name is asked for. */
+    shownToAll = undefined as string | undefined,
   } = {}) {
     const { log } = deps;
     const changes = openChanges(edgeWorld.database.url, log);
@@ -88,12 +99,13 @@ export async function createWorld({
       cacheBytes: 16 * 1024 * 1024,
     });
     await Promise.all([edge.ready, certificates.ready]);
+    const showing = shownToAll ? { contextOf: () => certificates.contextOf(shownToAll) } : certificates;
     const listening = await listen(edge, {
       host: '127.0.0.1',
       port: ports.http,
       clock,
       challenges: openChallenges(asked),
-      tls: { port: ports.tls, certificates, database: asked, clock, log, sealing: config.sealing },
+      tls: { port: ports.tls, certificates: showing, database: asked, clock, log, sealing: config.sealing },
     });
     let closed: Promise<void> | undefined;
     const close = () => {

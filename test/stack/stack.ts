@@ -23,6 +23,7 @@ export type StackAddress = Pick<
   | 'temporalAddress'
   | 'temporalUiUrl'
   | 'mailUrl'
+  | 'registrarUrl'
   | 'env'
 > & { owner: Owner };
 
@@ -72,9 +73,10 @@ export async function startTestStack(runFolder: string, name: string, options: P
   const prepare = () => prepareSandbox(runFolder, { ...process.env, ...options.env }, () => {});
   const stack = await startStack({ durable: false, prepare, ...options, dataDir });
   try {
-    const { baseUrl, edgeUrl, baseDomain, databaseUrl, temporalAddress, temporalUiUrl, mailUrl, env } = stack;
-    const where = { dataDir, baseUrl, edgeUrl, baseDomain, databaseUrl, temporalAddress, temporalUiUrl, mailUrl, env };
-    const address: StackAddress = { ...where, owner: await openOwner(env) };
+    const { baseUrl, edgeUrl, baseDomain, databaseUrl, temporalAddress, temporalUiUrl, mailUrl, registrarUrl, env } =
+      stack;
+    const where = { dataDir, baseUrl, edgeUrl, baseDomain, databaseUrl, temporalAddress, temporalUiUrl, mailUrl };
+    const address: StackAddress = { ...where, registrarUrl, env, owner: await openOwner(env) };
     return { stack, address };
   } catch (error) {
     await stack.killAll();

@@ -35,9 +35,8 @@ export async function startAuthority(options: Omit<Parameters<typeof startPebble
       FRONTAGE_ACME_URL: pebble.directoryUrl,
       FRONTAGE_ACME_CA: pebble.trusts,
       FRONTAGE_ACME_TERMS: 'agreed',
-      FRONTAGE_PUBLIC_HTTP_PORT: String(options.httpPort),
     },
-    async close() {
+    close: async () => {
       await pebble.kill();
       await rm(dir, { recursive: true, force: true });
     },

@@ -1,0 +1,247 @@
+/** What stands in the way of a certificate, at every step: it is waited out, told in our words, and nothing is ordered twice. */
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { holdCertificate, keepCertificate, LeaseLost, sslOf } from '../../db/certificates.ts';
+import { Certificate } from '../../db/entities/certificate.ts';
+import { type Seen, type Step, startTestAuthority, type TestAuthority } from './authority.ts';
+import { baseDomain, type CertificateWorld, createWorld } from './world.ts';
+
+let aheadMs = 0;
+const clock = { now: () => new Date(Date.now() + aheadMs) };
+const skip = (ms: number) => {
+  aheadMs += ms;
+};
+const dayMs = 24 * 3600_000;
+
+let authority: TestAuthority;
+let world: CertificateWorld;
+let problem: string | undefined;
+/** Sees what is really there: at an edge, or on our name server. */
+async function validate({ name, kind, token, answer }: Seen): Promise<string | undefined> {
+  if (problem) return problem;
+  if (kind === 'dns-01') {
+    const found = await world.deps.dns.ask(`_acme-challenge.${name.replace(/^\*\./, '')}`, 'TXT');
+    return 'found' in found && found.found.includes(answer) ? undefined : 'unauthorized';
+  }
+  return (await hostPage(name, token)) === answer ? undefined : 'unauthorized';
+}
+const hostPage = async (host: string, token: string) => {
+  const { readFrom } = await import('../../providers/acme/looking.ts');
+  return await readFrom({
+    address: '127.0.0.1',
+    port: world.httpPort,
+    host,
+    path: `/.well-known/acme-challenge/${token}`,
+  });
+};
+
+beforeAll(async () => {
+  authority = await startTestAuthority({ clock, validate });
+  world = await createWorld({ clock, authority });
+  await world.openTlsEdge();
+});
+afterAll(async () => {
+  await world?.close();
+});
+beforeEach(() => {
+  problem = undefined;
+});
+
+let count = 0;
+async function newDomain(mode: 'nameservers' | 'cname' = 'cname', address = '127.0.0.1') {
+  const name = `d${++count}.failing.test`;
+  await world.pointHere(name, address);
+  return {
+    name,
+    id: await world.addDomain(name, { mode }),
+    orders: () => authority.orders.filter(({ names }) => names.includes(name)),
+  };
+}
+/** Calls again at each time that was answered, until a certificate stands. */
+async function untilActive(id: string, tries = 6): Promise<number> {
+  for (let n = 1; n <= tries; n++) {
+    const { status, renewAt } = await world.renew(id);
+    if (status === 'active') return n;
+    skip(Math.max(0, Date.parse(renewAt) - clock.now().getTime()));
+  }
+  throw new Error('no certificate came of it');
+}
+const rowOf = (domainId: string) => world.deps.em().findOneOrFail(Certificate, { domainId });
+
+describe.each(['nameservers', 'cname'] as const)('a domain in %s mode', (mode) => {
+  const steps: Step[] = ['order', 'proof', 'challenge', 'read', 'finalize', 'certificate'];
+  const cases = steps.flatMap((at) => (['drop before', 'drop after'] as const).map((how) => ({ at, how })));
+  test.each(cases)(
+    'gets its certificate of one order, though the connection is lost at $at ($how)',
+    async ({ at, how }) => {
+      const { id, orders } = await newDomain(mode);
+      authority.faults.push({ at, do: how });
+      const tries = await untilActive(id);
+      expect(authority.faults).toEqual([]);
+      expect({ tries, orders: orders().map(({ status }) => status) }).toEqual({ tries: 2, orders: ['valid'] });
+      expect(await rowOf(id)).toMatchObject({
+        orderUrl: null,
+        orderKey: null,
+        lease: null,
+        problem: null,
+        refusals: 0,
+        looks: 0,
+      });
+    },
+  );
+});
+
+test('an authority that was put up anew gets a new account and a new order, and nothing counts as refused', async () => {
+  const first = await newDomain();
+  await untilActive(first.id);
+  const { id, orders } = await newDomain();
+  authority.faults.push({ at: 'finalize', do: 'drop before' });
+  await world.renew(id);
+  expect(orders()).toHaveLength(1);
+  authority.forget();
+  skip(60_000);
+  await untilActive(id);
+  expect(orders().map(({ status }) => status)).toEqual(['valid']);
+  expect((await rowOf(id)).refusals).toBe(0);
+});
+
+describe('before an order is opened', () => {
+  test('a name that leads to another server is waited for, and the authority hears nothing of it', async () => {
+    const { id, name, orders } = await newDomain('cname', '127.0.0.9');
+    for (let n = 0; n < 4; n++) {
+      const { status, renewAt } = await world.renew(id);
+      expect(status).toBe('validating');
+      skip(Date.parse(renewAt) - clock.now().getTime());
+    }
+    expect(orders()).toEqual([]);
+    expect((await rowOf(id)).problem).toBe(
+      'At the address 127.0.0.9 it is not this platform that answers for this domain over HTTP.',
+    );
+    await world.names.zones.replace(name, [{ name: `${name}.`, type: 'A', ttl: 60, contents: ['127.0.0.1'] }]);
+    expect(await untilActive(id)).toBe(1);
+  });
+
+  test('a zone that the DNS does not lead to is waited for', { timeout: 30_000 }, async () => {
+    const { id, name, orders } = await newDomain('nameservers');
+    const away = { ...world.deps, dns: { ...world.deps.dns, ask: async () => ({ none: true as const }) } };
+    const { bringOn } = await import('../../activities/certificates/renewing.ts');
+    const wanted = { domainId: id, name, names: [name], way: { kind: 'dns-01' as const, zone: name } };
+    expect((await bringOn({ ...world.certificateDeps(), dns: away.dns }, wanted, () => {})).status).toBe('validating');
+    expect(orders()).toEqual([]);
+    expect((await world.names.zones.read(name))?.filter(({ type }) => type === 'TXT')).toEqual([]);
+    skip(60_000);
+    await untilActive(id);
+  });
+
+  test('a name without an address, and a DNS that cannot be asked, are told apart', async () => {
+    const name = `d${++count}.failing.test`;
+    const id = await world.addDomain(name);
+    await world.renew(id);
+    expect((await rowOf(id)).problem).toBe('The DNS of this domain cannot be asked at the moment.');
+    await world.names.zones.create(name, [{ name: `${name}.`, type: 'NS', ttl: 60, contents: ['ns.test.'] }]);
+    skip(60_000);
+    await world.renew(id);
+    expect((await rowOf(id)).problem).toBe('This domain has no address in the DNS yet.');
+  });
+});
+
+describe('what the authority refuses', () => {
+  test.each([
+    ['dns', /could not read this domain in the DNS/],
+    ['caa', /A CAA record of this domain does not allow/],
+    ['connection', /could not reach this domain/],
+    ['unauthorized', /leads to another server than ours/],
+    ['serverInternal', /did not issue a certificate/],
+  ])('%s is told in our words, and tried again by itself', async (type, words) => {
+    const { id, orders } = await newDomain();
+    problem = type;
+    expect((await world.renew(id)).status).toBe('failed');
+    const row = await rowOf(id);
+    expect(row.problem).toMatch(words);
+    expect(row.problem).not.toContain('words of the authority');
+    expect(sslOf(row, clock.now())).toMatchObject({ status: 'failed', expiresAt: null });
+    problem = undefined;
+    skip((row.nextTryAt?.getTime() ?? 0) - clock.now().getTime());
+    expect(await untilActive(id)).toBe(1);
+    expect(orders().map(({ status }) => status)).toEqual(['invalid', 'valid']);
+  });
+
+  test('is not asked again more than five times in any hour, however often we are called', async () => {
+    const { id, orders } = await newDomain();
+    problem = 'dns';
+    const end = clock.now().getTime() + 5 * 3600_000;
+    while (clock.now().getTime() < end) {
+      await world.renew(id);
+      skip(20_000 + Math.random() * 120_000);
+    }
+    const times = orders().map(({ at }) => at.getTime());
+    expect(times.length).toBeGreaterThan(5);
+    for (const time of times)
+      expect(times.filter((one) => one >= time && one < time + 3600_000).length).toBeLessThanOrEqual(5);
+    problem = undefined;
+    skip(dayMs);
+    await untilActive(id);
+    expect((await rowOf(id)).refusals).toBe(0);
+  });
+
+  test('a limit is kept for as long as the authority says, and the order is not given up', async () => {
+    const { id, orders } = await newDomain();
+    authority.faults.push({ at: 'finalize', do: { status: 429, type: 'rateLimited', retryAfter: '7200' } });
+    const { status, renewAt } = await world.renew(id);
+    expect(status).toBe('failed');
+    expect(Date.parse(renewAt) - clock.now().getTime()).toBeGreaterThan(7_100_000);
+    expect(await world.renew(id)).toMatchObject({ renewAt });
+    skip(7_200_000);
+    expect(await untilActive(id)).toBe(1);
+    expect(orders()).toHaveLength(1);
+  });
+
+  test('an authority that is down is asked again, gently, and it is nobody’s fault', async () => {
+    const { id } = await newDomain();
+    authority.faults.push({ at: 'nonce', do: { status: 503, type: 'serverInternal' } });
+    await world.renew(id);
+    expect(await rowOf(id)).toMatchObject({
+      refusals: 0,
+      looks: 1,
+      problem: expect.stringContaining('cannot be reached at the moment'),
+    });
+    skip(60_000);
+    await untilActive(id);
+  });
+});
+
+test('while one worker is at it no other begins, and one that was thought dead changes nothing', async () => {
+  const { id, name, orders } = await newDomain();
+  const all = await Promise.allSettled(Array.from({ length: 6 }, () => world.renew(id)));
+  expect(all.filter((one) => one.status === 'fulfilled').length).toBeGreaterThanOrEqual(1);
+  await untilActive(id);
+  expect(orders()).toHaveLength(1);
+  const row = await world.rowOf(name);
+  const em = world.deps.em();
+  const held = await holdCertificate(em, clock.now(), row.id);
+  expect(held).toBeDefined();
+  expect(await holdCertificate(em, clock.now(), row.id)).toBeUndefined();
+  skip(16_000);
+  const next = await holdCertificate(em, clock.now(), row.id);
+  expect(next).toBeDefined();
+  await expect(keepCertificate(em, clock.now(), held as never, { problem: 'late' })).rejects.toBeInstanceOf(LeaseLost);
+  expect((await world.rowOf(name)).problem).toBe(null);
+  await world.db.query('update certificate set lease = null, leased_until = null where id = $1', [row.id]);
+});
+
+test('both texts of the base domain and its wildcard stand side by side, and neither key nor account is in clear', async () => {
+  await world.pointHere(baseDomain);
+  expect((await world.renewOwn()).status).toBe('active');
+  const order = authority.orders.find(({ names }) => names.includes(`*.${baseDomain}`));
+  expect(order?.proofs.map(({ name, status }) => [name, status])).toEqual([
+    [baseDomain, 'valid'],
+    [`*.${baseDomain}`, 'valid'],
+  ]);
+  const { rows } = await world.db.query(
+    'select sealed_key from certificate where chain is not null union all select sealed_key from acme_account',
+  );
+  expect(rows.length).toBeGreaterThan(1);
+  for (const { sealed_key: sealed } of rows) {
+    expect(sealed.toString('latin1')).not.toContain('PRIVATE KEY');
+    expect(sealed[0]).toBe(1);
+  }
+});

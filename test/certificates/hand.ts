@@ -1,0 +1,31 @@
+/** A worker's hand, as a process that can be killed: brings on every domain that is due, and ends when none is. */
+import pino from 'pino';
+import { bringOn } from '../../activities/certificates/renewing.ts';
+import { readConfig } from '../../config.ts';
+import { dueAt } from '../../db/certificates.ts';
+import { Certificate } from '../../db/entities/certificate.ts';
+import { Domain } from '../../db/entities/domain.ts';
+import { createDeps } from '../../deps.ts';
+import { openAuthority } from '../../providers/acme.ts';
+
+const aheadMs = Number(process.env.AHEAD_MS ?? 0);
+const clock = { now: () => new Date(Date.now() + aheadMs) };
+const config = readConfig();
+const deps = createDeps(config, { name: 'hand', clock, log: pino({ level: 'silent' }) });
+const certificateDeps = { ...deps, authority: openAuthority(config.acme as NonNullable<typeof config.acme>, clock) };
+
+const domains = await deps.em().find(Domain, { status: 'active' }, { orderBy: { id: 'asc' } });
+const waiting = [...domains];
+
+async function work(): Promise<void> {
+  for (let domain = waiting.shift(); domain; domain = waiting.shift()) {
+    const { id, name, mode } = domain;
+    const held = await deps.em().findOne(Certificate, { domainId: id });
+    if (held && dueAt(held, clock.now()) > clock.now()) continue;
+    const way = mode === 'nameservers' ? { kind: 'dns-01' as const, zone: name } : { kind: 'http-01' as const };
+    await bringOn(certificateDeps, { domainId: id, name, names: [name], way }, () => {}).catch(() => {});
+  }
+}
+await Promise.all(Array.from({ length: 8 }, work));
+await deps.close();
+process.exit(0);

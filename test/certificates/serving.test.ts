@@ -1,0 +1,153 @@
+/** What the edge answers under TLS, and where it sends those who come without. */
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { createShops, page } from '../edge/shops.ts';
+import { ask } from '../edge/world.ts';
+import { giveCertificate } from './given.ts';
+import { createIssuer, type Issuer } from './issuer.ts';
+import { shake, visit, visitHttp2 } from './visit.ts';
+import { baseDomain, type CertificateWorld, createWorld } from './world.ts';
+
+let world: CertificateWorld;
+let edge: Awaited<ReturnType<CertificateWorld['openTlsEdge']>>;
+let issuer: Issuer;
+const trip = (host: string) => ({ port: edge.tlsPort, host, root: issuer.root });
+const plain = (path: string, host: string) => ask(edge.port, path, { host });
+
+beforeAll(async () => {
+  world = await createWorld({ edgeWorld: createShops });
+  issuer = await createIssuer(new Date());
+  await giveCertificate(world, issuer, { name: `*.${baseDomain}` });
+  edge = await world.openTlsEdge();
+});
+afterAll(() => world?.close());
+
+let count = 0;
+/** A site with a domain that has a certificate. */
+async function newShop({ isPrimary = true, certified = true } = {}) {
+  const name = `shop${++count}`;
+  const host = `www.${name}.test`;
+  const { siteId } = await world.publish(name, { 'index.html': page(name), 'a.txt': name });
+  const domainId = await world.addDomain(host, { siteId, isPrimary });
+  if (certified) await giveCertificate(world, issuer, { name: host, domainId });
+  return { name, host, siteId, domainId, own: `${name}.${baseDomain}` };
+}
+const leadsTo = (host: string, path = '/') => ({
+  status: 308,
+  headers: expect.objectContaining({ location: `https://${host}:${world.tlsPort}${path}` }),
+});
+
+test('plain HTTP leads over to TLS, with path and query, as soon as a certificate stands and not before', async () => {
+  const { host, domainId } = await newShop({ certified: false });
+  await expect.poll(async () => (await plain('/a.txt', host)).status).toBe(200);
+  await giveCertificate(world, issuer, { name: host, domainId });
+  await expect.poll(() => plain('/a.txt?b=c%20d', host)).toMatchObject(leadsTo(host, '/a.txt?b=c%20d'));
+  expect(await visit('/a.txt', trip(host))).toMatchObject({ status: 200 });
+  expect(await plain('/', `shop.${baseDomain}`)).toMatchObject(leadsTo(`shop.${baseDomain}`));
+});
+
+test('what the authority asks is answered over plain HTTP, with and without a certificate, and only for its host', async () => {
+  const { host, own } = await newShop();
+  await expect.poll(async () => (await plain('/', host)).status).toBe(308);
+  const token = 'a-token-of-some-length-0123456789';
+  const { rows } = await world.db.query('select id from certificate where name = $1', [host]);
+  await world.db.query('insert into acme_token (token, certificate_id, answer) values ($1, $2, $3)', [
+    token,
+    rows[0].id,
+    'its answer',
+  ]);
+  const path = `/.well-known/acme-challenge/${token}`;
+  expect(await plain(path, host)).toMatchObject({ status: 200, text: 'its answer' });
+  expect((await visit(path, trip(host))).text).toBe('its answer');
+  expect((await plain(path, own)).status).toBe(404);
+  expect((await plain(`${path}-other`, host)).status).toBe(404);
+});
+
+test('further domains and the own address of a site lead to its primary domain', async () => {
+  const { host, siteId, own, domainId } = await newShop();
+  const further = `further.${host}`;
+  const furtherId = await world.addDomain(further, { siteId });
+  await giveCertificate(world, issuer, { name: further, domainId: furtherId });
+  await expect.poll(() => visit('/a.txt?x', trip(further))).toMatchObject(leadsTo(host, '/a.txt?x'));
+  await expect.poll(() => visit('/', trip(own))).toMatchObject(leadsTo(host));
+  expect(await plain('/', own)).toMatchObject(leadsTo(host));
+  expect(await visitHttp2('/', trip(own))).toMatchObject({ status: 308 });
+  // A reviewer is sent there before the marker is put on the wrong host.
+  expect(await visit('/.frontage/review?site=x', trip(own))).toMatchObject(leadsTo(host, '/.frontage/review?site=x'));
+  await world.db.query(`update domain set status = 'Moved' where id = $1`, [domainId]);
+  await expect.poll(async () => (await visit('/', trip(own))).status).toBe(200);
+  expect((await visit('/', trip(host))).status).toBe(200);
+});
+
+test('a name that is not attached, blocked or deleted gets a plain page, and never a site', async () => {
+  const { host, domainId, siteId } = await newShop();
+  await expect.poll(async () => (await visit('/', trip(host))).status).toBe(200);
+  for (const change of [
+    `status = 'Blocked', block_reason = 'abuse'`,
+    `status = 'Deleted', block_reason = null`,
+    `status = 'active', site_id = null, attached_at = null, is_primary = false`,
+  ]) {
+    await world.db.query(`update domain set ${change} where id = $1`, [domainId]);
+    await expect.poll(async () => (await visit('/', trip(host))).status, { message: change }).toBe(404);
+    expect((await visit('/', trip(host))).text).toContain('No site at this address');
+    expect((await plain('/', host)).status).toBe(404);
+  }
+  await world.db.query('update domain set site_id = $2, attached_at = created_at where id = $1', [domainId, siteId]);
+  await expect.poll(async () => (await visit('/', trip(host))).status).toBe(200);
+});
+
+test('a domain that moves from one site to another shows the other, whichever of them an edge hears of first', async () => {
+  const [one, other] = [await newShop(), await newShop()];
+  await expect.poll(async () => (await visit('/', trip(one.host))).text).toContain(one.name);
+  for (const to of [other, one, other]) {
+    await world.db.query('update domain set site_id = $2, is_primary = false where id = $1', [one.domainId, to.siteId]);
+    await expect
+      .poll(async () => (await visit('/a.txt', trip(one.host))).text || (await visit('/a.txt', trip(to.host))).text)
+      .toBe(to.name);
+  }
+});
+
+test('browsers are told to come over TLS alone after a week of health, and not before', async () => {
+  const { host, domainId } = await newShop();
+  await expect.poll(async () => (await visit('/', trip(host))).status).toBe(200);
+  expect((await visit('/', trip(host))).headers['strict-transport-security']).toBeUndefined();
+  const since = (hours: number) =>
+    world.db.query('update certificate set healthy_since = $2 where domain_id = $1', [
+      domainId,
+      new Date(Date.now() - hours * 3600_000),
+    ]);
+  await since(7 * 24 - 1);
+  expect((await visit('/', trip(host))).headers['strict-transport-security']).toBeUndefined();
+  await since(7 * 24 + 1);
+  const told = async () => (await visit('/', trip(host))).headers['strict-transport-security'];
+  await expect.poll(told).toBe('max-age=31536000');
+  expect((await visitHttp2('/', trip(host))).headers['strict-transport-security']).toBe('max-age=31536000');
+  expect((await visit('/.well-known/x', trip(host))).headers['strict-transport-security']).toBe('max-age=31536000');
+  expect((await plain('/', host)).headers['strict-transport-security']).toBeUndefined();
+});
+
+test('a new certificate is served within a second, and the old one until then', async () => {
+  const { host, domainId } = await newShop();
+  const shown = async () => {
+    const socket = await shake({ port: edge.tlsPort, servername: host, ca: issuer.root });
+    const { fingerprint256 } = socket.getPeerCertificate();
+    socket.destroy();
+    return fingerprint256;
+  };
+  const before = await shown();
+  expect(await shown()).toBe(before);
+  const next = await giveCertificate(world, issuer, { name: host, domainId });
+  const began = performance.now();
+  await expect.poll(shown, { interval: 20 }).toBe(next.fingerprint256);
+  expect(performance.now() - began).toBeLessThan(2_000);
+});
+
+test('the key of a domain that was removed is kept nowhere', async () => {
+  const { host, domainId } = await newShop();
+  await expect.poll(async () => (await visit('/', trip(host))).status).toBe(200);
+  await world.db.query(
+    'update domain set removed_at = created_at, site_id = null, attached_at = null, is_primary = false where id = $1',
+    [domainId],
+  );
+  await expect.poll(() => visit('/', trip(host)).catch(() => 'no certificate')).toBe('no certificate');
+  expect(await world.rowOf(host)).toMatchObject({ chain: null, sealed_key: null, order_key: null });
+});
