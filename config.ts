@@ -355,3 +355,8 @@ export function siteAddress(config: Config, name: string): string {
   const { protocol, port } = new URL(config.edgeUrl);
   return `${protocol}//${name}.${config.baseDomain}${port ? `:${port}` : ''}`;
 }
+
+/** The address visitors type for a site that is served on an owner's domain: it always speaks TLS. */
+export function domainAddress({ publicPorts }: Pick<Config, 'publicPorts'>, name: string): string {
+  return `https://${name}${publicPorts.tls === 443 ? '' : `:${publicPorts.tls}`}`;
+}

@@ -1,4 +1,5 @@
 /** The steps of `onboardDomain`. */
+import { forgetCertificate } from '../db/certificates.ts';
 import { keepSight } from '../db/domains.ts';
 import { Domain } from '../db/entities/domain.ts';
 import { syncZone } from '../db/zones.ts';
@@ -37,10 +38,12 @@ export function domainActivities(deps: Pick<PlatformDeps, 'config' | 'clock' | '
       };
     },
 
-    /** Takes down the zone of a domain that was removed, unless another brought the same name. */
+    /** Takes down the zone of a domain that was removed, unless another brought the same name, and its certificate. */
     async forgetDomain(id: string): Promise<void> {
       const { name, mode, removedAt } = await deps.em().findOneOrFail(Domain, { id });
-      if (removedAt && mode === 'nameservers') await syncZone(deps.em(), deps, name);
+      if (!removedAt) return;
+      if (mode === 'nameservers') await syncZone(deps.em(), deps, name);
+      await forgetCertificate(deps.em(), id);
     },
   };
 }

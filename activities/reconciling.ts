@@ -5,6 +5,7 @@ import { sweepBilling } from '../db/billing.ts';
 import { sweepHolds } from '../db/bookings.ts';
 import { sweepTicketKeys } from '../db/certificates.ts';
 import { settle } from '../db/deployments.ts';
+import { restartOverdue } from '../db/domains.ts';
 import { Deployment } from '../db/entities/deployment.ts';
 import { GitCredential } from '../db/entities/git-credential.ts';
 import { OutboxEntry } from '../db/entities/outbox-entry.ts';
@@ -106,6 +107,7 @@ export function reconcilingActivities(deps: PlatformDeps) {
       const holds = await sweepHolds(em, now);
       const billing = await sweepBilling(em, now);
       const previews = await sweepPreviews(em, now);
+      await restartOverdue(em, clock);
       const ticketKeys = await sweepTicketKeys(em, now);
       return (
         sent + ended + requests + tokens + signIns + forms + mails + uploads + holds + billing + previews + ticketKeys

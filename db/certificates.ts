@@ -131,3 +131,14 @@ export async function sweepTicketKeys(em: EntityManager, now: Date): Promise<num
   const gone = await em.execute('delete from ticket_key where period < ? returning 1', [before]);
   return gone.length;
 }
+
+/** Nothing is kept of what a removed domain had. */
+export async function forgetCertificate(em: EntityManager, domainId: string): Promise<void> {
+  await em.transactional(async (tx) => {
+    await tx.execute(
+      'delete from acme_token where certificate_id in (select id from certificate where domain_id = ?)',
+      [domainId],
+    );
+    await tx.execute('delete from certificate where domain_id = ?', [domainId]);
+  });
+}

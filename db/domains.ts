@@ -25,6 +25,7 @@ export function startOnboarding(tx: EntityManager, clock: Clock, domain: Domain)
     workflowId: workflowIds.onboardDomain(domain.id),
     message: {
       type: 'onboardDomain',
+      mayRestart: true,
       input: { domainId: domain.id },
       summary: domain.name,
       searchAttributes: { Resource: domain.id, AccountId: domain.account.id, Hostname: domain.name },
@@ -143,4 +144,69 @@ export async function detachDomain(tx: EntityManager, domain: Domain): Promise<v
   const [next] = await tx.find(Domain, { site }, { orderBy: { attachedAt: 'asc', id: 'asc' }, limit: 1 });
   if (next) next.isPrimary = true;
   await tx.flush();
+}
+
+/** A person stops the domain: it is served no longer, whatever the DNS says, until a person lets it go on. */
+export async function blockDomain(em: EntityManager, clock: Clock, id: string, reason: string): Promise<Domain> {
+  return await em.transactional(async (tx) => {
+    const domain = await lockDomainWithSite(tx, id);
+    // What was lost already is not held by being stopped.
+    if (domain.status === 'Deleted') {
+      await detachDomain(tx, domain);
+      domain.provedAt = null;
+    }
+    const stopped = { status: 'Blocked', statusSince: clock.now(), blockReason: reason, nextCheckAt: null } as const;
+    if (!domain.removedAt) Object.assign(domain, stopped);
+    tellDomain(tx, clock, id, 'block');
+    return domain;
+  });
+}
+
+/** A person lets it go on: it is looked at anew at once. */
+export async function unblockDomain(em: EntityManager, clock: Clock, id: string): Promise<Domain> {
+  return await em.transactional(async (tx) => {
+    const domain = await lockDomain(tx, id);
+    if (domain.status !== 'Blocked') return domain;
+    const now = clock.now();
+    const counts = { checks: 0, elsewhereChecks: 0, elsewhereSince: null, absentChecks: 0 };
+    const status = domain.provedAt ? 'Moved' : 'pending';
+    Object.assign(domain, { ...counts, status, statusSince: now, blockReason: null, nextCheckAt: now });
+    tellDomain(tx, clock, id, 'unblock');
+    return domain;
+  });
+}
+
+const overdueMs = 15 * 60_000;
+const leftBehindMs = 2 * 3600_000;
+
+/** Starts the workflow of each domain that is long overdue, and of those that were removed a while ago: one that runs takes no notice. */
+export async function restartOverdue(em: EntityManager, clock: Clock): Promise<number> {
+  const now = clock.now().getTime();
+  const overdue = new Date(now - overdueMs);
+  return await em.transactional(async (tx) => {
+    const domains = await tx.find(
+      Domain,
+      { $or: [{ nextCheckAt: { $lt: overdue } }, { removedAt: { $lt: overdue, $gt: new Date(now - leftBehindMs) } }] },
+      { limit: 500, orderBy: { nextCheckAt: 'asc' } },
+    );
+    for (const domain of domains) startOnboarding(tx, clock, domain);
+    return domains.length;
+  });
+}
+
+/** The site that is served on this host name. */
+export async function siteOnDomain(em: EntityManager, name: string): Promise<string | undefined> {
+  const found = await em.findOne(Domain, {
+    name,
+    site: { $ne: null },
+    removedAt: null,
+    status: { $in: ['active', 'Moved'] },
+  });
+  return found?.site?.id;
+}
+
+/** Names on which the site is served beside its own address. */
+export async function domainsOfSite(em: EntityManager, siteId: string): Promise<string[]> {
+  const found = await em.find(Domain, { site: siteId, removedAt: null, status: { $in: ['active', 'Moved'] } });
+  return found.map(({ name }) => name);
 }

@@ -46,7 +46,7 @@ async function send(temporal: Client, entry: OutboxEntry): Promise<void> {
         workflowId,
         taskQueue: queues.platform,
         args: [message.input],
-        workflowIdReusePolicy: 'REJECT_DUPLICATE',
+        workflowIdReusePolicy: message.mayRestart ? 'ALLOW_DUPLICATE' : 'REJECT_DUPLICATE',
         workflowIdConflictPolicy: 'USE_EXISTING',
         typedSearchAttributes: searchAttributesOf(message),
         ...(message.summary ? { staticSummary: message.summary } : {}),

@@ -42,10 +42,14 @@ function isEncoded(one: string): boolean {
   return one.startsWith('xn--') && domainToUnicode(one) !== one && domainToASCII(domainToUnicode(one)) === one;
 }
 
+/** On the public suffix list, and yet nobody's to register (RFC 3172, RFC 7686, RFC 9476). */
+const unregistered = ['arpa', 'onion', 'alt'];
+
 function placed(name: string, labels: string[], endings: readonly string[]): Name | NameFault {
   const parsed = parse(name, { allowPrivateDomains: true });
   if (parsed.isIp) return { fault: 'invalid', why: 'it is an address, not a name' };
   const last = labels.at(-1) ?? '';
+  if (unregistered.includes(last)) return { fault: 'invalid', why: `no names are registered under .${last}` };
   const isListed = parsed.isIcann || parsed.isPrivate || endings.includes(last);
   if (!isListed) return { fault: 'invalid', why: `no names are registered under .${last}` };
   if (!parsed.domain) return { fault: 'suffix', why: 'it is a public suffix: names are registered below it' };

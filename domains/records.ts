@@ -55,6 +55,8 @@ const part = /^[a-z0-9_]([a-z0-9_-]{0,61}[a-z0-9_])?$/;
 /** A host name, with the underscores that services put into theirs. */
 function readHost(text: string, mayBeEmpty = false): string {
   if (text === '' && mayBeEmpty) return '';
+  // Some of these would be dropped on the way to ASCII.
+  if (/[\s\p{C}]/u.test(text)) fault('its name has characters that nobody sees');
   const ascii = /^[\x21-\x7e]*$/.test(text) ? text.toLowerCase() : domainToASCII(text);
   const isName = ascii !== '' && ascii.length <= 253 && ascii.split('.').every((one) => part.test(one));
   return isName ? ascii : fault(`${JSON.stringify(text.slice(0, 80))} is not a host name`);

@@ -4,8 +4,9 @@
  *   node scripts/operator.ts account create --email owner@example.com --name 'The owner'
  *
  * opens an account (or takes the one that the address has) and prints it with a new token, once. `account email --account acct_…
- * --email new@example.com` gives an account another address, where no mail can confirm it. `database migrate` brings the
- * database to the newest schema. `sealing status` counts what is sealed under which key, `sealing reseal` seals all of it under the newest. `feedback list` prints what agents have told us of the platform, `--since` a moment. `store audit` re-hashes every blob of the store and names those that are spoilt.
+ * --email new@example.com` gives an account another address, where no mail can confirm it. `domain block --domain dom_… --reason '…'` stops
+ * a domain and tells its owner why, `domain unblock` lets it go on. `database migrate` brings the database to the newest schema. `sealing status` counts what is sealed under which key, `sealing reseal` seals all of it under the newest.
+ * `feedback list` prints what agents have told us of the platform, `--since` a moment. `store audit` re-hashes every blob of the store and names those that are spoilt.
  */
 import { parseArgs } from 'node:util';
 import { setAddress } from '../api/accounts/address.ts';
@@ -14,6 +15,7 @@ import { listFeedback } from '../api/feedback/rules.ts';
 import { issueToken } from '../api/tokens/rules.ts';
 import { systemClock } from '../clock.ts';
 import { readConfig } from '../config.ts';
+import { blockDomain, unblockDomain } from '../db/domains.ts';
 import { migrate } from '../db/migrate.ts';
 import { type EntityManager, openOrm } from '../db/orm.ts';
 import { countSealed, reseal } from '../db/sealed.ts';
@@ -24,6 +26,8 @@ type Options = {
   email?: string | undefined;
   name?: string | undefined;
   since?: string | undefined;
+  domain?: string | undefined;
+  reason?: string | undefined;
 };
 
 const commands: Record<string, (em: EntityManager, options: Options) => Promise<unknown>> = {
@@ -44,6 +48,17 @@ const commands: Record<string, (em: EntityManager, options: Options) => Promise<
   },
   'sealing status': (em) => countSealed(em, readConfig().sealing),
   'sealing reseal': (em) => reseal(em, readConfig().sealing),
+  async 'domain block'(em, { domain, reason }) {
+    if (!domain || !reason)
+      throw new Error('domain block needs --domain dom_… and --reason, a sentence for its owner.');
+    const { id, name, status } = await blockDomain(em, systemClock, domain, reason);
+    return { domain_id: id, name, status };
+  },
+  async 'domain unblock'(em, { domain }) {
+    if (!domain) throw new Error('domain unblock needs --domain dom_….');
+    const { id, name, status } = await unblockDomain(em, systemClock, domain);
+    return { domain_id: id, name, status };
+  },
   'database migrate': async () => ({ ran: await migrate(readConfig().databaseUrl) }),
   async 'store audit'() {
     const spoilt: string[] = [];
@@ -64,6 +79,8 @@ async function main(): Promise<void> {
       email: { type: 'string' },
       name: { type: 'string' },
       since: { type: 'string' },
+      domain: { type: 'string' },
+      reason: { type: 'string' },
     },
   });
   const command = commands[positionals.join(' ')];

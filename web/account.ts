@@ -1,5 +1,6 @@
 /** The owner's page: what is theirs, and what waits for them. */
 import { type RequestShown, requestFacts } from './access-request.ts';
+import { type DomainShown, domainList } from './domains.ts';
 import { codeField, type Form, fault } from './form.ts';
 import { type Html, html } from './html.ts';
 import { type WrittenPage, writePage } from './page.ts';
@@ -32,6 +33,7 @@ export type AccountPage = {
   requests: (RequestShown & { id: string })[];
   invitations: InvitationShown[];
   sites: SiteShown[];
+  domains: DomainShown[];
   tokens: TokenShown[];
   fault?: string | undefined;
 };
@@ -46,6 +48,7 @@ ${fault(page.fault)}
 ${page.requests.map((request) => requestPanel(request, page))}
 ${page.invitations.length > 0 ? invitationList(page) : null}
 ${siteList(page.sites)}
+${page.domains.length > 0 ? domainList(page.domains) : null}
 ${tokenList(page)}`;
   const bar = form({ action: '/signout', inline: true }, html`<button class="quiet small">Sign out</button>`);
   return writePage({ title: `${name} – Frontage`, main, layout: 'desk', bar, form: true });

@@ -15,6 +15,7 @@ import { answerRequest, openRequests } from '../auth/answers.ts';
 import { outcomeNotice, readAnswer, requestView } from '../auth/outcomes.ts';
 import { signOut } from '../auth/signin.ts';
 import { openCommentsOf } from '../comments/counting.ts';
+import { domainsShown } from '../domains/pages.ts';
 import { invitationsShown } from '../invitations/pages.ts';
 import { formsFor, pageOptions, sendPage } from '../plugins/browser.ts';
 import { endSession, sessionSecret } from '../plugins/session.ts';
@@ -79,6 +80,7 @@ export function ownerPages(app: Api, deps: Deps): void {
       requests: requests.map((one) => ({ id: one.id, ...requestView(one) })),
       invitations: await invitationsShown(em, deps, request.actor),
       sites: sites.map((site) => siteShown(site, request, open.get(site.id) ?? 0)),
+      domains: await domainsShown(em, deps, request.actor),
       tokens: tokens.map((token) => ({
         ...token,
         lastUsedAt: token.lastUsedAt ?? null,

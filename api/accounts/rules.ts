@@ -4,6 +4,7 @@ import { type FilterQuery, LockMode } from '@mikro-orm/core';
 import { filesToday } from '../../db/allowance.ts';
 import { Account } from '../../db/entities/account.ts';
 import { Deployment } from '../../db/entities/deployment.ts';
+import { Domain } from '../../db/entities/domain.ts';
 import { Site } from '../../db/entities/site.ts';
 import { Token } from '../../db/entities/token.ts';
 import type { EntityManager } from '../../db/orm.ts';
@@ -84,6 +85,7 @@ export type Usage = {
   sites: number;
   archivedSites: number;
   tokens: number;
+  domains: number;
   publishes: number;
   publishesReset: Date | undefined;
   files: { used: number; resetsAt: Date };
@@ -95,6 +97,7 @@ export async function countUsage(em: EntityManager, clock: Deps['clock'], accoun
   const sites = await em.count(Site, { account: accountId, status: 'active' });
   const archivedSites = await em.count(Site, { account: accountId, status: 'archived' });
   const tokens = await em.count(Token, usable(accountId, now));
+  const domains = await em.count(Domain, { account: accountId, removedAt: null });
   const recent = { site: { account: accountId }, createdAt: { $gt: new Date(now.getTime() - hourMs) } };
   const counted = { ...recent, kind: { $in: ['site', 'posts'] } } satisfies FilterQuery<Deployment>;
   const publishes = await em.count(Deployment, counted);
@@ -105,5 +108,5 @@ export async function countUsage(em: EntityManager, clock: Deps['clock'], accoun
   });
   const publishesReset = first && new Date(first.createdAt.getTime() + hourMs);
   const files = await filesToday(em, clock, accountId);
-  return { sites, archivedSites, tokens, publishes, publishesReset, files };
+  return { sites, archivedSites, tokens, domains, publishes, publishesReset, files };
 }

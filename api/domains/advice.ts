@@ -107,13 +107,14 @@ function forbidsUs(caa: string[], names: readonly string[]): boolean {
 
 export type Facts = {
   /** Of its certificate. */
-  ssl: { status: string };
+  ssl: { status: string; problem: string | null };
   isTaken: boolean;
 };
 
 export function adviceOf(domain: Domain, config: Pick<Config, 'domains'>, facts: Facts): Advice {
   const setup = setupOf(domain, config);
   const problems = problemsOf(domain, config);
+  if (domain.status === 'active' && facts.ssl.problem) problems.push(facts.ssl.problem);
   return { setup, problems, ...whoActs(domain, { setup, problems, ...facts }) };
 }
 

@@ -67,7 +67,7 @@ export function domainView(
     status: domain.status,
     ssl: { status: ssl.status, expires_at: ssl.expiresAt },
     setup,
-    problems: ssl.problem === null ? problems : [...problems, ssl.problem],
+    problems,
     waiting_on: waitingOn,
     site_id: domain.site?.id ?? null,
     primary: domain.isPrimary,

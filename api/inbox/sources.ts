@@ -1,4 +1,5 @@
 /** Everything that can wait for a caller: one line for each kind. */
+import { waitingDomains } from './domains.ts';
 import { failedBuilds } from './failed-builds.ts';
 import { openInvitations } from './invitations.ts';
 import type { Source } from './item.ts';
@@ -14,4 +15,5 @@ export const sources: readonly Source[] = [
   payoutOffers,
   newBookings,
   newSubmissions,
+  waitingDomains,
 ];

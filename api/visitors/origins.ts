@@ -1,6 +1,7 @@
 /** From which pages a site's visitors may call: those of the site itself. */
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { type Config, siteAddress } from '../../config.ts';
+import { type Config, domainAddress, siteAddress } from '../../config.ts';
+import { domainsOfSite } from '../../db/domains.ts';
 import type { Site } from '../../db/entities/site.ts';
 import type { EntityManager } from '../../db/orm.ts';
 import { previewLabels } from '../../db/previews.ts';
@@ -13,6 +14,7 @@ const sources: readonly ((
   site: Pick<Site, 'id' | 'name'>,
 ) => Promise<string[]> | string[])[] = [
   (_em, config, site) => [siteAddress(config, site.name)],
+  async (em, config, site) => (await domainsOfSite(em, site.id)).map((name) => domainAddress(config, name)),
   async (em, config, site) => (await previewLabels(em, site.id)).map((label) => siteAddress(config, label)),
 ];
 

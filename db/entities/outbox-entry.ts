@@ -22,6 +22,8 @@ export type OutboxMessage = {
   type?: string;
   input?: unknown;
   signal?: string;
+  /** For a start: also where a workflow of this id has ended. */
+  mayRestart?: boolean;
   summary?: string;
   searchAttributes?: { SiteId?: string; AccountId?: string; Hostname?: string; Resource?: string };
 };

@@ -50,7 +50,10 @@ export async function createDomainWorld(
   { worker: workerOptions, ...options }: Parameters<typeof createWorld>[1] & { worker?: WorkerOptions | false } = {},
 ) {
   const names = await startNames();
-  const world = await createWorld({ ...names.env, TEMPORAL_NAMESPACE: await createNamespace(), ...env }, options);
+  const world = await createWorld(
+    { FRONTAGE_SMTP_URL: 'smtp://127.0.0.1:9', ...names.env, TEMPORAL_NAMESPACE: await createNamespace(), ...env },
+    options,
+  );
   const worker = workerOptions === false ? undefined : await startWorker(world.deps, workerOptions);
   return {
     ...world,
@@ -60,7 +63,9 @@ export async function createDomainWorld(
     /** What our own name server says, asked as any resolver would. */
     async zone(name: string, type: 'A' | 'AAAA' | 'CAA' | 'CNAME' | 'MX' | 'NS' | 'SOA' | 'SRV' | 'TXT') {
       const answer = await exchange(names.server.address, { name, type, recursion: false });
-      return { rcode: answer?.rcode, answers: (answer?.answers ?? []).map(dataOf) };
+      // A name that is delegated on is answered with a referral.
+      const said = [...(answer?.answers ?? []), ...(answer?.authorities ?? [])].filter((one) => one.type === type);
+      return { rcode: answer?.rcode, answers: said.map(dataOf) };
     },
     async close() {
       await worker?.close();

@@ -210,6 +210,8 @@ const elsewhere: Record<string, string> = {
   askForPayoutAccounts: 'payouts/asking',
   rollUpViews: 'analytics/reading',
   maintainRepositories: 'git/maintenance',
+  settleDomain: 'domains/crashes',
+  forgetDomain: 'domains/crashes',
   renewCertificate: 'certificates/getting',
   renewOwnCertificate: 'certificates/getting',
 };

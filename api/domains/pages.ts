@@ -1,0 +1,42 @@
+/** The owner's domains as their page shows them. */
+import { siteHostname } from '../../config.ts';
+import { Domain } from '../../db/entities/domain.ts';
+import type { EntityManager } from '../../db/orm.ts';
+import type { Deps } from '../../deps.ts';
+import { hostPart, shownName } from '../../domains/names.ts';
+import type { DomainShown } from '../../web/domains.ts';
+import type { Person } from '../access.ts';
+import { domainViews } from './views.ts';
+
+const states = {
+  pending: 'Waits for you',
+  Moved: 'Leads elsewhere now',
+  Deleted: 'Leads here no more, and is not shown',
+  Blocked: 'Stopped by the platform: write to us',
+};
+
+export async function domainsShown(em: EntityManager, deps: Deps, { accountId }: Person): Promise<DomainShown[]> {
+  const domains = await em.find(
+    Domain,
+    { account: accountId, removedAt: null },
+    { populate: ['site'], orderBy: { id: 'desc' } },
+  );
+  const views = await domainViews(em, deps, domains);
+  return domains.flatMap((domain, at): DomainShown[] => {
+    const view = views[at];
+    if (!view) return [];
+    const isLive = view.status === 'active' && view.ssl.status === 'active';
+    const state = view.status === 'active' ? (isLive ? 'Works' : 'Its certificate is on its way') : states[view.status];
+    return [
+      {
+        name: shownName(domain.name),
+        isLive,
+        mode: domain.mode,
+        setup: view.setup.map((one) => ({ ...one, host: hostPart(one.name, domain.registrable) })),
+        problems: view.problems,
+        state,
+        site: domain.site ? siteHostname(deps.config, domain.site.name) : null,
+      },
+    ];
+  });
+}

@@ -1,0 +1,44 @@
+/** Domains of many owners at once, by a DNS that does not answer each one's first questions. `FRONTAGE_LONG=1` is the long form. */
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { createDomainWorld, type DomainWorld, type Shown } from './world.ts';
+
+const count = process.env.FRONTAGE_LONG === '1' ? 50 : 12;
+
+let world: DomainWorld;
+beforeAll(async () => {
+  world = await createDomainWorld();
+}, 60_000);
+afterAll(() => world?.close());
+
+test('each becomes active by itself, whichever of its first questions were answered with SERVFAIL', async () => {
+  const owners = await Promise.all(Array.from({ length: Math.ceil(count / 10) }, () => world.newCaller()));
+  const failures = new Map<string, number>();
+  world.dns.fault = ({ name }) => {
+    const domain = [...failures.keys()].find((one) => name === one || name.endsWith(`.${one}`));
+    const left = domain === undefined ? 0 : (failures.get(domain) ?? 0);
+    if (domain === undefined || left === 0) return undefined;
+    failures.set(domain, left - 1);
+    return 'SERVFAIL';
+  };
+  const brought = await Promise.all(
+    Array.from({ length: count }, async (_, at) => {
+      const owner = owners[at % owners.length] ?? owners[0];
+      const mode = at % 2 === 0 ? ('nameservers' as const) : ('cname' as const);
+      const body = { domain: `many-${process.pid}-${at}.test`, mode };
+      const { body: shown } = await (owner as NonNullable<typeof owner>).call('POST', '/v1/domains', {
+        body,
+        headers: { prefer: 'respond-async' },
+      });
+      // Whole looks: each question of one is asked twice.
+      failures.set(shown.domain, (at % 3) * 16);
+      world.setUp(shown);
+      return shown as Shown;
+    }),
+  );
+  const active = async () => {
+    const lists = await Promise.all(owners.map((owner) => owner.call('GET', '/v1/domains?status=active&limit=200')));
+    return lists.flatMap(({ body }) => body.items).length;
+  };
+  await expect.poll(active, { timeout: 120_000, interval: 500 }).toBe(brought.length);
+  expect(world.unexpected()).toEqual([]);
+}, 180_000);

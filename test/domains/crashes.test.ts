@@ -1,0 +1,55 @@
+/** The steps of a domain's life, broken off and done twice: the rows and the zone tell of one. */
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { Domain } from '../../db/entities/domain.ts';
+import { workflowIds } from '../../workflows/ids.ts';
+import { type Way, ways } from '../publishing/crash-ways.ts';
+import { aroundActivities } from '../stack/worker.ts';
+import { createDomainWorld, type DomainWorld, freeDomain } from './world.ts';
+
+const { around, interceptors } = aroundActivities();
+
+let world: DomainWorld;
+beforeAll(async () => {
+  world = await createDomainWorld({}, { worker: { interceptors } });
+}, 60_000);
+afterAll(() => world?.close());
+
+const workflowOf = (id: string) => world.deps.temporal.workflow.getHandle(workflowIds.onboardDomain(id));
+
+test.each(Object.keys(ways) as Way[])('a domain is looked at, and its zone made, when the step %s', async (way) => {
+  const owner = await world.newCaller();
+  around.set('settleDomain', ways[way]);
+  const domain = freeDomain();
+  const body = { domain, mode: 'nameservers' };
+  const { body: brought } = await owner.call('POST', '/v1/domains', { body, headers: { prefer: 'respond-async' } });
+  world.setUp(brought);
+  await expect.poll(async () => (await world.read(owner, brought)).status, { timeout: 20_000 }).toBe('active');
+  expect(around.size).toBe(0);
+  await expect.poll(async () => (await world.zone(domain, 'A')).answers, { timeout: 10_000 }).toEqual(['127.0.0.1']);
+  expect(await world.deps.em().count(Domain, { name: domain, provedAt: { $ne: null } })).toBe(1);
+});
+
+test.each(Object.keys(ways) as Way[])('what a removed domain left is taken down, when the step %s', async (way) => {
+  const owner = await world.newCaller();
+  const domain = await world.active(owner, 'nameservers');
+  around.set('forgetDomain', ways[way]);
+  await owner.call('DELETE', `/v1/domains/${domain.id}`);
+  expect(await workflowOf(domain.id).result()).toEqual({ status: 'removed' });
+  expect(around.size).toBe(0);
+  expect((await world.zone(domain.domain, 'SOA')).rcode).toBe('REFUSED');
+});
+
+test('a workflow that was terminated is started again by the sweep, and goes on from the row', async () => {
+  const owner = await world.newCaller();
+  const brought = await world.bring(owner, 'cname');
+  await workflowOf(brought.id).terminate('a test');
+  world.skip(20 * 60_000);
+  world.setUp(brought);
+  await world.deps.temporal.workflow.execute('sweep', {
+    workflowId: `sweep:${brought.id}`,
+    taskQueue: 'platform',
+    args: [],
+  });
+  await expect.poll(async () => (await world.read(owner, brought)).status, { timeout: 20_000 }).toBe('active');
+  expect((await workflowOf(brought.id).describe()).status.name).toBe('RUNNING');
+});

@@ -1,0 +1,208 @@
+/** How the DNS is asked: an answer, none, and "could not ask" are three things. */
+import { createSocket } from 'node:dgram';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { readName } from '../../domains/names.ts';
+import { type LocalDns, startLocalDns } from '../../local/dns/server.ts';
+import { freePort } from '../../local/ports.ts';
+import { lookAt } from '../../providers/dns/looking.ts';
+import { type Dns, openDns } from '../../providers/dns.ts';
+
+let names: LocalDns;
+let dns: Dns;
+beforeAll(async () => {
+  names = await startLocalDns({});
+  dns = openDns({ resolvers: [names.address], port: names.port });
+});
+afterAll(() => names?.close());
+
+test('what is there is found, what is not is none, and a server that fails or is silent is unknown', async () => {
+  names.set('here.test', 'A', '192.0.2.1');
+  names.set('www.here.test', 'CNAME', 'here.test');
+  names.set('here.test', 'TXT', 'one', 'two');
+  names.set('here.test', 'CAA', '0 issue "letsencrypt.org"');
+  expect(await dns.ask('here.test', 'TXT')).toEqual({ found: ['one', 'two'] });
+  expect(await dns.ask('www.here.test', 'A')).toEqual({ found: ['192.0.2.1'] });
+  expect(await dns.ask('here.test', 'CAA')).toEqual({ found: ['0 issue letsencrypt.org'] });
+  expect(await dns.ask('here.test', 'AAAA')).toEqual({ none: true });
+  expect(await dns.ask('gone.test', 'A')).toEqual({ none: true });
+  for (const fault of ['SERVFAIL', 'REFUSED', 'silence'] as const) {
+    names.fault = () => fault;
+    expect([fault, await dns.ask('here.test', 'A')]).toEqual([fault, { unknown: true }]);
+  }
+  names.fault = () => undefined;
+  const nobody = openDns({ resolvers: [`127.0.0.1:${await freePort()}`], port: 1 });
+  expect(await nobody.ask('here.test', 'A')).toEqual({ unknown: true });
+  expect(await nobody.askParent('here.test')).toEqual({
+    exists: 'unknown',
+    ns: { unknown: true },
+    ds: { unknown: true },
+  });
+}, 60_000);
+
+test('one server of several that answers is enough, and a failure is asked once more', async () => {
+  const both = openDns({ resolvers: [`127.0.0.1:${await freePort()}`, names.address], port: names.port });
+  let failures = 1;
+  names.fault = () => (failures-- > 0 ? 'SERVFAIL' : undefined);
+  names.set('twice.test', 'A', '192.0.2.1');
+  expect(await both.ask('twice.test', 'A')).toEqual({ found: ['192.0.2.1'] });
+  names.fault = () => undefined;
+});
+
+test('an answer too long for a packet is fetched over TCP', async () => {
+  const texts = Array.from({ length: 20 }, (_, at) => `${at} `.padEnd(200, 'x'));
+  names.set('long.test', 'TXT', ...texts);
+  expect(await dns.ask('long.test', 'TXT')).toEqual({ found: texts });
+});
+
+test('the parent’s referral is what says to whom a name is delegated, with its DS records', async () => {
+  names.delegate('away.test', 'ns1.example.test', 'ns2.example.test');
+  names.set('away.test', 'DS', 'x');
+  const asked = await dns.askParent('away.test');
+  expect(asked).toEqual({
+    exists: 'yes',
+    ns: { found: ['ns1.example.test', 'ns2.example.test'] },
+    ds: { found: ['1 13'] },
+  });
+  expect(await dns.askParent('nothing.test')).toEqual({ exists: 'no', ns: { none: true }, ds: { none: true } });
+  const sight = await lookAt(dns, { name: 'away.test', registrable: 'away.test' });
+  expect(sight).toMatchObject({ registered: 'yes', a: { unknown: true }, isBogus: false });
+});
+
+test('a resolver that refuses an answer only while it checks signatures is told from one that fails', async () => {
+  names.set('bogus.test', 'A', '192.0.2.1');
+  names.fault = ({ name, checking }) => (name === 'bogus.test' && checking ? 'SERVFAIL' : undefined);
+  expect(await dns.isBogus('bogus.test')).toBe(true);
+  names.fault = ({ name }) => (name === 'bogus.test' ? 'SERVFAIL' : undefined);
+  expect(await dns.isBogus('bogus.test')).toBe(false);
+  names.fault = () => undefined;
+  expect(await dns.isBogus('bogus.test')).toBe(false);
+});
+
+test('nonsense, and an answer to another question, are no answers', async () => {
+  const socket = createSocket('udp4');
+  let reply = (bytes: Buffer): Buffer => bytes;
+  socket.on('message', (bytes, from) => socket.send(reply(bytes), from.port, from.address));
+  await new Promise<void>((resolve) => socket.bind(0, '127.0.0.1', resolve));
+  const liar = openDns({ resolvers: [`127.0.0.1:${socket.address().port}`], port: 1 });
+  // As the question's answer would begin, under another number.
+  const otherId = (bytes: Buffer) => Buffer.concat([Buffer.from([0, 0, 0x81, 0x80]), bytes.subarray(4)]);
+  for (const answer of [(bytes: Buffer) => bytes, () => Buffer.from('x'), () => Buffer.alloc(600, 0xff), otherId]) {
+    reply = answer;
+    expect(await liar.ask('here.test', 'A')).toEqual({ unknown: true });
+  }
+  socket.close();
+}, 60_000);
+
+test.each([
+  ['example.com', 'example.com', 'example.com'],
+  [' EXAMPLE.Com. ', 'example.com', 'example.com'],
+  ['www.example.co.uk', 'www.example.co.uk', 'example.co.uk'],
+  ['bücher.de', 'xn--bcher-kva.de', 'xn--bcher-kva.de'],
+  ['XN--BCHER-KVA.de', 'xn--bcher-kva.de', 'xn--bcher-kva.de'],
+  ['дом.рф', 'xn--d1aqf.xn--p1ai', 'xn--d1aqf.xn--p1ai'],
+  ['例え.jp', 'xn--r8jz45g.jp', 'xn--r8jz45g.jp'],
+  ['me.github.io', 'me.github.io', 'me.github.io'],
+  ['shop.city.kawasaki.jp', 'shop.city.kawasaki.jp', 'city.kawasaki.jp'],
+  ['shop.example.test', 'shop.example.test', 'example.test'],
+])('%j is the name %s, registered as %s', (given, name, registrable) => {
+  expect(readName(given, ['test'])).toEqual({ name, registrable });
+});
+
+const hostile = [
+  '',
+  ' ',
+  '.',
+  '..',
+  'com',
+  'localhost',
+  'a',
+  '1',
+  '-',
+  'a.',
+  '.com',
+  'a..com',
+  'example.com..',
+  '-a.com',
+  'a-.com',
+  'a_b.com',
+  '_a.com',
+  '*.a.com',
+  '*',
+  '@',
+  'a@b.com',
+  'http://a.com',
+  'https://a.com/',
+  '//a.com',
+  'a.com/',
+  'a.com:443',
+  'a.com?x',
+  'a.com#x',
+  'a.com\\b',
+  'a b.com',
+  'a\tb.com',
+  'a\nb.com',
+  'a.com\u0000',
+  'a%2ecom',
+  'a%00.com',
+  '1.2.3.4',
+  '127.1',
+  '0x7f.1',
+  '2130706433',
+  '[::1]',
+  '::1',
+  '1.2.3.4.',
+  '１.２.３.４',
+  'a.0',
+  'a.1',
+  'a.localhost',
+  'a.local',
+  'a.internal',
+  'a.onion',
+  'a.invalid',
+  'a.example',
+  'a.arpa',
+  'a.test',
+  'a.corp',
+  'a.nosuchending',
+  `${'x'.repeat(64)}.com`,
+  `${'a.'.repeat(127)}com`,
+  `${'x'.repeat(60)}.`.repeat(4).concat('com'),
+  'ab--cd.com',
+  'xn--.com',
+  'xn--a.com',
+  'xn--zzzzzzzzz99999.com',
+  'xn--bücher.de',
+  'XN--A.com',
+  'xn--abc-.com',
+  'a\u200db.com',
+  '\u202ea.com',
+  'a\ufffd.com',
+  '\ud800.com',
+  'a.c\u0301om',
+  '🥐',
+  '🥐.',
+  '‥.com',
+  'a,b.com',
+  'a;b.com',
+  "a'b.com",
+  'a"b.com',
+  'a<b>.com',
+  'a|b.com',
+  'a`b.com',
+  'a$b.com',
+  'a&b.com',
+  'a(b).com',
+  'a=b.com',
+  'a+b.com',
+  'a!b.com',
+  'a~b.com',
+  'a^b.com',
+  'a{b}.com',
+  '../../etc/passwd',
+  "' or 1=1; --.com",
+  '%E0%A4%A',
+  '$x.com',
+];
+test.each(hostile.map((name) => [name]))('%j is no name that can be brought', (name) => {
+  expect(readName(name)).toMatchObject({ fault: 'invalid' });
+});

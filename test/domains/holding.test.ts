@@ -1,0 +1,271 @@
+/** Whose a name is: one account holds it, by proof alone, and nobody else gets anything of it. */
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { originsOf } from '../../api/visitors/origins.ts';
+import { blockDomain, unblockDomain } from '../../db/domains.ts';
+import { Domain, DomainTombstone } from '../../db/entities/domain.ts';
+import { Site } from '../../db/entities/site.ts';
+import { type Answer, createSite, errorOf } from '../api/world.ts';
+import { cnameTarget, createDomainWorld, type DomainWorld, freeDomain } from './world.ts';
+
+let world: DomainWorld;
+beforeAll(async () => {
+  world = await createDomainWorld();
+}, 60_000);
+afterAll(() => world?.close());
+
+const codeOf = (answer: Answer) => [answer.status, errorOf(answer).code];
+const post = (domain: string, mode = 'cname') => ({ body: { domain, mode }, headers: { prefer: 'respond-async' } });
+
+test('a name at or below one that another account holds is domain_taken, and one above it is not', async () => {
+  const [owner, other] = [await world.newCaller(), await world.newCaller()];
+  const held = await world.active(owner, 'cname', `shop.${freeDomain()}`);
+  for (const name of [held.domain, `www.${held.domain}`]) {
+    expect(codeOf(await other.call('POST', '/v1/domains', post(name)))).toEqual([409, 'domain_taken']);
+  }
+  expect((await other.call('POST', '/v1/domains', post(held.domain.replace('shop.', '')))).status).toBe(200);
+  expect((await owner.call('POST', '/v1/domains', post(`www.${held.domain}`))).status).toBe(200);
+  const again = await owner.call('POST', '/v1/domains', post(held.domain));
+  expect([again.status, again.body.id]).toEqual([200, held.id]);
+  expect(codeOf(await owner.call('POST', '/v1/domains', post(held.domain, 'nameservers')))).toEqual([
+    409,
+    'domain_taken',
+  ]);
+});
+
+test('of two accounts that bring the same name, whoever proves it first holds it, and the other hears so', async () => {
+  const [first, second] = [await world.newCaller(), await world.newCaller()];
+  const domain = freeDomain();
+  const [one, two] = [await world.bring(first, 'cname', domain), await world.bring(second, 'cname', domain)];
+  expect(one.setup[0]?.value).not.toBe(two.setup[0]?.value);
+  world.setUp(two);
+  world.dns.set(`_frontage.${domain}`, 'TXT', ...[one, two].map(({ setup }) => setup[0]?.value ?? ''));
+  world.skip(5_000);
+  const calls = [first.call('POST', `/v1/domains/${one.id}/check`), second.call('POST', `/v1/domains/${two.id}/check`)];
+  const seen = (await Promise.all(calls)).map(({ body }) => body);
+  expect(seen.map(({ status }) => status).sort()).toEqual(['active', 'pending']);
+  const loser = seen.find(({ status }) => status === 'pending');
+  expect(loser).toMatchObject({ waiting_on: 'owner', next_action: expect.stringContaining('Another account holds') });
+  const holders = await world.deps.em().count(Domain, { name: domain, provedAt: { $ne: null } });
+  expect(holders).toBe(1);
+});
+
+test('the database itself takes no second holder of a name, nor one below it', async () => {
+  const [owner, other] = [await world.newCaller(), await world.newCaller()];
+  const held = await world.active(owner);
+  for (const name of [held.domain, `a.b.${held.domain}`]) {
+    const em = world.deps.em();
+    const now = world.clock.now();
+    const rest = {
+      registrable: held.domain,
+      mode: 'cname',
+      status: 'active',
+      statusSince: now,
+      nextCheckAt: now,
+      createdAt: now,
+    } as const;
+    em.create(Domain, {
+      id: `dom_${name}`,
+      account: other.accountId,
+      name,
+      proof: name,
+      pair: name,
+      provedAt: now,
+      ...rest,
+    });
+    await expect(em.flush()).rejects.toThrow(/domain_held|another account holds|domain_one_holder/);
+  }
+});
+
+describe('what a removed domain leaves', () => {
+  test('its CNAME gives nothing to the next account, which proves anew; nor does the TXT record of the last', async () => {
+    const [owner, next] = [await world.newCaller(), await world.newCaller()];
+    const held = await world.active(owner, 'cname', `www.${freeDomain()}`);
+    const site = await createSite(owner);
+    await owner.call('POST', `/v1/domains/${held.id}/attach`, { body: { site_id: site.id } });
+    const removed = await owner.call('DELETE', `/v1/domains/${held.id}`);
+    expect([removed.status, removed.body.status, removed.body.site_id]).toEqual([200, 'active', null]);
+    expect(codeOf(await owner.call('GET', `/v1/domains/${held.id}`))).toEqual([404, 'not_found']);
+    expect(await world.deps.em().findOne(DomainTombstone, { name: held.domain })).toMatchObject({ mode: 'cname' });
+    for (const account of [next, owner]) {
+      const brought = await world.bring(account, 'cname', held.domain);
+      const { body } = await world.check(account, brought);
+      expect(body).toMatchObject({
+        status: 'pending',
+        setup: [
+          { type: 'TXT', found: false },
+          { type: 'CNAME', found: true },
+        ],
+      });
+    }
+    const mine = (await next.call('GET', '/v1/domains')).body.items[0];
+    world.setUp(mine);
+    expect((await world.check(next, mine)).body.status).toBe('active');
+    expect(await world.deps.em().findOne(DomainTombstone, { name: held.domain })).toBe(null);
+  });
+
+  test('old delegation reaches a zone that says nothing, and another pair of names', async () => {
+    const [owner, next] = [await world.newCaller(), await world.newCaller()];
+    const held = await world.active(owner, 'nameservers');
+    await owner.call('DELETE', `/v1/domains/${held.id}`);
+    await expect.poll(async () => (await world.zone(held.domain, 'SOA')).rcode, { timeout: 10_000 }).toBe('REFUSED');
+    const brought = await world.bring(next, 'nameservers', held.domain);
+    await expect.poll(async () => (await world.zone(held.domain, 'SOA')).rcode, { timeout: 10_000 }).toBe('NOERROR');
+    expect((await world.zone(held.domain, 'A')).answers).toEqual([]);
+    const { body } = await world.check(next, brought);
+    expect(body.status).toBe('pending');
+    expect(body.problems.join()).toContain('other name servers');
+    world.setUp(brought);
+    expect((await world.check(next, brought)).body.status).toBe('active');
+  });
+
+  test('in the mode nameservers a TXT record proves nothing, nor does a zone on our own server', async () => {
+    const owner = await world.newCaller();
+    const brought = await world.bring(owner, 'nameservers');
+    const row = await world.deps.em().findOneOrFail(Domain, { id: brought.id });
+    world.dns.set(`_frontage.${brought.domain}`, 'TXT', row.proof);
+    // As a server would that answers for the name itself, and not as its parent.
+    world.dns.set(brought.domain, 'NS', ...brought.setup.map(({ value }) => value));
+    expect((await world.check(owner, brought)).body.status).toBe('pending');
+  });
+});
+
+describe('which site is served', () => {
+  test('the first domain is primary, another is made so, and detaching hands it on', async () => {
+    const owner = await world.newCaller();
+    const site = await createSite(owner);
+    const [one, two] = [await world.active(owner), await world.active(owner)];
+    const attach = (id: string, more = {}) =>
+      owner.call('POST', `/v1/domains/${id}/attach`, { body: { site_id: site.id, ...more } });
+    expect((await attach(one.id)).body).toMatchObject({ site_id: site.id, primary: true });
+    expect((await attach(two.id)).body).toMatchObject({ site_id: site.id, primary: false });
+    expect((await attach(two.id, { primary: true })).body.primary).toBe(true);
+    expect((await world.read(owner, one)).primary).toBe(false);
+    const row = await world.deps.em().findOneOrFail(Site, { id: site.id });
+    expect(await originsOf(world.deps.em(), world.config, row)).toEqual(
+      new Set([new URL(site.address).origin, `https://${one.domain}`, `https://${two.domain}`]),
+    );
+    const detached = await owner.call('POST', `/v1/domains/${two.id}/detach`);
+    expect(detached.body).toMatchObject({ site_id: null, primary: false, status: 'active' });
+    expect((await world.read(owner, one)).primary).toBe(true);
+    expect((await owner.call('POST', `/v1/domains/${two.id}/detach`)).status).toBe(200);
+    expect((await owner.call('DELETE', `/v1/domains/${one.id}`)).body.site_id).toBe(null);
+    expect((await originsOf(world.deps.em(), world.config, row)).size).toBe(1);
+  });
+
+  test('a domain that does not lead here, serves another site, or is of another account, takes none', async () => {
+    const [owner, other] = [await world.newCaller(), await world.newCaller()];
+    const [site, second, foreign] = [await createSite(owner), await createSite(owner), await createSite(other)];
+    const pending = await world.bring(owner, 'cname');
+    const attach = (id: string, site_id: string, by = owner) =>
+      by.call('POST', `/v1/domains/${id}/attach`, { body: { site_id } });
+    expect(codeOf(await attach(pending.id, site.id))).toEqual([409, 'domain_not_active']);
+    const domain = await world.active(owner);
+    expect(codeOf(await attach(domain.id, foreign.id))).toEqual([404, 'not_found']);
+    expect(codeOf(await attach(domain.id, foreign.id, other))).toEqual([404, 'not_found']);
+    const guest = await world.newCollaborator(other, foreign.id);
+    const theirs = await world.active(guest);
+    expect(codeOf(await attach(theirs.id, foreign.id, guest))).toEqual([403, 'domain_not_the_owners']);
+    expect((await attach(domain.id, site.id)).status).toBe(200);
+    expect(codeOf(await attach(domain.id, second.id))).toEqual([409, 'attach_blocked']);
+    await owner.call('POST', `/v1/sites/${second.id}/archive`);
+    await owner.call('POST', `/v1/domains/${domain.id}/detach`);
+    expect(codeOf(await attach(domain.id, second.id))).toEqual([409, 'site_archived']);
+  });
+
+  test('two that make different domains primary at the same moment both end, and one of them is', async () => {
+    const owner = await world.newCaller();
+    const site = await createSite(owner);
+    const domains = await Promise.all([0, 1, 2, 3].map(() => world.active(owner)));
+    for (let round = 0; round < 5; round++) {
+      const body = { site_id: site.id, primary: true };
+      const answers = await Promise.all(
+        domains.map(({ id }) => owner.call('POST', `/v1/domains/${id}/attach`, { body })),
+      );
+      expect(answers.map(({ status }) => status)).toEqual([200, 200, 200, 200]);
+      const rows = await world.deps.em().find(Domain, { site: site.id });
+      expect(rows.filter(({ isPrimary }) => isPrimary).length).toBe(1);
+    }
+  });
+});
+
+test('a domain that a person stopped takes no site, serves none, and comes back when the person lets it go on', async () => {
+  const owner = await world.newCaller();
+  const site = await createSite(owner);
+  const domain = await world.active(owner);
+  await owner.call('POST', `/v1/domains/${domain.id}/attach`, { body: { site_id: site.id } });
+  await blockDomain(world.deps.em(), world.clock, domain.id, 'It was reported for phishing.');
+  const shown = await world.read(owner, domain);
+  expect(shown).toMatchObject({ status: 'Blocked', next_check_at: null, waiting_on: 'operator' });
+  expect(shown.next_action).toContain('phishing');
+  const body = { site_id: site.id };
+  expect(codeOf(await owner.call('POST', `/v1/domains/${domain.id}/attach`, { body }))).toEqual([
+    409,
+    'attach_blocked',
+  ]);
+  expect((await world.check(owner, domain)).body.status).toBe('Blocked');
+  const row = await world.deps.em().findOneOrFail(Site, { id: site.id });
+  expect((await originsOf(world.deps.em(), world.config, row)).size).toBe(1);
+  await unblockDomain(world.deps.em(), world.clock, domain.id);
+  await expect.poll(async () => (await world.read(owner, domain)).status, { timeout: 10_000 }).toBe('active');
+});
+
+test.each([
+  ['platform.test', 'sites.localhost', 'cname.platform.test', `x.${cnameTarget}`, 'ns.platform.test'],
+  ['co.uk', 'github.io', 'kawasaki.jp'],
+])('names of ours, public suffixes and reserved names are domain_unavailable: %s, …', async (...names) => {
+  const owner = await world.newCaller();
+  for (const name of names.filter((one) => one !== 'sites.localhost')) {
+    expect([name, ...codeOf(await owner.call('POST', '/v1/domains', post(name)))]).toEqual([
+      name,
+      409,
+      'domain_unavailable',
+    ]);
+  }
+});
+
+test('a check that cannot ask says so, changes nothing, and comes once in five seconds', async () => {
+  const owner = await world.newCaller();
+  const domain = await world.active(owner);
+  const before = world.dns.fault;
+  world.dns.fault = ({ name }) => (name.endsWith(domain.domain) ? 'SERVFAIL' : undefined);
+  try {
+    const answer = await world.check(owner, domain);
+    expect([...codeOf(answer), errorOf(answer).retryable]).toEqual([503, 'check_unavailable', true]);
+    const soon = await owner.call('POST', `/v1/domains/${domain.id}/check`);
+    expect([...codeOf(soon), soon.headers.get('retry-after')]).toEqual([429, 'rate_limited', '5']);
+  } finally {
+    world.dns.fault = before;
+  }
+  expect(await world.read(owner, domain)).toMatchObject({ status: 'active' });
+});
+
+test('where what domains point at is not there, none is brought in the mode cname', async () => {
+  const owner = await world.newCaller();
+  const values = { A: '127.0.0.1', AAAA: '::1' } as const;
+  for (const type of ['A', 'AAAA'] as const) world.dns.set(cnameTarget, type);
+  try {
+    expect(codeOf(await owner.call('POST', '/v1/domains', post(freeDomain())))).toEqual([503, 'cname_unavailable']);
+  } finally {
+    for (const type of ['A', 'AAAA'] as const) world.dns.set(cnameTarget, type, values[type]);
+  }
+});
+
+test('what waits for an owner stands in the inbox and the list, the account counts it, and the cap is the plan’s', async () => {
+  const owner = await world.newCaller();
+  const brought = await world.bring(owner, 'cname');
+  const { body: inbox } = await owner.call('GET', '/v1/inbox');
+  expect(inbox.items).toMatchObject([{ kind: 'domain', id: brought.id, next_action: expect.stringContaining('TXT') }]);
+  const { body: account } = await owner.call('GET', '/v1/account');
+  expect(account).toMatchObject({
+    counts: { domains: 1 },
+    limits: { domains: { used: 1, value: 20 } },
+    domain_onboarding: { modes: ['nameservers', 'cname'] },
+  });
+  expect(
+    (await owner.call('GET', '/v1/domains?status=pending')).body.items.map(({ id }: { id: string }) => id),
+  ).toEqual([brought.id]);
+  expect((await owner.call('GET', '/v1/domains?status=Moved')).body.items).toEqual([]);
+  expect(codeOf(await owner.call('GET', '/v1/domains?status=moved'))).toEqual([400, 'invalid_status']);
+  for (let more = 1; more < 20; more++) await owner.call('POST', '/v1/domains', post(freeDomain()));
+  expect(codeOf(await owner.call('POST', '/v1/domains', post(freeDomain())))).toEqual([402, 'plan_limit']);
+});

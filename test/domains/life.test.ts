@@ -1,0 +1,111 @@
+/**
+ * A domain over 400 days, which are skipped: its DNS goes away, it is `Moved`, then `Deleted`, and comes back by itself. The clock of our rows is the
+ * engine's, as each step begins.
+ */
+import { Context } from '@temporalio/activity';
+import type { TestWorkflowEnvironment } from '@temporalio/testing';
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { Domain } from '../../db/entities/domain.ts';
+import { createSite } from '../api/world.ts';
+import { startSkippingEngine } from '../stack/time-skipping.ts';
+import { createDomainWorld, type DomainWorld } from './world.ts';
+
+const days = process.env.FRONTAGE_LONG === '1' ? 400 : 60;
+
+let engine: TestWorkflowEnvironment;
+let lacking: string | undefined;
+let world: DomainWorld;
+beforeAll(async () => {
+  try {
+    engine = await startSkippingEngine();
+  } catch (error) {
+    lacking = `no time-skipping engine: ${(error as Error).message.split('\n')[0]}`;
+    return;
+  }
+  const interceptors = { activity: [() => ({ inbound: { execute: follow } })] };
+  world = await createDomainWorld(
+    { TEMPORAL_ADDRESS: engine.address, TEMPORAL_NAMESPACE: 'default' },
+    { worker: { interceptors } },
+  );
+}, 240_000);
+beforeEach((context) => {
+  if (lacking) context.skip(lacking);
+});
+afterAll(async () => {
+  await world?.close();
+  await engine?.teardown();
+});
+
+/** Our clock is never behind the engine's. */
+async function follow<Input>(input: Input, next: (input: Input) => Promise<unknown>): Promise<unknown> {
+  const at = Context.current().info.currentAttemptScheduledTimestampMs;
+  world.skip(Math.max(0, at - world.clock.now().getTime()));
+  return await next(input);
+}
+
+const pass = async (time: number | `${number} days` | `${number} hours` | `${number} minutes`) => {
+  await engine.sleep(time);
+  world.skip(Math.max(0, (await engine.currentTimeMs()) - world.clock.now().getTime()));
+};
+const row = (id: string) => world.deps.em().findOneOrFail(Domain, { id });
+
+test('a domain whose DNS went away becomes Moved, then Deleted, and active again when it returns, over all these days', async () => {
+  const owner = await world.newCaller();
+  const domain = await world.active(owner, 'cname');
+  const site = await createSite(owner);
+  await owner.call('POST', `/v1/domains/${domain.id}/attach`, { body: { site_id: site.id } });
+  await pass('1 days');
+  expect((await row(domain.id)).status).toBe('active');
+
+  // A day on which nobody could be asked is no day on which it was gone.
+  world.dns.fault = () => 'SERVFAIL';
+  await pass('1 days');
+  expect(await row(domain.id)).toMatchObject({ status: 'active', elsewhereChecks: 0 });
+  world.dns.fault = () => undefined;
+  await pass('2 hours');
+
+  world.dns.set(domain.domain, 'A', '192.0.2.9');
+  await pass('2 hours');
+  const moved = await row(domain.id);
+  expect(moved.status).toBe('Moved');
+  // By three looks, over ten minutes or more.
+  expect(moved.elsewhereChecks).toBeGreaterThanOrEqual(3);
+  const { status, site_id, next_action } = await world.read(owner, domain);
+  expect({ status, site_id }).toEqual({ status: 'Moved', site_id: site.id });
+  expect(next_action).toContain('192.0.2.9');
+  await pass('6 days');
+  expect((await row(domain.id)).status).toBe('Moved');
+  await pass('2 days');
+  const deleted = await row(domain.id);
+  expect(deleted.status).toBe('Deleted');
+  expect(deleted.statusSince.getTime() - moved.statusSince.getTime()).toBeGreaterThanOrEqual(7 * 86_400_000);
+
+  await pass(`${days - 13} days`);
+  const late = await row(domain.id);
+  expect(late.status).toBe('Deleted');
+  const waits = (late.nextCheckAt?.getTime() ?? 0) - (late.checkedAt?.getTime() ?? 0);
+  expect(waits / 3600_000).toBeCloseTo(24, 1);
+  // Its way here alone does not bring it back: whose it is has to be proved again.
+  world.dns.set(domain.domain, 'A', '127.0.0.1');
+  const proof = `_frontage.${domain.domain}`;
+  world.dns.set(proof, 'TXT');
+  await pass('2 days');
+  expect((await row(domain.id)).status).toBe('Deleted');
+  world.dns.set(proof, 'TXT', deleted.proof);
+  await pass('2 days');
+  expect(await row(domain.id)).toMatchObject({ status: 'active', checks: expect.any(Number) });
+  console.info(`${days} days: ${late.checks} looks while it was Deleted`);
+}, 600_000);
+
+test('a name that is registered no more is Deleted after three looks', async () => {
+  const owner = await world.newCaller();
+  const domain = await world.active(owner, 'nameservers');
+  world.dns.forget(domain.domain);
+  for (let looks = 1; looks < 3; looks++) {
+    await world.check(owner, domain);
+    expect((await row(domain.id)).status).toBe('active');
+  }
+  expect((await world.check(owner, domain)).body.status).toBe('Deleted');
+  const view = await world.read(owner, domain);
+  expect(view.problems.join()).toContain('not registered');
+});

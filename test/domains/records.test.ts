@@ -1,0 +1,121 @@
+/** Records of zones that we hold: what is written is what the name server answers, and what cannot be is refused before it is asked. */
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { type Answer, type Caller, errorOf } from '../api/world.ts';
+import { badRecords, goodRecords } from './record-list.ts';
+import { createDomainWorld, type DomainWorld, type Shown } from './world.ts';
+
+let world: DomainWorld;
+let owner: Caller;
+let domain: Shown;
+beforeAll(async () => {
+  world = await createDomainWorld();
+  owner = await world.newCaller();
+  domain = await world.active(owner, 'nameservers');
+}, 60_000);
+afterAll(() => world?.close());
+
+const add = (body: object, on = domain) => owner.call('POST', `/v1/domains/${on.id}/records`, { body });
+const codeOf = (answer: Answer) => [answer.status, errorOf(answer).code];
+
+test.each(goodRecords)('$type $name is written, and is what the name server answers', async ({ said, ...record }) => {
+  const { status, body, text } = await add(record);
+  expect([status, text]).toEqual([200, expect.any(String)]);
+  const name = `${record.name === '@' ? '' : `${record.name}.`}${domain.domain}`;
+  expect(body).toMatchObject({ type: record.type, name: body.name, managed: false });
+  expect((await world.zone(body.name, record.type)).answers).toContainEqual(said);
+  const removed = await owner.call('DELETE', `/v1/domains/${domain.id}/records/${body.record_id}`);
+  expect(removed.body.record_id).toBe(body.record_id);
+  expect((await world.zone(name, record.type)).answers).not.toContainEqual(said);
+});
+
+test('200 and more hostile records are invalid_record, each told why, and the zone is as before', async () => {
+  expect(badRecords.length).toBeGreaterThanOrEqual(200);
+  const before = (await owner.call('GET', `/v1/domains/${domain.id}/records`)).body.items;
+  for (const record of badRecords) {
+    const answer = await add(record);
+    // What no text has is refused with the body itself.
+    const code = /\\u0000|\\ud800/.test(JSON.stringify(record)) ? 'invalid_json' : 'invalid_record';
+    expect([record, ...codeOf(answer)]).toEqual([record, 400, code]);
+  }
+  expect((await owner.call('GET', `/v1/domains/${domain.id}/records`)).body.items).toEqual(before);
+});
+
+test('a CNAME stands alone, nothing comes twice, and a delegated name has nothing else', async () => {
+  expect((await add({ type: 'A', name: 'one', content: '192.0.2.1' })).status).toBe(200);
+  expect((await add({ type: 'A', name: 'one', content: '192.0.2.2' })).status).toBe(200);
+  expect((await add({ type: 'CNAME', name: 'two', content: 'example.com' })).status).toBe(200);
+  expect((await add({ type: 'NS', name: 'three', content: 'ns.example.com' })).status).toBe(200);
+  for (const record of [
+    { type: 'CNAME', name: 'one', content: 'example.com' },
+    { type: 'A', name: 'ONE', content: '192.0.2.1' },
+    { type: 'TXT', name: 'two', content: 'x' },
+    { type: 'CNAME', name: 'two', content: 'example.org' },
+    { type: 'A', name: 'three', content: '192.0.2.1' },
+    { type: 'NS', name: 'one', content: 'ns.example.com' },
+  ]) {
+    expect([record, ...codeOf(await add(record))]).toEqual([record, 400, 'invalid_record']);
+  }
+  expect(((await world.zone(`one.${domain.domain}`, 'A')).answers as string[]).sort()).toEqual([
+    '192.0.2.1',
+    '192.0.2.2',
+  ]);
+});
+
+test('the platform’s own records are listed, and stay', async () => {
+  const { body } = await owner.call('GET', `/v1/domains/${domain.id}/records?limit=200`);
+  const own = body.items.filter(({ managed }: { managed: boolean }) => managed);
+  expect(own.map(({ type }: { type: string }) => type)).toEqual(['NS', 'NS', 'A', 'AAAA']);
+  for (const { record_id } of own) {
+    expect(codeOf(await owner.call('DELETE', `/v1/domains/${domain.id}/records/${record_id}`))).toEqual([
+      400,
+      'invalid_record',
+    ]);
+  }
+  expect((await world.zone(domain.domain, 'A')).answers).toEqual(['127.0.0.1']);
+  const unknown = await owner.call('DELETE', `/v1/domains/${domain.id}/records/rec_01h455vb4pex5vsknk084sn02q`);
+  expect(codeOf(unknown)).toEqual([404, 'not_found']);
+});
+
+test('the list comes in pages that miss nothing', async () => {
+  const own = await world.active(owner, 'nameservers');
+  for (let at = 0; at < 5; at++) await add({ type: 'A', name: `p${at}`, content: '192.0.2.1' }, own);
+  const names: string[] = [];
+  for (let cursor = ''; ; ) {
+    const { body } = await owner.call('GET', `/v1/domains/${own.id}/records?limit=2${cursor}`);
+    names.push(...body.items.map(({ record_id }: { record_id: string }) => record_id));
+    if (body.next_cursor === null) break;
+    cursor = `&cursor=${body.next_cursor}`;
+  }
+  expect([names.length, new Set(names).size]).toEqual([9, 9]);
+});
+
+test('records of a domain whose DNS is elsewhere are records_not_managed', async () => {
+  const elsewhere = await world.bring(owner, 'cname');
+  expect(codeOf(await owner.call('GET', `/v1/domains/${elsewhere.id}/records`))).toEqual([409, 'records_not_managed']);
+  expect(codeOf(await add({ type: 'A', name: 'x', content: '192.0.2.1' }, elsewhere))).toEqual([
+    409,
+    'records_not_managed',
+  ]);
+});
+
+test('what the name server itself refuses is record_rejected in our words, and not kept', async () => {
+  const name = `_acme-challenge.www.${domain.domain}`;
+  // The challenge of another certificate stands there, which no row of this domain tells of.
+  await world.deps.zones?.replace(domain.domain, [{ name: `${name}.`, type: 'TXT', ttl: 60, contents: ['"x"'] }]);
+  const before = (await owner.call('GET', `/v1/domains/${domain.id}/records`)).body.items.length;
+  const answer = await add({ type: 'CNAME', name, content: 'elsewhere.example.com' });
+  expect(codeOf(answer)).toEqual([400, 'record_rejected']);
+  expect(answer.text).not.toMatch(/pdns|powerdns|rrset|conflict/i);
+  expect((await owner.call('GET', `/v1/domains/${domain.id}/records`)).body.items.length).toBe(before);
+  expect((await world.zone(name, 'TXT')).answers).toEqual(['x']);
+});
+
+test('twenty calls at once lose no record', async () => {
+  const own = await world.active(owner, 'nameservers');
+  const answers = await Promise.all(
+    Array.from({ length: 20 }, (_, at) => add({ type: 'TXT', name: 'many', content: `number ${at}` }, own)),
+  );
+  expect(answers.map(({ status }) => status)).toEqual(Array.from({ length: 20 }, () => 200));
+  const { answers: texts } = await world.zone(`many.${own.domain}`, 'TXT');
+  expect(new Set(texts as string[]).size).toBe(20);
+});
