@@ -29,6 +29,7 @@ import { invitationRoutes } from './invitations/routes.ts';
 import { outputRoutes } from './output/routes.ts';
 import { payPages } from './pay/pages.ts';
 import { paymentRoutes } from './payments/routes.ts';
+import { payoutOfferPages } from './payout-offers/pages.ts';
 import { payoutOfferRoutes } from './payout-offers/routes.ts';
 import { connectPages } from './payouts/pages.ts';
 import { payoutRoutes } from './payouts/routes.ts';
@@ -94,6 +95,7 @@ export async function buildApp(deps: Deps): Promise<Api> {
       requireSession(scope, deps);
       ownerPages(scope, deps);
       invitationPages(scope, deps);
+      payoutOfferPages(scope, deps);
     });
   });
 

@@ -4,6 +4,7 @@ import { type DomainShown, domainList } from './domains.ts';
 import { codeField, type Form, fault } from './form.ts';
 import { type Html, html } from './html.ts';
 import { type WrittenPage, writePage } from './page.ts';
+import { type PayoutsShown, payoutSections } from './payouts.ts';
 import { day, relative } from './times.ts';
 
 export type SiteShown = {
@@ -32,6 +33,7 @@ export type AccountPage = {
   pendingEmail: string | null;
   requests: (RequestShown & { id: string })[];
   invitations: InvitationShown[];
+  payouts: PayoutsShown;
   sites: SiteShown[];
   domains: DomainShown[];
   tokens: TokenShown[];
@@ -49,6 +51,7 @@ ${page.requests.map((request) => requestPanel(request, page))}
 ${page.invitations.length > 0 ? invitationList(page) : null}
 ${siteList(page.sites)}
 ${page.domains.length > 0 ? domainList(page.domains) : null}
+${payoutSections(page.payouts, page)}
 ${tokenList(page)}`;
   const bar = form({ action: '/signout', inline: true }, html`<button class="quiet small">Sign out</button>`);
   return writePage({ title: `${name} – Frontage`, main, layout: 'desk', bar, form: true });

@@ -17,6 +17,7 @@ import { signOut } from '../auth/signin.ts';
 import { openCommentsOf } from '../comments/counting.ts';
 import { domainsShown } from '../domains/pages.ts';
 import { invitationsShown } from '../invitations/pages.ts';
+import { payoutsShown } from '../payout-offers/pages.ts';
 import { formsFor, pageOptions, sendPage } from '../plugins/browser.ts';
 import { endSession, sessionSecret } from '../plugins/session.ts';
 import { revokeToken, usable } from '../tokens/rules.ts';
@@ -79,6 +80,7 @@ export function ownerPages(app: Api, deps: Deps): void {
       pendingEmail: pending?.email ?? null,
       requests: requests.map((one) => ({ id: one.id, ...requestView(one) })),
       invitations: await invitationsShown(em, deps, request.actor),
+      payouts: await payoutsShown(em, deps, request.actor),
       sites: sites.map((site) => siteShown(site, request, open.get(site.id) ?? 0)),
       domains: await domainsShown(em, deps, request.actor),
       tokens: tokens.map((token) => ({

@@ -1,9 +1,10 @@
 /**
  * What the provider of payments tells by itself, about accounts that are connected to ours. Only its signature is believed: each message is heard
- * once, and has the payment's workflow ask anew.
+ * once, and has the payment's workflow ask anew, or the account asked for.
  */
 import { Payment } from '../../db/entities/payment.ts';
 import { tellPayment } from '../../db/payments.ts';
+import { payoutAccountMoved } from '../../db/payout-states.ts';
 import type { Deps } from '../../deps.ts';
 import { errors } from '../../errors.ts';
 import type { PaymentEvent } from '../../providers/payments.ts';
@@ -15,6 +16,7 @@ export function paymentHooks(app: Api, deps: Deps): void {
     if (!payments || !config.payouts?.webhookSecret) throw errors.not_found('Nothing is heard here.');
     const signature = request.headers['stripe-signature'];
     const event = read(payments, request.body, signature);
+    await lookAtAccount(deps, event);
     await hear(deps, event);
     return { heard: true };
   });
@@ -27,6 +29,12 @@ function read(payments: NonNullable<Deps['payments']>, body: unknown, signature:
     // Which of the two is wrong helps nobody but who guesses.
   }
   throw errors.invalid_input('The message is not signed as it should be.');
+}
+
+/** Of a connected account itself: it is asked what is so, before the message counts as heard. */
+async function lookAtAccount(deps: Deps, { account, payment }: PaymentEvent): Promise<void> {
+  if (payment !== null || account === null || (await payoutAccountMoved(deps, account))) return;
+  throw errors.provider_error('The account could not be asked for.', { retryable: true });
 }
 
 async function hear(deps: Deps, { id, payment }: PaymentEvent): Promise<void> {

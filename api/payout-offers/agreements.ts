@@ -4,6 +4,7 @@ import { PayoutAgreement } from '../../db/entities/payout-agreement.ts';
 import { Site } from '../../db/entities/site.ts';
 import type { EntityManager } from '../../db/orm.ts';
 import { beginAgreement, endAgreements, lockParties, withdrawOffers } from '../../db/payout-offers.ts';
+import { endOpenPayments } from '../../db/payout-payments.ts';
 import { agreementOf } from '../../db/payouts.ts';
 import type { Deps } from '../../deps.ts';
 import { type AppError, errors } from '../../errors.ts';
@@ -51,7 +52,8 @@ export async function attach(
 }
 
 /**
- * Ends the agreement, for the owner of the site or of the payout account: who owns the account need not see the site. Throws
+ * Ends the agreement, for the owner of the site or of the payout account: who owns the account need not see the site. What was not paid by
+ * then is not paid any more. Throws
  * `no_payout_account`, `owner_only`, `site_archived` to people of the site, `not_found` to all others.
  */
 export async function endAgreement(
@@ -68,6 +70,7 @@ export async function endAgreement(
   if (site && !payoutOwner) requireActive(site);
   const by = siteOwner ? 'site' : 'payout_account';
   await endAgreements(em, { id: standing.id }, { by, now: clock.now() });
+  await endOpenPayments(em, clock, { payoutAccount: standing.payoutAccount.id, site: standing.site.id });
   return await em.findOneOrFail(PayoutAgreement, { id: standing.id }, { ...whole, refresh: true });
 }
 

@@ -1,35 +1,54 @@
 /** A payout account that is used no more. */
+import { setTimeout as pause } from 'node:timers/promises';
 import { LockMode } from '@mikro-orm/core';
 import { PayoutAccount } from '../../db/entities/payout-account.ts';
 import { PayoutOnboarding } from '../../db/entities/payout-onboarding.ts';
 import type { EntityManager } from '../../db/orm.ts';
 import { endAgreements, withdrawOffers } from '../../db/payout-offers.ts';
+import { endOpenPayments, hasOpenPages } from '../../db/payout-payments.ts';
 import type { Deps } from '../../deps.ts';
 import type { Person } from '../access.ts';
 import { loadPayoutAccount } from './rules.ts';
 
+const closingMsMax = 10_000;
+
 /**
- * Ends its agreements, offers and links, destroys its key, and leaves the row as `gone`. Removing it again changes nothing. Money that it
- * has taken stays where it is: its owner gives that back in his own dashboard.
+ * Ends its agreements, offers and links, has the pages closed on which somebody could pay, destroys its key, and leaves the row as `gone`.
+ * Pages are closed with the key, so it waits for that, for so long at most: the key goes in any case. Removing it again changes nothing.
+ * Money that it has taken stays where it is: its owner gives that back in his own dashboard.
  */
 export async function removePayoutAccount(
   em: EntityManager,
-  { clock }: Deps,
+  deps: Deps,
   person: Person,
-  id: string,
+  { id, waitMs }: { id: string; waitMs: number },
 ): Promise<PayoutAccount> {
-  await loadPayoutAccount(em, person, id);
+  const { status } = await loadPayoutAccount(em, person, id);
+  if (status !== 'gone') {
+    await em.transactional((tx) => endAll(tx, deps.clock, id));
+    await endOpenPayments(em, deps.clock, { payoutAccount: id });
+    await untilClosed(deps, id, Math.min(waitMs, closingMsMax));
+  }
   return await em.transactional(async (tx) => {
-    const account = await tx.findOneOrFail(
-      PayoutAccount,
-      { id },
-      { lockMode: LockMode.PESSIMISTIC_WRITE, refresh: true },
-    );
+    const account = await lockAccount(tx, id);
     if (account.status === 'gone') return account;
-    const now = clock.now();
-    await endAgreements(tx, { payoutAccount: id }, { by: 'payout_account', now });
-    await withdrawOffers(tx, clock, { payoutAccount: id });
-    await tx.nativeDelete(PayoutOnboarding, { payoutAccount: id });
-    return tx.assign(account, { status: 'gone', goneAt: now, sealedKey: null, waitingFor: [] });
+    // What came in between.
+    await endAll(tx, deps.clock, id);
+    return tx.assign(account, { status: 'gone', goneAt: deps.clock.now(), sealedKey: null, waitingFor: [] });
   });
+}
+
+async function lockAccount(tx: EntityManager, id: string): Promise<PayoutAccount> {
+  return await tx.findOneOrFail(PayoutAccount, { id }, { lockMode: LockMode.PESSIMISTIC_WRITE, refresh: true });
+}
+
+async function endAll(tx: EntityManager, clock: Deps['clock'], id: string): Promise<void> {
+  await lockAccount(tx, id);
+  await endAgreements(tx, { payoutAccount: id }, { by: 'payout_account', now: clock.now() });
+  await withdrawOffers(tx, clock, { payoutAccount: id });
+  await tx.nativeDelete(PayoutOnboarding, { payoutAccount: id });
+}
+
+async function untilClosed(deps: Deps, id: string, waitMs: number): Promise<void> {
+  for (let waitedMs = 0; waitedMs < waitMs && (await hasOpenPages(deps.em(), id)); waitedMs += 200) await pause(200);
 }

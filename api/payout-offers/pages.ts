@@ -1,0 +1,69 @@
+/** Offers and payout accounts on the owner's page, and its buttons. */
+import { siteHostname } from '../../config.ts';
+import { PayoutAgreement } from '../../db/entities/payout-agreement.ts';
+import { PayoutOffer } from '../../db/entities/payout-offer.ts';
+import type { EntityManager } from '../../db/orm.ts';
+import { offersToAnswer } from '../../db/payout-offers.ts';
+import type { Deps } from '../../deps.ts';
+import type { PayoutsShown } from '../../web/payouts.ts';
+import type { Person } from '../access.ts';
+import type { Api } from '../api.ts';
+import { capabilitiesOf } from '../capabilities.ts';
+import { payoutsOf } from '../payouts/of-account.ts';
+import { pageOptions } from '../plugins/browser.ts';
+import { acceptOffer, endOffer } from './answering.ts';
+import { whole } from './schemas.ts';
+
+type Named = { Params: { id: string } };
+
+export function payoutOfferPages(app: Api, deps: Deps): void {
+  app.post<Named>(
+    '/account/payout-offers/:id/accept',
+    pageOptions('payout_offer.accept_on_page', 'payouts'),
+    async ({ em, actor, params }, reply) => {
+      await acceptOffer(em, deps, actor, params.id);
+      return reply.redirect('/account', 303);
+    },
+  );
+
+  app.post<Named>(
+    '/account/payout-offers/:id/decline',
+    pageOptions('payout_offer.decline_on_page', 'payouts'),
+    async ({ em, actor, params }, reply) => {
+      await endOffer(em, deps, actor, params.id);
+      return reply.redirect('/account', 303);
+    },
+  );
+}
+
+export async function payoutsShown(em: EntityManager, deps: Deps, { accountId }: Person): Promise<PayoutsShown> {
+  if (!capabilitiesOf(deps.config).payouts) return { offers: [], accounts: [] };
+  const { accounts } = await payoutsOf(em, deps, accountId);
+  const waiting = { ...whole, orderBy: { id: 'desc' } } as const;
+  const offers = await em.find(PayoutOffer, offersToAnswer(accountId, deps.clock.now()), waiting);
+  const ids = accounts.map(({ id }) => id);
+  const standing = await em.find(
+    PayoutAgreement,
+    { payoutAccount: { $in: ids }, endedAt: null },
+    { populate: ['site'] },
+  );
+  return {
+    offers: offers.map(({ id, site, payoutAccount, openedBy, expiresAt }) => ({
+      id,
+      hostname: siteHostname(deps.config, site.name),
+      accountName: payoutAccount.name,
+      yours: openedBy === 'site' ? 'payout_account' : 'site',
+      expiresAt,
+    })),
+    accounts: accounts.map(({ id, name, keyLastFour, status, currency, waitingFor }) => ({
+      name,
+      keyLastFour: keyLastFour ?? null,
+      ready: status === 'ready',
+      currency: currency ?? null,
+      waitingFor,
+      hostnames: standing
+        .filter(({ payoutAccount }) => payoutAccount.id === id)
+        .map(({ site }) => siteHostname(deps.config, site.name)),
+    })),
+  };
+}

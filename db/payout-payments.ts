@@ -1,0 +1,23 @@
+/** What becomes of payments that are open where their money is to land no more: nothing is paid any more, and pages are closed. */
+import type { Clock } from '../clock.ts';
+import { Payment } from './entities/payment.ts';
+import { PaymentAttempt } from './entities/payment-attempt.ts';
+import type { EntityManager } from './orm.ts';
+import { endPayment, withPayment } from './payments.ts';
+import { unsettledAttempts } from './states.ts';
+
+type Where = { payoutAccount: string; site?: string };
+
+/** Call it after the agreement has ended, outside of its transaction: each payment is locked in its own order. */
+export async function endOpenPayments(em: EntityManager, clock: Clock, where: Where): Promise<void> {
+  const open = await em.find(Payment, { ...where, status: 'open' }, { fields: ['id'] });
+  for (const { id } of open) {
+    await withPayment(em.fork(), id, async ({ tx, payment }) => endPayment(tx, clock, payment));
+  }
+}
+
+/** Whether somebody may still pay on a page of the account. */
+export async function hasOpenPages(em: EntityManager, payoutAccount: string): Promise<boolean> {
+  const open = { payment: { payoutAccount }, status: { $in: [...unsettledAttempts] } };
+  return (await em.count(PaymentAttempt, open)) > 0;
+}

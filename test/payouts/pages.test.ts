@@ -1,0 +1,72 @@
+/** Money on the owner's page: what waits for an answer, and where it lands. */
+import { afterAll, expect, test } from 'vitest';
+import { issueToken } from '../../api/tokens/rules.ts';
+import { callWith } from '../api/world.ts';
+import { formsOf } from '../people/browser.ts';
+import { createPeopleWorld } from '../people/world.ts';
+import { answered, payouts } from './world.ts';
+
+const world = await createPeopleWorld({
+  FRONTAGE_PAYOUT_RAILS: 'connect',
+  FRONTAGE_PAYMENTS_KEY: 'sk_test_platform0000',
+  FRONTAGE_PAYMENTS_URL: 'http://127.0.0.1:9',
+});
+afterAll(() => world.close());
+const act = payouts(world);
+
+async function signedIn() {
+  const owner = await world.newOwner();
+  const { secret } = await issueToken(world.deps.em(), world.clock, owner.accountId, { name: 'Laptop' });
+  const browser = world.browser();
+  await browser.press(await browser.open('/signin'), 'Send me a link', { email: owner.email });
+  await browser.press(await browser.open(await world.linkTo(owner.email, 'signin-link')), 'Sign in');
+  return { accountId: owner.accountId, token: secret, call: callWith(world.url, secret), browser };
+}
+async function newOffer(name: string) {
+  const [owner, payee] = [await signedIn(), await world.newCaller()];
+  const site = await act.newSite(owner);
+  const { id } = answered(await act.add(payee, { name, rail: 'connect' }));
+  const offer = answered(await act.offerFromAccount(payee, id, act.hostOf(site)));
+  return { owner, payee, site, offer, account: id };
+}
+
+test('an owner sees whose offer it is, and accepts it with a button', async () => {
+  const { owner, payee, site, offer } = await newOffer('The <bakery>');
+  const page = await owner.browser.open('/account');
+  for (const part of [
+    'Offers about money',
+    act.hostOf(site),
+    'The &#60;bakery&#62;',
+    'Accept only if you know who it is',
+  ]) {
+    expect(page.text).toContain(part);
+  }
+  const after = await owner.browser.press(page, 'Accept');
+  expect(after.text).not.toContain('Offers about money');
+  expect((await act.read(payee, offer.id)).body.status).toBe('accepted');
+  expect(answered(await act.agreement(owner, site.id)).status).toBe('standing');
+});
+
+test('an owner declines an offer with a button, and a button without his form does nothing', async () => {
+  const { owner, payee, offer } = await newOffer('Bakery');
+  const page = await owner.browser.open('/account');
+  const action = formsOf(page).find(({ inside }) => inside.includes('>Accept<'))?.action ?? '';
+  expect(action).toContain(offer.id);
+  expect((await owner.browser.go('POST', action, { form: 'x' })).status).toBe(400);
+  expect((await act.read(payee, offer.id)).body.status).toBe('open');
+  const after = await owner.browser.press(page, 'Decline');
+  expect(after.text).not.toContain('Offers about money');
+  expect((await act.read(payee, offer.id)).body.status).toBe('withdrawn');
+});
+
+test('an owner sees his payout accounts, what each waits for, and the sites that pay into it', async () => {
+  const owner = await signedIn();
+  expect((await owner.browser.open('/account')).text).not.toContain('Where money lands');
+  const { id } = answered(await act.add(owner, { name: 'My bank', rail: 'connect' }));
+  const site = await act.newSite(owner);
+  answered(await act.attach(owner, site.id, id));
+  const { text } = await owner.browser.open('/account');
+  for (const part of ['Where money lands', 'My bank', 'waits for: to be connected', act.hostOf(site)]) {
+    expect(text).toContain(part);
+  }
+});

@@ -1,0 +1,69 @@
+/** Where money is to land no more, nobody pays any more: pages that are open are closed while there is still a key. */
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { PayoutAccount } from '../../db/entities/payout-account.ts';
+import { callWith } from '../api/world.ts';
+import { createNamespace, startWorker } from '../stack/worker.ts';
+import { answered, createPayoutWorld, outcome, type PayoutWorld } from './world.ts';
+
+let world: PayoutWorld;
+let worker: Awaited<ReturnType<typeof startWorker>>;
+beforeAll(async () => {
+  world = await createPayoutWorld({ TEMPORAL_NAMESPACE: await createNamespace() });
+  worker = await startWorker(world.deps, {});
+});
+afterAll(async () => {
+  await worker?.close();
+  await world?.close();
+});
+
+/** A site that pays into its owner's account, and a payer who has the provider's page open. */
+async function newPayer() {
+  const owner = await world.newCaller();
+  const [site, account] = [await world.newSite(owner), await world.newAccount(owner)];
+  answered(await world.attach(owner, site.id, account.id));
+  const input = { amount: 1250, currency: 'EUR' };
+  const payment = answered(await owner.call('POST', `/v1/sites/${site.id}/payments`, { body: input }));
+  const open = () => callWith(world.url)('GET', new URL(payment.pay_url).pathname);
+  const page = (await open()).headers.get('location') ?? '';
+  const pay = async () => (await fetch(`${page}/pay`, { method: 'POST', redirect: 'manual' })).status;
+  const statusOf = async () => (await owner.call('GET', `/v1/payments/${payment.id}`)).body.status;
+  return { owner, site, account, payment, open, pay, statusOf };
+}
+
+test('a payout account that is removed has its pages closed before its key is destroyed', async () => {
+  const { owner, account, open, pay, statusOf } = await newPayer();
+  expect(outcome(await owner.call('DELETE', `${world.accounts}/${account.id}`))).toBe('gone');
+  expect(await pay()).toBe(410);
+  expect(await statusOf()).toBe('expired');
+  expect((await open()).status).toBe(410);
+  const row = await world.deps.em().findOneOrFail(PayoutAccount, { id: account.id });
+  expect(row.sealedKey).toBe(null);
+}, 30_000);
+
+test('an agreement that ends has the pages of its site closed', async () => {
+  const { owner, site, pay, statusOf, open } = await newPayer();
+  expect(outcome(await world.end(owner, site.id))).toBe('ended');
+  expect(await statusOf()).toBe('expired');
+  await expect.poll(async () => (await open()).status).toBe(410);
+  const closed = async () =>
+    (
+      await world.deps
+        .em()
+        .execute(
+          `select 1 from payment_attempt a join payment p on p.id = a.payment_id where p.site_id = ? and a.status = 'open'`,
+          [site.id],
+        )
+    ).length;
+  await expect.poll(closed, { timeout: 20_000, interval: 50 }).toBe(0);
+  expect(await pay()).toBe(410);
+}, 30_000);
+
+test('where the provider does not answer, the key is destroyed all the same', async () => {
+  const { owner, account } = await newPayer();
+  world.standIn.knobs.turnAway = 1;
+  const removed = await owner.call('DELETE', `${world.accounts}/${account.id}`, { headers: { prefer: 'wait=1' } });
+  world.standIn.knobs.turnAway = 0;
+  expect(outcome(removed)).toBe('gone');
+  const row = await world.deps.em().findOneOrFail(PayoutAccount, { id: account.id });
+  expect(row.sealedKey).toBe(null);
+}, 30_000);
