@@ -26,7 +26,12 @@ export function payPage(shown: PaymentShown): WrittenPage {
 ${shown.booking && shown.status === 'paid' ? html`<p>${shown.booking.service}. Reference: <strong>${shown.booking.reference}</strong></p>` : null}
 ${button ? html`<a class="button" href="${button.href}">${button.text}</a>` : null}
 <p class="hint"><a href="${shown.address}">Back to ${shown.hostname}</a></p>`;
-  return writePage({ title: `${title} – ${shown.hostname}`, main, layout: 'sign' });
+  return writePage({
+    title: `${title} – ${shown.hostname}`,
+    main,
+    layout: 'sign',
+    style: '.hint { margin-top: 1.25rem; }',
+  });
 }
 
 type Words = { title: string; text: string; button?: { href: string; text: string } };
