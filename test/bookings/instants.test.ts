@@ -6,20 +6,24 @@ import { bookingsThatAre, expireDueHolds, settleHold, takenIn } from '../../db/b
 import { Booking } from '../../db/entities/booking.ts';
 import { bookingStatusAt } from '../../db/states.ts';
 import { newId, newSecret } from '../../ids.ts';
+import { attachAccount, payingEnv } from '../payments/world.ts';
 import { timetable } from './timetable.ts';
 import { createBookingWorld } from './world.ts';
 
-const world = await createBookingWorld();
+const world = await createBookingWorld(payingEnv(9));
 afterAll(() => world.close());
 
 test.each([
   [-1, 'held'],
   [0, 'expired'],
 ] as const)('%i ms from its deadline a hold is %s for all who judge it', async (offMs, status) => {
-  const { publicId } = await world.newBookable(timetable({ service: { price: { amount: 100, currency: 'EUR' } } }));
+  const { owner, site, publicId } = await world.newBookable(
+    timetable({ service: { price: { amount: 100, currency: 'EUR' } } }),
+  );
+  await attachAccount(world, owner, site.id);
   const [slot] = await world.slots(publicId, world.dateIn(5));
   const em = world.deps.em();
-  const made = { id: newId('book'), cancelSecret: newSecret('frc'), takesMoney: true };
+  const made = { id: newId('book'), cancelSecret: newSecret('frc') };
   const wish = {
     service: 'talk',
     start: slot?.start ?? '',
