@@ -21,14 +21,22 @@ export type Certificates = {
   close(): Promise<void>;
 };
 
-type Parts = { database: CertificatesDatabase; changes: Changes; log: Logger; baseDomain: string; sealing: Keyring };
+type Parts = {
+  database: CertificatesDatabase;
+  changes: Changes;
+  log: Logger;
+  baseDomain: string;
+  sealing: Keyring;
+  /** Whether a site is served at this host, as far as the table of sites says. */
+  isServed(host: string): boolean;
+};
 
 /** A context takes about 45 KiB, and a quarter of a millisecond to make. */
 const contextsMax = 2_000;
 const unknownMax = 20_000;
 const unknownForMs = 10_000;
-/** Names that may wait for the database at a time: who asks for many that nobody has holds up no more than these. */
-const waitingMax = 200;
+/** Names that may wait for the database at a time. Who asks for many that nobody has stands in nobody's way who visits a site. */
+const waitingMax = { served: 500, others: 50 };
 
 const hostname = /^(?=.{4,253}$)([a-z0-9_]([a-z0-9_-]{0,61}[a-z0-9])?\.)+[a-z]([a-z0-9-]{0,61}[a-z0-9])?$/;
 
@@ -48,7 +56,7 @@ export const tlsSettings = {
   sigalgs: 'ecdsa_secp256r1_sha256:ecdsa_secp384r1_sha384:ecdsa_secp521r1_sha512',
 } as const;
 
-export function openCertificates({ database, changes, log, baseDomain, sealing }: Parts): Certificates {
+export function openCertificates({ database, changes, log, baseDomain, sealing, isServed }: Parts): Certificates {
   const unknown = new LRUCache<string, true>({ max: unknownMax, ttl: unknownForMs });
   const contexts = new LRUCache<string, SecureContext>({
     max: contextsMax,
@@ -61,7 +69,9 @@ export function openCertificates({ database, changes, log, baseDomain, sealing }
   let waiting = 0;
 
   async function read(name: string): Promise<SecureContext | undefined> {
-    if (waiting >= waitingMax) throw new Error('too many names wait to be looked up');
+    const isOurs = name.startsWith('*.') || isServed(name);
+    if (waiting >= (isOurs ? waitingMax.served : waitingMax.others))
+      throw new Error('too many names wait to be looked up');
     waiting += 1;
     try {
       const row = await database.certificateOf(name);

@@ -46,6 +46,8 @@ export type Edge = {
   answer(request: VisitorRequest): Later<Answer>;
   /** Where a request is to be made instead, if its host only leads to another. */
   elsewhere(request: VisitorRequest): Answer | undefined;
+  /** Whether a site is served at this host of an owner's. */
+  serves(host: string): boolean;
   /** Notes a fault that came up while an answer was sent; answers what to send if nothing was sent yet. */
   fail(request: VisitorRequest, err: unknown): Answer;
   /** Resolves when the edge knows its sites. */
@@ -164,6 +166,7 @@ export function createEdge(parts: EdgeParts): Edge {
       const address = readAddress(target, fields.host);
       return address && readTarget(address.target) && moving.of(address, isSecure, placeOf(address));
     },
+    serves: (host) => sites.byDomain(host) !== undefined,
     fail,
     ready: sites.ready,
     close: sites.close,

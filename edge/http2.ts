@@ -22,6 +22,8 @@ export type Http2 = {
 /** A session that says nothing, or a stream that takes nothing, for this long is over. */
 const idleMs = 30_000;
 const stalledMs = 60_000;
+/** However alive it keeps itself: a browser opens another. */
+const oldestMs = 3600_000;
 
 const headBytesMax = 16 * 1024;
 
@@ -46,7 +48,11 @@ export function openHttp2(answering: Answering, sent: Sent | undefined): Http2 {
 
   server.on('session', (session) => {
     sessions.add(session);
-    session.once('close', () => sessions.delete(session));
+    const old = setTimeout(() => session.close(), oldestMs).unref();
+    session.once('close', () => {
+      clearTimeout(old);
+      sessions.delete(session);
+    });
     session.setTimeout(idleMs, () => session.close());
     // A client that breaks the protocol has its own session alone to lose.
     session.on('error', () => {});

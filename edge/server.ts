@@ -31,7 +31,9 @@ async function startOne(): Promise<() => Promise<void>> {
   const database = openEdgeDatabase(config.databaseUrl);
   const asked = openCertificatesDatabase(config.databaseUrl);
   const certificates =
-    tlsPort === undefined ? undefined : openCertificates({ ...config, database: asked, changes, log });
+    tlsPort === undefined
+      ? undefined
+      : openCertificates({ ...config, database: asked, changes, log, isServed: (host) => edge.serves(host) });
   const edge = createEdge({
     edgeUrl: config.edgeUrl,
     tls: certificates && { port: config.publicPorts.tls, own: () => (isOverTls ? certificates.own() : undefined) },

@@ -114,6 +114,24 @@ describe(`with ${known} certificates known`, () => {
   });
 });
 
+test('who asks for many names that nobody has stands in nobody’s way who visits a site', async () => {
+  const { siteId } = await world.publish('served', { 'index.html': page('Served') });
+  const domainId = await world.addDomain('served.test', { siteId, isPrimary: true });
+  await giveCertificate(world, issuer, { name: 'served.test', domainId });
+  const slow = await world.openTlsEdge({
+    ports: { http: 0, tls: 0 },
+    through: (database) => ({
+      ...database,
+      certificateOf: (name) => (name.startsWith('stranger') ? new Promise(() => {}) : database.certificateOf(name)),
+    }),
+  });
+  const to = (servername: string) => shake({ port: slow.tlsPort, servername, rejectUnauthorized: false });
+  const refused = Array.from({ length: 120 }, (_, n) => to(`stranger${n}.test`).catch(() => 'refused'));
+  await Promise.race(refused);
+  (await to('served.test')).destroy();
+  expect(await Promise.race(refused)).toBe('refused');
+});
+
 test('a session begun with one edge goes on with another', async () => {
   const other = await world.openTlsEdge({ ports: { http: 0, tls: 0 } });
   const first = await shake({ port: edge.tlsPort, servername: nameOf(7), rejectUnauthorized: false });

@@ -85,7 +85,14 @@ export async function createWorld({
     const changes = openChanges(edgeWorld.database.url, log);
     const asked = through(openCertificatesDatabase(edgeWorld.database.url));
     const database = openEdgeDatabase(edgeWorld.database.url);
-    const certificates = openCertificates({ database: asked, changes, log, baseDomain, sealing: config.sealing });
+    const certificates = openCertificates({
+      database: asked,
+      changes,
+      log,
+      baseDomain,
+      sealing: config.sealing,
+      isServed: (host) => edge.serves(host),
+    });
     const edge = createEdge({
       baseDomain,
       edgeUrl: config.edgeUrl,
