@@ -10,6 +10,8 @@ import type { Api } from './api.ts';
 import { assetRoutes } from './assets/routes.ts';
 import { accessPages, signinPages } from './auth/pages.ts';
 import { authRoutes } from './auth/routes.ts';
+import { billingHooks } from './billing/hooks.ts';
+import { billingRoutes } from './billing/routes.ts';
 import { bookingPages } from './bookings/pages.ts';
 import { bookableRoutes, bookingRoutes } from './bookings/routes.ts';
 import { offeringRoutes, preflightRoutes, takingRoutes, visitorsOf, visitSite } from './bookings/visitor-routes.ts';
@@ -107,6 +109,9 @@ export async function buildApp(deps: Deps): Promise<Api> {
     hurryBodies(scope);
     takeRawBodies(scope);
     paymentHooks(scope, deps);
+  await app.register(async function billingHook(scope: Api) {
+    limitAddresses(scope, deps, 'hooks');
+    billingHooks(scope, deps);
   });
 
   await app.register(async function json(scope: Api) {
@@ -215,6 +220,7 @@ export async function buildApp(deps: Deps): Promise<Api> {
       analyticsRoutes(scope, deps);
       payoutRoutes(scope, deps);
       payoutOfferRoutes(scope, deps);
+      billingRoutes(scope, deps);
       feedbackRoutes(scope, deps);
       skillRoutes(scope, skill);
     });

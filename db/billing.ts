@@ -188,3 +188,8 @@ export async function sweepBilling(em: EntityManager, now: Date): Promise<number
   ]);
   return rows.length;
 }
+
+/** Whether the account has ever completed a payment for a plan. */
+export async function hasBought(em: EntityManager, accountId: string): Promise<boolean> {
+  return (await em.count(BillingSubscription, { account: accountId, providerSubscription: { $ne: null } })) > 0;
+}

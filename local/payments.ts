@@ -18,7 +18,10 @@ const standIn = await startPaymentsStandIn({
   port: Number(PAYMENTS_PORT),
   url: `http://localhost:${PAYMENTS_PORT}`,
   key: PAYMENTS_KEY ?? '',
-  hooks: { connect: { url: `${PAYMENTS_API_URL}/hooks/payments`, secret: PAYMENTS_WEBHOOK_SECRET ?? '' } },
+  hooks: {
+    connect: { url: `${PAYMENTS_API_URL}/hooks/payments`, secret: PAYMENTS_WEBHOOK_SECRET ?? '' },
+    platform: { url: `${PAYMENTS_API_URL}/hooks/billing`, secret: PAYMENTS_WEBHOOK_SECRET ?? '' },
+  },
   mock,
 });
 process.send?.({ ready: true });

@@ -2,6 +2,7 @@
  * The provider that takes money for plans: customers, pages to subscribe on, subscriptions. It is told what a plan costs and is never asked what
  * one may do. Faults are those of `payments.ts`, in our words.
  */
+import { createHash } from 'node:crypto';
 import Stripe from 'stripe';
 import { translate } from './payments/faults.ts';
 
@@ -166,3 +167,8 @@ const meanings: Record<string, SubscriptionState['status']> = {
   canceled: 'ended',
   incomplete_expired: 'ended',
 };
+
+/** A key for a write that is the same one only with the very same content. */
+export function digestOf(content: object): string {
+  return createHash('sha256').update(JSON.stringify(content)).digest('hex');
+}

@@ -6,9 +6,11 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import { text } from 'node:stream/consumers';
 import type { Clock } from '../../clock.ts';
 import { accountNamed, accountOfKey, accountRoutes } from './accounts.ts';
+import { billingRoutes } from './billing.ts';
 import { readForm } from './form.ts';
 import { type Hooks, openHooks, shown } from './hooks.ts';
 import { answerPage } from './pages.ts';
+import { answerPortal } from './portal.ts';
 import { refundRoutes } from './refunds.ts';
 import { sessionRoutes } from './sessions.ts';
 import { noShapes, openShapes } from './shapes.ts';
@@ -29,7 +31,7 @@ export type StandInOptions = {
   random?: () => number;
 };
 
-const routes: Route[] = [...sessionRoutes, ...refundRoutes, ...accountRoutes];
+const routes: Route[] = [...sessionRoutes, ...refundRoutes, ...accountRoutes, ...billingRoutes];
 
 type Answer = { status: number; body: object };
 
@@ -78,7 +80,7 @@ async function handle(
   response: ServerResponse,
 ): Promise<void> {
   const body = await text(request);
-  if (answerPage(standIn, request, response)) return;
+  if (answerPage(standIn, request, response) || answerPortal(standIn, request, response)) return;
   if (request.url === '/knobs' && request.method === 'POST') {
     Object.assign(standIn.knobs, JSON.parse(body));
     return send(response, { status: 200, body: standIn.knobs });

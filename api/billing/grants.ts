@@ -1,0 +1,84 @@
+/** Plans that an operator gives: until a date, and ended before it. */
+import { planNamed } from '../../caps.ts';
+import type { Clock } from '../../clock.ts';
+import type { Config } from '../../config.ts';
+import { grantOf, paidBy } from '../../db/billing.ts';
+import { Account } from '../../db/entities/account.ts';
+import { PlanGrant } from '../../db/entities/plans.ts';
+import type { EntityManager } from '../../db/orm.ts';
+import { lockAccount } from '../../db/standing.ts';
+import { errors } from '../../errors.ts';
+import { newId } from '../../ids.ts';
+import { missing } from '../capabilities.ts';
+
+type Granting = { config: Config; clock: Clock };
+
+/**
+ * Gives the account a plan until a date, in place of one that it was given before. Throws `billing_disabled`, `invalid_plan`,
+ * `invalid_expiry`, `not_found`, `paid_subscription_active`.
+ */
+export async function grantPlan(
+  em: EntityManager,
+  deps: Granting,
+  { accountId, plan, endsAt }: { accountId: string; plan: string; endsAt: Date },
+): Promise<PlanGrant> {
+  const now = deps.clock.now();
+  requirePlan(deps, plan);
+  if (!(endsAt > now)) throw errors.invalid_expiry('A grant ends at a date in the future.');
+  return await em.transactional(async (tx) => {
+    await requireAccount(tx, accountId);
+    if (await paidBy(tx, accountId)) {
+      throw errors.paid_subscription_active('The account pays for a plan. Its owner has to cancel that first.', {
+        nextAction: 'Ask the owner to cancel the subscription: POST /v1/billing/portal.',
+      });
+    }
+    const before = await grantOf(tx, accountId);
+    if (before) before.endedAt = now;
+    await tx.flush();
+    const account = tx.getReference(Account, accountId);
+    return tx.create(PlanGrant, { id: newId('grant'), account, plan, createdAt: now, endsAt });
+  });
+}
+
+/** Ends what was granted, now. Throws `billing_disabled`, `not_found`, and `not_a_grant` for a plan that is paid for. */
+export async function endGrant(em: EntityManager, deps: Granting, accountId: string): Promise<PlanGrant> {
+  requireBilling(deps);
+  return await em.transactional(async (tx) => {
+    await requireAccount(tx, accountId);
+    const now = deps.clock.now();
+    const grant = await grantOf(tx, accountId);
+    if (grant && grant.endsAt > now) {
+      grant.endedAt = now;
+      return grant;
+    }
+    if (await paidBy(tx, accountId)) {
+      throw errors.not_a_grant('The plan of this account was paid for, not granted.', {
+        nextAction: 'Its owner can cancel it: POST /v1/billing/portal.',
+      });
+    }
+    throw errors.not_found('This account has no plan that was granted.');
+  });
+}
+
+function requireBilling({ config }: Granting): void {
+  const off = missing(config, 'billing');
+  if (off) throw off;
+}
+
+/** The first one is everybody's, and is not given. */
+function requirePlan(deps: Granting, name: string): void {
+  requireBilling(deps);
+  const plan = planNamed(deps.config.plans, name);
+  if (plan && plan !== deps.config.plans[0]) return;
+  throw errors.invalid_plan(`There is no plan ${name} that can be granted.`, {
+    nextAction: `Name one of: ${deps.config.plans
+      .slice(1)
+      .map((one) => one.name)
+      .join(', ')}.`,
+  });
+}
+
+async function requireAccount(tx: EntityManager, accountId: string): Promise<void> {
+  const { standing } = await lockAccount(tx, accountId);
+  if (!standing) throw errors.not_found('There is no account of that id.');
+}

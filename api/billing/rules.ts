@@ -1,0 +1,141 @@
+/** Plans: which one an account has, the page on which another one is bought, and the page on which a subscription is managed. */
+import { planNamed, planOf } from '../../caps.ts';
+import {
+  addCheckout,
+  customerOf,
+  hasBought,
+  noteCheckout,
+  noteCustomer,
+  openCheckoutOf,
+  paidBy,
+} from '../../db/billing.ts';
+import { askAbout, closePage } from '../../db/billing-asks.ts';
+import { Account } from '../../db/entities/account.ts';
+import type { BillingSubscription } from '../../db/entities/plans.ts';
+import type { EntityManager } from '../../db/orm.ts';
+import { lockAccount } from '../../db/standing.ts';
+import type { Deps } from '../../deps.ts';
+import { type AppError, errors } from '../../errors.ts';
+import { newId } from '../../ids.ts';
+import type { Plan } from '../../plans.ts';
+import { digestOf } from '../../providers/billing.ts';
+import { PaymentsFault, providerError } from '../../providers/payments.ts';
+import type { Person } from '../access.ts';
+import { missing } from '../capabilities.ts';
+
+export type Checkout = { url: string; row: BillingSubscription };
+
+const triesMax = 8;
+
+/**
+ * A page on which the account's owner buys the plan. One page is open at a time: the same plan answers the same page, another plan closes it
+ * first. Throws `invalid_plan`, `plan_unavailable`, `already_subscribed`, `provider_error`.
+ */
+export async function startCheckout(deps: Deps, { accountId }: Person, name: string): Promise<Checkout> {
+  const plan = requireSold(deps, name);
+  const customer = await requireCustomer(deps, accountId);
+  for (let tries = 0; tries < triesMax; tries++) {
+    const row = await takePage(deps, accountId, plan);
+    const url = row.plan === plan.name ? await urlOf(deps, row, customer, plan) : await close(deps, row);
+    if (url) return { url, row };
+  }
+  throw errors.provider_error('The page to pay on is changing at this moment.', {
+    retryable: true,
+    nextAction: 'Send the same request again.',
+  });
+}
+
+/** The page where the owner cancels, changes the card and finds invoices. Throws `no_billing_history`, `provider_error`. */
+export async function openPortal(em: EntityManager, deps: Deps, { accountId }: Person): Promise<string> {
+  const customer = await customerOf(em, accountId);
+  if (!customer || !(await hasBought(em, accountId))) {
+    throw errors.no_billing_history('This account has paid for no plan yet, so there is nothing to manage.', {
+      nextAction: 'Buy a plan with POST /v1/billing/checkout.',
+    });
+  }
+  return await inOurWords(() => providerOf(deps).openPortal(customer, `${deps.config.baseUrl}/account`, newId('bsub')));
+}
+
+function requireSold({ config }: Deps, name: string): Plan {
+  const plan = planNamed(config.plans, name);
+  const nextAction = 'Read GET /v1/billing for the plans, and which of them are sellable.';
+  if (!plan) throw errors.invalid_plan('There is no plan of that name.', { nextAction });
+  if (plan.sellable) return plan;
+  if (plan.price.amount > 0) throw errors.plan_unavailable(`The plan ${name} cannot be bought here.`, { nextAction });
+  throw errors.plan_unavailable(
+    `The plan ${name} costs nothing, so it is not bought: it is what remains without another.`,
+    {
+      nextAction: 'To go back to it, cancel the subscription: POST /v1/billing/portal.',
+    },
+  );
+}
+
+/** The provider's customer for the account, made at its first purchase. */
+async function requireCustomer(deps: Deps, accountId: string): Promise<string> {
+  const known = await customerOf(deps.em(), accountId);
+  if (known) return known;
+  const { id, name, email } = await deps.em().findOneOrFail(Account, accountId);
+  const account = { id, name, email };
+  const made = await inOurWords(() => providerOf(deps).createCustomer(account, digestOf(account)));
+  return await noteCustomer(deps.em(), deps.clock, accountId, made);
+}
+
+/** The page that is open, whatever plan it is for, or a new one. */
+async function takePage(deps: Deps, accountId: string, plan: Plan): Promise<BillingSubscription> {
+  return await deps.em().transactional(async (tx) => {
+    const standing = await lockAccount(tx, accountId);
+    const paid = await paidBy(tx, accountId);
+    if (planOf(deps, standing).name === plan.name || paid?.plan === plan.name) throw hasIt(plan, paid !== null);
+    const open = await openCheckoutOf(tx, accountId);
+    return open ?? addCheckout(tx, deps.clock, tx.getReference(Account, accountId), plan.name);
+  });
+}
+
+function hasIt({ name }: Plan, isPaid: boolean): AppError {
+  return errors.already_subscribed(`This account is on the plan ${name} already.`, {
+    nextAction: isPaid
+      ? 'To change how it is paid, or to take back a cancellation, call POST /v1/billing/portal.'
+      : 'It was granted; GET /v1/billing says until when.',
+  });
+}
+
+/** Where to pay on the page; undefined where it is over, or has been paid on: what it has become stands in its row then. */
+async function urlOf(deps: Deps, row: BillingSubscription, customer: string, plan: Plan): Promise<string | undefined> {
+  const billing = providerOf(deps);
+  if (row.checkoutEndsAt <= deps.clock.now()) return await close(deps, row);
+  const { id, providerCheckout, checkoutEndsAt: endsAt } = row;
+  const returnUrl = `${deps.config.baseUrl}/account`;
+  const title = `${deps.config.baseDomain}: ${plan.name}`;
+  try {
+    const page = providerCheckout
+      ? await billing.readCheckout(providerCheckout)
+      : await billing.openCheckout({ id, customer, title, price: plan.price, endsAt, returnUrl });
+    // Before anybody hears of its address: so no page can be paid on that is not known.
+    if (!providerCheckout) await noteCheckout(deps.em(), id, page.id);
+    if (page.status === 'open' && page.url) return page.url;
+    await askAbout(deps.em(), deps, id);
+    return undefined;
+  } catch (error) {
+    if (!(error instanceof PaymentsFault)) throw error;
+    // Such a page cannot be made any more, as when the price has changed since.
+    if (error.because === 'refused' && !providerCheckout) return await close(deps, row);
+    throw providerError(error, 'Billing');
+  }
+}
+
+async function close(deps: Deps, row: BillingSubscription): Promise<undefined> {
+  await inOurWords(() => closePage(deps.em(), deps, row));
+}
+
+function providerOf({ billing, config }: Deps) {
+  if (billing) return billing;
+  throw missing(config, 'billing') ?? new Error('billing is on and not there');
+}
+
+async function inOurWords<T>(act: () => Promise<T>): Promise<T> {
+  try {
+    return await act();
+  } catch (error) {
+    throw error instanceof PaymentsFault ? providerError(error, 'Billing') : error;
+  }
+}

@@ -1,0 +1,93 @@
+import { z } from 'zod';
+import { type Knowing, type PlanStatus, planOf, planStatusOf } from '../../caps.ts';
+import type { Account } from '../../db/entities/account.ts';
+import type { BillingSubscription, PlanGrant } from '../../db/entities/plans.ts';
+import { limitNames } from '../../limits.ts';
+import type { Plan } from '../../plans.ts';
+import { moment } from '../schemas.ts';
+
+const planSchema = z
+  .object({
+    name: z.string(),
+    price: z.object({
+      amount: z.number().int().describe('In the minor unit of the currency.'),
+      currency: z.string().describe('ISO 4217.'),
+      interval: z.enum(['month', 'year']),
+    }),
+    limits: z.record(z.enum(limitNames), z.number().int()),
+    includes: z.array(z.string()),
+    sellable: z
+      .boolean()
+      .describe('Whether it can be bought here. What includes a domain cannot: nothing here registers domains.'),
+  })
+  .meta({ id: 'Plan' });
+
+export const billingSchema = z
+  .object({
+    plan: z.string().describe('The plan in force, whose caps hold.'),
+    status: z
+      .enum(['free', 'granted', 'active', 'past_due'])
+      .describe('By what it is in force: nothing, an operator’s grant, or a subscription that is paid or overdue.'),
+    ends_at: moment
+      .nullable()
+      .describe(
+        'When it ends: a grant runs out, a cancelled subscription is over, or the time to pay what is overdue.',
+      ),
+    price: planSchema.shape.price,
+    limits: planSchema.shape.limits,
+    includes: planSchema.shape.includes,
+    checkout: z.object({ plan: z.string(), expires_at: moment }).nullable().describe('A page to pay on that is open.'),
+    plans: z.array(planSchema).describe('All plans, from the one that costs nothing to the largest.'),
+    next_action: z.string().optional(),
+  })
+  .meta({ id: 'Billing' });
+
+export const checkoutInput = z.strictObject({ plan: z.string().max(100) });
+
+export const checkoutSchema = z
+  .object({
+    url: z.string().describe('A page of whoever takes the money.'),
+    plan: z.string(),
+    status: z.literal('open'),
+    expires_at: moment,
+    next_action: z.string(),
+  })
+  .meta({ id: 'Checkout' });
+
+export const portalSchema = z.object({ url: z.string().describe('A page of whoever takes the money.') });
+
+export type Standings = {
+  paid: BillingSubscription | null;
+  grant: PlanGrant | null;
+  open: BillingSubscription | null;
+};
+
+export function billingView(
+  deps: Knowing,
+  account: Account,
+  { paid, grant, open }: Standings,
+): z.output<typeof billingSchema> {
+  const plan = planOf(deps, account);
+  const status = planStatusOf(deps, account);
+  const isOpen = open !== null && open.checkoutEndsAt > deps.clock.now();
+  return {
+    plan: plan.name,
+    status,
+    ends_at: endOf(status, paid, grant),
+    price: plan.price,
+    limits: plan.limits,
+    includes: plan.includes,
+    checkout: isOpen ? { plan: open.plan, expires_at: open.checkoutEndsAt } : null,
+    plans: deps.config.plans.map((one: Plan) => one),
+    ...(status === 'past_due' ? { next_action: overdue } : {}),
+  };
+}
+
+const overdue =
+  'A payment is overdue. Give the owner the address that POST /v1/billing/portal answers, to pay it before ends_at.';
+
+function endOf(status: PlanStatus, paid: BillingSubscription | null, grant: PlanGrant | null): Date | null {
+  if (status === 'past_due') return paid?.servesUntil ?? null;
+  if (status === 'active') return paid?.cancelsAt ?? null;
+  return status === 'granted' ? (grant?.endsAt ?? null) : null;
+}
