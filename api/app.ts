@@ -11,6 +11,7 @@ import { assetRoutes } from './assets/routes.ts';
 import { accessPages, signinPages } from './auth/pages.ts';
 import { authRoutes } from './auth/routes.ts';
 import { billingHooks } from './billing/hooks.ts';
+import { planPages } from './billing/pages.ts';
 import { billingRoutes } from './billing/routes.ts';
 import { bookingPages } from './bookings/pages.ts';
 import { bookableRoutes, bookingRoutes } from './bookings/routes.ts';
@@ -96,6 +97,7 @@ export async function buildApp(deps: Deps): Promise<Api> {
     await scope.register(async function signedIn(scope: Api) {
       requireSession(scope, deps);
       ownerPages(scope, deps);
+      planPages(scope, deps);
       invitationPages(scope, deps);
       payoutOfferPages(scope, deps);
     });
@@ -109,8 +111,6 @@ export async function buildApp(deps: Deps): Promise<Api> {
     hurryBodies(scope);
     takeRawBodies(scope);
     paymentHooks(scope, deps);
-  await app.register(async function billingHook(scope: Api) {
-    limitAddresses(scope, deps, 'hooks');
     billingHooks(scope, deps);
   });
 

@@ -125,15 +125,27 @@ export function playsPayments({ extraEnv }: Pick<Context, 'extraEnv'>): boolean 
   return extraEnv.FRONTAGE_PAYMENTS_URL === undefined && extraEnv.FRONTAGE_PAYOUT_RAILS === undefined;
 }
 
-/** Keys of nobody's, as the provider writes its test keys; the same at each start. */
-function paymentsEnv({ ports, secret }: Context): NodeJS.ProcessEnv {
-  const name = (what: string) => createHash('sha256').update(`${what} ${secret}`).digest('hex');
+/** Plans are sold by the stand-in where that is asked for: without, everybody has the largest plan, and a first look meets no cap. */
+function billingEnv({ extraEnv }: Context, env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
+  if (extraEnv.FRONTAGE_BILLING !== 'on') return {};
   return {
+    FRONTAGE_BILLING_KEY: env.FRONTAGE_PAYMENTS_KEY,
+    FRONTAGE_BILLING_URL: env.FRONTAGE_PAYMENTS_URL,
+    FRONTAGE_BILLING_WEBHOOK_SECRET: env.FRONTAGE_PAYMENTS_WEBHOOK_SECRET,
+  };
+}
+
+/** Keys of nobody's, as the provider writes its test keys; the same at each start. */
+function paymentsEnv(context: Context): NodeJS.ProcessEnv {
+  const { ports, secret } = context;
+  const name = (what: string) => createHash('sha256').update(`${what} ${secret}`).digest('hex');
+  const env = {
     FRONTAGE_PAYOUT_RAILS: 'own_key,connect',
     FRONTAGE_PAYMENTS_URL: `http://localhost:${ports.payments}`,
     FRONTAGE_PAYMENTS_KEY: `sk_test_${name('payments key')}`,
     FRONTAGE_PAYMENTS_WEBHOOK_SECRET: `whsec_${name('payments webhook')}`,
   };
+  return { ...env, ...billingEnv(context, env) };
 }
 
 function paymentsPart(context: Context): Part<PartName> {

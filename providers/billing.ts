@@ -140,8 +140,8 @@ export function openBilling({ key, url, webhookSecret }: { key: string; url: str
 
     /** Throws where the message was not signed with our secret within five minutes of `now`. */
     readEvent(body: Buffer, signature: string, now: Date): BillingEvent {
-      const { constructEvent } = Stripe.webhooks;
-      const event = constructEvent(body, signature, webhookSecret, toleranceSeconds, undefined, now.getTime());
+      const at = now.getTime();
+      const event = Stripe.webhooks.constructEvent(body, signature, webhookSecret, toleranceSeconds, undefined, at);
       const { customer } = event.data.object as { customer?: string | { id: string } | null };
       return { id: event.id, customer: typeof customer === 'string' ? customer : (customer?.id ?? null) };
     },

@@ -5,12 +5,14 @@
  *
  * opens an account (or takes the one that the address has) and prints it with a new token, once. `account email --account acct_…
  * --email new@example.com` gives an account another address, where no mail can confirm it. `domain block --domain dom_… --reason '…'` stops
- * a domain and tells its owner why, `domain unblock` lets it go on. `database migrate` brings the database to the newest schema. `sealing status` counts what is sealed under which key, `sealing reseal` seals all of it under the newest.
+ * a domain and tells its owner why, `domain unblock` lets it go on. `plan grant --account acct_… --plan studio --until 2027-01-31` gives an
+ * account a plan until a date, `plan end --account acct_…` ends that. `database migrate` brings the database to the newest schema. `sealing status` counts what is sealed under which key, `sealing reseal` seals all of it under the newest.
  * `feedback list` prints what agents have told us of the platform, `--since` a moment. `store audit` re-hashes every blob of the store and names those that are spoilt.
  */
 import { parseArgs } from 'node:util';
 import { setAddress } from '../api/accounts/address.ts';
 import { openAccount } from '../api/accounts/rules.ts';
+import { endGrant, grantPlan } from '../api/billing/grants.ts';
 import { listFeedback } from '../api/feedback/rules.ts';
 import { issueToken } from '../api/tokens/rules.ts';
 import { systemClock } from '../clock.ts';
@@ -19,6 +21,7 @@ import { blockDomain, unblockDomain } from '../db/domains.ts';
 import { migrate } from '../db/migrate.ts';
 import { type EntityManager, openOrm } from '../db/orm.ts';
 import { countSealed, reseal } from '../db/sealed.ts';
+import { AppError } from '../errors.ts';
 import { openDiskStore } from '../providers/store/disk.ts';
 
 type Options = {
@@ -26,6 +29,8 @@ type Options = {
   email?: string | undefined;
   name?: string | undefined;
   since?: string | undefined;
+  plan?: string | undefined;
+  until?: string | undefined;
   domain?: string | undefined;
   reason?: string | undefined;
 };
@@ -59,6 +64,17 @@ const commands: Record<string, (em: EntityManager, options: Options) => Promise<
     const { id, name, status } = await unblockDomain(em, systemClock, domain);
     return { domain_id: id, name, status };
   },
+  async 'plan grant'(em, { account, plan, until }) {
+    if (!account || !plan || !until) throw new Error('plan grant needs --account, --plan and --until.');
+    const deps = { config: readConfig(), clock: systemClock };
+    const granted = await grantPlan(em, deps, { accountId: account, plan, endsAt: new Date(until) });
+    return { account_id: account, plan: granted.plan, ends_at: granted.endsAt };
+  },
+  async 'plan end'(em, { account }) {
+    if (!account) throw new Error('plan end needs --account.');
+    const { plan } = await endGrant(em, { config: readConfig(), clock: systemClock }, account);
+    return { account_id: account, plan };
+  },
   'database migrate': async () => ({ ran: await migrate(readConfig().databaseUrl) }),
   async 'store audit'() {
     const spoilt: string[] = [];
@@ -79,6 +95,8 @@ async function main(): Promise<void> {
       email: { type: 'string' },
       name: { type: 'string' },
       since: { type: 'string' },
+      plan: { type: 'string' },
+      until: { type: 'string' },
       domain: { type: 'string' },
       reason: { type: 'string' },
     },
@@ -94,6 +112,7 @@ async function main(): Promise<void> {
 }
 
 main().catch((error: Error) => {
-  console.error(`✗ ${error.message}`);
+  const code = error instanceof AppError ? `${error.code}: ` : '';
+  console.error(`✗ ${code}${error.message}`);
   process.exitCode = 1;
 });

@@ -5,6 +5,7 @@ import { codeField, type Form, fault } from './form.ts';
 import { type Html, html } from './html.ts';
 import { type WrittenPage, writePage } from './page.ts';
 import { type PayoutsShown, payoutSections } from './payouts.ts';
+import { type PlanShown, planSection } from './plan.ts';
 import { day, relative } from './times.ts';
 
 export type SiteShown = {
@@ -37,6 +38,8 @@ export type AccountPage = {
   sites: SiteShown[];
   domains: DomainShown[];
   tokens: TokenShown[];
+  /** Null where nothing is metered. */
+  plan: PlanShown | null;
   fault?: string | undefined;
 };
 
@@ -52,6 +55,7 @@ ${page.invitations.length > 0 ? invitationList(page) : null}
 ${siteList(page.sites)}
 ${page.domains.length > 0 ? domainList(page.domains) : null}
 ${payoutSections(page.payouts, page)}
+${page.plan ? planSection(page.plan, form) : null}
 ${tokenList(page)}`;
   const bar = form({ action: '/signout', inline: true }, html`<button class="quiet small">Sign out</button>`);
   return writePage({ title: `${name} – Frontage`, main, layout: 'desk', bar, form: true });

@@ -14,6 +14,7 @@ import type { Api } from '../api.ts';
 import { answerRequest, openRequests } from '../auth/answers.ts';
 import { outcomeNotice, readAnswer, requestView } from '../auth/outcomes.ts';
 import { signOut } from '../auth/signin.ts';
+import { planShown } from '../billing/pages.ts';
 import { openCommentsOf } from '../comments/counting.ts';
 import { domainsShown } from '../domains/pages.ts';
 import { invitationsShown } from '../invitations/pages.ts';
@@ -81,6 +82,7 @@ export function ownerPages(app: Api, deps: Deps): void {
       requests: requests.map((one) => ({ id: one.id, ...requestView(one) })),
       invitations: await invitationsShown(em, deps, request.actor),
       payouts: await payoutsShown(em, deps, request.actor),
+      plan: await planShown(em, deps, request.actor),
       sites: sites.map((site) => siteShown(site, request, open.get(site.id) ?? 0)),
       domains: await domainsShown(em, deps, request.actor),
       tokens: tokens.map((token) => ({

@@ -8,8 +8,6 @@ import { missing } from '../capabilities.ts';
 
 /** `POST /hooks/billing`: signed over its very bytes, so they are taken as they come. */
 export function billingHooks(app: Api, deps: Deps): void {
-  app.removeAllContentTypeParsers();
-  app.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, body, done) => done(null, body));
   app.post(
     '/hooks/billing',
     { config: { operation: 'billing.hear' }, schema: { hide: true } },

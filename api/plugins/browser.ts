@@ -50,7 +50,7 @@ export async function serveBrowsers(scope: Api, deps: Deps, { bodyMs }: { bodyMs
 }
 
 /** Options of a page's route: it is shown to people, and stands in no description of the API. */
-export function pageOptions(operation: string, capability?: Requirement) {
+export function pageOptions(operation: string, capability?: Requirement | readonly Requirement[]) {
   return { config: { operation, ...(capability ? { capability } : {}) }, schema: { hide: true } };
 }
 

@@ -26,7 +26,6 @@ export const perMinute = {
   forms: 30,
   challenges: 30,
   formReads: 300,
-  hooks: 600,
 } as const;
 const windowMs = 60_000;
 

@@ -155,15 +155,15 @@ const payouts = rowsOf('code', 'money', {
   'not_yours_to_answer 409 no': ['payouts/offers', 'an offer is answered by the party that did not open it, and once'],
 });
 
-const money = later('code', 'money', [
-  'billing_disabled 501 no',
-  'invalid_plan 400 no',
-  'plan_unavailable 501 no',
-  'already_subscribed 409 no',
-  'no_billing_history 409 no',
-  'not_a_grant 409 no',
-  'paid_subscription_active 409 no',
-]);
+const billing = rowsOf('code', 'money', {
+  'billing_disabled 501 no': ['billing/billing', 'where nothing is metered every call is billing_disabled'],
+  'invalid_plan 400 no': ['billing/billing', 'that is not in the catalog is invalid_plan'],
+  'plan_unavailable 501 no': ['billing/billing', 'one that is not sold plan_unavailable'],
+  'already_subscribed 409 no': ['billing/billing', 'the own one already_subscribed'],
+  'no_billing_history 409 no': ['billing/billing', 'before, no_billing_history'],
+  'not_a_grant 409 no': ['billing/grants', 'what was paid for is not_a_grant'],
+  'paid_subscription_active 409 no': ['billing/grants', 'is paid_subscription_active'],
+});
 
 const domains = later('code', 'domains', [
   'domain_not_the_owners 403 no',
@@ -200,7 +200,7 @@ export const codes = codeRows([
   ...formCodes,
   ...payments,
   ...payouts,
-  ...money,
+  ...billing,
   ...domains,
   ...agents,
 ]);

@@ -127,6 +127,9 @@ export const endpoints = [
     ],
   }),
   ...rowsOf('endpoint', 'money', {
+    'GET /v1/billing': ['billing/billing', 'is read with what it includes, its caps, and every plan'],
+    'POST /v1/billing/checkout': ['billing/billing', 'is bought on a page of whoever takes the money'],
+    'POST /v1/billing/portal': ['billing/billing', 'is managed on a page of whoever takes the money'],
     'POST /v1/sites/{id}/payments': ['payments/payments', 'a link is opened, paid and known to be paid'],
     'GET /v1/sites/{id}/payments': ['payments/payments', 'the payments of a site are listed'],
     'GET /v1/payments/{id}': ['payments/payments', 'a link is opened, paid and known to be paid'],
@@ -172,7 +175,6 @@ export const endpoints = [
     ],
     'DELETE /v1/payout-offers/{id}': ['payouts/offers', 'the opener takes an offer back, the other declines it'],
   }),
-  ...later('endpoint', 'money', ['GET /v1/billing', 'POST /v1/billing/checkout', 'POST /v1/billing/portal']),
   ...later('endpoint', 'domains', [
     'POST /v1/domains',
     'GET /v1/domains',

@@ -183,6 +183,13 @@ export const rules = [
     'submissions come newest first, and as CSV': ['forms/csv', 'all of thousands are in the file, newest first'],
   }),
   ...rowsOf('rule', 'money', {
+    'the service says which plans are sellable': ['billing/billing', 'and every plan that there is, sellable or not'],
+    'a plan that includes a domain is not sellable': ['billing/catalog', 'a catalog with %s is refused'],
+    'a cap of a site is that of its owner, whoever acts': ['billing/limits', 'is that of the owner, whoever acts'],
+    'a cap comes from our catalog, never from the provider': [
+      'billing/webhooks',
+      'what a message says is not believed',
+    ],
     'every opening of a pay link mints a fresh page': ['payments/payments', 'every opening leads to a fresh page'],
     'the reference of a payment is not read': [
       'payments/payments',

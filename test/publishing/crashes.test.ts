@@ -208,6 +208,8 @@ const elsewhere: Record<string, string> = {
   checkLedger: 'payments/crashes',
   settleOffer: 'payouts/ending',
   askForPayoutAccounts: 'payouts/asking',
+  askAboutSubscription: 'billing/webhooks',
+  askLateSubscriptions: 'billing/webhooks',
   rollUpViews: 'analytics/reading',
   maintainRepositories: 'git/maintenance',
   settleDomain: 'domains/crashes',

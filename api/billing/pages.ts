@@ -1,0 +1,60 @@
+/** What the owner's page shows of the plan, and what its buttons do. */
+import type { FastifyRequest } from 'fastify';
+import { written } from '../../currencies.ts';
+import { hasBought } from '../../db/billing.ts';
+import type { EntityManager } from '../../db/orm.ts';
+import type { Deps } from '../../deps.ts';
+import type { Plan } from '../../plans.ts';
+import { noticePage } from '../../web/notice.ts';
+import type { PlanShown } from '../../web/plan.ts';
+import type { Person } from '../access.ts';
+import type { Api } from '../api.ts';
+import { pageOptions, sendPage } from '../plugins/browser.ts';
+import { readBilling } from './routes.ts';
+import { openPortal, startCheckout } from './rules.ts';
+
+/** Null where nothing is metered. */
+export async function planShown(em: EntityManager, deps: Deps, person: Person): Promise<PlanShown | null> {
+  if (!deps.billing) return null;
+  const { plan, status, ends_at, includes, plans } = await readBilling(em, deps, person);
+  const choices = plans.filter(({ name, sellable }) => sellable && name !== plan);
+  return {
+    name: plan,
+    status,
+    endsAt: ends_at,
+    includes,
+    choices: choices.map((one) => ({ name: one.name, price: priceOf(one), includes: one.includes })),
+    managed: await hasBought(em, person.accountId),
+  };
+}
+
+const priceOf = ({ price }: Plan) => `${written(price)} a ${price.interval}`;
+
+/** Under a session. A form may not lead to another host, so a page of ours says where it goes on. */
+export function planPages(app: Api, deps: Deps): void {
+  app.post(
+    '/account/plan/manage',
+    pageOptions('billing.portal_on_page', ['email_signin', 'billing']),
+    async (request, reply) => {
+      const url = await openPortal(request.em, deps, request.actor);
+      return sendPage(
+        reply,
+        onwards('Manage your plan', 'There you cancel, change the card and find your invoices.', url),
+      );
+    },
+  );
+
+  app.post(
+    '/account/plan/:name',
+    pageOptions('billing.checkout_on_page', ['email_signin', 'billing']),
+    async (request: FastifyRequest<{ Params: { name: string } }>, reply) => {
+      const { url, row } = await startCheckout(deps, request.actor, request.params.name);
+      const text = `You pay for the plan ${row.plan} on the next page. It is yours a few seconds after.`;
+      return sendPage(reply, onwards('One step to your new plan', text, url));
+    },
+  );
+}
+
+function onwards(title: string, text: string, href: string) {
+  return noticePage({ title, text, link: { href, text: 'Go on' } });
+}

@@ -1,0 +1,148 @@
+import { afterAll, expect, test } from 'vitest';
+import { readConfig } from '../../config.ts';
+import { limitNames } from '../../limits.ts';
+import type { Plan } from '../../plans.ts';
+import { callWith, createSite, createWorld } from '../api/world.ts';
+import { createBillingWorld, ownPlans, writeCatalog } from './world.ts';
+
+const secret = { FRONTAGE_SECRET: 'a secret of the tests, long enough' };
+const read = (content: unknown, env: object = {}) =>
+  readConfig({ ...secret, FRONTAGE_PLANS: writeCatalog(content), ...env } as NodeJS.ProcessEnv);
+const changed = (change: (plans: Record<string, Plan>) => void) => {
+  const plans = ownPlans();
+  change(Object.fromEntries(plans.map((plan) => [plan.name, plan])));
+  return plans;
+};
+
+test('the catalog that comes with the project is usable; its largest plan is what everybody has where nothing is metered', () => {
+  const { plans, plan, billing } = readConfig(secret as unknown as NodeJS.ProcessEnv);
+  expect(billing).toBeUndefined();
+  expect(plan).toBe(plans.at(-1)?.name);
+  for (const { limits } of plans) expect(Object.keys(limits).sort()).toEqual([...limitNames].sort());
+});
+
+// biome-ignore lint/suspicious/noExplicitAny: what is wrong with it is the point.
+type Any = any;
+test.each<[string, unknown, RegExp]>([
+  ['no JSON', '{', /FRONTAGE_PLANS: .* is no file of JSON/],
+  ['no plan', [], /FRONTAGE_PLANS: /],
+  ['a plan twice', [...ownPlans(), ownPlans()[3]], /studio: is there twice/],
+  [
+    'a first plan that costs',
+    changed(({ free }) => {
+      (free as Any).price.amount = 1;
+    }),
+    /free: is the first plan/,
+  ],
+  [
+    'a plan that costs nothing and is sold',
+    changed(({ free }) => {
+      (free as Any).sellable = true;
+    }),
+    /free: costs nothing/,
+  ],
+  [
+    'a domain in a plan that is sold',
+    changed(({ shop }) => {
+      (shop as Any).sellable = true;
+    }),
+    /shop: includes a domain/,
+  ],
+  [
+    'a cap below that of the plan before',
+    changed(({ studio }) => {
+      (studio as Any).limits.sites = 1;
+    }),
+    /studio: limits.sites is below that of shop/,
+  ],
+  [
+    'a cap that is missing',
+    changed(({ hobby }) => {
+      delete (hobby as Any).limits.tokens;
+    }),
+    /hobby.limits.tokens: /,
+  ],
+  [
+    'a cap that nobody knows',
+    changed(({ hobby }) => {
+      (hobby as Any).limits.cakes = 1;
+    }),
+    /hobby.limits: .*cakes/,
+  ],
+  [
+    'a currency that there is not',
+    changed(({ hobby }) => {
+      (hobby as Any).price.currency = 'EURO';
+    }),
+    /hobby.price.currency: is no currency/,
+  ],
+  [
+    'more preview slots than an address can name',
+    changed(({ studio }) => {
+      (studio as Any).limits.preview_slots = 10_000;
+    }),
+    /studio: limits.preview_slots/,
+  ],
+])('a catalog with %s is refused when the platform starts, with the place that is wrong', (_what, content, message) => {
+  expect(() => read(content)).toThrow(message);
+});
+
+test('every fault is told at once, with those of the other settings', () => {
+  const wrong = changed(({ shop, studio }) => {
+    (shop as Any).sellable = true;
+    (studio as Any).limits.sites = 1;
+  });
+  const act = () => read(wrong, { FRONTAGE_PLAN: 'gold', FRONTAGE_API_PORT: 'x' });
+  for (const part of [/shop: includes/, /studio: limits.sites/, /FRONTAGE_API_PORT/]) expect(act).toThrow(part);
+  expect(() => read(ownPlans(), { FRONTAGE_PLAN: 'gold' })).toThrow(/FRONTAGE_PLAN: the catalog has no plan gold/);
+});
+
+const worlds = await Promise.all([createWorld(), createBillingWorld({ worker: false })]);
+afterAll(() => Promise.all(worlds.map((world) => world.close())));
+
+test('to know a plan costs no query: calls ask the database as often with billing as without', async () => {
+  const counts = await Promise.all(
+    worlds.map(async (world) => {
+      const asked: string[] = [];
+      const { deps } = world;
+      const owner = await world.newCaller();
+      const site = await createSite(owner, { template: 'blank' });
+      const driver = deps.orm.em.getDriver().getConnection() as Any;
+      const execute = driver.executeQuery.bind(driver);
+      driver.executeQuery = (sql: string, ...rest: unknown[]) => {
+        asked.push(sql);
+        return execute(sql, ...rest);
+      };
+      const call = callWith(world.url, owner.token);
+      const credential = await call('POST', `/v1/sites/${site.id}/git-credentials`, {
+        body: { repository: 'source', access: 'write' },
+      });
+      const { username, password } = credential.body;
+      const authorization = `Basic ${Buffer.from(`${username}:${password}`).toString('base64')}`;
+      const spans: Record<string, number> = {};
+      const count = async (name: string, act: () => Promise<unknown>) => {
+        const before = asked.length;
+        await act();
+        spans[name] = asked.length - before;
+      };
+      await call('GET', `/v1/sites/${site.id}`);
+      await count('site', () => call('GET', `/v1/sites/${site.id}`));
+      await count('sites', () => call('GET', '/v1/sites'));
+      await count('push', () =>
+        fetch(`${world.url}/git/${site.id}.git/info/refs?service=git-receive-pack`, { headers: { authorization } }),
+      );
+      await count('commit', () =>
+        call('POST', `/v1/sites/${site.id}/commits`, {
+          body: { message: 'm', changes: [{ path: 'a.txt', text: 'x' }] },
+        }),
+      );
+      await count('publish', () =>
+        call('POST', `/v1/sites/${site.id}/publish`, { headers: { prefer: 'respond-async' } }),
+      );
+      await count('comment', () => call('POST', `/v1/sites/${site.id}/comments`, { body: { page: '/', body: 'x' } }));
+      return spans;
+    }),
+  );
+  expect(counts[0]?.publish).toBeGreaterThan(2);
+  expect(counts[1]).toEqual(counts[0]);
+});

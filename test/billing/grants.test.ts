@@ -1,0 +1,136 @@
+import { execFile } from 'node:child_process';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { endGrant, grantPlan } from '../../api/billing/grants.ts';
+import { AppError } from '../../errors.ts';
+import { type Caller, createWorld, errorOf } from '../api/world.ts';
+import { type BillingWorld, createBillingWorld, dayMs } from './world.ts';
+
+let world: BillingWorld;
+beforeAll(async () => {
+  world = await createBillingWorld();
+});
+afterAll(() => world?.close());
+
+const inDays = (days: number) => new Date(world.clock.now().getTime() + days * dayMs);
+const grant = (caller: Caller, plan: string, days = 30) =>
+  grantPlan(world.deps.em(), world.deps, { accountId: caller.accountId, plan, endsAt: inDays(days) });
+const end = (caller: Caller) => endGrant(world.deps.em(), world.deps, caller.accountId);
+const codeOf = (act: Promise<unknown>) =>
+  act.then(
+    () => 'done',
+    (error) => (error instanceof AppError ? error.code : error),
+  );
+
+test('a plan that was granted is in force until its date, to the instant', async () => {
+  const own = await createBillingWorld({ worker: false });
+  try {
+    const owner = await own.newCaller();
+    const endsAt = new Date(own.clock.now().getTime() + 30 * dayMs);
+    await grantPlan(own.deps.em(), own.deps, { accountId: owner.accountId, plan: 'shop', endsAt });
+    expect(await own.read(owner)).toMatchObject({
+      plan: 'shop',
+      status: 'granted',
+      ends_at: endsAt.toISOString(),
+      limits: { sites: 10 },
+    });
+    own.skip(endsAt.getTime() - own.clock.now().getTime() - 30_000);
+    expect((await own.read(owner)).plan).toBe('shop');
+    own.skip(30_001);
+    expect(await own.read(owner)).toMatchObject({ plan: 'free', status: 'free', ends_at: null });
+  } finally {
+    await own.close();
+  }
+});
+
+test('a second grant takes the place of the first, and one that is ended is over at once', async () => {
+  const owner = await world.newCaller();
+  await grant(owner, 'studio');
+  await grant(owner, 'hobby');
+  expect(await world.read(owner)).toMatchObject({ plan: 'hobby', status: 'granted' });
+  await end(owner);
+  expect(await world.read(owner)).toMatchObject({ plan: 'free', status: 'free' });
+  expect(await codeOf(end(owner))).toBe('not_found');
+});
+
+test('ten grants at once leave one', async () => {
+  const owner = await world.newCaller();
+  await Promise.all(Array.from({ length: 10 }, () => grant(owner, 'hobby')));
+  await end(owner);
+  expect((await world.read(owner)).status).toBe('free');
+});
+
+test('what was paid for is not_a_grant, and a grant beside it is paid_subscription_active until it is cancelled', async () => {
+  const owner = await world.newCaller();
+  await world.buy(owner, 'hobby');
+  expect(await codeOf(end(owner))).toBe('not_a_grant');
+  expect(await codeOf(grant(owner, 'studio'))).toBe('paid_subscription_active');
+  (await world.atProvider(owner)).act('end');
+  await world.until(
+    () => world.read(owner),
+    ({ status }) => status === 'free',
+  );
+  expect(await codeOf(grant(owner, 'studio'))).toBe('done');
+});
+
+test('who has a grant may buy another plan, and has the larger of both; the plan that was granted is already_subscribed', async () => {
+  const owner = await world.newCaller();
+  await grant(owner, 'hobby');
+  expect(errorOf(await world.checkout(owner, 'hobby')).code).toBe('already_subscribed');
+  await world.buy(owner, 'studio');
+  const other = await world.newCaller();
+  await grant(other, 'studio');
+  const page = await world.checkout(other, 'hobby');
+  await world.press(page, 'pay');
+  await world.until(
+    () => world.rows(other),
+    ([row]) => row?.status === 'active',
+  );
+  expect(await world.read(other)).toMatchObject({ plan: 'studio', status: 'granted' });
+});
+
+test('only a plan of the catalog beyond the first is granted, to an account that there is, until a date to come', async () => {
+  const owner = await world.newCaller();
+  expect(await codeOf(grant(owner, 'gold'))).toBe('invalid_plan');
+  expect(await codeOf(grant(owner, 'free'))).toBe('invalid_plan');
+  expect(await codeOf(grant(owner, 'hobby', -1))).toBe('invalid_expiry');
+  expect(await codeOf(grant({ ...owner, accountId: 'acct_of_nobody' }, 'hobby'))).toBe('not_found');
+  const off = await createWorld();
+  try {
+    const args = { accountId: owner.accountId, plan: 'hobby', endsAt: inDays(1) };
+    expect(await codeOf(grantPlan(off.deps.em(), off.deps, args))).toBe('billing_disabled');
+    expect(await codeOf(endGrant(off.deps.em(), off.deps, owner.accountId))).toBe('billing_disabled');
+  } finally {
+    await off.close();
+  }
+});
+
+test('an operator grants and ends by two commands, and is told what stands against it', {
+  timeout: 60_000,
+}, async () => {
+  const owner = await world.newCaller();
+  const root = join(import.meta.dirname, '../..');
+  const run = async (...args: string[]) => {
+    const env = {
+      ...process.env,
+      DATABASE_URL: world.database.url,
+      FRONTAGE_SECRET: 'a secret of the tests, long enough',
+      FRONTAGE_BILLING_KEY: 'sk_test_platform0000',
+    };
+    const command = [join(root, 'scripts/operator.ts'), ...args, '--account', owner.accountId];
+    return await promisify(execFile)(process.execPath, command, { env }).then(
+      ({ stdout }) => JSON.parse(stdout),
+      (error: { stderr: string }) => error.stderr,
+    );
+  };
+  const until = inDays(10).toISOString().slice(0, 10);
+  const granted = await run('plan', 'grant', '--plan', 'studio', '--until', until);
+  expect(granted).toMatchObject({ account_id: owner.accountId, plan: 'studio' });
+  expect(await world.read(owner)).toMatchObject({ plan: 'studio', status: 'granted' });
+  expect(await run('plan', 'end')).toMatchObject({ account_id: owner.accountId, plan: 'studio' });
+  expect((await world.read(owner)).plan).toBe('free');
+  await world.buy(owner, 'hobby');
+  expect(await run('plan', 'end')).toContain('not_a_grant');
+  expect(await run('plan', 'grant', '--plan', 'studio', '--until', until)).toContain('paid_subscription_active');
+});

@@ -1,0 +1,104 @@
+/**
+ * Journeys of subscriptions at random: pages opened, changed, paid, left; payments that fail and are made up; cancellations, portals, grants;
+ * while messages are lost, doubled and reordered, calls turned away, and answers lost. In the end row, provider and limits agree.
+ */
+import { expect, test } from 'vitest';
+import { endGrant, grantPlan } from '../../api/billing/grants.ts';
+import { askAbout } from '../../db/billing-asks.ts';
+import { isSubscriptionSettled } from '../../db/states.ts';
+import type { Answer, Caller } from '../api/world.ts';
+import { type BillingWorld, createBillingWorld, dayMs } from './world.ts';
+
+const isLong = process.env.FRONTAGE_CAMPAIGN === 'long';
+const accounts = isLong ? 60 : 8;
+const steps = isLong ? 40 : 12;
+const seed = Number(process.env.FRONTAGE_SEED ?? 29);
+
+/** Numbers from 0 to 1 that are the same for the same seed (mulberry32). */
+function numbers(from: number): () => number {
+  let state = from;
+  return () => {
+    state = (state + 0x6d2b79f5) | 0;
+    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
+    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 4294967296;
+  };
+}
+
+const wild = { loseWebhooks: 0.3, doubleWebhooks: 0.3, delayWebhooksMs: 150, turnAway: 0.08, loseAnswers: 0.08 };
+const calm = { loseWebhooks: 0, doubleWebhooks: 0, delayWebhooksMs: 0, turnAway: 0, loseAnswers: 0 };
+
+async function journey(world: BillingWorld, owner: Caller, random: () => number): Promise<void> {
+  const pages: Answer[] = [];
+  const pick = <T>(all: readonly T[]): T => all[Math.floor(random() * all.length)] as T;
+  const ignored = () => {};
+  const atProvider = async (name: string) => (await world.atProvider(owner)).act(name);
+  const acts: Record<string, () => Promise<unknown>> = {
+    open: async () => pages.push(await world.checkout(owner, pick(['hobby', 'studio']))),
+    twoTabs: async () => {
+      const both = ['hobby', 'studio'].map((plan) => world.checkout(owner, plan));
+      pages.push(...(await Promise.all(both)));
+    },
+    pay: async () => pages.length > 0 && pick(pages).status === 200 && (await world.press(pick(pages), 'pay')),
+    decline: async () => pages.length > 0 && (await world.press(pick(pages), 'decline')),
+    portal: () => owner.call('POST', '/v1/billing/portal'),
+    cancel: () => atProvider('cancel'),
+    resume: () => atProvider('resume'),
+    fail: () => atProvider('fail'),
+    settle: () => atProvider('settle'),
+    end: () => atProvider('end'),
+    grant: () => {
+      const endsAt = new Date(world.clock.now().getTime() + dayMs);
+      return grantPlan(world.deps.em(), world.deps, { accountId: owner.accountId, plan: 'hobby', endsAt });
+    },
+    endGrant: () => endGrant(world.deps.em(), world.deps, owner.accountId),
+  };
+  const weighed = [...Object.keys(acts), 'open', 'pay', 'pay', 'pay', 'settle'];
+  for (let step = 0; step < steps; step++) await acts[pick(weighed)]?.().catch(ignored);
+}
+
+test('after journeys at random through messages lost, doubled and reordered, row, provider and limits agree', {
+  timeout: isLong ? 900_000 : 120_000,
+}, async () => {
+  const random = numbers(seed);
+  const world = await createBillingWorld({ random });
+  try {
+    const owners = await Promise.all(Array.from({ length: accounts }, () => world.newCaller()));
+    Object.assign(world.knobs, wild);
+    await Promise.all(owners.map((owner) => journey(world, owner, random)));
+    Object.assign(world.knobs, calm);
+    await world.provider.settled();
+    const seen: Record<string, number> = {};
+    for (const owner of owners) {
+      for (const row of await world.rows(owner)) await askUntilKnown(world, row.id);
+      const rows = await world.rows(owner);
+      const { live } = await world.atProvider(owner);
+      const inForce = rows.filter(({ status }) => status === 'active' || status === 'past_due');
+      // One subscription at the provider, and it is the row in force; nothing else is charged for.
+      expect(live.map(({ id }) => id)).toEqual(inForce.map(({ providerSubscription }) => providerSubscription));
+      expect(live.map(({ status }) => status)).toEqual(inForce.map(({ status }) => status));
+      for (const { status, settledAt, askAt } of rows) {
+        expect([settledAt !== null, askAt === null]).toEqual(Array(2).fill(isSubscriptionSettled(status)));
+      }
+      const billing = await world.read(owner);
+      const [paid] = inForce;
+      const has = new Set([paid?.plan, billing.status === 'granted' ? 'hobby' : undefined]);
+      expect(billing.plan).toBe(['studio', 'hobby'].find((name) => has.has(name)) ?? 'free');
+      const account = (await owner.call('GET', '/v1/account')).body;
+      const { limits } = billing.plans.find(({ name }: { name: string }) => name === billing.plan);
+      const told = Object.fromEntries(Object.keys(limits).map((name) => [name, account.limits[name].value]));
+      expect(told).toEqual(limits);
+      seen[billing.status] = (seen[billing.status] ?? 0) + 1;
+    }
+    // The journeys lead to more than one place, or they show nothing.
+    expect(Object.keys(seen).length).toBeGreaterThan(1);
+    expect(world.unexpected()).toEqual([]);
+  } finally {
+    await world.close();
+  }
+});
+
+/** What a workflow would ask in the end, without its waits. */
+async function askUntilKnown(world: BillingWorld, id: string): Promise<void> {
+  for (let times = 0; times < 3; times++) await askAbout(world.deps.em(), world.deps, id);
+}

@@ -1,0 +1,90 @@
+import Stripe from 'stripe';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { askLate } from '../../db/billing-asks.ts';
+import { OutboxEntry } from '../../db/entities/outbox-entry.ts';
+import { workflowIds } from '../../workflows/ids.ts';
+import type { Caller } from '../api/world.ts';
+import { type BillingWorld, createBillingWorld } from './world.ts';
+
+let world: BillingWorld;
+beforeAll(async () => {
+  world = await createBillingWorld();
+});
+afterAll(() => world?.close());
+
+async function send(event: object, { secret = world.webhookSecret, at = world.clock.now() } = {}) {
+  const payload = JSON.stringify(event);
+  const timestamp = Math.floor(at.getTime() / 1000);
+  const signature = await Stripe.webhooks.generateTestHeaderStringAsync({ payload, secret, timestamp });
+  const headers = { 'content-type': 'application/json', 'stripe-signature': signature };
+  return await fetch(`${world.url}/hooks/billing`, { method: 'POST', headers, body: payload });
+}
+const eventOf = (id: string, customer: string, more: object = {}) => ({
+  id,
+  object: 'event',
+  type: 'customer.subscription.updated',
+  data: { object: { id: 'sub_x', object: 'subscription', customer, ...more } },
+});
+const signalsOf = async (caller: Caller) => {
+  const [row] = await world.rows(caller);
+  const workflowId = workflowIds.followSubscription(row?.id ?? '');
+  return await world.deps.em().count(OutboxEntry, { workflowId, kind: 'signal' });
+};
+
+test('what is not signed with our secret, was changed, or is older than five minutes is refused', async () => {
+  const event = eventOf('evt_1', 'cus_1');
+  expect((await send(event, { secret: 'whsec_of_another' })).status).toBe(400);
+  expect((await send(event, { at: new Date(world.clock.now().getTime() - 6 * 60_000) })).status).toBe(400);
+  const bare = await fetch(`${world.url}/hooks/billing`, { method: 'POST', body: JSON.stringify(event) });
+  expect(bare.status).toBe(400);
+  expect((await send(event)).status).toBe(200);
+});
+
+test('what a message says is not believed: the provider is asked, and says what is', async () => {
+  const owner = await world.newCaller();
+  await world.buy(owner, 'hobby');
+  const { customer } = await world.atProvider(owner);
+  const before = (await world.rows(owner))[0]?.asked ?? 0;
+  expect((await send(eventOf('evt_lie', customer ?? '', { status: 'canceled' }))).status).toBe(200);
+  await world.until(
+    () => world.rows(owner),
+    ([row]) => (row?.asked ?? 0) > before,
+  );
+  expect(await world.read(owner)).toMatchObject({ plan: 'hobby', status: 'active' });
+});
+
+test('a message that comes twenty times at once is heard once', async () => {
+  const owner = await world.newCaller();
+  await world.buy(owner, 'hobby');
+  await world.provider.settled();
+  const { customer } = await world.atProvider(owner);
+  const before = await signalsOf(owner);
+  const answers = await Promise.all(Array.from({ length: 20 }, () => send(eventOf('evt_20', customer ?? ''))));
+  expect(answers.map(({ status }) => status)).toEqual(Array(20).fill(200));
+  expect(await signalsOf(owner)).toBe(before + 1);
+});
+
+test('a message about somebody that we do not know is taken and changes nothing', async () => {
+  expect((await send(eventOf('evt_stranger', 'cus_stranger'))).status).toBe(200);
+});
+
+test('a purchase whose messages are all lost is in force all the same: it is asked about', async () => {
+  const owner = await world.newCaller();
+  world.knobs.loseWebhooks = 1;
+  await world.buy(owner, 'hobby');
+  world.knobs.loseWebhooks = 0;
+});
+
+test('a cancellation whose message is lost is found out, and so is what nobody follows any more', async () => {
+  const owner = await world.newCaller();
+  await world.buy(owner, 'hobby');
+  const [row] = await world.rows(owner);
+  await world.deps.temporal.workflow.getHandle(workflowIds.followSubscription(row?.id ?? '')).terminate('of the test');
+  world.knobs.loseWebhooks = 1;
+  (await world.atProvider(owner)).act('end');
+  world.knobs.loseWebhooks = 0;
+  expect((await world.read(owner)).plan).toBe('hobby');
+  world.skip(7 * 3600_000);
+  expect(await askLate(world.deps.em, world.deps)).toBeGreaterThan(0);
+  expect(await world.read(owner)).toMatchObject({ plan: 'free', status: 'free' });
+});

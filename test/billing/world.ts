@@ -1,0 +1,115 @@
+/** A platform that sells plans, a stand-in for who takes the money, and a worker that follows what is bought. */
+import { writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { BillingSubscription } from '../../db/entities/plans.ts';
+import { portalActs, subscriptionsOf } from '../../local/payments/billing.ts';
+import type { Hooks } from '../../local/payments/hooks.ts';
+import { findMock } from '../../local/payments/shapes.ts';
+import { startPaymentsStandIn } from '../../local/payments/stand-in.ts';
+import { ownCatalog, type Plan, readPlans } from '../../plans.ts';
+import { type Answer, type Caller, createWorld } from '../api/world.ts';
+import { until } from '../stack/until.ts';
+import { createNamespace, startWorker } from '../stack/worker.ts';
+
+export const dayMs = 86_400_000;
+const key = 'sk_test_platform0000';
+const webhookSecret = 'whsec_of_the_tests';
+
+export type BillingWorld = Awaited<ReturnType<typeof createBillingWorld>>;
+export type StandIn = Awaited<ReturnType<typeof startPaymentsStandIn>>;
+
+export type BillingOptions = {
+  env?: Record<string, string>;
+  worker?: boolean;
+  random?: () => number;
+  /** Changes the catalog. */
+  plans?: (plans: Plan[]) => Plan[];
+};
+
+/** The catalog that comes with the project. */
+export function ownPlans(): Plan[] {
+  const read = readPlans(ownCatalog);
+  if ('faults' in read) throw new Error(read.faults.join('\n'));
+  return structuredClone([...read.plans]);
+}
+
+let catalogs = 0;
+/** Writes a catalog to a file of its own. Answers its path. */
+export function writeCatalog(content: unknown): string {
+  const path = join(tmpdir(), `frontage-plans-${process.pid}-${++catalogs}.json`);
+  writeFileSync(path, typeof content === 'string' ? content : JSON.stringify(content));
+  return path;
+}
+
+export async function createBillingWorld(options: BillingOptions = {}) {
+  const { env = {}, worker = true, random, plans } = options;
+  let now = () => new Date();
+  const hooks: Hooks = {};
+  const mock = findMock(process.env);
+  const provider = await startPaymentsStandIn({
+    clock: { now: () => now() },
+    key,
+    hooks,
+    mock,
+    ...(random ? { random } : {}),
+  });
+  const world = await createWorld({
+    FRONTAGE_BILLING_KEY: key,
+    FRONTAGE_BILLING_URL: provider.url,
+    FRONTAGE_BILLING_WEBHOOK_SECRET: webhookSecret,
+    ...(plans ? { FRONTAGE_PLANS: writeCatalog(plans(ownPlans())) } : {}),
+    ...(worker ? { TEMPORAL_NAMESPACE: await createNamespace() } : {}),
+    ...env,
+  });
+  now = world.clock.now;
+  hooks.platform = { url: `${world.url}/hooks/billing`, secret: webhookSecret };
+  const running = worker ? await startWorker(world.deps) : undefined;
+
+  const post = (url: string) => fetch(url, { method: 'POST', redirect: 'manual' });
+  const checkout = (caller: Caller, plan: string, headers: Record<string, string> = {}) =>
+    caller.call('POST', '/v1/billing/checkout', { body: { plan }, headers });
+  const read = async (caller: Caller) => (await caller.call('GET', '/v1/billing')).body;
+
+  return {
+    ...world,
+    provider,
+    knobs: provider.knobs,
+    webhookSecret,
+    mock,
+    checkout,
+    read,
+    /** Presses a button of a page to pay on. */
+    press: (page: Answer, act: 'pay' | 'decline' | 'cancel') => post(`${page.body.url}/${act}`),
+    /** Buys the plan and waits until it is in force. */
+    async buy(caller: Caller, plan: string) {
+      const page = await checkout(caller, plan);
+      if (page.status !== 200) throw new Error(`no page was opened: ${page.text}`);
+      await post(`${page.body.url}/pay`);
+      return await until(
+        () => read(caller),
+        (billing) => billing.plan === plan && billing.status === 'active',
+      );
+    },
+    /** What the account's subscription at the provider is, and what is done to it there. */
+    async atProvider(caller: Caller) {
+      const [row] = await world.deps
+        .em()
+        .execute<{ customer: string }[]>(
+          'select provider_customer as customer from billing_customer where account_id = ?',
+          [caller.accountId],
+        );
+      const live = subscriptionsOf(provider.standIn, row?.customer);
+      const act = (name: keyof typeof portalActs) => live[0] && portalActs[name]?.(provider.standIn, live[0]);
+      return { customer: row?.customer, live, act };
+    },
+    rows: (caller: Caller) =>
+      world.deps.em().find(BillingSubscription, { account: caller.accountId }, { orderBy: { id: 'asc' } }),
+    until: <T>(look: () => Promise<T> | T, there: (seen: T) => boolean) => until(look, there),
+    async close() {
+      await running?.close();
+      await provider.close();
+      await world.close();
+    },
+  };
+}

@@ -1,0 +1,41 @@
+/** The part of the owner's page that says which plan they have, and the way to another. */
+import type { Form } from './form.ts';
+import { type Html, html } from './html.ts';
+import { day } from './times.ts';
+
+export type PlanShown = {
+  name: string;
+  status: 'free' | 'granted' | 'active' | 'past_due';
+  endsAt: Date | null;
+  includes: readonly string[];
+  /** What can be bought instead, with its price as people read it. */
+  choices: { name: string; price: string; includes: readonly string[] }[];
+  /** Whether there is a subscription, or was one, to be managed. */
+  managed: boolean;
+};
+
+export function planSection(plan: PlanShown, form: Form): Html {
+  return html`<section>
+<h2>Plan</h2>
+<ul class="rows">
+<li><div><strong>${plan.name}</strong><small>${stateLine(plan)}${plan.includes.map((one) => html` · ${one}`)}</small></div>
+${plan.managed ? form({ action: '/account/plan/manage', inline: true }, html`<button class="quiet small">Manage</button>`) : null}</li>
+${plan.choices.map(
+  ({
+    name,
+    price,
+    includes,
+  }) => html`<li><div><strong>${name}</strong><small>${price}${includes.map((one) => html` · ${one}`)}</small></div>
+${form({ action: `/account/plan/${name}`, inline: true }, html`<button class="small">Change to ${name}</button>`)}</li>`,
+)}
+</ul>
+</section>`;
+}
+
+function stateLine({ status, endsAt }: PlanShown): string {
+  const until = endsAt ? day(endsAt) : '';
+  if (status === 'past_due') return `A payment is overdue: pay it before ${until}, or the plan ends`;
+  if (status === 'granted') return `Given to you until ${until}`;
+  if (status === 'active') return endsAt ? `Cancelled, in force until ${until}` : 'Yours now, and paid';
+  return 'Yours now';
+}
