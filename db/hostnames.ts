@@ -1,5 +1,6 @@
 /** Which site a host shows. */
 import type { Config } from '../config.ts';
+import { siteOnDomain } from './domains.ts';
 import { Site } from './entities/site.ts';
 import type { EntityManager } from './orm.ts';
 
@@ -7,6 +8,10 @@ import type { EntityManager } from './orm.ts';
 const sources: readonly ((em: EntityManager, config: Config, host: string) => Promise<Site | null>)[] = [
   async (em, { baseDomain }, host) =>
     host.endsWith(`.${baseDomain}`) ? await em.findOne(Site, { name: host.slice(0, -baseDomain.length - 1) }) : null,
+  async (em, _config, host) => {
+    const id = await siteOnDomain(em, host);
+    return id === undefined ? null : await em.findOne(Site, { id });
+  },
 ];
 
 /** The site that is served on this host, as people write it: with a scheme or without, in any case. Null where there is none. */

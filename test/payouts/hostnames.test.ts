@@ -1,0 +1,41 @@
+/** By what a payout owner names a site. */
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { Domain } from '../../db/entities/domain.ts';
+import { answered, createPayoutWorld, outcome, type PayoutWorld } from './world.ts';
+
+let world: PayoutWorld;
+beforeAll(async () => {
+  world = await createPayoutWorld();
+});
+afterAll(() => world?.close());
+
+test('a site is named by a domain that it is attached to as well, and by none that it left', async () => {
+  const { owner, payee, site, account } = await world.newPair();
+  const em = world.deps.em();
+  const now = world.clock.now();
+  const name = `${site.name}.example`;
+  const domain = em.create(Domain, {
+    id: `dom_${site.name}`,
+    account: owner.accountId,
+    name,
+    registrable: name,
+    mode: 'cname',
+    status: 'active',
+    statusSince: now,
+    proof: name,
+    pair: name,
+    provedAt: now,
+    site: site.id,
+    isPrimary: true,
+    attachedAt: now,
+    nextCheckAt: now,
+    createdAt: now,
+  });
+  await em.flush();
+  const offer = answered(await world.offerFromAccount(payee, account.id, name));
+  expect(offer.site.id).toBe(site.id);
+  answered(await world.endOffer(payee, offer.id));
+  Object.assign(domain, { site: null, isPrimary: false, attachedAt: null });
+  await em.flush();
+  expect(outcome(await world.offerFromAccount(payee, account.id, name))).toBe('invalid_payout_offer');
+});
