@@ -13,7 +13,7 @@ export function connectPages(app: Api, deps: Deps): void {
   app.get<Linked>('/connect/:secret', pageOptions('payout.connect', 'payouts'), async ({ em, params }, reply) => {
     const account = await onboardingOf(em, deps, params.secret);
     const url = await mintLink(deps, account, params.secret);
-    return reply.header('cache-control', 'no-store').redirect(url, 303);
+    return reply.header('cache-control', 'no-store').header('referrer-policy', 'no-referrer').redirect(url, 303);
   });
 
   app.get<Linked>(

@@ -5,6 +5,7 @@ import { moment, plainName } from '../schemas.ts';
 
 const secretKey = z
   .string()
+  .trim()
   .max(500)
   .describe('A restricted key from your own dashboard. It is sealed, and never shown again.');
 

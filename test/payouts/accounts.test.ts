@@ -12,7 +12,7 @@ afterAll(() => world?.close());
 test('an account with its owner’s key is checked, takes money at once, and shows four characters of the key', async () => {
   const owner = await world.newCaller();
   const key = newKey();
-  const added = answered(await world.add(owner, { name: 'Bakery', secret_key: key }));
+  const added = answered(await world.add(owner, { name: 'Bakery', secret_key: ` ${key}\n` }));
   expect(added).toEqual({
     id: expect.stringMatching(/^pout_/),
     name: 'Bakery',
