@@ -9,6 +9,9 @@ const env = {
   FRONTAGE_SMTP_URL: 'smtp://127.0.0.1:1',
   FRONTAGE_CHALLENGE_KEY: 'a key of the tests',
   FRONTAGE_PHOTOS: 'offline',
+  FRONTAGE_PAYOUT_RAILS: 'own_key',
+  FRONTAGE_DOMAINS: 'cname',
+  FRONTAGE_EDGE_ADDRESSES: '192.0.2.1',
 };
 const world = await createWorld(env);
 const bare = await createWorld({
