@@ -152,3 +152,9 @@ export async function releaseSeat({ tx, payment, booking }: Locked, clock: Clock
     });
   }
 }
+
+/** Forgets which messages of the provider were heard, once they come no more. Answers how many. */
+export async function sweepPaymentEvents(em: EntityManager, now: Date): Promise<number> {
+  const before = new Date(now.getTime() - 30 * 24 * 3600_000);
+  return (await em.execute<unknown[]>('delete from payment_event where received_at < ? returning id', [before])).length;
+}

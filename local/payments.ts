@@ -3,7 +3,7 @@ import { systemClock } from '../clock.ts';
 import { findMock } from './payments/shapes.ts';
 import { startPaymentsStandIn } from './payments/stand-in.ts';
 
-const { PAYMENTS_PORT, PAYMENTS_KEY, PAYMENTS_WEBHOOK_SECRET, PAYMENTS_API_URL } = process.env;
+const { PAYMENTS_PORT, PAYMENTS_KEY, PAYMENTS_WEBHOOK_SECRET, PAYMENTS_API_URL, PAYMENTS_FILE } = process.env;
 
 const mock = findMock(process.env);
 const log = (msg: string) => console.log(JSON.stringify({ level: 30, msg }));
@@ -23,6 +23,7 @@ const standIn = await startPaymentsStandIn({
     platform: { url: `${PAYMENTS_API_URL}/hooks/billing`, secret: PAYMENTS_WEBHOOK_SECRET ?? '' },
   },
   mock,
+  ...(PAYMENTS_FILE ? { file: PAYMENTS_FILE } : {}),
 });
 process.send?.({ ready: true });
 

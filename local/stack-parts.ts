@@ -156,6 +156,7 @@ function paymentsPart(context: Context): Part<PartName> {
     PAYMENTS_KEY: FRONTAGE_PAYMENTS_KEY,
     PAYMENTS_WEBHOOK_SECRET: FRONTAGE_PAYMENTS_WEBHOOK_SECRET,
     PAYMENTS_API_URL: FRONTAGE_BASE_URL,
+    PAYMENTS_FILE: join(context.dataDir, 'payments.json'),
   };
   const logFile = context.logFile('payments');
   return {

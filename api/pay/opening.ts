@@ -29,6 +29,7 @@ export async function paymentOfLink(em: EntityManager, id: string) {
  */
 export async function openFreshPage(deps: Deps, id: string): Promise<string | null> {
   const { payment } = await paymentOfLink(deps.em(), id);
+  if (payment.site.status === 'archived') return null;
   if (!deps.payments) throw errors.payouts_disabled('This platform takes no money at present.');
   const credentials = credentialsOf(deps, payment.payoutAccount);
   const begun = await beginAttempt(deps.em(), deps.clock, id);

@@ -37,7 +37,8 @@ export function payPages(app: Api, deps: Deps): void {
 async function show(request: FastifyRequest<Linked>, reply: FastifyReply, deps: Deps, came: PaymentShown['came']) {
   const { config, clock } = deps;
   const { payment, booking } = await paymentOfLink(request.em, request.params.id);
-  const status = paymentStatusAt(payment, clock.now());
+  const isArchived = payment.site.status === 'archived' && payment.status === 'open';
+  const status = isArchived ? 'expired' : paymentStatusAt(payment, clock.now());
   const { site, amount, currency, id } = payment;
   const page = payPage({
     came,

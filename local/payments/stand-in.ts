@@ -9,6 +9,7 @@ import { accountNamed, accountOfKey, accountRoutes } from './accounts.ts';
 import { billingRoutes } from './billing.ts';
 import { readForm } from './form.ts';
 import { type Hooks, openHooks, shown } from './hooks.ts';
+import { readObjects, writeObjects } from './memory.ts';
 import { answerPage } from './pages.ts';
 import { answerPortal } from './portal.ts';
 import { refundRoutes } from './refunds.ts';
@@ -28,6 +29,8 @@ export type StandInOptions = {
   /** Path of the vendor's mock; without it no shape is judged. */
   mock?: string | undefined;
   knobs?: Partial<Knobs>;
+  /** Where it remembers what it did beyond its end; in memory alone where there is none. */
+  file?: string;
   random?: () => number;
 };
 
@@ -44,7 +47,7 @@ export async function startPaymentsStandIn(options: StandInOptions) {
     random: options.random ?? Math.random,
     knobs: { ...calm, ...options.knobs },
     url: '',
-    objects: new Map(),
+    objects: readObjects(options.file),
     platform: '',
     shapes,
     tell: hooks.tell,
@@ -58,6 +61,8 @@ export async function startPaymentsStandIn(options: StandInOptions) {
   });
   standIn.url = options.url ?? `http://127.0.0.1:${portOf(server)}`;
   if (options.key) standIn.platform = accountOfKey(standIn, options.key);
+  const save = () => options.file && writeObjects(options.file, standIn.objects);
+  const saving = setInterval(save, 2_000).unref();
   return {
     url: standIn.url,
     standIn,
@@ -65,6 +70,8 @@ export async function startPaymentsStandIn(options: StandInOptions) {
     /** Every message that is under way has come, or was given up. */
     settled: hooks.settled,
     async close() {
+      clearInterval(saving);
+      save();
       hooks.close();
       shapes.close();
       server.closeAllConnections();

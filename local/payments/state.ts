@@ -1,4 +1,4 @@
-/** What the stand-in for the provider of payments remembers, all of it in memory. */
+/** What the stand-in for the provider of payments remembers. */
 import { randomBytes } from 'node:crypto';
 import type { Clock } from '../../clock.ts';
 import type { Shapes } from './shapes.ts';

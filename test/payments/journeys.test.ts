@@ -106,7 +106,7 @@ async function storms(): Promise<void> {
     const wave = Array.from({ length: Math.min(atOnce, journeys - done) }, async (_, at) => {
       const rail = chance(0.5) ? 0 : 1;
       if (chance(0.4)) return await linkJourney(sites[rail] as (typeof sites)[number]);
-      const start = starts[Math.floor(random() * Math.min(starts.length, 4))] ?? '';
+      const start = starts[Math.floor(random() * Math.min(starts.length, Math.max(4, journeys / 20)))] ?? '';
       await bookingJourney(shops[rail] as Shop, start, done + at);
     });
     await Promise.all(wave);

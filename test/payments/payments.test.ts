@@ -161,10 +161,11 @@ describe('where the money goes', () => {
     expect(errorOf(await ask(await world.newPaidSite({ currency: null }))).code).toBe('payout_account_no_currency');
   });
 
-  test('is not an archived site’s to say', async () => {
-    const made = await world.newPaidSite();
+  test('is not an archived site’s to say, and its links lead nowhere', async () => {
+    const made = await world.newPayment();
     await made.owner.call('POST', `/v1/sites/${made.site.id}/archive`);
     expect(errorOf(await ask(made)).code).toBe('site_archived');
+    expect(await world.openLink(made.payUrl)).toMatchObject({ status: 410, page: null });
   });
 });
 

@@ -1,4 +1,7 @@
 /** The provider of payments as we speak to it, against the stand-in; each request is held to the vendor's own mock. */
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { toProvider } from '../../currencies.ts';
 import { findMock } from '../../local/payments/shapes.ts';
@@ -173,6 +176,23 @@ describe('an account', () => {
     const opened = await payments.openPage(connected, page());
     expect(await faultOf(payments.readPage(own('somebody'), opened.id))).toBe('missing');
   });
+});
+
+test('the stand-in that is started anew still knows who has paid', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'frontage-payments-'));
+  const file = join(folder, 'payments.json');
+  const first = await startPaymentsStandIn({ clock, key, file });
+  const before = openPayments({ key, url: first.url, webhookSecret: '' });
+  const ada = own('again');
+  const opened = await before.openPage(ada, page());
+  await press(opened.url, 'pay');
+  await first.close();
+  const second = await startPaymentsStandIn({ clock, key, file });
+  const after = openPayments({ key, url: second.url, webhookSecret: '' });
+  const { charge } = await after.readPage(ada, opened.id);
+  expect(await after.refund(ada, { charge: charge ?? '', idempotencyKey: 'later' })).toEqual({ status: 'done' });
+  await second.close();
+  await rm(folder, { recursive: true });
 });
 
 test('amounts reach the provider in its own counting', () => {

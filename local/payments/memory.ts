@@ -1,0 +1,13 @@
+/** What the stand-in did, in one file: so that a machine that is started anew still knows who has paid. */
+import { existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
+import type { Kept } from './state.ts';
+
+export function readObjects(file: string | undefined): Map<string, Kept> {
+  const known: Kept[] = file !== undefined && existsSync(file) ? JSON.parse(readFileSync(file, 'utf8')) : [];
+  return new Map(known.map((kept) => [kept.id, kept]));
+}
+
+export function writeObjects(file: string, objects: ReadonlyMap<string, Kept>): void {
+  writeFileSync(`${file}.part`, JSON.stringify([...objects.values()]), { mode: 0o600 });
+  renameSync(`${file}.part`, file);
+}
