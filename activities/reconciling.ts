@@ -12,6 +12,7 @@ import { OutboxEntry } from '../db/entities/outbox-entry.ts';
 import { sweepForms } from '../db/forms.ts';
 import { sweepMails } from '../db/mail.ts';
 import { sweepUploads } from '../db/output.ts';
+import { sweepPaymentEvents } from '../db/payments.ts';
 import { sweepPreviews } from '../db/previews.ts';
 import { sweepSignIns } from '../db/signin-links.ts';
 import { unfinishedStatuses } from '../db/states.ts';
@@ -106,11 +107,24 @@ export function reconcilingActivities(deps: PlatformDeps) {
       const uploads = await sweepUploads(em, now);
       const holds = await sweepHolds(em, now);
       const billing = await sweepBilling(em, now);
+      const heard = await sweepPaymentEvents(em, now);
       const previews = await sweepPreviews(em, now);
       await restartOverdue(em, clock);
       const ticketKeys = await sweepTicketKeys(em, now);
       return (
-        sent + ended + requests + tokens + signIns + forms + mails + uploads + holds + billing + previews + ticketKeys
+        sent +
+        ended +
+        requests +
+        tokens +
+        signIns +
+        forms +
+        mails +
+        uploads +
+        holds +
+        billing +
+        heard +
+        previews +
+        ticketKeys
       );
     },
 

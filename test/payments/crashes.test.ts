@@ -27,9 +27,24 @@ const refundsOf = (id: string) =>
       one.object === 'refund' && world.chargesOf(id).some((charge) => 'id' in charge && charge.id === one.charge),
   );
 
+/** The payment's workflow has heard all that was told to it, and waits: the next asking is seconds away. */
+async function atRest(id: string): Promise<void> {
+  const workflowId = `payment:${id}`;
+  const rests = async () => {
+    const untold = await world.deps
+      .em()
+      .execute('select 1 from outbox where workflow_id = ? and sent_at is null', [workflowId]);
+    if (untold.length > 0) return false;
+    const { events } = await world.deps.temporal.workflow.getHandle(workflowId).fetchHistory();
+    return events?.at(-1)?.timerStartedEventAttributes != null;
+  };
+  await expect.poll(rests, soon).toBe(true);
+}
+
 test.each(each)('a payment is known to be paid when its asking %s', async (way) => {
   const { payUrl, statusOf, id } = await world.newPayment();
   const { page } = await world.openLink(payUrl);
+  await atRest(id);
   around.set('settlePayment', ways[way]);
   await world.press(page, 'pay', { comesBack: false });
   await expect.poll(statusOf, soon).toBe('paid');
