@@ -2,6 +2,7 @@
 import { writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import type { WorkerInterceptors } from '@temporalio/worker';
 import { BillingSubscription } from '../../db/entities/plans.ts';
 import { portalActs, subscriptionsOf } from '../../local/payments/billing.ts';
 import type { Hooks } from '../../local/payments/hooks.ts';
@@ -23,6 +24,7 @@ export type BillingOptions = {
   env?: Record<string, string>;
   worker?: boolean;
   random?: () => number;
+  interceptors?: WorkerInterceptors;
   /** Changes the catalog. */
   plans?: (plans: Plan[]) => Plan[];
 };
@@ -43,7 +45,7 @@ export function writeCatalog(content: unknown): string {
 }
 
 export async function createBillingWorld(options: BillingOptions = {}) {
-  const { env = {}, worker = true, random, plans } = options;
+  const { env = {}, worker = true, random, plans, interceptors } = options;
   let now = () => new Date();
   const hooks: Hooks = {};
   const mock = findMock(process.env);
@@ -64,7 +66,7 @@ export async function createBillingWorld(options: BillingOptions = {}) {
   });
   now = world.clock.now;
   hooks.platform = { url: `${world.url}/hooks/billing`, secret: webhookSecret };
-  const running = worker ? await startWorker(world.deps) : undefined;
+  const running = worker ? await startWorker(world.deps, interceptors ? { interceptors } : {}) : undefined;
 
   const post = (url: string) => fetch(url, { method: 'POST', redirect: 'manual' });
   const checkout = (caller: Caller, plan: string, headers: Record<string, string> = {}) =>

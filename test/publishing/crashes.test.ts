@@ -208,7 +208,7 @@ const elsewhere: Record<string, string> = {
   checkLedger: 'payments/crashes',
   settleOffer: 'payouts/ending',
   askForPayoutAccounts: 'payouts/asking',
-  askAboutSubscription: 'billing/webhooks',
+  askAboutSubscription: 'billing/crashes',
   askLateSubscriptions: 'billing/webhooks',
   rollUpViews: 'analytics/reading',
   maintainRepositories: 'git/maintenance',

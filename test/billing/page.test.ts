@@ -1,0 +1,54 @@
+import { afterAll, expect, test } from 'vitest';
+import { askAbout } from '../../db/billing-asks.ts';
+import { BillingSubscription } from '../../db/entities/plans.ts';
+import { startPaymentsStandIn } from '../../local/payments/stand-in.ts';
+import { createPeopleWorld, type PeopleWorld } from '../people/world.ts';
+
+const key = 'sk_test_platform0000';
+const provider = await startPaymentsStandIn({ clock: { now: () => new Date() }, key });
+const [world, unmetered] = await Promise.all([
+  createPeopleWorld({ FRONTAGE_BILLING_KEY: key, FRONTAGE_BILLING_URL: provider.url }),
+  createPeopleWorld(),
+]);
+afterAll(() => Promise.all([world.close(), unmetered.close(), provider.close()]));
+
+async function signedIn({ newOwner, browser: open, linkTo }: PeopleWorld) {
+  const owner = await newOwner();
+  const browser = open();
+  await browser.press(await browser.open('/signin'), 'Send me a link', { email: owner.email });
+  await browser.press(await browser.open(await linkTo(owner.email, 'signin-link')), 'Sign in');
+  return { ...owner, browser };
+}
+const linkOf = (text: string) => /<a class="button[^"]*" href="([^"]*)"/.exec(text)?.[1] ?? '';
+
+test('the owner sees the plan, changes it by a button, and manages it by another', async () => {
+  const { accountId, browser } = await signedIn(world);
+  const before = await browser.open('/account');
+  for (const part of ['<h2>Plan</h2>', 'free', '9.00 EUR a month', 'Change to studio'])
+    expect(before.text).toContain(part);
+  for (const part of ['Manage', 'Change to shop', 'Change to free']) expect(before.text).not.toContain(part);
+  const onwards = await browser.press(before, 'Change to hobby');
+  expect(linkOf(onwards.text).startsWith(`${provider.url}/pay/`)).toBe(true);
+  await fetch(`${linkOf(onwards.text)}/pay`, { method: 'POST', redirect: 'manual' });
+  const row = await world.deps.em().findOneOrFail(BillingSubscription, { account: accountId });
+  await askAbout(world.deps.em(), world.deps, row.id);
+  const after = await browser.open('/account');
+  for (const part of ['Yours now, and paid', 'Change to studio', 'Manage']) expect(after.text).toContain(part);
+  expect(after.text).not.toContain('Change to hobby');
+  const managing = await browser.press(after, 'Manage');
+  expect(linkOf(managing.text).startsWith(`${provider.url}/portal/`)).toBe(true);
+});
+
+test('a plan that cannot be bought is refused on the page too, and who is not signed in is asked to', async () => {
+  const { browser } = await signedIn(world);
+  const page = await browser.open('/account');
+  const forged = { ...page, text: page.text.replace('/account/plan/hobby', '/account/plan/shop') };
+  expect((await browser.press(forged, 'Change to hobby')).status).toBe(501);
+  const strange = await world.browser().go('POST', '/account/plan/hobby', {});
+  expect(strange.text).not.toContain('/pay/');
+});
+
+test('where nothing is metered the page says nothing of plans', async () => {
+  const { browser } = await signedIn(unmetered);
+  expect((await browser.open('/account')).text).not.toContain('<h2>Plan</h2>');
+});
