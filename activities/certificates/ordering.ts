@@ -58,12 +58,17 @@ async function orderOf(work: Work): Promise<AcmeOrder> {
   return order;
 }
 
-async function openNew({ session, wanted, certificate }: Work): Promise<AcmeOrder> {
+/**
+ * Whatever is wrong with the certificate that it takes the place of (another authority's, another account's, one that was replaced before) is no
+ * reason to go without a new one.
+ */
+async function openNew({ session, wanted: { names }, certificate: { chain } }: Work): Promise<AcmeOrder> {
+  if (!chain) return await session.openOrder(names);
   try {
-    return await session.openOrder(wanted.names, certificate.chain ?? undefined);
+    return await session.openOrder(names, chain);
   } catch (error) {
-    if (!(error instanceof AcmeRefused) || error.kind !== 'replaced') throw error;
-    return await session.openOrder(wanted.names);
+    if (!(error instanceof AcmeRefused) || error.kind === 'limit' || error.kind === 'account') throw error;
+    return await session.openOrder(names);
   }
 }
 

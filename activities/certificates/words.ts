@@ -12,7 +12,6 @@ const words: Record<RefusalKind, string> = {
   limit: `The certificate authority gives no more certificates for the moment. ${again}`,
   account: again,
   order: again,
-  replaced: again,
   nonce: again,
   other: `The certificate authority did not issue a certificate. ${again}`,
 };

@@ -10,7 +10,6 @@ export type RefusalKind =
   | 'limit'
   | 'account'
   | 'order'
-  | 'replaced'
   | 'nonce'
   | 'other';
 
@@ -45,7 +44,6 @@ const kinds: Record<string, RefusalKind> = {
   unsupportedIdentifier: 'name',
   rateLimited: 'limit',
   accountDoesNotExist: 'account',
-  alreadyReplaced: 'replaced',
   badNonce: 'nonce',
   orderNotReady: 'order',
 };

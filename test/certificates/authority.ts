@@ -92,6 +92,7 @@ export async function startTestAuthority({ clock, days = 90, validate, renewal }
         token: randomBytes(24).toString('base64url'),
         status: 'pending' as const,
       }));
+      if (payload.replaces && !issuedAs(payload.replaces)) throw new Problem(404, 'malformed');
       if (payload.replaces && orders.some(({ replaces }) => replaces === payload.replaces))
         throw new Problem(409, 'alreadyReplaced');
       const order: PlacedOrder = {
@@ -180,13 +181,18 @@ export async function startTestAuthority({ clock, days = 90, validate, renewal }
     say(response, 200, { ...directory, ...(renewal ? { renewalInfo: at('renewal') } : {}) });
   }
 
-  function sayRenewal(id: string, response: ServerResponse): void {
+  /** Of its own certificates, the one with this identifier (RFC 9773 section 4.1). */
+  function issuedAs(id: string): x509.X509Certificate | undefined {
     const serial = Buffer.from(id.split('.')[1] ?? '', 'base64url')
       .toString('hex')
       .replace(/^00/, '');
-    const found = orders
+    return orders
       .flatMap(({ chain }) => (chain ? [new x509.X509Certificate(chain)] : []))
       .find((one) => one.serialNumber === serial);
+  }
+
+  function sayRenewal(id: string, response: ServerResponse): void {
+    const found = issuedAs(id);
     response.setHeader('retry-after', '86400');
     if (!found || !renewal) say(response, 404, {});
     else say(response, 200, { suggestedWindow: renewal(found.notBefore, found.notAfter) });

@@ -1,8 +1,12 @@
 /** What stands in the way of a certificate, at every step: it is waited out, told in our words, and nothing is ordered twice. */
+import { X509Certificate } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { holdCertificate, keepCertificate, LeaseLost, sslOf } from '../../db/certificates.ts';
 import { Certificate } from '../../db/entities/certificate.ts';
 import { type Seen, type Step, startTestAuthority, type TestAuthority } from './authority.ts';
+import { lookFor } from './eyes.ts';
+import { giveCertificate } from './given.ts';
+import { createIssuer } from './issuer.ts';
 import { baseDomain, type CertificateWorld, createWorld } from './world.ts';
 
 let aheadMs = 0;
@@ -15,24 +19,7 @@ const dayMs = 24 * 3600_000;
 let authority: TestAuthority;
 let world: CertificateWorld;
 let problem: string | undefined;
-/** Sees what is really there: at an edge, or on our name server. */
-async function validate({ name, kind, token, answer }: Seen): Promise<string | undefined> {
-  if (problem) return problem;
-  if (kind === 'dns-01') {
-    const found = await world.deps.dns.ask(`_acme-challenge.${name.replace(/^\*\./, '')}`, 'TXT');
-    return 'found' in found && found.found.includes(answer) ? undefined : 'unauthorized';
-  }
-  return (await hostPage(name, token)) === answer ? undefined : 'unauthorized';
-}
-const hostPage = async (host: string, token: string) => {
-  const { readFrom } = await import('../../providers/acme/looking.ts');
-  return await readFrom({
-    address: '127.0.0.1',
-    port: world.httpPort,
-    host,
-    path: `/.well-known/acme-challenge/${token}`,
-  });
-};
+const validate = async (seen: Seen) => problem ?? (await lookFor(world, seen));
 
 beforeAll(async () => {
   authority = await startTestAuthority({ clock, validate });
@@ -102,6 +89,15 @@ test('an authority that was put up anew gets a new account and a new order, and 
   await untilActive(id);
   expect(orders().map(({ status }) => status)).toEqual(['valid']);
   expect((await rowOf(id)).refusals).toBe(0);
+});
+
+test('a certificate of another authority is renewed like any other', async () => {
+  const { id, name, orders } = await newDomain();
+  const before = await giveCertificate(world, await createIssuer(clock.now()), { name, domainId: id });
+  await world.db.query('update certificate set renew_at = $2 where domain_id = $1', [id, clock.now()]);
+  expect((await world.renew(id)).status).toBe('active');
+  expect(orders().map(({ status, replaces }) => [status, replaces])).toEqual([['valid', undefined]]);
+  expect(new X509Certificate((await world.rowOf(name)).chain).fingerprint256).not.toBe(before.fingerprint256);
 });
 
 describe('before an order is opened', () => {

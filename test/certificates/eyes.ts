@@ -1,0 +1,17 @@
+/** Sees what an authority would: a page at an edge, or a record on our name server. */
+import { challengePath, readFrom } from '../../providers/acme/looking.ts';
+import type { Seen } from './authority.ts';
+import type { CertificateWorld } from './world.ts';
+
+/** The name of what is wrong, if it is not there. */
+export async function lookFor(
+  world: CertificateWorld,
+  { name, kind, token, answer }: Seen,
+): Promise<string | undefined> {
+  if (kind === 'dns-01') {
+    const found = await world.deps.dns.ask(`_acme-challenge.${name.replace(/^\*\./, '')}`, 'TXT');
+    return 'found' in found && found.found.includes(answer) ? undefined : 'unauthorized';
+  }
+  const at = { address: '127.0.0.1', port: world.httpPort, host: name, path: challengePath(token) };
+  return (await readFrom(at)) === answer ? undefined : 'unauthorized';
+}
