@@ -8,6 +8,7 @@ import { judge, type Standing, settle, type Wanted } from '../domains/judging.ts
 import type { Sight } from '../domains/sight.ts';
 import { workflowIds } from '../workflows/ids.ts';
 import { Domain, DomainTombstone } from './entities/domain.ts';
+import type { Site } from './entities/site.ts';
 import type { EntityManager } from './orm.ts';
 import { enqueue } from './outbox.ts';
 
@@ -195,14 +196,9 @@ export async function restartOverdue(em: EntityManager, clock: Clock): Promise<n
 }
 
 /** The site that is served on this host name. */
-export async function siteOnDomain(em: EntityManager, name: string): Promise<string | undefined> {
-  const found = await em.findOne(Domain, {
-    name,
-    site: { $ne: null },
-    removedAt: null,
-    status: { $in: ['active', 'Moved'] },
-  });
-  return found?.site?.id;
+export async function siteOnDomain(em: EntityManager, name: string): Promise<Site | null> {
+  const served = { name, site: { $ne: null }, removedAt: null, status: { $in: ['active', 'Moved'] } } as const;
+  return (await em.findOne(Domain, served, { populate: ['site'] }))?.site ?? null;
 }
 
 /** Names on which the site is served beside its own address. */

@@ -8,10 +8,7 @@ import type { EntityManager } from './orm.ts';
 const sources: readonly ((em: EntityManager, config: Config, host: string) => Promise<Site | null>)[] = [
   async (em, { baseDomain }, host) =>
     host.endsWith(`.${baseDomain}`) ? await em.findOne(Site, { name: host.slice(0, -baseDomain.length - 1) }) : null,
-  async (em, _config, host) => {
-    const id = await siteOnDomain(em, host);
-    return id === undefined ? null : await em.findOne(Site, { id });
-  },
+  (em, _config, host) => siteOnDomain(em, host),
 ];
 
 /** The site that is served on this host, as people write it: with a scheme or without, in any case. Null where there is none. */

@@ -34,11 +34,11 @@ function setupOf({ mode, setup }: DomainShown): Html {
 <ol class="set">${setup.map(({ value, found }) => html`<li><code>${value}</code> ${mark(found)}</li>`)}</ol>`;
   }
   return html`<p class="hint">Where the domain has its DNS, set these records. Copy them as they are:</p>
-<div class="table"><table class="set"><thead><tr><th>Type</th><th>Name</th><th>Value</th><th></th></tr></thead>
-<tbody>${setup.map(
-    ({ type, host, value, found, seen }) => html`<tr><td>${type}</td><td><code>${host}</code></td>
-<td><code>${value}</code>${!found && seen.length > 0 && type !== 'TXT' ? html`<small>Now there: ${seen.join(', ')}</small>` : null}</td><td>${mark(found)}</td></tr>`,
-  )}</tbody></table></div>`;
+<ol class="set">${setup.map(
+    ({ type, host, value, found, seen }) => html`<li><strong>${type}</strong> ${mark(found)}
+<dl><dt>Name</dt><dd><code>${host}</code></dd><dt>Value</dt><dd><code>${value}</code></dd>
+${!found && seen.length > 0 && type !== 'TXT' ? html`<dt>Now there</dt><dd>${seen.join(', ')}</dd>` : null}</dl></li>`,
+  )}</ol>`;
 }
 
 const mark = (found: boolean): Html => (found ? html`<small>found</small>` : html`<small>not found yet</small>`);

@@ -165,20 +165,23 @@ const billing = rowsOf('code', 'money', {
   'paid_subscription_active 409 no': ['billing/grants', 'is paid_subscription_active'],
 });
 
-const domains = later('code', 'domains', [
-  'domain_not_the_owners 403 no',
-  'invalid_domain 400 no',
-  'invalid_mode 400 no',
-  'invalid_record 400 no',
-  'record_rejected 400 no',
-  'records_not_managed 409 no',
-  'cname_unavailable 503 no',
-  'domain_taken 409 no',
-  'domain_unavailable 409 no',
-  'domain_not_active 409 no',
-  'attach_blocked 409 no',
-  'check_unavailable 503 yes',
-]);
+const domains = rowsOf('code', 'domains', {
+  'domain_not_the_owners 403 no': ['domains/attaching', 'is of another account, takes none'],
+  'invalid_domain 400 no': ['domains/holding', 'what is no name that was registered is invalid_domain'],
+  'invalid_mode 400 no': ['domains/onboarding', 'an unknown mode, and one that is off, is invalid_mode'],
+  'invalid_record 400 no': ['domains/records', '200 and more hostile records are invalid_record'],
+  'record_rejected 400 no': ['domains/records', 'what the name server itself refuses is record_rejected'],
+  'records_not_managed 409 no': [
+    'domains/records',
+    'records of a domain whose DNS is elsewhere are records_not_managed',
+  ],
+  'cname_unavailable 503 no': ['domains/holding', 'where what domains point at is not there'],
+  'domain_taken 409 no': ['domains/holding', 'a name at or below one that another account holds is domain_taken'],
+  'domain_unavailable 409 no': ['domains/holding', 'names of ours, public suffixes and reserved names'],
+  'domain_not_active 409 no': ['domains/attaching', 'a domain that does not lead here, serves another site'],
+  'attach_blocked 409 no': ['domains/attaching', 'a domain that does not lead here, serves another site'],
+  'check_unavailable 503 yes': ['domains/holding', 'a check that cannot ask says so'],
+});
 
 const agents = rowsOf('code', 'agents', {
   'invalid_kind 400 no': ['feedback/feedback', 'a note that cannot be filed says why'],

@@ -54,7 +54,7 @@ test('a test that shows an error code knows the code', () => {
 
 test('every route under /v1 is in the list, and every call that is claimed has its route', () => {
   const route = /\.(get|post|put|patch|delete)\(\s*'(\/v1[^']*)'/g;
-  const routes = globSync('api/*/routes.ts', { cwd: root }).flatMap((file) =>
+  const routes = globSync('api/*/{,*-}routes.ts', { cwd: root }).flatMap((file) =>
     [...text(file).matchAll(route)].map(
       ([, method = '', path = '']) =>
         `${method.toUpperCase()} ${path.replaceAll(/:(\w+)/g, '{$1}').replace('*', '{path}')}`,

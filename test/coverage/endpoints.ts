@@ -175,17 +175,21 @@ export const endpoints = [
     ],
     'DELETE /v1/payout-offers/{id}': ['payouts/offers', 'the opener takes an offer back, the other declines it'],
   }),
-  ...later('endpoint', 'domains', [
-    'POST /v1/domains',
-    'GET /v1/domains',
-    'GET /v1/domains/{id}',
-    'DELETE /v1/domains/{id}',
-    'POST /v1/domains/{id}/attach',
-    'POST /v1/domains/{id}/detach',
-    'GET /v1/domains/{id}/records',
-    'POST /v1/domains/{id}/records',
-    'DELETE /v1/domains/{id}/records/{record_id}',
-  ]),
+  ...rowsOf('endpoint', 'domains', {
+    'POST /v1/domains': ['domains/onboarding', 'the set-up names a pair of name servers of its own'],
+    'GET /v1/domains': ['domains/holding', 'what waits for an owner stands in the inbox and the list'],
+    'GET /v1/domains/{id}': ['domains/onboarding', 'it becomes active by itself'],
+    'DELETE /v1/domains/{id}': ['domains/holding', 'its CNAME gives nothing to the next account'],
+    'POST /v1/domains/{id}/check': ['domains/holding', 'a check that cannot ask says so'],
+    'POST /v1/domains/{id}/attach': ['domains/attaching', 'the first domain is primary, another is made so'],
+    'POST /v1/domains/{id}/detach': ['domains/attaching', 'the first domain is primary, another is made so'],
+    'GET /v1/domains/{id}/records': ['domains/records', 'the platform’s own records are listed, and stay'],
+    'POST /v1/domains/{id}/records': ['domains/records', 'is written, and is what the name server answers'],
+    'DELETE /v1/domains/{id}/records/{record_id}': [
+      'domains/records',
+      'is written, and is what the name server answers',
+    ],
+  }),
   ...rowsOf('endpoint', 'agents', {
     'GET /v1/skill': ['skill/skill', 'the tree is listed, and each file reads as listed, with a token and without'],
     'GET /v1/skill/{path}': [

@@ -1,5 +1,5 @@
 /** Every cap. */
-import { later, rowsOf } from './row.ts';
+import { rowsOf } from './row.ts';
 
 export const limits = [
   ...rowsOf('limit', 'publish', {
@@ -56,7 +56,9 @@ export const limits = [
   ...rowsOf('limit', 'money', {
     'one open payout offer for a site': ['payouts/offers', 'a site has one open offer: a second by the same side'],
   }),
-  ...later('limit', 'domains', ['domains of an account']),
+  ...rowsOf('limit', 'domains', {
+    'domains of an account': ['domains/holding', 'and the cap is the plan’s'],
+  }),
   ...rowsOf('limit', 'agents', {
     'feedback in a day': [
       'feedback/feedback',

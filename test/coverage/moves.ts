@@ -1,5 +1,5 @@
 /** Every move from one state to another, and what comes with it. */
-import { later, rowsOf } from './row.ts';
+import { rowsOf } from './row.ts';
 
 export const moves = [
   ...rowsOf('move', 'publish', {
@@ -169,11 +169,23 @@ export const moves = [
       'an agreement is ended by the owner of the site, or by the owner of the payout account',
     ],
   }),
-  ...later('move', 'domains', [
-    'a domain that is attached serves the site, its certificate and records without further calls',
-    'a domain that is detached serves the site no more',
-    'a domain is live only when its status and its certificate are both active',
-    'a domain that moved or was deleted is tried again on a schedule',
-    'a blocked domain waits for a person',
-  ]),
+  ...rowsOf('move', 'domains', {
+    'a domain that is attached serves the site, its certificate and records without further calls': [
+      'acceptance/own-domain',
+      'a domain shows its site over TLS within 30 s of the right records',
+    ],
+    'a domain that is detached serves the site no more': [
+      'certificates/serving',
+      'a name that is not attached, blocked or deleted gets a plain page',
+    ],
+    'a domain is live only when its status and its certificate are both active': [
+      'acceptance/own-domain',
+      'a domain shows its site over TLS within 30 s of the right records',
+    ],
+    'a domain that moved or was deleted is tried again on a schedule': [
+      'domains/life',
+      'a domain whose DNS went away becomes Moved, then Deleted, and active again',
+    ],
+    'a blocked domain waits for a person': ['domains/attaching', 'a domain that a person stopped takes no site'],
+  }),
 ];

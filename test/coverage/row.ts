@@ -15,7 +15,15 @@ export type Capability =
   | 'scale';
 
 /** What stands: every row of these is shown by a test, or is in `unshown` with its reason. */
-export const claimed: readonly Capability[] = ['publish', 'people', 'material', 'previews', 'comments', 'visitors'];
+export const claimed: readonly Capability[] = [
+  'publish',
+  'people',
+  'material',
+  'previews',
+  'comments',
+  'visitors',
+  'domains',
+];
 
 export type Kind = 'endpoint' | 'move' | 'rule' | 'code' | 'limit' | 'event';
 export type Row = {

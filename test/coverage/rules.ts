@@ -205,7 +205,13 @@ export const rules = [
     ],
     'a payout account says what it waits for': ['payouts/accounts', 'an account says what it waits for, in our words'],
   }),
-  ...later('rule', 'domains', ['the account lists the ways to onboard a domain', 'no domain is ever registered']),
+  ...rowsOf('rule', 'domains', {
+    'the account lists the ways to onboard a domain': [
+      'domains/holding',
+      'what waits for an owner stands in the inbox and the list, the account counts it',
+    ],
+    'no domain is ever registered': ['domains/holding', 'a name that nobody registered is not registered here'],
+  }),
   ...rowsOf('rule', 'agents', {
     'the account names the version of the skill tree': [
       'skill/skill',

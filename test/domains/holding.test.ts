@@ -1,10 +1,8 @@
 /** Whose a name is: one account holds it, by proof alone, and nobody else gets anything of it. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { originsOf } from '../../api/visitors/origins.ts';
-import { blockDomain, unblockDomain } from '../../db/domains.ts';
 import { Domain, DomainTombstone } from '../../db/entities/domain.ts';
-import { Site } from '../../db/entities/site.ts';
 import { type Answer, createSite, errorOf } from '../api/world.ts';
+import { badNames } from './name-list.ts';
 import { cnameTarget, createDomainWorld, type DomainWorld, freeDomain } from './world.ts';
 
 let world: DomainWorld;
@@ -129,86 +127,6 @@ describe('what a removed domain leaves', () => {
   });
 });
 
-describe('which site is served', () => {
-  test('the first domain is primary, another is made so, and detaching hands it on', async () => {
-    const owner = await world.newCaller();
-    const site = await createSite(owner);
-    const [one, two] = [await world.active(owner), await world.active(owner)];
-    const attach = (id: string, more = {}) =>
-      owner.call('POST', `/v1/domains/${id}/attach`, { body: { site_id: site.id, ...more } });
-    expect((await attach(one.id)).body).toMatchObject({ site_id: site.id, primary: true });
-    expect((await attach(two.id)).body).toMatchObject({ site_id: site.id, primary: false });
-    expect((await attach(two.id, { primary: true })).body.primary).toBe(true);
-    expect((await world.read(owner, one)).primary).toBe(false);
-    const row = await world.deps.em().findOneOrFail(Site, { id: site.id });
-    expect(await originsOf(world.deps.em(), world.config, row)).toEqual(
-      new Set([new URL(site.address).origin, `https://${one.domain}`, `https://${two.domain}`]),
-    );
-    const detached = await owner.call('POST', `/v1/domains/${two.id}/detach`);
-    expect(detached.body).toMatchObject({ site_id: null, primary: false, status: 'active' });
-    expect((await world.read(owner, one)).primary).toBe(true);
-    expect((await owner.call('POST', `/v1/domains/${two.id}/detach`)).status).toBe(200);
-    expect((await owner.call('DELETE', `/v1/domains/${one.id}`)).body.site_id).toBe(null);
-    expect((await originsOf(world.deps.em(), world.config, row)).size).toBe(1);
-  });
-
-  test('a domain that does not lead here, serves another site, or is of another account, takes none', async () => {
-    const [owner, other] = [await world.newCaller(), await world.newCaller()];
-    const [site, second, foreign] = [await createSite(owner), await createSite(owner), await createSite(other)];
-    const pending = await world.bring(owner, 'cname');
-    const attach = (id: string, site_id: string, by = owner) =>
-      by.call('POST', `/v1/domains/${id}/attach`, { body: { site_id } });
-    expect(codeOf(await attach(pending.id, site.id))).toEqual([409, 'domain_not_active']);
-    const domain = await world.active(owner);
-    expect(codeOf(await attach(domain.id, foreign.id))).toEqual([404, 'not_found']);
-    expect(codeOf(await attach(domain.id, foreign.id, other))).toEqual([404, 'not_found']);
-    const guest = await world.newCollaborator(other, foreign.id);
-    const theirs = await world.active(guest);
-    expect(codeOf(await attach(theirs.id, foreign.id, guest))).toEqual([403, 'domain_not_the_owners']);
-    expect((await attach(domain.id, site.id)).status).toBe(200);
-    expect(codeOf(await attach(domain.id, second.id))).toEqual([409, 'attach_blocked']);
-    await owner.call('POST', `/v1/sites/${second.id}/archive`);
-    await owner.call('POST', `/v1/domains/${domain.id}/detach`);
-    expect(codeOf(await attach(domain.id, second.id))).toEqual([409, 'site_archived']);
-  });
-
-  test('two that make different domains primary at the same moment both end, and one of them is', async () => {
-    const owner = await world.newCaller();
-    const site = await createSite(owner);
-    const domains = await Promise.all([0, 1, 2, 3].map(() => world.active(owner)));
-    for (let round = 0; round < 5; round++) {
-      const body = { site_id: site.id, primary: true };
-      const answers = await Promise.all(
-        domains.map(({ id }) => owner.call('POST', `/v1/domains/${id}/attach`, { body })),
-      );
-      expect(answers.map(({ status }) => status)).toEqual([200, 200, 200, 200]);
-      const rows = await world.deps.em().find(Domain, { site: site.id });
-      expect(rows.filter(({ isPrimary }) => isPrimary).length).toBe(1);
-    }
-  });
-});
-
-test('a domain that a person stopped takes no site, serves none, and comes back when the person lets it go on', async () => {
-  const owner = await world.newCaller();
-  const site = await createSite(owner);
-  const domain = await world.active(owner);
-  await owner.call('POST', `/v1/domains/${domain.id}/attach`, { body: { site_id: site.id } });
-  await blockDomain(world.deps.em(), world.clock, domain.id, 'It was reported for phishing.');
-  const shown = await world.read(owner, domain);
-  expect(shown).toMatchObject({ status: 'Blocked', next_check_at: null, waiting_on: 'operator' });
-  expect(shown.next_action).toContain('phishing');
-  const body = { site_id: site.id };
-  expect(codeOf(await owner.call('POST', `/v1/domains/${domain.id}/attach`, { body }))).toEqual([
-    409,
-    'attach_blocked',
-  ]);
-  expect((await world.check(owner, domain)).body.status).toBe('Blocked');
-  const row = await world.deps.em().findOneOrFail(Site, { id: site.id });
-  expect((await originsOf(world.deps.em(), world.config, row)).size).toBe(1);
-  await unblockDomain(world.deps.em(), world.clock, domain.id);
-  await expect.poll(async () => (await world.read(owner, domain)).status, { timeout: 10_000 }).toBe('active');
-});
-
 test.each([
   ['platform.test', 'sites.localhost', 'cname.platform.test', `x.${cnameTarget}`, 'ns.platform.test'],
   ['co.uk', 'github.io', 'kawasaki.jp'],
@@ -221,6 +139,25 @@ test.each([
       'domain_unavailable',
     ]);
   }
+});
+
+test('what is no name that was registered is invalid_domain, and says why', async () => {
+  const owner = await world.newCaller();
+  // Names below .test are registered in this world.
+  for (const name of badNames.filter((one) => !one.endsWith('.test'))) {
+    const answer = await owner.call('POST', '/v1/domains', post(name));
+    // What no text has is refused with the body itself.
+    const code = /\\u0000|\\ud800/.test(JSON.stringify(name)) ? 'invalid_json' : 'invalid_domain';
+    expect([name, ...codeOf(answer)]).toEqual([name, 400, code]);
+  }
+  expect((await owner.call('GET', '/v1/domains')).body.items).toEqual([]);
+});
+
+test('a name that nobody registered is not registered here: it waits, and the answer says so', async () => {
+  const owner = await world.newCaller();
+  const brought = await world.bring(owner, 'nameservers');
+  expect(brought.status).toBe('pending');
+  expect(brought.problems).toEqual([`${brought.domain} is not registered, or its registration has ended.`]);
 });
 
 test('a check that cannot ask says so, changes nothing, and comes once in five seconds', async () => {

@@ -88,6 +88,7 @@ export type Shown = {
   domain: string;
   status: string;
   setup: { type: string; name: string; value: string; found: boolean; seen: string[] }[];
+  problems: string[];
   next_action?: string;
 };
 
