@@ -1,6 +1,6 @@
 /**
- * The moves of a domain, whoever makes them: a look at the DNS, a call, an operator. Each locks the domain's row, then that of the site it
- * is on. Who comes to hold a name stands in line by the registered name; the trigger `domain_held` judges once more.
+ * The moves of a domain, whoever makes them: a look at the DNS, a call, an operator. Each locks the row of the site that
+ * it is on, then the domain's. Who comes to hold a name stands in line by the registered name; the trigger `domain_held` judges once more.
  */
 import { LockMode } from '@mikro-orm/core';
 import type { Clock } from '../clock.ts';
@@ -39,15 +39,15 @@ export async function lockDomain(tx: EntityManager, id: string): Promise<Domain>
 }
 
 /**
- * The same, with all domains of the site that it is on, or comes to be on, in one order: who makes one of them primary changes others, and
- * two of these must not wait for each other.
+ * The same, after the site that it is on, and the one that it comes to be on: who moves one domain of a site moves others, which of them is
+ * primary, and two of these must not wait for each other.
  */
 export async function lockDomainWithSite(tx: EntityManager, id: string, siteId?: string): Promise<Domain> {
   await tx.execute(
-    `select 1 from domain where id = ? or site_id = ? or site_id = (select site_id from domain where id = ?) order by id for update`,
-    [id, siteId ?? null, id],
+    `select 1 from site where id = ? or id = (select site_id from domain where id = ?) order by id for no key update`,
+    [siteId ?? null, id],
   );
-  return await tx.findOneOrFail(Domain, { id }, { refresh: true });
+  return await lockDomain(tx, id);
 }
 
 /** Holds everything below one registered name until the transaction ends. */
@@ -78,7 +78,7 @@ export async function keepSight(
   return await em.transactional(async (tx) => {
     const { registrable } = await tx.findOneOrFail(Domain, { id }, { refresh: true });
     await lockName(tx, registrable);
-    const domain = await lockDomain(tx, id);
+    const domain = await lockDomainWithSite(tx, id);
     if (domain.removedAt) return undefined;
     const before = standingOf(domain);
     const verdict = judge(wanted, sight);
@@ -147,10 +147,16 @@ export async function detachDomain(tx: EntityManager, domain: Domain): Promise<v
   await tx.flush();
 }
 
+async function lockWithName(tx: EntityManager, id: string): Promise<Domain> {
+  const { registrable } = await tx.findOneOrFail(Domain, { id });
+  await lockName(tx, registrable);
+  return await lockDomainWithSite(tx, id);
+}
+
 /** A person stops the domain: it is served no longer, whatever the DNS says, until a person lets it go on. */
 export async function blockDomain(em: EntityManager, clock: Clock, id: string, reason: string): Promise<Domain> {
   return await em.transactional(async (tx) => {
-    const domain = await lockDomainWithSite(tx, id);
+    const domain = await lockWithName(tx, id);
     // What was lost already is not held by being stopped.
     if (domain.status === 'Deleted') {
       await detachDomain(tx, domain);
@@ -166,7 +172,7 @@ export async function blockDomain(em: EntityManager, clock: Clock, id: string, r
 /** A person lets it go on: it is looked at anew at once. */
 export async function unblockDomain(em: EntityManager, clock: Clock, id: string): Promise<Domain> {
   return await em.transactional(async (tx) => {
-    const domain = await lockDomain(tx, id);
+    const domain = await lockWithName(tx, id);
     if (domain.status !== 'Blocked') return domain;
     const now = clock.now();
     const counts = { checks: 0, elsewhereChecks: 0, elsewhereSince: null, absentChecks: 0 };

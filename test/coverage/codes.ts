@@ -1,5 +1,5 @@
 /** Every error code, with the status and the retryable that callers were promised. */
-import { codeRows, later, rowsOf } from './row.ts';
+import { codeRows, rowsOf } from './row.ts';
 
 const publishing = rowsOf('code', 'publish', {
   'internal 500 yes': ['api/errors', 'what fails unexpectedly is internal with the request id'],

@@ -1,5 +1,5 @@
 /** Every call. */
-import { later, rowsOf } from './row.ts';
+import { rowsOf } from './row.ts';
 
 export const endpoints = [
   ...rowsOf('endpoint', 'publish', {
