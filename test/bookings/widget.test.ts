@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { type Browser, chromium, type Page } from 'playwright-core';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { bookingWidget } from '../../web/booking-widget.ts';
+import { attachAccount, payingEnv } from '../payments/world.ts';
 import { timetable } from './timetable.ts';
 import { type BookingWorld, createBookingWorld } from './world.ts';
 
@@ -24,7 +25,7 @@ let port: number;
 beforeAll(async () => {
   await new Promise<void>((resolve) => sites.listen(0, '127.0.0.1', resolve));
   port = (sites.address() as AddressInfo).port;
-  world = await createBookingWorld({ FRONTAGE_EDGE_URL: `http://localhost:${port}` });
+  world = await createBookingWorld({ FRONTAGE_EDGE_URL: `http://localhost:${port}`, ...payingEnv(9) });
   if (!executable) return;
   const args = [
     '--no-sandbox',
@@ -219,4 +220,23 @@ test('the widget is small, kept for ever under its hash, and asked for anew unde
   expect(again.status).toBe(304);
   const kept = await fetch(`${world.url}/b/widget-${bookingWidget.hash}.js`);
   expect([kept.status, kept.headers.get('cache-control')]).toEqual([200, 'public, max-age=31536000, immutable']);
+});
+
+test('what costs money is held, and the visitor is led to where it is paid', async () => {
+  const service = { price: { amount: 2500, currency: 'EUR' }, hold_minutes: 15 };
+  const { owner, site, publicId } = await world.newBookable(timetable({ service }));
+  await attachAccount(world, owner, site.id);
+  const page = await opened(publicId, site.name);
+  await page.locator('.days label').first().click();
+  await page.locator('.times label').first().click();
+  await page.locator('input[name=name]').fill('Ada');
+  await page.locator('input[name=email]').fill('ada@example.org');
+  await page.locator('button.send').click();
+  const link = page.locator('a.send');
+  await link.waitFor();
+  await keep(page, 'held');
+  const [booking] = (await owner.call('GET', `/v1/sites/${site.id}/bookings`)).body.items;
+  expect(booking).toMatchObject({ status: 'held', pay_url: await link.getAttribute('href') });
+  expect(await page.locator('.done').textContent()).toContain('€25.00');
+  await page.context().close();
 });
