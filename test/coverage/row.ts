@@ -22,7 +22,7 @@ export const claimed: readonly Capability[] = [
   'previews',
   'comments',
   'visitors',
-  'domains',
+export const claimed: readonly Capability[] = ['domains', 'money'];
 ];
 
 export type Kind = 'endpoint' | 'move' | 'rule' | 'code' | 'limit' | 'event';
