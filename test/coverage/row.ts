@@ -22,7 +22,8 @@ export const claimed: readonly Capability[] = [
   'previews',
   'comments',
   'visitors',
-export const claimed: readonly Capability[] = ['domains', 'money'];
+  'domains',
+  'money',
 ];
 
 export type Kind = 'endpoint' | 'move' | 'rule' | 'code' | 'limit' | 'event';
