@@ -2,6 +2,7 @@
 import { forgetCertificate } from '../db/certificates.ts';
 import { keepSight } from '../db/domains.ts';
 import { Domain } from '../db/entities/domain.ts';
+import type { DomainStatus } from '../db/states.ts';
 import { syncZone } from '../db/zones.ts';
 import { wantedOf } from '../domains/judging.ts';
 import { lookAt } from '../providers/dns/looking.ts';
@@ -11,6 +12,15 @@ import type { PlatformDeps } from './index.ts';
 export type DomainStep =
   | { isRemoved: true }
   | { isRemoved: false; waitsFor: string; leftMs: number | null; wantsCertificate: boolean; at: string };
+
+/** For an operator. */
+const waits: Record<DomainStatus, string> = {
+  pending: '– waits for its owner to set what proves it and leads it here.',
+  active: '– leads here; looked at each hour.',
+  Moved: '– leads elsewhere; waits to come back, for 7 days.',
+  Deleted: '– gone for long; waits to be proved anew.',
+  Blocked: '– waits for a person: `domain unblock`.',
+};
 
 export function domainActivities(deps: Pick<PlatformDeps, 'config' | 'clock' | 'em' | 'dns' | 'zones'>) {
   const { clock, config } = deps;
@@ -31,7 +41,7 @@ export function domainActivities(deps: Pick<PlatformDeps, 'config' | 'clock' | '
       const now = clock.now();
       return {
         isRemoved: false,
-        waitsFor: `**${domain.status}**`,
+        waitsFor: `**${domain.status}** ${waits[domain.status]}`,
         leftMs: domain.nextCheckAt ? domain.nextCheckAt.getTime() - now.getTime() : null,
         wantsCertificate: domain.status === 'active',
         at: now.toISOString(),
