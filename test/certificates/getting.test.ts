@@ -1,5 +1,7 @@
 /** From a domain with right records to a page over TLS, with a certificate of the authority's. */
+import { MockActivityEnvironment } from '@temporalio/testing';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { certificateActivities } from '../../activities/certificates.ts';
 import { page } from '../edge/shops.ts';
 import { visit, visitHttp2 } from './visit.ts';
 import { baseDomain, type CertificateWorld, createWorld } from './world.ts';
@@ -33,8 +35,13 @@ test.each(['nameservers', 'cname'] as const)(
 
 test('the base domain and each host below it have one certificate, where its zone is ours', async () => {
   await world.publish('ours', { 'index.html': page('Ours') });
+  const { renewOwnCertificate } = certificateActivities(world.deps);
+  const renew = async () =>
+    ((await new MockActivityEnvironment().run(renewOwnCertificate)) as { status: string }).status;
+  expect(await renew()).toBe('pending');
+  expect(await world.rowOf(`*.${baseDomain}`)).toBeUndefined();
   await world.pointHere(baseDomain);
-  expect((await world.renewOwn()).status).toBe('active');
+  expect(await renew()).toBe('active');
   const trip = { port: edge.tlsPort, root: world.authority.root };
   expect((await visit('/', { ...trip, host: `ours.${baseDomain}` })).text).toContain('Ours');
   expect((await visitHttp2('/', { ...trip, host: baseDomain })).status).toBe(200);
