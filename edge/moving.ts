@@ -67,8 +67,8 @@ export function openMoving({ clock, baseDomain, edgeUrl, tls }: Parts): Moving {
         : undefined;
     },
     isStrict(host, place) {
-      const since = certificateOf(host, place)?.healthySince;
-      return typeof since === 'number' && since + healthyForMs <= clock.now().getTime();
+      const { certifiedUntil, healthySince: since } = certificateOf(host, place) ?? {};
+      return stands(certifiedUntil) && typeof since === 'number' && since + healthyForMs <= clock.now().getTime();
     },
   };
 }

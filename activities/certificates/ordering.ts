@@ -100,18 +100,33 @@ function orderKeyOf({ deps, certificate: { id, orderKey } }: Work): string {
   return open(deps.config.sealing, orderKey, contextOf.certificateOrder(id)).toString();
 }
 
+/** What is not what was ordered is served to nobody, and ends its order as a refusal does. */
+function readGood(chain: string, names: string[], publicKey: string, now: Date): ReturnType<typeof readChain> {
+  const read = attempt(() => readChain(chain, names, publicKey));
+  if (!read || read.notAfter <= now) throw new AcmeRefused('other');
+  return read;
+}
+
+function attempt<T>(act: () => T): T | undefined {
+  try {
+    return act();
+  } catch {
+    return undefined;
+  }
+}
+
 /** From this write on, edges serve the new one. */
 async function install({ deps, wanted, certificate, keep }: Work, chain: string, key: string): Promise<void> {
   const publicKey = createPublicKey(key).export({ type: 'spki', format: 'pem' }) as string;
-  const { notBefore, notAfter } = readChain(chain, wanted.names, publicKey);
   const now = deps.clock.now();
+  const { notBefore, notAfter } = readGood(chain, wanted.names, publicKey, now);
   const isGapless = certificate.notAfter && certificate.notAfter > now;
   await keep({
     chain,
     sealedKey: seal(deps.config.sealing, key, contextOf.certificate(certificate.id)),
     notBefore,
     notAfter,
-    renewAt: renewalTime(notBefore, notAfter, Math.random()),
+    renewAt: renewalTime({ notBefore, notAfter }, Math.random(), now),
     askAt: new Date(now.getTime() + 12 * hourMs),
     healthySince: isGapless ? (certificate.healthySince ?? now) : now,
     status: 'active',

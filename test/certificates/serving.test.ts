@@ -1,5 +1,7 @@
 /** What the edge answers under TLS, and where it sends those who come without. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { forgetCertificate } from '../../db/certificates.ts';
+import type { CertificatesDatabase } from '../../edge/certificates-database.ts';
 import { createSiteTable } from '../../edge/site-table.ts';
 import { createShops, page } from '../edge/shops.ts';
 import { ask } from '../edge/world.ts';
@@ -137,6 +139,10 @@ test('browsers are told to come over TLS alone after a week of health, and not b
   expect((await visitHttp2('/', trip(host))).headers['strict-transport-security']).toBe('max-age=31536000');
   expect((await visit('/.well-known/x', trip(host))).headers['strict-transport-security']).toBe('max-age=31536000');
   expect((await plain('/', host)).headers['strict-transport-security']).toBeUndefined();
+  // Once it has run out, nobody is told to insist on it.
+  const over = 'update certificate set not_after = $2, healthy_since = healthy_since where domain_id = $1';
+  await world.db.query(over, [domainId, new Date(Date.now() - 1_000)]);
+  await expect.poll(told).toBeUndefined();
 });
 
 test('a new certificate is served within a second, and the old one until then', async () => {
@@ -164,4 +170,26 @@ test('the key of a domain that was removed is kept nowhere', async () => {
   );
   await expect.poll(() => visit('/', trip(host)).catch(() => 'no certificate')).toBe('no certificate');
   expect(await world.rowOf(host)).toMatchObject({ chain: null, sealed_key: null, order_key: null });
+});
+
+test('nor in the memory of an edge that was away when its domain was removed', async () => {
+  const { host, domainId } = await newShop();
+  const { promise: back, resolve: comeBack } = Promise.withResolvers<void>();
+  let away = Promise.resolve();
+  const through = (database: CertificatesDatabase): CertificatesDatabase => ({
+    ...database,
+    changedSince: (mark) => away.then(() => database.changedSince(mark)),
+  });
+  const other = await world.openTlsEdge({ ports: { http: 0, tls: 0 }, through });
+  const seen = () => visit('/', { ...trip(host), port: other.tlsPort }).catch(() => 'no certificate');
+  await expect.poll(seen).toMatchObject({ status: 200 });
+  away = back;
+  await world.db.query(
+    'update domain set removed_at = created_at, site_id = null, attached_at = null, is_primary = false where id = $1',
+    [domainId],
+  );
+  await forgetCertificate(world.deps.em(), domainId);
+  comeBack();
+  await expect.poll(seen).toBe('no certificate');
+  await other.close();
 });

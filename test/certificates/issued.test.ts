@@ -1,0 +1,85 @@
+/** What an authority gives is looked at before visitors see it, and two clocks that disagree cost it no orders. */
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { Certificate } from '../../db/entities/certificate.ts';
+import { type Seen, startTestAuthority, type TestAuthority } from './authority.ts';
+import { lookFor } from './eyes.ts';
+import { createIssuer } from './issuer.ts';
+import { type CertificateWorld, createWorld } from './world.ts';
+
+let aheadMs = 0;
+const clock = { now: () => new Date(Date.now() + aheadMs) };
+const skip = (ms: number) => {
+  aheadMs += ms;
+};
+const dayMs = 24 * 3600_000;
+
+let authority: TestAuthority;
+let world: CertificateWorld;
+let whenAsked = () => {};
+async function validate(seen: Seen) {
+  whenAsked();
+  return await lookFor(world, seen);
+}
+beforeAll(async () => {
+  authority = await startTestAuthority({ clock, validate });
+  world = await createWorld({ clock, authority });
+  await world.openTlsEdge();
+});
+afterAll(() => world?.close());
+beforeEach(() => {
+  whenAsked = () => {};
+});
+
+let count = 0;
+async function newDomain() {
+  const name = `d${++count}.issued.test`;
+  await world.pointHere(name);
+  const orders = () => authority.orders.filter(({ names }) => names.includes(name));
+  return { name, id: await world.addDomain(name, { mode: 'cname' }), orders };
+}
+const rowOf = (domainId: string) => world.deps.em().findOneOrFail(Certificate, { domainId });
+
+test('a certificate is served only if it is what was ordered: else the order is over, and the next try makes another', async () => {
+  const issuer = await createIssuer(clock.now());
+  const names = ['another.issued.test', `d${count + 1}.issued.test`];
+  const wrong = [...(await Promise.all(names.map((name) => issuer.make([name], clock.now())))), { chain: 'garbage' }];
+  for (const { chain } of wrong) {
+    const { id, orders } = await newDomain();
+    whenAsked = () => {
+      for (const order of orders()) Object.defineProperty(order, 'chain', { get: () => chain, set() {} });
+    };
+    expect((await world.renew(id)).status).toBe('failed');
+    const row = await rowOf(id);
+    expect(row).toMatchObject({ chain: null, orderKey: null, orderUrl: null, refusals: 1 });
+    whenAsked = () => {};
+    skip((row.nextTryAt?.getTime() ?? 0) - clock.now().getTime());
+    expect((await world.renew(id)).status).toBe('active');
+    expect(orders()).toHaveLength(2);
+  }
+});
+
+test.each([
+  { days: 75, status: 'active' },
+  { days: 400, status: 'failed' },
+])(
+  'a certificate is not ordered again and again where its clock is $days days behind ours',
+  async ({ days, status }) => {
+    const { id, orders } = await newDomain();
+    // From the moment at which it looks to that at which it has issued.
+    whenAsked = () => {
+      whenAsked = () => {};
+      skip(-days * dayMs);
+      let chain: string | undefined;
+      const give = (issued: string) => {
+        chain = issued;
+        skip(days * dayMs);
+      };
+      for (const order of orders()) Object.defineProperty(order, 'chain', { get: () => chain, set: give });
+    };
+    const { renewAt, ...said } = await world.renew(id);
+    expect(said.status).toBe(status);
+    expect(Date.parse(renewAt) - clock.now().getTime()).toBeGreaterThan(10_000);
+    await world.renew(id);
+    expect(orders()).toHaveLength(1);
+  },
+);
