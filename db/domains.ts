@@ -11,6 +11,7 @@ import { Domain, DomainTombstone } from './entities/domain.ts';
 import type { Site } from './entities/site.ts';
 import type { EntityManager } from './orm.ts';
 import { enqueue } from './outbox.ts';
+import { delegationHere } from './zones.ts';
 
 export type DomainMove = 'attach' | 'detach' | 'check' | 'block' | 'unblock' | 'remove';
 
@@ -68,12 +69,25 @@ export async function isHeldByAnother(
   return held.length > 0;
 }
 
+/** Whether a person has stopped the name, or one above it, that somebody had proved. To remove it changes nothing of that. */
+export async function isStopped(
+  em: EntityManager,
+  { name, registrable }: { name: string; registrable: string },
+): Promise<boolean> {
+  const stopped = await em.execute(
+    `select 1 from domain where registrable = ? and status = 'Blocked' and proved_at is not null
+       and (name = ? or ? like '%.' || name) limit 1`,
+    [registrable, name, name],
+  );
+  return stopped.length > 0;
+}
+
 /** Writes down what a look has seen, and what follows from it. Undefined where the domain was removed meanwhile. */
 export async function keepSight(
   em: EntityManager,
   clock: Clock,
   id: string,
-  { sight, wanted }: { sight: Sight; wanted: Wanted },
+  { sight: seen, wanted }: { sight: Sight; wanted: Wanted },
 ): Promise<Domain | undefined> {
   return await em.transactional(async (tx) => {
     const { registrable } = await tx.findOneOrFail(Domain, { id }, { refresh: true });
@@ -81,6 +95,9 @@ export async function keepSight(
     const domain = await lockDomainWithSite(tx, id);
     if (domain.removedAt) return undefined;
     const before = standingOf(domain);
+    const delegation = await delegationHere(tx, domain);
+    // Asked for a zone and for one below it, one server answers from the lower one, and refers to nobody.
+    const sight: Sight = delegation ? { ...seen, delegation, ds: { none: true } } : seen;
     const verdict = judge(wanted, sight);
     const isTaken = !isHolder(before) && (await isHeldByAnother(tx, { ...domain, accountId: domain.account.id }));
     // Proved or not: while another account holds the name, it is that account's.
@@ -177,8 +194,9 @@ export async function unblockDomain(em: EntityManager, clock: Clock, id: string)
     const now = clock.now();
     const counts = { checks: 0, elsewhereChecks: 0, elsewhereSince: null, absentChecks: 0 };
     const status = domain.provedAt ? 'Moved' : 'pending';
-    Object.assign(domain, { ...counts, status, statusSince: now, blockReason: null, nextCheckAt: now });
-    tellDomain(tx, clock, id, 'unblock');
+    const nextCheckAt = domain.removedAt ? null : now;
+    Object.assign(domain, { ...counts, status, statusSince: now, blockReason: null, nextCheckAt });
+    if (!domain.removedAt) tellDomain(tx, clock, id, 'unblock');
     return domain;
   });
 }

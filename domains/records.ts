@@ -68,6 +68,14 @@ function readTarget(text: string): string {
   return host.includes('.') ? host : fault(`${JSON.stringify(host)} is not a whole name`);
 }
 
+/** Of a machine: without the underscores that only other names have (RFC 2181 section 11, RFC 952). */
+function readMachine(text: string): string {
+  const host = readTarget(text);
+  return host.includes('_')
+    ? fault(`${JSON.stringify(host)} is not the name of a machine: it has an underscore`)
+    : host;
+}
+
 const readers: Record<RecordType, (content: string) => string> = {
   A: (content) => (isIPv4(content) ? content : fault('its content has to be an IPv4 address, as 192.0.2.1')),
   AAAA: (content) =>
@@ -75,9 +83,9 @@ const readers: Record<RecordType, (content: string) => string> = {
       ? new URL(`http://[${content}]`).hostname.slice(1, -1)
       : fault('its content has to be an IPv6 address, as 2001:db8::1'),
   CNAME: readTarget,
-  NS: readTarget,
+  NS: readMachine,
   // A single dot says that no mail is taken (RFC 7505).
-  MX: (content) => (content === '.' ? '.' : readTarget(content)),
+  MX: (content) => (content === '.' ? '.' : readMachine(content)),
   TXT: readText,
   SRV: readService,
   CAA: readCaa,
@@ -98,7 +106,7 @@ function readService(content: string): string {
   if (more.length > 0 || !isNumber(weight) || !isNumber(port) || target === '') {
     fault('its content has to be weight, port and host, as "5 5060 sip.example.com"');
   }
-  return `${Number(weight)} ${Number(port)} ${target === '.' ? '.' : readTarget(target)}`;
+  return `${Number(weight)} ${Number(port)} ${target === '.' ? '.' : readMachine(target)}`;
 }
 
 const caaTags = ['issue', 'issuewild', 'issuemail', 'issuevmc', 'iodef', 'contactemail', 'contactphone'];

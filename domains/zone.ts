@@ -86,17 +86,18 @@ function quoted(text: string): string {
   return strings.join(' ');
 }
 
-/** Names under which certificates are proved: others write there. */
-const isChallenge = (name: string) => name.startsWith('_acme-challenge.');
+/** Where the certificate of the zone itself is proved, and looked for before: others write there. */
+const isChallenge = (name: string, zone: string) =>
+  name === `_acme-challenge.${zone}.` || (name.startsWith('_acme-challenge.look-') && name.endsWith(`.${zone}.`));
 
 /** What has to be written so that the zone is as wanted; a set without contents goes. The serial number is the name server's. */
-export function zoneChanges(there: readonly ZoneSet[], wanted: readonly ZoneSet[]): ZoneSet[] {
+export function zoneChanges(zone: string, there: readonly ZoneSet[], wanted: readonly ZoneSet[]): ZoneSet[] {
   const keyOf = ({ name, type }: ZoneSet) => `${type} ${name}`;
   const have = new Map(there.map((set) => [keyOf(set), set]));
   const want = new Map(wanted.map((set) => [keyOf(set), set]));
   const isSame = (a: ZoneSet, b: ZoneSet | undefined) =>
     b !== undefined && a.ttl === b.ttl && [...a.contents].sort().join('\n') === [...b.contents].sort().join('\n');
   const changed = wanted.filter((set) => set.type !== 'SOA' && !isSame(set, have.get(keyOf(set))));
-  const gone = there.filter((set) => set.type !== 'SOA' && !want.has(keyOf(set)) && !isChallenge(set.name));
+  const gone = there.filter((set) => set.type !== 'SOA' && !want.has(keyOf(set)) && !isChallenge(set.name, zone));
   return [...gone.map((set) => ({ ...set, contents: [] })), ...changed];
 }

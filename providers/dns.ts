@@ -20,6 +20,8 @@ export type Dns = {
 const unknown: DnsAnswer = { unknown: true };
 const none: DnsAnswer = { none: true };
 const serversAskedMax = 4;
+const answersMax = 100;
+const charsMax = 512;
 
 export function openDns({ resolvers, port }: { resolvers: readonly string[]; port: number }): Dns {
   const servers = resolvers.length > 0 ? resolvers : getServers().map(withPort);
@@ -35,7 +37,10 @@ export function openDns({ resolvers, port }: { resolvers: readonly string[]; por
 
   async function ask(name: string, type: AskedType): Promise<DnsAnswer> {
     const answer = await resolve(name, type);
-    return answer ? readAnswers(answer.answers ?? [], type) : unknown;
+    if (!answer) return unknown;
+    const answers = answer.answers ?? [];
+    // Where the name is an alias, those of another zone stand beside it: they say nothing of this one.
+    return readAnswers(type === 'NS' ? answers.filter((one) => plain(one.name) === name) : answers, type);
   }
 
   /** Addresses of the name servers of the closest zone above the name; undefined where that could not be asked. */
@@ -100,8 +105,16 @@ function readReferral(packet: DecodedPacket, name: string): DnsAnswer {
 }
 
 function readAnswers(answers: Answer[], type: AskedType): DnsAnswer {
-  const found = answers.flatMap((answer) => (answer.type === type ? [textOf(answer)] : []));
-  return found.length > 0 ? { found } : none;
+  const found = answers.flatMap((answer) => (answer.type === type ? [bounded(textOf(answer))] : []));
+  return found.length > 0 ? { found: found.slice(0, answersMax) } : none;
+}
+
+/** It is kept and shown, and whoever has the name can say anything: bytes that no row takes, and as many as fit into 64 KiB. */
+function bounded(text: string): string {
+  return text
+    .slice(0, charsMax)
+    .replaceAll(/\p{Cc}/gu, '\u{fffd}')
+    .toWellFormed();
 }
 
 const plain = (name: string) => name.toLowerCase().replace(/\.$/, '');

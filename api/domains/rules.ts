@@ -4,6 +4,7 @@ import type { Knowing } from '../../caps.ts';
 import type { Config } from '../../config.ts';
 import {
   isHeldByAnother,
+  isStopped,
   keepSight,
   lockDomainWithSite,
   lockName,
@@ -52,6 +53,7 @@ export async function onboard(
     const own = await tx.findOne(Domain, { account: accountId, name: name.name, removedAt: null });
     if (own) return requireSame(own, mode);
     await requireNotHeld(tx, accountId, name);
+    await requireNotStopped(tx, name);
     await requireRoom(tx, deps, accountId);
     const now = clock.now();
     const domain = tx.create(Domain, {
@@ -127,6 +129,13 @@ async function requireNotHeld(tx: EntityManager, accountId: string, { name, regi
   if (!(await isHeldByAnother(tx, { name, registrable, accountId }))) return;
   throw errors.domain_taken(`Another account of this platform holds ${name}, or a name above it.`, {
     nextAction: 'Ask its holder to remove it there, if that is the same owner.',
+  });
+}
+
+async function requireNotStopped(tx: EntityManager, name: Name): Promise<void> {
+  if (!(await isStopped(tx, name))) return;
+  throw errors.domain_unavailable(`${name.name} was stopped by a person of the platform.`, {
+    nextAction: 'Write to the operator of the platform.',
   });
 }
 

@@ -99,8 +99,8 @@ test('records of a domain whose DNS is elsewhere are records_not_managed', async
 });
 
 test('what the name server itself refuses is record_rejected in our words, and not kept', async () => {
-  const name = `_acme-challenge.www.${domain.domain}`;
-  // The challenge of another certificate stands there, which no row of this domain tells of.
+  const name = `_acme-challenge.look-1.${domain.domain}`;
+  // A look of ours before an order stands there, which no row of this domain tells of.
   await world.deps.zones?.replace(domain.domain, [{ name: `${name}.`, type: 'TXT', ttl: 60, contents: ['"x"'] }]);
   const before = (await owner.call('GET', `/v1/domains/${domain.id}/records`)).body.items.length;
   const answer = await add({ type: 'CNAME', name, content: 'elsewhere.example.com' });

@@ -1,0 +1,143 @@
+/** Who wants a name that is not theirs, or to spoil one: what they bring changes nothing for whoever holds it. */
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { blockDomain, unblockDomain } from '../../db/domains.ts';
+import { type Answer, type Caller, errorOf } from '../api/world.ts';
+import { createDomainWorld, type DomainWorld, freeDomain, type Shown } from './world.ts';
+
+let world: DomainWorld;
+beforeAll(async () => {
+  world = await createDomainWorld();
+}, 60_000);
+afterAll(() => world?.close());
+
+const codeOf = (answer: Answer) => [answer.status, errorOf(answer).code];
+const post = (domain: string, mode = 'cname') => ({ body: { domain, mode }, headers: { prefer: 'respond-async' } });
+const add = (caller: Caller, { id }: Shown, body: object) => caller.call('POST', `/v1/domains/${id}/records`, { body });
+
+/** The names of its name servers have addresses, as ours have in the world. */
+function nameServersOf({ setup }: Shown): void {
+  for (const { type, value } of setup) if (type === 'NS') world.dns.set(value, 'A', '127.0.0.1');
+}
+
+test('a name below another’s, brought before that was proved, takes nothing out of the zone of its holder', async () => {
+  const [owner, stranger] = [await world.newCaller(), await world.newCaller()];
+  const shown = await world.bring(owner, 'nameservers');
+  nameServersOf(shown);
+  const www = `www.${shown.domain}`;
+  const below = await world.bring(stranger, 'nameservers', www);
+  await expect.poll(async () => (await world.zone(www, 'SOA')).answers.length, { timeout: 10_000 }).toBe(1);
+  await add(owner, shown, { type: 'A', name: 'www', content: '192.0.2.7' });
+  world.setUp(shown);
+  expect((await world.check(owner, shown)).body.status).toBe('active');
+  expect((await world.zone(www, 'A')).answers).toEqual(['192.0.2.7']);
+  expect((await world.check(stranger, below)).body.status).toBe('pending');
+  expect((await world.zone(www, 'A')).answers).toEqual(['192.0.2.7']);
+});
+
+test('who holds a zone may delegate a name below it to the pair of another domain of theirs, and both stay', async () => {
+  const owner = await world.newCaller();
+  const zone = await world.active(owner, 'nameservers');
+  nameServersOf(zone);
+  await add(owner, zone, { type: 'A', name: 'shop', content: '192.0.2.8' });
+  const below = await world.bring(owner, 'nameservers', `shop.${zone.domain}`);
+  // What stands there is not taken away by the bringing alone.
+  expect((await world.zone(below.domain, 'A')).answers).toEqual(['192.0.2.8']);
+  const { body } = await owner.call('GET', `/v1/domains/${zone.id}/records`);
+  const old = body.items.find(({ name }: { name: string }) => name === below.domain);
+  await owner.call('DELETE', `/v1/domains/${zone.id}/records/${old.record_id}`);
+  for (const { type, value } of below.setup) {
+    if (type === 'NS') await add(owner, zone, { type, name: 'shop', content: value });
+  }
+  for (let looks = 0; looks < 3; looks++) {
+    expect((await world.check(owner, below, 6 * 60_000)).body.status).toBe('active');
+  }
+  expect((await world.zone(below.domain, 'A')).answers).toEqual(['127.0.0.1']);
+});
+
+test('a record under a name of challenges that its owner removes is in the zone no more', async () => {
+  const owner = await world.newCaller();
+  const zone = await world.active(owner, 'nameservers');
+  const { body } = await add(owner, zone, { type: 'TXT', name: '_acme-challenge.mail', content: 'elsewhere' });
+  expect((await world.zone(body.name, 'TXT')).answers).toEqual(['elsewhere']);
+  await owner.call('DELETE', `/v1/domains/${zone.id}/records/${body.record_id}`);
+  expect((await world.zone(body.name, 'TXT')).answers).toEqual([]);
+});
+
+test('records that the name server would refuse are refused before the proof too, and never stop the zone', async () => {
+  const owner = await world.newCaller();
+  const shown = await world.bring(owner, 'nameservers');
+  for (const record of [
+    { type: 'MX', name: '@', content: 'mail_1.example.com' },
+    { type: 'NS', name: 'team', content: 'ns_1.example.com' },
+    { type: 'SRV', name: '_sip._tcp', content: '1 5060 sip_1.example.com', priority: 1 },
+  ]) {
+    expect([record, ...codeOf(await add(owner, shown, record))]).toEqual([record, 400, 'invalid_record']);
+  }
+  const odd = [
+    { type: 'A', name: '_under_score', content: '192.0.2.1' },
+    { type: 'A', name: '*._a', content: '192.0.2.1' },
+    { type: 'AAAA', name: 'mapped', content: '::ffff:192.0.2.1' },
+    { type: 'CNAME', name: '*', content: '_under_score.example.com' },
+    { type: 'CNAME', name: '_acme-challenge.www', content: 'x'.repeat(63) + '.example.com' },
+    { type: 'MX', name: '@', content: '.', priority: 65535 },
+    { type: 'NS', name: '*.wild', content: 'ns.example.com' },
+    { type: 'SRV', name: '*', content: '0 0 .', priority: 0 },
+    { type: 'TXT', name: 'a.b.c.d', content: '"'.repeat(2048) },
+    { type: 'TXT', name: 'slashes', content: '\\'.repeat(1024) },
+    { type: 'TXT', name: 'last', content: '\\000\\"; $INCLUDE /etc/passwd' },
+    { type: 'CAA', name: '@', content: '128 iodef "mailto:a@example.com"' },
+    { type: 'CAA', name: '@', content: '0 issuewild ";"' },
+    { type: 'CAA', name: 'sub', content: '0 contactphone "+49 1; 2"' },
+    { type: 'CAA', name: 'sub', content: '0 issue ""' },
+  ];
+  for (const record of odd) {
+    const { status, text } = await add(owner, shown, record);
+    expect([record, status, status === 400 && !text.includes('invalid_record')]).toEqual([record, status, false]);
+  }
+  world.setUp(shown);
+  expect((await world.check(owner, shown)).body.status).toBe('active');
+  expect((await world.zone(shown.domain, 'A')).answers).toEqual(['127.0.0.1']);
+  expect((await world.zone(`last.${shown.domain}`, 'TXT')).answers).toEqual(['\\000\\"; $INCLUDE /etc/passwd']);
+});
+
+test('name servers that an alias leads to say nothing of a name below it', async () => {
+  const stranger = await world.newCaller();
+  const [victim, own] = [freeDomain(), freeDomain()];
+  // The stranger has name servers of his own, which refer to whomever he wants; the victim has a page with him.
+  world.dns.set(victim, 'A', '192.0.2.1');
+  world.dns.set(`page.${victim}`, 'CNAME', own);
+  world.dns.set(own, 'NS', `ns.${own}`);
+  world.dns.set(`ns.${own}`, 'A', '127.0.0.1');
+  world.dns.set(`www.test`, 'A', '192.0.2.1');
+  const asked = world.dns.asked.length;
+  const brought = await world.bring(stranger, 'nameservers', `x.page.${victim}`);
+  await world.check(stranger, brought);
+  const names = world.dns.asked.slice(asked).map(({ name, type }) => `${type} ${name}`);
+  expect(names).not.toContain(`A ns.${own}`);
+});
+
+test('whatever bytes stand in the DNS of a domain, it is judged', async () => {
+  const owner = await world.newCaller();
+  const shown = await world.bring(owner, 'cname');
+  world.setUp(shown);
+  const proof = shown.setup.find(({ type }) => type === 'TXT')?.value ?? '';
+  world.dns.set(`_frontage.${shown.domain}`, 'TXT', 'a\u0000b', 'x'.repeat(9_000), proof);
+  world.dns.set(shown.domain, 'CAA', '0 issue "\u0000"');
+  const { body } = await world.check(owner, shown);
+  expect([body.status, body.setup[0].found]).toEqual(['active', true]);
+  world.dns.set(shown.domain, 'CAA');
+});
+
+test('a domain that a person stopped does not come back by being removed and brought again, by whomever', async () => {
+  const [owner, other] = [await world.newCaller(), await world.newCaller()];
+  const held = await world.active(owner);
+  await blockDomain(world.deps.em(), world.clock, held.id, 'It was reported for phishing.');
+  await owner.call('DELETE', `/v1/domains/${held.id}`);
+  for (const caller of [owner, other]) {
+    for (const name of [held.domain, `www.${held.domain}`]) {
+      expect(codeOf(await caller.call('POST', '/v1/domains', post(name)))).toEqual([409, 'domain_unavailable']);
+    }
+  }
+  await unblockDomain(world.deps.em(), world.clock, held.id);
+  expect((await owner.call('POST', '/v1/domains', post(held.domain))).status).toBe(200);
+});
