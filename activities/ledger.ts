@@ -54,7 +54,7 @@ async function compareAccount(deps: PlatformDeps, id: string, since: Date, findi
   try {
     for await (const charge of required(deps).listCharges(credentialsOf(deps, account), since)) {
       count += 1;
-      const why = charge.isPaid ? await compareCharge(deps, id, charge) : undefined;
+      const why = charge.isPaid ? await compareCharge(deps, account, charge) : undefined;
       if (why !== undefined) findings.push({ subject: charge.id, payoutAccountId: id, why });
     }
   } catch (error) {
@@ -66,9 +66,14 @@ async function compareAccount(deps: PlatformDeps, id: string, since: Date, findi
 }
 
 /** Brings our rows to what was charged. Answers what a person has to look at. */
-async function compareCharge(deps: PlatformDeps, accountId: string, charge: Charge): Promise<string | undefined> {
-  const load = () =>
-    deps.em().findOne(PaymentAttempt, { id: charge.attempt ?? '', payment: { payoutAccount: accountId } });
+async function compareCharge(
+  deps: PlatformDeps,
+  { id, providerAccount = null }: PayoutAccount,
+  charge: Charge,
+): Promise<string | undefined> {
+  // One account of the provider may be here twice, as when it was removed and added again.
+  const same = providerAccount === null ? { id } : { providerAccount };
+  const load = () => deps.em().findOne(PaymentAttempt, { id: charge.attempt ?? '', payment: { payoutAccount: same } });
   const known = await load();
   if (!known) return 'was charged for a payment that is not here';
   const { payment, page } = known;

@@ -40,7 +40,10 @@ export async function askLate(em: () => EntityManager, deps: Asking): Promise<nu
     { askAt: { $lt: before } },
     { orderBy: { askAt: 'asc' }, limit: lateAtOnce, fields: ['id'] },
   );
-  for (const { id } of late) await askAbout(em(), deps, id);
+  const faults: unknown[] = [];
+  // One that cannot be asked about does not stand in the way of the others.
+  for (const { id } of late) await askAbout(em(), deps, id).catch((fault) => faults.push(fault));
+  if (faults.length > 0) throw faults[0];
   return late.length;
 }
 

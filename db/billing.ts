@@ -61,11 +61,14 @@ export function addCheckout(tx: EntityManager, clock: Clock, account: BillingSub
   });
 }
 
-export async function noteCheckout(em: EntityManager, id: string, page: string): Promise<void> {
-  await em.execute(`update billing_subscription set provider_checkout = ? where id = ? and provider_checkout is null`, [
-    page,
-    id,
-  ]);
+/** Writes down which page it became. False where the purchase was given up meanwhile: that page is nobody's. */
+export async function noteCheckout(em: EntityManager, id: string, page: string): Promise<boolean> {
+  const rows = await em.execute<unknown[]>(
+    `update billing_subscription set provider_checkout = ?
+     where id = ? and status = 'open' and (provider_checkout is null or provider_checkout = ?) returning id`,
+    [page, id, page],
+  );
+  return rows.length > 0;
 }
 
 /**

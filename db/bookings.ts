@@ -146,6 +146,7 @@ export async function settleHold(
 
 /** Ends every hold of the site now: it takes no bookings any more. What is paid from now on goes back. */
 export async function endHolds(tx: EntityManager, clock: Clock, siteId: string): Promise<void> {
+  await lockHolds(tx, siteId);
   const held = await tx.execute<{ id: string; payment_id: string | null }[]>(
     `update booking set status = 'expired', visitor_sealed = case when paying then visitor_sealed end, hold_expires_at = least(hold_expires_at, ?)
      where site_id = ? and status = 'held' returning id, payment_id`,
@@ -160,6 +161,20 @@ export async function endHolds(tx: EntityManager, clock: Clock, siteId: string):
   for (const id of paid) {
     enqueue(tx, clock, { kind: 'signal', workflowId: workflowIds.settlePayment(id), message: { signal: 'moved' } });
   }
+}
+
+/** Calendars, then payments, as everybody who settles money locks them. */
+async function lockHolds(tx: EntityManager, siteId: string): Promise<void> {
+  const held = await tx.execute<{ calendar_id: string }[]>(
+    `select distinct calendar_id from booking where site_id = ? and status = 'held'`,
+    [siteId],
+  );
+  const calendars = held.map((one) => one.calendar_id);
+  await lockCalendars(tx, calendars);
+  await tx.execute(
+    `select 1 from payment where id in (select payment_id from booking where site_id = ? and status = 'held') order by id for update`,
+    [siteId],
+  );
 }
 
 /** Writes down holds that ran out an hour ago and whose workflow never did, so that no address is kept. Answers how many. */

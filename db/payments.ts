@@ -3,6 +3,7 @@
  * and then the payment, and none speaks to the provider.
  */
 import type { Clock } from '../clock.ts';
+import { errors } from '../errors.ts';
 import { newId } from '../ids.ts';
 import { workflowIds } from '../workflows/ids.ts';
 import { lockCalendars } from './bookings.ts';
@@ -15,6 +16,8 @@ import { paymentStatusAt, unsettledAttempts } from './states.ts';
 
 /** A page lives as long, however early the payment ends; the provider takes no less than half an hour. */
 export const pageLifeMs = 40 * 60_000;
+/** Pages of one payment that may be open at a time: enough for every reload, too few for a robot to fill the provider with. */
+export const pagesMax = 20;
 
 export type NewPayment = {
   id: string;
@@ -69,7 +72,10 @@ export async function withPayment<T>(
   });
 }
 
-/** Writes down that a page is about to be asked for, with the key it is asked with. Null where nothing can be paid any more. */
+/**
+ * Writes down that a page is about to be asked for, with the key it is asked with. Null where nothing can be paid any more. Throws
+ * `rate_limited` where as many are open as may be.
+ */
 export async function beginAttempt(
   em: EntityManager,
   clock: Clock,
@@ -78,6 +84,7 @@ export async function beginAttempt(
   return await withPayment(em, paymentId, async ({ tx, payment, booking }) => {
     const now = clock.now();
     if (paymentStatusAt(payment, now) !== 'open') return null;
+    await requireFewPages(tx, now, payment.id);
     if (booking) booking.paying = true;
     const id = newId('page');
     const attempt = tx.create(PaymentAttempt, {
@@ -90,6 +97,17 @@ export async function beginAttempt(
     });
     tellPayment(tx, clock, payment.id);
     return { payment, attempt };
+  });
+}
+
+/** Throws `rate_limited`. */
+async function requireFewPages(tx: EntityManager, now: Date, payment: string): Promise<void> {
+  const unsettled = { payment, status: { $in: [...unsettledAttempts] } };
+  const open = await tx.find(PaymentAttempt, unsettled, { orderBy: { endsAt: 'asc' }, limit: pagesMax });
+  const [first] = open;
+  if (!first || open.length < pagesMax) return;
+  throw errors.rate_limited('This link was opened too often. Pay on a page that is open, or come back later.', {
+    retryAfterSeconds: Math.max(1, Math.ceil((first.endsAt.getTime() - now.getTime()) / 1000)),
   });
 }
 

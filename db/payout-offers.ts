@@ -1,15 +1,15 @@
 /** The moves of offers and agreements, whoever makes them. A payout account's row is locked before a site's, everywhere. */
-import { LockMode } from '@mikro-orm/core';
 import type { Clock } from '../clock.ts';
 import { newId } from '../ids.ts';
 import { workflowIds } from '../workflows/ids.ts';
 import { type Settled, settledAt } from './deadlines.ts';
-import { PayoutAccount } from './entities/payout-account.ts';
+import type { PayoutAccount } from './entities/payout-account.ts';
 import { PayoutAgreement } from './entities/payout-agreement.ts';
 import { PayoutOffer } from './entities/payout-offer.ts';
 import type { Site } from './entities/site.ts';
 import type { EntityManager } from './orm.ts';
 import { enqueue } from './outbox.ts';
+import { lockPayoutAccount } from './payouts.ts';
 import { lockSite } from './sites.ts';
 import { type PayoutParty, payoutOfferStatusAt } from './states.ts';
 
@@ -18,11 +18,7 @@ export async function lockParties(
   tx: EntityManager,
   { payoutAccountId, siteId }: { payoutAccountId: string; siteId: string },
 ): Promise<{ payoutAccount: PayoutAccount; site: Site }> {
-  const payoutAccount = await tx.findOneOrFail(
-    PayoutAccount,
-    { id: payoutAccountId },
-    { lockMode: LockMode.PESSIMISTIC_WRITE, refresh: true },
-  );
+  const payoutAccount = await lockPayoutAccount(tx, payoutAccountId);
   return { payoutAccount, site: await lockSite(tx, siteId) };
 }
 

@@ -4,7 +4,7 @@ import type { Config } from '../config.ts';
 import { errors } from '../errors.ts';
 import type { PaymentCredentials } from '../providers/payments.ts';
 import { open, SealBroken, seal } from '../sealing.ts';
-import type { PayoutAccount } from './entities/payout-account.ts';
+import { type PayoutAccount, PayoutAccount as PayoutAccounts } from './entities/payout-account.ts';
 import { PayoutAgreement } from './entities/payout-agreement.ts';
 import type { EntityManager } from './orm.ts';
 import { contextOf } from './sealed.ts';
@@ -15,6 +15,17 @@ export async function agreementOf(
   site: { id: string },
 ): Promise<Loaded<PayoutAgreement, 'payoutAccount'> | null> {
   return await em.findOne(PayoutAgreement, { site: site.id, endedAt: null }, { populate: ['payoutAccount'] });
+}
+
+/** Holds the site's agreement as it is until the transaction ends, so that who ends it sees every payment that was opened under it. */
+export async function holdAgreement(tx: EntityManager, site: { id: string }): Promise<void> {
+  await tx.execute('select 1 from payout_agreement where site_id = ? and ended_at is null for share', [site.id]);
+}
+
+/** The payout account, held until the transaction ends. Rows that merely name it, as payments do, are not kept waiting. */
+export async function lockPayoutAccount(tx: EntityManager, id: string): Promise<PayoutAccount> {
+  await tx.execute('select 1 from payout_account where id = ? for no key update', [id]);
+  return await tx.findOneOrFail(PayoutAccounts, { id }, { refresh: true });
 }
 
 /** A key as it stands in the row of its payout account, and opens nowhere else. */

@@ -4,6 +4,7 @@
  */
 import { createHash } from 'node:crypto';
 import Stripe from 'stripe';
+import { toProvider } from '../currencies.ts';
 import { translate } from './payments/faults.ts';
 
 export type CheckoutPage = {
@@ -79,6 +80,8 @@ export function openBilling({ key, url, webhookSecret }: { key: string; url: str
         const session = await api.checkout.sessions.create(
           {
             mode: 'subscription',
+            // Methods that are settled on the page: a plan is in force when it is paid, not days before.
+            allowed_payment_method_types: ['card'],
             customer,
             client_reference_id: id,
             line_items: [
@@ -86,7 +89,7 @@ export function openBilling({ key, url, webhookSecret }: { key: string; url: str
                 quantity: 1,
                 price_data: {
                   currency: price.currency.toLowerCase(),
-                  unit_amount: price.amount,
+                  unit_amount: toProvider(price),
                   recurring: { interval: price.interval },
                   product_data: { name: title },
                 },

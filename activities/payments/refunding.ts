@@ -2,11 +2,18 @@
 import { ApplicationFailure } from '@temporalio/common';
 import { giveUpRefund, refundDone, refundHindered } from '../../db/charges.ts';
 import { PaymentAttempt } from '../../db/entities/payment-attempt.ts';
+import type { PayoutAccount } from '../../db/entities/payout-account.ts';
 import { credentialsOf } from '../../db/payouts.ts';
 import { AppError } from '../../errors.ts';
 import { PaymentsFault } from '../../providers/payments.ts';
 import type { PlatformDeps } from '../index.ts';
 import { required } from '../payments.ts';
+
+/** An account that was removed or cut off does not come back; one with a key that is not taken may get another within days. */
+function isForGood(error: PaymentsFault | AppError, { rail, status }: PayoutAccount): boolean {
+  if (error instanceof AppError) return rail === 'connect' || status === 'gone';
+  return rail === 'connect' && error.because === 'gone';
+}
 
 export function refundActivities(deps: PlatformDeps) {
   const load = (id: string) => deps.em().findOne(PaymentAttempt, { id }, { populate: ['payment.payoutAccount'] });
@@ -26,9 +33,9 @@ export function refundActivities(deps: PlatformDeps) {
         return 'refunded';
       } catch (error) {
         if (!(error instanceof PaymentsFault || error instanceof AppError)) throw error;
-        const isGone = error instanceof PaymentsFault ? error.because === 'gone' : true;
         await refundHindered(deps.em(), id, error.message);
-        throw ApplicationFailure.create({ message: error.message, type: 'refund', nonRetryable: isGone });
+        const nonRetryable = isForGood(error, attempt.payment.payoutAccount);
+        throw ApplicationFailure.create({ message: error.message, type: 'refund', nonRetryable });
       }
     },
 

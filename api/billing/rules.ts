@@ -111,7 +111,10 @@ async function urlOf(deps: Deps, row: BillingSubscription, customer: string, pla
       ? await billing.readCheckout(providerCheckout)
       : await billing.openCheckout({ id, customer, title, price: plan.price, endsAt, returnUrl });
     // Before anybody hears of its address: so no page can be paid on that is not known.
-    if (!providerCheckout) await noteCheckout(deps.em(), id, page.id);
+    if (!providerCheckout && !(await noteCheckout(deps.em(), id, page.id))) {
+      await billing.closeCheckout(page.id);
+      return undefined;
+    }
     if (page.status === 'open' && page.url) return page.url;
     await askAbout(deps.em(), deps, id);
     return undefined;

@@ -56,6 +56,9 @@ function standing(booking: ShownBooking, { clock }: Deps): { title: string; text
   if (status === 'expired')
     return { title: 'This booking is over', text: 'It was not paid for in time, so it does not stand.' };
   if (booking.endsAt <= now) return { title: 'This booking is over', text: 'Its time has passed.' };
+  // Who has come would have the money back for what he had.
+  if (booking.startsAt <= now)
+    return { title: 'This booking has begun', text: 'It can be cancelled here no more. Ask the website instead.' };
   return undefined;
 }
 

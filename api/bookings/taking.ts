@@ -8,6 +8,7 @@ import { Booking } from '../../db/entities/booking.ts';
 import { Site } from '../../db/entities/site.ts';
 import type { EntityManager } from '../../db/orm.ts';
 import { openPayment } from '../../db/payments.ts';
+import { holdAgreement } from '../../db/payouts.ts';
 import type { Deps } from '../../deps.ts';
 import { errors } from '../../errors.ts';
 import { newId, newReference } from '../../ids.ts';
@@ -50,6 +51,7 @@ export async function takeBooking(
     // It may have changed until it was ours.
     tx.clear();
     const { service, calendar } = choose(await openTimetable(tx, site), input);
+    if (service.price) await holdAgreement(tx, site);
     const account = service.price && (await takingAccount(tx, deps, site));
     if (service.price && (!account || amountFault(service.price))) throw noPayments();
     const now = clock.now();

@@ -14,7 +14,9 @@ type Linked = { Params: { id: string } };
 const returnWaitMs = 5_000;
 
 export function payPages(app: Api, deps: Deps): void {
-  app.get<Linked>('/pay/:id', pageOptions('payment.open', 'payouts'), async (request, reply) => {
+  // Only who opens it has a page made: not who asks for the head alone.
+  const opening = { ...pageOptions('payment.open', 'payouts'), exposeHeadRoute: false };
+  app.get<Linked>('/pay/:id', opening, async (request, reply) => {
     const { payment } = await paymentOfLink(request.em, request.params.id);
     if (paymentStatusAt(payment, deps.clock.now()) !== 'open') return await show(request, reply, deps, 'opened');
     const url = await openFreshPage(deps, payment.id);

@@ -8,7 +8,7 @@ import type { PayoutAccount } from '../../db/entities/payout-account.ts';
 import type { Site } from '../../db/entities/site.ts';
 import type { EntityManager } from '../../db/orm.ts';
 import { openPayment, withPayment } from '../../db/payments.ts';
-import { agreementOf, credentialsOf } from '../../db/payouts.ts';
+import { agreementOf, credentialsOf, holdAgreement } from '../../db/payouts.ts';
 import { type PaymentStatus, paymentStatusAt } from '../../db/states.ts';
 import type { Deps } from '../../deps.ts';
 import { errors } from '../../errors.ts';
@@ -47,6 +47,7 @@ export async function createPayment(
 
 /** Where the site's money goes, if it can go there now. */
 async function payableAccount(tx: EntityManager, site: Site): Promise<PayoutAccount> {
+  await holdAgreement(tx, site);
   const agreement = await agreementOf(tx, site);
   if (!agreement) {
     throw errors.no_payout_account('This site takes no money yet: no payout account is attached to it.', {

@@ -10,7 +10,9 @@ import { mintLink, onboardingOf, stateAfter } from './onboarding.ts';
 type Linked = { Params: { secret: string } };
 
 export function connectPages(app: Api, deps: Deps): void {
-  app.get<Linked>('/connect/:secret', pageOptions('payout.connect', 'payouts'), async ({ em, params }, reply) => {
+  // Only who opens it has a link made: not who asks for the head alone.
+  const opening = { ...pageOptions('payout.connect', 'payouts'), exposeHeadRoute: false };
+  app.get<Linked>('/connect/:secret', opening, async ({ em, params }, reply) => {
     const account = await onboardingOf(em, deps, params.secret);
     const url = await mintLink(deps, account, params.secret);
     return reply.header('cache-control', 'no-store').header('referrer-policy', 'no-referrer').redirect(url, 303);

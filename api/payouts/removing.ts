@@ -1,11 +1,11 @@
 /** A payout account that is used no more. */
 import { setTimeout as pause } from 'node:timers/promises';
-import { LockMode } from '@mikro-orm/core';
-import { PayoutAccount } from '../../db/entities/payout-account.ts';
+import type { PayoutAccount } from '../../db/entities/payout-account.ts';
 import { PayoutOnboarding } from '../../db/entities/payout-onboarding.ts';
 import type { EntityManager } from '../../db/orm.ts';
 import { endAgreements, withdrawOffers } from '../../db/payout-offers.ts';
 import { endOpenPayments, hasOpenPages } from '../../db/payout-payments.ts';
+import { lockPayoutAccount } from '../../db/payouts.ts';
 import type { Deps } from '../../deps.ts';
 import type { Person } from '../access.ts';
 import { loadPayoutAccount } from './rules.ts';
@@ -30,7 +30,7 @@ export async function removePayoutAccount(
     await untilClosed(deps, id, Math.min(waitMs, closingMsMax));
   }
   return await em.transactional(async (tx) => {
-    const account = await lockAccount(tx, id);
+    const account = await lockPayoutAccount(tx, id);
     if (account.status === 'gone') return account;
     // What came in between.
     await endAll(tx, deps.clock, id);
@@ -38,12 +38,8 @@ export async function removePayoutAccount(
   });
 }
 
-async function lockAccount(tx: EntityManager, id: string): Promise<PayoutAccount> {
-  return await tx.findOneOrFail(PayoutAccount, { id }, { lockMode: LockMode.PESSIMISTIC_WRITE, refresh: true });
-}
-
 async function endAll(tx: EntityManager, clock: Deps['clock'], id: string): Promise<void> {
-  await lockAccount(tx, id);
+  await lockPayoutAccount(tx, id);
   await endAgreements(tx, { payoutAccount: id }, { by: 'payout_account', now: clock.now() });
   await withdrawOffers(tx, clock, { payoutAccount: id });
   await tx.nativeDelete(PayoutOnboarding, { payoutAccount: id });

@@ -1,11 +1,10 @@
 /** Payout accounts, as their owner has them. Keys are sealed before they are written, and no answer holds one. */
-import { LockMode } from '@mikro-orm/core';
 import { Account } from '../../db/entities/account.ts';
 import { PayoutAccount } from '../../db/entities/payout-account.ts';
 import { PayoutAgreement } from '../../db/entities/payout-agreement.ts';
 import type { EntityManager } from '../../db/orm.ts';
 import { payoutAccountsToAsk, refreshPayoutAccount, stateColumns } from '../../db/payout-states.ts';
-import { sealKey } from '../../db/payouts.ts';
+import { lockPayoutAccount, sealKey } from '../../db/payouts.ts';
 import type { PayoutRail } from '../../db/states.ts';
 import type { Deps } from '../../deps.ts';
 import { errors } from '../../errors.ts';
@@ -142,11 +141,7 @@ export async function replaceKey(
   requireRail(deps, 'own_key');
   const state = await checkKey(deps, key);
   return await em.transactional(async (tx) => {
-    const account = await tx.findOneOrFail(
-      PayoutAccount,
-      { id },
-      { lockMode: LockMode.PESSIMISTIC_WRITE, refresh: true },
-    );
+    const account = await lockPayoutAccount(tx, id);
     requireUsable(account, 'own_key');
     if (account.providerAccount !== state.providerAccount) throw ofAnother();
     return tx.assign(account, keyed(deps.config, id, { key, state, now: deps.clock.now() }));

@@ -55,6 +55,7 @@ function create(standIn: StandIn, call: Call): Kept {
     created: now,
     expires_at: ends,
     metadata: input.metadata ?? {},
+    allowed_payment_method_types: Object.values(input.allowed_payment_method_types ?? {}),
     client_reference_id: input.client_reference_id ?? null,
     success_url: input.success_url,
     cancel_url: input.cancel_url ?? null,

@@ -68,6 +68,42 @@ describe('a plan', () => {
     ]);
   });
 
+  test('costs what the catalog says in a currency that the provider counts otherwise, and is paid by card on the page', async () => {
+    const owner = await world.newCaller();
+    await world.checkout(owner, 'hobby');
+    const { customer = '' } = await world.atProvider(owner);
+    const price = { amount: 5000, currency: 'ISK', interval: 'month' } as const;
+    const endsAt = new Date(world.clock.now().getTime() + 3600_000);
+    const asked = { id: 'bsub_isk', customer, title: 'Hobby', price, endsAt, returnUrl: world.url };
+    const page = await world.deps.billing?.openCheckout(asked);
+    const asBought = { amount_total: 500_000, allowed_payment_method_types: ['card'] };
+    expect(world.provider.standIn.objects.get(page?.id ?? '')).toMatchObject(asBought);
+  });
+
+  test('whose page came too late, for another plan was asked for meanwhile, leaves no page that could be paid for nothing', async () => {
+    const owner = await world.newCaller();
+    const { billing } = world.deps;
+    if (!billing) throw new Error('billing is off');
+    const { openCheckout } = billing;
+    const late: string[] = [];
+    billing.openCheckout = async (asked) => {
+      billing.openCheckout = openCheckout;
+      const page = await openCheckout(asked);
+      late.push(page.url ?? '');
+      expect((await world.checkout(owner, 'studio')).status).toBe(200);
+      return page;
+    };
+    const answer = await world.checkout(owner, 'hobby');
+    expect((await fetch(`${late[0]}/pay`, { method: 'POST', redirect: 'manual' })).status).toBe(410);
+    expect([answer.body.url === late[0], answer.body.plan]).toEqual([false, 'hobby']);
+    const rows = await world.rows(owner);
+    expect(rows.map(({ plan, status }) => `${plan} ${status}`)).toEqual([
+      'hobby expired',
+      'studio expired',
+      'hobby open',
+    ]);
+  });
+
   test('that is bought takes the place of the one before, which is ended at the provider too', async () => {
     const owner = await world.newCaller();
     await world.buy(owner, 'hobby');

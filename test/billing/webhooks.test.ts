@@ -88,3 +88,29 @@ test('a cancellation whose message is lost is found out, and so is what nobody f
   expect(await askLate(world.deps.em, world.deps)).toBeGreaterThan(0);
   expect(await world.read(owner)).toMatchObject({ plan: 'free', status: 'free' });
 });
+
+test('one plan that cannot be asked about does not keep the others from being asked about', async () => {
+  const [lost, owner] = [await world.newCaller(), await world.newCaller()];
+  for (const one of [lost, owner]) {
+    await world.buy(one, 'hobby');
+    const [row] = await world.rows(one);
+    await world.deps.temporal.workflow
+      .getHandle(workflowIds.followSubscription(row?.id ?? ''))
+      .terminate('of the test');
+  }
+  const update = `update billing_subscription set provider_subscription = 'sub_lost', ask_at = ask_at - interval '1 hour' where account_id = ?`;
+  await world.deps.em().execute(update, [lost.accountId]);
+  world.knobs.loseWebhooks = 1;
+  (await world.atProvider(owner)).act('end');
+  world.knobs.loseWebhooks = 0;
+  world.skip(7 * 3600_000);
+  await expect(askLate(world.deps.em, world.deps)).rejects.toThrow('missing');
+  expect((await world.read(owner)).plan).toBe('free');
+  expect((await world.read(lost)).plan).toBe('hobby');
+  await world.deps
+    .em()
+    .execute(
+      `update billing_subscription set status = 'ended', settled_at = ask_at, ask_at = null where account_id = ?`,
+      [lost.accountId],
+    );
+});

@@ -148,6 +148,17 @@ describe('the link that cancels', () => {
     const page = await browser.open(link);
     expect([page.status, page.text.includes('Its time has passed')]).toEqual([410, true]);
   });
+
+  test('cancels nothing once the booking has begun, so nobody has the money back for what he had', async () => {
+    const { first, email, linkIn, start, read } = await booked();
+    const link = linkIn(await first(email, /^Booked/));
+    const browser = newBrowser(world.url);
+    const before = await browser.open(link);
+    world.skip(Date.parse(start) - world.clock.now().getTime() + 1000);
+    const pressed = await browser.press(before, 'Cancel the booking');
+    expect([pressed.status, pressed.text.includes('has begun')]).toEqual([410, true]);
+    expect((await read()).body.status).toBe('confirmed');
+  });
 });
 
 test('a booking that the site cancels before its confirmation has left is not confirmed any more: its visitor is told that', async () => {

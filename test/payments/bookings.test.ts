@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { Booking } from '../../db/entities/booking.ts';
 import { Mail } from '../../db/entities/mail.ts';
 import { openLetter } from '../../db/mail.ts';
+import { withPayment } from '../../db/payments.ts';
 import { timetable } from '../bookings/timetable.ts';
 import { startWorker } from '../stack/worker.ts';
 import { attachAccount, createPayingWorld, type PayingWorld } from './world.ts';
@@ -180,6 +181,20 @@ test('the holds of a site that is archived end, and late money goes back', async
   await world.deps.temporal.workflow.getHandle(`payment:${paymentId}`).signal('moved');
   await expect.poll(payment.statusOf, soon).toBe('refunded');
   expect(world.heldFor(paymentId)).toBe(0);
+});
+
+test('a site that is archived at the moment of a charge waits for it, and neither fails', async () => {
+  const { owner, site, id, paymentId } = await held();
+  const { archiving } = await withPayment(world.deps.em(), paymentId, async ({ tx, booking }) => {
+    const archived = owner.call('POST', `/v1/sites/${site.id}/archive`);
+    const waits = `select 1 from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`;
+    await expect.poll(async () => (await world.deps.em().execute(waits)).length, soon).toBeGreaterThan(0);
+    Object.assign(booking ?? {}, { visitorName: 'Eve' });
+    await tx.flush();
+    return { archiving: () => archived };
+  });
+  expect((await archiving()).status).toBe(200);
+  expect(await row(id)).toMatchObject({ status: 'expired', visitorName: 'Eve' });
 });
 
 test('a price that no card can be charged is no timetable', async () => {

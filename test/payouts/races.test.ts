@@ -68,6 +68,21 @@ test('of many acceptances of one offer at the same moment one makes the agreemen
   expect(await standing(site.id)).toHaveLength(1);
 }, 180_000);
 
+test('payments that are opened while the account is attached and offered hinder nobody and are hindered by nobody', async () => {
+  const { owner, site, payee, account } = await world.newPair();
+  const own = await world.newAccount(owner);
+  answered(await world.attach(owner, site.id, own.id));
+  const body = { amount: 1250, currency: 'EUR' };
+  const acts = [
+    (at: number) => spread(owner, at).call('POST', `/v1/sites/${site.id}/payments`, { body }),
+    (at: number) => world.attach(spread(owner, at), site.id, own.id),
+    (at: number) => world.offerFromAccount(spread(payee, at), account.id, world.hostOf(site)),
+  ];
+  const answers = await Promise.all(Array.from({ length: 3 * openings }, (_, at) => (acts[at % 3] ?? acts[0])?.(at)));
+  const told = tally(answers.map((answer) => outcome(answer as Answer)));
+  expect(told).toEqual({ open: openings, standing: openings, invalid_payout_offer: openings });
+}, 180_000);
+
 test('an acceptance against a taking back, an attaching and a removal: all agree on what came of it', async () => {
   const won: string[] = [];
   const { owner, payee } = await world.newPair();

@@ -1,6 +1,8 @@
 /** Where money is to land no more, nobody pays any more: pages that are open are closed while there is still a key. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { createPayment } from '../../api/payments/rules.ts';
 import { PayoutAccount } from '../../db/entities/payout-account.ts';
+import { newId } from '../../ids.ts';
 import { callWith } from '../api/world.ts';
 import { createNamespace, startWorker } from '../stack/worker.ts';
 import { answered, createPayoutWorld, outcome, type PayoutWorld } from './world.ts';
@@ -39,6 +41,30 @@ test('a payout account that is removed has its pages closed before its key is de
   const row = await world.deps.em().findOneOrFail(PayoutAccount, { id: account.id });
   expect(row.sealedKey).toBe(null);
 }, 30_000);
+
+test.each(['ends', 'is removed'])(
+  'a payment that is being opened while its account %s is over with that',
+  async (way) => {
+    const { owner, site, account } = await newPayer();
+    const actor = { accountId: owner.accountId, tokenId: '' } as never;
+    const input = { amount: 900, currency: 'EUR' };
+    const id = newId('pay');
+    let isOver = false;
+    const [, ending] = await world.deps.em().transactional(async (tx) => {
+      await createPayment(tx, world.deps, actor, { id, siteId: site.id, input });
+      const act = way === 'ends' ? world.end(owner, site.id) : owner.call('DELETE', `${world.accounts}/${account.id}`);
+      const ends = act.finally(() => {
+        isOver = true;
+      });
+      const waits = `select 1 from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`;
+      await expect.poll(async () => isOver || (await world.deps.em().execute(waits)).length > 0).toBe(true);
+      return [await tx.flush(), () => ends] as const;
+    });
+    expect((await ending()).status).toBe(200);
+    expect((await owner.call('GET', `/v1/payments/${id}`)).body.status).toBe('expired');
+  },
+  30_000,
+);
 
 test('an agreement that ends has the pages of its site closed', async () => {
   const { owner, site, pay, statusOf, open } = await newPayer();

@@ -1,0 +1,79 @@
+/** Payers, robots and owners who do what nobody meant them to. */
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { LedgerFlag } from '../../db/entities/ledger-flag.ts';
+import { Payment } from '../../db/entities/payment.ts';
+import { PaymentAttempt } from '../../db/entities/payment-attempt.ts';
+import { PayoutAccount } from '../../db/entities/payout-account.ts';
+import { pagesMax } from '../../db/payments.ts';
+import { sealKey } from '../../db/payouts.ts';
+import { startWorker } from '../stack/worker.ts';
+import { attachAccount, createPayingWorld, type PayingWorld } from './world.ts';
+
+let world: PayingWorld;
+let worker: Awaited<ReturnType<typeof startWorker>>;
+beforeAll(async () => {
+  world = await createPayingWorld();
+  worker = await startWorker(world.deps);
+});
+afterAll(async () => {
+  await worker?.close();
+  await world?.close();
+});
+
+const soon = { timeout: 20_000, interval: 50 };
+const em = () => world.deps.em();
+
+test('a link that a robot opens again and again leaves no more than so many pages open, and they can be paid', async () => {
+  const { payUrl, id, statusOf } = await world.newPayment();
+  const opened = await Promise.all(Array.from({ length: pagesMax + 5 }, () => world.openLink(payUrl)));
+  expect(opened.filter(({ status }) => status === 303)).toHaveLength(pagesMax);
+  const refused = opened.filter(({ status }) => status === 429);
+  expect(refused.map(({ text }) => text.includes('opened too often'))).toEqual(Array(5).fill(true));
+  expect(await em().count(PaymentAttempt, { payment: id })).toBe(pagesMax);
+  await world.press(opened.find(({ page }) => page)?.page ?? null);
+  await expect.poll(statusOf, soon).toBe('paid');
+});
+
+test('who asks for the head of a link alone has no page made', async () => {
+  const { payUrl, id } = await world.newPayment();
+  const answer = await fetch(`${world.url}${new URL(payUrl).pathname}`, { method: 'HEAD', redirect: 'manual' });
+  expect([answer.status, answer.headers.get('location')]).toEqual([expect.any(Number), null]);
+  expect(answer.status).toBeGreaterThanOrEqual(400);
+  expect(await em().count(PaymentAttempt, { payment: id })).toBe(0);
+});
+
+test('a refund that meets a key which its owner has revoked goes on with the new one', async () => {
+  const { payUrl, id, owner, account, statusOf } = await world.newPayment();
+  await world.press((await world.openLink(payUrl)).page);
+  const { key } = account as { key: string };
+  const withKey = (one: string) =>
+    em().nativeUpdate(PayoutAccount, { id: account.id }, { sealedKey: sealKey(world.config, account.id, one) });
+  await withKey('rk_test_revoked0000');
+  await owner.call('POST', `/v1/payments/${id}/refund`, { headers: { prefer: 'wait=1' } });
+  const fault = async () => (await em().findOneOrFail(PaymentAttempt, { payment: id })).refundFault;
+  await expect.poll(fault, soon).toContain('gone');
+  expect(await statusOf()).toBe('refunding');
+  await withKey(key);
+  await expect.poll(statusOf, soon).toBe('refunded');
+  expect(world.heldFor(id)).toBe(0);
+});
+
+test('an account of the provider that is here twice is compared with the payments of both', async () => {
+  const one = await world.newPayment();
+  const { key, id } = one.account as { key: string; id: string };
+  const { page } = await world.openLink(one.payUrl);
+  const other = await world.newCaller();
+  const site = await world.newSite(other);
+  const twin = await attachAccount(world, other, site.id, { key });
+  await em().nativeUpdate(PayoutAccount, { id: { $in: [id, twin.id] } }, { providerAccount: `acct_of_${id}` });
+  const body = { amount: 900, currency: 'EUR' };
+  const two = await other.call('POST', `/v1/sites/${site.id}/payments`, { body });
+  await world.press((await world.openLink(two.body.pay_url)).page);
+  await world.press(page);
+  expect([await one.statusOf(), (await em().findOneOrFail(Payment, { id: two.body.id })).status]).toEqual([
+    'paid',
+    'paid',
+  ]);
+  await world.deps.temporal.workflow.execute('checkLedger', { workflowId: 'ledger twice', taskQueue: 'platform' });
+  expect(await em().find(LedgerFlag, { payoutAccountId: { $in: [id, twin.id] } })).toEqual([]);
+});
