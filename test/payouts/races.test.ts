@@ -119,3 +119,24 @@ test('an acceptance against a taking back, an attaching and a removal: all agree
   }
   console.info(JSON.stringify(tally(won)));
 }, 180_000);
+
+test('of different payout accounts on one site at the same moment one lands, and the others are told in our words', async () => {
+  const { owner, payee, account } = await world.newPair();
+  const own = [await world.newAccount(owner), await world.newAccount(owner)];
+  const won: string[] = [];
+  for (let round = 0; round < rounds; round++) {
+    const site = await world.newSite(owner);
+    const offer = answered(await world.offerFromSite(owner, site.id, account.id));
+    const acts = own.map(({ id }, at) => () => world.attach(spread(owner, at), site.id, id));
+    acts.splice(round % 3, 0, () => world.accept(spread(payee, round), offer.id));
+    const told = (await Promise.all(acts.map((act) => act()))).map(outcome);
+    const [accepted = ''] = told.splice(round % 3, 1);
+    const landed = [accepted, ...told].filter((word) => word === 'accepted' || word === 'standing');
+    expect({ round, landed, rows: (await standing(site.id)).length }).toMatchObject({ landed: [landed[0]], rows: 1 });
+    expect(['accepted', 'invalid_payout_offer']).toContain(accepted);
+    for (const word of told) expect(['standing', 'invalid_payout_account']).toContain(word);
+    expect(await openOffers(site.id)).toHaveLength(0);
+    won.push(`accepted: ${accepted}, attached: ${told.sort().join(' and ')}`);
+  }
+  console.info(JSON.stringify(tally(won)));
+}, 180_000);
