@@ -1,20 +1,33 @@
 /** One look at everything that the DNS says of a domain: what proves it, where it points, and what would stand in a certificate's way. */
 import { type DnsAnswer, proofName, type Sight } from '../../domains/sight.ts';
-import type { Dns } from '../dns.ts';
+import type { AskedType, Delegation, Dns } from '../dns.ts';
 
+const patienceMs = 20_000;
+const unknown: DnsAnswer = { unknown: true };
+const unknownParent: Delegation = { exists: 'unknown', ns: unknown, ds: unknown };
+
+/** Ends within a minute: name servers of strangers may answer every question of the way as late as they can. */
 export async function lookAt(dns: Dns, { name, registrable }: { name: string; registrable: string }): Promise<Sight> {
+  const ask = (at: string, type: AskedType) => inTime(dns.ask(at, type), unknown);
+  const askParent = (of: string) => inTime(dns.askParent(of), unknownParent);
   const [parent, above, proof, cname, a, aaaa, caa] = await Promise.all([
-    dns.askParent(name),
-    name === registrable ? undefined : dns.askParent(registrable),
-    dns.ask(proofName(name), 'TXT'),
-    dns.ask(name, 'CNAME'),
-    dns.ask(name, 'A'),
-    dns.ask(name, 'AAAA'),
-    caaOf(dns, name),
+    askParent(name),
+    name === registrable ? undefined : askParent(registrable),
+    ask(proofName(name), 'TXT'),
+    ask(name, 'CNAME'),
+    ask(name, 'A'),
+    ask(name, 'AAAA'),
+    inTime(caaOf(dns, name), unknown),
   ]);
-  const isBogus = 'unknown' in a && 'unknown' in aaaa ? await dns.isBogus(name) : false;
+  const isBogus = 'unknown' in a && 'unknown' in aaaa ? await inTime(dns.isBogus(name), false) : false;
   const registered = (above ?? parent).exists;
   return { registered, delegation: parent.ns, ds: parent.ds, proof, cname, a, aaaa, caa, isBogus };
+}
+
+async function inTime<T>(asked: Promise<T>, instead: T): Promise<T> {
+  const { promise: late, resolve } = Promise.withResolvers<T>();
+  const timer = setTimeout(resolve, patienceMs, instead);
+  return await Promise.race([asked, late]).finally(() => clearTimeout(timer));
 }
 
 /** RFC 8659 section 3: the records of the closest name that has any. */

@@ -1,6 +1,7 @@
 /** Who wants a name that is not theirs, or to spoil one: what they bring changes nothing for whoever holds it. */
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { blockDomain, unblockDomain } from '../../db/domains.ts';
+import { lookAt } from '../../providers/dns/looking.ts';
 import { type Answer, type Caller, errorOf } from '../api/world.ts';
 import { createDomainWorld, type DomainWorld, freeDomain, type Shown } from './world.ts';
 
@@ -127,6 +128,25 @@ test('whatever bytes stand in the DNS of a domain, it is judged', async () => {
   expect([body.status, body.setup[0].found]).toEqual(['active', true]);
   world.dns.set(shown.domain, 'CAA');
 });
+
+test('a look ends though name servers of a stranger never come to an end, and has seen nothing', async () => {
+  const never = () => new Promise<never>(() => {});
+  vi.useFakeTimers();
+  try {
+    const looked = lookAt(
+      { ask: never, askParent: never, isBogus: never },
+      { name: 'a.x.test', registrable: 'x.test' },
+    );
+    await vi.advanceTimersByTimeAsync(60_000);
+    expect(await looked).toMatchObject({
+      registered: 'unknown',
+      delegation: { unknown: true },
+      proof: { unknown: true },
+    });
+  } finally {
+    vi.useRealTimers();
+  }
+}, 5_000);
 
 test('a domain that a person stopped does not come back by being removed and brought again, by whomever', async () => {
   const [owner, other] = [await world.newCaller(), await world.newCaller()];
