@@ -3,8 +3,9 @@
  * one may do. Faults are those of `payments.ts`, in our words.
  */
 import { createHash } from 'node:crypto';
-import Stripe from 'stripe';
+import type Stripe from 'stripe';
 import { toProvider } from '../currencies.ts';
+import { asked, openClient, readSigned } from './payments/client.ts';
 import { translate } from './payments/faults.ts';
 
 export type CheckoutPage = {
@@ -38,31 +39,8 @@ export type BillingEvent = { id: string; customer: string | null };
 
 export type Billing = ReturnType<typeof openBilling>;
 
-const patienceMs = 15_000;
-/** Of a signature. */
-const toleranceSeconds = 300;
-
 export function openBilling({ key, url, webhookSecret }: { key: string; url: string; webhookSecret: string }) {
-  const { protocol, hostname, port } = new URL(url);
-  const api = new Stripe(key, {
-    host: hostname,
-    ...(port ? { port } : {}),
-    protocol: protocol === 'http:' ? 'http' : 'https',
-    // Whoever asks tries again by himself.
-    maxNetworkRetries: 0,
-    timeout: patienceMs,
-    telemetry: false,
-    httpClient: Stripe.createNodeHttpClient(),
-  });
-
-  async function asked<T>(act: () => Promise<T>): Promise<T> {
-    try {
-      return await act();
-    } catch (error) {
-      throw translate(error);
-    }
-  }
-
+  const api = openClient(key, url);
   const readCheckout = (page: string): Promise<CheckoutPage> =>
     asked(async () => pageOf(await api.checkout.sessions.retrieve(page)));
 
@@ -143,8 +121,7 @@ export function openBilling({ key, url, webhookSecret }: { key: string; url: str
 
     /** Throws where the message was not signed with our secret within five minutes of `now`. */
     readEvent(body: Buffer, signature: string, now: Date): BillingEvent {
-      const at = now.getTime();
-      const event = Stripe.webhooks.constructEvent(body, signature, webhookSecret, toleranceSeconds, undefined, at);
+      const event = readSigned(body, signature, webhookSecret, now);
       const { customer } = event.data.object as { customer?: string | { id: string } | null };
       return { id: event.id, customer: typeof customer === 'string' ? customer : (customer?.id ?? null) };
     },

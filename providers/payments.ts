@@ -2,11 +2,12 @@
  * The provider of payments: hosted pages, charges and refunds on the account that takes the money. The only module that knows who it is;
  * what it says of itself stays here, callers hear what it means.
  */
-import Stripe from 'stripe';
+import type Stripe from 'stripe';
 import { toProvider } from '../currencies.ts';
 import { type AppError, errors } from '../errors.ts';
 import { waitingFor } from './payments/accounts.ts';
 import { type Charge, chargeOf, type HostedPage, pageOf } from './payments/answers.ts';
+import { asked, openClient, readSigned } from './payments/client.ts';
 import { type PaymentsFault, translate } from './payments/faults.ts';
 
 export type { Charge, HostedPage } from './payments/answers.ts';
@@ -45,31 +46,9 @@ export type PaymentEvent = { id: string; type: string; payment: string | null; a
 
 export type Payments = ReturnType<typeof openPayments>;
 
-/** A call is over after this, answered or not. */
-const patienceMs = 15_000;
-
 /** `key` and `webhookSecret` are ours, for accounts that were connected; empty where that rail is off. */
 export function openPayments({ key, url, webhookSecret }: { key: string; url: string; webhookSecret: string }) {
-  const { protocol, hostname, port } = new URL(url);
-  const httpClient = Stripe.createNodeHttpClient();
-  const open = (secret: string) =>
-    new Stripe(secret, {
-      host: hostname,
-      ...(port ? { port } : {}),
-      protocol: protocol === 'http:' ? 'http' : 'https',
-      maxNetworkRetries: 0,
-      timeout: patienceMs,
-      telemetry: false,
-      httpClient,
-    });
-
-  async function asked<T>(act: () => Promise<T>): Promise<T> {
-    try {
-      return await act();
-    } catch (error) {
-      throw translate(error);
-    }
-  }
+  const open = (secret: string) => openClient(secret, url);
 
   const on = (credentials: PaymentCredentials) => {
     if (credentials.rail === 'own_key') return { api: open(credentials.key), account: {} };
@@ -196,9 +175,9 @@ export function openPayments({ key, url, webhookSecret }: { key: string; url: st
       }
     },
 
-    /** Throws where the message was not signed with our secret in the last five minutes. */
-    readEvent(body: Buffer, signature: string): PaymentEvent {
-      const event = Stripe.webhooks.constructEvent(body, signature, webhookSecret);
+    /** Throws where the message was not signed with our secret within five minutes of `now`. */
+    readEvent(body: Buffer, signature: string, now: Date): PaymentEvent {
+      const event = readSigned(body, signature, webhookSecret, now);
       const about = event.data.object as { metadata?: Record<string, string> | null };
       return {
         id: event.id,

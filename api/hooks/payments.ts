@@ -9,26 +9,17 @@ import type { Deps } from '../../deps.ts';
 import { errors } from '../../errors.ts';
 import type { PaymentEvent } from '../../providers/payments.ts';
 import type { Api } from '../api.ts';
+import { signedMessage } from './signed.ts';
 
 export function paymentHooks(app: Api, deps: Deps): void {
   const { config, payments } = deps;
   app.post('/hooks/payments', { config: { operation: 'hook.payments' }, schema: { hide: true } }, async (request) => {
     if (!payments || !config.payouts?.webhookSecret) throw errors.not_found('Nothing is heard here.');
-    const signature = request.headers['stripe-signature'];
-    const event = read(payments, request.body, signature);
+    const event = signedMessage(request, (body, signature) => payments.readEvent(body, signature, deps.clock.now()));
     await lookAtAccount(deps, event);
     await hear(deps, event);
     return { heard: true };
   });
-}
-
-function read(payments: NonNullable<Deps['payments']>, body: unknown, signature: unknown): PaymentEvent {
-  try {
-    if (Buffer.isBuffer(body) && typeof signature === 'string') return payments.readEvent(body, signature);
-  } catch {
-    // Which of the two is wrong helps nobody but who guesses.
-  }
-  throw errors.invalid_input('The message is not signed as it should be.');
 }
 
 /** Of a connected account itself: it is asked what is so, before the message counts as heard. */

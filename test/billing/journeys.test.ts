@@ -7,23 +7,13 @@ import { endGrant, grantPlan } from '../../api/billing/grants.ts';
 import { askAbout } from '../../db/billing-asks.ts';
 import { isSubscriptionSettled } from '../../db/states.ts';
 import type { Answer, Caller } from '../api/world.ts';
+import { numbersFrom } from '../stack/chance.ts';
 import { type BillingWorld, createBillingWorld, dayMs } from './world.ts';
 
 const isLong = process.env.FRONTAGE_CAMPAIGN === 'long';
 const accounts = isLong ? 60 : 8;
 const steps = isLong ? 40 : 12;
 const seed = Number(process.env.FRONTAGE_SEED ?? 29);
-
-/** Numbers from 0 to 1 that are the same for the same seed (mulberry32). */
-function numbers(from: number): () => number {
-  let state = from;
-  return () => {
-    state = (state + 0x6d2b79f5) | 0;
-    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 4294967296;
-  };
-}
 
 const wild = { loseWebhooks: 0.3, doubleWebhooks: 0.3, delayWebhooksMs: 150, turnAway: 0.08, loseAnswers: 0.08 };
 const calm = { loseWebhooks: 0, doubleWebhooks: 0, delayWebhooksMs: 0, turnAway: 0, loseAnswers: 0 };
@@ -60,7 +50,7 @@ async function journey(world: BillingWorld, owner: Caller, random: () => number)
 test('after journeys at random through messages lost, doubled and reordered, row, provider and limits agree', {
   timeout: isLong ? 900_000 : 120_000,
 }, async () => {
-  const random = numbers(seed);
+  const random = numbersFrom(seed);
   const world = await createBillingWorld({ random });
   try {
     const owners = await Promise.all(Array.from({ length: accounts }, () => world.newCaller()));

@@ -10,25 +10,15 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type LocalDns, startLocalDns } from '../../local/dns/server.ts';
 import { findPebble } from '../../local/pebble.ts';
+import { numbersFrom } from '../stack/chance.ts';
 import { type CertificateWorld, createWorld } from './world.ts';
 
 const domains = 50;
 const seed = Number(process.env.FRONTAGE_CERTIFICATES_SEED ?? 1);
 const kills = Number(process.env.FRONTAGE_CERTIFICATES_KILLS ?? 4);
 
-/** Numbers by chance, the same for the same seed (mulberry32). */
-function chances(from: number): () => number {
-  let state = from;
-  return () => {
-    state = (state + 0x6d2b79f5) | 0;
-    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 4294967296;
-  };
-}
-
 const isMissing = 'missing' in findPebble();
-const chance = chances(seed);
+const chance = numbersFrom(seed);
 /** Of each domain, how many validations the resolver still fails. */
 const failing = new Map<string, number>();
 const domainOf = (name: string) => name.replace(/^_acme-challenge\./, '');

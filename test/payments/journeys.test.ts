@@ -10,6 +10,7 @@ import { LedgerFlag } from '../../db/entities/ledger-flag.ts';
 import { Payment } from '../../db/entities/payment.ts';
 import { PaymentAttempt } from '../../db/entities/payment-attempt.ts';
 import { timetable } from '../bookings/timetable.ts';
+import { numbersFrom } from '../stack/chance.ts';
 import { startWorker } from '../stack/worker.ts';
 import { attachAccount, attachConnected, createPayingWorld, type PayingWorld } from './world.ts';
 
@@ -17,17 +18,7 @@ const journeys = Number(process.env.FRONTAGE_PAYMENT_JOURNEYS ?? 24);
 const seed = Number(process.env.FRONTAGE_PAYMENT_SEED ?? 20261121);
 const atOnce = 8;
 
-/** Mulberry32: the same numbers for the same seed. */
-function numbers(from: number): () => number {
-  let state = from;
-  return () => {
-    state = (state + 0x6d2b79f5) | 0;
-    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
-  };
-}
-const random = numbers(seed);
+const random = numbersFrom(seed);
 const chance = (share: number) => random() < share;
 
 const storm = { turnAway: 0.1, loseAnswers: 0.1, loseWebhooks: 0.3, doubleWebhooks: 0.4, delayWebhooksMs: 600 };

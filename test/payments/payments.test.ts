@@ -198,17 +198,20 @@ describe('what is told to /hooks/payments', () => {
   const tell = (body: string, signature: string) =>
     fetch(`${world.url}/hooks/payments`, { method: 'POST', body, headers: { 'stripe-signature': signature } });
 
-  test('is believed only as far as it is signed', async () => {
-    const body = JSON.stringify({
-      id: 'evt_1',
-      object: 'event',
-      type: 'checkout.session.completed',
-      data: { object: {} },
-    });
-    const signed = (secret: string) => Stripe.webhooks.generateTestHeaderStringAsync({ payload: body, secret });
+  const sign = (payload: string, secret: string, at = world.clock.now()) => {
+    const timestamp = Math.floor(at.getTime() / 1000);
+    return Stripe.webhooks.generateTestHeaderStringAsync({ payload, secret, timestamp });
+  };
+
+  test('is believed only as far as it is signed, and lately', async () => {
+    const type = 'checkout.session.completed';
+    const body = JSON.stringify({ id: 'evt_1', object: 'event', type, data: { object: {} } });
+    const signed = (secret: string) => sign(body, secret);
     expect((await tell(body, await signed('whsec_of_somebody'))).status).toBe(400);
     expect((await tell(body, 't=1,v1=00')).status).toBe(400);
     expect((await tell(`${body} `, await signed(webhookSecret))).status).toBe(400);
+    const longAgo = new Date(world.clock.now().getTime() - 301_000);
+    expect((await tell(body, await sign(body, webhookSecret, longAgo))).status).toBe(400);
     expect((await tell(body, await signed(webhookSecret))).status).toBe(200);
     expect((await tell(body, await signed(webhookSecret))).status).toBe(200);
     const heard = await world.deps.em().execute('select 1 from payment_event where id = ?', ['evt_1']);
@@ -220,8 +223,7 @@ describe('what is told to /hooks/payments', () => {
     await world.openLink(payUrl);
     const object = { object: 'checkout.session', payment_status: 'paid', metadata: { payment: id } };
     const body = JSON.stringify({ id: 'evt_2', object: 'event', type: 'checkout.session.completed', data: { object } });
-    const header = await Stripe.webhooks.generateTestHeaderStringAsync({ payload: body, secret: webhookSecret });
-    expect((await tell(body, header)).status).toBe(200);
+    expect((await tell(body, await sign(body, webhookSecret))).status).toBe(200);
     const handle = world.deps.temporal.workflow.getHandle(`payment:${id}`);
     const asked = async () => {
       const { events } = await handle.fetchHistory();

@@ -1,0 +1,19 @@
+/** What the provider tells about plans. It is not believed: it makes us ask. */
+import { hearOfCustomer } from '../../db/billing.ts';
+import type { Deps } from '../../deps.ts';
+import { errors } from '../../errors.ts';
+import type { Api } from '../api.ts';
+import { missing } from '../capabilities.ts';
+import { signedMessage } from './signed.ts';
+
+export function billingHooks(app: Api, deps: Deps): void {
+  const { billing, clock, config } = deps;
+  app.post('/hooks/billing', { config: { operation: 'hook.billing' }, schema: { hide: true } }, async (request) => {
+    if (!billing || !config.billing?.webhookSecret) {
+      throw missing(config, 'billing') ?? errors.not_found('Nothing is heard here.');
+    }
+    const event = signedMessage(request, (body, signature) => billing.readEvent(body, signature, clock.now()));
+    await hearOfCustomer(deps.em(), clock, event);
+    return { heard: true };
+  });
+}
