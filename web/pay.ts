@@ -5,8 +5,8 @@ import { type WrittenPage, writePage } from './page.ts';
 import { shopFront } from './shop-front.ts';
 
 export type PaymentShown = {
-  /** By the link, back from a page on which they paid, or from one that they left. */
-  came: 'opened' | 'returned' | 'left';
+  /** By the link, back from a page on which they paid, or from one that they left; or a program looked where the link leads. */
+  came: 'opened' | 'returned' | 'left' | 'looked';
   status: 'open' | 'paid' | 'refunding' | 'refunded' | 'expired';
   amount: number;
   currency: string;
@@ -65,6 +65,13 @@ function wordsOf({ status, came, amount, currency, hostname, booking, payUrl, re
           title: 'Looking for your payment',
           text: 'It has not arrived yet. That takes a minute at most; look once more before you pay again.',
           button: { href: returnUrl, text: 'Look again' },
+        };
+      }
+      if (came === 'looked') {
+        return {
+          title: `Pay ${money}`,
+          text: booking ? `${booking.service}, at ${hostname}.` : `To ${hostname}.`,
+          button: { href: payUrl, text: 'Go on to pay' },
         };
       }
       return {

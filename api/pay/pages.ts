@@ -6,6 +6,7 @@ import type { Deps } from '../../deps.ts';
 import { type PaymentShown, payPage } from '../../web/pay.ts';
 import type { Api } from '../api.ts';
 import { pageOptions, sendPage } from '../plugins/browser.ts';
+import { comesToPay } from './coming.ts';
 import { openFreshPage, payerReturned, paymentOfLink } from './opening.ts';
 
 type Linked = { Params: { id: string } };
@@ -14,11 +15,10 @@ type Linked = { Params: { id: string } };
 const returnWaitMs = 5_000;
 
 export function payPages(app: Api, deps: Deps): void {
-  // Only who opens it has a page made: not who asks for the head alone.
-  const opening = { ...pageOptions('payment.open', 'payouts'), exposeHeadRoute: false };
-  app.get<Linked>('/pay/:id', opening, async (request, reply) => {
+  app.get<Linked>('/pay/:id', pageOptions('payment.open', 'payouts'), async (request, reply) => {
     const { payment } = await paymentOfLink(request.em, request.params.id);
     if (paymentStatusAt(payment, deps.clock.now()) !== 'open') return await show(request, reply, deps, 'opened');
+    if (!comesToPay(request)) return await show(request, reply, deps, 'looked');
     const url = await openFreshPage(deps, payment.id);
     if (url === null) return await show(request, reply, deps, 'opened');
     return reply.header('cache-control', 'no-store').header('referrer-policy', 'no-referrer').redirect(url, 303);

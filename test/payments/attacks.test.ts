@@ -34,12 +34,28 @@ test('a link that a robot opens again and again leaves no more than so many page
   await expect.poll(statusOf, soon).toBe('paid');
 });
 
-test('who asks for the head of a link alone has no page made', async () => {
-  const { payUrl, id } = await world.newPayment();
-  const answer = await fetch(`${world.url}${new URL(payUrl).pathname}`, { method: 'HEAD', redirect: 'manual' });
-  expect([answer.status, answer.headers.get('location')]).toEqual([expect.any(Number), null]);
-  expect(answer.status).toBeGreaterThanOrEqual(400);
+test('a HEAD, a link previewer, a prefetch and a subresource open no page, and are told what is to be paid', async () => {
+  const { id, payUrl } = await world.newPayment();
+  const link = `${world.url}${new URL(payUrl).pathname}`;
+  const previewer = 'Slackbot-LinkExpanding 1.0 (+https://api.slack.com/robots)';
+  const lookers: RequestInit[] = [
+    { method: 'HEAD' },
+    { headers: { 'user-agent': previewer } },
+    { headers: { 'user-agent': 'WhatsApp/2.23.20.0 A' } },
+    { headers: { 'sec-purpose': 'prefetch;prerender', 'sec-fetch-dest': 'document' } },
+    { headers: { 'sec-fetch-dest': 'image' } },
+  ];
+  for (const looker of lookers) {
+    const answer = await fetch(link, { redirect: 'manual', ...looker });
+    expect([answer.status, answer.headers.get('location')]).toEqual([200, null]);
+    expect(await answer.text()).toContain(looker.method === 'HEAD' ? '' : 'Pay 12.50 EUR');
+  }
   expect(await em().count(PaymentAttempt, { payment: id })).toBe(0);
+  // A person whose browser calls itself what it likes, by the button.
+  const headers = { 'user-agent': previewer, 'sec-fetch-dest': 'document', 'sec-fetch-user': '?1' };
+  expect((await fetch(link, { redirect: 'manual', headers })).status).toBe(303);
+  expect((await world.openLink(payUrl)).status).toBe(303);
+  expect(await em().count(PaymentAttempt, { payment: id })).toBe(2);
 });
 
 test('a refund that meets a key which its owner has revoked goes on with the new one', async () => {
