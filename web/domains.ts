@@ -3,8 +3,6 @@ import { type Html, html } from './html.ts';
 
 export type DomainShown = {
   name: string;
-  /** Whether visitors find it. */
-  isLive: boolean;
   /** What is to be set in the DNS (`records`), or at the registrar (`servers`). */
   mode: 'nameservers' | 'cname';
   /** `host` as forms ask for it: `@`, or the part before the registered name. */
@@ -21,14 +19,13 @@ export function domainList(domains: DomainShown[]): Html {
     (domain) => html`<li>
 <div><strong>${domain.name}</strong><small>${domain.state}${domain.site ? ` · shows ${domain.site}` : ''}</small>
 ${domain.problems.map((problem) => html`<p class="fault">${problem}</p>`)}
-${domain.isLive && domain.setup.every(({ found }) => found) ? null : setupOf(domain)}</div>
+${domain.setup.every(({ found }) => found) ? null : setupOf(domain)}</div>
 </li>`,
   )}</ul>
 </section>`;
 }
 
 function setupOf({ mode, setup }: DomainShown): Html {
-  if (setup.length === 0) return html``;
   if (mode === 'nameservers') {
     return html`<p class="hint">Where you bought the domain, find “name servers”, and put these two in place of those there are:</p>
 <ol class="set">${setup.map(({ value, found }) => html`<li><code>${value}</code> ${mark(found)}</li>`)}</ol>`;
@@ -41,4 +38,5 @@ ${!found && seen.length > 0 && type !== 'TXT' ? html`<dt>Now there</dt><dd>${see
   )}</ol>`;
 }
 
-const mark = (found: boolean): Html => (found ? html`<small>found</small>` : html`<small>not found yet</small>`);
+const mark = (found: boolean): Html =>
+  found ? html`<small class="good">✓ found</small>` : html`<small>not found yet</small>`;

@@ -16,14 +16,19 @@ import { openPortal, startCheckout } from './rules.ts';
 /** Null where nothing is metered. */
 export async function planShown(em: EntityManager, deps: Deps, person: Person): Promise<PlanShown | null> {
   if (!deps.billing) return null;
-  const { plan, status, ends_at, includes, plans } = await readBilling(em, deps, person);
+  const { plan, status, ends_at, includes, plans, checkout } = await readBilling(em, deps, person);
   const choices = plans.filter(({ name, sellable }) => sellable && name !== plan);
   return {
     name: plan,
     status,
     endsAt: ends_at,
     includes,
-    choices: choices.map((one) => ({ name: one.name, price: priceOf(one), includes: one.includes })),
+    choices: choices.map((one) => ({
+      name: one.name,
+      price: priceOf(one),
+      includes: one.includes,
+      isBegun: checkout?.plan === one.name,
+    })),
     managed: await hasBought(em, person.accountId),
   };
 }

@@ -30,7 +30,6 @@ export async function domainsShown(em: EntityManager, deps: Deps, { accountId }:
     return [
       {
         name: shownName(domain.name),
-        isLive,
         mode: domain.mode,
         setup: view.setup.map((one) => ({ ...one, host: hostPart(one.name, domain.registrable) })),
         problems: view.problems,

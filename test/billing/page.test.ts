@@ -29,6 +29,10 @@ test('the owner sees the plan, changes it by a button, and manages it by another
   for (const part of ['Manage', 'Change to shop', 'Change to free']) expect(before.text).not.toContain(part);
   const onwards = await browser.press(before, 'Change to hobby');
   expect(linkOf(onwards.text).startsWith(`${provider.url}/pay/`)).toBe(true);
+  const begun = await browser.open('/account');
+  for (const part of ['You have begun to buy it', 'Go on with hobby', 'Change to studio'])
+    expect(begun.text).toContain(part);
+  expect(linkOf((await browser.press(begun, 'Go on with hobby')).text)).toBe(linkOf(onwards.text));
   await fetch(`${linkOf(onwards.text)}/pay`, { method: 'POST', redirect: 'manual' });
   const row = await world.deps.em().findOneOrFail(BillingSubscription, { account: accountId });
   await askAbout(world.deps.em(), world.deps, row.id);

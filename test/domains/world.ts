@@ -92,7 +92,8 @@ export type Shown = {
   next_action?: string;
 };
 
-function domains(world: { skip(ms: number): void }, dns: LocalDns) {
+/** What an owner does, and what happens at the registrar and in the DNS. */
+export function domains(world: { skip(ms: number): void }, dns: LocalDns) {
   async function bring(caller: Caller, mode: 'nameservers' | 'cname', domain = freeDomain()) {
     const { status, body, text } = await caller.call('POST', '/v1/domains', { body: { domain, mode } });
     if (status !== 200) throw new Error(`no domain was brought: ${text}`);

@@ -1,0 +1,55 @@
+/** The owner's page says of each domain what it is and what is to be set, as the form of a registrar asks for it. */
+import { afterAll, expect, test } from 'vitest';
+import { issueToken } from '../../api/tokens/rules.ts';
+import { callWith, createSite } from '../api/world.ts';
+import { createPeopleWorld } from '../people/world.ts';
+import { createNamespace, startWorker } from '../stack/worker.ts';
+import { domains, startNames } from './world.ts';
+
+const names = await startNames();
+const world = await createPeopleWorld({ ...names.env, TEMPORAL_NAMESPACE: await createNamespace() });
+const worker = await startWorker(world.deps);
+const act = domains(world, names.dns);
+afterAll(async () => {
+  await worker.close();
+  await world.close();
+  await names.close();
+});
+
+async function signedIn() {
+  const owner = await world.newOwner();
+  const { secret } = await issueToken(world.deps.em(), world.clock, owner.accountId, { name: 'Laptop' });
+  const browser = world.browser();
+  await browser.press(await browser.open('/signin'), 'Send me a link', { email: owner.email });
+  await browser.press(await browser.open(await world.linkTo(owner.email, 'signin-link')), 'Sign in');
+  return { accountId: owner.accountId, token: secret, call: callWith(world.url, secret), browser };
+}
+
+test('an owner sees what to set in both modes, what was found, what leads elsewhere, and which site a domain shows', async () => {
+  const owner = await signedIn();
+  expect((await owner.browser.open('/account')).text).not.toContain('<h2>Domains</h2>');
+  const site = await createSite(owner);
+  const shows = await act.active(owner);
+  await owner.call('POST', `/v1/domains/${shows.id}/attach`, { body: { site_id: site.id } });
+  const moved = await act.active(owner);
+  names.dns.set(moved.domain, 'A', '192.0.2.9');
+  for (let looks = 0; looks < 3; looks++) await act.check(owner, moved, 6 * 60_000);
+  const delegated = await act.bring(owner, 'nameservers');
+  const pointed = await act.bring(owner, 'cname', `www.${shows.domain.replace('shop', 'cafe')}`);
+  names.dns.set(`_frontage.${pointed.domain}`, 'TXT', ...pointed.setup.slice(0, 1).map(({ value }) => value));
+  await act.check(owner, pointed);
+  const { text } = await owner.browser.open('/account');
+  const partOf = ({ domain }: { domain: string }) =>
+    text.split(`<strong>${domain}</strong>`)[1]?.split('</div>')[0] ?? '';
+  expect(partOf(shows)).toContain(`Its certificate is on its way · shows ${new URL(site.address).hostname}`);
+  // There is nothing to be set any more.
+  expect(partOf(shows)).not.toContain('set these records');
+  expect(partOf(moved)).toContain('Leads elsewhere now');
+  expect(partOf(moved)).toContain('192.0.2.9');
+  for (const { value } of delegated.setup) expect(partOf(delegated)).toContain(`<code>${value}</code>`);
+  expect(partOf(delegated)).toContain('name servers');
+  const [proof, way] = partOf(pointed).split('<strong>CNAME</strong>');
+  expect(proof).toContain(`<code>${pointed.setup[0]?.value}</code>`);
+  expect(proof).toContain('<code>_frontage.www</code>');
+  expect([proof?.includes('✓ found<'), way?.includes('>not found yet<')]).toEqual([true, true]);
+});
