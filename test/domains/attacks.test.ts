@@ -79,7 +79,7 @@ test('records that the name server would refuse are refused before the proof too
     { type: 'A', name: '*._a', content: '192.0.2.1' },
     { type: 'AAAA', name: 'mapped', content: '::ffff:192.0.2.1' },
     { type: 'CNAME', name: '*', content: '_under_score.example.com' },
-    { type: 'CNAME', name: '_acme-challenge.www', content: 'x'.repeat(63) + '.example.com' },
+    { type: 'CNAME', name: '_acme-challenge.www', content: `${'x'.repeat(63)}.example.com` },
     { type: 'MX', name: '@', content: '.', priority: 65535 },
     { type: 'NS', name: '*.wild', content: 'ns.example.com' },
     { type: 'SRV', name: '*', content: '0 0 .', priority: 0 },

@@ -127,7 +127,11 @@ test('of different payout accounts on one site at the same moment one lands, and
   for (let round = 0; round < rounds; round++) {
     const site = await world.newSite(owner);
     const offer = answered(await world.offerFromSite(owner, site.id, account.id));
-    const acts = own.map(({ id }, at) => () => world.attach(spread(owner, at), site.id, id));
+    const acts = own.map(
+      ({ id }, at) =>
+        () =>
+          world.attach(spread(owner, at), site.id, id),
+    );
     acts.splice(round % 3, 0, () => world.accept(spread(payee, round), offer.id));
     const told = (await Promise.all(acts.map((act) => act()))).map(outcome);
     const [accepted = ''] = told.splice(round % 3, 1);
