@@ -152,8 +152,9 @@ describe.skipIf(!executablePath)('the script of a site', () => {
     const send = await frame.getByRole('button', { name: 'Send' }).boundingBox();
     const press = () => page.mouse.click((send?.x ?? 0) + 20, (send?.y ?? 0) + 20);
     await page.evaluate(`document.querySelector('frontage-overlay').style.setProperty('opacity', '0.01', 'important')`);
-    const refused = frame.getByText('Something on the page covers this window.');
-    await soon(async () => press().then(() => refused.isVisible())).toBe(true);
+    await frame.locator('body[data-covered=true]').waitFor();
+    await press();
+    await frame.getByText('Something on the page covers this window.').waitFor();
     expect((await site.list()).body.items).toEqual([]);
     await page.evaluate(`document.querySelector('frontage-overlay').style.removeProperty('opacity')`);
     await soon(async () => press().then(async () => (await site.list()).body.items.length)).toBe(1);

@@ -15,6 +15,7 @@ import {
   type ReviewWorld,
   soon,
   startComment,
+  takesPress,
 } from './review-world.ts';
 
 vi.setConfig({ testTimeout: 90_000, hookTimeout: 60_000 });
@@ -100,8 +101,7 @@ describe.skipIf(!executablePath)('the owner', () => {
     const context = await world.newContext(phone);
     const review = await openReview(context, await site.link());
     const { page, frame } = review;
-    await frame.getByRole('button', { name: 'Comment', exact: true }).tap();
-    await frame.getByText('Choose a place on the page.').waitFor();
+    await startComment(review, 'tap');
     const box = await page.locator('h2').first().boundingBox();
     await page.touchscreen.tap((box?.x ?? 0) + 30, (box?.y ?? 0) + 10);
     await frame.getByLabel('What would you like here?').fill('Ordered by size?');
@@ -189,6 +189,7 @@ describe.skipIf(!executablePath)('the owner', () => {
     await frame.getByText('Goes with your comment.').waitFor();
     await context.setOffline(true);
     const send = frame.getByRole('button', { name: 'Send' });
+    await takesPress({ frame }, 'send');
     await send.press('Enter');
     await frame.getByText('The connection broke.').waitFor();
     // The keyboard stays where it is: a button that took it away would leave the next press to the one that discards.

@@ -113,10 +113,25 @@ export async function openReview(context: BrowserContext, link: string) {
 }
 export type Review = Awaited<ReturnType<typeof openReview>>;
 
-/** As far as a place is to be chosen. */
-export async function startComment({ frame }: Pick<Review, 'frame'>) {
-  await frame.getByRole('button', { name: 'Comment', exact: true }).click();
-  await frame.getByText('Choose a place on the page.').waitFor();
+/**
+ * As far as a place is to be chosen. Chromium passes over a press on a frame of another origin that stands where it is for less than half a
+ * second; a person presses again, and so does this.
+ */
+export async function startComment({ frame }: Pick<Review, 'frame'>, act: 'click' | 'tap' = 'click') {
+  const button = frame.getByRole('button', { name: 'Comment', exact: true });
+  const choosing = frame.getByText('Choose a place on the page.');
+  const isShown = () =>
+    choosing.waitFor({ timeout: 3_000 }).then(
+      () => true,
+      () => false,
+    );
+  do await button[act]();
+  while (!(await isShown()));
+}
+
+/** Once the button takes a press: what stood there before was for another one, and the window can be seen. */
+export async function takesPress({ frame }: Pick<Review, 'frame'>, id: string) {
+  await frame.locator(`body:not([data-covered=true]) #${id}:not([aria-disabled=true])`).waitFor();
 }
 
 /** Says something about what stands at a place that `choose` points at. */

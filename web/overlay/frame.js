@@ -12,7 +12,6 @@
   const pictureMs = 25_000;
   let draft = null;
   let resting;
-  let covered = false;
   let popup;
 
   // The page ------------------------------------------------------------------------------------------------------------
@@ -314,11 +313,10 @@
 
   // Where the browser can tell, a window that the page covers or hides takes no press that sends (Intersection Observer, version 2).
   if ('isVisible' in IntersectionObserverEntry.prototype) {
-    new IntersectionObserver((entries) => (covered = !entries.at(-1).isVisible), {
-      threshold: [0, 0.5, 1],
-      trackVisibility: true,
-      delay: 100,
-    }).observe(document.body);
+    const look = (entries) => (document.body.dataset.covered = String(!entries.at(-1).isVisible));
+    new IntersectionObserver(look, { threshold: [0, 0.5, 1], trackVisibility: true, delay: 100 }).observe(
+      document.body,
+    );
   }
 
   // A button that rests says so and keeps the keyboard: one that is disabled loses it, and the next press would fall on its neighbour.
@@ -340,7 +338,8 @@
     button.addEventListener('click', async (event) => {
       event.preventDefault();
       if (!event.isTrusted || working || button.getAttribute('aria-disabled') === 'true') return;
-      if (covered) return fault('Something on the page covers this window. Close it, then press again.');
+      if (document.body.dataset.covered === 'true')
+        return fault('Something on the page covers this window. Close it, then press again.');
       working = true;
       rest(button, true);
       try {
