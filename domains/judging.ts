@@ -82,7 +82,7 @@ export function settle(before: Standing, verdict: Verdict, now: Date): Standing 
   const counted = count(before, verdict, now);
   const moved = move(counted, verdict, now);
   const after = { ...counted, ...moved, checkedAt: now };
-  if (after.status !== before.status) Object.assign(after, { statusSince: now, checks: 1 });
+  if (after.status !== before.status) Object.assign(after, { statusSince: now, checks: 1, absentChecks: 0 });
   return { ...after, nextCheckAt: new Date(now.getTime() + nextCheckMs(after, now)) };
 }
 
@@ -105,7 +105,7 @@ function move(row: Standing, { isProved, isHere, isAbsent }: Verdict, now: Date)
   }
   // Whoever has the name now may be somebody else: it comes back only proved anew.
   if (row.status === 'Deleted') return isHere && isProved ? { status: 'active', provedAt: now } : {};
-  if (row.absentChecks >= absentChecksMin) return { status: 'Deleted' };
+  if (isAbsent && row.absentChecks >= absentChecksMin) return { status: 'Deleted' };
   if (isHere) return { status: 'active' };
   if (isHere === undefined && isAbsent !== true) return {};
   if (row.status === 'Moved') {

@@ -21,13 +21,13 @@ export async function removePayoutAccount(
   em: EntityManager,
   deps: Deps,
   person: Person,
-  { id, waitMs }: { id: string; waitMs: number },
+  id: string,
 ): Promise<PayoutAccount> {
   const { status } = await loadPayoutAccount(em, person, id);
   if (status !== 'gone') {
     await em.transactional((tx) => endAll(tx, deps.clock, id));
     await endOpenPayments(em, deps.clock, { payoutAccount: id });
-    await untilClosed(deps, id, Math.min(waitMs, closingMsMax));
+    await untilClosed(deps, id);
   }
   return await em.transactional(async (tx) => {
     const account = await lockPayoutAccount(tx, id);
@@ -45,6 +45,8 @@ async function endAll(tx: EntityManager, clock: Deps['clock'], id: string): Prom
   await tx.nativeDelete(PayoutOnboarding, { payoutAccount: id });
 }
 
-async function untilClosed(deps: Deps, id: string, waitMs: number): Promise<void> {
-  for (let waitedMs = 0; waitedMs < waitMs && (await hasOpenPages(deps.em(), id)); waitedMs += 200) await pause(200);
+/** However little the caller is ready to wait: with the key gone, nobody closes them. */
+async function untilClosed(deps: Deps, id: string): Promise<void> {
+  for (let waitedMs = 0; waitedMs < closingMsMax && (await hasOpenPages(deps.em(), id)); waitedMs += 200)
+    await pause(200);
 }

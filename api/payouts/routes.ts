@@ -111,8 +111,7 @@ as "connect", an account that its owner connects by a link.`,
         response: { 200: payoutAccountSchema },
       },
     },
-    async ({ em, actor, params, waitMs }) =>
-      show(em, await removePayoutAccount(em, deps, actor, { id: params.id, waitMs })),
+    async ({ em, actor, params }) => show(em, await removePayoutAccount(em, deps, actor, params.id)),
   );
 }
 
