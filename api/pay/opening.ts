@@ -1,11 +1,13 @@
 /** The pay link: each opening leads to a fresh page of the provider, on which the payment can be paid once. */
+import type { Loaded } from '@mikro-orm/core';
+import type { Clock } from '../../clock.ts';
 import { waitUntil } from '../../db/changes.ts';
 import { Booking } from '../../db/entities/booking.ts';
 import { Payment } from '../../db/entities/payment.ts';
 import type { EntityManager } from '../../db/orm.ts';
 import { attemptOpened, beginAttempt, closeAttempt, tellPayment } from '../../db/payments.ts';
-import { credentialsOf } from '../../db/payouts.ts';
-import { paymentStatusAt } from '../../db/states.ts';
+import { agreementOf, credentialsOf } from '../../db/payouts.ts';
+import { type PaymentStatus, paymentStatusAt } from '../../db/states.ts';
 import type { Deps } from '../../deps.ts';
 import { errors } from '../../errors.ts';
 import { isId } from '../../ids.ts';
@@ -13,6 +15,7 @@ import { pageFor } from '../../providers/payments/pages.ts';
 import { PaymentsFault, providerError } from '../../providers/payments.ts';
 
 const wholly = { populate: ['site', 'payoutAccount'] } as const;
+type Linked = Loaded<Payment, (typeof wholly.populate)[number]>;
 
 /** The payment of a link, with its booking's reference where it is for one. Throws `not_found`. */
 export async function paymentOfLink(em: EntityManager, id: string) {
@@ -29,7 +32,6 @@ export async function paymentOfLink(em: EntityManager, id: string) {
  */
 export async function openFreshPage(deps: Deps, id: string): Promise<string | null> {
   const { payment } = await paymentOfLink(deps.em(), id);
-  if (payment.site.status === 'archived') return null;
   if (!deps.payments) throw errors.payouts_disabled('This platform takes no money at present.');
   const credentials = credentialsOf(deps, payment.payoutAccount);
   const begun = await beginAttempt(deps.em(), deps.clock, id);
@@ -43,6 +45,18 @@ export async function openFreshPage(deps: Deps, id: string): Promise<string | nu
     if (error.because !== 'unanswered') await closeAttempt(deps.em(), deps.clock, begun.attempt);
     throw providerError(error);
   }
+}
+
+/**
+ * What the payment is to who follows its link: over too where its site is archived, or agrees no more that money lands in that account. An account
+ * that is gone says so itself.
+ */
+export async function statusOfLink(em: EntityManager, clock: Clock, payment: Linked): Promise<PaymentStatus> {
+  const status = paymentStatusAt(payment, clock.now());
+  const { site, payoutAccount } = payment;
+  if (status !== 'open' || (site.status !== 'archived' && payoutAccount.status === 'gone')) return status;
+  const isAgreed = (await agreementOf(em, site))?.payoutAccount.id === payoutAccount.id;
+  return isAgreed && site.status !== 'archived' ? 'open' : 'expired';
 }
 
 /** The payer is back from a page: it is asked about at once. Answers the payment when it is not open any more, or after a moment. */

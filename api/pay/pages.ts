@@ -1,13 +1,12 @@
 /** What a payer meets of ours: the link that leads to the provider's page, and what there is to say when there is nothing to pay. */
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { siteAddress, siteHostname } from '../../config.ts';
-import { paymentStatusAt } from '../../db/states.ts';
 import type { Deps } from '../../deps.ts';
 import { type PaymentShown, payPage } from '../../web/pay.ts';
 import type { Api } from '../api.ts';
 import { pageOptions, sendPage } from '../plugins/browser.ts';
 import { comesToPay } from './coming.ts';
-import { openFreshPage, payerReturned, paymentOfLink } from './opening.ts';
+import { openFreshPage, payerReturned, paymentOfLink, statusOfLink } from './opening.ts';
 
 type Linked = { Params: { id: string } };
 
@@ -17,7 +16,8 @@ const returnWaitMs = 5_000;
 export function payPages(app: Api, deps: Deps): void {
   app.get<Linked>('/pay/:id', pageOptions('payment.open', 'payouts'), async (request, reply) => {
     const { payment } = await paymentOfLink(request.em, request.params.id);
-    if (paymentStatusAt(payment, deps.clock.now()) !== 'open') return await show(request, reply, deps, 'opened');
+    if ((await statusOfLink(request.em, deps.clock, payment)) !== 'open')
+      return await show(request, reply, deps, 'opened');
     if (!comesToPay(request)) return await show(request, reply, deps, 'looked');
     const url = await openFreshPage(deps, payment.id);
     if (url === null) return await show(request, reply, deps, 'opened');
@@ -39,8 +39,7 @@ export function payPages(app: Api, deps: Deps): void {
 async function show(request: FastifyRequest<Linked>, reply: FastifyReply, deps: Deps, came: PaymentShown['came']) {
   const { config, clock } = deps;
   const { payment, booking } = await paymentOfLink(request.em, request.params.id);
-  const isArchived = payment.site.status === 'archived' && payment.status === 'open';
-  const status = isArchived ? 'expired' : paymentStatusAt(payment, clock.now());
+  const status = await statusOfLink(request.em, clock, payment);
   const { site, amount, currency, id } = payment;
   const page = payPage({
     came,

@@ -2,6 +2,8 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createPayment } from '../../api/payments/rules.ts';
 import { PayoutAccount } from '../../db/entities/payout-account.ts';
+import { endAgreements } from '../../db/payout-offers.ts';
+import { agreementOf } from '../../db/payouts.ts';
 import { newId } from '../../ids.ts';
 import { callWith } from '../api/world.ts';
 import { createNamespace, startWorker } from '../stack/worker.ts';
@@ -83,6 +85,13 @@ test('an agreement that ends has the pages of its site closed', async () => {
     ).length;
   await expect.poll(closed, { timeout: 20_000, interval: 50 }).toBe(0);
   expect(await pay()).toBe(410);
+}, 30_000);
+
+test('a payment whose agreement is over leads nowhere, though nobody came to end it', async () => {
+  const { site, open } = await newPayer();
+  const id = (await agreementOf(world.deps.em(), site))?.id ?? '';
+  await endAgreements(world.deps.em(), { id }, { by: 'site', now: world.clock.now() });
+  expect((await open()).status).toBe(410);
 }, 30_000);
 
 test('where the provider does not answer, the key is destroyed all the same', async () => {
