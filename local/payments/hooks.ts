@@ -18,7 +18,8 @@ export function openHooks(standIn: () => StandIn, hooks: Hooks) {
   async function deliver(hook: Hook, payload: string, afterMs: number): Promise<void> {
     await sleep(afterMs);
     for (let tries = 0; tries < triesMax && !closed; tries++) {
-      const signature = await Stripe.webhooks.generateTestHeaderStringAsync({ payload, secret: hook.secret });
+      const signing = { payload, secret: hook.secret, timestamp: seconds(standIn()) };
+      const signature = await Stripe.webhooks.generateTestHeaderStringAsync(signing);
       const headers = { 'content-type': 'application/json; charset=utf-8', 'stripe-signature': signature };
       const answer = await fetch(hook.url, { method: 'POST', headers, body: payload }).catch(() => undefined);
       if (answer?.ok) return;

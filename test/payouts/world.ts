@@ -14,7 +14,8 @@ export async function createPayoutWorld(
   env: Record<string, string> = {},
   options: Parameters<typeof createWorld>[1] = {},
 ) {
-  const clock = { now: () => new Date() };
+  let world: World | undefined;
+  const clock = { now: () => world?.clock.now() ?? new Date() };
   const connect = { url: '', secret: webhookSecret };
   const standIn = await startPaymentsStandIn({
     clock,
@@ -22,7 +23,7 @@ export async function createPayoutWorld(
     mock: findMock(process.env),
     hooks: { connect },
   });
-  const world = await createWorld(
+  world = await createWorld(
     {
       FRONTAGE_SMTP_URL: 'smtp://127.0.0.1:9',
       FRONTAGE_PAYOUT_RAILS: 'own_key,connect',
