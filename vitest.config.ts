@@ -22,11 +22,24 @@ export default defineConfig({
         test: {
           name: 'acceptance',
           include: ['test/acceptance/**/*.test.ts'],
+          exclude: ['test/acceptance/start.test.ts'],
           globalSetup: ['./test/stack/acceptance-setup.ts'],
           sequence: { groupOrder: 1 },
           testTimeout: 120_000,
           hookTimeout: 180_000,
           maxWorkers: 2,
+        },
+      },
+      {
+        // By itself, when all else is done: it holds a start to its seconds.
+        test: {
+          name: 'start',
+          include: ['test/acceptance/start.test.ts'],
+          globalSetup: ['./test/stack/start-setup.ts'],
+          sequence: { groupOrder: 2 },
+          testTimeout: 120_000,
+          hookTimeout: 180_000,
+          maxWorkers: 1,
         },
       },
     ],
