@@ -1,25 +1,25 @@
 /**
- * What counting views costs an edge: CPU seconds for 100,000 requests with it and without it. Two runs of the same program differ by some
- * percent for as long as they live, by where their code and data happen to lie; so each of the pairs is of two processes of its own, which
- * are asked in turn, one, the other, the other, the one. With wrk on PATH. A page of 1 KB on connections that are kept is the edge's
- * cheapest answer, so that the share is the largest.
+ * What counting views costs an edge: CPU seconds for 100,000 requests with it and without it. Two processes of the same program differ by
+ * some percent for as long as they live, by where their code and data happen to lie; so one process listens twice, and is asked in turn:
+ * one way, the other, the other, the one. With wrk on PATH. A page of 1 KB on connections that are kept is the edge's cheapest answer, so
+ * that the share is the largest.
  */
-import type { ChildProcess } from 'node:child_process';
+import { type ChildProcess, fork } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
+import { once } from 'node:events';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { loadavg, tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { end, type Server, startEdge } from './edge-contestants.ts';
-import { startSites } from './edge-sites.ts';
+import { end } from './edge-contestants.ts';
+import { domain, startSites } from './edge-sites.ts';
 import { load } from './load.ts';
 import { cpuSeconds, median } from './measure.ts';
 
 const isQuick = process.argv.includes('--quick');
-const pairs = isQuick ? 2 : 9;
+const rounds = isQuick ? 2 : 12;
 const seconds = isQuick ? 1 : 2;
-const warmUpSeconds = 1;
 const connections = 32;
-const workers = 2;
+const host = `bench.${domain}`;
 const userAgent =
   'Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/131.0.0.0 Safari/537.36';
 const requests = {
@@ -29,35 +29,50 @@ const requests = {
 };
 type Request = (typeof requests)[keyof typeof requests];
 
+type Way = 'counting' | 'plain';
+type Twofold = { pid: number; ports: Record<Way, number> };
+
 /** CPU seconds for 100,000 requests. */
-async function cost(server: Server, { path, headers }: Request, forSeconds = seconds): Promise<number> {
-  const before = await cpuSeconds(server.pid);
-  const url = `${server.url}/${path}`;
-  const all = { 'User-Agent': userAgent, ...headers };
-  const result = await load({ url, host: server.host, connections, seconds: forSeconds, headers: all });
-  if (result.failures > 0) throw new Error(`${server.name} failed ${result.failures} requests`);
-  return (((await cpuSeconds(server.pid)) - before) / result.requests) * 100_000;
+async function cost({ pid, ports }: Twofold, way: Way, { path, headers }: Request): Promise<number> {
+  const before = await cpuSeconds(pid);
+  const url = `http://127.0.0.1:${ports[way]}/${path}`;
+  const result = await load({ url, host, connections, seconds, headers: { 'User-Agent': userAgent, ...headers } });
+  if (result.failures > 0) throw new Error(`${result.failures} requests failed`);
+  return (((await cpuSeconds(pid)) - before) / result.requests) * 100_000;
 }
 
-type Pair = { with: number; without: number };
+type Pair = Record<Way, number>;
 
 /** Both in turn, so that what changes steadily in the meantime takes the same from each. */
-async function compare(counting: Server, plain: Server, request: Request, countingFirst: boolean): Promise<Pair> {
-  for (const server of [counting, plain]) await cost(server, request, warmUpSeconds);
-  const [one, other] = countingFirst ? [counting, plain] : [plain, counting];
-  const taken = new Map([counting, plain].map((server) => [server, 0]));
-  for (const server of [one, other, other, one])
-    taken.set(server, (taken.get(server) ?? 0) + (await cost(server, request)) / 2);
-  return { with: taken.get(counting) ?? 0, without: taken.get(plain) ?? 0 };
+async function compare(edge: Twofold, request: Request, first: Way): Promise<Pair> {
+  const second: Way = first === 'counting' ? 'plain' : 'counting';
+  const taken: Pair = { counting: 0, plain: 0 };
+  for (const way of [first, second, second, first] as const) taken[way] += (await cost(edge, way, request)) / 2;
+  return taken;
 }
 
-const more = (pair: Pair) => (pair.with / pair.without - 1) * 100;
+const more = (pair: Pair) => (pair.counting / pair.plain - 1) * 100;
 
 function row(what: string, taken: readonly Pair[]): string {
   const shares = taken.map(more).toSorted((a, b) => a - b);
   const at = (share: number) => shares[Math.round(share * (shares.length - 1))]?.toFixed(1);
-  const [counting, plain] = [median(taken.map((pair) => pair.with)), median(taken.map((pair) => pair.without))];
+  const [counting, plain] = [median(taken.map((pair) => pair.counting)), median(taken.map((pair) => pair.plain))];
   return `| ${what} | ${counting.toFixed(3)} s | ${plain.toFixed(3)} s | ${median(shares).toFixed(1)} % | ${at(0.25)} to ${at(0.75)} % |`;
+}
+
+async function start(dir: string, databaseUrl: string, children: ChildProcess[]): Promise<Twofold> {
+  const child = fork(join(import.meta.dirname, 'counting-edge.ts'), {
+    env: {
+      PATH: process.env.PATH,
+      DATABASE_URL: databaseUrl,
+      FRONTAGE_DATA: dir,
+      FRONTAGE_SECRET: 'x'.repeat(32),
+      FRONTAGE_LOG_LEVEL: 'error',
+    },
+  });
+  children.push(child);
+  const [{ ports }] = (await once(child, 'message')) as [{ ports: [number, number] }];
+  return { pid: child.pid as number, ports: { counting: ports[0], plain: ports[1] } };
 }
 
 /** Answers the section of the results. */
@@ -71,24 +86,23 @@ export async function benchCounting(): Promise<string> {
       return { path, content: Buffer.from(randomBytes(size).toString('base64').slice(0, size)) };
     });
     await sites.publish('bench', await sites.keep(files));
-    const start = (analytics: 'on' | 'off') =>
-      startEdge(dir, sites.databaseUrl, workers, children, { FRONTAGE_ANALYTICS: analytics });
+    const edge = await start(dir, sites.databaseUrl, children);
     const taken = Object.keys(requests).map((): Pair[] => []);
-    for (let pair = 0; pair < pairs; pair++) {
-      const [counting, plain] = await Promise.all([start('on'), start('off')]);
+    for (const request of Object.values(requests)) await compare(edge, request, 'counting');
+    for (let round = 0; round < rounds; round++) {
       for (const [at, request] of Object.values(requests).entries())
-        taken[at]?.push(await compare(counting, plain, request, pair % 2 === 0));
-      await Promise.all(children.splice(0).map(end));
-      console.log(`pair ${pair + 1}: ${taken.map((all) => more(all.at(-1) as Pair).toFixed(1)).join(', ')} % more`);
+        taken[at]?.push(await compare(edge, request, round % 2 === 0 ? 'counting' : 'plain'));
+      console.log(`${round + 1}: ${taken.map((all) => more(all.at(-1) as Pair).toFixed(1)).join(', ')} % more`);
     }
+    await Promise.all(children.splice(0).map(end));
     const rows = Object.keys(requests).map((what, at) => row(what, taken[at] ?? []));
     const [counted] = await sites.query('select sum(views)::text as views from view_hour');
     return [
-      `CPU seconds for 100,000 requests, medians of ${pairs} pairs of edges, each asked for twice ${seconds} s in turn; ${connections} kept connections, ${workers} processes.`,
-      'The last column is what half of the pairs lie within.',
+      `CPU seconds for 100,000 requests, medians of ${rounds} rounds, in each of which one process was asked twice ${seconds} s each way; ${connections} kept connections.`,
+      'The last column is what half of the rounds lie within.',
       `${counted?.views} views were counted and written. Load average before: ${before.toFixed(1)}.`,
       '',
-      '| | counting | not counting | more | half of the pairs |',
+      '| | counting | not counting | more | half of the rounds |',
       '| --- | --- | --- | --- | --- |',
       ...rows,
     ].join('\n');

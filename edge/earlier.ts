@@ -2,7 +2,7 @@
  * Hashed assets of other versions than the one served: a page that a visitor opened before a publish still asks for its own scripts
  * and pictures afterwards, and a page that a faster edge answered asks for newer ones.
  */
-import { setImmediate } from 'node:timers/promises';
+import { setImmediate, setTimeout } from 'node:timers/promises';
 import { LRUCache } from 'lru-cache';
 import type { Logger } from 'pino';
 import type { Clock } from '../clock.ts';
@@ -22,10 +22,11 @@ type Assets = ReadonlyMap<string, ManifestFile>;
 type History = { askedAt: number; manifests: ReadonlySet<string>; assets: Assets; weight: number };
 
 const keptMs = 30 * 24 * 60 * 60 * 1000;
-// However many missing paths are asked for, a site costs one question a second.
-const askAgainAfterMs = 1_000;
+// However many missing paths are asked for, a site costs four questions a second; who asks in between waits for the next.
+const askAgainAfterMs = 250;
 const weightPerAsset = 400;
 const weightPerManifest = 200;
+const silentAfterFailureMs = 1_000;
 // One site takes at most this part of the room: what found no room at all would be read anew for each path that is missing.
 const partOfSite = 1 / 2;
 
@@ -43,6 +44,7 @@ export function openEarlierAssets({ database, store, clock, log, bytesMax }: Par
   let failedAt = Number.NEGATIVE_INFINITY;
 
   async function ask(siteId: string, before: History | undefined): Promise<History> {
+    const askedAt = performance.now();
     const since = new Date(clock.now().getTime() - keptMs);
     const manifests = new Set(await database.manifestsSeenSince(siteId, since));
     // Where one fell out of the time, what it alone had is to go: then all are read again.
@@ -50,7 +52,7 @@ export function openEarlierAssets({ database, store, clock, log, bytesMax }: Par
     const unread = [...manifests].filter((one) => !known?.manifests.has(one));
     const assets = await readAssets(unread, known?.assets);
     const weight = 1024 + assets.size * weightPerAsset + manifests.size * weightPerManifest;
-    return { askedAt: performance.now(), manifests, assets, weight };
+    return { askedAt, manifests, assets, weight };
   }
 
   /** Reads as many as there is room for, and adds those known. */
@@ -81,14 +83,25 @@ export function openEarlierAssets({ database, store, clock, log, bytesMax }: Par
     if (assets.size < assetsMax && !assets.has(path)) assets.set(path, file);
   }
 
+  /**
+   * What a question said that was asked at this time or later. An older answer would miss a version that went live since, which a
+   * faster edge serves already.
+   */
+  async function historyAsOf(siteId: string, time: number): Promise<History | undefined> {
+    const last = histories.get(siteId);
+    const waitMs = last ? last.askedAt + askAgainAfterMs - performance.now() : 0;
+    if (waitMs > 0) await setTimeout(waitMs);
+    const known = histories.get(siteId);
+    return known && known.askedAt >= time ? known : histories.fetch(siteId, { forceRefresh: true });
+  }
+
   return {
     async find(siteId, path) {
-      const known = histories.get(siteId);
-      const asset = known?.assets.get(path);
-      if (asset || performance.now() - Math.max(failedAt, known?.askedAt ?? failedAt) < askAgainAfterMs) return asset;
+      const arrived = performance.now();
+      const asset = histories.get(siteId)?.assets.get(path);
+      if (asset || arrived - failedAt < silentAfterFailureMs) return asset;
       try {
-        const fresh = await histories.fetch(siteId, { forceRefresh: true });
-        return fresh?.assets.get(path);
+        return (await historyAsOf(siteId, arrived))?.assets.get(path);
       } catch (err) {
         failedAt = performance.now();
         log.error({ err, siteId }, 'earlier versions could not be asked for');

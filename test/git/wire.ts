@@ -27,7 +27,21 @@ export async function post(
     headers: { authorization, 'content-type': `application/x-${service}-request`, ...headers },
     body,
   });
-  return { status: response.status, type: response.headers.get('content-type'), text: await response.text() };
+  const text = unframed(Buffer.from(await response.arrayBuffer()));
+  return { status: response.status, type: response.headers.get('content-type'), text };
+}
+
+/** What an answer says, without the frames of its bands (gitprotocol-pack(5)): git cuts them wherever its hook pauses. */
+function unframed(answer: Buffer): string {
+  const parts: Buffer[] = [];
+  for (let at = 0; at < answer.length; ) {
+    const length = Number.parseInt(answer.toString('latin1', at, at + 4), 16);
+    if (Number.isNaN(length)) return answer.toString();
+    const banded = (answer[at + 4] ?? 0) <= 3;
+    parts.push(answer.subarray(at + (banded ? 5 : 4), at + length));
+    at += Math.max(4, length);
+  }
+  return Buffer.concat(parts).toString();
 }
 
 /** Sends the beginning of a push and goes on holding the line. */
