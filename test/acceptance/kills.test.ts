@@ -44,7 +44,10 @@ describe.skipIf(ownEngineMissing)('at whatever edge a process is killed', () => 
 
   /** The short form kills all about one site; the long one would meet the caps of its owner. */
   async function prepare(what: string): Promise<World> {
-    if (rounds === 1) return await (shared ??= prepareAnew('kills'));
+    if (rounds === 1) {
+      shared ??= prepareAnew('kills');
+      return await shared;
+    }
     const world = await prepareAnew(what);
     onTestFinished(world.close);
     return world;
