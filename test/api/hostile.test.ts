@@ -70,19 +70,14 @@ test.each(named)('%s takes no body that its schema does not', async (_name, rout
   for (const body of oddBodies(schema)) await ask(route, fill(route), { body });
 });
 
-test.each(named)(
-  '%s survives every path, query and header',
-  async (_name, route) => {
-    const schema = bodySchema(route);
-    const sent: Sent = schema && route.method !== 'GET' ? { body: sample(schema) } : {};
-    if (route.path.includes('{')) for (const part of oddPathParts) await ask(route, fill(route, part), sent);
-    for (const query of oddQueries) await ask(route, `${fill(route)}?${query}`, sent);
-    for (const headers of oddHeaders) await ask(route, fill(route), { ...sent, headers });
-    expect((await ask(route, `${fill(route)}?no_such=1`, sent)).status).toBeGreaterThanOrEqual(400);
-    // An odd `Prefer` leaves the wait at its 20 s, and here no worker ends it.
-  },
-  90_000,
-);
+test.each(named)('%s survives every path, query and header', async (_name, route) => {
+  const schema = bodySchema(route);
+  const sent: Sent = schema && route.method !== 'GET' ? { body: sample(schema) } : {};
+  if (route.path.includes('{')) for (const part of oddPathParts) await ask(route, fill(route, part), sent);
+  for (const query of oddQueries) await ask(route, `${fill(route)}?${query}`, sent);
+  for (const headers of oddHeaders) await ask(route, fill(route), { ...sent, headers });
+  expect((await ask(route, `${fill(route)}?no_such=1`, sent)).status).toBeGreaterThanOrEqual(400);
+});
 
 test.each([...new Set(routes.map(({ path }) => path))])('%s refuses the methods it does not have', async (path) => {
   const own = routes.filter((route) => route.path === path);

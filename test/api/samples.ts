@@ -141,7 +141,8 @@ export const oddQueries = [
 ];
 
 export const oddHeaders: Record<string, string>[] = [
-  { prefer: 'wait=abc' },
+  // With an end: an odd one alone leaves the wait at its 20 s, and here no worker ends it.
+  { prefer: 'wait=abc, wait=0' },
   { prefer: 'wait=-5, respond-async;;;, ="' },
   { prefer: 'wait=99999999999999999999, respond-async' },
   { 'idempotency-key': 'x'.repeat(300), prefer: 'respond-async' },
