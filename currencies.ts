@@ -53,7 +53,8 @@ export function isCurrency(currency: string): boolean {
 
 /** What is wrong with the amount, in words for who named it; undefined for one that can be charged. */
 export function amountFault({ amount, currency }: { amount: number; currency: string }): string | undefined {
-  if (!isCurrency(currency)) return 'Payments are not taken in that currency. Name one of ISO 4217, as EUR.';
+  if (!isCurrency(currency))
+    return 'Payments are not taken in that currency. Name one of ISO 4217 in capitals, as EUR.';
   const min = least[currency] ?? 1;
   const max = Math.floor(mostAtProvider / factorOf(currency));
   if (amount < min || amount > max) {

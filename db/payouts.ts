@@ -41,12 +41,12 @@ export function credentialsOf(
   { config }: { config: Pick<Config, 'sealing'> },
   account: Pick<PayoutAccount, 'id' | 'rail' | 'name' | 'status' | 'sealedKey' | 'providerAccount'>,
 ): PaymentCredentials {
-  if (account.status === 'gone') throw errors.payout_account_gone(`The payout account ${account.name} was removed.`);
+  if (account.status === 'gone') throw errors.payout_account_gone(`The payout account “${account.name}” was removed.`);
   if (account.rail === 'own_key' && account.sealedKey) {
     return { rail: 'own_key', key: openKey(config, account.id, account.sealedKey) };
   }
   if (account.providerAccount) return { rail: 'connect', providerAccount: account.providerAccount };
-  throw errors.payout_account_pending(`The payout account ${account.name} is not connected yet.`, {
+  throw errors.payout_account_pending(`The payout account “${account.name}” is not connected yet.`, {
     nextAction: `Call POST /v1/account/payout-accounts/${account.id}/onboarding and give the link to its owner.`,
   });
 }

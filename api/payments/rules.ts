@@ -36,7 +36,7 @@ export async function createPayment(
     const fault = amountFault(input);
     if (fault !== undefined) {
       throw errors.invalid_payment(fault, {
-        nextAction: 'Send an amount in the minor unit of the currency, within that.',
+        nextAction: 'Send the amount in the minor unit of its currency: 1250 is 12.50 EUR, and 1250 JPY.',
       });
     }
     const { amount, currency, reference = null } = input;

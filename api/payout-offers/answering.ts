@@ -59,20 +59,20 @@ async function lockOffer(tx: EntityManager, person: Person, id: string) {
 function requireAnswerable(offer: WholeOffer, { accountId }: Person, now: Date): void {
   const status = payoutOfferStatusAt(offer, now);
   if (status === 'accepted') throw alreadyAccepted(offer);
-  if (answererOf(offer) !== accountId) {
+  if (answererOf(offer) !== accountId && status === 'open') {
     throw errors.not_yours_to_answer('This account opened the offer; the other party answers it.', {
       nextAction: `Tell the other party of it, or take it back with DELETE /v1/payout-offers/${offer.id}.`,
     });
   }
   if (status === 'expired') {
-    throw errors.offer_expired('This offer ran out.', { nextAction: 'Ask the other party to open it again.' });
+    throw errors.offer_expired('This offer ran out.', { nextAction: openAnew });
   }
   if (status === 'withdrawn') {
-    throw errors.invalid_payout_offer('This offer was taken back.', {
-      nextAction: 'Ask the other party to open it again.',
-    });
+    throw errors.invalid_payout_offer('This offer is over: it was taken back or declined.', { nextAction: openAnew });
   }
 }
+
+const openAnew = 'Open one anew, or ask the other party to.';
 
 function alreadyAccepted({ site }: WholeOffer) {
   return errors.offer_already_accepted('Both parties agreed already.', {

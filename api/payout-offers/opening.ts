@@ -87,7 +87,7 @@ async function open(
       nextAction: 'Take one back with DELETE /v1/payout-offers/{id}, or wait for its answer.',
     });
     const now = clock.now();
-    await makeRoom(tx, clock, { openedBy, site: named });
+    await makeRoom(tx, clock, actor, { openedBy, site: named });
     const [expiresAt, createdAt] = [new Date(now.getTime() + offerLastsMs), now];
     const offer = tx.create(PayoutOffer, {
       id,
@@ -115,16 +115,15 @@ async function lockPartiesForOffer(tx: EntityManager, { account, site }: { accou
 async function makeRoom(
   tx: EntityManager,
   clock: Deps['clock'],
+  actor: Actor,
   { openedBy, site }: { openedBy: PayoutParty; site: Site },
 ): Promise<void> {
-  const stands = (await tx.count(PayoutAgreement, { site: site.id, endedAt: null })) > 0;
-  const waiting = await tx.findOne(PayoutOffer, { site: site.id, status: 'open', expiresAt: { $gt: clock.now() } });
-  if (openedBy === 'payout_account' && (stands || waiting)) {
-    throw errors.invalid_payout_offer('That site takes no offer at present.', {
-      nextAction: 'Ask its owner to open an offer from the site, with the id of this payout account.',
-    });
-  }
-  if (stands) {
+  const withAccount = { populate: ['payoutAccount'] } as const;
+  const standing = await tx.findOne(PayoutAgreement, { site: site.id, endedAt: null }, withAccount);
+  const open = { site: site.id, status: 'open' as const, expiresAt: { $gt: clock.now() } };
+  const waiting = await tx.findOne(PayoutOffer, open, withAccount);
+  if (openedBy === 'payout_account' && (standing || waiting)) throw noRoom(actor, { standing, waiting });
+  if (standing) {
     throw errors.invalid_payout_offer('The site pays into a payout account already.', {
       nextAction: `End that with DELETE /v1/sites/${site.id}/payout-account first.`,
     });
@@ -135,6 +134,27 @@ async function makeRoom(
     });
   }
   await withdrawOffers(tx, clock, { site: site.id });
+}
+
+/** What is between others and the site is not said. */
+function noRoom(
+  { accountId }: Actor,
+  { standing, waiting }: { standing: PayoutAgreement | null; waiting: PayoutOffer | null },
+) {
+  const isMine = (one: PayoutAgreement | PayoutOffer | null) => one?.payoutAccount.account.id === accountId;
+  if (standing && isMine(standing)) {
+    return errors.invalid_payout_offer('That site pays into a payout account of yours already.', {
+      nextAction: `Read GET /v1/account/payout-accounts/${standing.payoutAccount.id}/sites.`,
+    });
+  }
+  if (!standing && waiting && isMine(waiting)) {
+    return errors.invalid_payout_offer('An offer between that site and a payout account of yours is open already.', {
+      nextAction: `Read GET /v1/payout-offers/${waiting.id}: it says who is to answer it.`,
+    });
+  }
+  return errors.invalid_payout_offer('That site takes no offer at present.', {
+    nextAction: 'Ask its owner to open an offer from the site, with the id of this payout account.',
+  });
 }
 
 /** Offers that the account has opened and nobody has answered. */
@@ -150,7 +170,7 @@ function opened(accountId: string, now: Date) {
 }
 
 export function requireThere({ status, name }: Pick<PayoutAccount, 'status' | 'name'>): void {
-  if (status === 'gone') throw errors.payout_account_gone(`The payout account ${name} was removed.`);
+  if (status === 'gone') throw errors.payout_account_gone(`The payout account “${name}” was removed.`);
 }
 
 /** In words for whoever is not on the site. */

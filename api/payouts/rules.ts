@@ -109,13 +109,16 @@ export function requireRail({ config }: Pick<Deps, 'config'>, rail: PayoutRail):
 
 /** Throws `invalid_payout_account` for a call that belongs to the other rail, `payout_account_gone`. */
 export function requireUsable({ status, name, rail }: PayoutAccount, wanted: PayoutRail): void {
-  if (status === 'gone') throw errors.payout_account_gone(`The payout account ${name} was removed.`);
+  if (status === 'gone') throw errors.payout_account_gone(`The payout account “${name}” was removed.`);
   if (rail === wanted) return;
   throw wanted === 'own_key'
-    ? errors.invalid_payout_account(`The payout account ${name} is connected by a link and has no key.`)
-    : errors.invalid_payout_account(`The payout account ${name} has a key of its own and is not connected by a link.`, {
-        nextAction: 'What it lacks is completed in its owner’s own dashboard.',
-      });
+    ? errors.invalid_payout_account(`The payout account “${name}” is connected by a link and has no key.`)
+    : errors.invalid_payout_account(
+        `The payout account “${name}” has a key of its own and is not connected by a link.`,
+        {
+          nextAction: 'What it lacks is completed in its owner’s own dashboard.',
+        },
+      );
 }
 
 export async function renamePayoutAccount(

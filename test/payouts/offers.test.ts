@@ -91,6 +91,21 @@ test("a stranger's offer never stops the owner's own, and two strangers do not p
   expect(outcome(await world.accept(payee, own.id))).toBe('accepted');
 });
 
+test('who offers again, or to a site that pays them already, hears where that stands, and a stranger hears nothing of it', async () => {
+  const { owner, payee, site, account } = await world.newPair();
+  const stranger = await world.newCaller();
+  const pushy = await world.newAccount(stranger, 'Pushy');
+  const again = async (caller: typeof payee, id: string) =>
+    errorOf(await world.offerFromAccount(caller, id, world.hostOf(site)));
+  const first = answered(await world.offerFromAccount(payee, account.id, world.hostOf(site)));
+  expect((await again(payee, account.id)).next_action).toContain(first.id);
+  const asStranger = await again(stranger, pushy.id);
+  answered(await world.accept(owner, first.id));
+  expect((await again(payee, account.id)).next_action).toContain(`${account.id}/sites`);
+  expect(await again(stranger, pushy.id)).toEqual(asStranger);
+  expect(JSON.stringify(asStranger)).not.toMatch(/offer_|already/);
+});
+
 test('an offer is answered by the party that did not open it, and once', async () => {
   const { owner, payee, site, account } = await world.newPair();
   const offer = answered(await world.offerFromSite(owner, site.id, account.id));
@@ -128,6 +143,8 @@ test('the opener takes an offer back, the other declines it, and then nobody acc
     const caller = who === 'opener' ? owner : payee;
     expect(outcome(await world.endOffer(caller, offer.id))).toBe('withdrawn');
     expect(outcome(await world.endOffer(caller, offer.id))).toBe('withdrawn');
+    // Whose turn it was does not matter any more.
+    for (const one of [owner, payee]) expect(errorOf(await world.accept(one, offer.id)).message).toContain('is over');
     expect(outcome(await world.accept(payee, offer.id))).toBe('invalid_payout_offer');
     expect(outcome(await world.offerFromAccount(payee, account.id, world.hostOf(site)))).toBe('open');
   }
