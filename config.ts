@@ -88,7 +88,23 @@ const schema = z.object({
   FRONTAGE_REPOSITORIES: z.string().default(''),
   /** Clones, fetches and pushes that one API process serves at the same time. */
   FRONTAGE_GIT_SLOTS: z.coerce.number().int().min(1).max(1024).default(16),
-  FRONTAGE_STORE: z.string().default(''),
+  /** A folder, or `s3://bucket/folder` on an S3-compatible server. */
+  FRONTAGE_STORE: z
+    .string()
+    .regex(/^(?!s3:)|^s3:\/\/[a-z0-9][a-z0-9.-]{1,61}[a-z0-9](\/[a-zA-Z0-9._/-]*)?$/, 'is not s3://bucket/folder')
+    .default(''),
+  /** Address of that server; empty for the vendor's own. */
+  FRONTAGE_S3_ENDPOINT: url.or(z.literal('')).default(''),
+  FRONTAGE_S3_REGION: z.string().default('us-east-1'),
+  /** Its access key; both empty where the machine itself has a role. */
+  FRONTAGE_S3_KEY_ID: z.string().default(''),
+  FRONTAGE_S3_SECRET: z.string().default(''),
+  /** Disk that an edge may take for files of a store that is elsewhere. */
+  FRONTAGE_EDGE_DISK_BYTES: z.coerce
+    .number()
+    .int()
+    .min(64 * 1024 * 1024)
+    .default(4 * 1024 * 1024 * 1024),
   /** Whether files can come without git: assets, upload links, built output. */
   FRONTAGE_FILES: z.enum(['on', 'off']).default('on'),
   /** Whether designs may be shown on hosts of their own. */
@@ -251,6 +267,7 @@ export function readConfig(env: NodeJS.ProcessEnv = process.env) {
       tlsPort: e.FRONTAGE_EDGE_TLS_PORT,
       processes: e.FRONTAGE_EDGE_PROCESSES,
       cacheBytes: e.FRONTAGE_EDGE_CACHE_BYTES,
+      diskBytes: e.FRONTAGE_EDGE_DISK_BYTES,
       accessLog: e.FRONTAGE_EDGE_ACCESS_LOG === 'on',
     },
     publicPorts: { http: e.FRONTAGE_PUBLIC_HTTP_PORT, tls: e.FRONTAGE_PUBLIC_TLS_PORT },
@@ -268,6 +285,17 @@ export function readConfig(env: NodeJS.ProcessEnv = process.env) {
     repositoriesDir: repositories === undefined ? undefined : resolve(repositories),
     gitSlots: e.FRONTAGE_GIT_SLOTS,
     storeDir: resolve(e.FRONTAGE_STORE || `${e.FRONTAGE_DATA}/store`),
+    /** Absent where the store is a folder. */
+    s3: e.FRONTAGE_STORE.startsWith('s3://')
+      ? {
+          ...bucketOf(e.FRONTAGE_STORE),
+          endpoint: e.FRONTAGE_S3_ENDPOINT ? e.FRONTAGE_S3_ENDPOINT.href : undefined,
+          region: e.FRONTAGE_S3_REGION,
+          credentials: e.FRONTAGE_S3_KEY_ID
+            ? { accessKeyId: e.FRONTAGE_S3_KEY_ID, secretAccessKey: e.FRONTAGE_S3_SECRET }
+            : undefined,
+        }
+      : undefined,
     files: e.FRONTAGE_FILES === 'on',
     sketches: e.FRONTAGE_SKETCHES === 'on',
     bookings: e.FRONTAGE_BOOKINGS === 'on',
@@ -337,6 +365,12 @@ export function readConfig(env: NodeJS.ProcessEnv = process.env) {
     trustedProxies: e.FRONTAGE_TRUSTED_PROXIES,
     logLevel: e.FRONTAGE_LOG_LEVEL,
   });
+}
+
+/** Of `s3://bucket/folder`; the folder becomes a prefix that is empty or ends with a slash. */
+function bucketOf(text: string): { bucket: string; prefix: string } {
+  const [bucket = '', ...folders] = text.slice('s3://'.length).split('/').filter(Boolean);
+  return { bucket, prefix: folders.map((folder) => `${folder}/`).join('') };
 }
 
 function faultsOfCatalog(catalog: ReturnType<typeof readPlans>, plan: string | undefined): string[] {

@@ -15,7 +15,7 @@ import { openPayments, type Payments } from './providers/payments.ts';
 import { openPhotos } from './providers/photos/open.ts';
 import type { PhotoLibrary } from './providers/photos.ts';
 import { openRepositories, type Repositories } from './providers/repositories.ts';
-import { openDiskStore } from './providers/store/disk.ts';
+import { openStore } from './providers/store/open.ts';
 import type { Store } from './providers/store/store.ts';
 import { openZones, type Zones } from './providers/zones.ts';
 
@@ -70,7 +70,7 @@ export function createDeps(
     changes,
     exclusive,
     temporal: new Client({ connection, namespace: config.temporal.namespace }),
-    store: openDiskStore(config.storeDir),
+    store: openStore(config),
     photos: openPhotos(config),
     challenge: config.challenge && openChallenge(config.challenge, clock),
     payments: config.payouts && openPayments(config.payouts),

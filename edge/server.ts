@@ -7,7 +7,7 @@ import { systemClock } from '../clock.ts';
 import { readConfig } from '../config.ts';
 import { openChanges } from '../db/changes.ts';
 import { openLog } from '../log.ts';
-import { openDiskStore } from '../providers/store/disk.ts';
+import { openEdgeStore } from '../providers/store/open.ts';
 import { openCertificates } from './certificates.ts';
 import { openCertificatesDatabase } from './certificates-database.ts';
 import { openChallenges } from './challenges.ts';
@@ -38,7 +38,7 @@ async function startOne(): Promise<() => Promise<void>> {
     edgeUrl: config.edgeUrl,
     tls: certificates && { port: config.publicPorts.tls, own: () => (isOverTls ? certificates.own() : undefined) },
     baseDomain: config.baseDomain,
-    store: openDiskStore(config.storeDir),
+    store: openEdgeStore(config, { clock: systemClock, log, processes }),
     database,
     changes,
     clock: systemClock,

@@ -22,7 +22,7 @@ import { migrate } from '../db/migrate.ts';
 import { type EntityManager, openOrm } from '../db/orm.ts';
 import { countSealed, reseal } from '../db/sealed.ts';
 import { AppError } from '../errors.ts';
-import { openDiskStore } from '../providers/store/disk.ts';
+import { openStore } from '../providers/store/open.ts';
 
 type Options = {
   account?: string | undefined;
@@ -79,7 +79,7 @@ const commands: Record<string, (em: EntityManager, options: Options) => Promise<
   async 'store audit'() {
     const spoilt: string[] = [];
     let blobs = 0;
-    for await (const { sha256, sound } of openDiskStore(readConfig().storeDir).audit()) {
+    for await (const { sha256, sound } of openStore(readConfig()).audit()) {
       blobs += 1;
       if (!sound) spoilt.push(sha256);
     }

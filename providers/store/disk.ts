@@ -8,25 +8,15 @@ import { mkdir, open, readdir, readFile, rename, rm, stat, writeFile } from 'nod
 import { join } from 'node:path';
 import { type Readable, Transform } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import { promisify } from 'node:util';
-import { brotliCompress, constants, gzip } from 'node:zlib';
-import { errors } from '../../errors.ts';
+import { compress, compressibleBytesMax, readUpTo } from './compressing.ts';
 import { openDurable } from './durable.ts';
 import { openNamed, sweepFolder } from './named.ts';
+import { blobName, storageError, suffixes } from './names.ts';
 import type { Encoding, Store, StoredBlob } from './store.ts';
-
-const suffixes: Record<Encoding, string> = { identity: '', br: '.br', gzip: '.gz' };
-// Above this a file is streamed and kept as it is: compressing it would need all of it in memory.
-const compressibleBytesMax = 8 * 1024 * 1024;
-const compressibleBytesMin = 256;
-
-const brotli = promisify(brotliCompress);
-const deflate = promisify(gzip);
 
 /** Where the bytes of a hash stand. Throws on anything that is not a SHA-256 in hex. */
 export function blobPath(dir: string, sha256: string, encoding: Encoding = 'identity'): string {
-  if (!/^[0-9a-f]{64}$/.test(sha256)) throw new Error('not a SHA-256');
-  return join(dir, 'sha256', sha256.slice(0, 2), sha256.slice(2) + suffixes[encoding]);
+  return join(dir, blobName(sha256, encoding));
 }
 
 function isMissing(error: unknown): boolean {
@@ -40,13 +30,6 @@ async function orMissing<T>(reading: Promise<T>): Promise<T | undefined> {
   });
 }
 
-function storageError(cause: unknown) {
-  return errors.storage_error('The platform could not reach its file storage for a moment.', {
-    nextAction: 'Send the same call again in a few seconds.',
-    cause,
-  });
-}
-
 /** A variant without bytes is what a loss of power left. */
 async function variantsOf(path: string): Promise<Encoding[]> {
   const held = await Promise.all(
@@ -55,18 +38,6 @@ async function variantsOf(path: string): Promise<Encoding[]> {
     ),
   );
   return held.filter((encoding) => encoding !== undefined);
-}
-
-/** Compresses once, at publish. Quality 9 gives 98 % of brotli's best at a tenth of its time. */
-async function compress(content: Buffer): Promise<Partial<Record<Encoding, Buffer>>> {
-  const [br, gz] = await Promise.all([
-    brotli(content, {
-      params: { [constants.BROTLI_PARAM_QUALITY]: 9, [constants.BROTLI_PARAM_SIZE_HINT]: content.length },
-    }),
-    deflate(content, { level: 9 }),
-  ]);
-  const worthIt = content.length * 0.95;
-  return { ...(br.length < worthIt ? { br } : {}), ...(gz.length < worthIt ? { gzip: gz } : {}) };
 }
 
 export function openDiskStore(dir: string): Store {
@@ -109,7 +80,7 @@ export function openDiskStore(dir: string): Store {
       return { sha256, bytes: content.length, encodings };
     }
     await folder(join(path, '..'));
-    const variants = wantsVariants && content.length >= compressibleBytesMin ? await compress(content) : {};
+    const variants = wantsVariants ? await compress(content) : {};
     const asides = await Promise.all(
       (Object.entries(variants) as [Encoding, Buffer][]).map(
         async ([encoding, bytes]) => [await writeAside(bytes), path + suffixes[encoding]] as const,
@@ -203,19 +174,4 @@ export function openDiskStore(dir: string): Store {
       );
     },
   };
-}
-
-/** The whole content when it is at most `bytesMax` long; else a stream of it from its beginning. */
-async function readUpTo(content: Readable, bytesMax: number): Promise<{ head: Buffer; rest?: Readable }> {
-  const chunks: Buffer[] = [];
-  let bytes = 0;
-  for await (const chunk of content.iterator({ destroyOnReturn: false })) {
-    chunks.push(chunk);
-    bytes += chunk.length;
-    if (bytes > bytesMax) {
-      content.unshift(Buffer.concat(chunks));
-      return { head: Buffer.alloc(0), rest: content };
-    }
-  }
-  return { head: Buffer.concat(chunks) };
 }

@@ -3,13 +3,11 @@ import { randomUUID } from 'node:crypto';
 import { mkdir, open, readdir, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Readable } from 'node:stream';
+import { keptName } from './names.ts';
 import type { NamedBytes } from './store.ts';
 
 export function openNamed(folder: string, writeAside: (content: Readable) => Promise<string>): NamedBytes {
-  const pathOf = (name: string) => {
-    if (!/^[a-z0-9_.-]{1,200}$/.test(name) || name.startsWith('.')) throw new Error('not a name of kept bytes');
-    return join(folder, name);
-  };
+  const pathOf = (name: string) => join(folder, keptName(name));
   return {
     async put(name, content) {
       const path = pathOf(name);

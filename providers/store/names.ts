@@ -1,0 +1,24 @@
+/** What things are called in a store, wherever it is, and what callers are told when it fails. */
+import { errors } from '../../errors.ts';
+import type { Encoding } from './store.ts';
+
+export const suffixes: Record<Encoding, string> = { identity: '', br: '.br', gzip: '.gz' };
+
+/** `sha256/<ab>/<cdef…>`, with a suffix for a compressed form. Throws on anything that is not a SHA-256 in hex. */
+export function blobName(sha256: string, encoding: Encoding = 'identity'): string {
+  if (!/^[0-9a-f]{64}$/.test(sha256)) throw new Error('not a SHA-256');
+  return `sha256/${sha256.slice(0, 2)}/${sha256.slice(2)}${suffixes[encoding]}`;
+}
+
+/** A name of the caller's for kept bytes, as it is. Throws on one that could lead elsewhere. */
+export function keptName(name: string): string {
+  if (!/^[a-z0-9_.-]{1,200}$/.test(name) || name.startsWith('.')) throw new Error('not a name of kept bytes');
+  return name;
+}
+
+export function storageError(cause: unknown) {
+  return errors.storage_error('The platform could not reach its file storage for a moment.', {
+    nextAction: 'Send the same call again in a few seconds.',
+    cause,
+  });
+}

@@ -1,0 +1,62 @@
+/** The store that the configuration names. */
+import { join } from 'node:path';
+import type { Readable } from 'node:stream';
+import type { Logger } from 'pino';
+import type { Clock } from '../../clock.ts';
+import type { Config } from '../../config.ts';
+import { openCachedStore } from './cached.ts';
+import { openDiskStore } from './disk.ts';
+import type { NamedBytes, Store } from './store.ts';
+
+type Settings = Pick<Config, 'storeDir' | 's3' | 'dataDir'>;
+
+export function openStore({ storeDir, s3, dataDir }: Settings): Store {
+  if (!s3) return openDiskStore(storeDir);
+  // Its client takes 30 MiB and a tenth of a second to load: only who has a bucket loads it.
+  const opening = import('./s3.ts').then(({ openS3Store }) => openS3Store(s3, { spoolDir: join(dataDir, 'spool') }));
+  opening.catch(() => {}); // met by the first that uses it
+  return openLater(opening);
+}
+
+/** Of an edge: with what was read kept on this machine, where the store is elsewhere. */
+export function openEdgeStore(
+  config: Settings & Pick<Config, 'edge'>,
+  { clock, log, processes }: { clock: Clock; log: Logger; processes: number },
+): Store {
+  const store = openStore(config);
+  if (!config.s3) return store;
+  const dir = join(config.dataDir, 'edge', 'blobs');
+  return openCachedStore(store, { dir, bytesMax: config.edge.diskBytes, processes, clock, log });
+}
+
+function openLater(opening: Promise<Store>): Store {
+  const named = (kind: 'scratch' | 'caches'): NamedBytes => ({
+    put: async (name, content) => {
+      mindErrors(content);
+      await (await opening)[kind].put(name, content);
+    },
+    read: async (name) => (await opening)[kind].read(name),
+    remove: async (name) => (await opening)[kind].remove(name),
+  });
+  return {
+    async put(content, options) {
+      if (!Buffer.isBuffer(content)) mindErrors(content);
+      return (await opening).put(content, options);
+    },
+    read: async (...asked) => (await opening).read(...asked),
+    readAll: async (...asked) => (await opening).readAll(...asked),
+    sizes: async (hashes) => (await opening).sizes(hashes),
+    flush: async () => (await opening).flush(),
+    async *audit() {
+      yield* (await opening).audit();
+    },
+    scratch: named('scratch'),
+    caches: named('caches'),
+    sweep: async () => (await opening).sweep(),
+  };
+}
+
+/** A stream that breaks off before anybody reads it would end the process. Who reads it meets the fault. */
+function mindErrors(content: Readable): void {
+  content.on('error', () => {});
+}

@@ -1,0 +1,238 @@
+/** One bucket of an S3-compatible server, or a folder of it: what the store needs of it, with bounded waits. */
+import type { Readable } from 'node:stream';
+import {
+  AbortMultipartUploadCommand,
+  CompleteMultipartUploadCommand,
+  CreateMultipartUploadCommand,
+  DeleteObjectCommand,
+  GetObjectCommand,
+  HeadBucketCommand,
+  HeadObjectCommand,
+  ListMultipartUploadsCommand,
+  ListObjectsV2Command,
+  PutObjectCommand,
+  S3Client,
+  UploadPartCommand,
+} from '@aws-sdk/client-s3';
+
+export type BucketAddress = {
+  bucket: string;
+  /** Empty, or ends with a slash. */
+  prefix: string;
+  /** Absent for the vendor's own. */
+  endpoint?: string | undefined;
+  region: string;
+  /** Absent where the machine itself has a role. */
+  credentials?: { accessKeyId: string; secretAccessKey: string } | undefined;
+};
+
+export type Metadata = Record<string, string>;
+export type Found = { bytes: number; modifiedAt: Date; metadata: Metadata };
+export type Opened = Found & { body: Readable; etag: string };
+export type Range = { start: number; end?: number };
+export type PutOptions = { metadata?: Metadata; sha256?: string; onlyIfAbsent?: boolean };
+export type Bucket = ReturnType<typeof openBucket>;
+
+// A part of an upload is in memory until it is taken; 10,000 of them is the most that S3 has for one object.
+export const partBytes = 8 * 1024 * 1024;
+const partsAtOnce = 3;
+
+/** Milliseconds: a connection on which nothing moves for `idle` is given up; a question, or what is sent, fails after all attempts together. */
+export type Patience = { idle: number; ask: number; send: number };
+const usual: Patience = { idle: 10_000, ask: 20_000, send: 120_000 };
+
+export function openBucket(
+  { bucket: Bucket, prefix, endpoint, region, credentials }: BucketAddress,
+  patience: Patience = usual,
+) {
+  const client = new S3Client({
+    region,
+    ...(endpoint ? { endpoint, forcePathStyle: true } : {}),
+    ...(credentials ? { credentials } : {}),
+    maxAttempts: 5,
+    // The store holds bytes against their hash by itself.
+    responseChecksumValidation: 'WHEN_REQUIRED',
+    requestHandler: {
+      connectionTimeout: 2_000,
+      socketTimeout: patience.idle,
+      httpAgent: { keepAlive: true, maxSockets: 256 },
+      httpsAgent: { keepAlive: true, maxSockets: 256 },
+    },
+  });
+  const within = (ms: number) => ({ abortSignal: AbortSignal.timeout(ms) });
+  const keyOf = (name: string) => prefix + name;
+  let isThere: Promise<unknown> | undefined;
+
+  async function head(name: string): Promise<Found | undefined> {
+    const asked = new HeadObjectCommand({ Bucket, Key: keyOf(name) });
+    const found = await orMissing(client.send(asked, within(patience.ask)));
+    if (!found) await beThere();
+    return found && describe(found);
+  }
+
+  /** The head of what is missing does not say whether the bucket is. */
+  async function beThere(): Promise<void> {
+    isThere ??= client.send(new HeadBucketCommand({ Bucket }), within(patience.ask));
+    await isThere.catch((error) => {
+      isThere = undefined;
+      throw error;
+    });
+  }
+
+  /** The bound is on the wait for the answer's beginning: its body comes as fast as it is read. */
+  async function get(name: string, range?: Range, etag?: string): Promise<Opened | undefined> {
+    const asked = new GetObjectCommand({
+      Bucket,
+      Key: keyOf(name),
+      ...(range ? { Range: `bytes=${range.start}-${range.end ?? ''}` } : {}),
+      ...(etag ? { IfMatch: etag } : {}),
+    });
+    const giveUp = new AbortController();
+    const timer = setTimeout(() => giveUp.abort(), patience.ask);
+    try {
+      const found = await orMissing(client.send(asked, { abortSignal: giveUp.signal }));
+      return found && { ...describe(found), etag: found.ETag ?? '', body: found.Body as Readable };
+    } finally {
+      clearTimeout(timer);
+    }
+  }
+
+  /** Answers false where `onlyIfAbsent` found the name taken. */
+  function put(name: string, content: Buffer, { metadata, sha256, onlyIfAbsent }: PutOptions = {}): Promise<boolean> {
+    return ifAbsent(() =>
+      client.send(
+        new PutObjectCommand({
+          Bucket,
+          Key: keyOf(name),
+          Body: content,
+          ...(metadata ? { Metadata: metadata } : {}),
+          ...(sha256 ? { ChecksumSHA256: Buffer.from(sha256, 'hex').toString('base64') } : {}),
+          ...(onlyIfAbsent ? { IfNoneMatch: '*' } : {}),
+        }),
+        within(patience.send),
+      ),
+    );
+  }
+
+  /** Sends what comes in parts; the name appears when the last is taken. Answers as `put` does. */
+  async function putParts(name: string, parts: AsyncIterable<Buffer>, options: PutOptions = {}): Promise<boolean> {
+    const object = { Bucket, Key: keyOf(name) };
+    const { UploadId } = await client.send(
+      new CreateMultipartUploadCommand({ ...object, ...(options.metadata ? { Metadata: options.metadata } : {}) }),
+      within(patience.ask),
+    );
+    const sending = new Map<number, Promise<void>>();
+    const taken: { PartNumber: number; ETag: string | undefined }[] = [];
+    const send = async (PartNumber: number, Body: Buffer) => {
+      const command = new UploadPartCommand({ ...object, UploadId, PartNumber, Body });
+      const { ETag } = await client.send(command, within(patience.send));
+      taken.push({ PartNumber, ETag });
+      sending.delete(PartNumber);
+    };
+    try {
+      let number = 0;
+      for await (const part of parts) {
+        number += 1;
+        const one = send(number, part);
+        one.catch(() => {}); // met by the race or by the end
+        sending.set(number, one);
+        if (sending.size >= partsAtOnce) await Promise.race(sending.values());
+      }
+      await Promise.all(sending.values());
+      taken.sort((one, other) => one.PartNumber - other.PartNumber);
+      const complete = new CompleteMultipartUploadCommand({
+        ...object,
+        UploadId,
+        MultipartUpload: { Parts: taken },
+        ...(options.onlyIfAbsent ? { IfNoneMatch: '*' } : {}),
+      });
+      const isNew = await ifAbsent(() => client.send(complete, within(patience.send)));
+      if (!isNew) await abandon(object.Key, UploadId);
+      return isNew;
+    } catch (error) {
+      await Promise.allSettled(sending.values());
+      await abandon(object.Key, UploadId).catch(() => {}); // the sweep takes it then
+      throw error;
+    }
+  }
+
+  async function abandon(Key: string, UploadId: string | undefined): Promise<void> {
+    await client.send(new AbortMultipartUploadCommand({ Bucket, Key, UploadId }), within(patience.ask));
+  }
+
+  async function remove(name: string): Promise<void> {
+    await client.send(new DeleteObjectCommand({ Bucket, Key: keyOf(name) }), within(patience.ask));
+  }
+
+  /** Everything under a folder, in pages of the server's. */
+  async function* list(folder: string): AsyncGenerator<{ name: string; modifiedAt: Date }> {
+    for (let from: string | undefined; ; ) {
+      const page = await client.send(
+        new ListObjectsV2Command({ Bucket, Prefix: keyOf(folder), ...(from ? { ContinuationToken: from } : {}) }),
+        within(patience.ask),
+      );
+      for (const { Key, LastModified } of page.Contents ?? [])
+        if (Key && LastModified) yield { name: Key.slice(prefix.length), modifiedAt: LastModified };
+      from = page.IsTruncated ? page.NextContinuationToken : undefined;
+      if (!from) return;
+    }
+  }
+
+  /** Gives up uploads that began before. Answers how many. */
+  async function abandonBefore(moment: Date): Promise<number> {
+    let abandoned = 0;
+    for (let marker = {}; ; ) {
+      const page = await client.send(
+        new ListMultipartUploadsCommand({ Bucket, Prefix: prefix, ...marker }),
+        within(patience.ask),
+      );
+      for (const { Key, UploadId, Initiated } of page.Uploads ?? []) {
+        if (!Key || !Initiated || Initiated >= moment) continue;
+        await orMissing(abandon(Key, UploadId));
+        abandoned += 1;
+      }
+      if (!page.IsTruncated) return abandoned;
+      marker = { KeyMarker: page.NextKeyMarker, UploadIdMarker: page.NextUploadIdMarker };
+    }
+  }
+
+  return { head, get, put, putParts, remove, list, abandonBefore };
+}
+
+type Described = {
+  ContentLength?: number | undefined;
+  LastModified?: Date | undefined;
+  Metadata?: Metadata | undefined;
+};
+
+function describe(found: Described): Found {
+  return {
+    bytes: found.ContentLength ?? 0,
+    modifiedAt: found.LastModified ?? new Date(0),
+    metadata: found.Metadata ?? {},
+  };
+}
+
+const statusOf = (error: unknown) =>
+  (error as { $metadata?: { httpStatusCode?: number } }).$metadata?.httpStatusCode ?? 0;
+
+async function orMissing<T>(asking: Promise<T>): Promise<T | undefined> {
+  return asking.catch((error) => {
+    const { name } = error as Error;
+    if (statusOf(error) === 404 && name !== 'NoSuchBucket') return undefined;
+    throw error;
+  });
+}
+
+/** 412: the name is taken. 409: somebody is taking it at this moment, so it is asked again. */
+async function ifAbsent(putting: () => Promise<unknown>): Promise<boolean> {
+  for (let attempt = 1; ; attempt += 1) {
+    try {
+      await putting();
+      return true;
+    } catch (error) {
+      if (statusOf(error) === 412) return false;
+      if (statusOf(error) !== 409 || attempt === 5) throw error;
+    }
+  }
+}

@@ -1,0 +1,113 @@
+/** Bytes under names of the caller's in a bucket, and how it is kept small. */
+import { randomUUID } from 'node:crypto';
+import type { Readable } from 'node:stream';
+import { keptName, storageError } from './names.ts';
+import { type Bucket, partBytes } from './s3-bucket.ts';
+import { openReading } from './s3-reading.ts';
+import type { NamedBytes } from './store.ts';
+
+const dayMs = 24 * 3600_000;
+
+/** S3 has no time of reading: an empty object of the same name in this folder stands for it. */
+export const askedFolder = 'asked/';
+
+/** `asked` is the folder in which it is noted that something was read. */
+export function openS3Named(bucket: Bucket, folder: string, { asked }: { asked?: string } = {}): NamedBytes {
+  return {
+    async put(name, content) {
+      const parts = partsOf(content);
+      try {
+        const { value: first = Buffer.alloc(0) } = await parts.next();
+        if (first.length < partBytes) await bucket.put(folder + keptName(name), first);
+        else await bucket.putParts(folder + keptName(name), prepend(first, parts));
+      } catch (error) {
+        content.destroy();
+        throw content.errored ?? storageError(error);
+      }
+    },
+    async read(name) {
+      const path = folder + keptName(name);
+      try {
+        const reading = await openReading(bucket, path);
+        if (reading && asked) await bucket.put(asked + name, Buffer.alloc(0));
+        return reading?.content;
+      } catch (error) {
+        throw storageError(error);
+      }
+    },
+    async remove(name) {
+      await bucket.remove(folder + keptName(name)).catch((error) => {
+        throw storageError(error);
+      });
+    },
+  };
+}
+
+/** Removes what was past its time, by the server's own clock. Answers how many went. */
+export async function sweepS3(bucket: Bucket): Promise<number> {
+  const now = await serversNow(bucket);
+  const before = (days: number) => new Date(now.getTime() - days * dayMs);
+  return (
+    (await removeBefore(bucket, 'scratch/', before(1))) +
+    (await removeUnasked(bucket, before(30))) +
+    (await bucket.abandonBefore(before(1)))
+  );
+}
+
+async function serversNow(bucket: Bucket): Promise<Date> {
+  const probe = `scratch/probe.${randomUUID()}`;
+  await bucket.put(probe, Buffer.alloc(0));
+  try {
+    const found = await bucket.head(probe);
+    if (!found) throw new Error('what was just written is not there');
+    return found.modifiedAt;
+  } finally {
+    await bucket.remove(probe);
+  }
+}
+
+async function removeBefore(bucket: Bucket, folder: string, moment: Date): Promise<number> {
+  let removed = 0;
+  for await (const { name, modifiedAt } of bucket.list(folder)) {
+    if (modifiedAt >= moment) continue;
+    await bucket.remove(name);
+    removed += 1;
+  }
+  return removed;
+}
+
+async function removeUnasked(bucket: Bucket, moment: Date): Promise<number> {
+  const asked = new Set<string>();
+  for await (const { name, modifiedAt } of bucket.list(askedFolder))
+    if (modifiedAt >= moment) asked.add(name.slice(askedFolder.length));
+  let removed = 0;
+  for await (const { name, modifiedAt } of bucket.list('caches/')) {
+    if (modifiedAt >= moment || asked.has(name.slice('caches/'.length))) continue;
+    await bucket.remove(name);
+    removed += 1;
+  }
+  await removeBefore(bucket, askedFolder, moment);
+  return removed;
+}
+
+/** The same bytes in pieces of the length of a part; the last may be shorter. */
+async function* partsOf(content: Readable): AsyncGenerator<Buffer> {
+  let chunks: Buffer[] = [];
+  let bytes = 0;
+  for await (const chunk of content as AsyncIterable<Buffer>) {
+    chunks.push(chunk);
+    bytes += chunk.length;
+    while (bytes >= partBytes) {
+      const all = Buffer.concat(chunks);
+      yield all.subarray(0, partBytes);
+      chunks = [all.subarray(partBytes)];
+      bytes -= partBytes;
+    }
+  }
+  if (bytes > 0) yield Buffer.concat(chunks);
+}
+
+async function* prepend(first: Buffer, rest: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
+  yield first;
+  yield* rest;
+}

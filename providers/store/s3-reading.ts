@@ -1,0 +1,64 @@
+/** Bytes out of a bucket: taken up where a connection broke off, and held against their hash before the last of them is given. */
+import { createHash } from 'node:crypto';
+import { Readable } from 'node:stream';
+import type { Bucket, Opened } from './s3-bucket.ts';
+
+// In a row, each without a byte that came.
+const attemptsMax = 4;
+
+/** The bytes that a server gave are not those that were stored. */
+export class WrongBytes extends Error {}
+
+/** The rest of an answer; a connection that breaks is followed by one that asks for what is missing, of the same object. */
+async function* resumed(bucket: Bucket, name: string, opened: Opened, start: number): AsyncGenerator<Buffer> {
+  const end = start + opened.bytes;
+  let at = start;
+  let failures = 0;
+  for (let body: Readable | undefined = opened.body; ; body = undefined) {
+    try {
+      body ??= (await bucket.get(name, { start: at, end: end - 1 }, opened.etag))?.body;
+      if (!body) throw new Error('the object went away while it was read');
+      for await (const chunk of body as AsyncIterable<Buffer>) {
+        at += chunk.length;
+        failures = 0;
+        yield chunk;
+      }
+      if (at === end) return;
+      throw new Error('the answer ended early');
+    } catch (error) {
+      failures += 1;
+      if (at >= end || failures === attemptsMax) throw error;
+    }
+  }
+}
+
+/** Gives the last chunk only when the whole has the hash, so that nobody gets all of something wrong. */
+async function* verified(chunks: AsyncIterable<Buffer>, sha256: string): AsyncGenerator<Buffer> {
+  const hash = createHash('sha256');
+  let held: Buffer | undefined;
+  for await (const chunk of chunks) {
+    if (held) yield held;
+    hash.update(chunk);
+    held = chunk;
+  }
+  if (hash.digest('hex') !== sha256) throw new WrongBytes('the bytes are not what their name says');
+  if (held) yield held;
+}
+
+type Wanted = { range?: { start: number; end: number } | undefined; sha256Of?: (opened: Opened) => string | undefined };
+
+/** A stream of an object, or of a range of it; `undefined` when there is none. `sha256Of` says what its whole is held against. */
+export async function openReading(
+  bucket: Bucket,
+  name: string,
+  { range, sha256Of }: Wanted = {},
+): Promise<(Opened & { content: Readable }) | undefined> {
+  const opened = await bucket.get(name, range);
+  if (!opened) return undefined;
+  const bytes = resumed(bucket, name, opened, range?.start ?? 0);
+  const sha256 = range ? undefined : sha256Of?.(opened);
+  const content = Readable.from(sha256 ? verified(bytes, sha256) : bytes, { objectMode: false });
+  // Whoever stops reading lets go of the connection too.
+  content.once('close', () => opened.body.destroy());
+  return { ...opened, content };
+}

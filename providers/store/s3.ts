@@ -1,0 +1,160 @@
+/**
+ * The store in a bucket: the names are those of the store on a disk. A blob's own object is written last and only where there is none;
+ * its metadata says which variants are beside it, theirs what they hash to. What was put is durable when the server has taken it.
+ */
+import { createHash } from 'node:crypto';
+import { once } from 'node:events';
+import type { Readable } from 'node:stream';
+import { buffer } from 'node:stream/consumers';
+import { compress, compressibleBytesMax, readUpTo } from './compressing.ts';
+import { blobName, storageError } from './names.ts';
+import { type BucketAddress, type Found, openBucket, type Patience } from './s3-bucket.ts';
+import { askedFolder, openS3Named, sweepS3 } from './s3-named.ts';
+import { openReading } from './s3-reading.ts';
+import { openSpool } from './spool.ts';
+import type { Encoding, Store, StoredBlob } from './store.ts';
+
+const looksAtOnce = 32;
+const auditsAtOnce = 16;
+
+type Options = { spoolDir: string; patience?: Patience | undefined };
+
+/** `spoolDir` is where a large file waits on this machine until its hash is known. */
+export function openS3Store(address: BucketAddress, { spoolDir, patience }: Options): Store {
+  const bucket = openBucket(address, patience);
+
+  /** What is held already. A name with other bytes is nothing: it is written anew. */
+  async function held(sha256: string, bytes: number): Promise<StoredBlob | 'absent' | 'other bytes'> {
+    const found = await bucket.head(blobName(sha256));
+    if (!found) return 'absent';
+    return found.bytes === bytes ? { sha256, bytes, encodings: variantsOf(found) } : 'other bytes';
+  }
+
+  async function putBuffer(content: Buffer, wantsVariants: boolean): Promise<StoredBlob> {
+    const sha256 = hashOf(content);
+    const before = await held(sha256, content.length);
+    if (typeof before === 'object') return before;
+    const variants = Object.entries(wantsVariants ? await compress(content) : {}) as [Encoding, Buffer][];
+    await Promise.all(
+      variants.map(([encoding, bytes]) => {
+        const variant = hashOf(bytes);
+        return bucket.put(blobName(sha256, encoding), bytes, { sha256: variant, metadata: { sha256: variant } });
+      }),
+    );
+    const encodings = variants.map(([encoding]) => encoding);
+    const onlyIfAbsent = before === 'absent';
+    const metadata = { encodings: encodings.join(',') };
+    const isNew = await bucket.put(blobName(sha256), content, { sha256, metadata, onlyIfAbsent });
+    return isNew ? { sha256, bytes: content.length, encodings } : await afterAll(sha256, content.length);
+  }
+
+  /** Somebody was faster; his variants are what is beside it. */
+  async function afterAll(sha256: string, bytes: number): Promise<StoredBlob> {
+    const found = await held(sha256, bytes);
+    if (typeof found === 'object') return found;
+    throw new Error('the name is taken by other bytes');
+  }
+
+  async function putStream(content: Readable): Promise<StoredBlob> {
+    const spool = await openSpool(spoolDir, content);
+    try {
+      const { sha256, bytes } = spool;
+      const before = await held(sha256, bytes);
+      if (typeof before === 'object') return before;
+      await bucket.putParts(blobName(sha256), spool.parts(), { onlyIfAbsent: before === 'absent' });
+      return { sha256, bytes, encodings: [] };
+    } finally {
+      await spool.close();
+    }
+  }
+
+  async function put(content: Readable | Buffer, wantsVariants: boolean): Promise<StoredBlob> {
+    if (Buffer.isBuffer(content)) return putBuffer(content, wantsVariants);
+    const { head, rest } = await readUpTo(content, compressibleBytesMax);
+    return rest ? putStream(rest) : putBuffer(head, wantsVariants);
+  }
+
+  const readBlob = (sha256: string, encoding: Encoding, range?: { start: number; end: number }) =>
+    openReading(bucket, blobName(sha256, encoding), {
+      range,
+      sha256Of: ({ metadata }) => (encoding === 'identity' ? sha256 : metadata.sha256),
+    });
+
+  async function isSound(name: string, sha256: string): Promise<boolean | undefined> {
+    const reading = await openReading(bucket, name);
+    if (!reading) return undefined;
+    const hash = reading.content.pipe(createHash('sha256'));
+    reading.content.once('error', (error) => hash.destroy(error));
+    await once(hash, 'readable');
+    return hash.digest('hex') === sha256;
+  }
+
+  return {
+    async put(content, options = {}) {
+      try {
+        return await put(content, options.compress ?? false);
+      } catch (error) {
+        if (Buffer.isBuffer(content) || !content.errored) throw storageError(error);
+        throw content.errored;
+      }
+    },
+
+    read: async (sha256, encoding = 'identity', range) => {
+      blobName(sha256);
+      return (await orFault(readBlob(sha256, encoding, range)))?.content;
+    },
+
+    async readAll(sha256, encoding = 'identity') {
+      blobName(sha256);
+      return orFault(readBlob(sha256, encoding).then((reading) => reading && buffer(reading.content)));
+    },
+
+    async sizes(hashes) {
+      const sizes = new Map<string, number>();
+      const queue = new Set(hashes).values();
+      const look = async () => {
+        for (const sha256 of queue) {
+          const found = await orFault(bucket.head(blobName(sha256)));
+          if (found) sizes.set(sha256, found.bytes);
+        }
+      };
+      await Promise.all(Array.from({ length: looksAtOnce }, look));
+      return sizes;
+    },
+
+    flush: async () => {},
+
+    async *audit() {
+      let batch: Promise<{ sha256: string; sound: boolean } | undefined>[] = [];
+      const all = async () => (await Promise.all(batch)).filter((one) => one !== undefined);
+      for await (const { name } of bucket.list('sha256/')) {
+        const [, sha256] =
+          /^sha256\/([0-9a-f]{2}\/[0-9a-f]{62})$/.exec(name)?.map((part) => part.replace('/', '')) ?? [];
+        if (!sha256) continue;
+        batch.push(isSound(name, sha256).then((sound) => (sound === undefined ? undefined : { sha256, sound })));
+        if (batch.length < auditsAtOnce) continue;
+        yield* await all();
+        batch = [];
+      }
+      yield* await all();
+    },
+
+    scratch: openS3Named(bucket, 'scratch/'),
+    caches: openS3Named(bucket, 'caches/', { asked: askedFolder }),
+    sweep: () => sweepS3(bucket),
+  };
+}
+
+function variantsOf({ metadata }: Found): Encoding[] {
+  return (metadata.encodings ?? '').split(',').filter((encoding) => encoding === 'br' || encoding === 'gzip');
+}
+
+function hashOf(content: Buffer): string {
+  return createHash('sha256').update(content).digest('hex');
+}
+
+async function orFault<T>(asking: Promise<T>): Promise<T> {
+  return asking.catch((error) => {
+    throw storageError(error);
+  });
+}

@@ -1,0 +1,151 @@
+import { createHash, randomBytes } from 'node:crypto';
+import { utimes, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { Readable } from 'node:stream';
+import { buffer } from 'node:stream/consumers';
+import { brotliDecompressSync, gunzipSync } from 'node:zlib';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { blobPath } from '../../providers/store/disk.ts';
+import type { Store } from '../../providers/store/store.ts';
+import { kinds, type Place } from './kinds.ts';
+
+const sha = (bytes: Buffer) => createHash('sha256').update(bytes).digest('hex');
+const text = Buffer.from('<p>the same words again</p>\n'.repeat(200));
+
+describe.each(kinds)('a store $name', (kind) => {
+  let place: Place;
+  let store: Store;
+  beforeAll(() => kind.start?.());
+  afterAll(() => kind.stop?.());
+  beforeEach(async ({ skip }) => {
+    skip(!!kind.lacks, kind.lacks);
+    place = await kind.open();
+    store = place.openStore();
+  });
+  afterEach(() => place?.close());
+
+  async function read(sha256: string, encoding?: 'br' | 'gzip') {
+    const content = await store.read(sha256, encoding);
+    return content ? await buffer(content) : undefined;
+  }
+
+  test('bytes come back under their hash, streamed or whole', async () => {
+    for (const content of [randomBytes(10), randomBytes(3_000_000), Buffer.alloc(0)]) {
+      const whole = await store.put(content);
+      const streamed = await store.put(Readable.from([content.subarray(0, 7), content.subarray(7)]));
+      expect(streamed).toEqual(whole);
+      expect(whole).toEqual({ sha256: sha(content), bytes: content.length, encodings: [] });
+      expect((await read(whole.sha256))?.equals(content)).toBe(true);
+    }
+  });
+
+  test('what compresses is kept compressed beside, once, and says so when it is put again', async () => {
+    const first = await store.put(Readable.from([text]), { compress: true });
+    expect(first.encodings).toEqual(['br', 'gzip']);
+    expect(await store.put(text, { compress: true })).toEqual(first);
+    expect(brotliDecompressSync((await read(first.sha256, 'br')) as Buffer)).toEqual(text);
+    expect(gunzipSync((await read(first.sha256, 'gzip')) as Buffer)).toEqual(text);
+    expect((await store.put(randomBytes(5000), { compress: true })).encodings).toEqual([]);
+  });
+
+  test('a file too large to compress in memory is kept as it is', async () => {
+    const large = Buffer.alloc(9 * 1024 * 1024, 'large ');
+    const half = large.length / 2;
+    const kept = await store.put(Readable.from([large.subarray(0, half), large.subarray(half)]), { compress: true });
+    expect(kept).toEqual({ sha256: sha(large), bytes: large.length, encodings: [] });
+    expect((await read(kept.sha256))?.equals(large)).toBe(true);
+  });
+
+  test('the same bytes put fifty times at once are held once, and nothing is left aside', async () => {
+    const puts = await Promise.all(Array.from({ length: 50 }, () => store.put(text, { compress: true })));
+    expect(new Set(puts.map((put) => put.sha256)).size).toBe(1);
+    expect(await place.leftAside()).toEqual([]);
+  });
+
+  test('a stream that breaks off leaves no blob', async () => {
+    const broken = Readable.from(
+      (async function* () {
+        yield Buffer.from('half');
+        throw new Error('the build went away');
+      })(),
+    );
+    await expect(store.put(broken)).rejects.toThrow();
+    expect((await store.sizes([sha(Buffer.from('half'))])).size).toBe(0);
+  });
+
+  test('what is not held is not there, and what is no hash is refused', async () => {
+    const absent = sha(Buffer.from('absent'));
+    expect(await store.read(absent)).toBeUndefined();
+    expect(await store.readAll(absent)).toBeUndefined();
+    expect((await store.sizes([absent])).size).toBe(0);
+    await expect(store.read('../../etc/passwd')).rejects.toThrow('not a SHA-256');
+  });
+
+  test('the audit names the blob whose bytes are not what its name says', async () => {
+    const sound = await store.put(Buffer.from('sound'));
+    const spoilt = await store.put(Buffer.from('spoilt'));
+    await writeFile(blobPath(place.dir, spoilt.sha256), 'other bytes');
+    const found = new Map<string, boolean>();
+    for await (const blob of store.audit()) found.set(blob.sha256, blob.sound);
+    expect(found).toEqual(
+      new Map([
+        [sound.sha256, true],
+        [spoilt.sha256, false],
+      ]),
+    );
+  });
+
+  describe('the sweep', () => {
+    const day = 24 * 3600;
+    const now = Date.now() / 1000;
+    const put = (kind: 'scratch' | 'caches', name: string) => store[kind].put(name, Readable.from([Buffer.from(name)]));
+    const age = (folder: string, name: string, written: number, asked = written) =>
+      place.age(join(place.dir, folder, name), now - written * day, now - asked * day);
+
+    test('takes what was neither written nor asked for within its time, and nothing else', async () => {
+      for (const name of ['old', 'new']) for (const kind of ['scratch', 'caches'] as const) await put(kind, name);
+      await put('caches', 'asked-for');
+      const blob = await store.put(text, { compress: true });
+      for (const encoding of ['identity', 'br', 'gzip'] as const)
+        await utimes(blobPath(place.dir, blob.sha256, encoding), now - 400 * day, now - 400 * day);
+      await age('scratch', 'old', 1.01);
+      await age('scratch', 'new', 0.99);
+      await age('caches', 'old', 30.01);
+      await age('caches', 'new', 29.99);
+      await age('caches', 'asked-for', 90, 29.99);
+      expect(await store.sweep()).toBe(2);
+      expect(await place.names('scratch')).toEqual(['new']);
+      expect(await place.names('caches')).toEqual(['asked-for', 'new']);
+      expect(await read(blob.sha256)).toEqual(text);
+      expect(brotliDecompressSync((await read(blob.sha256, 'br')) as Buffer)).toEqual(text);
+      expect(await store.sweep()).toBe(0);
+    });
+
+    test('finds nothing where nothing was ever kept', async () => {
+      expect(await store.sweep()).toBe(0);
+    });
+
+    test('by many processes at once, beside writers, fails nobody and takes nothing that is fresh', async () => {
+      const stores = Array.from({ length: 4 }, () => place.openStore());
+      for (let n = 0; n < 20; n++) {
+        await put('scratch', `old-${n}`);
+        await age('scratch', `old-${n}`, 2);
+      }
+      const writing = Array.from({ length: 20 }, (_, n) => put('scratch', `new-${n}`));
+      const blobs = Array.from({ length: 20 }, (_, n) => store.put(Readable.from([Buffer.from(`blob ${n}`)])));
+      const taken = await Promise.all([...stores, ...stores].map((one) => one.sweep()));
+      await Promise.all(writing);
+      expect(taken.reduce((sum, some) => sum + some, 0)).toBeGreaterThanOrEqual(20);
+      expect(await place.names('scratch')).toEqual(Array.from({ length: 20 }, (_, n) => `new-${n}`).sort());
+      for (const { sha256 } of await Promise.all(blobs)) expect(await read(sha256)).toBeDefined();
+    });
+
+    test('leaves a snapshot whole for whoever has begun to read it', async () => {
+      await put('scratch', 'snapshot');
+      await age('scratch', 'snapshot', 2);
+      const reading = await store.scratch.read('snapshot');
+      await store.sweep();
+      expect(reading && String(await buffer(reading))).toBe('snapshot');
+    });
+  });
+});
