@@ -5,6 +5,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { z } from 'zod';
+import { amountFault } from './currencies.ts';
 import { type LimitName, limitNames } from './limits.ts';
 
 /** A plan that includes this cannot be sold: the service onboards domains and registers none. */
@@ -69,6 +70,8 @@ function faultsOf(plan: Plan, smaller: Plan | undefined, before: readonly Plan[]
   if (before.some((other) => other.name === name)) faults.push('is there twice');
   if (!smaller && price.amount > 0) faults.push('is the first plan, which everybody has, so it must cost nothing');
   if (sellable && price.amount === 0) faults.push('costs nothing, so it cannot be sellable');
+  const unpayable = sellable && price.amount > 0 ? amountFault(price) : undefined;
+  if (unpayable !== undefined) faults.push(`cannot be sold at its price: ${unpayable}`);
   if (sellable && includes.includes(registeredDomain)) {
     faults.push('includes a domain, which nothing here registers, so it cannot be sellable');
   }

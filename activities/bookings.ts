@@ -1,5 +1,5 @@
 /** The step of `holdBooking`. */
-import { settleHold } from '../db/bookings.ts';
+import { settleHold } from '../db/holds.ts';
 import type { PlatformDeps } from './index.ts';
 
 export function bookingActivities({ em, clock }: Pick<PlatformDeps, 'em' | 'clock'>) {

@@ -3,9 +3,18 @@
  * does by itself what a lost workflow should have done, so a flag is for a person.
  */
 import { beginRefund, takeCharge } from '../db/charges.ts';
+import type { LedgerFlag } from '../db/entities/ledger-flag.ts';
 import { PaymentAttempt } from '../db/entities/payment-attempt.ts';
 import { PayoutAccount } from '../db/entities/payout-account.ts';
-import { chargedSince, type Finding, findContradictions, findLeftBehind, keepFlags } from '../db/ledger.ts';
+import {
+  chargedSince,
+  type Finding,
+  findContradictions,
+  findLeftBehind,
+  flaggedCharges,
+  keepFlags,
+} from '../db/ledger.ts';
+import { found } from '../db/ledger-findings.ts';
 import { withPayment } from '../db/payments.ts';
 import { credentialsOf } from '../db/payouts.ts';
 import { AppError } from '../errors.ts';
@@ -26,17 +35,20 @@ export function ledgerActivities(deps: PlatformDeps) {
 export async function checkLedger(deps: PlatformDeps): Promise<Checked> {
   await finishLeftBehind(deps);
   const since = new Date(deps.clock.now().getTime() - comparedMs);
-  const findings: Finding[] = [];
-  let charges = 0;
+  const ledger: Ledger = { findings: [], judged: new Set() };
   for (const accountId of deps.payments ? await chargedSince(deps.em(), since) : []) {
-    charges += await compareAccount(deps, accountId, since, findings);
+    await compareAccount(deps, accountId, since, ledger);
   }
-  findings.push(...(await findContradictions(deps.em(), deps.clock.now())));
-  for (const { subject, why } of await keepFlags(deps.em(), deps.clock.now(), findings)) {
-    deps.log.error({ subject, why }, 'the ledger check found what it cannot mend');
-  }
-  return { charges, flagged: findings.length };
+  const charges = ledger.judged.size;
+  for (const flag of deps.payments ? await flaggedCharges(deps.em()) : []) await lookAgain(deps, flag, ledger);
+  ledger.findings.push(...(await findContradictions(deps.em(), deps.clock.now())));
+  const { news, open } = await keepFlags(deps.em(), deps.clock.now(), ledger);
+  for (const { subject, why } of news) deps.log.error({ subject, why }, 'the ledger check found what it cannot mend');
+  return { charges, flagged: open };
 }
+
+/** What was found, and the charges that were looked at to find it. */
+type Ledger = { findings: Finding[]; judged: Set<string> };
 
 /** What a workflow that was lost or gave up should have done. */
 async function finishLeftBehind(deps: PlatformDeps): Promise<void> {
@@ -47,22 +59,38 @@ async function finishLeftBehind(deps: PlatformDeps): Promise<void> {
   for (const id of refunds) await giveBackCharge(id).catch(() => {});
 }
 
-/** Answers how many charges the account has of ours. */
-async function compareAccount(deps: PlatformDeps, id: string, since: Date, findings: Finding[]): Promise<number> {
+async function compareAccount(deps: PlatformDeps, id: string, since: Date, ledger: Ledger): Promise<void> {
   const account = await deps.em().findOneOrFail(PayoutAccount, { id });
-  let count = 0;
-  try {
+  await asFarAsAnswered(deps, id, async () => {
     for await (const charge of required(deps).listCharges(credentialsOf(deps, account), since)) {
-      count += 1;
-      const why = charge.isPaid ? await compareCharge(deps, account, charge) : undefined;
-      if (why !== undefined) findings.push({ subject: charge.id, payoutAccountId: id, why });
+      await judge(deps, account, charge, ledger);
     }
+  });
+}
+
+/** A charge that was flagged and that the lists above do not have any more stays flagged until it is seen to be in order. */
+async function lookAgain(deps: PlatformDeps, { subject, payoutAccountId }: LedgerFlag, ledger: Ledger): Promise<void> {
+  if (ledger.judged.has(subject) || !payoutAccountId) return;
+  const account = await deps.em().findOneOrFail(PayoutAccount, { id: payoutAccountId });
+  await asFarAsAnswered(deps, account.id, async () => {
+    await judge(deps, account, await required(deps).readCharge(credentialsOf(deps, account), subject), ledger);
+  });
+}
+
+async function asFarAsAnswered(deps: PlatformDeps, payoutAccountId: string, look: () => Promise<void>): Promise<void> {
+  try {
+    await look();
   } catch (error) {
     // An account that is gone or that is not answered for is asked about next time.
     if (!(error instanceof PaymentsFault || error instanceof AppError)) throw error;
-    deps.log.warn({ err: error, payoutAccountId: id }, 'the charges of an account could not be compared');
+    deps.log.warn({ err: error, payoutAccountId }, 'the charges of an account could not be compared');
   }
-  return count;
+}
+
+async function judge(deps: PlatformDeps, account: PayoutAccount, charge: Charge, { findings, judged }: Ledger) {
+  const why = charge.isPaid ? await compareCharge(deps, account, charge) : undefined;
+  judged.add(charge.id);
+  if (why !== undefined) findings.push({ subject: charge.id, payoutAccountId: account.id, why });
 }
 
 /** Brings our rows to what was charged. Answers what a person has to look at. */
@@ -75,15 +103,15 @@ async function compareCharge(
   const same = providerAccount === null ? { id } : { providerAccount };
   const load = () => deps.em().findOne(PaymentAttempt, { id: charge.attempt ?? '', payment: { payoutAccount: same } });
   const known = await load();
-  if (!known) return 'was charged for a payment that is not here';
+  if (!known) return charge.isRefunded ? undefined : found.foreign;
   const { payment, page } = known;
   if (!known.charge) await takeCharge(deps.em(), deps, { id: known.id, payment, page: page ?? null }, charge.id);
   const attempt = (await load()) ?? known;
-  if (attempt.charge !== charge.id) return 'was charged on a page on which another charge was made';
+  if (attempt.charge !== charge.id) return charge.isRefunded ? undefined : found.another;
   if (charge.isRefunded && !attempt.refundReason) {
     // By the owner, in their own dashboard.
     await withPayment(deps.em(), payment.id, (locked) => beginRefund(locked, deps.clock, 'asked'));
   }
-  if (!charge.isRefunded && attempt.refundedAt) return 'was given back here, and not at the provider';
+  if (!charge.isRefunded && attempt.refundedAt) return found.notGivenBack;
   return undefined;
 }

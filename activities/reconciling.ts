@@ -2,7 +2,6 @@
 import { WorkflowNotFoundError } from '@temporalio/client';
 import { sweepAccessRequests } from '../db/access-requests.ts';
 import { sweepBilling } from '../db/billing.ts';
-import { sweepHolds } from '../db/bookings.ts';
 import { sweepTicketKeys } from '../db/certificates.ts';
 import { settle } from '../db/deployments.ts';
 import { restartOverdue } from '../db/domains.ts';
@@ -10,6 +9,7 @@ import { Deployment } from '../db/entities/deployment.ts';
 import { GitCredential } from '../db/entities/git-credential.ts';
 import { OutboxEntry } from '../db/entities/outbox-entry.ts';
 import { sweepForms } from '../db/forms.ts';
+import { sweepHolds } from '../db/holds.ts';
 import { sweepMails } from '../db/mail.ts';
 import { sweepUploads } from '../db/output.ts';
 import { sweepPaymentEvents } from '../db/payments.ts';

@@ -3,28 +3,30 @@ import type { Clock } from '../clock.ts';
 import type { Config } from '../config.ts';
 import type { Billing, CheckoutPage } from '../providers/billing.ts';
 import { applyReport, type Report } from './billing.ts';
+import { type Settled, settledAt } from './deadlines.ts';
 import { BillingSubscription } from './entities/plans.ts';
 import type { EntityManager } from './orm.ts';
-import { isSubscriptionSettled, type SubscriptionStatus } from './states.ts';
+import { isSubscriptionSettled } from './states.ts';
 
 export type Asking = { config: Pick<Config, 'billing'>; clock: Clock; billing: Billing | undefined };
-export type Asked = { status: SubscriptionStatus; settled: boolean; leftMs: number };
 
 /** A workflow asks when it is due; who is behind by more has nobody that asks. */
 const lateMs = 2 * 60_000;
 const lateAtOnce = 100;
+/** A provider that is slow, or silent, takes seconds for each. */
+const askedAtOnce = 10;
 
 /** Asks about one and answers what it is now, and in how many milliseconds to ask again. */
-export async function askAbout(em: EntityManager, deps: Asking, id: string): Promise<Asked> {
+export async function askAbout(em: EntityManager, deps: Asking, id: string): Promise<Settled> {
   const { billing, clock } = deps;
   const row = await em.findOneOrFail(BillingSubscription, { id }, { refresh: true });
-  if (isSubscriptionSettled(row.status)) return { status: row.status, settled: true, leftMs: 0 };
+  if (isSubscriptionSettled(row.status)) return { status: row.status, settled: true };
   if (!billing) throw new Error('billing is off, and a plan that is bought has to be followed');
   return await note(em, deps, row, await reportOf(billing, clock, row));
 }
 
 /** Ends the page so that nobody pays on it any more. Answers what became of it, which may be that somebody has paid. */
-export async function closePage(em: EntityManager, deps: Asking, row: BillingSubscription): Promise<Asked> {
+export async function endCheckout(em: EntityManager, deps: Asking, row: BillingSubscription): Promise<Settled> {
   const { billing } = deps;
   if (!billing) throw new Error('billing is off, and a page has to be closed');
   const { providerCheckout } = row;
@@ -41,17 +43,25 @@ export async function askLate(em: () => EntityManager, deps: Asking): Promise<nu
     { orderBy: { askAt: 'asc' }, limit: lateAtOnce, fields: ['id'] },
   );
   const faults: unknown[] = [];
-  // One that cannot be asked about does not stand in the way of the others.
-  for (const { id } of late) await askAbout(em(), deps, id).catch((fault) => faults.push(fault));
+  const left = late.map(({ id }) => id);
+  const askOn = async () => {
+    // One that cannot be asked about does not stand in the way of the others.
+    for (let id = left.shift(); id; id = left.shift())
+      await askAbout(em(), deps, id).catch((fault) => faults.push(fault));
+  };
+  await Promise.all(Array.from({ length: askedAtOnce }, askOn));
   if (faults.length > 0) throw faults[0];
   return late.length;
 }
 
-async function note(em: EntityManager, deps: Asking, row: BillingSubscription, report: Report): Promise<Asked> {
+async function note(em: EntityManager, deps: Asking, row: BillingSubscription, report: Report): Promise<Settled> {
   const { clock, config } = deps;
   const { status, askAt } = await applyReport(em, { clock, graceMs: config.billing?.graceMs ?? 0 }, row, report);
-  const leftMs = askAt ? Math.max(0, askAt.getTime() - clock.now().getTime()) : 0;
-  return { status, settled: isSubscriptionSettled(status), leftMs };
+  const now = clock.now();
+  return settledAt(now, {
+    status,
+    endsAt: askAt && askAt > now ? askAt : isSubscriptionSettled(status) ? undefined : now,
+  });
 }
 
 async function reportOf(billing: Billing, clock: Clock, row: BillingSubscription): Promise<Report> {

@@ -9,7 +9,12 @@ import { BillingSubscription, PlanGrant } from './entities/plans.ts';
 import type { EntityManager } from './orm.ts';
 import { enqueue } from './outbox.ts';
 import { lockAccount } from './standing.ts';
-import { isSubscriptionInForce, isSubscriptionSettled, type SubscriptionStatus } from './states.ts';
+import {
+  isSubscriptionInForce,
+  isSubscriptionSettled,
+  type SubscriptionStatus,
+  subscriptionsInForce,
+} from './states.ts';
 
 const minuteMs = 60_000;
 const hourMs = 60 * minuteMs;
@@ -21,14 +26,15 @@ export type Report =
   | { status: 'open' | 'expired' }
   | { status: 'active' | 'past_due' | 'ended'; subscription: string; cancelsAt: Date | null };
 
+const inForce = { status: { $in: [...subscriptionsInForce] } };
+
 export async function openCheckoutOf(em: EntityManager, accountId: string): Promise<BillingSubscription | null> {
   return await em.findOne(BillingSubscription, { account: accountId, status: 'open' }, { refresh: true });
 }
 
 /** What the account pays for, overdue or not. */
 export async function paidBy(em: EntityManager, accountId: string): Promise<BillingSubscription | null> {
-  const status = { $in: ['active', 'past_due'] as const };
-  return await em.findOne(BillingSubscription, { account: accountId, status }, { refresh: true });
+  return await em.findOne(BillingSubscription, { account: accountId, ...inForce }, { refresh: true });
 }
 
 /** The grant that has not been ended; it may have run out. */
@@ -110,8 +116,8 @@ function move(row: BillingSubscription, report: Report, { now, graceMs }: { now:
 
 /** What the account paid for before makes room: it is out of force with this transaction, and is ended at the provider after it. */
 async function endOthers(tx: EntityManager, clock: Clock, { id, account }: BillingSubscription): Promise<void> {
-  const inForce = { account: account.id, status: { $in: ['active', 'past_due'] as const }, id: { $ne: id } };
-  for (const other of await tx.find(BillingSubscription, inForce, { refresh: true })) {
+  const others = { account: account.id, ...inForce, id: { $ne: id } };
+  for (const other of await tx.find(BillingSubscription, others, { refresh: true })) {
     other.status = 'ending';
     other.overdueSince = null;
     other.servesUntil = null;

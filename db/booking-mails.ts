@@ -50,17 +50,26 @@ export async function tellOfCancelling(
     site,
     by,
     moneyBack,
-  }: { booking: WholeBooking; site: Site; by: 'visitor' | 'site'; moneyBack: string | null },
+  }: {
+    booking: WholeBooking;
+    site: Site;
+    by: 'visitor' | 'site';
+    moneyBack: { sum: string; way: 'by itself' | 'by its owner' } | null;
+  },
 ): Promise<void> {
   const { clock, config } = deps;
   if (!config.mail) return;
-  const facts = factsOf(booking, site, config);
+  const facts = {
+    ...factsOf(booking, site, config),
+    moneyBack: moneyBack?.way === 'by itself' ? moneyBack.sum : null,
+    moneyOwed: moneyBack?.way === 'by its owner' ? moneyBack.sum : null,
+  };
   if (by === 'visitor') {
     const to = await addressOf(tx, site, await tx.findOne(Bookable, { site: site.id }));
     queueMail(tx, deps, {
       kind: 'booking-cancelled',
       to,
-      data: { ...facts, to: 'site', visitorName: booking.visitorName, moneyBack },
+      data: { ...facts, to: 'site', visitorName: booking.visitorName },
       site: site.id,
     });
     return;
@@ -70,7 +79,7 @@ export async function tellOfCancelling(
   const { to } = openLetter({ id: mail.id, sealed: mail.sealed }, config.sealing);
   const failure = 'the booking was cancelled before it was sent';
   if (!(await settleMail(tx, clock, mail.id, { status: 'failed', failure }))) return;
-  const data = { ...facts, to: 'visitor' as const, visitorName: booking.visitorName, moneyBack };
+  const data = { ...facts, to: 'visitor' as const, visitorName: booking.visitorName };
   booking.mail = queueMail(tx, deps, { kind: 'booking-cancelled', to, data, site: site.id });
 }
 

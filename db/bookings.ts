@@ -2,20 +2,20 @@
  * The moves of a booking, whoever makes them: a call, a workflow, or money. Seats are taken under the lock of their calendar, after holds
  * that are past their time were written down; the constraint trigger `booking_seats` counts them once more.
  */
+import { raw } from '@mikro-orm/core';
 import { loadOf, peakOf, type Taken } from '../bookings/load.ts';
 import type { Span } from '../bookings/opening.ts';
 import type { Clock } from '../clock.ts';
 import type { Config } from '../config.ts';
 import { type Keyring, open, seal } from '../sealing.ts';
 import { workflowIds } from '../workflows/ids.ts';
-import { textArray } from './arrays.ts';
 import { tellOfBooking } from './booking-mails.ts';
 import { Booking, type WholeBooking } from './entities/booking.ts';
 import { Site } from './entities/site.ts';
 import type { EntityManager } from './orm.ts';
 import { enqueue } from './outbox.ts';
 import { contextOf } from './sealed.ts';
-import { type BookingStatus, bookingStatusAt } from './states.ts';
+import { type BookingStatus, bookingStatusAt, unknownAttempts } from './states.ts';
 
 /** How to reach a visitor: never in a row as it is. `cancelSecret` opens the page that cancels. */
 export type Reach = { email: string; cancelSecret: string };
@@ -28,14 +28,18 @@ export async function lockCalendars(tx: EntityManager, ids: readonly string[]): 
 /** Holds past their time. Those on whose page somebody may still pay are held until it is closed. */
 const dueHolds = (now: Date) => ({ status: 'held' as const, paying: false, holdExpiresAt: { $lte: now } });
 
-/** Writes down that holds of the calendar are past their time, so that their seats can be given to others. */
-export async function expireDueHolds(tx: EntityManager, now: Date, calendarId: string): Promise<void> {
-  await tx.nativeUpdate(
+/** Writes down that these holds are past their time, so that their seats can be given to others. Answers how many. */
+export async function expireDueHolds(em: EntityManager, now: Date, where: { id?: string; calendar?: string }) {
+  return await em.nativeUpdate(
     Booking,
-    { calendar: calendarId, ...dueHolds(now) },
-    { status: 'expired', visitorSealed: null },
+    { ...where, ...dueHolds(now) },
+    { status: 'expired', visitorSealed: raw(reachKept) as never },
   );
 }
+
+/** SQL for what a booking that is not held keeps of its visitor: how to reach them for as long as money may turn up, then nothing. */
+export const reachKept = `case when exists (select 1 from payment_attempt a where a.payment_id = booking.payment_id
+  and a.status in (${unknownAttempts.map((status) => `'${status}'`).join(', ')})) then visitor_sealed end`;
 
 /** What is taken in the calendar at a moment of the span, bookings of the same time as one. */
 export async function takenIn(em: EntityManager, now: Date, calendarId: string, span: Span): Promise<Taken[]> {
@@ -67,20 +71,6 @@ export function liveBookings(now: Date) {
   };
 }
 
-/** Starts the workflow that sees the hold to its end, when the transaction commits. */
-export function startHold(tx: EntityManager, clock: Clock, { id, site }: { id: string; site: string }): void {
-  enqueue(tx, clock, {
-    kind: 'start',
-    workflowId: workflowIds.holdBooking(id),
-    message: {
-      type: 'holdBooking',
-      input: { bookingId: id },
-      summary: 'A seat held until it is paid for',
-      searchAttributes: { Resource: id, SiteId: site },
-    },
-  });
-}
-
 /** Tells the hold's workflow, when the transaction commits, that the row has moved. */
 export function tellHold(tx: EntityManager, clock: Clock, id: string): void {
   enqueue(tx, clock, { kind: 'signal', workflowId: workflowIds.holdBooking(id), message: { signal: 'moved' } });
@@ -97,7 +87,7 @@ export function reachOf({ sealing }: Pick<Config, 'sealing'>, id: string, sealed
 
 /**
  * Seats who has paid, and tells visitor and owner: a hold becomes a booking, and one that has run out too if there is room. False where there
- * is none, or where it was cancelled. The calendar is locked.
+ * is none, where it was cancelled, or where nobody knows any more how to reach the visitor. The calendar is locked.
  */
 export async function seatPaid(
   tx: EntityManager,
@@ -106,8 +96,9 @@ export async function seatPaid(
 ): Promise<boolean> {
   const now = deps.clock.now();
   const status = bookingStatusAt(booking, now);
-  if (status !== 'held' && !(status === 'expired' && (await hasRoom(tx, now, booking)))) return false;
   const sealed = booking.visitorSealed;
+  // Who cannot be told of a seat would not come.
+  if (status !== 'held' && !(status === 'expired' && sealed && (await hasRoom(tx, now, booking)))) return false;
   Object.assign(booking, { status: 'confirmed', visitorSealed: null });
   const site = await tx.findOneOrFail(Site, booking.site.id);
   if (sealed) await tellOfBooking(tx, deps, { booking, site, reach: reachOf(deps.config, booking.id, sealed) });
@@ -121,64 +112,7 @@ async function hasRoom(tx: EntityManager, now: Date, booking: WholeBooking): Pro
   const { calendar, seats, busyFrom, busyUntil } = booking;
   const site = await tx.findOneOrFail(Site, booking.site.id, { refresh: true });
   if (site.status !== 'active' || calendar.archivedAt || booking.startsAt <= now) return false;
-  await expireDueHolds(tx, now, calendar.id);
+  await expireDueHolds(tx, now, { calendar: calendar.id });
   const span = { from: busyFrom.getTime(), until: busyUntil.getTime() };
   return peakOf(loadOf(await takenIn(tx, now, calendar.id, span)), span) + seats <= calendar.capacity;
-}
-
-const closingMs = 60_000;
-
-/** Writes down that a hold has run out, if it has. Answers what it is, and for how long it stays so at most. */
-export async function settleHold(
-  em: EntityManager,
-  now: Date,
-  id: string,
-): Promise<{ settled: true; status: string } | { settled: false; status: string; leftMs: number }> {
-  await em.nativeUpdate(Booking, { id, ...dueHolds(now) }, { status: 'expired', visitorSealed: null });
-  const booking = await em.findOne(Booking, { id });
-  if (!booking) return { settled: true, status: 'gone' };
-  const status = bookingStatusAt(booking, now);
-  if (status !== 'held' || !booking.holdExpiresAt) return { settled: true, status };
-  // While its page is being closed, the payment's workflow tells when that is done.
-  const leftMs = booking.holdExpiresAt.getTime() - now.getTime();
-  return { settled: false, status, leftMs: leftMs > 0 ? leftMs : closingMs };
-}
-
-/** Ends every hold of the site now: it takes no bookings any more. What is paid from now on goes back. */
-export async function endHolds(tx: EntityManager, clock: Clock, siteId: string): Promise<void> {
-  await lockHolds(tx, siteId);
-  const held = await tx.execute<{ id: string; payment_id: string | null }[]>(
-    `update booking set status = 'expired', visitor_sealed = case when paying then visitor_sealed end, hold_expires_at = least(hold_expires_at, ?)
-     where site_id = ? and status = 'held' returning id, payment_id`,
-    [clock.now(), siteId],
-  );
-  for (const { id } of held) tellHold(tx, clock, id);
-  const paid = held.flatMap(({ payment_id: id }) => (id ? [id] : []));
-  await tx.execute(
-    `update payment set status = 'expired', expires_at = least(expires_at, ?) where id = any(?::text[]) and status = 'open'`,
-    [clock.now(), textArray(paid)],
-  );
-  for (const id of paid) {
-    enqueue(tx, clock, { kind: 'signal', workflowId: workflowIds.settlePayment(id), message: { signal: 'moved' } });
-  }
-}
-
-/** Calendars, then payments, as everybody who settles money locks them. */
-async function lockHolds(tx: EntityManager, siteId: string): Promise<void> {
-  const held = await tx.execute<{ calendar_id: string }[]>(
-    `select distinct calendar_id from booking where site_id = ? and status = 'held'`,
-    [siteId],
-  );
-  const calendars = held.map((one) => one.calendar_id);
-  await lockCalendars(tx, calendars);
-  await tx.execute(
-    `select 1 from payment where id in (select payment_id from booking where site_id = ? and status = 'held') order by id for update`,
-    [siteId],
-  );
-}
-
-/** Writes down holds that ran out an hour ago and whose workflow never did, so that no address is kept. Answers how many. */
-export async function sweepHolds(em: EntityManager, now: Date): Promise<number> {
-  const due = dueHolds(new Date(now.getTime() - 3600_000));
-  return await em.nativeUpdate(Booking, due, { status: 'expired', visitorSealed: null });
 }

@@ -54,12 +54,13 @@ export function giveBack(tx: EntityManager, clock: Clock, attempt: PaymentAttemp
   attempt.refundKey = `${attempt.id}:refund:${clock.now().getTime()}`;
   attempt.refundBeganAt = clock.now();
   attempt.refundFault = null;
+  attempt.refundRefusals = 0;
   enqueue(tx, clock, {
     kind: 'start',
     workflowId: workflowIds.refundPayment(attempt.refundKey),
     message: {
       type: 'refundPayment',
-      input: { attemptId: attempt.id },
+      input: { attemptId: attempt.id, refundKey: attempt.refundKey },
       summary: `Money that goes back (${reason})`,
       searchAttributes: { Resource: attempt.payment.id },
     },
@@ -96,17 +97,38 @@ export async function refundDone(em: EntityManager, clock: Clock, found: Pick<Pa
   });
 }
 
-/** Writes down why a charge has not gone back yet, for who looks. */
-export async function refundHindered(em: EntityManager, id: string, why: string): Promise<void> {
-  await em.nativeUpdate(PaymentAttempt, { id, refundedAt: null }, { refundFault: why });
+/**
+ * Writes down why a charge has not gone back yet, for who looks. `isKept`: under the same key the provider would answer the same again, so that
+ * the next asking is another one.
+ */
+export async function refundHindered(
+  em: EntityManager,
+  { id, refundKey, refundRefusals }: Pick<PaymentAttempt, 'id' | 'refundKey' | 'refundRefusals'>,
+  { why, isKept }: { why: string; isKept: boolean },
+): Promise<void> {
+  const asked = { id, refundedAt: null, refundKey: refundKey ?? null };
+  await em.nativeUpdate(PaymentAttempt, asked, {
+    refundFault: why,
+    ...(isKept ? { refundRefusals: refundRefusals + 1 } : {}),
+  });
 }
 
-/** A refund that cannot be had is as if it was not begun: the payment is paid, and may be asked for again. The ledger check names what is owed. */
-export async function giveUpRefund(em: EntityManager, found: Pick<PaymentAttempt, 'id' | 'payment'>): Promise<void> {
-  await withPayment(em, found.payment.id, async ({ tx, payment }) => {
+/**
+ * A refund that cannot be had is as if it was not begun: the payment is paid, and may be asked for again. The ledger check names what is owed. False
+ * where it is not this refund any more that is wanted.
+ */
+export async function giveUpRefund(
+  em: EntityManager,
+  found: Pick<PaymentAttempt, 'id' | 'payment'>,
+  refundKey: string | undefined,
+): Promise<boolean> {
+  return await withPayment(em, found.payment.id, async ({ tx, payment }) => {
     const attempt = await tx.findOneOrFail(PaymentAttempt, { id: found.id }, { refresh: true });
-    if (attempt.refundedAt || attempt.refundReason === 'second') return;
+    const isAnother = refundKey !== undefined && refundKey !== attempt.refundKey;
+    if (attempt.refundedAt || isAnother) return false;
+    if (attempt.refundReason === 'second') return true;
     Object.assign(attempt, { refundReason: null, refundKey: null, refundBeganAt: null });
     payment.status = 'paid';
+    return true;
   });
 }

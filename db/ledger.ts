@@ -1,5 +1,8 @@
 /** What the ledger check looks at and where it writes what it found: see activities/ledger.ts. */
+import type { Clock } from '../clock.ts';
+import { errors } from '../errors.ts';
 import { LedgerFlag } from './entities/ledger-flag.ts';
+import { explained, found } from './ledger-findings.ts';
 import type { EntityManager } from './orm.ts';
 
 export type Finding = { subject: string; payoutAccountId: string | null; why: string };
@@ -11,25 +14,25 @@ const settlingMs = 3600_000;
 export async function findContradictions(em: EntityManager, now: Date): Promise<Finding[]> {
   const before = new Date(now.getTime() - settlingMs);
   return await em.execute<Finding[]>(
-    `select p.id as subject, p.payout_account_id as "payoutAccountId", 'is paid, and no charge is kept for it' as why
+    `select p.id as subject, p.payout_account_id as "payoutAccountId", '${found.noCharge}' as why
        from payment p where p.status = 'paid' and not exists
          (select 1 from payment_attempt a where a.payment_id = p.id and a.charge is not null and a.refund_reason is null)
      union all
-     select p.id, p.payout_account_id, 'is paid, and its booking has no seat: the money is owed to the visitor'
+     select p.id, p.payout_account_id, '${found.noSeat}'
        from payment p join booking b on b.payment_id = p.id where p.status = 'paid' and b.status <> 'confirmed'
      union all
-     select b.id, p.payout_account_id, 'has a seat that costs money, and nobody has paid'
+     select b.id, p.payout_account_id, '${found.notPaid}'
        from booking b join payment p on p.id = b.payment_id where b.status = 'confirmed' and p.status in ('open', 'expired')
      union all
-     select p.id, p.payout_account_id, 'is to go back, and no charge of it is on its way'
+     select p.id, p.payout_account_id, '${found.noRefund}'
        from payment p where p.status in ('refunding', 'refunded') and not exists
          (select 1 from payment_attempt a where a.payment_id = p.id and a.refund_reason in ('asked', 'cancelled', 'late'))
      union all
-     select a.id, p.payout_account_id, 'waits to go back: ' || coalesce(a.refund_fault, 'not answered')
+     select a.id, p.payout_account_id, '${found.waits}: ' || coalesce(a.refund_fault, 'not answered')
        from payment_attempt a join payment p on p.id = a.payment_id
        where a.refund_reason is not null and a.refunded_at is null and a.refund_began_at < ?
      union all
-     select a.id, p.payout_account_id, 'may have been paid, and the provider cannot be asked'
+     select a.id, p.payout_account_id, '${found.unasked}'
        from payment_attempt a join payment p on p.id = a.payment_id where a.status = 'unasked'`,
     [before],
   );
@@ -41,10 +44,10 @@ export async function findLeftBehind(em: EntityManager, now: Date): Promise<{ at
   const idsOf = async (sql: string) => (await em.execute<{ id: string }[]>(sql, [before])).map(({ id }) => id);
   return {
     attempts: await idsOf(
-      `select id from payment_attempt where status = 'unasked' or (status in ('minting', 'open') and ends_at < ?) limit 1000`,
+      `select id from payment_attempt where status = 'unasked' or (status in ('minting', 'open') and ends_at < ?) order by ends_at desc limit 1000`,
     ),
     refunds: await idsOf(
-      `select id from payment_attempt where refund_reason is not null and refunded_at is null and refund_began_at < ? limit 1000`,
+      `select id from payment_attempt where refund_reason is not null and refunded_at is null and refund_began_at < ? order by refund_began_at desc limit 1000`,
     ),
   };
 }
@@ -58,14 +61,65 @@ export async function chargedSince(em: EntityManager, since: Date): Promise<stri
   return rows.map(({ id }) => id);
 }
 
-/** Keeps what was found, and lets go of what was found earlier and is in order now. Answers what is new. */
-export async function keepFlags(em: EntityManager, now: Date, findings: readonly Finding[]): Promise<Finding[]> {
+/** Flags of charges, which stand at the provider alone: those of ours name a payment, one of its pages, or a booking. */
+export async function flaggedCharges(em: EntityManager): Promise<LedgerFlag[]> {
+  return (await em.find(LedgerFlag, {})).filter(({ subject }) => !isOurs(subject));
+}
+const isOurs = (subject: string) => /^(pay|page|book)_/.test(subject);
+
+/**
+ * Keeps what was found, and lets go of what was found earlier and is in order now: of charges those alone that were looked at. Answers what is new,
+ * and how much a person has to look at.
+ */
+export async function keepFlags(
+  em: EntityManager,
+  now: Date,
+  { findings, judged }: { findings: readonly Finding[]; judged: ReadonlySet<string> },
+): Promise<{ news: Finding[]; open: number }> {
   return await em.transactional(async (tx) => {
-    const known = new Set((await tx.find(LedgerFlag, {})).map(({ subject }) => subject));
-    const seen = { foundAt: now, seenAt: now };
-    const each = [...new Map(findings.map((one) => [one.subject, one])).values()];
-    for (const one of each) await tx.upsert(LedgerFlag, { ...one, ...seen }, { onConflictExcludeFields: ['foundAt'] });
-    await tx.nativeDelete(LedgerFlag, { subject: { $nin: each.map(({ subject }) => subject) } });
-    return each.filter(({ subject }) => !known.has(subject));
+    const before = new Map((await tx.find(LedgerFlag, {})).map((flag) => [flag.subject, flag]));
+    const each = new Map(findings.map((one) => [one.subject, one]));
+    const news: Finding[] = [];
+    for (const one of each.values()) {
+      const known = before.get(one.subject);
+      if (!known) tx.create(LedgerFlag, { ...one, foundAt: now, seenAt: now });
+      else tx.assign(known, { seenAt: now, ...(known.why === one.why ? {} : { ...one, ...unsettled }) });
+      if (!known) news.push(one);
+    }
+    for (const [subject, flag] of before) {
+      if (!each.has(subject) && (isOurs(subject) || judged.has(subject))) tx.remove(flag);
+    }
+    await tx.flush();
+    return { news, open: await tx.count(LedgerFlag, { settledAt: null }) };
   });
+}
+/** A person has seen to something else. */
+const unsettled = { settledAt: null, settledBecause: null };
+
+/** What a person has to look at, the oldest first, with what it means and what to do. */
+export async function listFlags(em: EntityManager, { settled }: { settled: boolean }) {
+  const flags = await em.find(LedgerFlag, settled ? {} : { settledAt: null }, { orderBy: { foundAt: 'asc' } });
+  return flags.map((flag) => ({
+    subject: flag.subject,
+    payout_account_id: flag.payoutAccountId ?? null,
+    why: flag.why,
+    ...explained(flag.why),
+    found_at: flag.foundAt,
+    seen_at: flag.seenAt,
+    ...(flag.settledAt ? { settled_at: flag.settledAt, settled_because: flag.settledBecause } : {}),
+  }));
+}
+
+/** A person has seen to it where the check cannot look: it is told no more, unless something else is found. Throws `not_found`. */
+export async function settleFlag(
+  em: EntityManager,
+  clock: Clock,
+  subject: string,
+  because: string,
+): Promise<LedgerFlag> {
+  const flag = await em.findOne(LedgerFlag, { subject });
+  if (!flag) throw errors.not_found('There is no flag of that subject.');
+  Object.assign(flag, { settledAt: clock.now(), settledBecause: because });
+  await em.flush();
+  return flag;
 }

@@ -54,6 +54,7 @@ import { Inbox } from './migrations/2026-11-21-inbox.ts';
 import { Initial } from './migrations/2026-11-21-initial.ts';
 import { Mail as MailMigration } from './migrations/2026-11-21-mail.ts';
 import { Material } from './migrations/2026-11-21-material.ts';
+import { MoneyMended } from './migrations/2026-11-21-money.ts';
 import { Output } from './migrations/2026-11-21-output.ts';
 import { OutputLookedUp } from './migrations/2026-11-21-output-looked-up.ts';
 import { PaymentsMigration } from './migrations/2026-11-21-payments.ts';
@@ -144,6 +145,7 @@ export function openOrm(databaseUrl: string, options: { poolMax?: number } = {})
           { name: '2026-11-21-certificates', class: Certificates },
           { name: '2026-11-21-billing', class: Billing },
           { name: '2026-11-21-payments', class: PaymentsMigration },
+          { name: '2026-11-21-money', class: MoneyMended },
         ],
         snapshot: false,
         transactional: true,

@@ -6,13 +6,13 @@ import type { Clock } from '../clock.ts';
 import { errors } from '../errors.ts';
 import { newId } from '../ids.ts';
 import { workflowIds } from '../workflows/ids.ts';
-import { lockCalendars } from './bookings.ts';
+import { lockCalendars, tellHold } from './bookings.ts';
 import { Booking, type WholeBooking } from './entities/booking.ts';
 import { Payment } from './entities/payment.ts';
 import { PaymentAttempt } from './entities/payment-attempt.ts';
 import type { EntityManager } from './orm.ts';
 import { enqueue } from './outbox.ts';
-import { paymentStatusAt, unsettledAttempts } from './states.ts';
+import { type AttemptStatus, paymentStatusAt, unknownAttempts, unsettledAttempts } from './states.ts';
 
 /** A page lives as long, however early the payment ends; the provider takes no less than half an hour. */
 export const pageLifeMs = 40 * 60_000;
@@ -126,11 +126,7 @@ export async function closeAttempt(
 ): Promise<void> {
   await withPayment(em, attempt.payment.id, async (locked) => {
     const { tx, payment } = locked;
-    await tx.nativeUpdate(
-      PaymentAttempt,
-      { id: attempt.id, status: { $in: [...unsettledAttempts, 'unasked'] } },
-      { status },
-    );
+    await tx.nativeUpdate(PaymentAttempt, { id: attempt.id, status: { $in: [...unknownAttempts] } }, { status });
     await releaseSeat(locked, clock);
     payment.status = paymentStatusAt(payment, clock.now());
   });
@@ -150,25 +146,28 @@ export function endPayment(tx: EntityManager, clock: Clock, payment: Payment): v
   tellPayment(tx, clock, payment.id);
 }
 
-/** A booking lets go of its seat, and we of the visitor's address, once its hold is over and no page is open any more. */
+/** A booking lets go of its seat once its hold is over and no page is open any more, and we of how to reach its visitor. */
 export async function releaseSeat({ tx, payment, booking }: Locked, clock: Clock): Promise<void> {
-  if (!booking?.paying) return;
+  if (!booking) return;
   await tx.flush();
-  const open = await tx.count(PaymentAttempt, { payment: payment.id, status: { $in: [...unsettledAttempts] } });
-  if (open > 0) return;
-  booking.paying = false;
-  const isOver = booking.status === 'held' && booking.holdExpiresAt && booking.holdExpiresAt <= clock.now();
-  if (isOver) booking.status = 'expired';
-  if (booking.status !== 'held') {
-    // Money that nobody could ask about may still turn up: then the visitor is told.
-    const unasked = await tx.count(PaymentAttempt, { payment: payment.id, status: 'unasked' });
-    if (unasked === 0) booking.visitorSealed = null;
-    enqueue(tx, clock, {
-      kind: 'signal',
-      workflowId: workflowIds.holdBooking(booking.id),
-      message: { signal: 'moved' },
-    });
+  if (booking.paying && !(await hasAttempts(tx, payment.id, unsettledAttempts))) {
+    booking.paying = false;
+    const isOver = booking.status === 'held' && booking.holdExpiresAt && booking.holdExpiresAt <= clock.now();
+    if (isOver) booking.status = 'expired';
+    if (booking.status !== 'held') tellHold(tx, clock, booking.id);
   }
+  await forgetVisitor(tx, booking);
+}
+
+/** Forgets how to reach the visitor of a booking that is not held any more, unless money may turn up of which they are to be told. */
+export async function forgetVisitor(tx: EntityManager, booking: Booking): Promise<void> {
+  if (booking.status === 'held' || !booking.visitorSealed) return;
+  if (booking.paymentId && (await hasAttempts(tx, booking.paymentId, unknownAttempts))) return;
+  booking.visitorSealed = null;
+}
+
+async function hasAttempts(tx: EntityManager, payment: string, statuses: readonly AttemptStatus[]): Promise<boolean> {
+  return (await tx.count(PaymentAttempt, { payment, status: { $in: [...statuses] } })) > 0;
 }
 
 /** Forgets which messages of the provider were heard, once they come no more. Answers how many. */

@@ -1,12 +1,15 @@
 /** Which plans an account has, as a part of whatever statement reads the account: no cap costs a query of its own. */
 import type { Holder } from '../caps.ts';
 import type { EntityManager } from './orm.ts';
+import { subscriptionsInForce } from './states.ts';
+
+const inForce = subscriptionsInForce.map((status) => `'${status}'`).join(', ');
 
 /** SQL for the text of a `Standing` (caps.ts) of the account whose id `account` is, an expression of the statement around it. */
 export function standingOf(account: string): string {
   return `jsonb_build_object(
     'paid', (select jsonb_build_object('plan', plan, 'until', serves_until) from billing_subscription
-             where account_id = ${account} and status in ('active', 'past_due')),
+             where account_id = ${account} and status in (${inForce})),
     'granted', (select jsonb_build_object('plan', plan, 'until', ends_at) from plan_grant
                 where account_id = ${account} and ended_at is null))::text`;
 }

@@ -150,7 +150,9 @@ export type RecordType = (typeof recordTypes)[number];
  */
 export type SubscriptionStatus = 'open' | 'expired' | 'active' | 'past_due' | 'ending' | 'ended';
 export const isSubscriptionSettled = (status: SubscriptionStatus) => status === 'expired' || status === 'ended';
-export const isSubscriptionInForce = (status: SubscriptionStatus) => status === 'active' || status === 'past_due';
+export const subscriptionsInForce = ['active', 'past_due'] as const satisfies SubscriptionStatus[];
+export const isSubscriptionInForce = (status: SubscriptionStatus) =>
+  (subscriptionsInForce as readonly SubscriptionStatus[]).includes(status);
 
 export const commentStatuses = ['open', 'resolved'] as const;
 export type CommentStatus = (typeof commentStatuses)[number];
@@ -215,6 +217,8 @@ export function paymentStatusAt(
 export type AttemptStatus = 'minting' | 'open' | 'closed' | 'paid' | 'unasked';
 /** Pages on which somebody may pay, as far as we know. */
 export const unsettledAttempts = ['minting', 'open'] as const satisfies AttemptStatus[];
+/** Pages of which money may turn up: those, and those of which nobody could say how they ended. */
+export const unknownAttempts = [...unsettledAttempts, 'unasked'] as const satisfies AttemptStatus[];
 
 /** Why a charge goes back: the owner asked, its booking was cancelled, the payment was paid already, its booking's seat was gone. */
 export type RefundReason = 'asked' | 'cancelled' | 'second' | 'late';

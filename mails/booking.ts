@@ -80,8 +80,15 @@ export function bookingCancelled({
   to,
   visitorName,
   moneyBack = null,
+  moneyOwed = null,
   ...facts
-}: BookingFacts & { to: 'site' | 'visitor'; visitorName: string; moneyBack?: string | null }): WrittenMail {
+}: BookingFacts & {
+  to: 'site' | 'visitor';
+  visitorName: string;
+  /** What was paid and goes back by itself; what was paid and can be given back by who has it alone. */
+  moneyBack?: string | null;
+  moneyOwed?: string | null;
+}): WrittenMail {
   const forSite = to === 'site';
   return write({
     subject: `Cancelled: ${facts.service}, ${whenOf(facts)}`,
@@ -92,6 +99,7 @@ export function bookingCancelled({
         ? `${visitorName} cancelled this booking. The time is free again.`
         : `${facts.hostname} cancelled this booking.`,
       ...(moneyBack === null ? [] : [`The ${moneyBack} that was paid goes back to where it came from.`]),
+      ...(moneyOwed === null ? [] : [forSite ? owedBySite(moneyOwed) : owedToVisitor(moneyOwed, facts)]),
       { facts: factsTable(facts) },
       ...(forSite ? [] : [`To book another time, or to ask why: ${facts.address}`]),
     ],
@@ -100,6 +108,13 @@ export function bookingCancelled({
       : `You get this because this address was given for a booking on ${facts.hostname}.`,
   });
 }
+
+const owedBySite = (sum: string) =>
+  `The ${sum} that was paid is owed to the visitor, and cannot be given back from here: the payout account that it went into is not used here any more. ` +
+  'The money is not lost: the owner of that account can refund it in their own dashboard at the payment provider.';
+
+const owedToVisitor = (sum: string, { hostname }: BookingFacts) =>
+  `You paid ${sum}. ${hostname} has to give that back to you by itself: please ask them for it.`;
 
 export function factsTable(facts: BookingFacts): (readonly [string, string])[] {
   return [

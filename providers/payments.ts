@@ -6,7 +6,7 @@ import type Stripe from 'stripe';
 import { toProvider } from '../currencies.ts';
 import { type AppError, errors } from '../errors.ts';
 import { waitingFor } from './payments/accounts.ts';
-import { type Charge, chargeOf, type HostedPage, pageOf } from './payments/answers.ts';
+import { type Charge, chargeOf, type HostedPage, pageOf, refundStatus } from './payments/answers.ts';
 import { asked, openClient, readSigned } from './payments/client.ts';
 import { type PaymentsFault, translate } from './payments/faults.ts';
 
@@ -56,7 +56,7 @@ export function openPayments({ key, url, webhookSecret }: { key: string; url: st
   };
 
   return {
-    /** The account of an owner's own key. Throws PaymentsFault: `gone` for a key that is not accepted. */
+    /** The account of an owner's own key. Throws PaymentsFault: `unaccepted` for a key that is not accepted. */
     readKey: (ownKey: string): Promise<AccountState> =>
       asked(async () => accountOf(await open(ownKey).accounts.retrieveCurrent())),
 
@@ -140,7 +140,10 @@ export function openPayments({ key, url, webhookSecret }: { key: string; url: st
         }
       }),
 
-    /** Gives the whole charge back. `done` also where that was done by other hands. */
+    /**
+     * Gives the whole charge back, under an idempotency key that no call had which was answered with a fault. `done` also where that was done by
+     * other hands; `pending` while the provider has it in hand.
+     */
     refund: (
       credentials: PaymentCredentials,
       { charge, idempotencyKey }: { charge: string; idempotencyKey: string },
@@ -149,11 +152,11 @@ export function openPayments({ key, url, webhookSecret }: { key: string; url: st
         const { api, account } = on(credentials);
         try {
           const refund = await api.refunds.create({ payment_intent: charge }, { ...account, idempotencyKey });
-          if (refund.status === 'succeeded') return { status: 'done' };
-          return { status: refund.status === 'failed' || refund.status === 'canceled' ? 'failed' : 'pending' };
+          return { status: refundStatus(refund) };
         } catch (error) {
-          if ((error as { code?: string }).code === 'charge_already_refunded') return { status: 'done' };
-          throw error;
+          if ((error as { code?: string }).code !== 'charge_already_refunded') throw error;
+          const { data } = await api.refunds.list({ payment_intent: charge, limit: 100 }, account);
+          return { status: data.some((refund) => refundStatus(refund) === 'pending') ? 'pending' : 'done' };
         }
       }),
 

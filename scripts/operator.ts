@@ -7,6 +7,8 @@
  * --email new@example.com` gives an account another address, where no mail can confirm it. `domain block --domain dom_… --reason '…'` stops
  * a domain and tells its owner why, `domain unblock` lets it go on. `plan grant --account acct_… --plan studio --until 2027-01-31` gives an
  * account a plan until a date, `plan end --account acct_…` ends that. `database migrate` brings the database to the newest schema. `sealing status` counts what is sealed under which key, `sealing reseal` seals all of it under the newest.
+ * `ledger list` prints what the ledger check could not mend, what it means and what to do (`--settled`: with those that were settled); `ledger
+ * settle --subject pi_… --reason '…'` ends one that a person has seen to where the check cannot look.
  * `feedback list` prints what agents have told us of the platform, `--since` a moment. `store audit` re-hashes every blob of the store and names those that are spoilt.
  */
 import { parseArgs } from 'node:util';
@@ -18,6 +20,7 @@ import { issueToken } from '../api/tokens/rules.ts';
 import { systemClock } from '../clock.ts';
 import { readConfig } from '../config.ts';
 import { blockDomain, unblockDomain } from '../db/domains.ts';
+import { listFlags, settleFlag } from '../db/ledger.ts';
 import { migrate } from '../db/migrate.ts';
 import { type EntityManager, openOrm } from '../db/orm.ts';
 import { countSealed, reseal } from '../db/sealed.ts';
@@ -33,6 +36,8 @@ type Options = {
   until?: string | undefined;
   domain?: string | undefined;
   reason?: string | undefined;
+  subject?: string | undefined;
+  settled?: boolean | undefined;
 };
 
 const commands: Record<string, (em: EntityManager, options: Options) => Promise<unknown>> = {
@@ -50,6 +55,12 @@ const commands: Record<string, (em: EntityManager, options: Options) => Promise<
   async 'feedback list'(em, { since = '1970-01-01T00:00:00Z' }) {
     if (Number.isNaN(Date.parse(since))) throw new Error('--since is a time, as 2026-01-31T12:00:00Z.');
     return { items: await listFeedback(em, new Date(since)) };
+  },
+  'ledger list': async (em, { settled = false }) => ({ items: await listFlags(em, { settled }) }),
+  async 'ledger settle'(em, { subject, reason }) {
+    if (!subject || !reason) throw new Error('ledger settle needs --subject and --reason, what was done about it.');
+    const { settledAt } = await settleFlag(em, systemClock, subject, reason);
+    return { subject, settled_at: settledAt };
   },
   'sealing status': (em) => countSealed(em, readConfig().sealing),
   'sealing reseal': (em) => reseal(em, readConfig().sealing),
@@ -99,6 +110,8 @@ async function main(): Promise<void> {
       until: { type: 'string' },
       domain: { type: 'string' },
       reason: { type: 'string' },
+      subject: { type: 'string' },
+      settled: { type: 'boolean' },
     },
   });
   const command = commands[positionals.join(' ')];

@@ -22,7 +22,7 @@ export function planSection(plan: PlanShown, form: Form): Html {
 <h2>Plan</h2>
 <ul class="rows">
 <li><div><strong>${plan.name}</strong><small>${stateLine(plan)}${plan.includes.map((one) => html` · ${one}`)}</small></div>
-${plan.managed ? form({ action: '/account/plan/manage', inline: true }, html`<button class="quiet small">Manage</button>`) : null}</li>
+${plan.managed ? form({ action: '/account/billing', inline: true }, html`<button class="quiet small">Manage</button>`) : null}</li>
 ${plan.choices.map((choice) => choiceRow(choice, form))}
 </ul>
 </section>`;

@@ -6,20 +6,13 @@
  * It ends with the subscription, or with a page on which nobody paid. If it is stuck or terminated: `schedule:reconcile-billing` asks in its
  * place within minutes, and nothing that is in force or not changes hands by that.
  */
-import {
-  condition,
-  continueAsNew,
-  proxyActivities,
-  setCurrentDetails,
-  setHandler,
-  workflowInfo,
-} from '@temporalio/workflow';
+import { continueAsNew, proxyActivities } from '@temporalio/workflow';
 import type { Activities } from '../activities/index.ts';
-import { moved } from './deadlines.ts';
+import { followRow } from './deadlines.ts';
 import * as policies from './policies.ts';
 
 const { askAboutSubscription } = proxyActivities<Activities>(policies.asking);
-const { askLateSubscriptions } = proxyActivities<Activities>({ ...policies.quick, retry: { maximumAttempts: 3 } });
+const { askLateSubscriptions } = proxyActivities<Activities>(policies.catchingUp);
 
 const waitsFor: Record<string, string> = {
   open: 'Waits for somebody to pay.',
@@ -29,21 +22,11 @@ const waitsFor: Record<string, string> = {
 };
 
 export async function followSubscription({ subscriptionId }: { subscriptionId: string }): Promise<{ status: string }> {
-  let isMoved = false;
-  setHandler(moved, () => {
-    isMoved = true;
-  });
-  while (!workflowInfo().continueAsNewSuggested) {
-    isMoved = false;
-    const { status, settled, leftMs } = await askAboutSubscription.executeWithOptions({ summary: 'what is it now?' }, [
-      subscriptionId,
-    ]);
-    setCurrentDetails(settled ? `Ended: **${status}**.` : (waitsFor[status] ?? ''));
-    if (settled) return { status };
-    // A second at least: a row that is due at once has been asked about just now.
-    await condition(() => isMoved, Math.max(1000, leftMs));
-  }
-  return await continueAsNew<typeof followSubscription>({ subscriptionId });
+  return await followRow(
+    () => askAboutSubscription.executeWithOptions({ summary: 'what is it now?' }, [subscriptionId]),
+    (status) => waitsFor[status] ?? '',
+    { slackMs: 200, goOn: () => continueAsNew<typeof followSubscription>({ subscriptionId }) },
+  );
 }
 
 /** reconcileBilling: asks about plans that nobody follows; runs each minute as `schedule:reconcile-billing`. */

@@ -5,29 +5,16 @@
  * this workflow writes down that the hold has run out, which forgets the visitor's address, and shows an operator what is waited for. If it
  * is stuck or terminated: nothing is oversold and no seat is lost, for every reader judges the deadline by itself.
  */
-import { condition, defineSignal, proxyActivities, setCurrentDetails, setHandler } from '@temporalio/workflow';
+import { proxyActivities } from '@temporalio/workflow';
 import type { Activities } from '../activities/index.ts';
+import { followRow } from './deadlines.ts';
 import * as policies from './policies.ts';
-
-/** The row has moved: read it again. */
-export const bookingMoved = defineSignal('moved');
 
 const { settleHold } = proxyActivities<Activities>(policies.quick);
 
 export async function holdBooking({ bookingId }: { bookingId: string }): Promise<{ status: string }> {
-  let moved = false;
-  setHandler(bookingMoved, () => {
-    moved = true;
-  });
-  for (;;) {
-    moved = false;
-    const booking = await settleHold.executeWithOptions({ summary: 'is it still held?' }, [bookingId]);
-    if (booking.settled) {
-      setCurrentDetails(`Ended: **${booking.status}**.`);
-      return { status: booking.status };
-    }
-    setCurrentDetails('Waits to be paid for, to be cancelled, or for the end of its time.');
-    // The server's clock and ours differ a little: a second later it has run out for both.
-    await condition(() => moved, booking.leftMs + 1000);
-  }
+  return await followRow(
+    () => settleHold.executeWithOptions({ summary: 'is it still held?' }, [bookingId]),
+    () => 'Waits to be paid for, to be cancelled, or for the end of its time.',
+  );
 }

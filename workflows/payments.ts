@@ -7,20 +7,13 @@
  *
  * refundPayment: one charge on its way back.
  *
- * Key: `refund:<key of the refund>`. Repeated with one idempotency key for days, until the provider has done it; then it is given up, and the ledger
- * check names the charge. If it is terminated: the ledger check starts it again.
+ * Key: `refund:<key of the refund>`. Asked for again for days, with one idempotency key until the provider refuses it and with the next after that;
+ * then it is given up, and the ledger check names the charge. One that the provider has taken up and not done is waited for as long as that lasts.
+ * If it is terminated: the ledger check does its work.
  */
-import {
-  ActivityFailure,
-  condition,
-  continueAsNew,
-  proxyActivities,
-  setCurrentDetails,
-  setHandler,
-  workflowInfo,
-} from '@temporalio/workflow';
+import { ActivityFailure, continueAsNew, proxyActivities, setCurrentDetails, sleep } from '@temporalio/workflow';
 import type { Activities } from '../activities/index.ts';
-import { moved } from './deadlines.ts';
+import { followRow } from './deadlines.ts';
 import * as policies from './policies.ts';
 
 const { settlePayment: settle, giveUpRefund } = proxyActivities<Activities>(policies.provider);
@@ -28,34 +21,35 @@ const { giveBackCharge } = proxyActivities<Activities>(policies.refund);
 const { checkLedger: check } = proxyActivities<Activities>(policies.bookkeeping);
 
 export async function settlePayment({ paymentId }: { paymentId: string }): Promise<{ status: string }> {
-  let isMoved = false;
-  setHandler(moved, () => {
-    isMoved = true;
-  });
-  for (;;) {
-    isMoved = false;
-    const payment = await settle.executeWithOptions({ summary: 'how did its pages end?' }, [paymentId]);
-    if (payment.settled) {
-      setCurrentDetails(`Ended: **${payment.status}**.`);
-      return { status: payment.status };
-    }
-    setCurrentDetails(payment.status === 'open' ? 'Waits to be paid.' : 'Waits for its last page to be closed.');
-    // The server's clock and ours differ a little: a moment later it is time for both.
-    await condition(() => isMoved, payment.leftMs + 200);
-    if (workflowInfo().continueAsNewSuggested) await continueAsNew<typeof settlePayment>({ paymentId });
-  }
+  return await followRow(
+    () => settle.executeWithOptions({ summary: 'how did its pages end?' }, [paymentId]),
+    (status) => (status === 'open' ? 'Waits to be paid.' : 'Waits for its last page to be closed.'),
+    { slackMs: 200, goOn: () => continueAsNew<typeof settlePayment>({ paymentId }) },
+  );
 }
 
-export async function refundPayment({ attemptId }: { attemptId: string }): Promise<{ status: string }> {
+const askedAfterMs = { first: 60_000, most: 6 * 3600_000 };
+
+/** `refundKey` is which refund of the charge: one that took its place is another's. */
+export async function refundPayment(input: { attemptId: string; refundKey?: string }): Promise<{ status: string }> {
+  const { attemptId, refundKey } = input;
   try {
-    setCurrentDetails('Asks the provider to give the charge back, again and again.');
-    const status = await giveBackCharge.executeWithOptions({ summary: 'give the charge back' }, [attemptId]);
-    setCurrentDetails(`Ended: **${status}**.`);
-    return { status };
+    for (let waitMs = askedAfterMs.first; ; waitMs = Math.min(2 * waitMs, askedAfterMs.most)) {
+      setCurrentDetails('Asks the provider to give the charge back, again and again.');
+      const status = await giveBackCharge.executeWithOptions({ summary: 'give the charge back' }, [
+        attemptId,
+        refundKey,
+      ]);
+      setCurrentDetails(
+        status === 'pending' ? 'Taken up by the provider; waits for it to be done.' : `Ended: **${status}**.`,
+      );
+      if (status !== 'pending') return { status };
+      await sleep(waitMs);
+    }
   } catch (error) {
     if (!(error instanceof ActivityFailure)) throw error;
     setCurrentDetails('Given up: **a person has to look**.');
-    return { status: await giveUpRefund(attemptId) };
+    return { status: await giveUpRefund(attemptId, refundKey) };
   }
 }
 

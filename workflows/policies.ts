@@ -49,6 +49,13 @@ export const provider: ActivityOptions = {
   retry: { initialInterval: '500ms', backoffCoefficient: 2, maximumInterval: '1 minute' },
 };
 
+/** What others should have asked a provider: up to a hundred calls. The schedule's next run takes up what one leaves. */
+export const catchingUp: ActivityOptions = {
+  taskQueue: 'platform',
+  startToCloseTimeout: '10 minutes',
+  retry: { maximumAttempts: 1 },
+};
+
 /** All accounts one after the other; repeated, it finds what is done. */
 export const bookkeeping: ActivityOptions = {
   taskQueue: 'platform',

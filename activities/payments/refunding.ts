@@ -12,39 +12,46 @@ import { required } from '../payments.ts';
 /** An account that was removed or cut off does not come back; one with a key that is not taken may get another within days. */
 function isForGood(error: PaymentsFault | AppError, { rail, status }: PayoutAccount): boolean {
   if (error instanceof AppError) return rail === 'connect' || status === 'gone';
-  return rail === 'connect' && error.because === 'gone';
+  return rail === 'connect' && error.because === 'unaccepted';
 }
 
 export function refundActivities(deps: PlatformDeps) {
   const load = (id: string) => deps.em().findOne(PaymentAttempt, { id }, { populate: ['payment.payoutAccount'] });
 
   return {
-    /** Gives a charge back, if it has not gone yet. Throws until that is done; for good where the account is not used any more. */
-    async giveBackCharge(id: string): Promise<string> {
+    /**
+     * Gives a charge back, if it has not gone yet and this is still the refund that is wanted. Answers `pending` while the provider has it in hand.
+     * Throws where that was not to be had; for good where the account is not used any more.
+     */
+    async giveBackCharge(id: string, refundKey?: string): Promise<string> {
       const attempt = await load(id);
       if (!attempt?.charge || !attempt.refundKey) return 'kept';
       if (attempt.refundedAt) return 'refunded';
+      if (refundKey !== undefined && refundKey !== attempt.refundKey) return 'replaced';
       try {
         const credentials = credentialsOf(deps, attempt.payment.payoutAccount);
-        const asked = { charge: attempt.charge, idempotencyKey: attempt.refundKey };
-        const { status } = await required(deps).refund(credentials, asked);
-        if (status === 'failed') throw new PaymentsFault('refused', 'the refund failed');
-        await refundDone(deps.em(), deps.clock, attempt);
-        return 'refunded';
+        // What was answered under a key is answered again under it, whatever has changed since.
+        const idempotencyKey = `${attempt.refundKey}:${attempt.refundRefusals}`;
+        const { status } = await required(deps).refund(credentials, { charge: attempt.charge, idempotencyKey });
+        if (status === 'failed') throw new PaymentsFault('refused', 'the refund failed', true);
+        if (status === 'done') await refundDone(deps.em(), deps.clock, attempt);
+        else await refundHindered(deps.em(), attempt, { why: 'the provider has it in hand', isKept: true });
+        return status === 'done' ? 'refunded' : 'pending';
       } catch (error) {
         if (!(error instanceof PaymentsFault || error instanceof AppError)) throw error;
-        await refundHindered(deps.em(), id, error.message);
+        const isKept = error instanceof PaymentsFault && error.isKept;
+        await refundHindered(deps.em(), attempt, { why: error.message, isKept });
         const nonRetryable = isForGood(error, attempt.payment.payoutAccount);
         throw ApplicationFailure.create({ message: error.message, type: 'refund', nonRetryable });
       }
     },
 
     /** The charge stays where it is, for all that was tried. */
-    async giveUpRefund(id: string): Promise<string> {
+    async giveUpRefund(id: string, refundKey?: string): Promise<string> {
       const attempt = await load(id);
       if (!attempt) return 'gone';
+      if (!(await giveUpRefund(deps.em(), attempt, refundKey))) return 'kept';
       deps.log.error({ paymentId: attempt.payment.id, reason: attempt.refundReason }, 'a refund was given up');
-      await giveUpRefund(deps.em(), attempt);
       return 'given up';
     },
   };

@@ -38,7 +38,7 @@ const priceOf = ({ price }: Plan) => `${written(price)} a ${price.interval}`;
 /** Under a session. A form may not lead to another host, so a page of ours says where it goes on. */
 export function planPages(app: Api, deps: Deps): void {
   app.post(
-    '/account/plan/manage',
+    '/account/billing',
     pageOptions('billing.portal_on_page', ['email_signin', 'billing']),
     async (request, reply) => {
       const url = await openPortal(request.em, deps, request.actor);

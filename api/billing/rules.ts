@@ -9,7 +9,7 @@ import {
   openCheckoutOf,
   paidBy,
 } from '../../db/billing.ts';
-import { askAbout, closePage } from '../../db/billing-asks.ts';
+import { askAbout, endCheckout } from '../../db/billing-asks.ts';
 import { Account } from '../../db/entities/account.ts';
 import type { BillingSubscription } from '../../db/entities/plans.ts';
 import type { EntityManager } from '../../db/orm.ts';
@@ -127,7 +127,7 @@ async function urlOf(deps: Deps, row: BillingSubscription, customer: string, pla
 }
 
 async function close(deps: Deps, row: BillingSubscription): Promise<undefined> {
-  await inOurWords(() => closePage(deps.em(), deps, row));
+  await inOurWords(() => endCheckout(deps.em(), deps, row));
 }
 
 function providerOf({ billing, config }: Deps) {

@@ -7,12 +7,12 @@ import { Booking } from '../../db/entities/booking.ts';
 import { Payment } from '../../db/entities/payment.ts';
 import { Site } from '../../db/entities/site.ts';
 import type { EntityManager } from '../../db/orm.ts';
-import { endPayment } from '../../db/payments.ts';
+import { endPayment, forgetVisitor } from '../../db/payments.ts';
 import { bookingStatusAt } from '../../db/states.ts';
 import type { Deps } from '../../deps.ts';
 import { type AppError, errors } from '../../errors.ts';
 import { isId } from '../../ids.ts';
-import { type Actor, findSite } from '../access.ts';
+import { type Actor, findSite, requireOwner } from '../access.ts';
 import { hashSecret } from '../secrets.ts';
 import { type ShownBooking, shown } from './schemas.ts';
 
@@ -30,13 +30,20 @@ export async function bookingOfLink(em: EntityManager, site: Site, cancelSecret:
   throw errors.not_found('This link belongs to no booking. Open it as it stands in the mail.');
 }
 
-/** Ends the booking and frees its seats. Throws `not_cancellable`. */
+/** What was paid for a booking that is off, in words; `way` is how it goes back: by itself, or from the hands of who has it. */
+export type MoneyBack = { sum: string; way: 'by itself' | 'by its owner' };
+export type Cancelled = { booking: ShownBooking; moneyBack: MoneyBack | null };
+
+/**
+ * Ends the booking and frees its seats; what was paid goes back. Throws `not_cancellable`, and `owner_only` to a collaborator where nothing but
+ * giving money back would come of it: the time of a booking that has begun is nobody's to take any more.
+ */
 export async function cancelBooking(
   em: EntityManager,
   deps: Deps,
   found: Pick<Booking, 'id' | 'calendar'>,
-  by: 'visitor' | 'site',
-): Promise<ShownBooking> {
+  by: 'visitor' | Actor,
+): Promise<Cancelled> {
   return await em.transactional(async (tx) => {
     await lockCalendars(tx, [found.calendar.id]);
     const booking = await tx.findOneOrFail(Booking, { id: found.id }, { ...shown, refresh: true });
@@ -45,23 +52,30 @@ export async function cancelBooking(
     const site = await tx.findOneOrFail(Site, booking.site.id);
     if (status === 'held') tellHold(tx, deps.clock, booking.id);
     const moneyBack = booking.paymentId ? await endPaying(tx, deps.clock, booking.paymentId) : null;
+    if (moneyBack && by !== 'visitor' && booking.startsAt <= deps.clock.now()) {
+      requireOwner(site, by, 'give back what was paid for a booking that has begun');
+    }
     booking.status = 'cancelled';
     booking.cancelledAt = deps.clock.now();
     // Who pays on a page that is open all the same is told that it goes back.
-    if (!booking.paying) booking.visitorSealed = null;
-    await tellOfCancelling(tx, deps, { booking, site, by, moneyBack });
-    return booking;
+    await forgetVisitor(tx, booking);
+    await tellOfCancelling(tx, deps, { booking, site, by: by === 'visitor' ? by : 'site', moneyBack });
+    return { booking, moneyBack };
   });
 }
 
-/** What was paid goes back, and nothing can be paid any more. Answers what goes back, in words. The calendar is locked. */
-async function endPaying(tx: EntityManager, clock: Deps['clock'], paymentId: string): Promise<string | null> {
+/** What was paid goes back, if it can from here, and nothing can be paid any more. The calendar is locked. */
+async function endPaying(tx: EntityManager, clock: Deps['clock'], paymentId: string): Promise<MoneyBack | null> {
   await tx.execute('select 1 from payment where id = ? for update', [paymentId]);
-  const payment = await tx.findOneOrFail(Payment, { id: paymentId }, { refresh: true });
+  const whole = { populate: ['payoutAccount'], refresh: true } as const;
+  const payment = await tx.findOneOrFail(Payment, { id: paymentId }, whole);
   endPayment(tx, clock, payment);
   if (payment.status !== 'paid') return null;
+  const sum = written(payment);
+  // The booking is off all the same; the ledger check names what is owed.
+  if (payment.payoutAccount.status === 'gone') return { sum, way: 'by its owner' };
   await beginRefund({ tx, payment }, clock, 'cancelled');
-  return written(payment);
+  return { sum, way: 'by itself' };
 }
 
 function notLive(status: 'cancelled' | 'expired'): AppError {

@@ -7,7 +7,7 @@ import type { Deps } from '../../deps.ts';
 import { type BookingShown, bookingOverPage, cancelPage } from '../../web/booking.ts';
 import type { Api } from '../api.ts';
 import { formsFor, pageOptions, sendPage } from '../plugins/browser.ts';
-import { bookingOfLink, cancelBooking } from './cancelling.ts';
+import { bookingOfLink, cancelBooking, type MoneyBack } from './cancelling.ts';
 import { siteOf } from './offering.ts';
 import type { ShownBooking } from './schemas.ts';
 
@@ -25,15 +25,19 @@ export function bookingPages(app: Api, deps: Deps): void {
     pageOptions('booking.cancel_by_visitor', 'bookings'),
     async (request, reply) => {
       const { site, booking } = await load(request);
-      if (standing(booking, deps) !== undefined) return show(request, reply, deps);
-      const { paymentId } = await cancelBooking(request.em, deps, booking, 'visitor');
+      if (overOf(booking, deps) !== undefined) return show(request, reply, deps);
+      const { moneyBack } = await cancelBooking(request.em, deps, booking, 'visitor');
       const title = 'The booking is cancelled';
-      const back = paymentId ? ' What you paid goes back to where it came from; that can take some days.' : '';
-      const text = `The time is free for somebody else. The website is told of it.${back}`;
+      const text = `The time is free for somebody else. The website is told of it.${moneyBack ? wayBack[moneyBack.way] : ''}`;
       return sendPage(reply, bookingOverPage({ ...shownOf(booking, site, deps), title, text }));
     },
   );
 }
+
+const wayBack: Record<MoneyBack['way'], string> = {
+  'by itself': ' What you paid goes back to where it came from; that can take some days.',
+  'by its owner': ' What you paid has to be given back by the website itself: please ask them for it.',
+};
 
 async function load({ em, params }: FastifyRequest<Linked>): Promise<{ site: Site; booking: ShownBooking }> {
   const site = await siteOf(em, params.public_id);
@@ -43,13 +47,13 @@ async function load({ em, params }: FastifyRequest<Linked>): Promise<{ site: Sit
 async function show(request: FastifyRequest<Linked>, reply: FastifyReply, deps: Deps) {
   const { site, booking } = await load(request);
   const facts = shownOf(booking, site, deps);
-  const over = standing(booking, deps);
+  const over = overOf(booking, deps);
   if (over) return sendPage(reply, bookingOverPage({ ...facts, ...over }), 410);
   return sendPage(reply, cancelPage({ ...facts, form: formsFor(request, reply, deps) }));
 }
 
 /** What there is to say of a booking that cannot be cancelled; undefined for one that can. */
-function standing(booking: ShownBooking, { clock }: Deps): { title: string; text: string } | undefined {
+function overOf(booking: ShownBooking, { clock }: Deps): { title: string; text: string } | undefined {
   const now = clock.now();
   const status = bookingStatusAt(booking, now);
   if (status === 'cancelled') return { title: 'This booking is cancelled', text: 'It does not stand any more.' };

@@ -9,7 +9,7 @@ import { loadSite } from '../access.ts';
 import type { Api } from '../api.ts';
 import { notifyAddress, notifyOptions } from '../notify-to.ts';
 import { byId, listOf, newestFirst, page } from '../pages.ts';
-import { takingAccount } from '../payments/rules.ts';
+import { takingAccount } from '../payments/taking.ts';
 import { idParams } from '../schemas.ts';
 import { cancelBooking, loadBooking } from './cancelling.ts';
 import { calendarOf, type Declared, declareBookable, endBookable, readBookable } from './declaring.ts';
@@ -134,18 +134,24 @@ export function bookingRoutes(app: Api, deps: Deps): void {
       schema: {
         summary: 'Cancel a booking',
         description:
-          'Frees its seats; what was paid for it goes back. The platform no longer knows the visitor’s address once the confirmation has left: tell them with an answer ' +
+          'Frees its seats; what was paid for it goes back, whoever of the site cancels. Once the booking has begun nothing but the money is left to give, so a ' +
+          'paid one is cancelled by the owner alone. The platform no longer knows the visitor’s address once the confirmation has left: tell them with an answer ' +
           'to the mail that told of the booking, which goes to the visitor.',
         params: idParams,
         response: { 200: bookingSchema },
       },
     },
     async ({ em, actor, params }) => {
-      const booking = await loadBooking(em, actor, params.id);
-      return bookingView(config, await cancelBooking(em, deps, booking, 'site'), clock.now());
+      const { booking, moneyBack } = await cancelBooking(em, deps, await loadBooking(em, actor, params.id), actor);
+      const shown = bookingView(config, booking, clock.now());
+      return moneyBack?.way === 'by its owner' ? { ...shown, next_action: owed(moneyBack.sum) } : shown;
     },
   );
 }
+
+const owed = (sum: string) =>
+  `The visitor is owed ${sum}: the payout account that it went into is not used any more, so it cannot be given back from here. The money is not lost: ask ` +
+  'the owner of that account to refund it in their own dashboard at the payment provider.';
 
 async function bookableView(em: EntityManager, { config, clock }: Deps, { site, bookable, calendars }: Declared) {
   const priced = bookable.services.filter(({ price }) => price).map(({ key }) => key);

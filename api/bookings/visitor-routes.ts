@@ -6,7 +6,7 @@ import type { Deps } from '../../deps.ts';
 import { errors } from '../../errors.ts';
 import { newSecret } from '../../ids.ts';
 import type { Api } from '../api.ts';
-import { takingAccount } from '../payments/rules.ts';
+import { takingAccount } from '../payments/taking.ts';
 import { allowOrigins, originsOf, requireOwnOrigin } from '../visitors/origins.ts';
 import { describeBookable } from './description.ts';
 import { choose, openDays, openSlots, openTimetable, siteOf } from './offering.ts';

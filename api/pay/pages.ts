@@ -5,7 +5,7 @@ import type { Deps } from '../../deps.ts';
 import { type PaymentShown, payPage } from '../../web/pay.ts';
 import type { Api } from '../api.ts';
 import { pageOptions, sendPage } from '../plugins/browser.ts';
-import { comesToPay } from './coming.ts';
+import { comesInPerson } from '../plugins/coming.ts';
 import { openFreshPage, payerReturned, paymentOfLink, statusOfLink } from './opening.ts';
 
 type Linked = { Params: { id: string } };
@@ -18,7 +18,7 @@ export function payPages(app: Api, deps: Deps): void {
     const { payment } = await paymentOfLink(request.em, request.params.id);
     if ((await statusOfLink(request.em, deps.clock, payment)) !== 'open')
       return await show(request, reply, deps, 'opened');
-    if (!comesToPay(request)) return await show(request, reply, deps, 'looked');
+    if (!comesInPerson(request)) return await show(request, reply, deps, 'looked');
     const url = await openFreshPage(deps, payment.id);
     if (url === null) return await show(request, reply, deps, 'opened');
     return reply.header('cache-control', 'no-store').header('referrer-policy', 'no-referrer').redirect(url, 303);

@@ -4,17 +4,16 @@ import { amountFault } from '../../currencies.ts';
 import { waitUntil } from '../../db/changes.ts';
 import { beginRefund } from '../../db/charges.ts';
 import { Payment } from '../../db/entities/payment.ts';
-import type { PayoutAccount } from '../../db/entities/payout-account.ts';
-import type { Site } from '../../db/entities/site.ts';
 import type { EntityManager } from '../../db/orm.ts';
 import { openPayment, withPayment } from '../../db/payments.ts';
-import { agreementOf, credentialsOf, holdAgreement } from '../../db/payouts.ts';
+import { credentialsOf, holdAgreement } from '../../db/payouts.ts';
 import { type PaymentStatus, paymentStatusAt } from '../../db/states.ts';
 import type { Deps } from '../../deps.ts';
 import { errors } from '../../errors.ts';
 import { isId } from '../../ids.ts';
 import { type Actor, findSite, loadSite, requireActive, requireOwner } from '../access.ts';
 import type { PaymentInput } from './schemas.ts';
+import { whereMoneyGoes } from './taking.ts';
 
 /** A link can be paid for so long. */
 const openForMs = 30 * 24 * 3600_000;
@@ -25,14 +24,17 @@ const openForMs = 30 * 24 * 3600_000;
  */
 export async function createPayment(
   em: EntityManager,
-  { clock }: Deps,
+  deps: Deps,
   actor: Actor,
   { id, siteId, input }: { id: string; siteId: string; input: PaymentInput },
 ): Promise<Payment> {
+  const { clock } = deps;
   return await em.transactional(async (tx) => {
     const site = await loadSite(tx, actor, siteId);
     requireActive(site);
-    const account = await payableAccount(tx, site);
+    await holdAgreement(tx, site);
+    const where = await whereMoneyGoes(tx, deps, site);
+    if ('refusal' in where) throw where.refusal;
     const fault = amountFault(input);
     if (fault !== undefined) {
       throw errors.invalid_payment(fault, {
@@ -41,46 +43,16 @@ export async function createPayment(
     }
     const { amount, currency, reference = null } = input;
     const expiresAt = new Date(clock.now().getTime() + openForMs);
-    return openPayment(tx, clock, { id, siteId, payoutAccountId: account.id, amount, currency, reference, expiresAt });
+    return openPayment(tx, clock, {
+      id,
+      siteId,
+      payoutAccountId: where.account.id,
+      amount,
+      currency,
+      reference,
+      expiresAt,
+    });
   });
-}
-
-/** Where the site's money goes, if it can go there now. */
-async function payableAccount(tx: EntityManager, site: Site): Promise<PayoutAccount> {
-  await holdAgreement(tx, site);
-  const agreement = await agreementOf(tx, site);
-  if (!agreement) {
-    throw errors.no_payout_account('This site takes no money yet: no payout account is attached to it.', {
-      nextAction: `Call POST /v1/sites/${site.id}/payout-account with one of yours.`,
-    });
-  }
-  const account = agreement.payoutAccount;
-  if (account.status === 'gone') {
-    throw errors.payout_account_gone('The payout account of this site is not used any more.', {
-      nextAction: `Call POST /v1/sites/${site.id}/payout-account with another.`,
-    });
-  }
-  if (account.status === 'pending') {
-    throw errors.payout_account_pending('The payout account of this site may not take money yet.', {
-      nextAction: 'GET /v1/account/payout-accounts says what it waits for.',
-    });
-  }
-  if (account.currency === null) {
-    throw errors.payout_account_no_currency('The currency of this site’s payout account is not known yet.', {
-      nextAction: 'Try again later: it is asked for regularly.',
-    });
-  }
-  return account;
-}
-
-/** The payout account that a priced booking is paid into; null where the site can take no money now. */
-export async function takingAccount(
-  em: EntityManager,
-  { config }: Pick<Deps, 'config'>,
-  site: Pick<Site, 'id'>,
-): Promise<PayoutAccount | null> {
-  const account = config.payouts ? (await agreementOf(em, site))?.payoutAccount : undefined;
-  return account?.status === 'ready' && account.currency ? account : null;
 }
 
 type WholePayment = Loaded<Payment, 'site' | 'payoutAccount'>;

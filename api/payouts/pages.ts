@@ -5,15 +5,17 @@ import type { Deps } from '../../deps.ts';
 import { type Notice, noticePage } from '../../web/notice.ts';
 import type { Api } from '../api.ts';
 import { pageOptions, sendPage } from '../plugins/browser.ts';
+import { comesInPerson } from '../plugins/coming.ts';
 import { mintLink, onboardingOf, stateAfter } from './onboarding.ts';
 
 type Linked = { Params: { secret: string } };
 
 export function connectPages(app: Api, deps: Deps): void {
-  // Only who opens it has a link made: not who asks for the head alone.
-  const opening = { ...pageOptions('payout.connect', 'payouts'), exposeHeadRoute: false };
-  app.get<Linked>('/connect/:secret', opening, async ({ em, params }, reply) => {
+  app.get<Linked>('/connect/:secret', pageOptions('payout.connect', 'payouts'), async (request, reply) => {
+    const { em, params } = request;
     const account = await onboardingOf(em, deps, params.secret);
+    // Only who comes has a link made, and at the first time an account: not a chat that shows what is behind a link.
+    if (!comesInPerson(request)) return sendPage(reply, noticePage(invitation(account, params.secret)));
     const url = await mintLink(deps, account, params.secret);
     return reply.header('cache-control', 'no-store').header('referrer-policy', 'no-referrer').redirect(url, 303);
   });
@@ -26,6 +28,14 @@ export function connectPages(app: Api, deps: Deps): void {
       return sendPage(reply, noticePage(outcome(await stateAfter(deps, id), params.secret)));
     },
   );
+}
+
+function invitation({ name }: PayoutAccount, secret: string): Notice {
+  return {
+    title: `Connect ${name}`,
+    text: 'The next page is the payment provider’s. It asks what it has to know before this account can take money.',
+    link: { href: `/connect/${secret}`, text: 'Go on' },
+  };
 }
 
 function outcome({ name, status, waitingFor }: PayoutAccount, secret: string): Notice {

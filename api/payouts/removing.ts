@@ -11,6 +11,7 @@ import type { Person } from '../access.ts';
 import { loadPayoutAccount } from './rules.ts';
 
 const closingMsMax = 10_000;
+const stepMs = 200;
 
 /**
  * Ends its agreements, offers and links, has the pages closed on which somebody could pay, destroys its key, and leaves the row as `gone`.
@@ -24,29 +25,43 @@ export async function removePayoutAccount(
   id: string,
 ): Promise<PayoutAccount> {
   const { status } = await loadPayoutAccount(em, person, id);
-  if (status !== 'gone') {
-    await em.transactional((tx) => endAll(tx, deps.clock, id));
-    await endOpenPayments(em, deps.clock, { payoutAccount: id });
-    await untilClosed(deps, id);
-  }
-  return await em.transactional(async (tx) => {
+  if (status !== 'gone') await closeAll(deps, id);
+  const removed = await em.transactional(async (tx) => {
     const account = await lockPayoutAccount(tx, id);
     if (account.status === 'gone') return account;
     // What came in between.
     await endAll(tx, deps.clock, id);
     return tx.assign(account, { status: 'gone', goneAt: deps.clock.now(), sealedKey: null, waitingFor: [] });
   });
+  await endOpenPayments(em, deps.clock, { payoutAccount: id });
+  return removed;
 }
 
-async function endAll(tx: EntityManager, clock: Deps['clock'], id: string): Promise<void> {
+/** While it waits a site may be attached again, and pages be opened: then it begins anew, within the same time. */
+async function closeAll(deps: Deps, id: string): Promise<void> {
+  for (let leftMs = closingMsMax; leftMs > 0; leftMs -= stepMs) {
+    const ended = await deps.em().transactional((tx) => endAll(tx, deps.clock, id));
+    await endOpenPayments(deps.em(), deps.clock, { payoutAccount: id });
+    const left = await untilClosed(deps, id, leftMs);
+    if (ended === 0 && left === leftMs) return;
+    leftMs = left;
+  }
+}
+
+/** Answers how many agreements ended. */
+async function endAll(tx: EntityManager, clock: Deps['clock'], id: string): Promise<number> {
   await lockPayoutAccount(tx, id);
-  await endAgreements(tx, { payoutAccount: id }, { by: 'payout_account', now: clock.now() });
+  const ended = await endAgreements(tx, { payoutAccount: id }, { by: 'payout_account', now: clock.now() });
   await withdrawOffers(tx, clock, { payoutAccount: id });
   await tx.nativeDelete(PayoutOnboarding, { payoutAccount: id });
+  return ended;
 }
 
-/** However little the caller is ready to wait: with the key gone, nobody closes them. */
-async function untilClosed(deps: Deps, id: string): Promise<void> {
-  for (let waitedMs = 0; waitedMs < closingMsMax && (await hasOpenPages(deps.em(), id)); waitedMs += 200)
-    await pause(200);
+/** However little the caller is ready to wait: with the key gone, nobody closes them. Answers what is left of the time. */
+async function untilClosed(deps: Deps, id: string, mostMs: number): Promise<number> {
+  let leftMs = mostMs;
+  for (; leftMs > 0 && (await hasOpenPages(deps.em(), id)); leftMs -= stepMs) {
+    await pause(stepMs);
+  }
+  return leftMs;
 }

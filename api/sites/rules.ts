@@ -1,9 +1,9 @@
 /** What may be done with a site itself. */
 import { LockMode, UniqueConstraintViolationException } from '@mikro-orm/core';
-import { endHolds } from '../../db/bookings.ts';
 import { cancelUnfinished } from '../../db/deployments.ts';
 import { Account } from '../../db/entities/account.ts';
 import { Site } from '../../db/entities/site.ts';
+import { endHolds } from '../../db/holds.ts';
 import type { EntityManager } from '../../db/orm.ts';
 import { liveDeploymentOf } from '../../db/sites.ts';
 import type { Deps } from '../../deps.ts';

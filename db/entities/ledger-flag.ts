@@ -10,6 +10,9 @@ export const LedgerFlag = defineEntity({
     why: p.text(),
     foundAt: p.datetime(),
     seenAt: p.datetime(),
+    /** A person has seen to it, and why the check cannot see that. */
+    settledAt: p.datetime().nullable(),
+    settledBecause: p.text().nullable(),
   },
 });
 export type LedgerFlag = InferEntity<typeof LedgerFlag>;

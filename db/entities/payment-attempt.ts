@@ -14,7 +14,7 @@ export const PaymentAttempt = defineEntity({
     page: p.text().nullable(),
     openedAt: p.datetime(),
     endsAt: p.datetime(),
-    /** The provider's id for the charge. */
+    /** The provider's id for the charge: what `Charge.id` is in providers/payments/answers.ts. */
     charge: p.text().nullable(),
     chargedAt: p.datetime().nullable(),
     refundReason: p.text().$type<RefundReason>().nullable(),
@@ -22,6 +22,8 @@ export const PaymentAttempt = defineEntity({
     refundBeganAt: p.datetime().nullable(),
     refundedAt: p.datetime().nullable(),
     refundFault: p.text().nullable(),
+    /** How often the provider has answered no: each time it is asked under another key. */
+    refundRefusals: p.integer().default(0),
   },
 });
 export type PaymentAttempt = InferEntity<typeof PaymentAttempt>;

@@ -1,5 +1,5 @@
 /** Money given back, as far as it is there. */
-import { find, type Kept, keep, newName, Refusal, type Route, seconds } from './state.ts';
+import { allOf, find, type Kept, keep, newName, Refusal, type Route, seconds } from './state.ts';
 
 export const refundRoutes: Route[] = [
   {
@@ -18,8 +18,23 @@ export const refundRoutes: Route[] = [
       charge.refunded = charge.amount_refunded === charge.amount;
       standIn.tell('charge.refunded', { ...charge, metadata: intent.metadata });
       const { id: payment_intent, currency } = intent;
-      const rest = { amount, currency, payment_intent, charge: charge.id, status: 'succeeded' };
+      const rest = {
+        amount,
+        currency,
+        payment_intent,
+        charge: charge.id,
+        status: standIn.knobs.holdRefunds ? 'pending' : 'succeeded',
+      };
       return keep(standIn, { id: newName('re'), object: 'refund', account, created: seconds(standIn), ...rest });
+    },
+  },
+  {
+    method: 'GET',
+    path: /^\/v1\/refunds$/,
+    run(standIn, { input, account }) {
+      const data = allOf(standIn, 'refund', account).filter((one) => one.payment_intent === input.payment_intent);
+      if (!standIn.knobs.holdRefunds) for (const refund of data) refund.status = 'succeeded';
+      return { object: 'list', url: '/v1/refunds', has_more: false, data };
     },
   },
 ];

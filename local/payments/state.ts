@@ -17,6 +17,8 @@ export type Knobs = {
   decline: boolean;
   /** Whether a refund fails for want of money on the account. */
   failRefunds: boolean;
+  /** Whether a refund waits, and for as long: a bank takes its time. */
+  holdRefunds: boolean;
   /** Whether an account that was completed may take money at once. */
   enableAccounts: boolean;
 };
@@ -29,6 +31,7 @@ export const calm: Knobs = {
   loseAnswers: 0,
   decline: false,
   failRefunds: false,
+  holdRefunds: false,
   enableAccounts: true,
 };
 

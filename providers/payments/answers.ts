@@ -4,6 +4,7 @@ import type Stripe from 'stripe';
 /** `charge` is there once money was taken. A page that is `complete` without one waits for a slow way of paying. */
 export type HostedPage = { id: string; status: 'open' | 'complete' | 'expired'; charge: string | null };
 
+/** What was paid on one page. The provider has more than one object for it; ours has the id of the one that stands for all tries (its "intent"). */
 export type Charge = {
   id: string;
   /** Ours, as they were written on it. */
@@ -34,4 +35,10 @@ export function chargeOf(intent: Stripe.PaymentIntent): Charge {
     isPaid: intent.status === 'succeeded',
     isRefunded,
   };
+}
+
+/** One that failed has left the money where it was. */
+export function refundStatus({ status }: Pick<Stripe.Refund, 'status'>): 'done' | 'pending' | 'failed' {
+  if (status === 'succeeded') return 'done';
+  return status === 'failed' || status === 'canceled' ? 'failed' : 'pending';
 }

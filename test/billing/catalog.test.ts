@@ -42,6 +42,13 @@ test.each<[string, unknown, RegExp]>([
     /free: costs nothing/,
   ],
   [
+    'a plan that is sold for less than a card is charged',
+    changed(({ hobby }) => {
+      (hobby as Any).price.amount = 49;
+    }),
+    /hobby: cannot be sold at its price: .*0\.50 EUR at least/,
+  ],
+  [
     'a domain in a plan that is sold',
     changed(({ shop }) => {
       (shop as Any).sellable = true;

@@ -2,12 +2,20 @@ import { afterAll, expect, test } from 'vitest';
 import { askAbout } from '../../db/billing-asks.ts';
 import { BillingSubscription } from '../../db/entities/plans.ts';
 import { startPaymentsStandIn } from '../../local/payments/stand-in.ts';
+import type { Plan } from '../../plans.ts';
 import { createPeopleWorld, type PeopleWorld } from '../people/world.ts';
+import { ownPlans, writeCatalog } from './world.ts';
 
 const key = 'sk_test_platform0000';
 const provider = await startPaymentsStandIn({ clock: { now: () => new Date() }, key });
+// One plan has the name of what another button does.
+const plans = [...ownPlans(), { ...(ownPlans().at(-1) as Plan), name: 'manage' }];
 const [world, unmetered] = await Promise.all([
-  createPeopleWorld({ FRONTAGE_BILLING_KEY: key, FRONTAGE_BILLING_URL: provider.url }),
+  createPeopleWorld({
+    FRONTAGE_BILLING_KEY: key,
+    FRONTAGE_BILLING_URL: provider.url,
+    FRONTAGE_PLANS: writeCatalog(plans),
+  }),
   createPeopleWorld(),
 ]);
 afterAll(() => Promise.all([world.close(), unmetered.close(), provider.close()]));
@@ -41,6 +49,12 @@ test('the owner sees the plan, changes it by a button, and manages it by another
   expect(after.text).not.toContain('Change to hobby');
   const managing = await browser.press(after, 'Manage');
   expect(linkOf(managing.text).startsWith(`${provider.url}/portal/`)).toBe(true);
+});
+
+test('a plan is bought by its own button, whatever it is called', async () => {
+  const { browser } = await signedIn(world);
+  const onwards = await browser.press(await browser.open('/account'), 'Change to manage');
+  expect(linkOf(onwards.text).startsWith(`${provider.url}/pay/`)).toBe(true);
 });
 
 test('a plan that cannot be bought is refused on the page too, and who is not signed in is asked to', async () => {

@@ -2,6 +2,8 @@ import Stripe from 'stripe';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { askLate } from '../../db/billing-asks.ts';
 import { OutboxEntry } from '../../db/entities/outbox-entry.ts';
+import { newId } from '../../ids.ts';
+import type { Billing } from '../../providers/billing.ts';
 import { workflowIds } from '../../workflows/ids.ts';
 import type { Caller } from '../api/world.ts';
 import { type BillingWorld, createBillingWorld } from './world.ts';
@@ -113,4 +115,29 @@ test('one plan that cannot be asked about does not keep the others from being as
       `update billing_subscription set status = 'ended', settled_at = ask_at, ask_at = null where account_id = ?`,
       [lost.accountId],
     );
+});
+
+test('a provider that takes its time is asked about many plans at once', async () => {
+  const owners = await Promise.all(Array.from({ length: 12 }, () => world.newCaller()));
+  const now = world.clock.now();
+  const hourAgo = new Date(now.getTime() - 3600_000);
+  const insert = `insert into billing_subscription (id, account_id, plan, status, created_at, checkout_ends_at, provider_subscription, started_at, ask_at)
+    values (?, ?, 'hobby', 'active', ?, ?, ?, ?, ?)`;
+  for (const { accountId } of owners) {
+    const id = newId('bsub');
+    await world.deps.em().execute(insert, [id, accountId, now, now, `sub_${id}`, now, hourAgo]);
+  }
+  const all = Promise.withResolvers<void>();
+  let asked = 0;
+  const readSubscription = async () => {
+    asked += 1;
+    if (asked === 10) all.resolve();
+    // Asked one after the other, the first is never answered.
+    await all.promise;
+    return { status: 'active' as const, cancelsAt: null };
+  };
+  const billing = { ...(world.deps.billing as Billing), readSubscription };
+  expect(await askLate(world.deps.em, { ...world.deps, billing })).toBe(owners.length);
+  const late = 'select 1 from billing_subscription where ask_at < ?';
+  expect(await world.deps.em().execute(late, [now])).toEqual([]);
 });

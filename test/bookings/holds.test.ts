@@ -2,8 +2,9 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { siteOf } from '../../api/bookings/offering.ts';
 import { takeBooking } from '../../api/bookings/taking.ts';
-import { lockCalendars, seatPaid, settleHold, sweepHolds } from '../../db/bookings.ts';
+import { lockCalendars, seatPaid } from '../../db/bookings.ts';
 import { Booking } from '../../db/entities/booking.ts';
+import { settleHold, sweepHolds } from '../../db/holds.ts';
 import { AppError } from '../../errors.ts';
 import { newId, newSecret } from '../../ids.ts';
 import { workflowIds } from '../../workflows/ids.ts';

@@ -2,8 +2,9 @@
 import { afterAll, expect, test } from 'vitest';
 import { siteOf } from '../../api/bookings/offering.ts';
 import { takeBooking, visitorHash } from '../../api/bookings/taking.ts';
-import { bookingsThatAre, expireDueHolds, settleHold, takenIn } from '../../db/bookings.ts';
+import { bookingsThatAre, expireDueHolds, takenIn } from '../../db/bookings.ts';
 import { Booking } from '../../db/entities/booking.ts';
+import { settleHold } from '../../db/holds.ts';
 import { bookingStatusAt } from '../../db/states.ts';
 import { newId, newSecret } from '../../ids.ts';
 import { attachAccount, payingEnv } from '../payments/world.ts';
@@ -43,7 +44,7 @@ test.each([
   expect((await takenIn(em, now, calendar.id, span)).length).toBe(status === 'held' ? 1 : 0);
   expect(await em.count(Booking, { id, ...bookingsThatAre(status, now) } as never)).toBe(1);
   expect(bookingStatusAt(await em.fork().findOneOrFail(Booking, { id }), now)).toBe(status);
-  await expireDueHolds(em, now, calendar.id);
+  await expireDueHolds(em, now, { calendar: calendar.id });
   expect((await em.fork().findOneOrFail(Booking, { id })).status).toBe(status);
   expect(await settleHold(em.fork(), now, id)).toMatchObject({ settled: status === 'expired', status });
 });

@@ -1,5 +1,8 @@
 /** Money that goes back, over the wire. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { checkLedger } from '../../activities/ledger.ts';
+import { refundActivities } from '../../activities/payments/refunding.ts';
+import { PaymentAttempt } from '../../db/entities/payment-attempt.ts';
 import { PayoutAccount } from '../../db/entities/payout-account.ts';
 import { errorOf } from '../api/world.ts';
 import { startWorker } from '../stack/worker.ts';
@@ -17,6 +20,8 @@ afterAll(async () => {
 });
 
 const soon = { timeout: 20_000, interval: 50 };
+
+const attemptOf = (payment: string) => world.deps.em().findOneOrFail(PaymentAttempt, { payment });
 
 /** What DELETE of a payout account leaves of it. */
 const remove = async (id: string) =>
@@ -85,5 +90,41 @@ describe('a refund', () => {
     world.standIn.knobs.loseAnswers = 0;
     await expect.poll(statusOf, soon).toBe('refunded');
     expect([world.heldFor(id), (await refund()).body.status]).toEqual([0, 'refunded']);
+  });
+  test('that the account cannot pay today is asked for anew, and done once the money is there', async () => {
+    const { id, owner, statusOf } = await paid();
+    world.standIn.knobs.failRefunds = true;
+    await owner.call('POST', `/v1/payments/${id}/refund`, { headers: { prefer: 'wait=1' } });
+    await expect.poll(async () => (await attemptOf(id)).refundFault, soon).toContain('balance_insufficient');
+    world.standIn.knobs.failRefunds = false;
+    await expect.poll(statusOf, soon).toBe('refunded');
+    expect(world.heldFor(id)).toBe(0);
+  });
+
+  test('that the provider has in hand is under way until it is done', async () => {
+    const { id, owner, statusOf } = await paid();
+    world.standIn.knobs.holdRefunds = true;
+    const { body } = await owner.call('POST', `/v1/payments/${id}/refund`, { headers: { prefer: 'wait=1' } });
+    expect(body).toMatchObject({ status: 'refunding', refunded_at: null });
+    await expect.poll(async () => (await attemptOf(id)).refundFault, soon).toContain('in hand');
+    world.skip(3601_000);
+    await checkLedger(world.deps);
+    expect(await statusOf()).toBe('refunding');
+    world.standIn.knobs.holdRefunds = false;
+    await checkLedger(world.deps);
+    expect([await statusOf(), world.heldFor(id)]).toEqual(['refunded', 0]);
+  });
+
+  test('that another took the place of is neither done nor given up for it', async () => {
+    const { id, owner, statusOf } = await paid();
+    world.standIn.knobs.turnAway = 1;
+    await owner.call('POST', `/v1/payments/${id}/refund`, { headers: { prefer: 'respond-async' } });
+    const attempt = await attemptOf(id);
+    const steps = refundActivities(world.deps);
+    expect(await steps.giveUpRefund(attempt.id, 'an earlier one')).toBe('kept');
+    expect(await steps.giveBackCharge(attempt.id, 'an earlier one')).toBe('replaced');
+    expect(await statusOf()).toBe('refunding');
+    world.standIn.knobs.turnAway = 0;
+    await expect.poll(statusOf, soon).toBe('refunded');
   });
 });

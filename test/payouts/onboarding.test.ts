@@ -51,6 +51,27 @@ test('each opening of the link mints a fresh page of the provider, and when it i
   expect(await read()).toMatchObject({ status: 'ready', currency: 'EUR', waiting_for: [] });
 });
 
+test('who only looks at the link makes no account there: it is told what the link is for', async () => {
+  const { path, read } = await newConnected();
+  const count = () => [...world.standIn.standIn.objects.values()].filter((one) => one.byPlatform).length;
+  const before = count();
+  const lookers: RequestInit[] = [
+    { method: 'HEAD' },
+    { headers: { 'user-agent': 'Slackbot-LinkExpanding 1.0 (+https://api.slack.com/robots)' } },
+    { headers: { 'sec-purpose': 'prefetch', 'sec-fetch-dest': 'document' } },
+    { headers: { 'sec-fetch-dest': 'image' } },
+  ];
+  for (const looker of lookers) {
+    const answer = await fetch(`${world.url}${path}`, { redirect: 'manual', ...looker });
+    expect([answer.status, answer.headers.get('location')]).toEqual([200, null]);
+    expect(await answer.text()).toContain(looker.method === 'HEAD' ? '' : 'Connect Bakery');
+  }
+  expect(count()).toBe(before);
+  expect((await visit(path)).status).toBe(303);
+  expect(count()).toBe(before + 1);
+  expect(await read()).toMatchObject({ status: 'pending' });
+});
+
 test('an account with its owner’s own key is refused onboarding', async () => {
   const owner = await world.newCaller();
   const { id } = await world.newAccount(owner);

@@ -45,6 +45,21 @@ test('a payout account that is removed has its pages closed before its key is de
   expect(row.sealedKey).toBe(null);
 }, 30_000);
 
+test('what is opened while a removal waits for a page to be closed is over with it', async () => {
+  const { owner, site, account, pay } = await newPayer();
+  world.standIn.knobs.turnAway = 1;
+  const removal = owner.call('DELETE', `${world.accounts}/${account.id}`);
+  await expect.poll(async () => agreementOf(world.deps.em(), site)).toBe(null);
+  answered(await world.attach(owner, site.id, account.id));
+  const input = { amount: 900, currency: 'EUR' };
+  const late = answered(await owner.call('POST', `/v1/sites/${site.id}/payments`, { body: input }));
+  world.standIn.knobs.turnAway = 0;
+  expect(outcome(await removal)).toBe('gone');
+  expect((await owner.call('GET', `/v1/payments/${late.id}`)).body.status).toBe('expired');
+  expect(await agreementOf(world.deps.em(), site)).toBe(null);
+  expect(await pay()).toBe(410);
+}, 30_000);
+
 test.each(['ends', 'is removed'])(
   'a payment that is being opened while its account %s is over with that',
   async (way) => {

@@ -1,0 +1,57 @@
+/** Whether a site can take money now: asked before a payment, a priced booking, and the description of one. */
+import type { PayoutAccount } from '../../db/entities/payout-account.ts';
+import type { Site } from '../../db/entities/site.ts';
+import type { EntityManager } from '../../db/orm.ts';
+import { agreementOf } from '../../db/payouts.ts';
+import type { Deps } from '../../deps.ts';
+import { type AppError, errors } from '../../errors.ts';
+import { missing } from '../capabilities.ts';
+
+/**
+ * Where the site's money goes, if it can go there now; else what to tell its people: `payouts_disabled` and its like, `no_payout_account`,
+ * `payout_account_gone`, `payout_account_pending`, `payout_account_no_currency`.
+ */
+export async function whereMoneyGoes(
+  em: EntityManager,
+  { config }: Pick<Deps, 'config'>,
+  site: Pick<Site, 'id'>,
+): Promise<{ account: PayoutAccount } | { refusal: AppError }> {
+  const off = missing(config, 'payouts');
+  if (off) return { refusal: off };
+  const account = (await agreementOf(em, site))?.payoutAccount;
+  if (!account) return { refusal: takesNone(site) };
+  const refusal = refusalOf(account, site);
+  return refusal ? { refusal } : { account };
+}
+
+/** The payout account that a priced booking is paid into; null where the site can take no money now. */
+export async function takingAccount(
+  em: EntityManager,
+  deps: Pick<Deps, 'config'>,
+  site: Pick<Site, 'id'>,
+): Promise<PayoutAccount | null> {
+  const where = await whereMoneyGoes(em, deps, site);
+  return 'account' in where ? where.account : null;
+}
+
+const takesNone = (site: Pick<Site, 'id'>) =>
+  errors.no_payout_account('This site takes no money yet: no payout account is attached to it.', {
+    nextAction: `Call POST /v1/sites/${site.id}/payout-account with one of yours.`,
+  });
+
+function refusalOf({ status, currency }: PayoutAccount, site: Pick<Site, 'id'>): AppError | undefined {
+  if (status === 'gone') {
+    return errors.payout_account_gone('The payout account of this site is not used any more.', {
+      nextAction: `Call POST /v1/sites/${site.id}/payout-account with another.`,
+    });
+  }
+  if (status === 'pending') {
+    return errors.payout_account_pending('The payout account of this site may not take money yet.', {
+      nextAction: 'GET /v1/account/payout-accounts says what it waits for.',
+    });
+  }
+  if (currency) return undefined;
+  return errors.payout_account_no_currency('The currency of this site’s payout account is not known yet.', {
+    nextAction: 'Try again later: it is asked for regularly.',
+  });
+}

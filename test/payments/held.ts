@@ -1,0 +1,40 @@
+/** Seats that are held for who has yet to pay, and the mails about them. */
+import { Mail } from '../../db/entities/mail.ts';
+import { openLetter } from '../../db/mail.ts';
+import { timetable } from '../bookings/timetable.ts';
+import { attachAccount, type PayingWorld } from './world.ts';
+
+/** A hold of the one seat there is, on a site of its own. */
+export async function heldIn(world: PayingWorld, { holdMinutes = 15 } = {}) {
+  const service = { price: { amount: 2500, currency: 'EUR' }, hold_minutes: holdMinutes };
+  const made = await world.newBookable(timetable({ service }));
+  const account = await attachAccount(world, made.owner, made.site.id);
+  const start = (await world.slots(made.publicId, world.dateIn(5)))[0]?.start ?? '';
+  const answer = await world.book(made.publicId, start);
+  if (answer.status !== 200) throw new Error(`not booked: ${answer.text}`);
+  const { id, pay_url, payment_id } = answer.body;
+  const read = async () => (await made.owner.call('GET', `/v1/bookings/${id}`)).body;
+  return {
+    ...made,
+    account,
+    start,
+    id,
+    booked: answer.body,
+    payUrl: pay_url as string,
+    paymentId: payment_id as string,
+    read,
+    statusOf: async () => (await read()).status,
+    payment: world.reading(made.owner, payment_id),
+    isOpen: async () => (await world.slots(made.publicId, start.slice(0, 10))).some((one) => one.start === start),
+    bookAnother: () => world.book(made.publicId, start, { visitor: { name: 'Bob', email: 'bob@example.org' } }),
+    /** Has the payment's workflow look now. */
+    nudge: () => world.deps.temporal.workflow.getHandle(`payment:${payment_id}`).signal('moved'),
+  };
+}
+
+/** The mails of the kind that wait about the booking: to whom, and what they say. */
+export async function mailsWaiting(world: PayingWorld, kind: string, bookingId: string) {
+  const mails = await world.deps.em().find(Mail, { kind, status: 'queued' } as never);
+  const letters = mails.flatMap(({ id, sealed }) => (sealed ? [openLetter({ id, sealed }, world.config.sealing)] : []));
+  return letters.filter(({ data }) => (data as { id: string }).id === bookingId);
+}

@@ -1,0 +1,88 @@
+/** What the ledger check cannot mend: flagged until it is seen to be in order, and told to an operator with what to do. */
+import { execFile } from 'node:child_process';
+import { promisify } from 'node:util';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { checkLedger } from '../../activities/ledger.ts';
+import { LedgerFlag } from '../../db/entities/ledger-flag.ts';
+import { PaymentAttempt } from '../../db/entities/payment-attempt.ts';
+import { PayoutAccount } from '../../db/entities/payout-account.ts';
+import { listFlags } from '../../db/ledger.ts';
+import { explained, found } from '../../db/ledger-findings.ts';
+import { newId } from '../../ids.ts';
+import { startWorker } from '../stack/worker.ts';
+import { createPayingWorld, type PayingWorld } from './world.ts';
+
+let world: PayingWorld;
+let worker: Awaited<ReturnType<typeof startWorker>>;
+beforeAll(async () => {
+  world = await createPayingWorld();
+  worker = await startWorker(world.deps);
+});
+afterAll(async () => {
+  await worker?.close();
+  await world?.close();
+});
+
+const dayMs = 24 * 3600_000;
+const flagOf = (subject: string) => world.deps.em().findOne(LedgerFlag, { subject });
+
+/** A charge at the provider that names a page of which nothing is here. */
+async function foreignCharge() {
+  const made = await world.newPayment();
+  await world.press((await world.openLink(made.payUrl)).page);
+  const { charge } = await world.deps.em().findOneOrFail(PaymentAttempt, { payment: made.id });
+  const known = world.standIn.standIn.objects.get(charge ?? '');
+  if (!known) throw new Error('nothing was charged');
+  const latest_charge = { ...(known.latest_charge as object), refunded: false };
+  const strange = { ...known, id: `pi_${newId('page')}`, latest_charge, metadata: { attempt: newId('page') } };
+  world.standIn.standIn.objects.set(strange.id, strange);
+  await checkLedger(world.deps);
+  expect((await flagOf(strange.id))?.why).toBe(found.foreign);
+  return { ...made, subject: strange.id, latest_charge };
+}
+
+test('a flag of a charge stays while nobody answers and when the charge is long ago, and goes when it is in order', async () => {
+  const { subject, latest_charge } = await foreignCharge();
+  world.standIn.knobs.turnAway = 1;
+  await checkLedger(world.deps);
+  world.standIn.knobs.turnAway = 0;
+  expect(await flagOf(subject)).not.toBe(null);
+  world.skip(10 * dayMs);
+  await checkLedger(world.deps);
+  expect(await flagOf(subject)).not.toBe(null);
+  latest_charge.refunded = true;
+  await checkLedger(world.deps);
+  expect(await flagOf(subject)).toBe(null);
+});
+
+const operator = async (...args: string[]) => {
+  const env = { ...process.env, DATABASE_URL: world.database.url, FRONTAGE_SECRET: world.config.secret };
+  const run = promisify(execFile)(process.execPath, ['scripts/operator.ts', 'ledger', ...args], { env });
+  return JSON.parse((await run).stdout);
+};
+
+test('an operator lists the flags with what each means, and settles one that the check cannot see to', async () => {
+  const { subject, account } = await foreignCharge();
+  const gone = { status: 'gone' as const, sealedKey: null, goneAt: world.clock.now() };
+  await world.deps.em().nativeUpdate(PayoutAccount, { id: account.id }, gone);
+  const { flagged } = await checkLedger(world.deps);
+  const shown = (await operator('list')).items.find((one: { subject: string }) => one.subject === subject);
+  expect(shown).toMatchObject({ ...explained(found.foreign), payout_account_id: account.id, why: found.foreign });
+  await expect(operator('settle', '--subject', subject)).rejects.toThrow('--reason');
+  await expect(operator('settle', '--subject', 'pi_none', '--reason', 'x')).rejects.toThrow('not_found');
+  await operator('settle', '--subject', subject, '--reason', 'refunded by its owner');
+  expect((await operator('list')).items.map((one: { subject: string }) => one.subject)).not.toContain(subject);
+  // It is found no more by the check, and told no more.
+  expect((await checkLedger(world.deps)).flagged).toBe(flagged - 1);
+  const all = await listFlags(world.deps.em(), { settled: true });
+  expect(all.find((one) => one.subject === subject)).toMatchObject({ settled_because: 'refunded by its owner' });
+  await world.deps.em().nativeUpdate(LedgerFlag, { subject }, { settledAt: null, settledBecause: null });
+});
+
+test('every finding is explained, with its detail', () => {
+  for (const why of Object.values(found)) {
+    const { means, do: what } = explained(why);
+    expect(means).not.toBe(why);
+    expect(explained(`${why}: some detail`)).toEqual({ means, do: what });
+  }
+});
