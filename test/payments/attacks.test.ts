@@ -67,7 +67,7 @@ test('a refund that meets a key which its owner has revoked goes on with the new
   await withKey('rk_test_revoked0000');
   await owner.call('POST', `/v1/payments/${id}/refund`, { headers: { prefer: 'wait=1' } });
   const fault = async () => (await em().findOneOrFail(PaymentAttempt, { payment: id })).refundFault;
-  await expect.poll(fault, soon).toContain('gone');
+  await expect.poll(fault, soon).toContain('unaccepted');
   expect(await statusOf()).toBe('refunding');
   await withKey(key);
   await expect.poll(statusOf, soon).toBe('refunded');

@@ -93,6 +93,7 @@ const check = (name: string) =>
 test.each(each)('the ledger check finds what is lost when it %s', async (way) => {
   const { payUrl, id, statusOf } = await world.newPayment();
   const { page } = await world.openLink(payUrl);
+  await atRest(id);
   const handle = world.deps.temporal.workflow.getHandle(`payment:${id}`);
   await handle.terminate('a test');
   await world.press(page, 'pay', { comesBack: false });

@@ -131,8 +131,8 @@ test('a charge is given back once, whoever asks again and however', async () => 
 
 describe('what goes wrong', () => {
   test('is a key that is not accepted, what is not there, or what is not answered, and never says a word of the provider', async () => {
-    expect(await faultOf(payments.readKey('rk_test_revoked0000'))).toBe('gone');
-    expect(await faultOf(payments.readAccount({ rail: 'connect', providerAccount: 'acct_nobody' }))).toBe('gone');
+    expect(await faultOf(payments.readKey('rk_test_revoked0000'))).toBe('unaccepted');
+    expect(await faultOf(payments.readAccount({ rail: 'connect', providerAccount: 'acct_nobody' }))).toBe('unaccepted');
     expect(await faultOf(payments.readPage(own('nothing'), 'cs_test_nothing'))).toBe('missing');
     standIn.knobs.turnAway = 1;
     const fault = await payments.readKey('rk_test_0123456789').catch((error: unknown) => error);
