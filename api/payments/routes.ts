@@ -89,7 +89,7 @@ export function paymentRoutes(app: Api, deps: Deps): void {
         summary: 'Give a payment back',
         description:
           'The whole amount, to where the charge went. Waits as `Prefer` says; after that the answer says `refunding`. Once it is given back, the ' +
-          'call answers the payment as it is. For the owner alone.',
+          'call answers the payment as it is. The booking that it paid for keeps its seat: cancelling that frees it, and refunds too. For the owner alone.',
         params: idParams,
         response: { 200: paymentSchema },
       },
