@@ -6,7 +6,8 @@
 import { createHash } from 'node:crypto';
 import { readdir, readFile } from 'node:fs/promises';
 import { extname, join, relative, sep } from 'node:path';
-import { catalog } from '../errors.ts';
+import { catalog, type ErrorCode } from '../errors.ts';
+import { remedies } from '../remedies.ts';
 
 export type SkillFile = { path: string; bytes: Buffer; sha256: string; type: string };
 export type SkillTree = { version: string; files: ReadonlyMap<string, SkillFile> };
@@ -79,15 +80,15 @@ function fileOf(path: string, text: string): SkillFile {
 function errorTable(): string {
   const rows = Object.entries(catalog).map(([code, { status, retryable, when }]) => {
     const again = retryable === true ? 'yes' : retryable === false ? 'no' : 'as the answer says';
-    return `| \`${code}\` | ${status} | ${again} | ${when} |`;
+    return `| \`${code}\` | ${status} | ${again} | ${when} | ${remedies[code as ErrorCode]} |`;
   });
   return `# Errors
 
 Every error is \`{ "error": { code, message, retryable, next_action? } }\`. Relay \`message\` to the owner, do what \`next_action\` says, and send the same request again only where
 \`retryable\` is true (after \`retry-after\` seconds, where that header is). \`plan_limit\` is a cap that money or a smaller request lifts, \`rate_limited\` one that waiting lifts.
 
-| Code | Status | Retry | When |
-| --- | --- | --- | --- |
+| Code | Status | Retry | When | What to do |
+| --- | --- | --- | --- | --- |
 ${rows.join('\n')}
 `;
 }

@@ -42,6 +42,7 @@ const resolveFrom = (file: string, name: string) => relative(root, join(root, di
 const basics = [
   'config.ts',
   'errors.ts',
+  'remedies.ts',
   'limits.ts',
   'plans.ts',
   'caps.ts',

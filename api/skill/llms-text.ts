@@ -11,6 +11,8 @@ export function llmsText(baseUrl: string, { version, files }: SkillTree): string
 
 Read [SKILL.md](${baseUrl}/skill/SKILL.md) first: it teaches the work and how to get a token. No token is needed to read any of this. Version ${version}.
 
+With a terminal and Node 20 or newer, the client does every call: save [frontage.mjs](${baseUrl}/skill/bin/frontage.mjs) and run "node frontage.mjs --help".
+
 ## The skill
 
 ${pages.map(link).join('\n')}

@@ -7,12 +7,13 @@
  */
 import { spawn, spawnSync } from 'node:child_process';
 import { createHash, randomUUID } from 'node:crypto';
-import { chmodSync, createReadStream, existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { createReadStream, existsSync, mkdirSync, readFileSync, renameSync, statSync, writeFileSync } from 'node:fs';
 import { mkdir, readdir, writeFile } from 'node:fs/promises';
 import { homedir, hostname } from 'node:os';
 import { dirname, join, relative, resolve, sep } from 'node:path';
 import { createInterface } from 'node:readline/promises';
 import { text as readAll } from 'node:stream/consumers';
+import { pipeline } from 'node:stream/promises';
 import { fileURLToPath } from 'node:url';
 
 const servedFrom = '{base_url}';
@@ -20,6 +21,8 @@ const exits = { done: 0, refused: 1, usage: 2, unfinished: 3, person: 4 };
 const configFile = join(process.env.XDG_CONFIG_HOME || join(homedir(), '.config'), 'frontage', 'config.json');
 const cacheDir = join(process.env.XDG_CACHE_HOME || join(homedir(), '.cache'), 'frontage');
 const descriptionKeptMs = 10 * 60_000;
+const answerBytesMax = 64 * 1024 * 1024;
+const headersWithinMs = 120_000;
 const client = fileURLToPath(import.meta.url);
 
 /** Ends the command, with words for whoever reads the terminal. */
@@ -35,27 +38,33 @@ const usage = (message, next = 'frontage --help') => new Stop(exits.usage, messa
 
 function readConfig() {
   try {
-    return JSON.parse(readFileSync(configFile, 'utf8'));
+    const { servers, current } = JSON.parse(readFileSync(configFile, 'utf8'));
+    return { servers: { ...servers }, current: { ...current } };
   } catch {
-    return { servers: {} };
+    return { servers: {}, current: {} };
   }
 }
+
+/** Where this copy of the client was served from; `current` of the configuration is kept for each. */
+const own = servedFrom.startsWith('http') ? servedFrom : '';
 
 function changeServer(baseUrl, change) {
   const config = readConfig();
   const servers = { ...config.servers, [baseUrl]: { ...config.servers[baseUrl], ...change } };
+  const current = { ...config.current, [own]: baseUrl };
   mkdirSync(dirname(configFile), { recursive: true, mode: 0o700 });
-  writeFileSync(configFile, `${JSON.stringify({ ...config, current: baseUrl, servers }, null, 2)}\n`, { mode: 0o600 });
-  chmodSync(configFile, 0o600);
+  // Under a name of its own first: nobody reads half of it, and at no moment can others read it.
+  const written = `${configFile}.${randomUUID()}`;
+  writeFileSync(written, `${JSON.stringify({ current, servers }, null, 2)}\n`, { mode: 0o600, flag: 'wx' });
+  renameSync(written, configFile);
 }
 
 function whereTo(options) {
   const config = readConfig();
-  const own = servedFrom.startsWith('http') ? servedFrom : undefined;
-  const named = options.url ?? process.env.FRONTAGE_URL ?? config.current ?? own;
+  const named = options.url ?? (process.env.FRONTAGE_URL || config.current[own] || own);
   if (!named)
     throw usage('No address of a Frontage is known.', 'frontage login --url https://… --email owner@example.com');
-  if (!URL.canParse(named)) throw usage(`${named} is no address.`);
+  if (!URL.canParse(named) || !/^https?:/.test(named)) throw usage(`${plain(named)} is no address.`);
   const baseUrl = new URL(named).origin;
   return { baseUrl, token: process.env.FRONTAGE_TOKEN || config.servers[baseUrl]?.token };
 }
@@ -77,39 +86,66 @@ async function call({ baseUrl, token }, method, path, { body, file, headers = {}
   };
   for (let attempt = 1; ; attempt += 1) {
     const payload = file === undefined ? body && JSON.stringify(body) : createReadStream(file);
+    const hurry = new AbortController();
+    const timer = file === undefined ? setTimeout(() => hurry.abort(), headersWithinMs) : undefined;
     const answer = await fetch(`${baseUrl}${path}`, {
       method,
       headers: sent,
       body: payload,
+      // What was meant for this server, its token foremost, goes to no other.
+      redirect: 'manual',
+      signal: hurry.signal,
       ...(file ? { duplex: 'half' } : {}),
     }).catch((error) => error);
-    if (answer instanceof Error && attempt < attempts) {
+    clearTimeout(timer);
+    if (answer instanceof Error && attempt < attempts && !hurry.signal.aborted) {
       await pause(200 * 2 ** attempt);
       continue;
     }
     if (answer instanceof Error)
-      throw new Stop(exits.refused, `${baseUrl} does not answer: ${answer.cause?.code ?? answer.message}.`);
+      throw new Stop(exits.refused, `${baseUrl} does not answer: ${plain(answer.cause?.code ?? answer.message)}.`);
     if (answer.ok) return answer;
-    const refused = await answer.json().catch(() => ({}));
+    const refused = await bodyOf(answer).catch(() => ({}));
     const waitSeconds = Number(answer.headers.get('retry-after') ?? attempt);
-    if (refused.error?.retryable && attempt < attempts && waitSeconds <= 20) {
-      await pause(waitSeconds * 1000);
+    if (refused?.error?.retryable && attempt < attempts && waitSeconds <= 20) {
+      await pause(Math.max(0, waitSeconds) * 1000);
       continue;
     }
     throw asStop(answer.status, refused);
   }
 }
 
-function asStop(status, body) {
-  const { code, message, next_action, detail } = body.error ?? {};
-  if (!code) return new Stop(exits.refused, `The answer was ${status}, and not one of a Frontage.`);
-  const exit =
-    code === 'unauthorized' || code === 'owner_only' || code === 'access_denied' ? exits.person : exits.refused;
-  const next = code === 'unauthorized' ? 'frontage login --email owner@example.com' : next_action;
-  return new Stop(exit, `${detail ? `${detail.trimEnd()}\n` : ''}${message} (${code})`, { next, body });
+/** The JSON of an answer, of at most 64 MiB. */
+async function bodyOf(answer) {
+  const chunks = [];
+  let bytes = 0;
+  for await (const chunk of answer.body ?? []) {
+    bytes += chunk.length;
+    if (bytes > answerBytesMax) throw new Stop(exits.refused, 'The answer is larger than any of a Frontage.');
+    chunks.push(chunk);
+  }
+  try {
+    return JSON.parse(Buffer.concat(chunks).toString('utf8'));
+  } catch {
+    throw new Stop(exits.refused, 'The answer is not one of a Frontage.');
+  }
 }
 
-const json = async (...args) => (await call(...args)).json();
+/** What only a person can do: let the caller in, decide, say yes. */
+const forPersons = ['unauthorized', 'owner_only', 'access_denied', 'confirm_required'];
+
+function asStop(status, body) {
+  const { code, message, next_action, detail } = body?.error ?? {};
+  if (typeof code !== 'string') return new Stop(exits.refused, `The answer was ${status}, and not one of a Frontage.`);
+  const next = code === 'unauthorized' ? 'frontage login --email owner@example.com' : next_action;
+  const log = typeof detail === 'string' ? `${detail.trimEnd()}\n` : '';
+  return new Stop(forPersons.includes(code) ? exits.person : exits.refused, `${log}${message} (${code})`, {
+    next,
+    body,
+  });
+}
+
+const json = async (...args) => await bodyOf(await call(...args));
 
 /** All items of a list. */
 async function* every(server, path) {
@@ -129,9 +165,9 @@ async function siteOf(server, named) {
   if (!named) throw usage('Which site? Name it by its id, its name or its address.', 'frontage site list');
   if (/^site_/.test(named)) return json(server, 'GET', `/v1/sites/${encodeURIComponent(named)}`);
   for await (const site of every(server, '/v1/sites')) {
-    if ([site.name, site.address, site.address.replace(/^https?:\/\//, '')].includes(named)) return site;
+    if ([site.name, site.address, site.address?.replace(/^https?:\/\//, '')].includes(named)) return site;
   }
-  throw new Stop(exits.refused, `No site of yours is called ${named}.`, { next: 'frontage site list' });
+  throw new Stop(exits.refused, `No site of yours is called ${plain(named)}.`, { next: 'frontage site list' });
 }
 
 // ─── Operations, from the description ──────────────────────────────────────────────────────────────────────────────────────
@@ -153,9 +189,11 @@ async function operationsOf(server) {
   const { paths, components } = await readDescription(server);
   const resolveRef = (schema) => (schema?.$ref ? components.schemas[schema.$ref.split('/').at(-1)] : schema);
   return Object.entries(paths).flatMap(([path, methods]) =>
-    Object.entries(methods).map(([method, operation]) => {
+    Object.entries(methods).flatMap(([method, operation]) => {
       const content = operation.requestBody?.content ?? {};
-      const [noun, verb] = operation.operationId.split('.');
+      // Such words alone: a shell reads them, when it completes.
+      const [, noun, verb] = /^([a-z][a-z_]*)\.([a-z][a-z_]*)$/.exec(operation.operationId) ?? [];
+      if (!noun) return [];
       return {
         noun: noun.replaceAll('_', '-'),
         verb: verb.replaceAll('_', '-'),
@@ -172,6 +210,14 @@ async function operationsOf(server) {
   );
 }
 
+function readNamed(file) {
+  try {
+    return readFileSync(file, 'utf8');
+  } catch {
+    throw usage(`${file} cannot be read.`);
+  }
+}
+
 const flagOf = (name) => name.replaceAll('_', '-');
 const typesOf = (schema = {}) => [schema.type, ...(schema.anyOf ?? schema.oneOf ?? []).map(({ type }) => type)].flat();
 
@@ -183,11 +229,7 @@ async function readValue(flag, written, schema) {
     throw usage(`--${flag} needs a value.`);
   }
   const text =
-    written === '-'
-      ? await readAll(process.stdin)
-      : /^@./.test(written)
-        ? readFileSync(written.slice(1), 'utf8')
-        : written;
+    written === '-' ? await readAll(process.stdin) : /^@./.test(written) ? readNamed(written.slice(1)) : written;
   if (types.includes('string') && !(types.includes('null') && text === 'null')) return text;
   try {
     return JSON.parse(text);
@@ -201,6 +243,9 @@ async function runOperation(server, operation, words, options) {
   const { parts, query, body: schema, method, takesFile } = operation;
   if (words.length < parts.length || words.length > parts.length)
     throw usage(`It takes ${parts.map((part) => `<${part}>`).join(' ') || 'no words'}.`, usageOf(operation));
+  // A site may be called by its name wherever a call is about one.
+  const isOfSite = operation.path.startsWith('/v1/sites/{') && !/^site_/.test(words[0]);
+  if (isOfSite) words = [(await siteOf(server, words[0])).id, ...words.slice(1)];
   const path = parts.reduce(
     (filled, part, index) =>
       filled.replace(
@@ -210,7 +255,10 @@ async function runOperation(server, operation, words, options) {
     operation.path,
   );
   const asked = new URLSearchParams();
-  const body = options.body === undefined ? {} : JSON.parse(await readValue('body', options.body, { type: 'string' }));
+  // A call may have a field of that name itself; then `--body` is that field.
+  const isField = schema?.properties?.body !== undefined;
+  if (isField && options.body !== undefined) options.flags.body = options.body;
+  const body = isField || options.body === undefined ? {} : await readValue('body', options.body, { type: 'object' });
   const known = { ...Object.fromEntries(query.map((one) => [flagOf(one.name), [asked, one.name, one.schema]])) };
   for (const [name, part] of Object.entries(schema?.properties ?? {})) known[flagOf(name)] = [body, name, part];
   for (const [flag, written] of Object.entries(options.flags)) {
@@ -220,17 +268,20 @@ async function runOperation(server, operation, words, options) {
     if (target === asked) asked.set(name, written === true ? 'true' : written);
     else body[name] = await readValue(flag, written, part);
   }
-  if (takesFile && typeof options.flags.file !== 'string')
+  const waits = query.find(({ name }) => name === 'wait');
+  if (waits && options.wait !== undefined) asked.set('wait', options.wait);
+  if (takesFile && !(typeof options.flags.file === 'string' && existsSync(options.flags.file)))
     throw usage('It needs --file with the path of what to send.', usageOf(operation));
   const search = asked.size > 0 ? `?${asked}` : '';
   const answer = await call(server, method, `${path}${search}`, {
     ...(takesFile ? { file: options.flags.file } : schema ? { body } : {}),
     headers:
-      options.wait === undefined ? {} : { prefer: options.wait === '0' ? 'respond-async' : `wait=${options.wait}` },
+      waits || options.wait === undefined
+        ? {}
+        : { prefer: options.wait === '0' ? 'respond-async' : `wait=${options.wait}` },
   });
-  if (!answer.headers.get('content-type')?.startsWith('application/json'))
-    return { file: Buffer.from(await answer.arrayBuffer()) };
-  return { body: await answer.json() };
+  if (!answer.headers.get('content-type')?.startsWith('application/json')) return { file: answer.body };
+  return { body: await bodyOf(answer) };
 }
 
 // ─── What people see ───────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -238,23 +289,35 @@ async function runOperation(server, operation, words, options) {
 const isTerminal = process.stderr.isTTY === true;
 /** Prints for the reader or the next program, and answers the exit code. */
 const print = (text, exit = exits.done) => {
-  console.log(text);
+  console.log(plain(text));
   return exit;
 };
 const strong = (text) => (process.stdout.isTTY && !process.env.NO_COLOR ? `\u001b[1m${text}\u001b[0m` : text);
 const say = (line) => process.stderr.write(`${line}\n`);
-// What comes from elsewhere commands no terminal.
-const plain = (text) => String(text).replaceAll(/[^\P{Cc}\n\t]/gu, '·');
+// What comes from elsewhere commands no terminal, and turns no line around.
+const plain = (text) => String(text).replaceAll(/[^\P{Cc}\n\t]|[\u202a-\u202e\u2066-\u2069]/gu, '·');
 const shown = (value) =>
-  plain(value === null || value === undefined ? '–' : typeof value === 'object' ? JSON.stringify(value) : value);
+  plain(
+    value === null || value === undefined ? '–' : typeof value === 'object' ? JSON.stringify(value) : value,
+  ).replaceAll(/[\n\t]+/g, ' ');
+/** JSON that is safe to look at: it leaves the upper control characters as they are. */
+const toJson = (value) =>
+  JSON.stringify(value, null, 2).replaceAll(/[\u007f-\u009f]/g, (one) => `\\u00${one.charCodeAt(0).toString(16)}`);
+
+/** Files go out as they are, but not onto a terminal that could take them for commands. */
+async function writeOut(stream) {
+  if (!process.stdout.isTTY) return await pipeline(stream, process.stdout, { end: false });
+  const text = new TextDecoder();
+  for await (const chunk of stream) process.stdout.write(plain(text.decode(chunk, { stream: true })));
+}
 
 /** Prints an answer, as it came or for reading, and says which exit code it makes. */
 function show(body, { json: asJson }) {
-  if (asJson) console.log(JSON.stringify(body, null, 2));
+  if (asJson) console.log(toJson(body));
   else if (Array.isArray(body.items)) showList(body);
   else
     for (const [key, value] of Object.entries(body))
-      if (key !== 'next_action') console.log(`${strong(key.padEnd(24))} ${shown(value)}`);
+      if (key !== 'next_action') console.log(`${strong(plain(key).padEnd(24))} ${shown(value)}`);
   if (typeof body.next_action !== 'string') return exits.done;
   if (!asJson) say(`→ ${plain(body.next_action)}`);
   return body.user_code ? exits.person : exits.unfinished;
@@ -278,7 +341,7 @@ function showList({ items, next_cursor }) {
   if (items.length === 0) say('Nothing.');
   else
     console.log([strong(row(columns)), ...items.map((item) => row(columns.map((key) => shown(item[key]))))].join('\n'));
-  if (next_cursor) say(`→ more with --cursor ${next_cursor}`);
+  if (next_cursor) say(`→ more with --cursor ${plain(next_cursor)}`);
 }
 
 function usageOf({ noun, verb, parts, query = [], body, takesFile }) {
@@ -340,7 +403,7 @@ const commands = {
           : await askForAccess(server, flags);
       if (!asJson)
         say(
-          `The code is ${strong(asked.user_code)}. ${asked.email} has a mail: open its link and type the code there.`,
+          `The code is ${plain(asked.user_code)}. ${plain(asked.email)} has a mail: open its link and type the code there.`,
         );
       for (;;) {
         const { status, access_token } = await json(
@@ -359,19 +422,19 @@ const commands = {
           });
         }
         if (flags['no-wait']) {
-          if (asJson) console.log(JSON.stringify({ status, user_code: asked.user_code, expires_at: asked.expires_at }));
+          if (asJson) console.log(toJson({ status, user_code: asked.user_code, expires_at: asked.expires_at }));
           return exits.person;
         }
-        await pause(asked.interval_seconds * 1000);
+        await pause(Math.min(60, Math.max(1, Number(asked.interval_seconds) || 5)) * 1000);
       }
     },
   },
   logout: {
     use: 'frontage logout',
     about: 'Forget the token on this machine. Whoever holds another one can revoke it: frontage token revoke.',
-    async run(server) {
+    async run(server, _words, { json: asJson }) {
       changeServer(server.baseUrl, { token: undefined, request: undefined });
-      return exits.done;
+      return show({ url: server.baseUrl, status: 'logged out' }, { json: asJson });
     },
   },
   clone: {
@@ -380,6 +443,10 @@ const commands = {
       'Clone the source, and the content to where the build mounts it. Git asks this client for passwords from then on.',
     async run(server, [named, folder], { json: asJson }) {
       const site = await siteOf(server, named);
+      const { source, content } = site.git;
+      if (![source, content].every((url) => url.startsWith(`${server.baseUrl}/git/`)))
+        throw new Stop(exits.refused, 'The site names repositories that are not of this server.');
+      if (!folder && !/^[a-z0-9][a-z0-9-]*$/.test(site.name)) throw usage('Into which folder?', this.use);
       const target = resolve(folder ?? site.name);
       const helper = [
         `credential.${server.baseUrl}.helper=!${quoted(process.execPath)} ${quoted(client)} git-credential`,
@@ -391,8 +458,8 @@ const commands = {
         if (status !== 0) throw new Stop(exits.refused, 'git did not end well; its own words are above.');
       };
       const settings = helper.flatMap((setting) => ['--config', setting]);
-      git('clone', ...settings, '--', site.git.source, target);
-      git('clone', ...settings, '--', site.git.content, join(target, 'src', 'content'));
+      git('clone', ...settings, '--', source, target);
+      git('clone', ...settings, '--', content, join(target, 'src', 'content'));
       return show({ site_id: site.id, source: target, content: join(target, 'src', 'content') }, { json: asJson });
     },
   },
@@ -475,9 +542,11 @@ const commands = {
   open: {
     use: 'frontage open <site>',
     about: 'Show the site in a browser; without a terminal, print its address.',
-    async run(server, [named]) {
+    async run(server, [named], { json: asJson }) {
       const { address } = await siteOf(server, named);
-      console.log(address);
+      if (!/^https?:\/\/[\w.:[\]-]+\/?$/.test(address))
+        throw new Stop(exits.refused, 'The site has no address to open.');
+      console.log(asJson ? toJson({ address }) : address);
       const opener = { darwin: 'open', win32: 'explorer' }[process.platform] ?? 'xdg-open';
       if (process.stdout.isTTY)
         spawn(opener, [address], { stdio: 'ignore', detached: true })
@@ -488,24 +557,26 @@ const commands = {
   },
   skill: {
     use: 'frontage skill [path] [--into <folder>]',
-    about: 'Print SKILL.md or another page of the skill, or write the whole tree into a folder.',
-    async run(server, [path = 'SKILL.md'], { flags }) {
-      const pageOf = async (name) => {
-        const answer = await call(server, 'GET', `/skill/${name.split('/').map(encodeURIComponent).join('/')}`);
-        return Buffer.from(await answer.arrayBuffer());
-      };
-      if (typeof flags.into !== 'string') {
-        process.stdout.write(await pageOf(path));
+    about:
+      'Print SKILL.md or another page of the skill, or write the whole tree into a folder. --json lists its pages.',
+    async run(server, [path], { flags, json: asJson }) {
+      const pageOf = async (name) =>
+        (await call(server, 'GET', `/skill/${name.split('/').map(encodeURIComponent).join('/')}`)).body;
+      if (path !== undefined || (flags.into === undefined && !asJson)) {
+        await writeOut(await pageOf(path ?? 'SKILL.md'));
         return exits.done;
       }
-      for (const { path: name } of (await json(server, 'GET', '/skill/')).files) {
+      const tree = await json(server, 'GET', '/skill/');
+      if (flags.into === undefined) return show(tree, { json: true });
+      if (flags.into === true) throw usage('Into which folder?', this.use);
+      for (const { path: name } of tree.files) {
         const target = resolve(flags.into, name);
         if (!target.startsWith(resolve(flags.into) + sep))
           throw new Stop(exits.refused, `${plain(name)} leads out of the folder.`);
         await mkdir(dirname(target), { recursive: true });
         await writeFile(target, await pageOf(name));
       }
-      return exits.done;
+      return show({ version: tree.version, files: tree.files.length, folder: resolve(flags.into) }, { json: asJson });
     },
   },
   completion: {
@@ -597,6 +668,7 @@ async function* eventsOf(answer) {
   try {
     for await (const chunk of answer.body.pipeThrough(new TextDecoderStream())) {
       held += chunk;
+      if (held.length > answerBytesMax) throw new Stop(exits.refused, 'The log has a line without an end.');
       const blocks = held.split('\n\n');
       held = blocks.pop();
       for (const block of blocks) {
@@ -608,11 +680,17 @@ async function* eventsOf(answer) {
         yield { type: field('event')[0], id: field('id')[0], data: field('data').join('\n') };
       }
     }
-  } catch {} // The caller goes on from the last id.
+  } catch (error) {
+    if (error instanceof Stop) throw error; // Otherwise the caller goes on from the last id.
+  }
 }
 
 function endOf(deployment, asJson) {
-  if (deployment.error) throw asStop(422, { error: { ...deployment.error, detail: undefined } });
+  if (deployment.error) {
+    // The log stands above already, but for who reads JSON alone.
+    const { detail, ...error } = deployment.error;
+    throw Object.assign(asStop(422, { error }), { body: { error: { ...error, detail } } });
+  }
   const exit = show(
     asJson
       ? deployment
@@ -703,10 +781,14 @@ async function main(args) {
   if (first === undefined) return print(await overview(server), options.help ? exits.done : exits.usage);
   if (first === 'help') return await main([...args.filter((arg) => arg !== 'help'), '--help']);
   const command = Object.hasOwn(commands, first) ? commands[first] : undefined;
-  if (command && options.help) return print(`${command.use}\n\n${command.about}`);
-  if (command) return await command.run(server, words.slice(1), options);
+  // `preview` and `skill` are commands, and nouns of the API besides.
+  const isShared = command && ['preview', 'skill'].includes(first) && (options.help || second !== undefined);
+  const operations = command && !isShared ? [] : (await operationsOf(server)).filter(({ noun }) => noun === first);
+  if (command && !operations.some(({ verb }) => verb === second)) {
+    if (!options.help) return await command.run(server, words.slice(1), options);
+    return print([`${command.use}\n\n${command.about}`, ...operations.map(summaryOf)].join('\n\n'));
+  }
 
-  const operations = (await operationsOf(server)).filter(({ noun }) => noun === first);
   if (operations.length === 0) throw usage(`There is no command ${plain(first)}.`);
   if (second === undefined) return print(operations.map(summaryOf).join('\n'), options.help ? exits.done : exits.usage);
   const operation = operations.find(({ verb }) => verb === second);
@@ -714,9 +796,12 @@ async function main(args) {
   if (options.help) return print(helpOf(operation));
   const { body, file } = await runOperation(server, operation, rest, options);
   if (body) return show(body, options);
-  process.stdout.write(file);
+  await writeOut(file);
   return exits.done;
 }
+
+// Who reads only the beginning has read enough.
+process.stdout.on('error', ({ code }) => process.exit(code === 'EPIPE' ? exits.done : exits.refused));
 
 main(process.argv.slice(2))
   .then((exit) => {
@@ -725,24 +810,12 @@ main(process.argv.slice(2))
   .catch((error) => {
     const asJson = process.argv.includes('--json');
     if (error instanceof Stop) {
-      if (asJson)
-        console.log(
-          JSON.stringify(
-            error.body ?? {
-              error: {
-                code: error.exit === exits.usage ? 'usage' : 'unreachable',
-                message: error.message,
-                retryable: false,
-              },
-            },
-            null,
-            2,
-          ),
-        );
-      else say(`✗ ${error.message}${error.next ? `\n→ ${error.next}` : ''}`);
+      const code = error.exit === exits.usage ? 'usage' : 'unreachable';
+      if (asJson) console.log(toJson(error.body ?? { error: { code, message: error.message, retryable: false } }));
+      else say(`✗ ${plain(error.message)}${error.next ? `\n→ ${plain(error.next)}` : ''}`);
       process.exitCode = error.exit;
     } else {
-      say(`✗ ${error.message}`);
+      say(`✗ ${plain(error.message)}`);
       process.exitCode = exits.refused;
     }
   });

@@ -1,73 +1,17 @@
-import { type ExecFileException, execFile } from 'node:child_process';
+import { execFile } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { existsSync } from 'node:fs';
-import { mkdir, mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { mkdir, readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { chromium } from 'playwright-core';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, expect, test } from 'vitest';
 import { useStack } from '../stack/stack.ts';
+import { letIn, newTerminal } from './terminal.ts';
 
 const stack = useStack();
 const name = `client-${randomBytes(4).toString('hex')}`;
-let home = '';
-let client = '';
-
 /** The client as an agent gets it: from the tree that the service serves, knowing its address. */
-beforeAll(async () => {
-  home = await mkdtemp(join(tmpdir(), 'frontage-client-'));
-  client = join(home, 'frontage.mjs');
-  await writeFile(client, await (await fetch(`${stack.baseUrl}/skill/bin/frontage.mjs`)).text());
-});
-afterAll(() => rm(home, { recursive: true, force: true }));
-
-// biome-ignore lint/suspicious/noExplicitAny: what a test reads of an answer is what it asserts.
-type Json = any;
-type Ran = { exit: number; out: string; err: string; body: Json };
-
-/** Runs a command without a terminal, in the folder `cwd`, on the client's own configuration. */
-async function run(args: string[], { cwd = home, env = {}, binary = process.execPath } = {}): Promise<Ran> {
-  const environment = {
-    PATH: process.env.PATH,
-    HOME: home,
-    XDG_CONFIG_HOME: home,
-    XDG_CACHE_HOME: home,
-    GIT_TERMINAL_PROMPT: '0',
-    ...env,
-  };
-  return await new Promise((resolve) => {
-    const child = execFile(
-      binary,
-      [client, ...args],
-      { cwd, env: environment },
-      (error: ExecFileException | null, out, err) => {
-        let body: Json = {};
-        try {
-          body = JSON.parse(out);
-        } catch {}
-        resolve({ exit: typeof error?.code === 'number' ? error.code : error ? -1 : 0, out, err, body });
-      },
-    );
-    child.stdin?.end();
-  });
-}
-
-const git = (cwd: string, ...args: string[]) =>
-  new Promise<string>((resolve, reject) => {
-    const identity = ['-c', 'user.name=Agent', '-c', 'user.email=agent@example.com'];
-    const env = {
-      PATH: process.env.PATH,
-      HOME: home,
-      XDG_CONFIG_HOME: home,
-      XDG_CACHE_HOME: home,
-      GIT_TERMINAL_PROMPT: '0',
-    };
-    execFile('git', [...identity, ...args], { cwd, env }, (error, out, err) =>
-      error ? reject(new Error(err)) : resolve(out),
-    );
-  });
-
-const linkIn = ({ text }: { text: string }) => /https?:\/\/\S+/.exec(text)?.[0] ?? '';
+const { home, client, run, git, close } = await newTerminal(`${stack.baseUrl}/skill/bin/frontage.mjs`);
+afterAll(close);
 
 test('an agent logs in by the owner’s answer, and a person is named as the one to act until then', {
   timeout: 120_000,
@@ -75,22 +19,7 @@ test('an agent logs in by the owner’s answer, and a person is named as the one
   const email = `${name}@example.com`;
   const asked = await run(['login', '--email', email, '--name', 'A client', '--no-wait', '--json']);
   expect([asked.exit, asked.body.status]).toEqual([4, 'pending']);
-  const inbox = `${stack.mailUrl}/messages?to=${encodeURIComponent(email)}`;
-  const mails = async () => ((await (await fetch(inbox)).json()) as { items: { text: string }[] }).items;
-  await expect.poll(async () => (await mails()).length, { timeout: 60_000 }).toBe(1);
-  const browser = await chromium.launch({
-    executablePath: '/usr/bin/chromium',
-    args: ['--no-sandbox', '--disable-gpu'],
-  });
-  try {
-    const page = await browser.newPage();
-    await page.goto(linkIn((await mails())[0] as { text: string }));
-    await page.fill('input[name=code]', String(asked.body.user_code));
-    await page.click('text=Let it in');
-    await page.waitForSelector('text=/can (act|work)|is in|let in/i').catch(() => {});
-  } finally {
-    await browser.close();
-  }
+  await letIn(stack.mailUrl, email, asked.body.user_code);
   const { exit, body, err } = await run(['login', '--email', email, '--json']);
   expect([exit, body.email, err]).toEqual([0, email, '']);
   expect((await stat(join(home, 'frontage', 'config.json'))).mode & 0o777).toBe(0o600);
