@@ -40,6 +40,7 @@ import { Token } from './entities/token.ts';
 import { UploadLink } from './entities/upload-link.ts';
 import { Analytics } from './migrations/2026-11-21-analytics.ts';
 import { Billing } from './migrations/2026-11-21-billing.ts';
+import { BlockedSites } from './migrations/2026-11-21-blocked-sites.ts';
 import { BookingNews } from './migrations/2026-11-21-booking-news.ts';
 import { Bookings } from './migrations/2026-11-21-bookings.ts';
 import { Capacity } from './migrations/2026-11-21-capacity.ts';
@@ -146,6 +147,7 @@ export function openOrm(databaseUrl: string, options: { poolMax?: number } = {})
           { name: '2026-11-21-billing', class: Billing },
           { name: '2026-11-21-payments', class: PaymentsMigration },
           { name: '2026-11-21-money', class: MoneyMended },
+          { name: '2026-11-21-blocked-sites', class: BlockedSites },
         ],
         snapshot: false,
         transactional: true,

@@ -1,5 +1,7 @@
 /** What several capabilities ask of a site's row. */
 import { LockMode } from '@mikro-orm/core';
+import type { Clock } from '../clock.ts';
+import { errors } from '../errors.ts';
 import { Deployment } from './entities/deployment.ts';
 import { Site } from './entities/site.ts';
 import type { EntityManager } from './orm.ts';
@@ -15,4 +17,25 @@ export async function liveDeploymentOf(
   { liveDeploymentId }: Pick<Site, 'liveDeploymentId'>,
 ): Promise<Deployment | null> {
   return liveDeploymentId ? await em.findOne(Deployment, { id: liveDeploymentId }) : null;
+}
+
+/** A person takes the site off the web, with a reason for its owner. Of a site that is blocked the reason changes alone. Throws `not_found`. */
+export async function blockSite(em: EntityManager, clock: Clock, siteId: string, reason: string): Promise<Site> {
+  return await em.transactional(async (tx) => {
+    const site = await lockNamed(tx, siteId);
+    return Object.assign(site, { blockedAt: site.blockedAt ?? clock.now(), blockReason: reason });
+  });
+}
+
+/** A person puts it back. */
+export async function unblockSite(em: EntityManager, siteId: string): Promise<Site> {
+  return await em.transactional(async (tx) => {
+    return Object.assign(await lockNamed(tx, siteId), { blockedAt: null, blockReason: null });
+  });
+}
+
+async function lockNamed(tx: EntityManager, id: string): Promise<Site> {
+  const site = await tx.findOne(Site, { id }, { lockMode: LockMode.PESSIMISTIC_WRITE, refresh: true });
+  if (site) return site;
+  throw errors.not_found('There is no site of that id.');
 }

@@ -5,7 +5,8 @@ import type { SiteStatus } from '../db/states.ts';
 export type SiteRow = {
   id: string;
   name: string;
-  status: SiteStatus;
+  /** `blocked`: stopped by a person, whatever its owner says. */
+  status: SiteStatus | 'blocked';
   /** Where the live version's manifest is; null as long as nothing was published. */
   manifestSha256: string | null;
   /** Where the redirect rules are that a call set; null where there are none. */
@@ -60,7 +61,8 @@ export type EdgeDatabase = {
 // Commits come in another order than numbers are given out. What was not visible at the last question was written by a
 // transaction not older than the oldest that was running then: that one is the mark.
 const sitesSql = `
-  select mark.xid::text as mark, site.id, site.name, site.status, deployment.manifest_sha256 as "manifestSha256",
+  select mark.xid::text as mark, site.id, site.name,
+    case when site.blocked_at is null then site.status else 'blocked' end as status, deployment.manifest_sha256 as "manifestSha256",
     site.redirects_sha256 as "redirectsSha256",
     (select json_agg(json_build_object('label', preview.label, 'slot', preview.slot, 'manifestSha256', draft.manifest_sha256,
        'expiresAt', preview.expires_at) order by preview.slot)

@@ -102,7 +102,7 @@ export function createEdge(parts: EdgeParts): Edge {
     if (host === baseDomain) return answerPage('base', as);
     // A site is never called as a host of the platform's own is.
     if (!site) return name === undefined ? answerPage('unknown', as) : answerOther(request, name, target, as);
-    if (site.status === 'archived') return answerPage('archived', as);
+    if (site.status !== 'active') return answerPage(site.status, as);
     if (site.manifestSha256 === null) return answerPage('unpublished', as);
     const version = versions.held(site.manifestSha256) ?? versions.load(site.manifestSha256);
     return whenKnown(version, (known) => answerSite(request, site, known, target));

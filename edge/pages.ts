@@ -9,6 +9,7 @@ export type PageName =
   | 'unknown'
   | 'unpublished'
   | 'archived'
+  | 'blocked'
   | 'missing'
   | 'ended'
   | 'gone'
@@ -39,6 +40,11 @@ const words: Record<PageName, Words> = {
     status: 410,
     title: 'This site has closed',
     text: 'Its owner has taken it down. There is nothing to see at this address any more.',
+  },
+  blocked: {
+    status: 451,
+    title: 'This site is not shown',
+    text: 'Those who run this platform have taken it off the web. Its owner has been told why.',
   },
   missing: {
     status: 404,

@@ -35,7 +35,7 @@ export function openDrafts({ baseDomain, clock, source, versions, finding, siteR
     as: 'html' | 'text',
   ): Later<Answer> {
     const { site, preview } = found;
-    if (site.status === 'archived') return answerPage('archived', as);
+    if (site.status !== 'active') return answerPage(site.status, as);
     if (clock.now() >= new Date(preview.expiresAt)) return answerPage('ended', as);
     const version = versions.held(preview.manifestSha256) ?? versions.load(preview.manifestSha256);
     const set = site.redirectsSha256 === null ? undefined : rulesOf(site.redirectsSha256);

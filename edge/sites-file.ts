@@ -24,7 +24,7 @@ export async function readSitesFile(path: string): Promise<SiteRow[] | undefined
     return saved.sites.map(([id, name, status, manifestSha256, redirectsSha256 = null, previews, domains]) => ({
       id,
       name,
-      status: status === 'archived' ? 'archived' : 'active',
+      status: status === 'archived' || status === 'blocked' ? status : 'active',
       manifestSha256,
       redirectsSha256,
       ...(previews ? { previews } : {}),

@@ -2,130 +2,71 @@
  * The operator's command, in the environment of the installation:
  *
  *   node scripts/operator.ts account create --email owner@example.com --name 'The owner'
+ *   node scripts/operator.ts --help
  *
- * opens an account (or takes the one that the address has) and prints it with a new token, once. `account email --account acct_…
- * --email new@example.com` gives an account another address, where no mail can confirm it. `domain block --domain dom_… --reason '…'` stops
- * a domain and tells its owner why, `domain unblock` lets it go on. `plan grant --account acct_… --plan studio --until 2027-01-31` gives an
- * account a plan until a date, `plan end --account acct_…` ends that. `database migrate` brings the database to the newest schema. `sealing status` counts what is sealed under which key, `sealing reseal` seals all of it under the newest.
- * `ledger list` prints what the ledger check could not mend, what it means and what to do (`--settled`: with those that were settled); `ledger
- * settle --subject pi_… --reason '…'` ends one that a person has seen to where the check cannot look.
- * `feedback list` prints what agents have told us of the platform, `--since` a moment. `store audit` re-hashes every blob of the store and names those that are spoilt.
+ * Prints one line of JSON. Exit codes: 0 done, 1 refused, 2 used wrongly.
  */
 import { parseArgs } from 'node:util';
-import { setAddress } from '../api/accounts/address.ts';
-import { openAccount } from '../api/accounts/rules.ts';
-import { endGrant, grantPlan } from '../api/billing/grants.ts';
-import { listFeedback } from '../api/feedback/rules.ts';
-import { issueToken } from '../api/tokens/rules.ts';
 import { systemClock } from '../clock.ts';
 import { readConfig } from '../config.ts';
-import { blockDomain, unblockDomain } from '../db/domains.ts';
-import { listFlags, settleFlag } from '../db/ledger.ts';
-import { migrate } from '../db/migrate.ts';
-import { type EntityManager, openOrm } from '../db/orm.ts';
-import { countSealed, reseal } from '../db/sealed.ts';
+import { openOrm } from '../db/orm.ts';
 import { AppError } from '../errors.ts';
-import { openStore } from '../providers/store/open.ts';
+import { accountCommands } from './operator/accounts.ts';
+import { blockCommands } from './operator/blocks.ts';
+import { type Command, type Option, options, useOf } from './operator/command.ts';
+import { moneyCommands } from './operator/money.ts';
+import { platformCommands } from './operator/platform.ts';
 
-type Options = {
-  account?: string | undefined;
-  email?: string | undefined;
-  name?: string | undefined;
-  since?: string | undefined;
-  plan?: string | undefined;
-  until?: string | undefined;
-  domain?: string | undefined;
-  reason?: string | undefined;
-  subject?: string | undefined;
-  settled?: boolean | undefined;
+const commands: Record<string, Command> = {
+  ...accountCommands,
+  ...blockCommands,
+  ...moneyCommands,
+  ...platformCommands,
 };
 
-const commands: Record<string, (em: EntityManager, options: Options) => Promise<unknown>> = {
-  async 'account create'(em, { email, name }) {
-    if (!email || !name) throw new Error('account create needs --email and --name.');
-    const account = await openAccount(em, systemClock, { email, name });
-    const { secret } = await issueToken(em, systemClock, account.id, { name: 'operator' });
-    return { account_id: account.id, access_token: secret };
-  },
-  async 'account email'(em, { account, email }) {
-    if (!account || !email) throw new Error('account email needs --account and --email.');
-    const { old, account: changed } = await setAddress(em, { clock: systemClock }, account, email);
-    return { account_id: changed.id, email: changed.email, old_email: old };
-  },
-  async 'feedback list'(em, { since = '1970-01-01T00:00:00Z' }) {
-    if (Number.isNaN(Date.parse(since))) throw new Error('--since is a time, as 2026-01-31T12:00:00Z.');
-    return { items: await listFeedback(em, new Date(since)) };
-  },
-  'ledger list': async (em, { settled = false }) => ({ items: await listFlags(em, { settled }) }),
-  async 'ledger settle'(em, { subject, reason }) {
-    if (!subject || !reason) throw new Error('ledger settle needs --subject and --reason, what was done about it.');
-    const { settledAt } = await settleFlag(em, systemClock, subject, reason);
-    return { subject, settled_at: settledAt };
-  },
-  'sealing status': (em) => countSealed(em, readConfig().sealing),
-  'sealing reseal': (em) => reseal(em, readConfig().sealing),
-  async 'domain block'(em, { domain, reason }) {
-    if (!domain || !reason)
-      throw new Error('domain block needs --domain dom_… and --reason, a sentence for its owner.');
-    const { id, name, status } = await blockDomain(em, systemClock, domain, reason);
-    return { domain_id: id, name, status };
-  },
-  async 'domain unblock'(em, { domain }) {
-    if (!domain) throw new Error('domain unblock needs --domain dom_….');
-    const { id, name, status } = await unblockDomain(em, systemClock, domain);
-    return { domain_id: id, name, status };
-  },
-  async 'plan grant'(em, { account, plan, until }) {
-    if (!account || !plan || !until) throw new Error('plan grant needs --account, --plan and --until.');
-    const deps = { config: readConfig(), clock: systemClock };
-    const granted = await grantPlan(em, deps, { accountId: account, plan, endsAt: new Date(until) });
-    return { account_id: account, plan: granted.plan, ends_at: granted.endsAt };
-  },
-  async 'plan end'(em, { account }) {
-    if (!account) throw new Error('plan end needs --account.');
-    const { plan } = await endGrant(em, { config: readConfig(), clock: systemClock }, account);
-    return { account_id: account, plan };
-  },
-  'database migrate': async () => ({ ran: await migrate(readConfig().databaseUrl) }),
-  async 'store audit'() {
-    const spoilt: string[] = [];
-    let blobs = 0;
-    for await (const { sha256, sound } of openStore(readConfig()).audit()) {
-      blobs += 1;
-      if (!sound) spoilt.push(sha256);
-    }
-    return { blobs, spoilt };
-  },
-};
+class UsageError extends Error {}
+
+/** All commands, or those that begin with the words that were given. */
+function helpFor(words: string): string {
+  const known = Object.entries(commands).filter(([name]) => name.startsWith(words));
+  const shown = known.length > 0 ? known : Object.entries(commands);
+  return shown.map(([name, one]) => `${useOf(name, one)}\n    ${one.about}`).join('\n');
+}
+
+function readCommand(args: string[]) {
+  const named = Object.fromEntries(Object.entries(options).map(([name, value]) => [name, { type: value ? ('string' as const) : ('boolean' as const) }]));
+  const { positionals, values } = parseArgs({
+    args,
+    allowPositionals: true,
+    options: { ...named, help: { type: 'boolean', short: 'h' } },
+  });
+  const name = positionals.join(' ');
+  const { help, ...given } = values as Partial<Record<Option, string | boolean>> & { help?: boolean };
+  if (help) return { help: helpFor(name) };
+  const command = Object.hasOwn(commands, name) ? commands[name] : undefined;
+  if (!command) throw new UsageError(name ? `There is no command ${name}. There are:\n${helpFor(name)}` : helpFor(''));
+  const { needs, takes = [] } = command;
+  const wrong = (Object.keys(given) as Option[]).find((one) => ![...needs, ...takes].includes(one));
+  if (wrong) throw new UsageError(`${name} takes no --${wrong}: ${useOf(name, command)}`);
+  if (needs.some((one) => !given[one])) throw new UsageError(`It needs more: ${useOf(name, command)}`);
+  return { command, given };
+}
 
 async function main(): Promise<void> {
-  const { positionals, values } = parseArgs({
-    allowPositionals: true,
-    options: {
-      account: { type: 'string' },
-      email: { type: 'string' },
-      name: { type: 'string' },
-      since: { type: 'string' },
-      plan: { type: 'string' },
-      until: { type: 'string' },
-      domain: { type: 'string' },
-      reason: { type: 'string' },
-      subject: { type: 'string' },
-      settled: { type: 'boolean' },
-    },
-  });
-  const command = commands[positionals.join(' ')];
-  if (!command) throw new Error(`Commands: ${Object.keys(commands).join(', ')}`);
-  const orm = openOrm(readConfig().databaseUrl, { poolMax: 1 });
+  const { help, command, given } = readCommand(process.argv.slice(2));
+  if (help !== undefined) return console.log(help);
+  const config = readConfig();
+  const orm = openOrm(config.databaseUrl, { poolMax: 1 });
   try {
-    console.log(JSON.stringify(await command(orm.em.fork(), values)));
+    const values = given as Record<Option, string>;
+    console.log(JSON.stringify(await command.run({ em: orm.em.fork(), config, clock: systemClock }, values)));
   } finally {
     await orm.close();
   }
 }
 
-main().catch((error: Error) => {
-  const code = error instanceof AppError ? `${error.code}: ` : '';
-  console.error(`✗ ${code}${error.message}`);
-  process.exitCode = 1;
+main().catch((error: Error & { code?: string }) => {
+  const isUsage = error instanceof UsageError || String(error.code).startsWith('ERR_PARSE_ARGS');
+  console.error(`✗ ${error instanceof AppError ? `${error.code}: ` : ''}${error.message}`);
+  process.exitCode = isUsage ? 2 : 1;
 });

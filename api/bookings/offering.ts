@@ -22,7 +22,7 @@ export async function siteOf(em: EntityManager, publicId: string): Promise<Site>
 
 /** What the site takes bookings for. Throws `bookings_unavailable`. */
 export async function openTimetable(em: EntityManager, site: Site): Promise<Declared> {
-  const declared = site.status === 'active' ? await declaredOf(em, site) : null;
+  const declared = site.status === 'active' && !site.blockedAt ? await declaredOf(em, site) : null;
   if (declared) return declared;
   throw noBookings();
 }

@@ -30,7 +30,8 @@ export async function visitForm(em: EntityManager, formId: string): Promise<Visi
 export function requireTaking({ config }: Pick<Deps, 'config'>, form: VisitedForm): void {
   const off = missing(config, 'forms');
   if (off) throw off;
-  if (form.site.status === 'archived') throw errors.site_archived('This website is closed, and takes no enquiries.');
+  if (form.site.status === 'archived' || form.site.blockedAt)
+    throw errors.site_archived('This website is closed, and takes no enquiries.');
   if (form.status === 'disabled') throw errors.forms_disabled('This form takes no enquiries at present.');
 }
 

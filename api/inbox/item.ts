@@ -12,6 +12,7 @@ export const inboxKinds = [
   'invitation',
   'failed_build',
   'domain',
+  'blocked_site',
 ] as const;
 export type InboxKind = (typeof inboxKinds)[number];
 

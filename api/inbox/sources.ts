@@ -1,4 +1,5 @@
 /** Everything that can wait for a caller: one line for each kind. */
+import { blockedSites } from './blocked-sites.ts';
 import { waitingDomains } from './domains.ts';
 import { failedBuilds } from './failed-builds.ts';
 import { openInvitations } from './invitations.ts';
@@ -16,4 +17,5 @@ export const sources: readonly Source[] = [
   newBookings,
   newSubmissions,
   waitingDomains,
+  blockedSites,
 ];

@@ -30,13 +30,18 @@ export function answerErrors(app: Api): void {
     for (const name of [method].flat()) methods.add(name);
     paths.set(url, methods);
   });
-  app.setErrorHandler((error, request, reply) => sendError(error, request, reply));
-  app.setNotFoundHandler((request, reply) => {
-    const allowed = methodsOf(paths, request.url);
-    if (allowed.length === 0) return sendError(errors.not_found('There is nothing at this address.'), request, reply);
-    reply.header('allow', allowed.join(', '));
-    return sendError(errors.method_not_allowed(`This address takes ${allowed.join(', ')} alone.`), request, reply);
-  });
+  // What fails on the way to an address that nothing stands at fails for that alone, whatever its method and its body.
+  app.setErrorHandler((error, request, reply) =>
+    request.is404 ? refuseAddress(paths, request, reply) : sendError(error, request, reply),
+  );
+  app.setNotFoundHandler((request, reply) => refuseAddress(paths, request, reply));
+}
+
+function refuseAddress(paths: Map<string, Set<string>>, request: FastifyRequest, reply: FastifyReply): FastifyReply {
+  const allowed = methodsOf(paths, request.url);
+  if (allowed.length === 0) return sendError(errors.not_found('There is nothing at this address.'), request, reply);
+  reply.header('allow', allowed.join(', '));
+  return sendError(errors.method_not_allowed(`This address takes ${allowed.join(', ')} alone.`), request, reply);
 }
 
 /** Sends any failure as its contract error. An unexpected one is logged with its stack and answered as `internal`. */

@@ -36,6 +36,10 @@ export const siteSchema = z
     role: z.enum(['owner', 'collaborator']),
     created_at: moment,
     archived_at: moment.nullable(),
+    blocked: z
+      .object({ at: moment, reason: z.string() })
+      .nullable()
+      .describe('Taken off the web by a person of the platform, and why: visitors get a 451. Null as a rule.'),
   })
   .meta({ id: 'Site' });
 
@@ -69,6 +73,7 @@ export function siteView(site: Site, { config, actor, openComments }: SiteContex
     role: roleOf(site, actor),
     created_at: site.createdAt,
     archived_at: site.archivedAt ?? null,
+    blocked: site.blockedAt && site.blockReason ? { at: site.blockedAt, reason: site.blockReason } : null,
   };
 }
 

@@ -25,6 +25,9 @@ export const Site = defineEntity({
     redirectsSha256: p.text().nullable(),
     createdAt: p.datetime(),
     archivedAt: p.datetime().nullable(),
+    /** Since when a person has stopped it, and why, in words for its owner. */
+    blockedAt: p.datetime().nullable(),
+    blockReason: p.text().nullable(),
     /** The plans of its owner, whose caps are those of the site: ask `limitsOf`. */
     standing: p
       .text()

@@ -27,9 +27,12 @@ const client = fileURLToPath(import.meta.url);
 
 /** Ends the command, with words for whoever reads the terminal. */
 class Stop extends Error {
-  constructor(exit, message, { next, body } = {}) {
+  constructor(exit, message, { next, body, code } = {}) {
     super(message);
-    Object.assign(this, { exit, next, body });
+    const own = code ?? (exit === exits.usage ? 'usage' : 'unreachable');
+    // Whether the server itself has refused.
+    this.isAnswer = body !== undefined;
+    Object.assign(this, { exit, next, body: body ?? { error: { code: own, message, retryable: false } } });
   }
 }
 const usage = (message, next = 'frontage --help') => new Stop(exits.usage, message, { next });
@@ -167,7 +170,10 @@ async function siteOf(server, named) {
   for await (const site of every(server, '/v1/sites')) {
     if ([site.name, site.address, site.address?.replace(/^https?:\/\//, '')].includes(named)) return site;
   }
-  throw new Stop(exits.refused, `No site of yours is called ${plain(named)}.`, { next: 'frontage site list' });
+  throw new Stop(exits.refused, `No site of yours is called ${plain(named)}.`, {
+    next: 'frontage site list',
+    code: 'not_found',
+  });
 }
 
 // ─── Operations, from the description ──────────────────────────────────────────────────────────────────────────────────────
@@ -412,7 +418,7 @@ const commands = {
           `/v1/auth/requests/${asked.id}/redeem`,
           { body: { secret: asked.secret } },
         ).catch((stop) => {
-          if (stop.body) changeServer(server.baseUrl, { request: undefined });
+          if (stop.isAnswer) changeServer(server.baseUrl, { request: undefined });
           throw stop;
         });
         if (status === 'approved') {
@@ -482,6 +488,8 @@ const commands = {
       const body = { repository: isContent ? 'content' : 'source', access: 'write', expires_in_seconds: 3600 };
       const path = `/v1/sites/${siteId}/git-credentials`;
       const { username, password } = await json({ baseUrl, token }, 'POST', path, { body });
+      // A line more would tell git something else.
+      if (/[\n\0]/.test(`${username}${password}`)) throw new Stop(exits.refused, 'The password is none.');
       process.stdout.write(`username=${username}\npassword=${password}\n`);
       return exits.done;
     },
@@ -810,8 +818,7 @@ main(process.argv.slice(2))
   .catch((error) => {
     const asJson = process.argv.includes('--json');
     if (error instanceof Stop) {
-      const code = error.exit === exits.usage ? 'usage' : 'unreachable';
-      if (asJson) console.log(toJson(error.body ?? { error: { code, message: error.message, retryable: false } }));
+      if (asJson) console.log(toJson(error.body));
       else say(`✗ ${plain(error.message)}${error.next ? `\n→ ${plain(error.next)}` : ''}`);
       process.exitCode = error.exit;
     } else {

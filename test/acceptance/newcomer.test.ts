@@ -85,7 +85,7 @@ test('it adds a form and a timetable, shows them in a preview, hears its ownerâ€
     body: JSON.stringify({ page: '/contact/', body: 'Ask for the phone number too.', position: {} }),
   });
   expect(said.status).toBe(200);
-  expect(done(await waiting).items).toMatchObject([{ kind: 'comment' }]);
+  expect(done(await waiting).items).toMatchObject([{ kind: 'open_comment' }]);
   const [thread] = done(await run(['comment', 'list', name, '--status', 'open', '--json'])).items;
   expect(JSON.stringify(thread)).toContain('Ask for the phone number too.');
   done(await run(['comment', 'reply', thread.id, '--message', 'It asks for it now.', '--json']));
@@ -107,7 +107,11 @@ test('it brings its ownerâ€™s domain, says what the owner has to set, and puts t
   expect([onboarded.exit, onboarded.body.setup.length > 0]).toEqual([3, true]);
   await fetch(stack.registrarUrl ?? '', { method: 'POST', body: onboarded.out });
   const { id } = onboarded.body;
-  await expect.poll(async () => (await run(['domain', 'read', id])).exit, { timeout: 90_000, interval: 500 }).toBe(0);
+  const states = async () => {
+    const { status, ssl } = (await run(['domain', 'read', id, '--json'])).body;
+    return [status, ssl.status];
+  };
+  await expect.poll(states, { timeout: 90_000, interval: 500 }).toEqual(['active', 'active']);
   const { id: siteId } = done(await run(['site', 'read', name, '--json']));
   done(await run(['domain', 'attach', id, '--site-id', siteId, '--json']));
   const root = await readFile(join(stack.dataDir, 'authority', 'roots.pem'), 'utf8');

@@ -54,7 +54,7 @@ function parsed(text: string): Json {
 }
 
 /** What an owner does who wants the agent let in: opens the link of the newest mail, and types the code that the agent was shown. */
-export async function letIn(mailUrl: string, email: string, code: string): Promise<void> {
+export async function letIn(mailUrl: string | null, email: string, code: string): Promise<void> {
   const mails = async () => {
     const answer = await fetch(`${mailUrl}/messages?to=${encodeURIComponent(email)}`);
     return ((await answer.json()) as { items: { text: string }[] }).items;

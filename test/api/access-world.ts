@@ -70,6 +70,9 @@ export async function createAccessWorld() {
 
   return {
     close: world.close,
+    url: world.url,
+    /** Of the owner. */
+    token: owner.token,
     calls,
     siteId: site.id,
     deploymentId,

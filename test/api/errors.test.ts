@@ -40,8 +40,8 @@ test('a method that an address does not have is refused with those it has', asyn
   expect(answer.headers.get('allow')).toBe('DELETE, PATCH');
 });
 
-test('a method of another protocol is refused alike', async () => {
-  const answer = await owner.call('PROPFIND', '/v1/sites');
+test.each(['PROPFIND', 'QUERY', 'TRACE', 'SEARCH'])('a method of another protocol is refused alike: %s', async (method) => {
+  const answer = await owner.call(method, '/v1/sites').catch(() => askRaw(method));
   expect([answer.status, errorOf(answer).code]).toEqual([405, 'method_not_allowed']);
   expect(answer.headers.get('allow')).toBe('GET, HEAD, POST');
 });

@@ -1,0 +1,20 @@
+/** The reader's own sites that a person of the platform has stopped: only he can answer for them. */
+import { Site } from '../../db/entities/site.ts';
+import { itemsMax, type Source } from './item.ts';
+
+export const blockedSites: Source = async (em, { accountId }, since) => {
+  const sites = await em.find(
+    Site,
+    { account: accountId, blockedAt: { $gt: since } },
+    { orderBy: { blockedAt: 'desc' }, limit: itemsMax },
+  );
+  return sites.map(({ id, name, blockedAt, blockReason }) => ({
+    kind: 'blocked_site',
+    id,
+    site: { id, name },
+    at: blockedAt as Date,
+    title: `The site ${name} was taken off the web by a person of the platform.`,
+    message: blockReason as string,
+    nextAction: 'Tell the owner the reason. They mend it and ask those who run the platform to look again.',
+  }));
+};

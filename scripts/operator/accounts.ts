@@ -1,0 +1,104 @@
+/** Accounts and the plans they were given. */
+import { setAddress } from '../../api/accounts/address.ts';
+import { openAccount } from '../../api/accounts/rules.ts';
+import { endGrant, grantPlan } from '../../api/billing/grants.ts';
+import { issueToken } from '../../api/tokens/rules.ts';
+import { planOf, planStatusOf } from '../../caps.ts';
+import { Account } from '../../db/entities/account.ts';
+import { Domain } from '../../db/entities/domain.ts';
+import { PlanGrant } from '../../db/entities/plans.ts';
+import { Site } from '../../db/entities/site.ts';
+import { Token } from '../../db/entities/token.ts';
+import { errors } from '../../errors.ts';
+import { command, type Given } from './command.ts';
+
+const listed = 200;
+
+export const accountCommands = {
+  'account create': command({
+    about: 'Opens an account, or takes the one that has the address, and prints it with a new token, once.',
+    needs: ['email', 'name'],
+    async run({ em, clock }, { email, name }) {
+      const account = await openAccount(em, clock, { email, name });
+      const { secret } = await issueToken(em, clock, account.id, { name: 'operator' });
+      return { account_id: account.id, access_token: secret };
+    },
+  }),
+  'account list': command({
+    about: `The newest ${listed} accounts; with --match those whose address or name has the words in it.`,
+    needs: [],
+    takes: ['match'],
+    async run({ em, ...deps }, { match }) {
+      const like = { $ilike: `%${(match ?? '').replaceAll(/[\\%_]/g, '\\$&')}%` };
+      const where = match === undefined ? {} : { $or: [{ email: like }, { name: like }] };
+      const accounts = await em.find(Account, where, { orderBy: { id: 'desc' }, limit: listed });
+      return { items: accounts.map((account) => ({ ...shown(account), plan: planOf(deps, account).name })) };
+    },
+  }),
+  'account show': command({
+    about: 'An account with its plan, sites, domains and tokens. Say --account or --email.',
+    needs: [],
+    takes: ['account', 'email'],
+    run: (given, { account, email }) => show(given, { id: account, email }),
+  }),
+  'account email': command({
+    about: 'Gives an account another address, where no mail can confirm it. Sign-in links to the old one end.',
+    needs: ['account', 'email'],
+    async run({ em, clock }, { account, email }) {
+      const { old, account: changed } = await setAddress(em, { clock }, account, email);
+      return { account_id: changed.id, email: changed.email, old_email: old };
+    },
+  }),
+  'plan grant': command({
+    about: 'Gives an account a plan until a date, in place of one that it was given before.',
+    needs: ['account', 'plan', 'until'],
+    async run({ em, ...deps }, { account, plan, until }) {
+      const granted = await grantPlan(em, deps, { accountId: account, plan, endsAt: new Date(until) });
+      return { account_id: account, plan: granted.plan, ends_at: granted.endsAt };
+    },
+  }),
+  'plan end': command({
+    about: 'Ends the plan that an account was given, now.',
+    needs: ['account'],
+    async run({ em, ...deps }, { account }) {
+      const { plan } = await endGrant(em, deps, account);
+      return { account_id: account, plan };
+    },
+  }),
+  'plan list': command({
+    about: 'The plans that were given and are not over, those that end first at the top.',
+    needs: [],
+    async run({ em, clock }) {
+      const where = { endedAt: null, endsAt: { $gt: clock.now() } };
+      const grants = await em.find(PlanGrant, where, { orderBy: { endsAt: 'asc' }, populate: ['account'] });
+      const items = grants.map(({ account, plan, createdAt, endsAt }) => {
+        return { account_id: account.id, email: account.email, plan, created_at: createdAt, ends_at: endsAt };
+      });
+      return { items };
+    },
+  }),
+};
+
+const shown = ({ id, name, email, createdAt }: Account) => ({ id, name, email, created_at: createdAt });
+
+async function show({ em, ...deps }: Given, { id, email }: { id: string | undefined; email: string | undefined }) {
+  if (!id === !email) throw errors.invalid_input('account show takes --account or --email, one of them.');
+  const account = await em.findOne(Account, id ? { id } : { email: String(email).trim().toLowerCase() });
+  if (!account) throw errors.not_found('There is no such account. account list --match finds one.');
+  const newest = { orderBy: { id: 'desc' }, limit: listed } as const;
+  const [sites, domains, tokens] = [
+    await em.find(Site, { account }, newest),
+    await em.find(Domain, { account, removedAt: null }, newest),
+    await em.find(Token, { account, revokedAt: null }, newest),
+  ];
+  return {
+    ...shown(account),
+    plan: planOf(deps, account).name,
+    plan_status: planStatusOf(deps, account),
+    sites: sites.map(({ id, name, status, blockReason }) => ({ id, name, status, blocked: blockReason ?? null })),
+    domains: domains.map(({ id, name, status }) => ({ id, name, status })),
+    tokens: tokens.map(({ id, name, createdAt, lastUsedAt, expiresAt }) => {
+      return { id, name, created_at: createdAt, last_used_at: lastUsedAt ?? null, expires_at: expiresAt ?? null };
+    }),
+  };
+}

@@ -1,0 +1,42 @@
+/** What one command of the operator's is: what it needs, what it does, and how it is taught. */
+import type { Clock } from '../../clock.ts';
+import type { Config } from '../../config.ts';
+import type { EntityManager } from '../../db/orm.ts';
+
+/** Every option there is, and what its value looks like; one without a value is said or not. */
+export const options = {
+  account: 'acct_…',
+  email: 'owner@example.com',
+  name: "'The owner'",
+  match: 'words',
+  plan: 'studio',
+  until: '2027-01-31',
+  since: '2026-01-31T12:00:00Z',
+  domain: 'dom_…',
+  site: 'site_…',
+  entry: 'out_…',
+  subject: 'pi_…',
+  settled: '',
+  reason: "'A sentence for the owner'",
+} as const;
+export type Option = keyof typeof options;
+
+export type Given = { em: EntityManager; config: Config; clock: Clock };
+
+export type Command<Needed extends Option = Option, Taken extends Option = Option> = {
+  about: string;
+  needs: readonly Needed[];
+  takes?: readonly Taken[];
+  /** Answers what is printed, as JSON. No answer but that of `account create` holds a secret. */
+  run(given: Given, values: Record<Needed, string> & Partial<Record<Taken, string>>): Promise<unknown>;
+};
+
+/** Keeps the types of a command's own options. */
+export const command = <Needed extends Option = never, Taken extends Option = never>(
+  one: Command<Needed, Taken>,
+): Command => one as unknown as Command;
+
+export function useOf(name: string, { needs, takes = [] }: Command): string {
+  const shown = (option: Option) => `--${option} ${options[option]}`.trimEnd();
+  return ['node scripts/operator.ts', name, ...needs.map(shown), ...takes.map((one) => `[${shown(one)}]`)].join(' ');
+}

@@ -1,0 +1,127 @@
+import { execFile } from 'node:child_process';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { afterAll, expect, test } from 'vitest';
+import { OutboxEntry } from '../../db/entities/outbox-entry.ts';
+import { createSite } from '../api/world.ts';
+import { createWorld } from '../output/world.ts';
+
+const world = await createWorld();
+afterAll(() => world.close());
+const script = join(import.meta.dirname, '../../scripts/operator.ts');
+const page = '<!doctype html><title>T</title><h1>Hello</h1>';
+
+type Ran = { exit: number; out: string; err: string };
+async function run(...args: string[]): Promise<Ran> {
+  const env = {
+    ...process.env,
+    DATABASE_URL: world.database.url,
+    FRONTAGE_SECRET: 'a secret of the tests, long enough',
+  };
+  return await promisify(execFile)(process.execPath, [script, ...args], { env }).then(
+    ({ stdout, stderr }) => ({ exit: 0, out: stdout, err: stderr }),
+    ({ code, stdout, stderr }) => ({ exit: code, out: stdout, err: stderr }),
+  );
+}
+async function ask(...args: string[]) {
+  const { exit, out, err } = await run(...args);
+  expect([exit, err]).toEqual([0, '']);
+  return JSON.parse(out);
+}
+
+test('its help teaches every command, and what is used wrongly is told the right use', async () => {
+  const { exit, out } = await run('--help');
+  expect([exit, out]).toEqual([
+    0,
+    expect.stringContaining("site block --site site_… --reason 'A sentence for the owner'\n    "),
+  ]);
+  expect((await run('outbox', '--help')).out.match(/^node/gm)).toHaveLength(2);
+  for (const [args, words] of [
+    [[], 'account create'],
+    [['site', 'close'], 'There is no command site close'],
+    [['constructor'], 'There is no command constructor'],
+    [
+      ['site', 'block', '--site', 'site_x'],
+      'It needs more: node scripts/operator.ts site block --site site_… --reason',
+    ],
+    [['site', 'unblock', '--site', 'site_x', '--plan', 'studio'], 'takes no --plan'],
+    [['site', 'unblock', '--sight', 'x'], '--sight'],
+  ] as const) {
+    const wrong = await run(...args);
+    expect([args, wrong.exit, wrong.out, wrong.err]).toEqual([args, 2, '', expect.stringContaining(words)]);
+  }
+  const refused = await run('site', 'block', '--site', 'site_x', '--reason', 'r');
+  expect([refused.exit, refused.err]).toEqual([1, '✗ not_found: There is no site of that id.\n']);
+}, 60_000);
+
+test('accounts are found by words and shown with what they have, and no secret is printed', async () => {
+  const owner = await world.newCaller();
+  const site = await createSite(owner);
+  const { email } = (await owner.call('GET', '/v1/account')).body;
+  const found = await ask('account', 'list', '--match', email.toUpperCase());
+  expect(found.items).toMatchObject([{ id: owner.accountId, email, plan: expect.any(String) }]);
+  expect((await ask('account', 'list', '--match', '%')).items).toEqual([]);
+  const shown = await run('account', 'show', '--email', email);
+  expect(JSON.parse(shown.out)).toMatchObject({
+    id: owner.accountId,
+    sites: [{ id: site.id, status: 'active', blocked: null }],
+    tokens: [{ name: 'first' }],
+  });
+  expect(shown.out).not.toContain(owner.token.slice(-8));
+  expect(await ask('account', 'show', '--account', owner.accountId)).toEqual(JSON.parse(shown.out));
+  expect((await run('account', 'show')).err).toContain('one of them');
+  expect((await ask('plan', 'list')).items).toEqual([]);
+});
+
+test('a blocked site answers 451 at all its addresses, takes no enquiries, tells its owner why, and comes back as it was', async () => {
+  const owner = await world.newCaller();
+  const site = await createSite(owner);
+  await world.publish(site.id, owner.accountId, { 'index.html': page });
+  const status = async () => (await world.visit(site.name, '/')).status;
+  await expect.poll(status).toBe(200);
+  const waiting = owner.call('GET', '/v1/inbox?wait=20');
+  const blocked = await ask(
+    'site',
+    'block',
+    '--site',
+    site.id,
+    '--reason',
+    'It asks visitors for passwords of a bank.',
+  );
+  expect(blocked).toMatchObject({ site_id: site.id, name: site.name });
+  await expect.poll(status).toBe(451);
+  const visit = await world.visit(site.name, '/');
+  expect(visit.text).toContain('not shown');
+  expect(visit.text).not.toContain('bank');
+  const told = { reason: 'It asks visitors for passwords of a bank.', at: blocked.blocked_at };
+  expect((await owner.call('GET', `/v1/sites/${site.id}`)).body).toMatchObject({ status: 'active', blocked: told });
+  expect((await waiting).body.items).toMatchObject([
+    { kind: 'blocked_site', id: site.id, message: told.reason, at: told.at },
+  ]);
+  // Another reason does not make it a newer block; a publish does not undo it.
+  const again = await ask('site', 'block', '--site', site.id, '--reason', 'It still does.');
+  expect(again.blocked_at).toBe(blocked.blocked_at);
+  await world.publish(site.id, owner.accountId, { 'index.html': `${page}2` });
+  const another = await world.openEdge();
+  expect((await another.visit(site.name, '/')).status).toBe(451);
+  await another.close();
+  expect(await ask('site', 'unblock', '--site', site.id)).toMatchObject({ blocked_at: null });
+  await expect.poll(async () => (await world.visit(site.name, '/')).text).toBe(`${page}2`);
+  expect((await owner.call('GET', '/v1/inbox')).body.items).toEqual([]);
+});
+
+test('what the outbox has not sent is listed with the cause, and what it has sent is sent again', async () => {
+  const em = world.deps.em();
+  const [now, workflowId] = [world.clock.now(), `gone:${Date.now()}`];
+  const rest = { kind: 'signal', workflowId, message: { signal: 'check', input: 'not for operators' } } as const;
+  em.create(OutboxEntry, { id: 'out_test_waits', ...rest, createdAt: now, attempts: 3, lastError: 'no engine' });
+  em.create(OutboxEntry, { id: 'out_test_sent', ...rest, createdAt: now, sentAt: now, attempts: 1 });
+  await em.flush();
+  const listed = await run('outbox', 'list');
+  expect(JSON.parse(listed.out).items).toContainEqual(
+    expect.objectContaining({ id: 'out_test_waits', what: 'check', attempts: 3, last_error: 'no engine' }),
+  );
+  expect(listed.out).not.toContain('not for operators');
+  expect(await ask('outbox', 'replay', '--entry', 'out_test_sent')).toMatchObject({ sent_at: null, attempts: 0 });
+  expect((await run('outbox', 'replay', '--entry', 'out_none')).err).toContain('not_found');
+});
