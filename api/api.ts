@@ -38,6 +38,8 @@ declare module 'fastify' {
      * must be harmless when it runs again.
      */
     replay?: (request: FastifyRequest, resourceId: string) => Promise<unknown>;
+    /** Media types of the answer, where it is not JSON alone. */
+    answers?: readonly string[];
     /** The body is a file's bytes, read by the scope's own parser. */
     rawBody?: boolean;
     /** The answer shows a secret of `request.newSecret` that is never shown again, but to a repetition of the same call. */

@@ -35,7 +35,7 @@ export function assetRoutes(app: Api, deps: Deps): void {
   app.get(
     '/v1/sites/:id/assets/*',
     {
-      config: { operation: 'asset.read', capability: 'repositories' },
+      config: { operation: 'asset.read', capability: 'repositories', answers: ['*/*'] },
       schema: {
         summary: 'Read a file',
         description: 'Its bytes. `etag` is the SHA-256, which `If-Match` of a later write takes.',

@@ -80,7 +80,7 @@ export function commentRoutes(app: Api, deps: Deps): void {
   app.get(
     '/v1/comments/:id/screenshot',
     {
-      config: { operation: 'comment.screenshot' },
+      config: { operation: 'comment.screenshot', answers: ['image/png', 'image/jpeg', 'image/webp'] },
       schema: {
         summary: 'Read the picture of a thread',
         params: idParams,

@@ -90,7 +90,7 @@ export function deploymentRoutes(app: Api, deps: Deps): void {
     {
       // A HEAD of a stream that follows would be followed by nobody.
       exposeHeadRoute: false,
-      config: { operation: 'deployment.log' },
+      config: { operation: 'deployment.log', answers: ['text/plain', 'text/event-stream'] },
       schema: {
         summary: 'Read the build log',
         description:

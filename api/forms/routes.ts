@@ -168,7 +168,7 @@ function submissionRoutes(app: Api, deps: Deps): void {
   app.get(
     '/v1/forms/:id/submissions',
     {
-      config: { operation: 'form.submissions', capability: 'forms' },
+      config: { operation: 'form.submissions', capability: 'forms', answers: ['application/json', 'text/csv'] },
       schema: {
         summary: 'Read what visitors sent',
         description:

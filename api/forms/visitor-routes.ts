@@ -124,7 +124,7 @@ function sendRoute(app: Api, deps: Deps): void {
   app.post(
     '/f/:form_id',
     {
-      config: { operation: 'form.send' },
+      config: { operation: 'form.send', answers: ['application/json', 'text/html'] },
       schema: {
         summary: 'Send a form',
         description:

@@ -31,9 +31,11 @@ export async function describeApi(app: Api, config: Config): Promise<void> {
       const shown = { ...schema, ...(isPost && !schema.security ? { headers: idempotencyHeader } : {}) };
       if (isEmptyObject(shown.body)) delete shown.body;
       if (isEmptyObject(shown.querystring)) delete shown.querystring;
+      const { answers } = document.route.config ?? {};
+      if (answers) shown.response = asTypes(shown.response as Answers, answers);
       return nameWildcard(shown, url);
     },
-    transformObject: (document) => dropUnused(jsonSchemaTransformObject(document)),
+    transformObject: (document) => freeBodies(dropUnused(jsonSchemaTransformObject(document))),
   });
 }
 
@@ -100,6 +102,39 @@ function nameWildcard<Shown extends { params?: unknown }>(schema: Shown, url: st
     schema: { ...schema, params: { ...params, properties: { ...properties, path: rest }, required } },
     url: url.replace(/\*$/, ':path'),
   };
+}
+
+type Answers = Record<string, { description?: string }>;
+
+/** Says what a success comes as; where it may be a page, a refusal is one, too. */
+function asTypes(response: Answers, types: readonly string[]): Answers {
+  const entries = Object.entries(response).map(([status, schema]) => {
+    const own = status === '200' || (status === 'default' && types.includes('text/html'));
+    if (!own) return [status, schema];
+    const content = types.map((type) => [type, { schema: type === 'application/json' ? schema : {} }]);
+    return [status, { description: schema.description ?? 'The answer.', content: Object.fromEntries(content) }];
+  });
+  return Object.fromEntries(entries);
+}
+
+type Described = {
+  paths?: Record<
+    string,
+    Record<string, { requestBody?: { required?: boolean; content: Record<string, { schema?: Body }> } }>
+  >;
+  components?: { schemas?: Record<string, Body> };
+};
+type Body = { $ref?: string; required?: string[] };
+
+/** A body of which no field is required may be left out. */
+function freeBodies<Document extends object>(document: Document): Document {
+  const { paths = {}, components } = document as Described;
+  for (const { requestBody } of Object.values(paths).flatMap((methods) => Object.values(methods))) {
+    const schema = requestBody?.content['application/json']?.schema;
+    const named = schema?.$ref ? components?.schemas?.[schema.$ref.split('/').at(-1) ?? ''] : schema;
+    if (requestBody && named && !named.required?.length) requestBody.required = false;
+  }
+  return document;
 }
 
 /** Each named schema comes twice, as input and as output; what no call refers to, itself or by another one, is noise. */

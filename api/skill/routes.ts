@@ -32,7 +32,7 @@ export function skillRoutes(app: Api, tree: SkillTree): void {
   app.get(
     '/v1/skill/*',
     {
-      config: { operation: 'skill.read' },
+      config: { operation: 'skill.read', answers: ['text/markdown', 'text/javascript'] },
       schema: {
         summary: 'Read a file of the skill',
         params: z.object({ '*': z.string().describe('As the list has it, `stages/design.md`.') }),

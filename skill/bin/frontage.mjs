@@ -210,6 +210,7 @@ async function operationsOf(server) {
         parts: [...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name),
         query: (operation.parameters ?? []).filter((one) => one.in === 'query'),
         body: resolveRef(content['application/json']?.schema),
+        resolveRef,
         takesFile: method === 'put' && !content['application/json'],
       };
     }),
@@ -248,7 +249,7 @@ async function readValue(flag, written, schema) {
 async function runOperation(server, operation, words, options) {
   const { parts, query, body: schema, method, takesFile } = operation;
   if (words.length < parts.length || words.length > parts.length)
-    throw usage(`It takes ${parts.map((part) => `<${part}>`).join(' ') || 'no words'}.`, usageOf(operation));
+    throw usage(`It takes ${wordsOf(operation).join(' ') || 'no words'}.`, usageOf(operation));
   // A site may be called by its name wherever a call is about one.
   const isOfSite = operation.path.startsWith('/v1/sites/{') && !/^site_/.test(words[0]);
   if (isOfSite) words = [(await siteOf(server, words[0])).id, ...words.slice(1)];
@@ -274,6 +275,9 @@ async function runOperation(server, operation, words, options) {
     if (target === asked) asked.set(name, written === true ? 'true' : written);
     else body[name] = await readValue(flag, written, part);
   }
+  const lacking = (schema?.required ?? []).filter((name) => body[name] === undefined);
+  if (lacking.length > 0)
+    throw usage(`It needs ${lacking.map((name) => `--${flagOf(name)}`).join(' and ')}.`, usageOf(operation));
   const waits = query.find(({ name }) => name === 'wait');
   if (waits && options.wait !== undefined) asked.set('wait', options.wait);
   if (takesFile && !(typeof options.flags.file === 'string' && existsSync(options.flags.file)))
@@ -346,30 +350,50 @@ function showList({ items, next_cursor }) {
       .trimEnd();
   if (items.length === 0) say('Nothing.');
   else
-    console.log([strong(row(columns)), ...items.map((item) => row(columns.map((key) => shown(item[key]))))].join('\n'));
+    console.log(
+      [strong(row(columns.map(shown))), ...items.map((item) => row(columns.map((key) => shown(item[key]))))].join('\n'),
+    );
   if (next_cursor) say(`→ more with --cursor ${plain(next_cursor)}`);
 }
 
-function usageOf({ noun, verb, parts, query = [], body, takesFile }) {
+/** What each word of a call is: a site by any of its names, all else by its id. */
+function wordsOf({ path, parts }) {
+  const [, of] = /\/([a-z-]+?)s?\/\{id\}/.exec(path) ?? [];
+  return parts.map((part) => `<${part !== 'id' || !of ? part : of === 'site' ? of : `${of}-id`}>`);
+}
+
+/** The shape of a structure in one line, as somebody would begin to write it. */
+function shapeOf(schema = {}, resolveRef, depth = 0) {
+  const { type, items, properties, required = [], enum: values } = resolveRef(schema);
+  if (values) return values.join('|');
+  if (type === 'array') return `[${shapeOf(items, resolveRef, depth)}, …]`;
+  if (!properties || depth > 1) return typeof type === 'string' ? type : 'any';
+  const fields = Object.entries(properties).map(([name, part]) => {
+    const isPlain = !['array', 'object'].includes(resolveRef(part).type);
+    return `${name}${required.includes(name) ? '' : '?'}${isPlain ? '' : `: ${shapeOf(part, resolveRef, depth + 1)}`}`;
+  });
+  return `{ ${fields.join(', ')} }`;
+}
+
+function usageOf(operation) {
+  const { noun, verb, query = [], body, takesFile } = operation;
+
   const required = (body?.required ?? []).map((name) => `--${flagOf(name)} …`);
   const more = query.length > 0 || Object.keys(body?.properties ?? {}).length > required.length ? ['[options]'] : [];
-  return [
-    'frontage',
-    noun,
-    verb,
-    ...parts.map((part) => `<${part}>`),
-    ...(takesFile ? ['--file …'] : []),
-    ...required,
-    ...more,
-  ].join(' ');
+  return ['frontage', noun, verb, ...wordsOf(operation), ...(takesFile ? ['--file …'] : []), ...required, ...more].join(
+    ' ',
+  );
 }
 
 const summaryOf = (operation) => `${usageOf(operation)}\n    ${operation.summary}.`;
 
 function helpOf(operation) {
-  const { summary, description, query, body, takesFile } = operation;
-  const line = (name, schema, isRequired) =>
-    `  --${flagOf(name).padEnd(24)} ${[isRequired && 'required.', schema?.enum?.join(' | '), schema?.description].filter(Boolean).join(' ')}`;
+  const { summary, description, query, body, takesFile, resolveRef } = operation;
+  const line = (name, schema, isRequired) => {
+    const isStructure = ['array', 'object'].includes(resolveRef(schema ?? {})?.type);
+    const shape = isStructure ? `JSON: ${shapeOf(schema, resolveRef)}` : schema?.enum?.join(' | ');
+    return `  --${flagOf(name).padEnd(24)} ${[isRequired && 'required.', shape, schema?.description].filter(Boolean).join(' ')}`;
+  };
   const flags = [
     ...(takesFile ? [line('file', { description: 'What to send.' }, true)] : []),
     ...Object.entries(body?.properties ?? {}).map(([name, schema]) =>
@@ -400,7 +424,7 @@ const commands = {
   login: {
     use: 'frontage login --email <owner> [--url <address>] [--name <agent>] [--no-wait]',
     about:
-      'Ask the owner for access: he gets a mail and types the code that you are shown. With --no-wait, ask again later by the same command.',
+      'Ask the owner for access: they get a mail and type the code that you are shown. With --no-wait, ask again later by the same command.',
     async run(server, _words, { flags, json: asJson }) {
       const known = readConfig().servers[server.baseUrl]?.request;
       const asked =

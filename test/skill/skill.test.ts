@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { afterAll, expect, test } from 'vitest';
 import { capabilities } from '../../api/capabilities.ts';
+import { inboxKinds } from '../../api/inbox/item.ts';
 import { openSkill, withoutWhatIsOff } from '../../skill/tree.ts';
 import { routesOf } from '../api/samples.ts';
 import { callWith, createWorld, errorOf } from '../api/world.ts';
@@ -80,6 +81,12 @@ test('what a deployment has switched off is not in its tree', async () => {
   const paths = (await listOf(callWith(bare.url))).map(({ path }) => path);
   expect(paths).not.toContain('reference/previews.md');
   expect(on + off).not.toMatch(/<!--|\{base_url\}/);
+});
+
+test('the page of the inbox says what to do about each kind of news', () => {
+  const page = everything.files.get('reference/inbox.md')?.bytes.toString() ?? '';
+  const taught = [...page.matchAll(/^\| `(\w+)` \|/gm)].map(([, kind]) => kind);
+  expect(taught.sort()).toEqual([...inboxKinds].sort());
 });
 
 test.each(['../package.json', '%2e%2e/config.ts', 'tree.ts', 'nothing.md', 'stages', '%00', 'SKILL.md/x'])(
