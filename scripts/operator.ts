@@ -34,7 +34,12 @@ function helpFor(words: string): string {
 }
 
 function readCommand(args: string[]) {
-  const named = Object.fromEntries(Object.entries(options).map(([name, value]) => [name, { type: value ? ('string' as const) : ('boolean' as const) }]));
+  const named = Object.fromEntries(
+    Object.entries(options).map(([name, value]) => [
+      name,
+      { type: value ? ('string' as const) : ('boolean' as const) },
+    ]),
+  );
   const { positionals, values } = parseArgs({
     args,
     allowPositionals: true,

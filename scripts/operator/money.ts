@@ -4,7 +4,8 @@ import { command } from './command.ts';
 
 export const moneyCommands = {
   'ledger list': command({
-    about: 'What the ledger check could not mend, what it means and what to do; with --settled those that were settled, too.',
+    about:
+      'What the ledger check could not mend, what it means and what to do; with --settled those that were settled, too.',
     needs: [],
     takes: ['settled'],
     run: async ({ em }, { settled }) => ({ items: await listFlags(em, { settled: settled !== undefined }) }),
