@@ -310,9 +310,12 @@ const shown = (value) =>
   plain(
     value === null || value === undefined ? '–' : typeof value === 'object' ? JSON.stringify(value) : value,
   ).replaceAll(/[\n\t]+/g, ' ');
-/** JSON that is safe to look at: it leaves the upper control characters as they are. */
+/** JSON that is safe to look at: by itself it escapes the lower control characters alone. */
 const toJson = (value) =>
-  JSON.stringify(value, null, 2).replaceAll(/[\u007f-\u009f]/g, (one) => `\\u00${one.charCodeAt(0).toString(16)}`);
+  JSON.stringify(value, null, 2).replaceAll(
+    /[\u007f-\u009f\u202a-\u202e\u2066-\u2069]/g,
+    (one) => `\\u${one.charCodeAt(0).toString(16).padStart(4, '0')}`,
+  );
 
 /** Files go out as they are, but not onto a terminal that could take them for commands. */
 async function writeOut(stream) {

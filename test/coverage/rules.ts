@@ -213,6 +213,22 @@ export const rules = [
     'no domain is ever registered': ['domains/holding', 'a name that nobody registered is not registered here'],
   }),
   ...rowsOf('rule', 'agents', {
+    'an agent that was told an address alone makes, shows, changes and publishes a site with the client': [
+      'acceptance/newcomer',
+      'hears its owner’s comment there, answers, and publishes',
+    ],
+    'what is made from the description gets no answer that is not in it': [
+      'api/generated',
+      'what is asked with a token, of things that there are',
+    ],
+    'an operator takes a site off the web, and its owner is told why': [
+      'operator/operator',
+      'a blocked site answers 451 at all its addresses',
+    ],
+    'the client trusts a server with its own site and nothing else': [
+      'skill/hostile-server',
+      'a redirect is not followed',
+    ],
     'the account names the version of the skill tree': [
       'skill/skill',
       'its version is in the account, and changes with any byte',
