@@ -64,12 +64,18 @@ function changeServer(baseUrl, change) {
 
 function whereTo(options) {
   const config = readConfig();
-  const named = options.url ?? (process.env.FRONTAGE_URL || config.current[own] || own);
+  const usual = process.env.FRONTAGE_URL || config.current[own] || own;
+  const baseUrl = originOf(options.url ?? usual);
+  // A token of the environment is of the usual server. It does not go wherever --url leads.
+  const given = !usual || originOf(usual) === baseUrl ? process.env.FRONTAGE_TOKEN : undefined;
+  return { baseUrl, token: given || config.servers[baseUrl]?.token };
+}
+
+function originOf(named) {
   if (!named)
     throw usage('No address of a Frontage is known.', 'frontage login --url https://… --email owner@example.com');
-  if (!URL.canParse(named) || !/^https?:/.test(named)) throw usage(`${plain(named)} is no address.`);
-  const baseUrl = new URL(named).origin;
-  return { baseUrl, token: process.env.FRONTAGE_TOKEN || config.servers[baseUrl]?.token };
+  if (!URL.canParse(named) || !/^https?:/.test(named)) throw usage(`${named} is no address.`);
+  return new URL(named).origin;
 }
 
 // ─── Calls ─────────────────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -192,8 +198,8 @@ async function readDescription({ baseUrl }) {
 }
 
 async function operationsOf(server) {
-  const { paths, components } = await readDescription(server);
-  const resolveRef = (schema) => (schema?.$ref ? components.schemas[schema.$ref.split('/').at(-1)] : schema);
+  const { paths = {}, components } = await readDescription(server);
+  const resolveRef = (schema) => (schema?.$ref ? components?.schemas?.[schema.$ref.split('/').at(-1)] : schema);
   return Object.entries(paths).flatMap(([path, methods]) =>
     Object.entries(methods).flatMap(([method, operation]) => {
       const content = operation.requestBody?.content ?? {};

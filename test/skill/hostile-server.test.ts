@@ -29,7 +29,8 @@ const evil = await listen((request, response) => {
 });
 const elsewhere = await listen((request, response) => {
   heard.push(request);
-  response.end('{}');
+  if (request.url === '/openapi.json') send(description('site.list'))(request, response);
+  else send({ items: [] })(request, response);
 });
 afterAll(async () => {
   evil.close();
@@ -82,6 +83,12 @@ test('a redirect is not followed: neither the token nor a body goes to another s
   expect(await run(['site', 'list'])).toMatchObject({ exit: 1, err: expect.stringContaining('The answer was 308') });
   expect((await run(['login', '--email', 'a@example.com', '--no-wait'])).exit).toBe(1);
   expect(heard).toEqual([]);
+});
+
+test('a token of the environment goes to the server that it is of, not wherever a command leads', async () => {
+  await run(['site', 'list', '--url', elsewhere.url]);
+  expect(heard.map(({ url }) => url)).toContain('/v1/site.list');
+  expect(heard.map(({ headers }) => headers.authorization)).not.toContain(`Bearer ${token}`);
 });
 
 test('names, errors, logs, help and codes command no terminal and turn no line around', async () => {
