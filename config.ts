@@ -390,7 +390,8 @@ export function siteAddress(config: Config, name: string): string {
   return `${protocol}//${name}.${config.baseDomain}${port ? `:${port}` : ''}`;
 }
 
-/** The address visitors type for a site that is served on an owner's domain: it always speaks TLS. */
-export function domainAddress({ publicPorts }: Pick<Config, 'publicPorts'>, name: string): string {
-  return `https://${name}${publicPorts.tls === 443 ? '' : `:${publicPorts.tls}`}`;
+/** The address of a site on an owner's domain: over TLS as soon as its certificate stands. */
+export function domainAddress({ publicPorts }: Pick<Config, 'publicPorts'>, name: string, isOverTls: boolean): string {
+  const [scheme, port, usual] = isOverTls ? ['https', publicPorts.tls, 443] : ['http', publicPorts.http, 80];
+  return `${scheme}://${name}${port === usual ? '' : `:${port}`}`;
 }

@@ -6,7 +6,7 @@ import { X509Certificate } from 'node:crypto';
 import { newId } from '../ids.ts';
 import { Certificate } from './entities/certificate.ts';
 import type { EntityManager } from './orm.ts';
-import type { CertificateStatus } from './states.ts';
+import type { CertificateStatus, ProblemOf } from './states.ts';
 
 /** A killed worker's work waits for this long. */
 export const leaseMs = 15_000;
@@ -53,6 +53,8 @@ export async function releaseCertificate(em: EntityManager, { id, lease }: Held)
 
 export const noOrder = { orderKey: null, orderOpenedAt: null, orderUrl: null } as const;
 
+export const noProblem = { problem: null, problemOf: null, problemSince: null } as const;
+
 /** When the certificate is next to be worked on. */
 export function dueAt(certificate: Certificate, now: Date): Date {
   const { chain, renewAt, askAt, nextTryAt, orderOpenedAt } = certificate;
@@ -77,8 +79,8 @@ export function renewalTime(
   return new Date(Math.max(soonestMs, notBefore.getTime() + lifeMs * (2 / 3 + chance / 20)));
 }
 
-/** Within five refusals an hour, which is what authorities allow a host. */
-const afterRefusalsMs = [15_000, 60_000, 5 * 60_000, 30 * 60_000, 3600_000, 2 * 3600_000, 4 * 3600_000, 8 * 3600_000];
+/** Three refusals in any hour at most, where authorities allow a host five: what somebody else asks of them counts as well. */
+const afterRefusalsMs = [15_000, 60_000, 3600_000, 3600_000, 2 * 3600_000, 4 * 3600_000, 8 * 3600_000];
 const longestMs = 24 * 3600_000;
 
 /** How long to wait after this many refusals in a row. `chance` is between 0 and 1. */
@@ -104,16 +106,23 @@ export function readChain(chain: string, names: string[], publicKey: string): { 
 export type Ssl = {
   status: CertificateStatus | 'expired';
   expiresAt: Date | null;
-  /** What stops it, for the owner. */
+  /** What stops it, in words for the owner, whoever is to mend it, and since when. */
   problem: string | null;
+  problemOf: ProblemOf | null;
+  problemSince: Date | null;
+  /** Since when visitors have had one without a gap. */
+  healthySince: Date | null;
 };
 
+export const sslFields = ['status', 'notAfter', 'problem', 'problemOf', 'problemSince', 'healthySince'] as const;
+
 /** How a certificate is told of. One that is served stays `active` while its successor is got. */
-export function sslOf(certificate: Pick<Certificate, 'status' | 'notAfter' | 'problem'> | undefined, now: Date): Ssl {
-  if (!certificate) return { status: 'pending', expiresAt: null, problem: null };
-  const { notAfter, status, problem = null } = certificate;
-  if (!notAfter) return { status, expiresAt: null, problem };
-  return { status: notAfter > now ? 'active' : 'expired', expiresAt: notAfter, problem };
+export function sslOf(certificate: Pick<Certificate, (typeof sslFields)[number]> | undefined, now: Date): Ssl {
+  if (!certificate) return { status: 'pending', expiresAt: null, ...noProblem, healthySince: null };
+  const { notAfter, status, problem = null, problemOf = null, problemSince = null, healthySince = null } = certificate;
+  const rest = { problem, problemOf, problemSince, healthySince };
+  if (!notAfter) return { status, expiresAt: null, ...rest };
+  return { status: notAfter > now ? 'active' : 'expired', expiresAt: notAfter, ...rest };
 }
 
 /** Tokens and what stands there, for edges to answer. */
@@ -151,6 +160,6 @@ export async function forgetCertificate(em: EntityManager, domainId: string): Pr
     );
     const nothing = { chain: null, sealedKey: null, notBefore: null, notAfter: null, renewAt: null, askAt: null };
     const state = { status: 'pending', healthySince: null, lease: null, leasedUntil: null } as const;
-    await tx.nativeUpdate(Certificate, { domainId }, { ...nothing, ...state, ...noOrder });
+    await tx.nativeUpdate(Certificate, { domainId }, { ...nothing, ...state, ...noOrder, ...noProblem });
   });
 }

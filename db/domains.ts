@@ -7,10 +7,13 @@ import type { Clock } from '../clock.ts';
 import { judge, type Standing, settle, type Wanted } from '../domains/judging.ts';
 import type { Sight } from '../domains/sight.ts';
 import { workflowIds } from '../workflows/ids.ts';
+import { Certificate } from './entities/certificate.ts';
 import { Domain, DomainTombstone } from './entities/domain.ts';
 import type { Site } from './entities/site.ts';
+import { isHeldByAnother } from './holding.ts';
 import type { EntityManager } from './orm.ts';
 import { enqueue } from './outbox.ts';
+import { isHolder, servedStatuses } from './states.ts';
 import { delegationHere } from './zones.ts';
 
 export type DomainMove = 'attach' | 'detach' | 'check' | 'block' | 'unblock' | 'remove';
@@ -40,12 +43,14 @@ export async function lockDomain(tx: EntityManager, id: string): Promise<Domain>
 }
 
 /**
- * The same, after the site that it is on, and the one that it comes to be on: who moves one domain of a site moves others, which of them is
- * primary, and two of these must not wait for each other.
+ * The same, after the site that it is on, the one that it comes to be on, and those of whoever had the name before: who moves one domain of a
+ * site moves others, which of them is primary, and two of these must not wait for each other.
  */
 export async function lockDomainWithSite(tx: EntityManager, id: string, siteId?: string): Promise<Domain> {
   await tx.execute(
-    `select 1 from site where id = ? or id = (select site_id from domain where id = ?) order by id for no key update`,
+    `select 1 from site where id = ? or id in (select other.site_id from domain own
+       join domain other on other.registrable = own.registrable and other.name = own.name and other.removed_at is null where own.id = ?)
+     order by id for no key update`,
     [siteId ?? null, id],
   );
   return await lockDomain(tx, id);
@@ -56,38 +61,15 @@ export async function lockName(tx: EntityManager, registrable: string): Promise<
   await tx.execute('select pg_advisory_xact_lock(hashtextextended(?, 0))', [`domain:${registrable}`]);
 }
 
-/** Whether another account holds the name, or one above it. */
-export async function isHeldByAnother(
-  em: EntityManager,
-  { name, registrable, accountId }: { name: string; registrable: string; accountId: string },
-): Promise<boolean> {
-  const held = await em.execute(
-    `select 1 from domain where registrable = ? and account_id <> ? and removed_at is null and proved_at is not null
-       and status <> 'Deleted' and (name = ? or ? like '%.' || name) limit 1`,
-    [registrable, accountId, name, name],
-  );
-  return held.length > 0;
-}
-
-/** Whether a person has stopped the name, or one above it, that somebody had proved. To remove it changes nothing of that. */
-export async function isStopped(
-  em: EntityManager,
-  { name, registrable }: { name: string; registrable: string },
-): Promise<boolean> {
-  const stopped = await em.execute(
-    `select 1 from domain where registrable = ? and status = 'Blocked' and proved_at is not null
-       and (name = ? or ? like '%.' || name) limit 1`,
-    [registrable, name, name],
-  );
-  return stopped.length > 0;
-}
-
-/** Writes down what a look has seen, and what follows from it. Undefined where the domain was removed meanwhile. */
+/**
+ * Writes down what a look has seen, and what follows from it. One that a call `asked` for tells the workflow as well, which brings the zone and
+ * the certificate after the row. Undefined where the domain was removed meanwhile.
+ */
 export async function keepSight(
   em: EntityManager,
   clock: Clock,
   id: string,
-  { sight: seen, wanted }: { sight: Sight; wanted: Wanted },
+  { sight: seen, wanted, asked = false }: { sight: Sight; wanted: Wanted; asked?: boolean },
 ): Promise<Domain | undefined> {
   return await em.transactional(async (tx) => {
     const { registrable } = await tx.findOneOrFail(Domain, { id }, { refresh: true });
@@ -101,16 +83,14 @@ export async function keepSight(
     const verdict = judge(wanted, sight);
     const isTaken = !isHolder(before) && (await isHeldByAnother(tx, { ...domain, accountId: domain.account.id }));
     // Proved or not: while another account holds the name, it is that account's.
-    const after = settle(before, isTaken ? { ...verdict, isProved: false } : verdict, clock.now());
+    const after = settle(before, isTaken ? { ...verdict, isProved: false } : verdict, clock.now(), asked);
     if (isHolder(after) && !isHolder(before)) await takeOver(tx, clock, domain);
     Object.assign(domain, after, { sight });
     await tx.flush();
+    if (asked) tellDomain(tx, clock, id, 'check');
     return domain;
   });
 }
-
-const isHolder = ({ provedAt, status }: Pick<Standing, 'provedAt' | 'status'>) =>
-  provedAt !== null && status !== 'Deleted';
 
 function standingOf(domain: Domain): Standing {
   const { status, statusSince, checks, elsewhereChecks, absentChecks } = domain;
@@ -120,6 +100,7 @@ function standingOf(domain: Domain): Standing {
     checks,
     elsewhereChecks,
     absentChecks,
+    absentSince: domain.absentSince ?? null,
     provedAt: domain.provedAt ?? null,
     elsewhereSince: domain.elsewhereSince ?? null,
     checkedAt: domain.checkedAt ?? null,
@@ -143,7 +124,7 @@ async function takeOver(tx: EntityManager, clock: Clock, { id, name, account }: 
 /** Takes the domain from its account. What it leaves is taken down by its workflow. The caller has locked the row. */
 export async function removeDomain(tx: EntityManager, clock: Clock, domain: Domain): Promise<void> {
   const now = clock.now();
-  await detachDomain(tx, domain);
+  await detachDomain(tx, clock, domain);
   if (domain.provedAt) {
     await tx.upsert(DomainTombstone, { name: domain.name, account: domain.account, mode: domain.mode, removedAt: now });
   }
@@ -153,10 +134,10 @@ export async function removeDomain(tx: EntityManager, clock: Clock, domain: Doma
 }
 
 /** The site is served there no longer. Where it was the primary one, the domain attached longest becomes that. */
-export async function detachDomain(tx: EntityManager, domain: Domain): Promise<void> {
+export async function detachDomain(tx: EntityManager, clock: Clock, domain: Domain): Promise<void> {
   const { site, isPrimary } = domain;
   if (!site) return;
-  Object.assign(domain, { site: null, isPrimary: false, attachedAt: null });
+  Object.assign(domain, { site: null, isPrimary: false, attachedAt: null, detachedAt: clock.now() });
   await tx.flush();
   if (!isPrimary) return;
   const [next] = await tx.find(Domain, { site }, { orderBy: { attachedAt: 'asc', id: 'asc' }, limit: 1 });
@@ -170,18 +151,19 @@ async function lockWithName(tx: EntityManager, id: string): Promise<Domain> {
   return await lockDomainWithSite(tx, id);
 }
 
-/** A person stops the domain: it is served no longer, whatever the DNS says, until a person lets it go on. */
+/**
+ * A person stops the domain: it is served no longer, whatever the DNS says, until a person lets it go on. Where it was removed already, its name
+ * is stopped all the same: nobody brings it again.
+ */
 export async function blockDomain(em: EntityManager, clock: Clock, id: string, reason: string): Promise<Domain> {
   return await em.transactional(async (tx) => {
     const domain = await lockWithName(tx, id);
-    // What was lost already is not held by being stopped.
-    if (domain.status === 'Deleted') {
-      await detachDomain(tx, domain);
-      domain.provedAt = null;
-    }
+    // What was lost already is not held by being stopped: it is stopped for its account alone.
+    const wasLost = domain.status === 'Deleted';
+    if (wasLost) await detachDomain(tx, clock, domain);
     const stopped = { status: 'Blocked', statusSince: clock.now(), blockReason: reason, nextCheckAt: null } as const;
-    if (!domain.removedAt) Object.assign(domain, stopped);
-    tellDomain(tx, clock, id, 'block');
+    Object.assign(domain, stopped, wasLost ? { provedAt: null } : {});
+    if (!domain.removedAt) tellDomain(tx, clock, id, 'block');
     return domain;
   });
 }
@@ -192,7 +174,7 @@ export async function unblockDomain(em: EntityManager, clock: Clock, id: string)
     const domain = await lockWithName(tx, id);
     if (domain.status !== 'Blocked') return domain;
     const now = clock.now();
-    const counts = { checks: 0, elsewhereChecks: 0, elsewhereSince: null, absentChecks: 0 };
+    const counts = { checks: 0, elsewhereChecks: 0, elsewhereSince: null, absentChecks: 0, absentSince: null };
     const status = domain.provedAt ? 'Moved' : 'pending';
     const nextCheckAt = domain.removedAt ? null : now;
     Object.assign(domain, { ...counts, status, statusSince: now, blockReason: null, nextCheckAt });
@@ -219,14 +201,25 @@ export async function restartOverdue(em: EntityManager, clock: Clock): Promise<n
   });
 }
 
+const servedNow = { removedAt: null, status: { $in: servedStatuses } } as const;
+
 /** The site that is served on this host name. */
 export async function siteOnDomain(em: EntityManager, name: string): Promise<Site | null> {
-  const served = { name, site: { $ne: null }, removedAt: null, status: { $in: ['active', 'Moved'] } } as const;
+  const served = { ...servedNow, name, site: { $ne: null } };
   return (await em.findOne(Domain, served, { populate: ['site'] }))?.site ?? null;
 }
 
-/** Names on which the site is served beside its own address. */
-export async function domainsOfSite(em: EntityManager, siteId: string): Promise<string[]> {
-  const found = await em.find(Domain, { site: siteId, removedAt: null, status: { $in: ['active', 'Moved'] } });
-  return found.map(({ name }) => name);
+/** Names on which the site is served beside its own address, and until when each has a certificate. */
+export async function domainsOfSite(
+  em: EntityManager,
+  siteId: string,
+): Promise<{ name: string; certifiedUntil: Date | null }[]> {
+  const found = await em.find(Domain, { ...servedNow, site: siteId });
+  const certificates = await em.find(
+    Certificate,
+    { domainId: { $in: found.map(({ id }) => id) } },
+    { fields: ['domainId', 'notAfter'] },
+  );
+  const ends = new Map(certificates.map(({ domainId, notAfter }) => [domainId, notAfter ?? null]));
+  return found.map(({ id, name }) => ({ name, certifiedUntil: ends.get(id) ?? null }));
 }

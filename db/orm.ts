@@ -48,6 +48,7 @@ import { Certificates } from './migrations/2026-11-21-certificates.ts';
 import { Collaborators } from './migrations/2026-11-21-collaborators.ts';
 import { Comments } from './migrations/2026-11-21-comments.ts';
 import { Domains } from './migrations/2026-11-21-domains.ts';
+import { DomainsSince } from './migrations/2026-11-21-domains-since.ts';
 import { Feedback as FeedbackMigration } from './migrations/2026-11-21-feedback.ts';
 import { Forms } from './migrations/2026-11-21-forms.ts';
 import { FormsTold } from './migrations/2026-11-21-forms-told.ts';
@@ -148,6 +149,7 @@ export function openOrm(databaseUrl: string, options: { poolMax?: number } = {})
           { name: '2026-11-21-payments', class: PaymentsMigration },
           { name: '2026-11-21-money', class: MoneyMended },
           { name: '2026-11-21-blocked-sites', class: BlockedSites },
+          { name: '2026-11-21-domains-since', class: DomainsSince },
         ],
         snapshot: false,
         transactional: true,

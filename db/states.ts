@@ -137,9 +137,15 @@ export type DomainMode = (typeof domainModes)[number];
 export const domainStatuses = ['pending', 'active', 'Moved', 'Deleted', 'Blocked'] as const;
 export type DomainStatus = (typeof domainStatuses)[number];
 
+/** Whether the name is its account's: proved, and not lost. Others who bring it are told that it is taken. */
+export function isHolder({ status, provedAt }: { status: DomainStatus; provedAt?: Date | null | undefined }): boolean {
+  return Boolean(provedAt) && status !== 'Deleted';
+}
+
+export const servedStatuses = ['active', 'Moved'] as const satisfies readonly DomainStatus[];
 /** Whether edges serve the site that is attached: until nobody can be meant any more, or a person has stopped it. */
 export function isServed({ status }: { status: DomainStatus }): boolean {
-  return status === 'active' || status === 'Moved';
+  return (servedStatuses as readonly DomainStatus[]).includes(status);
 }
 
 export const recordTypes = ['A', 'AAAA', 'CNAME', 'MX', 'TXT', 'SRV', 'CAA', 'NS'] as const;
@@ -197,6 +203,8 @@ export function payoutOfferStatusAt(
 }
 /** Of the certificate that is being got. What is served beside it stays, and is judged by its own end: see `sslOf`. */
 export type CertificateStatus = 'pending' | 'validating' | 'issuing' | 'active' | 'failed';
+/** Whose it is to mend what stops a certificate. */
+export type ProblemOf = 'owner' | 'platform';
 
 /** `refunding`: the money is on its way back. */
 export const paymentStatuses = ['open', 'paid', 'refunding', 'refunded', 'expired'] as const;

@@ -4,8 +4,9 @@ import type { DnsAnswer } from '../domains/sight.ts';
 import { ownRecords, zoneChanges, zoneSets } from '../domains/zone.ts';
 import type { Zones } from '../providers/zones.ts';
 import { Domain, DomainRecord } from './entities/domain.ts';
+import { holds } from './holding.ts';
 import type { EntityManager } from './orm.ts';
-import type { DomainStatus } from './states.ts';
+import { type DomainStatus, isHolder } from './states.ts';
 
 export type ZoneDeps = { config: Pick<Config, 'domains'>; zones: Zones | undefined };
 
@@ -27,8 +28,7 @@ export async function syncZone(em: EntityManager, deps: ZoneDeps, name: string):
 /** Names below that somebody brought and nobody has proved: whether they have zones depends on this one. */
 async function waitingBelow(em: EntityManager, name: string): Promise<string[]> {
   const rows = await em.execute<{ name: string }[]>(
-    `select distinct name from domain where name like '%.' || ? and mode = 'nameservers' and removed_at is null
-       and (proved_at is null or status = 'Deleted')`,
+    `select distinct name from domain where name like '%.' || ? and mode = 'nameservers' and removed_at is null and not ${holds('domain')}`,
     [name],
   );
   return rows.map((row) => row.name);
@@ -37,8 +37,8 @@ async function waitingBelow(em: EntityManager, name: string): Promise<string[]> 
 /** The closest zone above that is held here: it says what is below it. A zone of ours beside it would be answered from first. */
 async function zoneAbove(tx: EntityManager, { name, registrable }: { name: string; registrable: string }) {
   const [above] = await tx.execute<{ id: string; status: DomainStatus }[]>(
-    `select id, status from domain where registrable = ? and ? like '%.' || name and mode = 'nameservers' and removed_at is null
-       and proved_at is not null and status <> 'Deleted' order by length(name) desc limit 1`,
+    `select id, status from domain where registrable = ? and ? like '%.' || name and mode = 'nameservers' and ${holds('domain')}
+     order by length(name) desc limit 1`,
     [registrable, name],
   );
   return above;
@@ -80,7 +80,7 @@ async function wantedZone(tx: EntityManager, { config }: ZoneDeps, name: string)
   const [first] = rows;
   if (!first) return undefined;
   const base = config.domains.nameServers;
-  const holder = rows.find(({ provedAt, status }) => provedAt && status !== 'Deleted');
+  const holder = rows.find(isHolder);
   if (!holder && (await zoneAbove(tx, first))) return undefined;
   if (!holder) return zoneSets(name, { pairs: rows.map(({ pair }) => pair), records: [] }, base);
   const records = await tx.find(DomainRecord, { domain: holder.id });

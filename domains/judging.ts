@@ -66,30 +66,42 @@ export type Standing = {
   checks: number;
   elsewhereSince: Date | null;
   elsewhereChecks: number;
+  absentSince: Date | null;
   absentChecks: number;
   checkedAt: Date | null;
   nextCheckAt: Date | null;
 };
 
-const elsewhereChecksMin = 3;
-const elsewhereMsMin = 10 * 60_000;
-const absentChecksMin = 3;
+/** Nothing is lost by fewer looks in a row, or within a shorter time, however often a call asks for one. */
+const checksMin = 3;
+const msMin = 10 * 60_000;
 const movedMsMax = 7 * 24 * 3600_000;
 
-/** The row after a look. What could not be asked moves nothing but the time of the next look. */
-export function settle(before: Standing, verdict: Verdict, now: Date): Standing {
+/**
+ * The row after a look. What could not be asked moves nothing but the time of the next look. One that a call `asked` for is no step on the
+ * curve: the next one is when it would have been, or sooner.
+ */
+export function settle(before: Standing, verdict: Verdict, now: Date, asked = false): Standing {
   if (before.status === 'Blocked') return before;
-  const counted = count(before, verdict, now);
-  const moved = move(counted, verdict, now);
-  const after = { ...counted, ...moved, checkedAt: now };
-  if (after.status !== before.status) Object.assign(after, { statusSince: now, checks: 1, absentChecks: 0 });
-  return { ...after, nextCheckAt: new Date(now.getTime() + nextCheckMs(after, now)) };
+  const step = asked ? 0 : 1;
+  const counted = { ...count(before, verdict, now), checks: before.checks + step };
+  const after = { ...counted, ...move(counted, verdict, now), checkedAt: now };
+  const isMoved = after.status !== before.status;
+  if (isMoved) Object.assign(after, { statusSince: now, checks: step, ...notAbsent });
+  const next = new Date(now.getTime() + nextCheckMs(after, now));
+  const wouldBe = asked && !isMoved ? before.nextCheckAt : null;
+  return { ...after, nextCheckAt: wouldBe && wouldBe < next ? wouldBe : next };
 }
+
+const notAbsent = { absentSince: null, absentChecks: 0 } as const;
 
 function count(before: Standing, { isHere, isAbsent }: Verdict, now: Date): Standing {
   const isElsewhere = isHere === false || isAbsent === true;
-  const counted = { ...before, checks: before.checks + 1 };
-  if (isAbsent !== undefined) counted.absentChecks = isAbsent ? before.absentChecks + 1 : 0;
+  const counted = { ...before };
+  if (isAbsent) {
+    counted.absentSince ??= now;
+    counted.absentChecks += 1;
+  } else if (isAbsent === false) Object.assign(counted, notAbsent);
   if (isElsewhere) {
     counted.elsewhereSince ??= now;
     counted.elsewhereChecks += 1;
@@ -105,13 +117,14 @@ function move(row: Standing, { isProved, isHere, isAbsent }: Verdict, now: Date)
   }
   // Whoever has the name now may be somebody else: it comes back only proved anew.
   if (row.status === 'Deleted') return isHere && isProved ? { status: 'active', provedAt: now } : {};
-  if (isAbsent && row.absentChecks >= absentChecksMin) return { status: 'Deleted' };
+  if (isAbsent && isLong(row.absentChecks, row.absentSince, now)) return { status: 'Deleted' };
   if (isHere) return { status: 'active' };
   if (isHere === undefined && isAbsent !== true) return {};
   if (row.status === 'Moved') {
     return now.getTime() - row.statusSince.getTime() >= movedMsMax && isHere === false ? { status: 'Deleted' } : {};
   }
-  const since = row.elsewhereSince ?? now;
-  const isLong = row.elsewhereChecks >= elsewhereChecksMin && now.getTime() - since.getTime() >= elsewhereMsMin;
-  return isLong ? { status: 'Moved' } : {};
+  return isLong(row.elsewhereChecks, row.elsewhereSince, now) ? { status: 'Moved' } : {};
 }
+
+const isLong = (checks: number, since: Date | null, now: Date) =>
+  checks >= checksMin && since !== null && now.getTime() - since.getTime() >= msMin;

@@ -13,8 +13,9 @@ export type NameFault = { fault: 'invalid' | 'suffix'; why: string };
 
 const label = /^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$/;
 const nameCharsMax = 253;
-/** So that the names of proofs and challenges before it still fit. */
-const roomChars = '_acme-challenge.'.length;
+/** Where an authority looks below a name (RFC 8555 section 8.4): nothing longer is put before one, so that all of these fit. */
+export const challengePrefix = '_acme-challenge.';
+const roomChars = challengePrefix.length;
 
 /** The name, or what is wrong with it. `endings` are taken beside those of the public suffix list. */
 export function readName(text: string, endings: readonly string[] = []): Name | NameFault {

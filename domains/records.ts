@@ -2,6 +2,7 @@
 import { isIPv4, isIPv6 } from 'node:net';
 import { domainToASCII } from 'node:url';
 import type { RecordType } from '../db/states.ts';
+import { isForCertificates } from './challenges.ts';
 import { isWithin } from './names.ts';
 import type { ZoneRecord } from './zone.ts';
 
@@ -123,8 +124,7 @@ function readCaa(content: string): string {
 /** Throws RecordFault where the record cannot stand beside those of its zone, our own among them. */
 export function requirePlace(zone: string, record: ZoneRecord, others: readonly ZoneRecord[]): void {
   const { type, name } = record;
-  if (name === `_acme-challenge.${zone}`)
-    fault('that name is where the platform proves the domain for its certificate');
+  if (isForCertificates(name, zone)) fault('that name is where the platform proves the domain for its certificate');
   if (name === zone && type === 'NS') fault('the name servers of the domain itself are the platform’s own');
   if (name === zone && (type === 'A' || type === 'AAAA'))
     fault('where the domain itself leads is the platform’s own: attach a site to it');

@@ -1,6 +1,7 @@
 /** What a zone of ours holds, as a function of who brought its name and which records they set. Pure. */
 import { isIPv6 } from 'node:net';
 import type { RecordType } from '../db/states.ts';
+import { isForCertificates } from './challenges.ts';
 
 /** The pair of name servers of one onboarding: two names that nobody else is shown, with the same addresses as all others. */
 export function nameServersOf({ pair }: { pair: string }, base: string): [string, string] {
@@ -86,10 +87,6 @@ function quoted(text: string): string {
   return strings.join(' ');
 }
 
-/** Where the certificate of the zone itself is proved, and looked for before: others write there. */
-const isChallenge = (name: string, zone: string) =>
-  name === `_acme-challenge.${zone}.` || (name.startsWith('_acme-challenge.look-') && name.endsWith(`.${zone}.`));
-
 /** What has to be written so that the zone is as wanted; a set without contents goes. The serial number is the name server's. */
 export function zoneChanges(zone: string, there: readonly ZoneSet[], wanted: readonly ZoneSet[]): ZoneSet[] {
   const keyOf = ({ name, type }: ZoneSet) => `${type} ${name}`;
@@ -98,6 +95,8 @@ export function zoneChanges(zone: string, there: readonly ZoneSet[], wanted: rea
   const isSame = (a: ZoneSet, b: ZoneSet | undefined) =>
     b !== undefined && a.ttl === b.ttl && [...a.contents].sort().join('\n') === [...b.contents].sort().join('\n');
   const changed = wanted.filter((set) => set.type !== 'SOA' && !isSame(set, have.get(keyOf(set))));
-  const gone = there.filter((set) => set.type !== 'SOA' && !want.has(keyOf(set)) && !isChallenge(set.name, zone));
+  const gone = there.filter(
+    (set) => set.type !== 'SOA' && !want.has(keyOf(set)) && !isForCertificates(set.name.slice(0, -1), zone),
+  );
   return [...gone.map((set) => ({ ...set, contents: [] })), ...changed];
 }

@@ -10,7 +10,7 @@ import { contextOf } from '../db/sealed.ts';
 import { type Keyring, open } from '../sealing.ts';
 import type { CertificateRow, CertificatesDatabase, OwnCertificate } from './certificates-database.ts';
 import { follow } from './following.ts';
-import { siteNameOf } from './hosts.ts';
+import { certificateNameOf } from './hosts.ts';
 
 export type Certificates = {
   /** What to show for this name; undefined where there is nothing. Rejects when the database does not answer. */
@@ -64,27 +64,30 @@ export function openCertificates({ database, changes, log, baseDomain, sealing, 
     ignoreFetchAbort: true,
     fetchMethod: read,
   });
+  /** Names that are being asked for; of those whose certificate may have changed meanwhile, the answer is not remembered. */
+  const reading = new Set<{ name: string; isOld: boolean }>();
   let mark: string | undefined;
   let own: OwnCertificate | undefined;
-  let waiting = 0;
 
   async function read(name: string): Promise<SecureContext | undefined> {
     const isOurs = name.startsWith('*.') || isServed(name);
-    if (waiting >= (isOurs ? waitingMax.served : waitingMax.others))
+    if (reading.size >= (isOurs ? waitingMax.served : waitingMax.others))
       throw new Error('too many names wait to be looked up');
-    waiting += 1;
+    const asked = { name, isOld: false };
+    reading.add(asked);
     try {
       const row = await database.certificateOf(name);
-      if (!row) unknown.set(name, true);
+      if (!row && !asked.isOld) unknown.set(name, true);
       return row && contextFrom(row, sealing);
     } finally {
-      waiting -= 1;
+      reading.delete(asked);
     }
   }
 
   function forget(name: string): void {
     contexts.delete(name);
     unknown.delete(name);
+    for (const asked of reading) if (asked.name === name) asked.isOld = true;
   }
 
   async function ask(): Promise<void> {
@@ -93,6 +96,7 @@ export function openCertificates({ database, changes, log, baseDomain, sealing, 
     if (mark !== undefined && BigInt(answer.mark) < BigInt(mark)) {
       contexts.clear();
       unknown.clear();
+      for (const asked of reading) asked.isOld = true;
     }
     for (const name of answer.names) forget(name);
     own = answer.own;
@@ -104,8 +108,7 @@ export function openCertificates({ database, changes, log, baseDomain, sealing, 
   return {
     async contextOf(servername) {
       const host = servername.toLowerCase();
-      // All hosts of ours have one certificate.
-      const name = host === baseDomain || isBelow(host, baseDomain) ? `*.${baseDomain}` : host;
+      const name = certificateNameOf(host, baseDomain);
       const known = contexts.get(name);
       if (known) return known;
       if (unknown.has(name) || !hostname.test(host)) return undefined;
@@ -115,11 +118,6 @@ export function openCertificates({ database, changes, log, baseDomain, sealing, 
     ready: following.ready,
     close: following.close,
   };
-}
-
-/** One level below, which is what the wildcard covers. */
-function isBelow(host: string, baseDomain: string): boolean {
-  return siteNameOf(host, baseDomain)?.includes('.') === false;
 }
 
 function contextFrom({ id, chain, sealedKey }: CertificateRow, sealing: Keyring): SecureContext {

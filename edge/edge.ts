@@ -12,7 +12,7 @@ import { openEarlierAssets } from './earlier.ts';
 import { isHashedAsset, wantsPage } from './files.ts';
 import { openFinding } from './finding.ts';
 import { servedFile } from './forms.ts';
-import { type RequestAddress, readAddress, siteNameOf } from './hosts.ts';
+import { certificateNameOf, type RequestAddress, readAddress, siteNameOf } from './hosts.ts';
 import { type Later, whenKnown } from './later.ts';
 import { openMoving, type Place, type TlsStanding } from './moving.ts';
 import { readTarget, type Target } from './paths.ts';
@@ -44,6 +44,8 @@ export type EdgeParts = {
 export type Edge = {
   /** The answer to a request: at once when all of it is in memory. Never throws, never rejects. */
   answer(request: VisitorRequest): Later<Answer>;
+  /** The answer to who asks for a host on a connection that was opened for another, whose certificate does not cover it. */
+  misdirected(request: VisitorRequest): Answer | undefined;
   /** Where a request is to be made instead, if its host only leads to another. */
   elsewhere(request: VisitorRequest): Answer | undefined;
   /** Whether a site is served at this host of an owner's. */
@@ -79,7 +81,18 @@ export function createEdge(parts: EdgeParts): Edge {
   // A fault of one host is one line a second, however many visitors meet it.
   const saidLately = new LRUCache<string, true>({ max: 1_000, ttl: 1_000 });
 
+  /** RFC 9110 section 7.4. Hosts of one certificate may share a connection (RFC 9113 section 9.1.1). */
+  function misdirected({ target, fields, servername }: VisitorRequest): Answer | undefined {
+    if (servername === undefined) return undefined;
+    const host = readAddress(target, fields.host)?.host;
+    if (host === undefined || host === servername) return undefined;
+    const [asked, shown] = [host, servername.toLowerCase()].map((one) => certificateNameOf(one, baseDomain));
+    return asked === shown ? undefined : answerPage('misdirected', 'text');
+  }
+
   function route(request: VisitorRequest): Later<Answer> {
+    const refused = misdirected(request);
+    if (refused) return refused;
     if (request.method !== 'GET' && request.method !== 'HEAD') return answerPage('notAllowed', 'text');
     const address = readAddress(request.target, request.fields.host);
     const target = address && readTarget(address.target);
@@ -166,6 +179,7 @@ export function createEdge(parts: EdgeParts): Edge {
       const address = readAddress(target, fields.host);
       return address && readTarget(address.target) && moving.of(address, isSecure, placeOf(address));
     },
+    misdirected,
     serves: (host) => sites.byDomain(host) !== undefined,
     fail,
     ready: sites.ready,

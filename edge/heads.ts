@@ -24,7 +24,7 @@ const changing: ReadonlySet<string> = new Set([
 ]);
 
 /** Reads what is one whole request without a body and without a wish about its connection; `undefined` for anything else. */
-export function readPlainRequest(text: string, isSecure = false): VisitorRequest | undefined {
+export function readPlainRequest(text: string, servername?: string): VisitorRequest | undefined {
   const match = wholeHead.exec(text);
   if (!match) return undefined;
   const lines = match[3] as string;
@@ -38,7 +38,8 @@ export function readPlainRequest(text: string, isSecure = false): VisitorRequest
     raw.push(name, value);
     start = end + 2;
   }
-  return { isSecure, method: match[1] as string, target: match[2] as string, fields: readFields(raw), raw };
+  const [, method = '', target = ''] = match;
+  return { isSecure: servername !== undefined, servername, method, target, fields: readFields(raw), raw };
 }
 
 function changesNothing(name: string, value: string): boolean {

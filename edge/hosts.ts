@@ -35,3 +35,9 @@ export function siteNameOf(host: string, baseDomain: string): string | undefined
   if (end < 1 || host.charCodeAt(end) !== 46 /* . */ || !host.endsWith(baseDomain)) return undefined;
   return host.slice(0, end);
 }
+
+/** Under which name the certificate of a host stands: hosts of ours, the base domain and one level below it, have one together. */
+export function certificateNameOf(host: string, baseDomain: string): string {
+  const isOurs = host === baseDomain || siteNameOf(host, baseDomain)?.includes('.') === false;
+  return isOurs ? `*.${baseDomain}` : host;
+}

@@ -5,7 +5,7 @@ import { pipeline } from 'node:stream/promises';
 import { type Answer, MissingBytes, strictTransport } from './answer.ts';
 import type { Challenges } from './challenges.ts';
 import type { Edge } from './edge.ts';
-import { isOverTls } from './quick.ts';
+import { servernameOf } from './quick.ts';
 import { readFields, type VisitorRequest } from './request.ts';
 import type { Reviews } from './reviews.ts';
 
@@ -17,8 +17,8 @@ export function answerOf(
   request: VisitorRequest,
   cookies: string | undefined,
 ) {
-  const proof = challenges?.answer(request);
-  return proof ?? edge.elsewhere(request) ?? reviews.answer(request, cookies) ?? edge.answer(request);
+  const first = edge.misdirected(request) ?? challenges?.answer(request);
+  return first ?? edge.elsewhere(request) ?? reviews.answer(request, cookies) ?? edge.answer(request);
 }
 
 /** Answers one request, of a visitor or a reviewer, and says so when a visitor's answer was sent. Never rejects. */
@@ -29,8 +29,9 @@ export async function answerByHttp(
   sent?: (request: VisitorRequest, answer: Answer, socket: Socket) => void,
 ): Promise<void> {
   const raw = req.rawHeaders;
-  const isSecure = isOverTls(req.socket);
-  const request = { isSecure, method: req.method as string, target: req.url as string, fields: readFields(raw), raw };
+  const servername = servernameOf(req.socket);
+  const [method, target] = [req.method as string, req.url as string];
+  const request = { isSecure: servername !== undefined, servername, method, target, fields: readFields(raw), raw };
   // What is not read may not be taken for the next request.
   if (request.fields.hasBody) res.shouldKeepAlive = false;
   try {

@@ -10,7 +10,7 @@ import type { Socket } from 'node:net';
 import { pipeline } from 'node:stream/promises';
 import type { Answer } from './answer.ts';
 import { type Answering, answerOf, exactly, fieldsOf } from './http.ts';
-import type { Sent } from './quick.ts';
+import { type Sent, servernameOf } from './quick.ts';
 import { readFields, type VisitorRequest } from './request.ts';
 
 export type Http2 = {
@@ -19,9 +19,8 @@ export type Http2 = {
   end(): void;
 };
 
-/** A session that says nothing, or a stream that takes nothing, for this long is over. */
+/** A session that says nothing for this long is over. */
 const idleMs = 30_000;
-const stalledMs = 60_000;
 /** However alive it keeps itself: a browser opens another. */
 const oldestMs = 3600_000;
 
@@ -41,13 +40,14 @@ const limits = {
   settings: { maxConcurrentStreams: 100, maxHeaderListSize: headBytesMax, enablePush: false },
 } as const;
 
-export function openHttp2(answering: Answering, sent: Sent | undefined): Http2 {
-  const sessions = new Set<ServerHttp2Session>();
+/** A stream that takes nothing for `stalledMs` is over. */
+export function openHttp2(answering: Answering, sent: Sent | undefined, stalledMs: number): Http2 {
+  const sessions = new Map<ServerHttp2Session, string>();
   const server = createServer(limits);
   let isEnding = false;
 
   server.on('session', (session) => {
-    sessions.add(session);
+    sessions.set(session, servernameOf(session.socket as Socket) ?? '');
     const old = setTimeout(() => session.close(), oldestMs).unref();
     session.once('close', () => {
       clearTimeout(old);
@@ -67,14 +67,15 @@ export function openHttp2(answering: Answering, sent: Sent | undefined): Http2 {
       return;
     }
     stream.setTimeout(stalledMs, () => stream.close(constants.NGHTTP2_CANCEL));
-    void answerStream(answering, stream, readRequest(headers, raw), headers.cookie, sent);
+    const servername = (stream.session && sessions.get(stream.session as ServerHttp2Session)) ?? '';
+    void answerStream(answering, stream, { ...readRequest(headers, raw), servername }, headers.cookie, sent);
   });
 
   return {
     take: (socket) => server.emit('connection', socket),
     end() {
       isEnding = true;
-      for (const session of sessions) session.close();
+      for (const session of sessions.keys()) session.close();
     },
   };
 }

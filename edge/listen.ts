@@ -32,6 +32,8 @@ type Options = {
   challenges?: Challenges | undefined;
   /** Absent where no TLS is spoken. */
   tls?: TlsOptions | undefined;
+  /** A client that takes nothing for this long holds nothing any more. */
+  stalledMs?: number;
 };
 
 const closeWithinMs = 10_000;
@@ -47,6 +49,7 @@ export async function listen(edge: Edge, options: Options): Promise<Listening> {
     accessLog,
     counting,
     challenges,
+    stalledMs = 60_000,
   } = options;
   const answering = { edge, reviews: openReviews({ edge, baseUrl }), challenges };
   let closing = false;
@@ -65,8 +68,7 @@ export async function listen(edge: Edge, options: Options): Promise<Listening> {
       void answerByHttp(answering, req, res, counting?.sent);
     },
   );
-  // A client that takes nothing for this long holds nothing any more.
-  server.timeout = 60_000;
+  server.timeout = stalledMs;
   // Who has asked may end their side of the connection: Node would drop the answer. Documented nowhere, and as old as Node's HTTP.
   Object.assign(server, { httpAllowHalfOpen: true });
   const sent = whenSent(accessLog, counting);
@@ -78,7 +80,8 @@ export async function listen(edge: Edge, options: Options): Promise<Listening> {
   // Who speaks HTTP/1.1 under TLS is answered by the same server, with the same patience.
   const speak = (socket: Socket) => server.emit('connection', socket);
   const tls =
-    options.tls && (await listenTls(options.tls, { host, sharesPort, answering, speak, sent, closeWithinMs }));
+    options.tls &&
+    (await listenTls(options.tls, { host, sharesPort, answering, speak, sent, closeWithinMs, stalledMs }));
   return {
     port: (server.address() as AddressInfo).port,
     tlsPort: tls?.port,

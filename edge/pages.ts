@@ -15,7 +15,8 @@ export type PageName =
   | 'gone'
   | 'unavailable'
   | 'badRequest'
-  | 'notAllowed';
+  | 'notAllowed'
+  | 'misdirected';
 
 type Words = { status: number; title: string; text: string; lit?: true; home?: true; fields?: string[] };
 
@@ -80,6 +81,11 @@ const words: Record<PageName, Words> = {
     title: 'This can only be read',
     text: 'Sites published here answer requests to read a page, and no others.',
     fields: ['allow', 'GET, HEAD'],
+  },
+  misdirected: {
+    status: 421,
+    title: 'Another connection is needed',
+    text: 'This connection was opened for another site. Ask again on one of its own.',
   },
 };
 

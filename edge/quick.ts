@@ -55,7 +55,7 @@ export function openQuick({ edge, clock, handOver, sent, timed }: QuickParts): Q
     if (this.writableEnded) return;
     const began = timed ? performance.now() : 0;
     const request =
-      chunk.length <= headBytesMax ? readPlainRequest(chunk.toString('latin1'), isOverTls(this)) : undefined;
+      chunk.length <= headBytesMax ? readPlainRequest(chunk.toString('latin1'), servernameOf(this)) : undefined;
     if (!request) {
       giveAway(this, chunk);
       return;
@@ -144,9 +144,10 @@ const strictField = `${strictTransport.join(': ')}\r\n`;
 const keptFields = `Connection: keep-alive\r\nKeep-Alive: timeout=${patienceMs.next / 1000}\r\n\r\n`;
 const lastFields = 'Connection: close\r\n\r\n';
 
-/** A socket of `node:tls` says so, and no other does. */
-export function isOverTls(socket: Socket): boolean {
-  return (socket as Partial<TLSSocket>).encrypted === true;
+/** For which host the client asked for a certificate; undefined without TLS. A socket of `node:tls` says that it is one, and no other does. */
+export function servernameOf(socket: Socket): string | undefined {
+  const { encrypted, servername } = socket as Partial<TLSSocket>;
+  return encrypted === true ? String(servername || '') : undefined;
 }
 
 function isLarge({ body }: Answer): boolean {

@@ -22,6 +22,8 @@ export type RequestFields = {
 export type VisitorRequest = {
   /** Whether it came over TLS to us. */
   isSecure: boolean;
+  /** For which host its connection asked for a certificate (SNI); absent without TLS. */
+  servername?: string | undefined;
   method: string;
   target: string;
   fields: RequestFields;

@@ -21,6 +21,8 @@ export type TlsOptions = {
   clock: Clock;
   log: Logger;
   sealing: Keyring;
+  /** How long a client may take to shake hands. */
+  handshakeMs?: number;
 };
 
 type Within = {
@@ -31,14 +33,15 @@ type Within = {
   speak(socket: Socket): void;
   sent: Sent | undefined;
   closeWithinMs: number;
+  stalledMs: number;
 };
 
-const handshakeMs = 10_000;
+const patienceMs = 10_000;
 
 /** Answers on the port, or on a free one for 0. */
 export async function listenTls(options: TlsOptions, within: Within) {
-  const { certificates, port } = options;
-  const http2 = openHttp2(within.answering, within.sent);
+  const { certificates, port, handshakeMs = patienceMs } = options;
+  const http2 = openHttp2(within.answering, within.sent, within.stalledMs);
   const server = createServer({
     ...tlsSettings,
     honorCipherOrder: true,

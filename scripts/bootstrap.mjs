@@ -7,6 +7,7 @@ import { fileURLToPath } from 'node:url';
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
 const node = join(root, 'node_modules', '.bin', 'node');
+const compiled = join(root, 'node_modules', '.cache', 'compiled');
 const lockFile = join(root, '.frontage', 'install.lock');
 
 /** Says one line and ends. */
@@ -21,8 +22,6 @@ function checkMachine() {
       `Node ${process.versions.node} is too old: install Node 20 or newer from your system's packages or nodejs.org.`,
     );
   }
-  if (!works('npm', ['--version']))
-    give('npm is missing: install it (it comes with Node; on Debian: apt install npm).');
   if (!works('git', ['--version'])) give('git is missing: install it (on Debian: apt install git).');
 }
 
@@ -122,7 +121,8 @@ function run(script, args) {
   const child = spawn(node, [join(root, script), ...args], {
     cwd: root,
     stdio: ['inherit', 'inherit', 'inherit', 'ipc'],
-    env: { ...process.env, PATH: `${path}:${process.env.PATH ?? ''}` },
+    // What one process has compiled the others load, and the next start.
+    env: { NODE_COMPILE_CACHE: compiled, ...process.env, PATH: `${path}:${process.env.PATH ?? ''}` },
   });
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => child.kill(signal));
   child.on('exit', (code, signal) => {

@@ -6,7 +6,7 @@ export type DomainShown = {
   /** What is to be set in the DNS (`records`), or at the registrar (`servers`). */
   mode: 'nameservers' | 'cname';
   /** `host` as forms ask for it: `@`, or the part before the registered name. */
-  setup: { type: string; host: string; value: string; found: boolean; seen: string[] }[];
+  setup: { type: string; host: string; value: string; found: boolean; optional: boolean; seen: string[] }[];
   problems: string[];
   state: string;
   site: string | null;
@@ -19,7 +19,7 @@ export function domainList(domains: DomainShown[]): Html {
     (domain) => html`<li>
 <div><strong>${domain.name}</strong><small>${domain.state}${domain.site ? ` · shows ${domain.site}` : ''}</small>
 ${domain.problems.map((problem) => html`<p class="fault">${problem}</p>`)}
-${domain.setup.every(({ found }) => found) ? null : setupOf(domain)}</div>
+${domain.setup.every(({ found, optional }) => found || optional) ? null : setupOf(domain)}</div>
 </li>`,
   )}</ul>
 </section>`;
@@ -28,15 +28,17 @@ ${domain.setup.every(({ found }) => found) ? null : setupOf(domain)}</div>
 function setupOf({ mode, setup }: DomainShown): Html {
   if (mode === 'nameservers') {
     return html`<p class="hint">Where you bought the domain, find “name servers”, and put these two in place of those there are:</p>
-<ol class="set">${setup.map(({ value, found }) => html`<li><code>${value}</code> ${mark(found)}</li>`)}</ol>`;
+<ol class="set">${setup.map((one) => html`<li><code>${one.value}</code> ${mark(one)}</li>`)}</ol>`;
   }
   return html`<p class="hint">Where the domain has its DNS, set these records. Copy them as they are:</p>
 <ol class="set">${setup.map(
-    ({ type, host, value, found, seen }) => html`<li><strong>${type}</strong> ${mark(found)}
-<dl><dt>Name</dt><dd><code>${host}</code></dd><dt>Value</dt><dd><code>${value}</code></dd>
-${!found && seen.length > 0 && type !== 'TXT' ? html`<dt>Now there</dt><dd>${seen.join(', ')}</dd>` : null}</dl></li>`,
+    (one) => html`<li><strong>${one.type}</strong> ${mark(one)}
+<dl><dt>Name</dt><dd><code>${one.host}</code></dd><dt>Value</dt><dd><code>${one.value}</code></dd>
+${!one.found && one.seen.length > 0 && one.type !== 'TXT' ? html`<dt>Now there</dt><dd>${one.seen.join(', ')}</dd>` : null}</dl></li>`,
   )}</ol>`;
 }
 
-const mark = (found: boolean): Html =>
-  found ? html`<small class="good">✓ found</small>` : html`<small>not found yet</small>`;
+function mark({ found, optional }: DomainShown['setup'][number]): Html {
+  if (found) return html`<small class="good">✓ found</small>`;
+  return optional ? html`<small>not needed</small>` : html`<small>not found yet</small>`;
+}

@@ -2,7 +2,9 @@
 import { randomBytes } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
 import { putTokens, removeTokens } from '../../db/certificates.ts';
+import { isLook, lookDigits, lookName } from '../../domains/challenges.ts';
 import { challengePath, newLookToken, readFrom } from '../../providers/acme/looking.ts';
+import type { RecordSet, Zones } from '../../providers/zones.ts';
 import { NotYet, type Work } from './work.ts';
 
 const addressesMax = 6;
@@ -18,9 +20,10 @@ export async function lookOurselves(work: Work): Promise<void> {
 async function lookAtHost({ deps, wanted, certificate }: Work): Promise<void> {
   const { config, dns, em } = deps;
   const [a, aaaa] = await Promise.all([dns.ask(wanted.name, 'A'), dns.ask(wanted.name, 'AAAA')]);
-  if ('unknown' in a || 'unknown' in aaaa) throw new NotYet('The DNS of this domain cannot be asked at the moment.');
+  if ('unknown' in a || 'unknown' in aaaa)
+    throw new NotYet('The DNS of this domain cannot be asked at the moment.', 'platform');
   const addresses = [a, aaaa].flatMap((answer) => ('found' in answer ? answer.found : [])).slice(0, addressesMax);
-  if (addresses.length === 0) throw new NotYet('This domain has no address in the DNS yet.');
+  if (addresses.length === 0) throw new NotYet('This domain has no address in the DNS yet.', 'owner');
   const token = newLookToken();
   await removeTokens(em(), certificate.id);
   await putTokens(em(), certificate.id, [{ token, answer: token }]);
@@ -29,17 +32,28 @@ async function lookAtHost({ deps, wanted, certificate }: Work): Promise<void> {
   await removeTokens(em(), certificate.id);
   const wrong = addresses.filter((_, index) => seen[index] !== token);
   if (wrong.length > 0)
-    throw new NotYet(`At the address ${wrong[0]} it is not this platform that answers for this domain over HTTP.`);
+    throw new NotYet(
+      `At the address ${wrong[0]} it is not this platform that answers for this domain over HTTP.`,
+      'owner',
+    );
 }
 
 /** A record at a name that nobody has asked for yet, so that no resolver remembers that it was not there. */
-async function lookAtZone({ deps: { dns, zones }, wanted }: Work, zone: string): Promise<void> {
-  const name = `_acme-challenge.look-${randomBytes(9).toString('hex')}.${wanted.name.replace(/^\*\./, '')}`;
+async function lookAtZone({ deps: { dns, zones } }: Work, zone: string): Promise<void> {
+  if (!zones) throw new NotYet('The name servers of this platform are not there.', 'platform');
+  const name = lookName(zone, randomBytes(lookDigits).toString('hex').slice(0, lookDigits));
   const set = { name: `${name}.`, type: 'TXT', ttl: 60 };
-  await zones?.replace(zone, [{ ...set, contents: ['"here"'] }]);
+  await zones.replace(zone, [...(await leftIn(zones, zone)), { ...set, contents: ['"here"'] }]);
   const seen = await untilSeen(() => dns.ask(name, 'TXT'), ['here']);
-  await zones?.replace(zone, [{ ...set, contents: [] }]);
-  if (!seen) throw new NotYet('The DNS does not lead to the name servers of this platform for this domain yet.');
+  await zones.replace(zone, [{ ...set, contents: [] }]);
+  if (!seen)
+    throw new NotYet('The DNS does not lead to the name servers of this platform for this domain yet.', 'platform');
+}
+
+/** Taken away: looks of workers that were killed. */
+async function leftIn(zones: Zones, zone: string): Promise<RecordSet[]> {
+  const there = (await zones.read(zone)) ?? [];
+  return there.filter(({ name }) => isLook(name.slice(0, -1), zone)).map((set) => ({ ...set, contents: [] }));
 }
 
 type Asked = { found: string[] } | { none: true } | { unknown: true };

@@ -1,13 +1,13 @@
 /** An order from its row to its certificate (RFC 8555 section 7.4). Any line may be the last before a crash: the next worker goes on from the row. */
 import { createPublicKey } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
-import { noOrder, readChain, renewalTime } from '../../db/certificates.ts';
+import { noOrder, noProblem, readChain, renewalTime } from '../../db/certificates.ts';
 import { contextOf } from '../../db/sealed.ts';
 import { AcmeRefused } from '../../providers/acme/refused.ts';
 import type { AcmeOrder } from '../../providers/acme.ts';
 import { open, seal } from '../../sealing.ts';
 import { lookOurselves } from './looking.ts';
-import { putUp, takeDown } from './proving.ts';
+import { putUp, takeDownCalmly } from './proving.ts';
 import { NotYet, type Work } from './work.ts';
 
 const pollForMs = 60_000;
@@ -26,7 +26,7 @@ export async function obtain(work: Work): Promise<void> {
   } else if (order.status === 'processing') order = await poll(work, order, (status) => status !== 'processing');
   if (order.status !== 'valid') throw new AcmeRefused('other');
   await install(work, await work.session.download(order), key);
-  await takeDown(work);
+  await takeDownCalmly(work);
 }
 
 /** The order under way, or a new one: its row is written first, its address as soon as it is known. */
@@ -90,7 +90,7 @@ async function poll({ session }: Work, order: AcmeOrder, until: (status: string)
   for (let waitMs = 50; ; waitMs = Math.min(waitMs * 2, 2_000)) {
     const now = await session.readOrder(order.url);
     if (until(now.status)) return now;
-    if (performance.now() > end) throw new NotYet('The certificate authority takes longer than usual.');
+    if (performance.now() > end) throw new NotYet('The certificate authority takes longer than usual.', 'platform');
     await pause(waitMs);
   }
 }
@@ -130,7 +130,7 @@ async function install({ deps, wanted, certificate, keep }: Work, chain: string,
     askAt: new Date(now.getTime() + 12 * hourMs),
     healthySince: isGapless ? (certificate.healthySince ?? now) : now,
     status: 'active',
-    problem: null,
+    ...noProblem,
     refusals: 0,
     looks: 0,
     nextTryAt: null,

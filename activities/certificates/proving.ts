@@ -1,35 +1,42 @@
 /** What the authority is to find: texts in our zone, or pages at every edge. */
 import { putTokens, removeTokens } from '../../db/certificates.ts';
+import { challengeName } from '../../domains/challenges.ts';
 import type { Proof } from '../../providers/acme.ts';
 import { untilSeen } from './looking.ts';
 import { NotYet, type Work } from './work.ts';
 
 const ttlSeconds = 60;
-/** One name for a host and the wildcard below it: both texts stand there side by side. */
-const recordOf = (name: string) => `_acme-challenge.${name.replace(/^\*\./, '')}`;
 
 /** Puts up what stands for these proofs, and sees for itself that it does. Throws NotYet. */
 export async function putUp({ deps, wanted, certificate }: Work, proofs: Proof[]): Promise<void> {
   const { dns, em, zones } = deps;
   if (wanted.way.kind === 'http-01') return await putTokens(em(), certificate.id, proofs);
   const { zone } = wanted.way;
-  const names = Map.groupBy(proofs, ({ name }) => recordOf(name));
+  // Texts of a host and of the wildcard below it stand side by side.
+  const names = Map.groupBy(proofs, ({ name }) => challengeName(name));
   const sets = Array.from(names, ([name, of]) => ({ ...setAt(name), contents: of.map(({ answer }) => `"${answer}"`) }));
   await zones?.replace(zone, sets);
   for (const [name, of] of names) {
     const texts = of.map(({ answer }) => answer);
     if (!(await untilSeen(() => dns.ask(name, 'TXT'), texts)))
-      throw new NotYet('The records that prove this domain cannot be seen in the DNS yet.');
+      throw new NotYet('The records that prove this domain cannot be seen in the DNS yet.', 'platform');
   }
 }
 
 /** Leaves nothing behind, whoever put it up. */
-export async function takeDown({ deps, wanted, certificate }: Work): Promise<void> {
+async function takeDown({ deps, wanted, certificate }: Work): Promise<void> {
   if (wanted.way.kind === 'http-01') return await removeTokens(deps.em(), certificate.id);
-  const names = new Set(wanted.names.map(recordOf));
+  const names = new Set(wanted.names.map(challengeName));
   await deps.zones?.replace(
     wanted.way.zone,
     Array.from(names, (name) => ({ ...setAt(name), contents: [] })),
+  );
+}
+
+/** What stays is taken away with the next order; it is no reason to forget how this one ended. */
+export async function takeDownCalmly(work: Work): Promise<void> {
+  await takeDown(work).catch((err) =>
+    work.deps.log.warn({ err, certificateId: work.certificate.id }, 'a challenge could not be taken down'),
   );
 }
 

@@ -6,17 +6,19 @@ import {
   holdCertificate,
   keepCertificate,
   noOrder,
+  noProblem,
   releaseCertificate,
   sslOf,
   waitAfterLooks,
   waitAfterRefusals,
 } from '../../db/certificates.ts';
 import { Certificate } from '../../db/entities/certificate.ts';
+import type { ProblemOf } from '../../db/states.ts';
 import { AcmeRefused, AcmeUnreachable } from '../../providers/acme/refused.ts';
 import { forgetAccount, openSession } from './account.ts';
 import { obtain } from './ordering.ts';
-import { takeDown } from './proving.ts';
-import { authorityAway, ourFault, wordsOf } from './words.ts';
+import { takeDownCalmly } from './proving.ts';
+import { authorityAway, ourFault, whoMends, wordsOf } from './words.ts';
 import { type CertificateDeps, holdingOn, NotYet, type Wanted, type Work } from './work.ts';
 
 /** What stands now, and when this is to be called again (RFC 3339). */
@@ -26,7 +28,7 @@ export type Renewed = { status: string; renewAt: string };
 export class Busy extends Error {}
 
 const dayMs = 24 * 3600_000;
-const allWell = { looks: 0, problem: null, nextTryAt: null } as const;
+const allWell = { looks: 0, ...noProblem, nextTryAt: null } as const;
 
 /** Throws Busy, LeaseLost, and what is wrong with the database; all else is written down and tried again later. */
 export async function bringOn(deps: CertificateDeps, wanted: Wanted, beat: () => void): Promise<Renewed> {
@@ -59,7 +61,7 @@ async function workOn(deps: CertificateDeps, wanted: Wanted, held: Held): Promis
     const work: Work = { deps, wanted, certificate, keep, session: await openSession(deps) };
     await obtain(work).catch((error) => afterFailure(work, error));
   } catch (error) {
-    await noteFailure(deps, certificate, keep, error);
+    await noteFailure({ deps, wanted, certificate, keep }, error);
   }
 }
 
@@ -92,7 +94,7 @@ async function isWanted(
 async function afterFailure(work: Work, error: unknown): Promise<never> {
   if (error instanceof AcmeRefused && isOver(error)) {
     await work.keep(noOrder);
-    await takeDown(work);
+    await takeDownCalmly(work);
   }
   throw error;
 }
@@ -101,32 +103,33 @@ async function afterFailure(work: Work, error: unknown): Promise<never> {
 const isOver = ({ kind }: AcmeRefused) => kind !== 'limit';
 
 /** Writes down what stands in the way, and when to try again. */
-async function noteFailure(
-  deps: CertificateDeps,
-  certificate: Certificate,
-  keep: Work['keep'],
-  error: unknown,
-): Promise<void> {
+async function noteFailure({ deps, wanted, certificate, keep }: Omit<Work, 'session'>, error: unknown): Promise<void> {
   const { clock, log } = deps;
   const { id, name } = certificate;
   const after = (ms: number) => new Date(clock.now().getTime() + ms);
   const looks = certificate.looks + 1;
-  const soon = (problem: string, atLeastMs = 0) =>
-    keep({ problem, looks, nextTryAt: after(Math.max(atLeastMs, waitAfterLooks(looks, Math.random()))) });
+  const told = (problem: string, problemOf: ProblemOf) => ({
+    problem,
+    problemOf,
+    problemSince: certificate.problem === problem ? (certificate.problemSince ?? clock.now()) : clock.now(),
+  });
+  const soon = (problem: string, of: ProblemOf, atLeastMs = 0) =>
+    keep({ ...told(problem, of), looks, nextTryAt: after(Math.max(atLeastMs, waitAfterLooks(looks, Math.random()))) });
   if (error instanceof AcmeRefused) {
     log.warn({ certificateId: id, name, refused: error.kind }, 'the certificate authority refuses');
     if (error.kind === 'account') await forgetAccount(deps);
     // The authority forgot what it had: nothing was refused.
-    if (error.kind === 'account' || error.kind === 'order') return await soon(wordsOf(error.kind));
+    if (error.kind === 'account' || error.kind === 'order') return await soon(wordsOf(error.kind), 'platform');
     const refusals = certificate.refusals + 1;
     const waitMs = Math.max(error.retryAfterMs ?? 0, waitAfterRefusals(refusals, Math.random()));
-    return await keep({ status: 'failed', problem: wordsOf(error.kind), refusals, looks: 0, nextTryAt: after(waitMs) });
+    const problem = told(wordsOf(error.kind), whoMends(error.kind, wanted.way.kind));
+    return await keep({ status: 'failed', ...problem, refusals, looks: 0, nextTryAt: after(waitMs) });
   }
-  if (error instanceof NotYet) return await soon(error.problem);
+  if (error instanceof NotYet) return await soon(error.problem, error.of);
   if (error instanceof AcmeUnreachable) {
     log.warn({ certificateId: id, name, reason: error.message }, 'the certificate authority does not answer');
-    return await soon(authorityAway, error.retryAfterMs);
+    return await soon(authorityAway, 'platform', error.retryAfterMs);
   }
   log.error({ err: error, certificateId: id, name }, 'a certificate could not be got');
-  await soon(ourFault);
+  await soon(ourFault, 'platform');
 }

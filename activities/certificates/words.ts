@@ -1,5 +1,7 @@
 /** Why there is no certificate yet, told to the owner in our own words. */
+import type { ProblemOf } from '../../db/states.ts';
 import type { RefusalKind } from '../../providers/acme/refused.ts';
+import type { Way } from './work.ts';
 
 const again = 'It is tried again by itself.';
 
@@ -17,6 +19,13 @@ const words: Record<RefusalKind, string> = {
 };
 
 export const wordsOf = (kind: RefusalKind): string => words[kind];
+
+/** Whose it is to mend: what a zone of ours answers, or where it leads, is not the owner's. */
+export function whoMends(kind: RefusalKind, way: Way['kind']): ProblemOf {
+  if (kind === 'caa' || kind === 'name') return 'owner';
+  const isOfHost = kind === 'dns' || kind === 'unreachable' || kind === 'elsewhere';
+  return isOfHost && way === 'http-01' ? 'owner' : 'platform';
+}
 
 export const authorityAway = `The certificate authority cannot be reached at the moment. ${again}`;
 export const ourFault = `Something of ours did not work while the certificate was got. ${again}`;

@@ -2,6 +2,7 @@
 
 import { type Held, keepCertificate } from '../../db/certificates.ts';
 import type { Certificate } from '../../db/entities/certificate.ts';
+import type { ProblemOf } from '../../db/states.ts';
 import type { AcmeSession, Authority } from '../../providers/acme.ts';
 import type { PlatformDeps } from '../index.ts';
 
@@ -27,9 +28,11 @@ export type Work = {
 /** Something is not there yet; nothing was asked of the authority that it counts. */
 export class NotYet extends Error {
   readonly problem: string;
-  constructor(problem: string) {
+  readonly of: ProblemOf;
+  constructor(problem: string, of: ProblemOf) {
     super(problem);
     this.problem = problem;
+    this.of = of;
   }
 }
 

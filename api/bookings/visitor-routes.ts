@@ -35,7 +35,7 @@ export function visitSite(scope: Api, deps: Deps): void {
   scope.addHook('onRequest', async (request, reply) => {
     const { public_id: publicId = '' } = request.params as { public_id?: string };
     const site = await siteOf(request.em, publicId);
-    const own = await originsOf(request.em, deps.config, site);
+    const own = await originsOf(request.em, deps, site);
     request.visited = { site, own };
     reply.header('cache-control', 'no-store');
     if (allowOrigins(request, reply, own)) return reply.code(204).send();

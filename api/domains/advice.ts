@@ -1,11 +1,9 @@
-/** What an owner has to set for a domain, what the DNS says of it, and who is to act. Pure. */
+/** What an owner has to set for a domain, and what the DNS says of it. Pure. */
 import { isIPv6 } from 'node:net';
 import type { Config } from '../../config.ts';
 import type { Domain } from '../../db/entities/domain.ts';
-import { isServed } from '../../db/states.ts';
 import { judge, wantedOf } from '../../domains/judging.ts';
-import { isWithin } from '../../domains/names.ts';
-import { foundIn, isUnknown, proofName, type Sight } from '../../domains/sight.ts';
+import { foundIn, proofName, type Sight } from '../../domains/sight.ts';
 import { nameServersOf } from '../../domains/zone.ts';
 
 export type Setup = {
@@ -13,10 +11,10 @@ export type Setup = {
   name: string;
   value: string;
   found: boolean;
+  /** Whether it is good to have, and the domain works without. */
+  optional: boolean;
   seen: string[];
 };
-export type WaitingOn = 'owner' | 'platform' | 'operator';
-export type Advice = { setup: Setup[]; problems: string[]; waitingOn: WaitingOn | null; nextAction: string | null };
 
 export function setupOf(domain: Domain, config: Pick<Config, 'domains'>): Setup[] {
   const { name, registrable, mode, sight } = domain;
@@ -30,6 +28,7 @@ export function setupOf(domain: Domain, config: Pick<Config, 'domains'>): Setup[
       name,
       value,
       found: servers.includes(value),
+      optional: false,
       seen: servers,
     }));
   }
@@ -39,6 +38,7 @@ export function setupOf(domain: Domain, config: Pick<Config, 'domains'>): Setup[
     name: proofName(name),
     value: wanted.proof,
     found: texts.includes(wanted.proof),
+    optional: false,
     seen: texts,
   };
   const addresses = [...seen('a'), ...seen('aaaa')];
@@ -46,15 +46,15 @@ export function setupOf(domain: Domain, config: Pick<Config, 'domains'>): Setup[
   const isHere = sight !== null && sight !== undefined && judge(wanted, sight).isHere === true;
   if (name !== registrable) {
     const value = config.domains.cnameTarget;
-    return [
-      proof,
-      { type: 'CNAME', name, value, found: isHere, seen: seen('cname').length > 0 ? seen('cname') : addresses },
-    ];
+    const there = seen('cname').length > 0 ? seen('cname') : addresses;
+    return [proof, { type: 'CNAME', name, value, found: isHere, optional: false, seen: there }];
   }
   const entries = wanted.addresses.map((value): Setup => {
     const type = isIPv6(value) ? 'AAAA' : 'A';
     const own = seen(type === 'A' ? 'a' : 'aaaa');
-    return { type, name, value, found: own.includes(value), seen: own };
+    const found = own.includes(value);
+    // One address that is the edge's is enough, where none is another's.
+    return { type, name, value, found, optional: isHere && !found, seen: own };
   });
   return [proof, ...entries];
 }
@@ -103,91 +103,4 @@ function forbidsUs(caa: string[], names: readonly string[]): boolean {
     return tag === 'issue' ? [value.join(' ').split(';')[0]?.trim().toLowerCase() ?? ''] : [];
   });
   return issuers.length > 0 && !issuers.some((issuer) => names.includes(issuer));
-}
-
-export type Facts = {
-  /** Of its certificate. */
-  ssl: { status: string; problem: string | null };
-  isTaken: boolean;
-};
-
-export function adviceOf(domain: Domain, config: Pick<Config, 'domains'>, facts: Facts): Advice {
-  const setup = setupOf(domain, config);
-  const problems = problemsOf(domain, config);
-  if (domain.status === 'active' && facts.ssl.problem) problems.push(facts.ssl.problem);
-  return { setup, problems, ...whoActs(domain, { setup, problems, ...facts }) };
-}
-
-type Known = Facts & { setup: Setup[]; problems: string[] };
-
-function whoActs(domain: Domain, { setup, problems, ssl, isTaken }: Known): Pick<Advice, 'waitingOn' | 'nextAction'> {
-  const { id, name, status, sight, site } = domain;
-  const later = `Then call POST /v1/domains/${id}/check, or read GET /v1/domains/${id} again.`;
-  if (status === 'Blocked') {
-    return {
-      waitingOn: 'operator',
-      nextAction: `${name} was stopped by a person of the platform: ${domain.blockReason} Write to them.`,
-    };
-  }
-  if (isTaken) {
-    return {
-      waitingOn: 'owner',
-      nextAction: `Another account holds ${name}: remove it there, or prove it here once it is free. ${later}`,
-    };
-  }
-  if (!sight)
-    return {
-      waitingOn: 'platform',
-      nextAction: `The platform is about to look. Read GET /v1/domains/${id} again in a few seconds.`,
-    };
-  const isProved = domain.provedAt && status !== 'Deleted';
-  if (status !== 'active') {
-    const missing = setup.filter(({ found }) => !found).map((one) => said(one, domain));
-    // The TXT record is asked for once.
-    const asked = isProved
-      ? setup.filter(({ type, found }) => type !== 'TXT' && !found).map((one) => said(one, domain))
-      : missing;
-    if (asked.length + problems.length > 0) {
-      return { waitingOn: 'owner', nextAction: `${where(domain)}: ${[...asked, ...problems].join(' ')} ${later}` };
-    }
-    if (isUnasked(sight))
-      return {
-        waitingOn: 'platform',
-        nextAction: `The DNS could not be asked at the last look. Read GET /v1/domains/${id} again in a minute.`,
-      };
-    return {
-      waitingOn: 'platform',
-      nextAction: `Everything was found. Read GET /v1/domains/${id} again in a few seconds.`,
-    };
-  }
-  if (ssl.status !== 'active') {
-    if (problems.length > 0) return { waitingOn: 'owner', nextAction: `${problems.join(' ')} ${later}` };
-    return {
-      waitingOn: 'platform',
-      nextAction: `Its certificate is on its way. Read GET /v1/domains/${id} again in about 10 seconds.`,
-    };
-  }
-  if (!site)
-    return {
-      waitingOn: 'owner',
-      nextAction: `Put a site on it with POST /v1/domains/${id}/attach { "site_id": "site_…" }.`,
-    };
-  return { waitingOn: null, nextAction: null };
-}
-
-const isUnasked = ({ delegation, proof, a, aaaa }: Sight) => [delegation, proof, a, aaaa].some(isUnknown);
-
-function where({ mode, name, status, statusSince }: Domain): string {
-  const gone =
-    isServed({ status }) || status === 'Deleted'
-      ? `${name} has led elsewhere since ${statusSince.toISOString()}. `
-      : '';
-  return `${gone}The owner sets this ${mode === 'nameservers' ? 'at the registrar of the domain' : 'in the DNS of the domain'}`;
-}
-
-function said({ type, name, value, seen }: Setup, domain: Domain): string {
-  const there = seen.length > 0 && type !== 'TXT' ? ` (there is now ${seen.join(', ')})` : '';
-  if (type === 'NS') return `name server ${value}${there}.`;
-  const host = isWithin(name, domain.registrable) ? `${type} record ${name}` : `${type} record`;
-  return `${host} with the value ${value}${there}.`;
 }

@@ -83,7 +83,7 @@ export async function detach(em: EntityManager, deps: Deps, actor: Person, id: s
     const domain = await lockDomainWithSite(tx, id);
     if (domain.removedAt) throw errors.not_found('The domain was removed a moment ago.');
     if (!domain.site) return domain;
-    await detachDomain(tx, domain);
+    await detachDomain(tx, deps.clock, domain);
     tellDomain(tx, deps.clock, id, 'detach');
     return domain;
   });

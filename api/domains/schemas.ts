@@ -1,11 +1,10 @@
 import { z } from 'zod';
-import type { Config } from '../../config.ts';
 import type { Ssl } from '../../db/certificates.ts';
 import type { Domain } from '../../db/entities/domain.ts';
 import { domainModes, domainStatuses, recordTypes } from '../../db/states.ts';
 import { shownName } from '../../domains/names.ts';
 import { moment } from '../schemas.ts';
-import { adviceOf, type Facts } from './advice.ts';
+import type { Advice } from './acting.ts';
 
 export const domainInput = z.strictObject({
   domain: z.string().max(1000).describe('A name that is registered already, as example.com or shop.example.com.'),
@@ -25,6 +24,7 @@ const setupSchema = z.object({
   name: z.string().describe('The whole name.'),
   value: z.string(),
   found: z.boolean(),
+  optional: z.boolean().describe('Whether the domain works without: one of the addresses is enough.'),
   seen: z.array(z.string()).describe('What the DNS says there at the last look.'),
 });
 
@@ -53,12 +53,12 @@ export const domainSchema = z
   })
   .meta({ id: 'Domain' });
 
-/** `ssl` and `isTaken` are looked up for all domains of an answer at once. */
+/** `ssl` and what `advice` says are looked up for all domains of an answer at once. */
 export function domainView(
   domain: Domain,
-  { config, ssl, isTaken }: { config: Config; ssl: Ssl } & Pick<Facts, 'isTaken'>,
+  { ssl, advice }: { ssl: Ssl; advice: Advice },
 ): z.output<typeof domainSchema> {
-  const { setup, problems, waitingOn, nextAction } = adviceOf(domain, config, { ssl, isTaken });
+  const { setup, problems, waitingOn, nextAction } = advice;
   return {
     id: domain.id,
     domain: domain.name,

@@ -1,42 +1,45 @@
 /** Domains as an answer shows them: with their certificates, and whether another account holds the name. */
-import { sslOf } from '../../db/certificates.ts';
+import { sslFields, sslOf } from '../../db/certificates.ts';
 import { Certificate } from '../../db/entities/certificate.ts';
 import type { Domain } from '../../db/entities/domain.ts';
+import { heldByOthers } from '../../db/holding.ts';
 import type { EntityManager } from '../../db/orm.ts';
+import { isHolder } from '../../db/states.ts';
 import type { Deps } from '../../deps.ts';
+import { type Advice, adviceOf } from './acting.ts';
 import { domainView } from './schemas.ts';
 
-export async function domainViews(
+type Shown = ReturnType<typeof domainView>;
+
+/** Each with what its answer says, and since when it waits for whoever is to act. */
+export async function domainsWithAdvice(
   em: EntityManager,
   { config, clock }: Pick<Deps, 'config' | 'clock'>,
   domains: readonly Domain[],
-) {
-  const taken = await takenAmong(em, domains);
+): Promise<{ domain: Domain; view: Shown; advice: Advice }[]> {
+  const open = domains.filter((domain) => !isHolder(domain)).map(({ id }) => id);
+  const taken = await heldByOthers(em, open);
   const certificates = await certificatesOf(em, domains);
   return domains.map((domain) => {
     const ssl = sslOf(certificates.get(domain.id), clock.now());
-    return domainView(domain, { config, ssl, isTaken: taken.has(domain.id) });
+    const advice = adviceOf(domain, config, { ssl, takenSince: taken.get(domain.id) ?? null });
+    return { domain, advice, view: domainView(domain, { ssl, advice }) };
   });
+}
+
+export async function domainViews(
+  em: EntityManager,
+  deps: Pick<Deps, 'config' | 'clock'>,
+  domains: readonly Domain[],
+): Promise<Shown[]> {
+  return (await domainsWithAdvice(em, deps, domains)).map(({ view }) => view);
 }
 
 async function certificatesOf(em: EntityManager, domains: readonly Domain[]) {
   const found = await em.find(
     Certificate,
     { domainId: { $in: domains.map(({ id }) => id) } },
-    { fields: ['domainId', 'status', 'notAfter', 'problem'], refresh: true },
+    { fields: ['domainId', ...sslFields], refresh: true },
   );
   return new Map(found.map((one) => [one.domainId, one]));
-}
-
-/** Those that their account does not hold, and another does. */
-async function takenAmong(em: EntityManager, domains: readonly Domain[]): Promise<Set<string>> {
-  const open = domains.filter(({ provedAt, status }) => !provedAt || status === 'Deleted').map(({ id }) => id);
-  if (open.length === 0) return new Set();
-  const rows: { id: string }[] = await em.execute(
-    `select own.id from domain own where own.id = any(?) and exists (select 1 from domain other
-       where other.registrable = own.registrable and other.account_id <> own.account_id and other.removed_at is null
-       and other.proved_at is not null and other.status <> 'Deleted' and (own.name = other.name or own.name like '%.' || other.name))`,
-    [`{${open.join(',')}}`],
-  );
-  return new Set(rows.map(({ id }) => id));
 }

@@ -176,7 +176,7 @@ async function visit(
   const em = deps.em();
   const { form_id: formId } = request.params as z.output<typeof formParams>;
   const form = await visitForm(em, formId);
-  const own = await originsOf(em, deps.config, form.site);
+  const own = await originsOf(em, deps, form.site);
   allowOrigins(request, reply, own);
   await limit?.(request, reply);
   return { form, own };

@@ -1,6 +1,6 @@
 /** The reader's domains for which an owner, or a person of the platform, has to do something. */
 import { Domain } from '../../db/entities/domain.ts';
-import { domainViews } from '../domains/views.ts';
+import { domainsWithAdvice } from '../domains/views.ts';
 import { type InboxItem, itemsMax, type Source } from './item.ts';
 
 const states = {
@@ -14,24 +14,24 @@ const states = {
 export const waitingDomains: Source = async (em, { accountId }, since, { config, now }) => {
   const domains = await em.find(
     Domain,
-    { account: accountId, removedAt: null, checkedAt: { $ne: null }, statusSince: { $gt: since } },
-    { populate: ['site'], orderBy: { statusSince: 'desc' }, limit: itemsMax },
+    { account: accountId, removedAt: null, checkedAt: { $ne: null } },
+    { populate: ['site'], refresh: true },
   );
-  const views = await domainViews(em, { config, clock: { now: () => now } }, domains);
-  return domains.flatMap((domain, at): InboxItem[] => {
-    const { waiting_on, ssl, next_action } = views[at] ?? {};
-    const isLive = domain.status === 'active' && ssl?.status === 'active';
-    if (isLive || !next_action || waiting_on === 'platform') return [];
-    const { id, name, site, status, statusSince } = domain;
+  const known = await domainsWithAdvice(em, { config, clock: { now: () => now } }, domains);
+  const items = known.flatMap(({ domain, view, advice }): InboxItem[] => {
+    const isLive = view.status === 'active' && view.ssl.status === 'active';
+    if (isLive || !advice.nextAction || advice.waitingOn === 'platform' || advice.since <= since) return [];
+    const { id, name, site, status } = domain;
     return [
       {
         kind: 'domain',
         id,
         site: site ? { id: site.id, name: site.name } : null,
-        at: statusSince,
+        at: advice.since,
         title: `The domain ${name} ${states[status]}.`,
-        nextAction: next_action,
+        nextAction: advice.nextAction,
       },
     ];
   });
+  return items.sort((a, b) => b.at.getTime() - a.at.getTime()).slice(0, itemsMax);
 };

@@ -44,7 +44,7 @@ export async function reviewPages(app: Api, deps: Deps): Promise<void> {
       const em = deps.em();
       const site = await em.findOne(Site, { publicId });
       if (!site) throw errors.not_found('There is no website of that id.');
-      const origins = [...(await originsOf(em, deps.config, site))];
+      const origins = [...(await originsOf(em, deps, site))];
       reply.removeHeader('x-frame-options');
       return sendPage(reply, reviewFrame({ publicId, siteTitle: site.title, origins }));
     }),

@@ -28,7 +28,9 @@ export const siteSchema = z
     title: z.string(),
     template: z.string(),
     status: z.enum(['active', 'archived']),
-    address: z.string().describe('Where visitors find it.'),
+    address: z
+      .string()
+      .describe('Where visitors find it. It stays, and leads to the primary domain where the site has one.'),
     git: z.object({ source: z.string(), content: z.string() }).describe('Addresses of its two repositories.'),
     live_deployment_id: z.string().nullable(),
     open_comments: z.number().int().describe('Open comment threads.'),

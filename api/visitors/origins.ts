@@ -1,5 +1,6 @@
 /** From which pages a site's visitors may call: those of the site itself. */
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { Clock } from '../../clock.ts';
 import { type Config, domainAddress, siteAddress } from '../../config.ts';
 import { domainsOfSite } from '../../db/domains.ts';
 import type { Site } from '../../db/entities/site.ts';
@@ -7,25 +8,43 @@ import type { EntityManager } from '../../db/orm.ts';
 import { previewLabels } from '../../db/previews.ts';
 import { errors } from '../../errors.ts';
 
-/** Each answers addresses under which pages of the site are served. A part that serves them on other hosts adds a line. */
-const sources: readonly ((
+type Source = (
   em: EntityManager,
   config: Config,
   site: Pick<Site, 'id' | 'name'>,
-) => Promise<string[]> | string[])[] = [
+  now: Date,
+) => Promise<string[]> | string[];
+
+/** Each answers addresses under which pages of the site are served. A part that serves them on other hosts adds a line. */
+const sources: readonly Source[] = [
   (_em, config, site) => [siteAddress(config, site.name)],
-  async (em, config, site) => (await domainsOfSite(em, site.id)).map((name) => domainAddress(config, name)),
+  domainAddresses,
   async (em, config, site) => (await previewLabels(em, site.id)).map((label) => siteAddress(config, label)),
 ];
 
 /** Every origin (RFC 6454) that is the site's own. */
 export async function originsOf(
   em: EntityManager,
-  config: Config,
+  { config, clock }: { config: Config; clock: Clock },
   site: Pick<Site, 'id' | 'name'>,
 ): Promise<Set<string>> {
-  const addresses = await Promise.all(sources.map((source) => source(em, config, site)));
+  const now = clock.now();
+  const addresses = await Promise.all(sources.map((source) => source(em, config, site, now)));
   return new Set(addresses.flat().map((address) => new URL(address).origin));
+}
+
+/** Over plain HTTP as well until a certificate stands: that is how the edge serves them then. */
+async function domainAddresses(
+  em: EntityManager,
+  config: Config,
+  site: Pick<Site, 'id'>,
+  now: Date,
+): Promise<string[]> {
+  const domains = await domainsOfSite(em, site.id);
+  return domains.flatMap(({ name, certifiedUntil }) => [
+    domainAddress(config, name, true),
+    ...(certifiedUntil && certifiedUntil > now ? [] : [domainAddress(config, name, false)]),
+  ]);
 }
 
 /** Where a call says that it comes from: `Origin`, else the origin of `Referer`; undefined where it says neither, as programs do. */

@@ -1,5 +1,5 @@
 import { defineEntity, type InferEntity, p } from '@mikro-orm/core';
-import type { CertificateStatus } from '../states.ts';
+import type { CertificateStatus, ProblemOf } from '../states.ts';
 
 /**
  * The certificate of a domain, or of our own names. `chain` (PEM) stands beside its sealed key and is served until a newer one takes its
@@ -16,6 +16,8 @@ export const Certificate = defineEntity({
     status: p.text().$type<CertificateStatus>(),
     /** What stops it, in our words. */
     problem: p.text().nullable(),
+    problemOf: p.text().$type<ProblemOf>().nullable(),
+    problemSince: p.datetime().nullable(),
     chain: p.text().nullable(),
     sealedKey: p.blob().nullable(),
     notBefore: p.datetime().nullable(),

@@ -27,10 +27,12 @@ export const Domain = defineEntity({
     site: () => p.manyToOne(Site).nullable(),
     isPrimary: p.boolean().default(false),
     attachedAt: p.datetime().nullable(),
+    /** When its site was last taken from it. */
+    detachedAt: p.datetime().nullable(),
     blockReason: p.text().nullable(),
     /** What the DNS said at the last look. */
     sight: p.json().$type<Sight>().nullable(),
-    /** Looks since the status began: its place on the curve of retries. */
+    /** Looks since the status began, but those that calls asked for: its place on the curve of retries. */
     checks: p.integer().default(0),
     checkedAt: p.datetime().nullable(),
     /** When a call last asked for a look. */
@@ -39,6 +41,7 @@ export const Domain = defineEntity({
     nextCheckAt: p.datetime().nullable(),
     elsewhereSince: p.datetime().nullable(),
     elsewhereChecks: p.integer().default(0),
+    absentSince: p.datetime().nullable(),
     absentChecks: p.integer().default(0),
     createdAt: p.datetime(),
     removedAt: p.datetime().nullable(),

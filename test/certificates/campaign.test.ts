@@ -8,6 +8,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { challengePrefix } from '../../domains/names.ts';
 import { type LocalDns, startLocalDns } from '../../local/dns/server.ts';
 import { findPebble } from '../../local/pebble.ts';
 import { numbersFrom } from '../stack/chance.ts';
@@ -21,7 +22,7 @@ const isMissing = 'missing' in findPebble();
 const chance = numbersFrom(seed);
 /** Of each domain, how many validations the resolver still fails. */
 const failing = new Map<string, number>();
-const domainOf = (name: string) => name.replace(/^_acme-challenge\./, '');
+const domainOf = (name: string) => (name.startsWith(challengePrefix) ? name.slice(challengePrefix.length) : name);
 
 let world: CertificateWorld;
 let dns: LocalDns;

@@ -1,4 +1,5 @@
 /** Sees what an authority would: a page at an edge, or a record on our name server. */
+import { challengeName } from '../../domains/challenges.ts';
 import { challengePath, readFrom } from '../../providers/acme/looking.ts';
 import type { Seen } from './authority.ts';
 import type { CertificateWorld } from './world.ts';
@@ -9,7 +10,7 @@ export async function lookFor(
   { name, kind, token, answer }: Seen,
 ): Promise<string | undefined> {
   if (kind === 'dns-01') {
-    const found = await world.deps.dns.ask(`_acme-challenge.${name.replace(/^\*\./, '')}`, 'TXT');
+    const found = await world.deps.dns.ask(challengeName(name), 'TXT');
     return 'found' in found && found.found.includes(answer) ? undefined : 'unauthorized';
   }
   const at = { address: '127.0.0.1', port: world.httpPort, host: name, path: challengePath(token) };

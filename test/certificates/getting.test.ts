@@ -2,6 +2,7 @@
 import { MockActivityEnvironment } from '@temporalio/testing';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { certificateActivities } from '../../activities/certificates.ts';
+import { readName } from '../../domains/names.ts';
 import { page } from '../edge/shops.ts';
 import { visit, visitHttp2 } from './visit.ts';
 import { baseDomain, type CertificateWorld, createWorld } from './world.ts';
@@ -32,6 +33,19 @@ test.each(['nameservers', 'cname'] as const)(
     expect((await world.names.zones.read(host))?.filter(({ type }) => type === 'TXT')).toEqual([]);
   },
 );
+
+test.each(['nameservers', 'cname'] as const)('so does the longest name that is taken, in %s mode', async (mode) => {
+  const part = (letter: string, length: number) => `${letter.repeat(length)}.`;
+  const host = `${mode === 'cname' ? part('c', 45) : part('n', 45)}${part('a', 63)}${part('b', 63)}${part('d', 58)}test`;
+  const longest = readName(host, ['test']);
+  expect([host.length, longest, readName(`a${host}`, ['test'])]).toMatchObject([
+    237,
+    { name: host },
+    { fault: 'invalid' },
+  ]);
+  await world.pointHere(host);
+  expect((await world.renew(await world.addDomain(host, { mode }))).status).toBe('active');
+});
 
 test('the base domain and each host below it have one certificate, where its zone is ours', async () => {
   await world.publish('ours', { 'index.html': page('Ours') });

@@ -132,6 +132,41 @@ test('who asks for many names that nobody has stands in nobody’s way who visit
   expect(await Promise.race(refused)).toBe('refused');
 });
 
+test('a certificate that comes while its name is asked for is not hidden by the answer that there is none', async () => {
+  const { promise: back, resolve: comeBack } = Promise.withResolvers<void>();
+  const told = Promise.withResolvers<void>();
+  const heard = Promise.withResolvers<void>();
+  let isSlow = true;
+  const other = await world.openTlsEdge({
+    ports: { http: 0, tls: 0 },
+    through: (database) => ({
+      ...database,
+      async certificateOf(name) {
+        const row = await database.certificateOf(name);
+        if (name !== 'late.test' || !isSlow) return row;
+        told.resolve();
+        await back;
+        return row;
+      },
+      async changedSince(mark) {
+        const answer = await database.changedSince(mark);
+        if (answer.names.includes('late.test')) setTimeout(heard.resolve, 20);
+        return answer;
+      },
+    }),
+  });
+  const to = () => shake({ port: other.tlsPort, servername: 'late.test', rejectUnauthorized: false });
+  const first = to().catch(() => 'refused');
+  // It has been told that there is none, and has not heard it yet.
+  await told.promise;
+  isSlow = false;
+  await giveCertificate(world, issuer, { name: 'late.test', domainId: await world.addDomain('late.test') });
+  await heard.promise;
+  comeBack();
+  expect(await first).toBe('refused');
+  (await to()).destroy();
+});
+
 test('a session begun with one edge goes on with another', async () => {
   const other = await world.openTlsEdge({ ports: { http: 0, tls: 0 } });
   const first = await shake({ port: edge.tlsPort, servername: nameOf(7), rejectUnauthorized: false });

@@ -80,6 +80,7 @@ export async function createWorld({
     overTls = true,
     /** Shows one certificate to whatever name is asked for. */
     shownToAll = undefined as string | undefined,
+    patience = {} as { handshakeMs?: number; stalledMs?: number },
   } = {}) {
     const { log } = deps;
     const changes = openChanges(edgeWorld.database.url, log);
@@ -112,7 +113,16 @@ export async function createWorld({
       port: ports.http,
       clock,
       challenges: openChallenges(asked),
-      tls: { port: ports.tls, certificates: showing, database: asked, clock, log, sealing: config.sealing },
+      ...patience,
+      tls: {
+        port: ports.tls,
+        certificates: showing,
+        database: asked,
+        clock,
+        log,
+        sealing: config.sealing,
+        ...patience,
+      },
     });
     let closed: Promise<void> | undefined;
     const close = () => {

@@ -27,9 +27,19 @@ describe('which site is served', () => {
     expect((await attach(two.id)).body).toMatchObject({ site_id: site.id, primary: false });
     expect((await attach(two.id, { primary: true })).body.primary).toBe(true);
     expect((await world.read(owner, one)).primary).toBe(false);
+    // The site's own address stays what it is, and leads there by itself.
+    expect((await owner.call('GET', `/v1/sites/${site.id}`)).body.address).toBe(site.address);
     const row = await world.deps.em().findOneOrFail(Site, { id: site.id });
-    expect(await originsOf(world.deps.em(), world.config, row)).toEqual(
-      new Set([new URL(site.address).origin, `https://${one.domain}`, `https://${two.domain}`]),
+    expect(await originsOf(world.deps.em(), world.deps, row)).toEqual(
+      new Set([
+        new URL(site.address).origin,
+        ...[one, two].flatMap(({ domain }) => [`https://${domain}`, `http://${domain}`]),
+      ]),
+    );
+    // What has a certificate is served over TLS alone.
+    await world.certify(two);
+    expect(await originsOf(world.deps.em(), world.deps, row)).toEqual(
+      new Set([new URL(site.address).origin, `https://${one.domain}`, `http://${one.domain}`, `https://${two.domain}`]),
     );
     expect((await siteServedOn(world.deps.em(), world.config, `https://${two.domain.toUpperCase()}/`))?.id).toBe(
       site.id,
@@ -39,7 +49,7 @@ describe('which site is served', () => {
     expect((await world.read(owner, one)).primary).toBe(true);
     expect((await owner.call('POST', `/v1/domains/${two.id}/detach`)).status).toBe(200);
     expect((await owner.call('DELETE', `/v1/domains/${one.id}`)).body.site_id).toBe(null);
-    expect((await originsOf(world.deps.em(), world.config, row)).size).toBe(1);
+    expect((await originsOf(world.deps.em(), world.deps, row)).size).toBe(1);
   });
 
   test('a domain that does not lead here, serves another site, or is of another account, takes none', async () => {
@@ -78,6 +88,35 @@ describe('which site is served', () => {
   });
 });
 
+test('who takes over a name of somebody else’s site and who makes another domain of that site primary never wait for each other', async () => {
+  const [loser, winner] = [await world.newCaller(), await world.newCaller()];
+  const site = await createSite(loser);
+  const lost = await world.active(loser);
+  await loser.call('POST', `/v1/domains/${lost.id}/attach`, { body: { site_id: site.id } });
+  const now = world.clock.now();
+  await world.deps.em().nativeUpdate(Domain, { id: lost.id }, { status: 'Deleted', statusSince: now });
+  const brought = await world.bring(winner, 'cname', lost.domain);
+  world.setUp(brought);
+  // As `attach` begins: the site, then its domain that is primary no more.
+  const em = world.deps.em();
+  let taken: Promise<Answer> | undefined;
+  await em.transactional(async (tx) => {
+    await tx.execute('select 1 from site where id = ? for no key update', [site.id]);
+    taken = world.check(winner, brought);
+    await expect
+      .poll(
+        async () =>
+          await world.deps.em().execute(`select 1 from pg_stat_activity where wait_event_type = 'Lock'
+        and datname = current_database() and query like '%site%'`),
+        { timeout: 10_000 },
+      )
+      .not.toEqual([]);
+    await tx.execute('update domain set is_primary = false where id = ?', [lost.id]);
+  });
+  expect((await taken)?.body.status).toBe('active');
+  expect((await world.deps.em().findOneOrFail(Domain, { id: lost.id })).removedAt).not.toBe(null);
+});
+
 test('a domain that a person stopped takes no site, serves none, and comes back when the person lets it go on', async () => {
   const owner = await world.newCaller();
   const site = await createSite(owner);
@@ -94,7 +133,7 @@ test('a domain that a person stopped takes no site, serves none, and comes back 
   ]);
   expect((await world.check(owner, domain)).body.status).toBe('Blocked');
   const row = await world.deps.em().findOneOrFail(Site, { id: site.id });
-  expect((await originsOf(world.deps.em(), world.config, row)).size).toBe(1);
+  expect((await originsOf(world.deps.em(), world.deps, row)).size).toBe(1);
   await unblockDomain(world.deps.em(), world.clock, domain.id);
   await expect.poll(async () => (await world.read(owner, domain)).status, { timeout: 10_000 }).toBe('active');
 });

@@ -1,6 +1,7 @@
 /** Who wants a name that is not theirs, or to spoil one: what they bring changes nothing for whoever holds it. */
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { blockDomain, unblockDomain } from '../../db/domains.ts';
+import { Domain } from '../../db/entities/domain.ts';
 import { lookAt } from '../../providers/dns/looking.ts';
 import { type Answer, type Caller, errorOf } from '../api/world.ts';
 import { createDomainWorld, type DomainWorld, freeDomain, type Shown } from './world.ts';
@@ -55,14 +56,17 @@ test('who holds a zone may delegate a name below it to the pair of another domai
   expect((await world.zone(below.domain, 'A')).answers).toEqual(['127.0.0.1']);
 });
 
-test('a record under a name of challenges that its owner removes is in the zone no more', async () => {
-  const owner = await world.newCaller();
-  const zone = await world.active(owner, 'nameservers');
-  const { body } = await add(owner, zone, { type: 'TXT', name: '_acme-challenge.mail', content: 'elsewhere' });
-  expect((await world.zone(body.name, 'TXT')).answers).toEqual(['elsewhere']);
-  await owner.call('DELETE', `/v1/domains/${zone.id}/records/${body.record_id}`);
-  expect((await world.zone(body.name, 'TXT')).answers).toEqual([]);
-});
+test.each(['_acme-challenge.mail', '_acme-challenge.look-1', '_look-1', 'x._look-012345678'])(
+  'a record at %s that its owner removes is in the zone no more',
+  async (name) => {
+    const owner = await world.newCaller();
+    const zone = await world.active(owner, 'nameservers');
+    const { body } = await add(owner, zone, { type: 'TXT', name, content: 'elsewhere' });
+    expect((await world.zone(body.name, 'TXT')).answers).toEqual(['elsewhere']);
+    await owner.call('DELETE', `/v1/domains/${zone.id}/records/${body.record_id}`);
+    expect((await world.zone(body.name, 'TXT')).answers).toEqual([]);
+  },
+);
 
 test('records that the name server would refuse are refused before the proof too, and never stop the zone', async () => {
   const owner = await world.newCaller();
@@ -161,3 +165,32 @@ test('a domain that a person stopped does not come back by being removed and bro
   await unblockDomain(world.deps.em(), world.clock, held.id);
   expect((await owner.call('POST', '/v1/domains', post(held.domain))).status).toBe(200);
 });
+
+test('nor by being removed before the person comes to it', async () => {
+  const [owner, other] = [await world.newCaller(), await world.newCaller()];
+  const held = await world.active(owner);
+  await owner.call('DELETE', `/v1/domains/${held.id}`);
+  const stopped = await blockDomain(world.deps.em(), world.clock, held.id, 'It was reported for phishing.');
+  expect(stopped.status).toBe('Blocked');
+  for (const caller of [owner, other]) {
+    expect(codeOf(await caller.call('POST', '/v1/domains', post(held.domain)))).toEqual([409, 'domain_unavailable']);
+  }
+  await unblockDomain(world.deps.em(), world.clock, held.id);
+  expect((await other.call('POST', '/v1/domains', post(held.domain))).status).toBe(200);
+});
+
+test.each(['removed', 'kept'])(
+  'a domain that was lost, and is %s, is stopped for its account and for nobody else',
+  async (how) => {
+    const [owner, other] = [await world.newCaller(), await world.newCaller()];
+    const held = await world.active(owner);
+    await world.deps.em().nativeUpdate(Domain, { id: held.id }, { status: 'Deleted', statusSince: world.clock.now() });
+    if (how === 'removed') await owner.call('DELETE', `/v1/domains/${held.id}`);
+    const stopped = await blockDomain(world.deps.em(), world.clock, held.id, 'It was reported for phishing.');
+    expect(stopped.status).toBe('Blocked');
+    if (how === 'kept') await owner.call('DELETE', `/v1/domains/${held.id}`);
+    expect(codeOf(await owner.call('POST', '/v1/domains', post(held.domain)))).toEqual([409, 'domain_unavailable']);
+    // The name may be another’s by now.
+    expect((await other.call('POST', '/v1/domains', post(held.domain))).status).toBe(200);
+  },
+);

@@ -1,6 +1,7 @@
 /** The steps of a domain's life, broken off and done twice: the rows and the zone tell of one. */
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { Domain } from '../../db/entities/domain.ts';
+import type { Zones } from '../../providers/zones.ts';
 import { workflowIds } from '../../workflows/ids.ts';
 import { type Way, ways } from '../publishing/crash-ways.ts';
 import { aroundActivities } from '../stack/worker.ts';
@@ -37,6 +38,25 @@ test.each(Object.keys(ways) as Way[])('what a removed domain left is taken down,
   expect(await workflowOf(domain.id).result()).toEqual({ status: 'removed' });
   expect(around.size).toBe(0);
   expect((await world.zone(domain.domain, 'SOA')).rcode).toBe('REFUSED');
+});
+
+test('a check that is broken off once its row is kept wakes the workflow, which does the rest', async () => {
+  const owner = await world.newCaller();
+  const brought = await world.bring(owner, 'nameservers');
+  // Late on its curve: by itself it would look in hours.
+  await world.deps.em().nativeUpdate(Domain, { id: brought.id }, { checks: 60 });
+  const nextOf = async () => (await world.read(owner, brought)).next_check_at;
+  await expect
+    .poll(async () => Date.parse(await nextOf()) - world.clock.now().getTime(), { timeout: 20_000 })
+    .toBeGreaterThan(3600_000);
+  world.setUp(brought);
+  const broken = vi.spyOn(world.deps.zones as Zones, 'read').mockRejectedValueOnce(new Error('broken off'));
+  world.skip(5_000);
+  await owner.call('POST', `/v1/domains/${brought.id}/check`);
+  expect(broken).toHaveBeenCalled();
+  await expect
+    .poll(async () => (await world.zone(brought.domain, 'A')).answers, { timeout: 10_000 })
+    .toEqual(['127.0.0.1']);
 });
 
 test('a workflow that was terminated is started again by the sweep, and goes on from the row', async () => {

@@ -203,6 +203,28 @@ test('what waits for an owner stands in the inbox and the list, the account coun
   ).toEqual([brought.id]);
   expect((await owner.call('GET', '/v1/domains?status=Moved')).body.items).toEqual([]);
   expect(codeOf(await owner.call('GET', '/v1/domains?status=moved'))).toEqual([400, 'invalid_status']);
+  // For what a certificate lacks it waits from when that was noted, however long the domain has been active, and whoever waits is woken.
+  world.setUp(brought);
+  await world.check(owner, brought);
+  expect((await owner.call('GET', '/v1/inbox')).body.items).toEqual([]);
+  world.skip(3600_000);
+  const since = world.clock.now();
+  world.skip(60_000);
+  const heard = owner.call('GET', `/v1/inbox?wait=20&since=${since.toISOString()}`);
+  const began = performance.now();
+  const problemSince = world.clock.now();
+  await world.certify(brought, { problem: 'A CAA record forbids it.', problemOf: 'owner', problemSince });
+  expect((await heard).body.items).toMatchObject([{ kind: 'domain', id: brought.id, at: problemSince.toISOString() }]);
+  // By itself it would have looked again after 15 seconds.
+  expect(performance.now() - began).toBeLessThan(12_000);
+  const platform = { problem: 'The authority is away.', problemOf: 'platform' as const };
+  await world.certify(brought, platform);
+  expect((await owner.call('GET', '/v1/inbox')).body.items).toEqual([]);
+  expect(await world.read(owner, brought)).toMatchObject({
+    waiting_on: 'platform',
+    problems: [platform.problem],
+    next_action: expect.stringContaining(platform.problem),
+  });
   for (let more = 1; more < 20; more++) await owner.call('POST', '/v1/domains', post(freeDomain()));
   expect(codeOf(await owner.call('POST', '/v1/domains', post(freeDomain())))).toEqual([402, 'plan_limit']);
 });

@@ -78,12 +78,36 @@ describe('in the mode cname', () => {
     expect((await world.check(owner, brought)).body.status).toBe('active');
   });
 
+  test('at an apex one address alone is enough, and no other is missed then', async () => {
+    const owner = await world.newCaller();
+    const brought = await world.bring(owner, 'cname');
+    expect(brought.setup.map(({ optional }) => optional)).toEqual([false, false, false]);
+    world.setUp(brought);
+    world.dns.set(brought.domain, 'AAAA');
+    const { body } = await world.check(owner, brought);
+    expect(body.status).toBe('active');
+    expect(body.setup).toMatchObject([
+      { type: 'TXT', found: true, optional: false },
+      { type: 'A', found: true, optional: false },
+      { type: 'AAAA', found: false, optional: true },
+    ]);
+  });
+
   test('it becomes active by itself, without a call, within the first ten looks', async () => {
     const owner = await world.newCaller();
     const brought = await world.bring(owner, 'cname');
     world.setUp(brought);
     await expect.poll(async () => (await world.read(owner, brought)).status, { timeout: 20_000 }).toBe('active');
   });
+});
+
+test('who asks again and again is not looked at later by that', async () => {
+  const owner = await world.newCaller();
+  const brought = await world.bring(owner, 'cname');
+  for (let calls = 0; calls < 25; calls++) await world.check(owner, brought);
+  const { next_check_at } = await world.read(owner, brought);
+  // Where its own looks have brought it, within these two minutes; with the 25 that were asked for it would be hours.
+  expect(Date.parse(next_check_at) - world.clock.now().getTime()).toBeLessThan(10 * 60_000);
 });
 
 test('an unknown mode, and one that is off, is invalid_mode', async () => {

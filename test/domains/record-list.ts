@@ -203,6 +203,7 @@ export const badRecords: { type: string; name: string; content: string; ttl?: nu
   { type: 'CNAME', name: '@', content: 'a.example.com' },
   { type: 'NS', name: '@', content: 'ns.example.com' },
   { type: 'TXT', name: '_acme-challenge', content: 'x' },
+  { type: 'TXT', name: '_look-0123abcde', content: 'x' },
   { type: 'CNAME', name: '_ACME-challenge', content: 'a.example.com' },
   ...[
     'SOA',

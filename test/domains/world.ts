@@ -1,6 +1,8 @@
 /** Domains against real name servers on loopback: PowerDNS with the zones that we hold, and the rest of the DNS beside it. */
 import { mkdtemp, rm } from 'node:fs/promises';
 import { join } from 'node:path';
+import { certificateOf } from '../../db/certificates.ts';
+import { Certificate } from '../../db/entities/certificate.ts';
 import { type LocalDns, startLocalDns } from '../../local/dns/server.ts';
 import { startPowerDns } from '../../local/powerdns.ts';
 import { exchange } from '../../providers/dns/exchange.ts';
@@ -60,6 +62,23 @@ export async function createDomainWorld(
     ...names,
     ...people(world),
     ...domains(world, names.dns),
+    /** As if its certificate had been got, or were stopped by this; without a chain that could be shown. */
+    async certify({ id, domain: name }: Pick<Shown, 'id' | 'domain'>, more: Partial<Certificate> = {}) {
+      const em = world.deps.em();
+      const now = world.clock.now();
+      const row = await certificateOf(em, now, { domainId: id, name });
+      const end = new Date(now.getTime() + 90 * 86_400_000);
+      const stands = {
+        chain: 'x',
+        sealedKey: Buffer.from('x'),
+        notBefore: now,
+        notAfter: end,
+        renewAt: end,
+        healthySince: now,
+      };
+      const state = more.problem ? { status: 'failed' as const } : { status: 'active' as const, ...stands };
+      await em.nativeUpdate(Certificate, { id: row.id }, { ...state, ...more });
+    },
     /** What our own name server says, asked as any resolver would. */
     async zone(name: string, type: 'A' | 'AAAA' | 'CAA' | 'CNAME' | 'MX' | 'NS' | 'SOA' | 'SRV' | 'TXT') {
       const answer = await exchange(names.server.address, { name, type, recursion: false });
@@ -87,7 +106,7 @@ export type Shown = {
   id: string;
   domain: string;
   status: string;
-  setup: { type: string; name: string; value: string; found: boolean; seen: string[] }[];
+  setup: { type: string; name: string; value: string; found: boolean; optional: boolean; seen: string[] }[];
   problems: string[];
   next_action?: string;
 };

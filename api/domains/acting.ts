@@ -1,0 +1,103 @@
+/** Who is to act on a domain, what they are to do, and since when it waits for that. Pure. */
+import type { Ssl } from '../../db/certificates.ts';
+import type { Domain } from '../../db/entities/domain.ts';
+import { isHolder, isServed } from '../../db/states.ts';
+import { isWithin } from '../../domains/names.ts';
+import { isUnknown, type Sight } from '../../domains/sight.ts';
+import { problemsOf, type Setup, setupOf } from './advice.ts';
+
+export type WaitingOn = 'owner' | 'platform' | 'operator';
+export type Acting = { waitingOn: WaitingOn | null; nextAction: string | null; since: Date };
+export type Advice = Acting & { setup: Setup[]; problems: string[] };
+
+export type Facts = {
+  /** Of its certificate. */
+  ssl: Ssl;
+  /** Since when another account holds the name, or one above it. */
+  takenSince: Date | null;
+};
+
+export function adviceOf(domain: Domain, config: Parameters<typeof setupOf>[1], facts: Facts): Advice {
+  const setup = setupOf(domain, config);
+  const problems = problemsOf(domain, config);
+  const acting = whoActs(domain, { setup, problems, ...facts });
+  const { problem } = facts.ssl;
+  return { setup, problems: domain.status === 'active' && problem ? [...problems, problem] : problems, ...acting };
+}
+
+type Known = Facts & { setup: Setup[]; problems: string[] };
+
+function whoActs(domain: Domain, known: Known): Acting {
+  const { id, name, status, sight, statusSince } = domain;
+  if (status === 'Blocked') {
+    const nextAction = `${name} was stopped by a person of the platform: ${domain.blockReason} Write to them.`;
+    return { waitingOn: 'operator', nextAction, since: statusSince };
+  }
+  if (known.takenSince) {
+    const nextAction = `Another account holds ${name}: remove it there, or prove it here once it is free. ${later(domain)}`;
+    return { waitingOn: 'owner', nextAction, since: latest(statusSince, known.takenSince) };
+  }
+  if (!sight)
+    return platform(domain, `The platform is about to look. Read GET /v1/domains/${id} again in a few seconds.`);
+  return status === 'active' ? whenActive(domain, known) : whenAway(domain, sight, known);
+}
+
+const later = ({ id }: Domain) => `Then call POST /v1/domains/${id}/check, or read GET /v1/domains/${id} again.`;
+const latest = (...times: (Date | null | undefined)[]) =>
+  new Date(Math.max(...times.map((one) => one?.getTime() ?? 0)));
+const platform = ({ statusSince }: Domain, nextAction: string): Acting => ({
+  waitingOn: 'platform',
+  nextAction,
+  since: statusSince,
+});
+
+function whenAway(domain: Domain, sight: Sight, { setup, problems }: Known): Acting {
+  const { id, statusSince } = domain;
+  // The TXT record is asked for once.
+  const asked = setup.filter(
+    ({ type, found, optional }) => !found && !optional && !(type === 'TXT' && isHolder(domain)),
+  );
+  if (asked.length + problems.length > 0) {
+    const words = [...asked.map((one) => said(one, domain)), ...problems].join(' ');
+    return { waitingOn: 'owner', nextAction: `${where(domain)}: ${words} ${later(domain)}`, since: statusSince };
+  }
+  if (isUnasked(sight)) {
+    const words = 'The DNS could not be asked at the last look.';
+    return platform(domain, `${words} Read GET /v1/domains/${id} again in a minute.`);
+  }
+  return platform(domain, `Everything was found. Read GET /v1/domains/${id} again in a few seconds.`);
+}
+
+/** What stops the certificate is the owner's where the DNS shows it, or the authority says so; the rest is tried again by itself. */
+function whenActive(domain: Domain, { ssl, problems }: Known): Acting {
+  const { id, site, statusSince, detachedAt } = domain;
+  if (ssl.status !== 'active') {
+    const own = ssl.problem && ssl.problemOf === 'owner' ? [...problems, ssl.problem] : problems;
+    if (own.length > 0) {
+      const since = latest(statusSince, ssl.problemSince);
+      return { waitingOn: 'owner', nextAction: `${own.join(' ')} ${later(domain)}`, since };
+    }
+    if (ssl.problem) return platform(domain, `${ssl.problem} Read GET /v1/domains/${id} again in a few minutes.`);
+    return platform(domain, `Its certificate is on its way. Read GET /v1/domains/${id} again in about 10 seconds.`);
+  }
+  if (site) return { waitingOn: null, nextAction: null, since: statusSince };
+  const nextAction = `Put a site on it with POST /v1/domains/${id}/attach { "site_id": "site_…" }.`;
+  return { waitingOn: 'owner', nextAction, since: latest(statusSince, detachedAt, ssl.healthySince) };
+}
+
+const isUnasked = ({ delegation, proof, a, aaaa }: Sight) => [delegation, proof, a, aaaa].some(isUnknown);
+
+function where({ mode, name, status, statusSince }: Domain): string {
+  const gone =
+    isServed({ status }) || status === 'Deleted'
+      ? `${name} has led elsewhere since ${statusSince.toISOString()}. `
+      : '';
+  return `${gone}The owner sets this ${mode === 'nameservers' ? 'at the registrar of the domain' : 'in the DNS of the domain'}`;
+}
+
+function said({ type, name, value, seen }: Setup, domain: Domain): string {
+  const there = seen.length > 0 && type !== 'TXT' ? ` (there is now ${seen.join(', ')})` : '';
+  if (type === 'NS') return `name server ${value}${there}.`;
+  const host = isWithin(name, domain.registrable) ? `${type} record ${name}` : `${type} record`;
+  return `${host} with the value ${value}${there}.`;
+}

@@ -1,0 +1,207 @@
+/** Connections over TLS that mean harm: hosts that the certificate shown is not for, requests behind requests, and clients without haste. */
+import { once } from 'node:events';
+import { connect, type Socket } from 'node:net';
+import type { Duplex } from 'node:stream';
+import { setTimeout as pause } from 'node:timers/promises';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { createShops, page } from '../edge/shops.ts';
+import { shop, smuggled, smuggling } from '../edge/smuggled.ts';
+import { giveCertificate } from './given.ts';
+import { createIssuer, type Issuer } from './issuer.ts';
+import { askStream, openSession, shake, visit } from './visit.ts';
+import { baseDomain, type CertificateWorld, createWorld } from './world.ts';
+
+let world: CertificateWorld;
+let edge: Awaited<ReturnType<CertificateWorld['openTlsEdge']>>;
+let issuer: Issuer;
+/** More than the machine’s own buffers of a connection take. */
+const huge = Buffer.alloc(24 * 1024 * 1024, 'a line of a large file\n');
+const trip = (host: string) => ({ port: edge.tlsPort, host, root: issuer.root });
+
+beforeAll(async () => {
+  world = await createWorld({ edgeWorld: createShops });
+  issuer = await createIssuer(new Date());
+  await giveCertificate(world, issuer, { name: `*.${baseDomain}` });
+  for (const name of ['mine', 'theirs']) {
+    const { siteId } = await world.publish(name, { 'index.html': page(name) });
+    const domainId = await world.addDomain(`${name}.test`, { siteId, isPrimary: true });
+    await giveCertificate(world, issuer, { name: `${name}.test`, domainId });
+  }
+  await world.publish('huge', { 'index.html': page('huge'), 'huge.bin': huge });
+  edge = await world.openTlsEdge();
+});
+afterAll(() => world?.close());
+
+/** What comes back for these bytes on a connection that was opened for this host, until it ends. */
+async function askRaw(servername: string, bytes: string): Promise<string> {
+  const socket = await shake({ port: edge.tlsPort, servername, ca: issuer.root });
+  socket.on('error', () => {});
+  let got = '';
+  socket.on('data', (chunk) => (got += chunk.toString('latin1')));
+  socket.write(bytes, 'latin1');
+  await once(socket, 'close');
+  return got;
+}
+const asking = (target: string, host: string, more = '') =>
+  `GET ${target} HTTP/1.1\r\nHost: ${host}\r\n${more}Connection: close\r\n\r\n`;
+
+describe('a host that the certificate shown is not for is misdirected, and shows nothing of its site', () => {
+  const cases: [string, string, string][] = [
+    ['an owner’s, on a connection for another owner’s', 'mine.test', asking('/', 'theirs.test')],
+    ['the same by the short way', 'mine.test', 'GET / HTTP/1.1\r\nHost: theirs.test\r\n\r\n'],
+    ['in other letters, with port and dot', 'mine.test', asking('/', 'THEIRS.test.:443')],
+    ['in an absolute target, where Host is the right one', 'mine.test', asking('https://theirs.test/', 'mine.test')],
+    ['one of ours, on a connection for an owner’s', 'mine.test', asking('/', `shop.${baseDomain}`)],
+    ['an owner’s, on a connection for one of ours', `shop.${baseDomain}`, asking('/', 'theirs.test')],
+    ['two levels below ours', `shop.${baseDomain}`, asking('/', `a.shop.${baseDomain}`)],
+    ['a name that nobody has', 'mine.test', asking('/', 'nobody.test')],
+    ['an address', 'mine.test', asking('/', '127.0.0.1')],
+    [
+      'where a challenge would stand',
+      'mine.test',
+      asking(`/.well-known/acme-challenge/${'x'.repeat(20)}`, 'theirs.test'),
+    ],
+    ['to be written to', 'mine.test', asking('/', 'theirs.test').replace('GET', 'POST')],
+    ['where a reviewer would enter', 'mine.test', asking('/.frontage/review?site=x', 'theirs.test')],
+  ];
+  test.each(cases)('%s', async (_what, servername, request) => {
+    const socket = await shake({ port: edge.tlsPort, servername, ca: issuer.root });
+    const head = once(socket, 'data').then(([chunk]) => String(chunk));
+    socket.write(request);
+    expect(await head).toMatch(/^HTTP\/1\.1 421 Misdirected Request\r\n/);
+    expect(await head).not.toMatch(/theirs|location:|set-cookie:/i);
+    socket.destroy();
+  });
+
+  test('over HTTP/2 too, where a browser used a connection again: the stream is refused, and the session goes on', async () => {
+    const session = await openSession(trip('mine.test'));
+    expect((await askStream(session, '/', { host: 'mine.test' })).text).toContain('mine');
+    for (const host of ['theirs.test', `shop.${baseDomain}`, 'nobody.test']) {
+      expect(await askStream(session, '/', { host })).toMatchObject({ status: 421 });
+    }
+    expect((await askStream(session, '/', { host: 'mine.test' })).status).toBe(200);
+    session.close();
+  });
+
+  test('and on a connection that was taken up again', async () => {
+    const to = { port: edge.tlsPort, ca: issuer.root, servername: 'mine.test', maxVersion: 'TLSv1.2' } as const;
+    const first = await shake(to);
+    const session = first.getSession() as Buffer;
+    first.destroy();
+    const again = await shake({ ...to, session });
+    expect(again.isSessionReused()).toBe(true);
+    again.write(asking('/', 'theirs.test'));
+    expect(String((await once(again, 'data'))[0])).toMatch(/^HTTP\/1\.1 421 /);
+  });
+
+  test('hosts of one certificate share a connection, and so does one in other letters', async () => {
+    expect(await askRaw(`shop.${baseDomain}`, asking('/', `bare.${baseDomain}`))).toMatch(
+      /^HTTP\/1\.1 200 [\s\S]*Bare/,
+    );
+    expect(await askRaw('mine.test', asking('/', 'MINE.test:443'))).toMatch(/^HTTP\/1\.1 200 [\s\S]*mine/);
+    expect(await askRaw('MINE.test', asking('https://mine.test/', 'theirs.test'))).toMatch(
+      /^HTTP\/1\.1 200 [\s\S]*mine/,
+    );
+  });
+});
+
+describe('a body is never read as a request, over TLS as without', () => {
+  test.each(smuggling)('%s', async (_how, rest) => {
+    for (const method of ['GET', 'POST']) {
+      const reply = await askRaw(`shop.${baseDomain}`, `${method} / HTTP/1.1\r\n${shop}${rest}`);
+      expect(reply.match(/HTTP\/1\.1 \d/g)?.length ?? 0).toBeLessThanOrEqual(1);
+      expect(reply).not.toContain('<title>About</title>');
+    }
+  });
+
+  test.each([
+    ['two hosts', `GET / HTTP/1.1\r\nHost: mine.test\r\nHost: theirs.test\r\nConnection: close\r\n\r\n`],
+    ['the same host twice', `GET / HTTP/1.1\r\nHost: mine.test\r\nhost: mine.test\r\nConnection: close\r\n\r\n`],
+    ['no host', `GET / HTTP/1.1\r\nConnection: close\r\n\r\n`],
+    ['a folded host', `GET / HTTP/1.1\r\nHost: mine.test\r\n .theirs.test\r\nConnection: close\r\n\r\n`],
+    [
+      'a folded field before another host',
+      `GET / HTTP/1.1\r\nHost: mine.test\r\nA: b\r\n c\r\nHost: theirs.test\r\n\r\n`,
+    ],
+    ['an absolute target with a user', asking('https://mine.test@theirs.test/', 'mine.test')],
+    ['a target of another scheme', asking('ftp://mine.test/', 'mine.test')],
+  ])('%s is refused', async (_how, request) => {
+    expect(await askRaw('mine.test', request)).toMatch(/^HTTP\/1\.1 4(00|21) /);
+  });
+
+  test('over HTTP/2 neither, nor a field that would end its line in HTTP/1.1', async () => {
+    const session = await openSession(trip(`shop.${baseDomain}`));
+    session.on('error', () => {});
+    const host = `shop.${baseDomain}`;
+    const stream = session.request({ ':path': '/', ':method': 'POST', ':authority': host, 'content-length': '5' });
+    stream.on('error', () => {});
+    const answered = once(stream, 'response').then(
+      ([fields]) => fields[':status'],
+      () => 'reset',
+    );
+    stream.end(smuggled);
+    expect([405, 400, 'reset']).toContain(await answered);
+    for (const path of [`/\r\nHost: theirs.test`, '/ HTTP/1.1']) {
+      const reply = await askStream(session, path, { host }).catch((error: Error) => error);
+      expect(reply instanceof Error ? 400 : reply.status).toBe(400);
+    }
+    session.destroy();
+  });
+});
+
+describe('clients without haste', () => {
+  const raw = (port: number, bytes = '') => {
+    const socket = connect(port, '127.0.0.1', () => socket.write(bytes));
+    return socket.on('error', () => {}).resume();
+  };
+
+  test('1,000 that never end their handshake are cut off, and a visitor is served meanwhile', {
+    timeout: 60_000,
+  }, async () => {
+    const slow = await world.openTlsEdge({ ports: { http: 0, tls: 0 }, patience: { handshakeMs: 4_000 } });
+    const hello = '\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03';
+    const sockets: Socket[] = Array.from({ length: 1_000 }, (_, n) => raw(slow.tlsPort, n % 2 ? hello : ''));
+    const closed = Promise.all(sockets.map((socket) => once(socket, 'close')));
+    await Promise.all(sockets.map((socket) => (socket.connecting ? once(socket, 'connect') : undefined)));
+    expect((await visit('/', { ...trip('mine.test'), port: slow.tlsPort })).text).toContain('mine');
+    expect(sockets.every(({ destroyed }) => !destroyed)).toBe(true);
+    await closed;
+    expect((await visit('/', { ...trip('mine.test'), port: slow.tlsPort })).status).toBe(200);
+  });
+
+  test('who asks for much and takes nothing holds little, and is cut off, by both versions of HTTP', {
+    timeout: 60_000,
+  }, async () => {
+    const patience = { stalledMs: 1_500 };
+    const impatient = await world.openTlsEdge({ ports: { http: 0, tls: 0 }, patience });
+    const port = impatient.tlsPort;
+    const host = `huge.${baseDomain}`;
+    const { arrayBuffers, external } = process.memoryUsage();
+    const read: number[] = [];
+    const takeNothing = (from: Duplex) => {
+      const at = read.push(0) - 1;
+      from.on('data', (chunk: Buffer) => (read[at] = (read[at] ?? 0) + chunk.length));
+      return from.on('error', () => {}).pause();
+    };
+    const sockets = await Promise.all(
+      Array.from({ length: 20 }, () => shake({ port, servername: host, ca: issuer.root })),
+    );
+    for (const socket of sockets) takeNothing(socket).write(`GET /huge.bin HTTP/1.1\r\nHost: ${host}\r\n\r\n`);
+    const session = await openSession({ ...trip(host), port });
+    session.on('error', () => {});
+    const streams = Array.from({ length: 10 }, () =>
+      takeNothing(session.request({ ':path': '/huge.bin', ':authority': host })),
+    );
+    await pause(500);
+    const now = process.memoryUsage();
+    // 30 × 24 MiB would be 720; what the machine itself holds of a connection is not counted.
+    expect(now.external + now.arrayBuffers - external - arrayBuffers).toBeLessThan(96 * 1024 * 1024);
+    expect((await visit('/', { ...trip('mine.test'), port })).status).toBe(200);
+    await pause(3 * patience.stalledMs);
+    // What had come before is read, and then the end: not the whole file.
+    for (const one of [...sockets, ...streams]) if (!one.resume().closed) await once(one, 'close');
+    expect(read.length).toBe(30);
+    expect(Math.max(...read)).toBeLessThan(huge.length);
+    session.destroy();
+  });
+});

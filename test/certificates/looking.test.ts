@@ -1,0 +1,65 @@
+/** Our own look, before an order is opened: what is missing is waited for, and the authority hears nothing of it. */
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { bringOn } from '../../activities/certificates/renewing.ts';
+import { Certificate } from '../../db/entities/certificate.ts';
+import { lookName } from '../../domains/challenges.ts';
+import { createHinderedWorld, type HinderedWorld } from './hindered.ts';
+
+let world: HinderedWorld['world'];
+let clock: HinderedWorld['clock'];
+let skip: HinderedWorld['skip'];
+let newName: HinderedWorld['newName'];
+let newDomain: HinderedWorld['newDomain'];
+let untilActive: HinderedWorld['untilActive'];
+
+beforeAll(async () => {
+  ({ world, clock, skip, newName, newDomain, untilActive } = await createHinderedWorld());
+});
+afterAll(() => world?.close());
+
+const rowOf = (domainId: string) => world.deps.em().findOneOrFail(Certificate, { domainId });
+
+test('a name that leads to another server is waited for, and the authority hears nothing of it', async () => {
+  const { id, name, orders } = await newDomain('cname', '127.0.0.9');
+  for (let n = 0; n < 4; n++) {
+    const { status, renewAt } = await world.renew(id);
+    expect(status).toBe('validating');
+    skip(Date.parse(renewAt) - clock.now().getTime());
+  }
+  expect(orders()).toEqual([]);
+  expect((await rowOf(id)).problem).toBe(
+    'At the address 127.0.0.9 it is not this platform that answers for this domain over HTTP.',
+  );
+  await world.names.zones.replace(name, [{ name: `${name}.`, type: 'A', ttl: 60, contents: ['127.0.0.1'] }]);
+  expect(await untilActive(id)).toBe(1);
+});
+
+test('a zone that the DNS does not lead to is waited for', { timeout: 30_000 }, async () => {
+  const { id, name, orders } = await newDomain('nameservers');
+  const away = { ...world.deps, dns: { ...world.deps.dns, ask: async () => ({ none: true as const }) } };
+  const wanted = { domainId: id, name, names: [name], way: { kind: 'dns-01' as const, zone: name } };
+  expect((await bringOn({ ...world.certificateDeps(), dns: away.dns }, wanted, () => {})).status).toBe('validating');
+  expect(orders()).toEqual([]);
+  expect((await world.names.zones.read(name))?.filter(({ type }) => type === 'TXT')).toEqual([]);
+  skip(60_000);
+  await untilActive(id);
+});
+
+test('looks of workers that were killed are taken away by the next', async () => {
+  const { id, name } = await newDomain('nameservers');
+  const left = { name: `${lookName(name, '0123abcde')}.`, type: 'TXT', ttl: 60, contents: ['"here"'] };
+  await world.names.zones.replace(name, [left]);
+  await untilActive(id);
+  expect((await world.names.zones.read(name))?.filter(({ type }) => type === 'TXT')).toEqual([]);
+});
+
+test('a name without an address, and a DNS that cannot be asked, are told apart', async () => {
+  const name = newName();
+  const id = await world.addDomain(name);
+  await world.renew(id);
+  expect((await rowOf(id)).problem).toBe('The DNS of this domain cannot be asked at the moment.');
+  await world.names.zones.create(name, [{ name: `${name}.`, type: 'NS', ttl: 60, contents: ['ns.test.'] }]);
+  skip(60_000);
+  await world.renew(id);
+  expect((await rowOf(id)).problem).toBe('This domain has no address in the DNS yet.');
+});
