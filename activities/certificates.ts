@@ -16,6 +16,8 @@ export function certificateActivities(deps: PlatformDeps) {
   // Its library is loaded where certificates are got, and by no other process.
   const authorityOf = (acme: NonNullable<typeof config.acme>) => {
     opened ??= import('../providers/acme.ts').then(({ openAuthority }) => openAuthority(acme, clock));
+    // A file that is not there yet is looked for again.
+    opened.catch(() => (opened = undefined));
     return opened;
   };
   const later = (status: string): Renewed => ({

@@ -44,6 +44,7 @@ function namesPart(context: Context): Part<DomainPartName> {
   const { ports, dataDir, progress } = context;
   const env = {
     PATH: process.env.PATH,
+    NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE,
     NAMES_DNS_PORT: String(ports.names),
     NAMES_WEB_PORT: String(ports.registrar),
     NAMES_ZONES: local(ports.zones),

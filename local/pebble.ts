@@ -9,7 +9,6 @@ import { freePort } from './ports.ts';
 import { untilUp } from './powerdns.ts';
 import { Problem } from './problem.ts';
 import { type ProcessId, type Running, startDaemon } from './processes.ts';
-import { makeSelfSigned } from './self-signed.ts';
 import { executableAt } from './temporal-cli.ts';
 
 /** The program, or what is to be installed. */
@@ -78,6 +77,8 @@ async function writeSettings(
 ): Promise<string> {
   const [certificate, privateKey] = [join(dir, 'server.pem'), join(dir, 'server.key')];
   if (!existsSync(certificate)) {
+    // Once only: every other start need not load what makes it.
+    const { makeSelfSigned } = await import('./self-signed.ts');
     const made = await makeSelfSigned('127.0.0.1');
     await writeFile(privateKey, made.key, { mode: 0o600 });
     await writeFile(certificate, made.certificate);

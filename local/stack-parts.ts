@@ -5,7 +5,7 @@ import { type DomainPartName, domainParts, domainsEnv } from './domain-parts.ts'
 import { startNodeProcess } from './node-process.ts';
 import { type Postgres, startPostgres } from './postgres.ts';
 import type { Part } from './supervisor.ts';
-import { startTemporal, type Temporal } from './temporal.ts';
+import { startTemporal } from './temporal.ts';
 
 const entries = { api: 'api/server.ts', worker: 'worker/worker.ts', edge: 'edge/server.ts' };
 
@@ -50,9 +50,8 @@ export type Context = {
   progress: Progress;
   /** Aborted when the start is to be given up. */
   signal: AbortSignal | undefined;
-  /** Set once they have started. */
+  /** Set once it has started. */
   postgres?: Postgres;
-  temporal?: Temporal;
 };
 
 export function createParts(context: Context, processes: ProcessName[]): Part<PartName>[] {
@@ -91,8 +90,7 @@ function temporalPart(context: Context): Part<PartName> {
     stopSignal: 'SIGTERM',
     start: (onSpawn) =>
       progress.step('Temporal', async (log) => {
-        context.temporal = await startTemporal({ dir, ports, logFile, log, onSpawn, signal });
-        return context.temporal;
+        return await startTemporal({ dir, ports, logFile, log, onSpawn, signal });
       }),
   };
 }
@@ -191,7 +189,7 @@ function machineEnv(): NodeJS.ProcessEnv {
 
 /** The environment of our processes. */
 export function processEnv(context: Context): NodeJS.ProcessEnv {
-  const { ports, postgres, temporal } = context;
+  const { ports, postgres } = context;
   return {
     ...machineEnv(),
     NODE_ENV: 'development',
@@ -208,8 +206,8 @@ export function processEnv(context: Context): NodeJS.ProcessEnv {
     FRONTAGE_SMTP_URL: `smtp://127.0.0.1:${ports.smtp}`,
     ...(playsPayments(context) ? paymentsEnv(context) : {}),
     DATABASE_URL: postgres?.url,
-    TEMPORAL_ADDRESS: temporal?.address,
-    TEMPORAL_UI_URL: temporal?.uiUrl,
+    TEMPORAL_ADDRESS: `127.0.0.1:${ports.temporal}`,
+    TEMPORAL_UI_URL: `http://localhost:${ports.temporalUi}`,
     ...domainsEnv(context),
     ...context.extraEnv,
   };

@@ -1,7 +1,6 @@
 /** The whole system on one machine, in one folder: what `npm start` runs and what acceptance tests run against. */
 import { mkdirSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { migrate } from '../db/migrate.ts';
 import { keep, newSecret, openLogs } from './data-folder.ts';
 import { domainPartNames, missingForDomains } from './domain-parts.ts';
 import { lockFolder } from './lock.ts';
@@ -151,14 +150,19 @@ async function startParts(
     await all(how, services);
     release();
   };
+  const database = startDatabase(context, supervisor);
+  const engine = supervisor.start('temporal');
+  const prepared = options.prepare?.();
+  // Of ours each starts as soon as what it asks first is there; whom else it needs it asks later, and again.
+  const first = { edge: [database], api: [database, engine], worker: [database, engine, prepared] };
   try {
     await allSettled([
-      startDatabase(context, supervisor),
-      supervisor.start('temporal'),
+      database,
+      engine,
+      prepared,
       ...standIns.map((name) => supervisor.start(name)),
-      options.prepare?.(),
+      ...processes.map((name) => Promise.all(first[name]).then(() => supervisor.start(name))),
     ]);
-    await allSettled(processes.map((name) => supervisor.start(name)));
   } catch (error) {
     await takeDown('stop');
     throw error;
@@ -168,7 +172,7 @@ async function startParts(
 }
 
 async function startDatabase(context: Context, supervisor: Supervisor<PartName>): Promise<void> {
-  await supervisor.start('postgres');
+  const [{ migrate }] = await Promise.all([import('../db/migrate.ts'), supervisor.start('postgres')]);
   await context.progress.step('The database schema', () => migrate(context.postgres?.url ?? ''));
 }
 

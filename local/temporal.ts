@@ -1,6 +1,7 @@
 /** Temporal's development server with its UI and a file as its database. */
 import { execFile } from 'node:child_process';
 import { mkdir, readFile } from 'node:fs/promises';
+import { connect } from 'node:net';
 import { join, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
@@ -51,11 +52,22 @@ export async function startTemporal(options: TemporalOptions): Promise<Temporal>
   return { ...daemon, address, uiUrl: `http://localhost:${uiPort}`, pid: daemon.id.pid };
 }
 
+/** Whether something takes connections there: the CLI's question costs more than the server's start does while it has none. */
+function takesConnections(address: string): Promise<boolean> {
+  const [host = '', port = ''] = address.split(':');
+  return new Promise((resolve) => {
+    const socket = connect(Number(port), host);
+    socket.once('connect', () => resolve(true)).once('error', () => resolve(false));
+    socket.once('connect', () => socket.destroy());
+  });
+}
+
 async function untilReady(cli: string, address: string, daemon: Daemon, logFile: string): Promise<void> {
   const ask = ['operator', 'search-attribute', 'list', '--address', address, '--command-timeout', '5s'];
   const patience = performance.now() + 60_000;
   for (;;) {
-    const answer = await promisify(execFile)(cli, ask).catch(() => undefined);
+    const isThere = await takesConnections(address);
+    const answer = isThere ? await promisify(execFile)(cli, ask).catch(() => undefined) : undefined;
     if (answer && searchAttributes.every((name) => answer.stdout.includes(name))) return;
     if (!daemon.running() || performance.now() > patience) {
       await daemon.kill();

@@ -7,7 +7,6 @@ import { namedPorts } from '../local/named-ports.ts';
 import type { Owner } from '../local/operator.ts';
 import { Problem } from '../local/problem.ts';
 import { showProgress } from '../local/progress.ts';
-import { prepareSandbox } from '../local/sandbox-image.ts';
 import { type PartName, processNames, type Stack, startStack } from '../local/stack.ts';
 import { watchSource } from '../local/watch.ts';
 
@@ -37,6 +36,7 @@ async function start(): Promise<void> {
 
 /** Without a sandbox there are no builds; the rest runs. */
 async function prepare(note: (line: string) => void): Promise<void> {
+  const { prepareSandbox } = await import('../local/sandbox-image.ts');
   await prepareSandbox(dataDir, process.env, note).catch((error: Error) => {
     progress.line(`✗ The sandbox's image could not be made, so sites cannot be built: ${error.message}`);
   });

@@ -51,26 +51,31 @@ const recurring = [
 ] as const;
 
 export async function ensureSchedules(temporal: Client): Promise<void> {
-  for (const { name, type, every, note } of recurring) {
-    const scheduleId = workflowIds.schedule(name);
-    const schedule = {
-      spec: { intervals: [{ every }] },
-      action: {
-        type: 'startWorkflow',
-        workflowType: type,
-        workflowId: scheduleId,
-        taskQueue: queues.platform,
-        args: [],
-        staticSummary: note,
-      },
-      policies: { overlap: 'SKIP', catchupWindow: '1 minute' },
-      state: { note },
-    } as const satisfies Omit<ScheduleOptions, 'scheduleId'>;
-    try {
-      await temporal.schedule.create({ scheduleId, ...schedule });
-    } catch (error) {
-      if (!(error instanceof ScheduleAlreadyRunning)) throw error;
-      await temporal.schedule.getHandle(scheduleId).update((was) => ({ ...schedule, state: { ...was.state, note } }));
-    }
+  await Promise.all(recurring.map((one) => ensureSchedule(temporal, one)));
+}
+
+async function ensureSchedule(
+  temporal: Client,
+  { name, type, every, note }: (typeof recurring)[number],
+): Promise<void> {
+  const scheduleId = workflowIds.schedule(name);
+  const schedule = {
+    spec: { intervals: [{ every }] },
+    action: {
+      type: 'startWorkflow',
+      workflowType: type,
+      workflowId: scheduleId,
+      taskQueue: queues.platform,
+      args: [],
+      staticSummary: note,
+    },
+    policies: { overlap: 'SKIP', catchupWindow: '1 minute' },
+    state: { note },
+  } as const satisfies Omit<ScheduleOptions, 'scheduleId'>;
+  try {
+    await temporal.schedule.create({ scheduleId, ...schedule });
+  } catch (error) {
+    if (!(error instanceof ScheduleAlreadyRunning)) throw error;
+    await temporal.schedule.getHandle(scheduleId).update((was) => ({ ...schedule, state: { ...was.state, note } }));
   }
 }

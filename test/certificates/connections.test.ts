@@ -1,6 +1,7 @@
 /** Connections over TLS that mean harm: hosts that the certificate shown is not for, requests behind requests, and clients without haste. */
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
+import { join } from 'node:path';
 import type { Duplex } from 'node:stream';
 import { setTimeout as pause } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -8,6 +9,7 @@ import { createShops, page } from '../edge/shops.ts';
 import { shop, smuggled, smuggling } from '../edge/smuggled.ts';
 import { giveCertificate } from './given.ts';
 import { createIssuer, type Issuer } from './issuer.ts';
+import { openFilesOf } from './open-files.ts';
 import { askStream, openSession, shake, visit } from './visit.ts';
 import { baseDomain, type CertificateWorld, createWorld } from './world.ts';
 
@@ -197,8 +199,8 @@ describe('clients without haste', () => {
     // 30 × 24 MiB would be 720; what the machine itself holds of a connection is not counted.
     expect(now.external + now.arrayBuffers - external - arrayBuffers).toBeLessThan(96 * 1024 * 1024);
     expect((await visit('/', { ...trip('mine.test'), port })).status).toBe(200);
-    await pause(3 * patience.stalledMs);
     // What had come before is read, and then the end: not the whole file.
+    await expect.poll(() => openFilesOf(join(world.dir, 'store')), { timeout: 30_000 }).toEqual([]);
     for (const one of [...sockets, ...streams]) if (!one.resume().closed) await once(one, 'close');
     expect(read.length).toBe(30);
     expect(Math.max(...read)).toBeLessThan(huge.length);

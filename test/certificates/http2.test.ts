@@ -1,6 +1,5 @@
 /** HTTP/2 on the edge: the same answers as HTTP/1.1, and no more memory or patience for who abuses it. */
 import { execFile } from 'node:child_process';
-import { readdirSync, readlinkSync } from 'node:fs';
 import { constants } from 'node:http2';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
@@ -11,6 +10,7 @@ import { executableAt } from '../../local/temporal-cli.ts';
 import { createShops } from '../edge/shops.ts';
 import { giveCertificate } from './given.ts';
 import { createIssuer, type Issuer } from './issuer.ts';
+import { openFilesOf } from './open-files.ts';
 import { askStream, openSession, type Visit, visit } from './visit.ts';
 import { baseDomain, type CertificateWorld, createWorld } from './world.ts';
 
@@ -30,18 +30,7 @@ beforeAll(async () => {
 });
 afterAll(() => world?.close());
 
-const openFiles = () =>
-  readdirSync('/proc/self/fd').flatMap((fd) => {
-    const to = readFd(fd);
-    return to?.startsWith(join(world.dir, 'store')) ? [to] : [];
-  });
-function readFd(fd: string): string | undefined {
-  try {
-    return readlinkSync(`/proc/self/fd/${fd}`);
-  } catch {
-    return undefined;
-  }
-}
+const openFiles = () => openFilesOf(join(world.dir, 'store'));
 
 const ofConnection = new Set(['connection', 'keep-alive', 'transfer-encoding', 'date', ':status']);
 const seen = ({ status, headers, text }: Visit) => ({

@@ -1,7 +1,9 @@
 /** How the DNS is asked: an answer, none, and "could not ask" are three things. */
 import { createSocket } from 'node:dgram';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { type Answer, AUTHORITATIVE_ANSWER, decode, encode, type Packet } from 'dns-packet';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { readName } from '../../domains/names.ts';
+import type { DnsAnswer } from '../../domains/sight.ts';
 import { type LocalDns, startLocalDns } from '../../local/dns/server.ts';
 import { freePort } from '../../local/ports.ts';
 import { lookAt } from '../../providers/dns/looking.ts';
@@ -69,6 +71,44 @@ test('the parent’s referral is what says to whom a name is delegated, with its
   expect(sight).toMatchObject({ registered: 'yes', a: { unknown: true }, isBogus: false });
 });
 
+describe('what is no referral of the parent’s says to whom a name is delegated to nobody', () => {
+  const ns = (name: string): Answer => ({ type: 'NS', name, ttl: 1, data: 'x.a.ns.test' });
+  const aa = AUTHORITATIVE_ANSWER;
+  test.each<[string, Partial<Packet>, DnsAnswer]>([
+    ['a referral, to compare', { authorities: [ns('victim.test')] }, { found: ['x.a.ns.test'] }],
+    ['in other letters', { authorities: [ns('VICTIM.Test')] }, { found: ['x.a.ns.test'] }],
+    ['an answer with authority', { flags: aa, authorities: [ns('victim.test')] }, { none: true }],
+    ['an answer in place of a referral', { answers: [ns('victim.test')] }, { none: true }],
+    ['one for the name above', { authorities: [ns('test')] }, { none: true }],
+    ['one for a name below', { authorities: [ns('www.victim.test')] }, { none: true }],
+    ['one for a name that ends alike', { authorities: [ns('a-victim.test')] }, { none: true }],
+    [
+      'records of another kind',
+      { authorities: [{ type: 'CNAME', name: 'victim.test', data: 'x.a.ns.test' }] },
+      { none: true },
+    ],
+  ])('%s', async (_what, said, expected) => {
+    const socket = createSocket('udp4');
+    socket.on('message', (bytes, from) => {
+      const { id = 0, questions: [asked] = [], flag_rd } = decode(bytes);
+      const registry: Answer = {
+        type: asked?.type === 'A' ? 'A' : 'NS',
+        name: asked?.name ?? '',
+        ttl: 1,
+        data: asked?.type === 'A' ? '127.0.0.1' : 'ns.registry.test',
+      };
+      const isUsual = flag_rd && ['A', 'NS'].includes(asked?.type ?? '');
+      const rest = isUsual ? { answers: [registry] } : asked?.type === 'NS' ? said : {};
+      socket.send(encode({ type: 'response', id, questions: asked ? [asked] : [], ...rest }), from.port, from.address);
+    });
+    await new Promise<void>((resolve) => socket.bind(0, '127.0.0.1', resolve));
+    const { port } = socket.address();
+    const asking = openDns({ resolvers: [`127.0.0.1:${port}`], port });
+    expect((await asking.askParent('victim.test')).ns).toEqual(expected);
+    socket.close();
+  });
+});
+
 test('a resolver that refuses an answer only while it checks signatures is told from one that fails', async () => {
   names.set('bogus.test', 'A', '192.0.2.1');
   names.fault = ({ name, checking }) => (name === 'bogus.test' && checking ? 'SERVFAIL' : undefined);
@@ -80,18 +120,18 @@ test('a resolver that refuses an answer only while it checks signatures is told 
 });
 
 test('nonsense, and an answer to another question, are no answers', async () => {
-  const socket = createSocket('udp4');
-  let reply = (bytes: Buffer): Buffer => bytes;
-  socket.on('message', (bytes, from) => socket.send(reply(bytes), from.port, from.address));
-  await new Promise<void>((resolve) => socket.bind(0, '127.0.0.1', resolve));
-  const liar = openDns({ resolvers: [`127.0.0.1:${socket.address().port}`], port: 1 });
   // As the question's answer would begin, under another number.
   const otherId = (bytes: Buffer) => Buffer.concat([Buffer.from([0, 0, 0x81, 0x80]), bytes.subarray(4)]);
-  for (const answer of [(bytes: Buffer) => bytes, () => Buffer.from('x'), () => Buffer.alloc(600, 0xff), otherId]) {
-    reply = answer;
-    expect(await liar.ask('here.test', 'A')).toEqual({ unknown: true });
-  }
-  socket.close();
+  const replies = [(bytes: Buffer) => bytes, () => Buffer.from('x'), () => Buffer.alloc(600, 0xff), otherId];
+  // Each is waited for as long as an answer may take, so all at once.
+  const heard = replies.map(async (reply) => {
+    const socket = createSocket('udp4');
+    socket.on('message', (bytes, from) => socket.send(reply(bytes), from.port, from.address));
+    await new Promise<void>((resolve) => socket.bind(0, '127.0.0.1', resolve));
+    const liar = openDns({ resolvers: [`127.0.0.1:${socket.address().port}`], port: 1 });
+    return await liar.ask('here.test', 'A').finally(() => socket.close());
+  });
+  expect(await Promise.all(heard)).toEqual(replies.map(() => ({ unknown: true })));
 }, 60_000);
 
 test.each([

@@ -1,5 +1,6 @@
-import { expect, test } from 'vitest';
-import { type Standing, settle } from '../../domains/judging.ts';
+import { describe, expect, test } from 'vitest';
+import { judge, type Standing, settle } from '../../domains/judging.ts';
+import type { DnsAnswer, Sight } from '../../domains/sight.ts';
 
 const at = (minutes: number) => new Date(Date.UTC(2026, 0, 1, 0, minutes));
 const known = { isProved: true, isHere: true, isAbsent: false };
@@ -69,4 +70,78 @@ test('looks that a call asked for are no steps on the curve, and put the next on
   expect([here.status, here.nextCheckAt]).toEqual(['active', at(61 + 60)]);
   // And what begins to look wrong is looked at sooner than it would have been.
   expect(settle(here, gone, at(62), true).nextCheckAt).toEqual(at(67));
+});
+
+const none: DnsAnswer = { none: true };
+const unknown: DnsAnswer = { unknown: true };
+const blank: Sight = {
+  registered: 'yes',
+  delegation: none,
+  ds: none,
+  proof: none,
+  cname: none,
+  a: none,
+  aaaa: none,
+  caa: none,
+  isBogus: false,
+};
+const wanted = {
+  name: 'a.test',
+  proof: 'the text',
+  nameServers: ['x.a.ns', 'x.b.ns'],
+  addresses: ['192.0.2.1', '2001:db8::1'],
+};
+
+describe('what proves a name', () => {
+  test.each<[string, DnsAnswer, boolean | undefined]>([
+    ['its very pair', { found: ['x.a.ns', 'x.b.ns'] }, true],
+    ['the pair the other way round', { found: ['x.b.ns', 'x.a.ns'] }, true],
+    ['half of the pair', { found: ['x.a.ns'] }, false],
+    ['the pair and one more', { found: ['x.a.ns', 'x.b.ns', 'ns.elsewhere'] }, false],
+    ['another pair', { found: ['y.a.ns', 'y.b.ns'] }, false],
+    ['half of two pairs', { found: ['x.a.ns', 'y.b.ns'] }, false],
+    ['no delegation', none, false],
+    ['a parent that could not be asked', unknown, undefined],
+  ])('as its name servers: %s', (_what, delegation, isProved) => {
+    const sight = { ...blank, delegation, proof: { found: ['the text'] } };
+    expect(judge({ ...wanted, mode: 'nameservers' }, sight).isProved).toBe(isProved);
+  });
+
+  test.each<[string, DnsAnswer, boolean | undefined]>([
+    ['its text', { found: ['the text'] }, true],
+    ['its text among others', { found: ['v=spf1', 'the text'] }, true],
+    ['another text', { found: ['another text'] }, false],
+    ['its text with more after it', { found: ['the text and more'] }, false],
+    ['a part of its text', { found: ['the'] }, false],
+    ['no text', none, false],
+    ['a DNS that could not be asked', unknown, undefined],
+  ])('as a record: %s', (_what, proof, isProved) => {
+    const sight = { ...blank, proof, delegation: { found: wanted.nameServers } };
+    expect(judge({ ...wanted, mode: 'cname' }, sight).isProved).toBe(isProved);
+  });
+
+  test('without it a name that leads here is nobody’s, and one that was lost stays lost', () => {
+    const unproved = { ...known, isProved: false };
+    expect(settle(fresh, unproved, at(1))).toMatchObject({ status: 'pending', provedAt: null });
+    const proved = settle(fresh, { ...known, isHere: false }, at(1));
+    expect(proved).toMatchObject({ status: 'pending', provedAt: at(1) });
+    // What is not active yet is held only while its proof stands, and loses it by no silence.
+    expect(settle(proved, { ...unproved, isHere: false }, at(2)).provedAt).toBe(null);
+    expect(settle(proved, { ...known, isProved: undefined, isHere: false } as never, at(2)).provedAt).toEqual(at(1));
+    const lost = { ...fresh, status: 'Deleted' as const, provedAt: at(0) };
+    expect(settle(lost, unproved, at(1)).status).toBe('Deleted');
+    expect(settle(lost, { ...known, isProved: undefined } as never, at(1)).status).toBe('Deleted');
+    expect(settle(lost, known, at(1))).toMatchObject({ status: 'active', provedAt: at(1) });
+  });
+});
+
+test.each<[string, Partial<Sight>, boolean | undefined]>([
+  ['both addresses', { a: { found: ['192.0.2.1'] }, aaaa: { found: ['2001:db8::1'] } }, true],
+  ['one address alone', { a: { found: ['192.0.2.1'] } }, true],
+  ['one of its own and one of another’s', { a: { found: ['192.0.2.1', '192.0.2.9'] } }, false],
+  ['one of another’s, and the rest unasked', { a: { found: ['192.0.2.9'] }, aaaa: unknown }, false],
+  ['one of its own, and the rest unasked', { a: { found: ['192.0.2.1'] }, aaaa: unknown }, undefined],
+  ['nothing', {}, false],
+])('whether a name leads here: %s', (_what, more, isHere) => {
+  expect(judge({ ...wanted, mode: 'cname' }, { ...blank, ...more }).isHere).toBe(isHere);
 });
