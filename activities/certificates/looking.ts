@@ -5,10 +5,10 @@ import { putTokens, removeTokens } from '../../db/certificates.ts';
 import { isLook, lookDigits, lookName } from '../../domains/challenges.ts';
 import { challengePath, newLookToken, readFrom } from '../../providers/acme/looking.ts';
 import type { RecordSet, Zones } from '../../providers/zones.ts';
-import { NotYet, type Work } from './work.ts';
+import { type CertificateDeps, NotYet, type Work } from './work.ts';
 
 const addressesMax = 6;
-const lookForMs = 8_000;
+const seenWithinMsUsual = 8_000;
 
 /** Throws NotYet where the name does not lead to us. */
 export async function lookOurselves(work: Work): Promise<void> {
@@ -39,12 +39,13 @@ async function lookAtHost({ deps, wanted, certificate }: Work): Promise<void> {
 }
 
 /** A record at a name that nobody has asked for yet, so that no resolver remembers that it was not there. */
-async function lookAtZone({ deps: { dns, zones } }: Work, zone: string): Promise<void> {
+async function lookAtZone({ deps }: Work, zone: string): Promise<void> {
+  const { zones } = deps;
   if (!zones) throw new NotYet('The name servers of this platform are not there.', 'platform');
   const name = lookName(zone, randomBytes(lookDigits).toString('hex').slice(0, lookDigits));
   const set = { name: `${name}.`, type: 'TXT', ttl: 60 };
   await zones.replace(zone, [...(await leftIn(zones, zone)), { ...set, contents: ['"here"'] }]);
-  const seen = await untilSeen(() => dns.ask(name, 'TXT'), ['here']);
+  const seen = await untilSeen(deps, name, ['here']);
   await zones.replace(zone, [{ ...set, contents: [] }]);
   if (!seen)
     throw new NotYet('The DNS does not lead to the name servers of this platform for this domain yet.', 'platform');
@@ -56,13 +57,15 @@ async function leftIn(zones: Zones, zone: string): Promise<RecordSet[]> {
   return there.filter(({ name }) => isLook(name.slice(0, -1), zone)).map((set) => ({ ...set, contents: [] }));
 }
 
-type Asked = { found: string[] } | { none: true } | { unknown: true };
-
-/** Whether all of these texts come to be seen. */
-export async function untilSeen(ask: () => Promise<Asked>, texts: string[]): Promise<boolean> {
-  const end = performance.now() + lookForMs;
+/** Whether all of these texts come to be seen at the name. */
+export async function untilSeen(
+  { dns, seenWithinMs = seenWithinMsUsual }: Pick<CertificateDeps, 'dns' | 'seenWithinMs'>,
+  name: string,
+  texts: string[],
+): Promise<boolean> {
+  const end = performance.now() + seenWithinMs;
   for (let waitMs = 50; ; waitMs = Math.min(waitMs * 2, 1_000)) {
-    const answer = await ask();
+    const answer = await dns.ask(name, 'TXT');
     if ('found' in answer && texts.every((text) => answer.found.includes(text))) return true;
     if (performance.now() > end) return false;
     await pause(waitMs);

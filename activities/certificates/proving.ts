@@ -9,7 +9,7 @@ const ttlSeconds = 60;
 
 /** Puts up what stands for these proofs, and sees for itself that it does. Throws NotYet. */
 export async function putUp({ deps, wanted, certificate }: Work, proofs: Proof[]): Promise<void> {
-  const { dns, em, zones } = deps;
+  const { em, zones } = deps;
   if (wanted.way.kind === 'http-01') return await putTokens(em(), certificate.id, proofs);
   const { zone } = wanted.way;
   // Texts of a host and of the wildcard below it stand side by side.
@@ -18,7 +18,7 @@ export async function putUp({ deps, wanted, certificate }: Work, proofs: Proof[]
   await zones?.replace(zone, sets);
   for (const [name, of] of names) {
     const texts = of.map(({ answer }) => answer);
-    if (!(await untilSeen(() => dns.ask(name, 'TXT'), texts)))
+    if (!(await untilSeen(deps, name, texts)))
       throw new NotYet('The records that prove this domain cannot be seen in the DNS yet.', 'platform');
   }
 }

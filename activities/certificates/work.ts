@@ -8,6 +8,8 @@ import type { PlatformDeps } from '../index.ts';
 
 export type CertificateDeps = Pick<PlatformDeps, 'clock' | 'config' | 'dns' | 'em' | 'log' | 'zones'> & {
   authority: Authority;
+  /** How long what we put up is waited for until it is seen. */
+  seenWithinMs?: number;
 };
 
 /** In which way names are proved: by records in a zone of ours, or by pages over HTTP. */

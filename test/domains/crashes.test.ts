@@ -45,6 +45,7 @@ test('a check that is broken off once its row is kept wakes the workflow, which 
   const brought = await world.bring(owner, 'nameservers');
   // Late on its curve: by itself it would look in hours.
   await world.deps.em().nativeUpdate(Domain, { id: brought.id }, { checks: 60 });
+  await world.check(owner, brought);
   const nextOf = async () => (await world.read(owner, brought)).next_check_at;
   await expect
     .poll(async () => Date.parse(await nextOf()) - world.clock.now().getTime(), { timeout: 20_000 })
