@@ -1,0 +1,96 @@
+/** One process of the edge that answers visitors. */
+import { randomBytes } from 'node:crypto';
+import { join } from 'node:path';
+import type { Logger } from 'pino';
+import { systemClock } from '../clock.ts';
+import type { Config } from '../config.ts';
+import { openChanges } from '../db/changes.ts';
+import { openEdgeStore } from '../providers/store/open.ts';
+import { openCertificates } from './certificates.ts';
+import { openCertificatesDatabase } from './certificates-database.ts';
+import { openChallenges } from './challenges.ts';
+import { type Counting, openCounting } from './counting.ts';
+import { openCountsDatabase } from './counts-database.ts';
+import { openEdgeDatabase } from './database.ts';
+import { createEdge } from './edge.ts';
+import { listen } from './listen.ts';
+import { type Ready, sharesPort } from './processes.ts';
+import { openVisitors } from './visitors.ts';
+
+type Parts = {
+  config: Config;
+  log: Logger;
+  /** How many processes share the memory and the port. */
+  processes: number;
+  onReady: (message: Ready) => void;
+  onFault: (err: unknown) => void;
+};
+
+/** Answers what ends it, in order. */
+export async function startOne({ config, log, processes, onReady, onFault }: Parts): Promise<() => Promise<void>> {
+  const { tlsPort } = config.edge;
+  const isOverTls = config.edgeUrl.startsWith('https:');
+  const changes = openChanges(config.databaseUrl, log);
+  const database = openEdgeDatabase(config.databaseUrl);
+  const asked = openCertificatesDatabase(config.databaseUrl);
+  const certificates =
+    tlsPort === undefined
+      ? undefined
+      : openCertificates({ ...config, database: asked, changes, log, isServed: (host) => edge.serves(host) });
+  const edge = createEdge({
+    edgeUrl: config.edgeUrl,
+    tls: certificates && { port: config.publicPorts.tls, own: () => (isOverTls ? certificates.own() : undefined) },
+    baseDomain: config.baseDomain,
+    store: openEdgeStore(config, { clock: systemClock, log, processes }),
+    database,
+    changes,
+    clock: systemClock,
+    log,
+    sitesFile: join(config.dataDir, 'edge', 'sites.json'),
+    cacheBytes: Math.floor(config.edge.cacheBytes / processes),
+  });
+  let listening: Awaited<ReturnType<typeof listen>> | undefined;
+  const counting = config.analytics ? startCounting(config, log) : undefined;
+  const started = Promise.all([edge.ready, counting?.ready, certificates?.ready]).then(async () => {
+    const { host, port, accessLog } = config.edge;
+    listening = await listen(edge, {
+      host,
+      port,
+      baseUrl: config.baseUrl,
+      clock: systemClock,
+      sharesPort,
+      accessLog: accessLog ? log : undefined,
+      counting,
+      challenges: openChallenges(asked),
+      tls: certificates && {
+        port: tlsPort ?? 0,
+        certificates,
+        database: asked,
+        clock: systemClock,
+        log,
+        sealing: config.sealing,
+      },
+    });
+    onReady({ ready: true, url: `http://${host}:${listening.port}`, tlsPort: listening.tlsPort });
+  });
+  started.catch(onFault);
+  return async () => {
+    await listening?.close();
+    await Promise.all([edge.close(), counting?.close(), certificates?.close()]);
+    await Promise.all([changes.close(), database.close(), asked.close()]);
+  };
+}
+
+/** Counts for this process, whose name in the rows no other has. */
+function startCounting(config: Config, log: Logger): Counting {
+  const database = openCountsDatabase(config.databaseUrl, randomBytes(12).toString('base64url'));
+  const visitors = openVisitors(config);
+  const counting = openCounting({ database, visitors, clock: systemClock, log, secret: config.secret });
+  return {
+    ...counting,
+    async close() {
+      await counting.close();
+      await database.close();
+    },
+  };
+}
