@@ -35,6 +35,7 @@ const logger = new DefaultLogger('INFO', ({ level, message, meta }) => {
 });
 Runtime.install({ logger, shutdownSignals: [] });
 
+const { promise: ready, resolve: isReady } = Promise.withResolvers<void>();
 const sandbox = config.queues.includes('builds') ? await openBuildSandbox(config, deps) : undefined;
 const connection = await untilAnswered(() => NativeConnection.connect({ address: config.temporal.address }));
 const workers = await createWorkers();
@@ -47,6 +48,7 @@ for (const signal of ['SIGTERM', 'SIGINT'] as const) process.once(signal, shutDo
 process.once('disconnect', shutDown);
 if (config.queues.includes('platform')) await untilAnswered(() => ensureSchedules(deps.temporal));
 process.send?.({ ready: true });
+isReady();
 deps.log.info({ queues: config.queues, sandbox: sandbox?.kind }, 'ready');
 
 try {
@@ -54,6 +56,7 @@ try {
 } finally {
   stopAnnouncing?.();
   await stopRelay?.();
+  isReady();
   await sandbox?.close();
   await connection.close();
   await deps.close();
@@ -117,7 +120,7 @@ function openBuildSandbox(config: Config, { log }: Deps): Promise<Sandbox | unde
     dataDir,
     dockerHost,
     owner: createHash('sha256').update(`sandbox owner ${secret}`).digest('hex').slice(0, 16),
-    warm: { count: warmSandboxes, slots: buildSlots, limits: boxLimits },
+    warm: { count: warmSandboxes, slots: buildSlots, limits: boxLimits, after: ready },
     log: { info: (text) => log.info(text), warn: (text) => log.warn(text) },
     onProgress: (line) => log.info(line),
   });

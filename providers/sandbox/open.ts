@@ -10,7 +10,7 @@ import { openBubblewrapSandbox } from './bubblewrap.ts';
 import { openDockerSandbox } from './docker.ts';
 import type { Sandbox } from './sandbox.ts';
 import { openUnprotectedSandbox } from './unprotected.ts';
-import type { BoxLimits, WarmOptions } from './warm.ts';
+import type { WarmOptions } from './warm.ts';
 
 /** Older engines let a container's files reach the host through their archive calls; we make none, and say so. */
 const safeEngine = [29, 5, 1];
@@ -26,7 +26,7 @@ export type OpenSandboxOptions = {
   /** Stable id of this installation, of letters, digits, `-` and `_`. */
   owner: string;
   /** What to keep started ahead; nothing by default. Without a `count`, one for each slot, as far as memory allows. */
-  warm?: { count?: number | undefined; slots: number; limits: BoxLimits };
+  warm?: { count?: number | undefined; slots: number } & Pick<WarmOptions, 'limits' | 'after'>;
   log: { info: (text: string) => void; warn: (text: string) => void };
   onProgress: Progress;
 };
@@ -86,7 +86,7 @@ async function openBubblewrap(options: OpenSandboxOptions): Promise<Sandbox> {
 function warmOptions({ warm, log }: OpenSandboxOptions, memoryBytes: number): WarmOptions | undefined {
   if (!warm) return undefined;
   const count = warm.count ?? Math.min(warm.slots, Math.floor(memoryBytes / 8 / idleBytes));
-  return { count, limits: warm.limits, info: log.info };
+  return { count, limits: warm.limits, after: warm.after, info: log.info };
 }
 
 /** Answers the engine at the address, or the first that answers in the usual places. */

@@ -10,6 +10,8 @@ export type WarmOptions = {
   /** Places. A place is free again, and gets a new box, when the build that took its box is over: until then the build has the machine. */
   count: number;
   limits: BoxLimits;
+  /** Nothing is started ahead before this: a machine that starts has other work. */
+  after?: Promise<void> | undefined;
   /** Told in words what happens. */
   info?: (text: string) => void;
 };
@@ -24,7 +26,7 @@ const patienceMs = { first: 1_000, last: 60_000 };
 
 /** Keeps `count` boxes waiting. `open` resolves when its box is warm, and rejects when the signal aborts it. */
 export function keepWarm<B extends Box>(
-  { count, limits, info = () => {} }: WarmOptions,
+  { count, limits, after, info = () => {} }: WarmOptions,
   open: (limits: BoxLimits, signal: AbortSignal) => Promise<B>,
 ): WarmBoxes<B> {
   const waiting = new Set<B>();
@@ -33,6 +35,7 @@ export function keepWarm<B extends Box>(
 
   /** One place, for the life of the pool. A box that ends while it waits is no fault: another takes its place. */
   async function keepPlace(): Promise<void> {
+    await after;
     let patience = patienceMs.first;
     while (!signal.aborted) {
       try {

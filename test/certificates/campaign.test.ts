@@ -53,7 +53,12 @@ afterAll(async () => {
 /** A worker's process that brings on what is due; our clock is ahead by so much in it. */
 function startHand(aheadMs: number): ChildProcess {
   return fork(join(import.meta.dirname, 'hand.ts'), {
-    env: { PATH: process.env.PATH, ...world.settings, AHEAD_MS: String(aheadMs) },
+    env: {
+      PATH: process.env.PATH,
+      NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE ?? '',
+      ...world.settings,
+      AHEAD_MS: String(aheadMs),
+    },
     stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
   });
 }
