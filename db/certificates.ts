@@ -17,13 +17,20 @@ export class LeaseLost extends Error {}
 export type Subject = { domainId: string | null; name: string };
 export type Held = { id: string; lease: string };
 
-/** The row of this subject, made where there is none. */
+/**
+ * The row of this subject, made where there is none. What the authority refused of the name lately counts on: it does not forget because an
+ * owner has removed the domain and brought it again.
+ */
 export async function certificateOf(em: EntityManager, now: Date, { domainId, name }: Subject): Promise<Certificate> {
-  await em.execute(
-    `insert into certificate (id, domain_id, name, status, created_at) values (?, ?, ?, 'pending', ?) on conflict do nothing`,
-    [newId('cert'), domainId, name, now],
-  );
   const where = domainId === null ? { domainId, name } : { domainId };
+  const known = await em.findOne(Certificate, where, { refresh: true });
+  if (known) return known;
+  await em.execute(
+    `insert into certificate (id, domain_id, name, status, created_at, refusals, next_try_at)
+     select ?, ?, ?, 'pending', ?, coalesce(max(refusals), 0), max(next_try_at)
+     from certificate where name = ? and refusals > 0 and next_try_at > ? on conflict do nothing`,
+    [newId('cert'), domainId, name, now, name, now],
+  );
   return await em.findOneOrFail(Certificate, where, { refresh: true });
 }
 

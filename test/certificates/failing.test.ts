@@ -119,6 +119,23 @@ describe('what the authority refuses', () => {
     expect((await rowOf(id)).refusals).toBe(0);
   });
 
+  test('counts on where the domain is removed and brought again', async () => {
+    const { id, name, orders } = await newDomain();
+    hindered.problem = 'dns';
+    for (let refusals = 1; refusals <= 3; refusals++) {
+      const { renewAt } = await world.renew(id);
+      if (refusals < 3) skip(Date.parse(renewAt) - clock.now().getTime());
+    }
+    await world.db.query('update domain set removed_at = $2 where id = $1', [id, clock.now()]);
+    const again = await world.addDomain(name);
+    const { renewAt } = await world.renew(again);
+    expect(orders()).toHaveLength(3);
+    expect(Date.parse(renewAt) - clock.now().getTime()).toBeGreaterThan(50 * 60_000);
+    hindered.problem = undefined;
+    skip(Date.parse(renewAt) - clock.now().getTime());
+    expect(await untilActive(again)).toBe(1);
+  });
+
   test('counts though what was put up for it could not be taken down', async () => {
     const { id, name, orders } = await newDomain('nameservers');
     hindered.problem = 'dns';
