@@ -22,6 +22,7 @@ export type IdPrefix =
   | 'link'
   | 'mail'
   | 'offer'
+  | 'ogrt'
   | 'out'
   | 'msg'
   | 'note'

@@ -11,6 +11,7 @@ import { OutboxEntry } from '../db/entities/outbox-entry.ts';
 import { sweepForms } from '../db/forms.ts';
 import { sweepHolds } from '../db/holds.ts';
 import { sweepMails } from '../db/mail.ts';
+import { sweepOauth } from '../db/oauth.ts';
 import { sweepUploads } from '../db/output.ts';
 import { sweepPaymentEvents } from '../db/payments.ts';
 import { sweepPreviews } from '../db/previews.ts';
@@ -100,6 +101,7 @@ export function reconcilingActivities(deps: PlatformDeps) {
       const ended = await em.nativeDelete(GitCredential, { expiresAt: { $lt: now } });
       const requests = await sweepAccessRequests(em, now);
       const tokens = await sweepTokens(em, now);
+      const connectors = await sweepOauth(em, now);
       const signIns = await sweepSignIns(em, now);
       // Before the mails: what is swept here lets go of them.
       const forms = await sweepForms(em, now);
@@ -116,6 +118,7 @@ export function reconcilingActivities(deps: PlatformDeps) {
         ended +
         requests +
         tokens +
+        connectors +
         signIns +
         forms +
         mails +

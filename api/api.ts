@@ -26,7 +26,7 @@ declare module 'fastify' {
     /** One name for log, metric, limit, documentation and tool: `site.publish`. */
     operation?: string;
     /** The limit of `perMinute` that this call counts against, where it is not that of all calls of a token. */
-    counted?: 'files';
+    counted?: 'files' | 'mcp';
     /** What must be switched on for this call, the first of it first; asked after the token and before anything else. */
     capability?: Requirement | readonly Requirement[];
     /** The code for a body field that breaks its schema, where it is not the usual one of `fieldCodes`. */

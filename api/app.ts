@@ -29,6 +29,10 @@ import { paymentHooks } from './hooks/payments.ts';
 import { inboxRoutes } from './inbox/routes.ts';
 import { invitationPages } from './invitations/pages.ts';
 import { invitationRoutes } from './invitations/routes.ts';
+import { collectOperations } from './mcp/operations.ts';
+import { mcpRoutes, speakMcp } from './mcp/routes.ts';
+import { connectorPages } from './oauth/pages.ts';
+import { metadataRoutes, registrationRoutes, tokenEndpoints } from './oauth/routes.ts';
 import { outputRoutes } from './output/routes.ts';
 import { payPages } from './pay/pages.ts';
 import { paymentRoutes } from './payments/routes.ts';
@@ -41,8 +45,9 @@ import { requireToken, useEntityManager } from './plugins/bearer.ts';
 import { serveBrowsers } from './plugins/browser.ts';
 import { requireCapabilities } from './plugins/capability.ts';
 import { answerErrors, sendError } from './plugins/errors.ts';
-import { newRequestId, setHeaders } from './plugins/headers.ts';
+import { setHeaders } from './plugins/headers.ts';
 import { honourIdempotencyKeys, makeOnce } from './plugins/idempotency.ts';
+import { requestId } from './plugins/inside.ts';
 import { bodyBytesMax, readJson } from './plugins/json.ts';
 import { describeApi, serveDescription } from './plugins/openapi.ts';
 import { preferWaiting } from './plugins/prefer.ts';
@@ -77,6 +82,7 @@ export async function buildApp(deps: Deps): Promise<Api> {
   answerErrors(app);
   await shareLimits(app, deps);
   await describeApi(app, deps.config);
+  const operations = collectOperations(app);
 
   await app.register(async function git(scope: Api) {
     limitAddresses(scope, deps, 'git');
@@ -93,6 +99,7 @@ export async function buildApp(deps: Deps): Promise<Api> {
     bookingPages(scope, deps);
     payPages(scope, deps);
     connectPages(scope, deps);
+    connectorPages(scope, deps);
 
     await scope.register(async function signedIn(scope: Api) {
       requireSession(scope, deps);
@@ -105,6 +112,11 @@ export async function buildApp(deps: Deps): Promise<Api> {
 
   await app.register(async function visitors(scope: Api) {
     await visitorFormRoutes(scope, deps);
+  });
+
+  await app.register(async function connectors(scope: Api) {
+    hurryBodies(scope);
+    await tokenEndpoints(scope, deps);
   });
 
   await app.register(async function hooks(scope: Api) {
@@ -129,6 +141,15 @@ export async function buildApp(deps: Deps): Promise<Api> {
       limitAddresses(scope, deps, 'pages');
       await serveDescription(scope);
       skillPages(scope, deps, skill);
+    });
+
+    await scope.register(async function metadata(scope: Api) {
+      limitAddresses(scope, deps, 'pages');
+      metadataRoutes(scope, deps);
+    });
+
+    await scope.register(async function registration(scope: Api) {
+      registrationRoutes(scope, deps);
     });
 
     await scope.register(async function signIn(scope: Api) {
@@ -186,6 +207,13 @@ export async function buildApp(deps: Deps): Promise<Api> {
       thumbRoutes(scope, deps);
     });
 
+    await scope.register(async function tools(scope: Api) {
+      speakMcp(scope, deps);
+      requireToken(scope, deps);
+      limitTokens(scope, deps);
+      mcpRoutes(scope, deps, skill, operations);
+    });
+
     await scope.register(async function bearer(scope: Api) {
       requireToken(scope, deps);
       limitTokens(scope, deps);
@@ -234,7 +262,7 @@ function newServer({ config, log }: Deps): Api {
   const app = Fastify({
     loggerInstance: log,
     logController: new LogController({ disableRequestLogging: true }),
-    genReqId: newRequestId,
+    genReqId: requestId,
     bodyLimit: bodyBytesMax,
     // A path in a site is one parameter.
     routerOptions: { maxParamLength: 2048 },

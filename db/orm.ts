@@ -21,6 +21,7 @@ import { IdempotencyKey } from './entities/idempotency-key.ts';
 import { Invitation } from './entities/invitation.ts';
 import { LedgerFlag } from './entities/ledger-flag.ts';
 import { Mail } from './entities/mail.ts';
+import { OauthCode, OauthGrant, OauthRefresh } from './entities/oauth.ts';
 import { OutboxEntry } from './entities/outbox-entry.ts';
 import { Payment } from './entities/payment.ts';
 import { PaymentAttempt } from './entities/payment-attempt.ts';
@@ -57,6 +58,7 @@ import { Initial } from './migrations/2026-11-21-initial.ts';
 import { Mail as MailMigration } from './migrations/2026-11-21-mail.ts';
 import { Material } from './migrations/2026-11-21-material.ts';
 import { MoneyMended } from './migrations/2026-11-21-money.ts';
+import { Oauth } from './migrations/2026-11-21-oauth.ts';
 import { Output } from './migrations/2026-11-21-output.ts';
 import { OutputLookedUp } from './migrations/2026-11-21-output-looked-up.ts';
 import { PaymentsMigration } from './migrations/2026-11-21-payments.ts';
@@ -118,6 +120,9 @@ export function openOrm(databaseUrl: string, options: { poolMax?: number } = {})
         DomainTombstone,
         Certificate,
         AcmeAccount,
+        OauthGrant,
+        OauthCode,
+        OauthRefresh,
       ],
       extensions: [Migrator],
       migrations: {
@@ -150,6 +155,7 @@ export function openOrm(databaseUrl: string, options: { poolMax?: number } = {})
           { name: '2026-11-21-money', class: MoneyMended },
           { name: '2026-11-21-blocked-sites', class: BlockedSites },
           { name: '2026-11-21-domains-since', class: DomainsSince },
+          { name: '2026-11-21-oauth', class: Oauth },
         ],
         snapshot: false,
         transactional: true,

@@ -3,15 +3,20 @@ import { codeField, type Form, fault } from './form.ts';
 import { html } from './html.ts';
 import { type WrittenPage, writePage } from './page.ts';
 
-type Asked = { form: Form; fault?: string; email?: string; invited?: boolean };
+type Asked = { form: Form; fault?: string; email?: string; reason?: keyof typeof leads | undefined };
 
-/** Asks for the address; `invited` is who came by the link of an invitation. */
-export function signinPage({ form, fault: wrong, email, invited = false }: Asked): WrittenPage {
-  const lead = invited
-    ? 'To see your invitation, type the address that it was mailed to. There is no password: we send you a link, and the invitation waits on the page that it opens.'
-    : 'There is no password. Type your email address, and we send you a link that opens your account.';
+const leads = {
+  invitation:
+    'To see your invitation, type the address that it was mailed to. There is no password: we send you a link, and the invitation waits on the page that it opens.',
+  connector:
+    'A program asks to work for you. Sign in first, then you see who it is and decide. There is no password: type your email address, and open the link that we send you in this browser.',
+};
+const usualLead = 'There is no password. Type your email address, and we send you a link that opens your account.';
+
+/** Asks for the address; `reason` is what somebody was on the way to. */
+export function signinPage({ form, fault: wrong, email, reason }: Asked): WrittenPage {
   const main = html`<h1>Sign in</h1>
-<p class="lead">${lead}</p>
+<p class="lead">${reason ? leads[reason] : usualLead}</p>
 ${fault(wrong)}
 <div class="panel">
 ${form(

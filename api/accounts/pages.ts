@@ -3,6 +3,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { siteAddress } from '../../config.ts';
 import { Site } from '../../db/entities/site.ts';
 import { Token } from '../../db/entities/token.ts';
+import { renewableTokenIds } from '../../db/oauth.ts';
 import type { Deps } from '../../deps.ts';
 import { errors } from '../../errors.ts';
 import { accountPage, type SiteShown } from '../../web/account.ts';
@@ -67,7 +68,10 @@ export function ownerPages(app: Api, deps: Deps): void {
     const { id, name, email } = owner(request);
     const now = deps.clock.now();
     const sites = await em.find(Site, await sitesOf(em, request.actor), { orderBy: { id: 'desc' } });
-    const tokens = await em.find(Token, usable(id, now), { orderBy: { id: 'desc' } });
+    // A connector may be between two access tokens of its one row.
+    const renewable = await renewableTokenIds(em, id, now);
+    const shown = { $or: [usable(id, now), { id: { $in: renewable } }] };
+    const tokens = await em.find(Token, shown, { orderBy: { id: 'desc' } });
     const requests = await openRequests(em, now, email);
     const open = await openCommentsOf(
       em,

@@ -10,6 +10,7 @@ import { noticePage } from '../../web/notice.ts';
 import { linkPage, sentPage, signinPage } from '../../web/signin.ts';
 import { readAddress } from '../addresses.ts';
 import type { Api } from '../api.ts';
+import { whereTo } from '../oauth/continuing.ts';
 import { formsFor, pageOptions, readForm, sendPage } from '../plugins/browser.ts';
 import { startSession } from '../plugins/session.ts';
 import { answerRequest, loadRequest } from './answers.ts';
@@ -22,7 +23,7 @@ type Linked = { Params: { link: string } };
 /** `/signin`: an address, a mailed link, one button. */
 export function signinPages(app: Api, deps: Deps): void {
   app.get<Signin>('/signin', pageOptions('signin.show', 'email_signin'), async (request, reply) =>
-    sendPage(reply, signinPage({ form: formsFor(request, reply, deps), invited: request.query.for === 'invitation' })),
+    sendPage(reply, signinPage({ form: formsFor(request, reply, deps), reason: reasonOf(request.query.for) })),
   );
 
   app.post('/signin', pageOptions('signin.ask', 'email_signin'), async (request, reply) => {
@@ -50,7 +51,7 @@ export function signinPages(app: Api, deps: Deps): void {
     const signedIn = await useLink(request.em, deps, request.params.link, { browser, typed: field('code') });
     if (signedIn.outcome === 'signed_in') {
       startSession(reply, signedIn.session, signedIn.expiresAt);
-      return reply.redirect('/account', 303);
+      return reply.redirect(whereTo(request, reply) ?? '/account', 303);
     }
     const triesLeft = signedIn.outcome === 'wrong_code' ? signedIn.triesLeft : 0;
     return triesLeft > 0 ? showLink(request, reply, wrongCode(triesLeft)) : sendPage(reply, linkOver, 410);
@@ -64,6 +65,8 @@ export function signinPages(app: Api, deps: Deps): void {
     return sendPage(reply, linkPage({ form, email, sameBrowser, fault }), fault ? 400 : 200);
   }
 }
+
+const reasonOf = (wanted: unknown) => (wanted === 'invitation' || wanted === 'connector' ? wanted : undefined);
 
 const linkOver = noticePage({
   title: 'This link is over',

@@ -46,12 +46,18 @@ function refuseAddress(paths: Map<string, Set<string>>, request: FastifyRequest,
 
 /** Sends any failure as its contract error. An unexpected one is logged with its stack and answered as `internal`. */
 export function sendError(error: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply {
+  const body = beginError(error, request, reply);
+  return reply.type('application/json; charset=utf-8').send({ error: body });
+}
+
+/** Sets status and headers of a failure's answer, for those that have a shape of their own, and says what it is. */
+export function beginError(error: unknown, request: FastifyRequest, reply: FastifyReply): ErrorBody {
   const known = asAppError(error, request);
   if (known.code === 'internal') request.log.error({ err: error }, 'unexpected failure');
   if (known.retryAfterSeconds !== undefined) reply.header('retry-after', Math.ceil(known.retryAfterSeconds));
   if (known.status === 401) reply.header('www-authenticate', 'Bearer');
-  const body: ErrorBody = known.code === 'internal' ? { ...known.toBody(), request_id: request.id } : known.toBody();
-  return reply.code(known.status).type('application/json; charset=utf-8').send({ error: body });
+  reply.code(known.status);
+  return known.code === 'internal' ? { ...known.toBody(), request_id: request.id } : known.toBody();
 }
 
 function methodsOf(paths: Map<string, Set<string>>, url: string): string[] {

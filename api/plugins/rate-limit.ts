@@ -15,6 +15,8 @@ export const perMinute = {
   token: 600,
   /** Files of a manifest, for a token: 25,000 of them, as many as a site may have, in about two minutes. */
   files: 12_000,
+  /** Messages of the Model Context Protocol, for a token; the calls in them count as calls, too. */
+  mcp: 600,
   signIn: 120,
   pages: 120,
   git: 300,
@@ -23,6 +25,9 @@ export const perMinute = {
   offers: 300,
   bookings: 60,
   reviews: 300,
+  /** Of connectors, which come from few addresses for many owners. */
+  oauth: 300,
+  registrations: 30,
   forms: 30,
   challenges: 30,
   formReads: 300,

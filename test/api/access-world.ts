@@ -73,6 +73,7 @@ export async function createAccessWorld() {
     url: world.url,
     /** Of the owner. */
     token: owner.token,
+    tokens: { owner: owner.token, invitee: invitee.token },
     calls,
     siteId: site.id,
     deploymentId,

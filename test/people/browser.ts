@@ -44,7 +44,8 @@ export function newBrowser(base: string) {
     }
     const text = await answer.text();
     const to = answer.headers.get('location');
-    if (to !== null && answer.status === 303) return go('GET', to);
+    const isOurs = to !== null && new URL(to, base).origin === new URL(base).origin;
+    if (isOurs && answer.status === 303) return go('GET', to);
     return { status: answer.status, text, url: path, headers: answer.headers };
   }
 

@@ -1,0 +1,65 @@
+/** Work that lasts longer than a call, followed by reading what it is about until it is done or the patience for it is over. */
+import { setTimeout as pause } from 'node:timers/promises';
+import { unfinishedStatuses } from '../../db/states.ts';
+import type { Answered, Input, Send } from './calling.ts';
+
+type Followed = { read(answer: Input, input: Input): string; isOpen(answer: Input): boolean; patienceSeconds: number };
+
+const deployment: Followed = {
+  read: ({ id }) => `/v1/deployments/${id}`,
+  isOpen: ({ status }) => (unfinishedStatuses as readonly unknown[]).includes(status),
+  patienceSeconds: 600,
+};
+const slot: Followed = {
+  read: ({ slot: number }, { id }) => `/v1/sites/${encodeURIComponent(String(id))}/previews/${number}`,
+  isOpen: ({ status }) => status === 'building',
+  patienceSeconds: 600,
+};
+/** Most of what a domain waits for is somebody else's to do. */
+const domain: Followed = {
+  read: ({ id }) => `/v1/domains/${id}`,
+  isOpen: ({ next_action }) => next_action !== undefined,
+  patienceSeconds: 60,
+};
+
+export const followed: Record<string, Followed> = {
+  'site.publish': deployment,
+  'deployment.complete': deployment,
+  'preview.publish': deployment,
+  'preview.build': slot,
+  'preview.update': slot,
+  'domain.onboard': domain,
+  'domain.check': domain,
+  'domain.attach': domain,
+};
+
+/** Told of each change, and again from time to time, so that a caller who counts on hearing something does. `seconds` only grows. */
+export type Tell = (seconds: number, status: string) => Promise<void>;
+
+const stepSeconds = 1;
+const silenceSeconds = 5;
+
+/** Reads what the answer is about, as the caller, until it is done, the patience is over, or the caller is gone. Answers the last reading. */
+export async function follow(
+  send: Send,
+  { read, isOpen, patienceSeconds }: Followed,
+  begun: Answered & { body: Input },
+  { input, tell, gone }: { input: Input; tell: Tell; gone: AbortSignal },
+): Promise<Answered> {
+  let now: Answered = begun;
+  let told: string | undefined;
+  for (let seconds = 0; now.status < 400 && now.body && isOpen(now.body); seconds += stepSeconds) {
+    const status = statusOf(now.body);
+    if (status !== told || seconds % silenceSeconds === 0) await tell(seconds, status);
+    told = status;
+    if (seconds >= patienceSeconds || gone.aborted) break;
+    await pause(stepSeconds * 1000);
+    now = await send('GET', read(begun.body, input));
+  }
+  return now;
+}
+
+function statusOf({ status, ssl }: Input): string {
+  const certificate = (ssl as { status?: unknown } | undefined)?.status;
+  return certificate === undefined ? String(status) : `${status}, certificate ${certificate}`;
+}

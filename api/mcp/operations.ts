@@ -1,0 +1,121 @@
+/** The calls of the API as tools see them: from the very description that `/openapi.json` answers, so nothing is said twice. */
+import type { FastifyContextConfig, RouteOptions } from 'fastify';
+import type { Api } from '../api.ts';
+
+export type Schema = Record<string, unknown> & {
+  type?: string | string[];
+  properties?: Record<string, Schema>;
+  required?: string[];
+};
+
+/** Where an input of a tool goes. */
+export type Place = 'path' | 'query' | 'body';
+
+export type Operation = {
+  /** `site.publish`: noun and verb, as in the terminal client. */
+  name: string;
+  method: string;
+  /** With its parts in braces. */
+  path: string;
+  summary: string;
+  description: string | undefined;
+  inputs: { name: string; place: Place; required: boolean; schema: Schema }[];
+  takesJson: boolean;
+  /** The body is a file's bytes. */
+  takesFile: boolean;
+  /** Of the answer; none where it is a file. */
+  output: Schema | undefined;
+  config: FastifyContextConfig;
+};
+
+type Described = {
+  operationId: string;
+  summary: string;
+  description?: string;
+  security?: unknown[];
+  parameters?: { in: string; name: string; required?: boolean; description?: string; schema: Schema }[];
+  requestBody?: { content: Record<string, { schema: Schema }> };
+  responses: Record<string, { content?: Record<string, { schema: Schema }> }>;
+};
+export type Document = {
+  paths: Record<string, Record<string, Described>>;
+  components: { schemas: Record<string, Schema> };
+};
+
+/** Remembers what the routes say of themselves beside their schemas. Add it before them; ask when all are there. */
+export function collectOperations(app: Api): () => Operation[] {
+  const configs = new Map<string, FastifyContextConfig>();
+  app.addHook('onRoute', ({ config }: RouteOptions) => {
+    if (config?.operation) configs.set(config.operation, config);
+  });
+  let operations: Operation[] | undefined;
+  return () => {
+    operations ??= operationsOf(app.swagger() as unknown as Document, configs);
+    return operations;
+  };
+}
+
+/** Every call under `/v1` that takes a token. Whoever has none yet asks for access by those that stay open, not by tools. */
+function operationsOf(document: Document, configs: ReadonlyMap<string, FastifyContextConfig>): Operation[] {
+  return Object.entries(document.paths).flatMap(([path, methods]) =>
+    Object.entries(methods)
+      .filter(([, { security }]) => path.startsWith('/v1/') && security === undefined)
+      .map(([method, described]) => {
+        const config = configs.get(described.operationId) ?? {};
+        return operationOf(document, { path, method: method.toUpperCase(), described, config });
+      }),
+  );
+}
+
+function operationOf(
+  document: Document,
+  {
+    path,
+    method,
+    described,
+    config,
+  }: { path: string; method: string; described: Described; config: FastifyContextConfig },
+): Operation {
+  const resolved = (schema: Schema | undefined) => inlined(document, schema);
+  const body = resolved(described.requestBody?.content['application/json']?.schema);
+  const asked = (described.parameters ?? [])
+    .filter((one) => one.in === 'path' || one.in === 'query')
+    .map(({ in: place, name, required = false, description, schema }) => ({
+      name,
+      place: place as Place,
+      required,
+      schema: { ...resolved(schema), ...(description === undefined ? {} : { description }) },
+    }));
+  const sent = Object.entries(body?.properties ?? {}).map(([name, schema]) => ({
+    name,
+    place: 'body' as const,
+    required: body?.required?.includes(name) ?? false,
+    schema,
+  }));
+  return {
+    name: described.operationId,
+    method,
+    path,
+    summary: described.summary,
+    description: described.description,
+    inputs: [...asked, ...sent],
+    takesJson: body !== undefined,
+    takesFile: config.rawBody === true,
+    output: resolved(described.responses['200']?.content?.['application/json']?.schema),
+    config,
+  };
+}
+
+/** The schema with what it refers to in its place: a tool stands by itself. No schema of ours holds itself. */
+function inlined(document: Document, schema: Schema | undefined): Schema | undefined {
+  return schema && (inline(schema) as Schema);
+
+  function inline(value: unknown): unknown {
+    if (Array.isArray(value)) return value.map(inline);
+    if (value === null || typeof value !== 'object') return value;
+    const { $ref, ...rest } = value as { $ref?: unknown };
+    const name = typeof $ref === 'string' ? ($ref.split('/').at(-1) ?? '') : undefined;
+    const whole = name === undefined ? rest : { ...document.components.schemas[name], ...rest };
+    return Object.fromEntries(Object.entries(whole).map(([key, inner]) => [key, inline(inner)]));
+  }
+}

@@ -1,0 +1,24 @@
+/** The skill tree as resources, at the addresses where it stands for everybody. */
+import type { ReadResourceResult, Resource } from '@modelcontextprotocol/sdk/types.js';
+import type { SkillFile, SkillTree } from '../../skill/tree.ts';
+
+export function resourcesOf({ files }: SkillTree, baseUrl: string): Resource[] {
+  return [...files.values()].map((file) => ({
+    uri: uriOf(file, baseUrl),
+    name: file.path,
+    title: titleOf(file),
+    mimeType: typeOf(file),
+    size: file.bytes.length,
+    annotations: { audience: ['assistant'], priority: file.path === 'SKILL.md' ? 1 : 0.5 },
+  }));
+}
+
+/** The file at this address; `undefined` where there is none. */
+export function readResource(tree: SkillTree, baseUrl: string, uri: string): ReadResourceResult | undefined {
+  const file = [...tree.files.values()].find((one) => uriOf(one, baseUrl) === uri);
+  return file && { contents: [{ uri, mimeType: typeOf(file), text: file.bytes.toString() }] };
+}
+
+const uriOf = ({ path }: SkillFile, baseUrl: string) => `${baseUrl}/skill/${path}`;
+const typeOf = ({ type }: SkillFile) => type.split(';', 1)[0] ?? type;
+const titleOf = ({ path, bytes }: SkillFile) => /^# (.+)$/m.exec(bytes.toString())?.[1] ?? path;

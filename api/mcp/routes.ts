@@ -1,0 +1,97 @@
+/**
+ * `/mcp`: the Model Context Protocol over streamable HTTP, for whoever holds a token. Nothing is kept between requests, so there is no session to
+ * resume (GET) or to end (DELETE).
+ */
+import { Readable } from 'node:stream';
+import { WebStandardStreamableHTTPServerTransport } from '@modelcontextprotocol/sdk/server/webStandardStreamableHttp.js';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { Deps } from '../../deps.ts';
+import { errors } from '../../errors.ts';
+import type { SkillTree } from '../../skill/tree.ts';
+import type { Api } from '../api.ts';
+import { challenge } from '../oauth/metadata.ts';
+import { beginError } from '../plugins/errors.ts';
+import { sendAs } from './calling.ts';
+import type { Operation } from './operations.ts';
+import { type Served, servedBy, serverFor } from './server.ts';
+
+/** The first version in which a message comes alone. */
+const withoutBatches = '2025-06-18';
+
+const options = { config: { operation: 'mcp.call', counted: 'mcp' as const }, schema: { hide: true } };
+
+/** Errors in the shape of the protocol, and no page of another site. Before the token is looked at. */
+export function speakMcp(scope: Api, { config }: Deps): void {
+  scope.setErrorHandler((error, request, reply) => {
+    const body = beginError(error, request, reply);
+    const code = body.code === 'invalid_json' ? -32700 : -32000;
+    const sentOne = request.headers.authorization !== undefined;
+    if (body.code === 'unauthorized') reply.header('www-authenticate', challenge(config, { sentOne }));
+    return reply.send(fault(code, body.message, body));
+  });
+  // A page of another site may have made its name lead here (DNS rebinding).
+  scope.addHook('onRequest', async ({ headers: { origin } }, reply) => {
+    if (origin === undefined || origin === config.baseUrl) return;
+    return reply.code(403).send(fault(-32000, 'This address answers no pages of other sites.'));
+  });
+}
+
+export function mcpRoutes(scope: Api, { config }: Deps, skill: SkillTree, operations: () => Operation[]): void {
+  // The description is whole once all routes are there.
+  let served: Served | undefined;
+
+  scope.post('/mcp', options, async (request, reply) => {
+    const refusal = batchFault(request);
+    if (refusal) return reply.code(400).send(refusal);
+    const transport = new WebStandardStreamableHTTPServerTransport({
+      enableJsonResponse: !wantsProgress(request.body),
+    });
+    served ??= servedBy(config, skill, operations());
+    const server = serverFor(served, sendAs(scope, request));
+    reply.raw.once('close', () => void server.close());
+    await server.connect(transport as Parameters<typeof server.connect>[0]);
+    return await answerWith(reply, await transport.handleRequest(webRequest(request), { parsedBody: request.body }));
+  });
+
+  scope.route({
+    method: ['GET', 'DELETE'],
+    url: '/mcp',
+    ...options,
+    handler: async (_request, reply) => {
+      reply.header('allow', 'POST');
+      throw errors.method_not_allowed('This address takes POST alone: it keeps no session to listen to or to end.');
+    },
+  });
+}
+
+function webRequest({ headers, method }: FastifyRequest): Request {
+  const kept = Object.entries(headers).flatMap(([name, value]) => (typeof value === 'string' ? [[name, value]] : []));
+  // What is read of it are its headers.
+  return new Request('http://mcp/', { method, headers: Object.fromEntries(kept) });
+}
+
+async function answerWith(reply: FastifyReply, answer: Response): Promise<FastifyReply> {
+  reply.code(answer.status).headers(Object.fromEntries(answer.headers)).header('cache-control', 'no-store');
+  if (!answer.body) return reply.send();
+  if (answer.headers.get('content-type')?.startsWith('application/json'))
+    return reply.send(Buffer.from(await answer.arrayBuffer()));
+  return reply.send(Readable.fromWeb(answer.body as Parameters<typeof Readable.fromWeb>[0]));
+}
+
+/** Whether any message asks to hear how its work goes on, for which the answer has to be a stream. */
+function wantsProgress(body: unknown): boolean {
+  return [body].flat().some((message) => {
+    const { params } = (message ?? {}) as { params?: { _meta?: { progressToken?: unknown } } };
+    return params?._meta?.progressToken !== undefined;
+  });
+}
+
+function batchFault({ body, headers }: FastifyRequest): object | undefined {
+  const version = headers['mcp-protocol-version'];
+  if (!Array.isArray(body) || typeof version !== 'string' || version < withoutBatches) return undefined;
+  return fault(-32600, `Since version ${withoutBatches} of the protocol each message comes in a request of its own.`);
+}
+
+function fault(code: number, message: string, data?: unknown): object {
+  return { jsonrpc: '2.0', error: { code, message, ...(data === undefined ? {} : { data }) }, id: null };
+}

@@ -1,0 +1,105 @@
+/** One server of the Model Context Protocol for one request: it keeps nothing, so any process can answer the next one. */
+import { Server } from '@modelcontextprotocol/sdk/server/index.js';
+import {
+  CallToolRequestSchema,
+  type CallToolResult,
+  ErrorCode,
+  ListResourcesRequestSchema,
+  ListToolsRequestSchema,
+  McpError,
+  ReadResourceRequestSchema,
+  type Tool,
+} from '@modelcontextprotocol/sdk/types.js';
+import type { Config } from '../../config.ts';
+import own from '../../package.json' with { type: 'json' };
+import type { SkillTree } from '../../skill/tree.ts';
+import { type Answered, callOperation, type Input, type Send } from './calling.ts';
+import { follow, followed, type Tell } from './following.ts';
+import type { Operation } from './operations.ts';
+import { readResource, resourcesOf } from './resources.ts';
+import { failureOf, resultOf, textMax } from './results.ts';
+import { offered, toolName, toolOf } from './tools.ts';
+
+/** What is the same for all requests to a process. */
+export type Served = {
+  operations: readonly Operation[];
+  tools: Tool[];
+  skill: SkillTree;
+  config: Config;
+};
+
+export function servedBy(config: Config, skill: SkillTree, operations: readonly Operation[]): Served {
+  return { config, skill, operations, tools: offered(operations, config).map(toolOf) };
+}
+
+export function serverFor(served: Served, send: Send): Server {
+  const { operations, tools, skill, config } = served;
+  const server = new Server(
+    { name: own.name, title: 'Frontage', version: own.version, websiteUrl: config.baseUrl },
+    { capabilities: { tools: {}, resources: {} }, instructions: instructions(config.baseUrl) },
+  );
+
+  server.setRequestHandler(ListToolsRequestSchema, async () => ({ tools }));
+
+  server.setRequestHandler(CallToolRequestSchema, async ({ params }, { sendNotification, signal }) => {
+    // One that is not offered is called all the same: the API says best why it cannot be done here.
+    const operation = operations.find((one) => toolName(one) === params.name);
+    if (!operation) throw new McpError(ErrorCode.InvalidParams, `There is no tool ${params.name.slice(0, 80)}.`);
+    const progressToken = params._meta?.progressToken;
+    const tell: Tell | undefined =
+      progressToken === undefined
+        ? undefined
+        : (progress, message) =>
+            sendNotification({ method: 'notifications/progress', params: { progressToken, progress, message } });
+    return await run(served, send, { operation, input: params.arguments ?? {}, tell, gone: signal });
+  });
+
+  server.setRequestHandler(ListResourcesRequestSchema, async () => ({ resources: resourcesOf(skill, config.baseUrl) }));
+
+  server.setRequestHandler(ReadResourceRequestSchema, async ({ params: { uri } }) => {
+    const read = readResource(skill, config.baseUrl, uri);
+    // The code that the protocol has for it.
+    if (!read) throw new McpError(-32002, 'There is no resource at this address.', { uri });
+    return read;
+  });
+
+  return server;
+}
+
+type Asked = { operation: Operation; input: Input; tell: Tell | undefined; gone: AbortSignal };
+
+async function run(served: Served, send: Send, asked: Asked): Promise<CallToolResult> {
+  const { operation, input, tell } = asked;
+  const { [operation.name]: how } = followed;
+  const begun = await callOperation(send, operation, input, how && tell ? 0 : undefined);
+  const { body } = begun;
+  if (how && tell && begun.status < 400 && body) {
+    const ended = await follow(send, how, { ...begun, body }, { ...asked, tell });
+    // A read answers what failed; a call that had waited for it would have been the failure.
+    if (ended !== begun && ended.body?.error && ended.status < 400) return failureOf(ended.body.error);
+    return resultOf(operation, ended, served.config.baseUrl);
+  }
+  return resultOf(operation, await shortened(send, asked, begun), served.config.baseUrl);
+}
+
+/** A list whose page is too large is asked for again in a shorter one, from where it began. */
+async function shortened(send: Send, { operation, input }: Asked, answered: Answered): Promise<Answered> {
+  let now = answered;
+  for (
+    let items = countOf(now);
+    operation.method === 'GET' && items > 1 && now.bytes.length > textMax;
+    items = countOf(now)
+  ) {
+    const limit = Math.max(1, Math.floor((items * textMax * 0.8) / now.bytes.length));
+    now = await callOperation(send, operation, { ...input, limit });
+  }
+  return now;
+}
+
+const countOf = ({ body }: Answered) => (Array.isArray(body?.items) && 'next_cursor' in body ? body.items.length : 0);
+
+function instructions(baseUrl: string): string {
+  return `Frontage makes and runs websites for you and your owner. Read ${baseUrl}/skill/SKILL.md first (as a resource, or with the tool skill_read): it teaches the work.
+Each tool is one call of the API. A result that carries next_action is not finished: do what it says. An error says whether to try again, and what helps; relay its message to the owner.
+Ids come from the lists (site_list first). inbox_read says what waits for you. Sources are read with source_files and written with source_commit; larger files come by upload_create or by git.`;
+}

@@ -1,0 +1,97 @@
+/** A tool for each call: what the model reads of it. */
+import type { Tool } from '@modelcontextprotocol/sdk/types.js';
+import type { Config } from '../../config.ts';
+import { type Capability, missing } from '../capabilities.ts';
+import { followed } from './following.ts';
+import { hintsOf } from './hints.ts';
+import type { Operation, Schema } from './operations.ts';
+
+/** `site_publish`. Clients take letters, digits, `_` and `-` alone. */
+export const toolName = ({ name }: Pick<Operation, 'name'>): string => name.replace('.', '_');
+
+/** Inputs that a tool may have beside those of its call. */
+export const extraInputs = {
+  key: 'idempotency_key',
+  text: 'text',
+  base64: 'base64',
+  wait: 'wait_seconds',
+} as const;
+
+/** Which of them this one has. */
+export function extrasOf({ name, config, takesFile }: Operation): string[] {
+  return [
+    ...(takesFile ? [extraInputs.text, extraInputs.base64] : []),
+    ...(config.makes ? [extraInputs.key] : []),
+    ...(name in followed ? [extraInputs.wait] : []),
+  ];
+}
+
+/** What stays readable where it is off, and is no tool there: nothing could be made of it. */
+const needOf: Record<string, Capability> = { domain: 'domains', record: 'domains', upload: 'files' };
+
+/** Calls whose capability is on in this deployment. A token has no grades, so whoever has one sees them all. */
+export function offered(operations: readonly Operation[], config: Config): Operation[] {
+  return operations.filter(({ name, config: { capability = [] } }) => {
+    const noun = needOf[name.split('.', 1)[0] ?? ''] ?? [];
+    return [capability, noun].flat().every((need) => !missing(config, need));
+  });
+}
+
+export function toolOf(operation: Operation): Tool {
+  const { summary, description, method, path } = operation;
+  const output = outputSchema(operation);
+  return {
+    name: toolName(operation),
+    title: summary,
+    description: [`${summary}.`, description, `The call is ${method} ${path}.`].filter(Boolean).join(' '),
+    inputSchema: inputSchema(operation),
+    ...(output ? { outputSchema: output } : {}),
+    annotations: { title: summary, ...hintsOf(operation) },
+  };
+}
+
+function inputSchema({ name, inputs, takesFile, config }: Operation): Tool['inputSchema'] {
+  const properties = Object.fromEntries(inputs.map(({ name, schema }) => [name, schema]));
+  if (takesFile) {
+    properties[extraInputs.text] = { type: 'string', description: 'The file, where it is text.' };
+    properties[extraInputs.base64] = {
+      type: 'string',
+      description:
+        'The file as base64, where it is not. A larger one than about 700 KB comes by an upload link or by git.',
+    };
+  }
+  if (config.makes) {
+    properties[extraInputs.key] = {
+      type: 'string',
+      minLength: 1,
+      maxLength: 255,
+      description: 'Of your choice. The same call with the same key makes nothing twice, for 24 hours.',
+    };
+  }
+  if (name in followed) {
+    properties[extraInputs.wait] = {
+      type: 'integer',
+      minimum: 0,
+      maximum: 50,
+      default: 20,
+      description:
+        'How long to wait for the end of the work. A call that carries a progress token is told how it goes on instead.',
+    };
+  }
+  const required = inputs.filter((one) => one.required).map(({ name }) => name);
+  return { type: 'object', properties, ...(required.length > 0 ? { required } : {}), additionalProperties: false };
+}
+
+/** Answers that are one kind of object. Fields may be added to an answer, so none is shut out. */
+function outputSchema({ output }: Operation): Tool['outputSchema'] | undefined {
+  if (output?.type !== 'object' || !output.properties) return undefined;
+  return opened(output) as Tool['outputSchema'];
+}
+
+function opened(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(opened);
+  if (value === null || typeof value !== 'object') return value;
+  const { additionalProperties, ...rest } = value as Schema;
+  const kept = additionalProperties === false || additionalProperties === undefined ? {} : { additionalProperties };
+  return Object.fromEntries(Object.entries({ ...rest, ...kept }).map(([key, inner]) => [key, opened(inner)]));
+}

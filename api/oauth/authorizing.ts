@@ -1,0 +1,95 @@
+/** A connector's wish to be let in, judged (RFC 6749 section 4.1.1, OAuth 2.1, RFC 7636, RFC 8707), and the code that the owner's yes makes. */
+import type { Config } from '../../config.ts';
+import { Account } from '../../db/entities/account.ts';
+import { OauthCode } from '../../db/entities/oauth.ts';
+import type { EntityManager } from '../../db/orm.ts';
+import type { Deps } from '../../deps.ts';
+import { errors } from '../../errors.ts';
+import { newSecret } from '../../ids.ts';
+import { hashSecret } from '../secrets.ts';
+import { type Client, mayLeadTo, readClient } from './clients.ts';
+import { OauthFault } from './faults.ts';
+import { resourceOf } from './metadata.ts';
+
+const codeMs = 60_000;
+
+export type Wish = { client: Client; redirectUri: string; state: string | undefined; challenge: string };
+/** Nobody is led to an address that the client has not registered; all else is told to the client there. */
+export type Judged = { wish: Wish } | { fault: OauthFault; redirectUri: string; state: string | undefined };
+
+/** Throws `invalid_input`, for the owner's eyes, where it cannot be told to the client. */
+export function judgeWish(config: Config, query: Record<string, unknown>): Judged {
+  const one = (name: string) => (typeof query[name] === 'string' ? query[name] : undefined);
+  const client = readClient(config, one('client_id') ?? '');
+  if (!client)
+    throw errors.invalid_input('The program that sent you here is not known here. Connect it anew, from its side.');
+  const redirectUri = one('redirect_uri');
+  if (redirectUri === undefined || !mayLeadTo(client, redirectUri)) {
+    throw errors.invalid_input(
+      'The program that sent you here wants to lead you to an address that is not its own. Nothing has been let in.',
+    );
+  }
+  const state = one('state');
+  const fault = faultIn(config, query, one);
+  return fault
+    ? { fault, redirectUri, state }
+    : { wish: { client, redirectUri, state, challenge: one('code_challenge') ?? '' } };
+}
+
+function faultIn(
+  config: Config,
+  query: Record<string, unknown>,
+  one: (name: string) => string | undefined,
+): OauthFault | undefined {
+  // RFC 8707 lets `resource` come more than once; a token of ours is for one.
+  const twice = Object.keys(query).find((name) => Array.isArray(query[name]));
+  if (twice !== undefined) return new OauthFault('invalid_request', `${twice.slice(0, 40)} came more than once.`);
+  if (one('response_type') !== 'code')
+    return new OauthFault('unsupported_response_type', 'response_type has to be code.');
+  if (one('code_challenge_method') !== 'S256')
+    return new OauthFault('invalid_request', 'code_challenge_method has to be S256.');
+  if (!/^[\w-]{43}$/.test(one('code_challenge') ?? ''))
+    return new OauthFault('invalid_request', 'code_challenge has to be a SHA-256 in base64url.');
+  return resourceFault(config, one('resource'));
+}
+
+/** A token opens one resource; older clients name none. */
+export function resourceFault(config: Config, resource: string | undefined): OauthFault | undefined {
+  if (resource === undefined || resource === resourceOf(config)) return undefined;
+  return new OauthFault('invalid_target', `The resource has to be ${resourceOf(config)}.`);
+}
+
+/** Makes the code for the account's yes. */
+export async function newCode(em: EntityManager, { clock }: Deps, accountId: string, wish: Wish): Promise<string> {
+  const code = newSecret('frc');
+  const now = clock.now();
+  em.create(OauthCode, {
+    hash: hashSecret(code),
+    account: em.getReference(Account, accountId),
+    clientHash: wish.client.hash,
+    clientName: wish.client.name,
+    redirectUri: wish.redirectUri,
+    challenge: wish.challenge,
+    createdAt: now,
+    expiresAt: new Date(now.getTime() + codeMs),
+  });
+  await em.flush();
+  return code;
+}
+
+/** Where the browser goes with the answer; `iss` says whose it is (RFC 9207). */
+export function answerAddress(
+  { baseUrl }: Config,
+  { redirectUri, state }: { redirectUri: string; state: string | undefined },
+  answer: { code: string } | OauthFault,
+): string {
+  const address = new URL(redirectUri);
+  const { searchParams: query } = address;
+  if (answer instanceof OauthFault) {
+    query.set('error', answer.code);
+    query.set('error_description', answer.message);
+  } else query.set('code', answer.code);
+  if (state !== undefined) query.set('state', state);
+  query.set('iss', baseUrl);
+  return address.href;
+}

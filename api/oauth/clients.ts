@@ -1,0 +1,111 @@
+/**
+ * Connectors register themselves (RFC 7591), which anybody may, without end: so nothing is kept of it. A client's id is what it has registered,
+ * signed; it has no secret, and proves itself by PKCE and its redirect address (OAuth 2.1 section 2.4).
+ */
+import { createHmac, hkdfSync, timingSafeEqual } from 'node:crypto';
+import { z } from 'zod';
+import type { Config } from '../../config.ts';
+import { hashSecret } from '../secrets.ts';
+import { OauthFault } from './faults.ts';
+
+export type Client = { name: string; redirectUris: string[] /** What rows keep of its id. */; hash: Buffer };
+
+const urisMax = 5;
+const urisCharactersMax = 1_000;
+const nameMax = 60;
+
+const registration = z.object({
+  redirect_uris: z.array(z.string()).min(1).max(urisMax),
+  client_name: z.string().trim().min(1).max(nameMax).refine(isPlain).optional(),
+  grant_types: z.array(z.string()).default(['authorization_code']),
+  response_types: z.array(z.string()).default(['code']),
+});
+
+export type Registered = { clientId: string; name: string; redirectUris: string[]; issuedAt: number };
+
+/** Registers a client. Metadata that nobody here understands is passed over (RFC 7591 section 2). Throws `OauthFault`. */
+export function registerClient({ secret }: Config, now: Date, body: unknown): Registered {
+  const read = registration.safeParse(body);
+  if (!read.success) throw faultOf(read.error.issues[0]?.path[0]);
+  const { redirect_uris: redirectUris, client_name, grant_types, response_types } = read.data;
+  if (!grant_types.includes('authorization_code') || !response_types.includes('code')) {
+    throw new OauthFault(
+      'invalid_client_metadata',
+      'The grant authorization_code with the response code is the one that there is.',
+    );
+  }
+  if (!redirectUris.every(isRedirectUri) || redirectUris.join('').length > urisCharactersMax) {
+    throw new OauthFault(
+      'invalid_redirect_uri',
+      'A redirect_uri is an https address, or an http one of this very machine, without a fragment.',
+    );
+  }
+  const name = client_name ?? `A connector of ${hostOf(redirectUris[0] as string)}`.slice(0, nameMax);
+  const issuedAt = Math.floor(now.getTime() / 1000);
+  const payload = Buffer.from(JSON.stringify([name, redirectUris, issuedAt])).toString('base64url');
+  return { clientId: `${payload}.${sign(secret, payload)}`, name, redirectUris, issuedAt };
+}
+
+/** The client of an id of ours; `undefined` for any other. */
+export function readClient({ secret }: Config, clientId: string): Client | undefined {
+  const [payload = '', signature = '', ...rest] = clientId.split('.');
+  const wanted = Buffer.from(sign(secret, payload));
+  const sent = Buffer.from(signature);
+  if (rest.length > 0 || sent.length !== wanted.length || !timingSafeEqual(sent, wanted)) return undefined;
+  const [name, redirectUris] = JSON.parse(Buffer.from(payload, 'base64url').toString()) as [string, string[], number];
+  return { name, redirectUris, hash: hashSecret(clientId) };
+}
+
+/** Whether the client has registered this address: to the letter, but for the port of one on the owner's machine (RFC 8252 section 7.3). */
+export function mayLeadTo({ redirectUris }: Client, uri: string): boolean {
+  return (
+    isRedirectUri(uri) &&
+    redirectUris.some((one) => one === uri || (isLoopback(one) && portless(one) === portless(uri)))
+  );
+}
+
+/** Where an address leads, for people. */
+export function hostOf(uri: string): string {
+  return isLoopback(uri) ? 'a program on this device' : new URL(uri).host;
+}
+
+function isRedirectUri(uri: string): boolean {
+  if (!/^[\x21-\x7e]{1,500}$/.test(uri) || /["'<>\\^`{|}#;,]/.test(uri) || !URL.canParse(uri)) return false;
+  const { protocol, username, password } = new URL(uri);
+  return username === '' && password === '' && (protocol === 'https:' || isLoopback(uri));
+}
+
+function isLoopback(uri: string): boolean {
+  const { protocol, hostname } = new URL(uri);
+  return protocol === 'http:' && ['127.0.0.1', '[::1]', 'localhost'].includes(hostname);
+}
+
+function portless(uri: string): string {
+  const url = new URL(uri);
+  url.port = '';
+  return url.href;
+}
+
+/** One line of words: nothing that turns the direction of a line, and no address. */
+function isPlain(text: string): boolean {
+  return (
+    text.isWellFormed() &&
+    !/[\p{C}\p{Zl}\p{Zp}\u115f\u1160\u3164\uffa0]|:\/\//u.test(text) &&
+    /[\p{L}\p{N}]/u.test(text)
+  );
+}
+
+function faultOf(field: PropertyKey | undefined): OauthFault {
+  if (field === 'redirect_uris')
+    return new OauthFault('invalid_redirect_uri', `redirect_uris is a list of 1 to ${urisMax} addresses.`);
+  const what =
+    field === undefined ? 'The body is not the JSON of a registration.' : `${String(field)} is not as it has to be.`;
+  const name =
+    field === 'client_name' ? ` It is one line of up to ${nameMax} plain characters, without an address in it.` : '';
+  return new OauthFault('invalid_client_metadata', `${what}${name}`);
+}
+
+function sign(secret: string, payload: string): string {
+  const key = Buffer.from(hkdfSync('sha256', secret, '', 'oauth client', 32));
+  return createHmac('sha256', key).update(payload).digest('base64url');
+}

@@ -1,0 +1,145 @@
+/**
+ * A code for tokens, a refresh token for new ones, and the end of both. Whatever comes a second time ends the whole grant, for then two hold it
+ * (OAuth 2.1 sections 4.1.2 and 4.3.1).
+ */
+import { createHash, timingSafeEqual } from 'node:crypto';
+import { LockMode } from '@mikro-orm/core';
+import { OauthCode, OauthGrant, OauthRefresh } from '../../db/entities/oauth.ts';
+import { Token } from '../../db/entities/token.ts';
+import type { EntityManager } from '../../db/orm.ts';
+import type { Deps } from '../../deps.ts';
+import { newId, newSecret } from '../../ids.ts';
+import { hashSecret } from '../secrets.ts';
+import { issueTokenWithinLimit } from '../tokens/rules.ts';
+import type { Client } from './clients.ts';
+import { OauthFault } from './faults.ts';
+
+const accessMs = 3600_000;
+/** After so long without a refresh the owner has to be asked anew. Less than a token is kept after its end. */
+const refreshMs = 29 * 24 * 3600_000;
+
+export type Issued = { accessToken: string; refreshToken: string; expiresInSeconds: number };
+type Given = { client: Client; code: string; verifier: string; redirectUri: string | undefined };
+
+/** Throws `OauthFault`, and `plan_limit` where the account has no room for one more token. */
+export async function exchangeCode(em: EntityManager, deps: Deps, given: Given): Promise<Issued> {
+  return await settled(em, async (tx) => {
+    const code = await tx.findOne(
+      OauthCode,
+      { hash: hashSecret(given.code) },
+      { lockMode: LockMode.PESSIMISTIC_WRITE },
+    );
+    if (!code || !given.client.hash.equals(code.clientHash)) return badGrant('The code is not one of this client.');
+    if (code.usedAt) {
+      if (code.grant) await endGrant(tx, deps, code.grant.id);
+      return badGrant('The code has been used before, so what came of it has ended.');
+    }
+    code.usedAt = deps.clock.now();
+    if (code.expiresAt <= code.usedAt) return badGrant('The code has run out.');
+    if (!isVerifier(given.verifier, code.challenge)) return badGrant('The code_verifier is not that of the code.');
+    if (given.redirectUri !== undefined && given.redirectUri !== code.redirectUri) {
+      return badGrant('The redirect_uri is not that of the code.');
+    }
+    const { grant, issued } = await openGrant(tx, deps, code);
+    code.grant = grant;
+    return issued;
+  });
+}
+
+/** Throws `OauthFault`. */
+export async function refresh(
+  em: EntityManager,
+  deps: Deps,
+  { client, token }: { client: Client; token: string },
+): Promise<Issued> {
+  return await settled(em, async (tx) => {
+    const now = deps.clock.now();
+    const which = { hash: hashSecret(token), grant: { clientHash: client.hash } };
+    const found = await tx.findOne(OauthRefresh, which);
+    if (!found) return badGrant('The refresh token is not one of this client.');
+    const grant = await tx.findOneOrFail(OauthGrant, { id: found.grant.id }, { lockMode: LockMode.PESSIMISTIC_WRITE });
+    const used = await tx.findOneOrFail(OauthRefresh, { hash: found.hash }, { refresh: true });
+    const access = await tx.findOneOrFail(Token, { id: grant.token.id }, { refresh: true });
+    if (access.revokedAt) return badGrant('The owner has ended this access.');
+    if (used.usedAt) {
+      await endGrant(tx, deps, grant.id);
+      return badGrant('The refresh token has been used before, so the access has ended.');
+    }
+    if (used.expiresAt <= now) return badGrant('The refresh token has run out.');
+    used.usedAt = now;
+    await tx.flush();
+    return renew(tx, now, grant, access);
+  });
+}
+
+/** Ends what the token belongs to (RFC 7009). Says nothing about tokens that are not this client's. */
+export async function revoke(
+  em: EntityManager,
+  deps: Deps,
+  { client, token }: { client: Client; token: string },
+): Promise<void> {
+  const hash = hashSecret(token);
+  const byRefresh = await em.findOne(OauthRefresh, { hash, grant: { clientHash: client.hash } });
+  const byAccess = await em.findOne(OauthGrant, { clientHash: client.hash, token: { hash } });
+  const grantId = byRefresh?.grant.id ?? byAccess?.id;
+  if (grantId !== undefined) await em.transactional((tx) => endGrant(tx, deps, grantId));
+}
+
+/** What a refusal changed has to stand, so it is thrown when the transaction is over. */
+async function settled(em: EntityManager, run: (tx: EntityManager) => Promise<Issued | OauthFault>): Promise<Issued> {
+  const outcome = await em.transactional(run);
+  if (outcome instanceof OauthFault) throw outcome;
+  return outcome;
+}
+
+async function openGrant(
+  tx: EntityManager,
+  deps: Deps,
+  code: OauthCode,
+): Promise<{ grant: OauthGrant; issued: Issued }> {
+  const now = deps.clock.now();
+  const secret = newSecret('fro');
+  const token = await issueTokenWithinLimit(tx, deps, code.account.id, {
+    secret,
+    name: code.clientName,
+    expiresAt: new Date(now.getTime() + accessMs),
+  });
+  const grant = tx.create(OauthGrant, { id: newId('ogrt'), token, clientHash: code.clientHash, createdAt: now });
+  return { grant, issued: issuedWith(secret, newRefresh(tx, now, grant)) };
+}
+
+/** The same row of the owner's list, with a new secret: the old one is out at once. */
+function renew(tx: EntityManager, now: Date, grant: OauthGrant, access: Token): Issued {
+  const secret = newSecret('fro');
+  access.hash = hashSecret(secret);
+  access.lastFour = secret.slice(-4);
+  access.expiresAt = new Date(now.getTime() + accessMs);
+  return issuedWith(secret, newRefresh(tx, now, grant));
+}
+
+function newRefresh(tx: EntityManager, now: Date, grant: OauthGrant): string {
+  const secret = newSecret('frr');
+  const expiresAt = new Date(now.getTime() + refreshMs);
+  tx.create(OauthRefresh, { hash: hashSecret(secret), grant, createdAt: now, expiresAt });
+  return secret;
+}
+
+const issuedWith = (accessToken: string, refreshToken: string): Issued => ({
+  accessToken,
+  refreshToken,
+  expiresInSeconds: accessMs / 1000,
+});
+
+/** Its token is what gives access and what is refreshed: revoked, both are over. */
+async function endGrant(tx: EntityManager, { clock }: Deps, grantId: string): Promise<void> {
+  const { token } = await tx.findOneOrFail(OauthGrant, { id: grantId }, { populate: ['token'] });
+  token.revokedAt ??= clock.now();
+}
+
+function isVerifier(verifier: string, challenge: string): boolean {
+  if (!/^[\w.~-]{43,128}$/.test(verifier)) return false;
+  const made = createHash('sha256').update(verifier).digest('base64url');
+  return timingSafeEqual(Buffer.from(made), Buffer.from(challenge));
+}
+
+const badGrant = (message: string) => new OauthFault('invalid_grant', message);

@@ -1,0 +1,59 @@
+/** `/oauth/authorize`: who is signed in sees which connector asks for what, and answers. */
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { BrowserSession } from '../../db/entities/browser-session.ts';
+import type { Deps } from '../../deps.ts';
+import { connectorPage } from '../../web/connector.ts';
+import type { Api } from '../api.ts';
+import { readSession } from '../auth/signin.ts';
+import { formsFor, pageOptions, readForm, sendPage } from '../plugins/browser.ts';
+import { sessionSecret } from '../plugins/session.ts';
+import { answerAddress, judgeWish, newCode, type Wish } from './authorizing.ts';
+import { hostOf } from './clients.ts';
+import { remember } from './continuing.ts';
+import { OauthFault } from './faults.ts';
+
+type Asked = { Querystring: Record<string, unknown> };
+/** As long as a link to sign in. */
+const signInMs = 15 * 60_000;
+
+export function connectorPages(app: Api, deps: Deps): void {
+  const { config } = deps;
+
+  app.get<Asked>('/oauth/authorize', pageOptions('oauth.ask', 'email_signin'), async (request, reply) =>
+    judged(request, reply, (wish, { account: { email } }) => {
+      const page = {
+        name: wish.client.name,
+        leadsTo: hostOf(wish.redirectUri),
+        origin: new URL(wish.redirectUri).origin,
+        email,
+        form: formsFor(request, reply, deps),
+      };
+      return sendPage(reply, connectorPage(page));
+    }),
+  );
+
+  app.post<Asked>('/oauth/authorize', pageOptions('oauth.answer', 'email_signin'), async (request, reply) =>
+    judged(request, reply, async (wish, session) => {
+      const denied = readForm(request).field('answer') !== 'approve';
+      const answer = denied
+        ? new OauthFault('access_denied', 'The owner has refused.')
+        : { code: await newCode(request.em, deps, session.account.id, wish) };
+      return reply.redirect(answerAddress(config, wish, answer), 303);
+    }),
+  );
+
+  /** Goes on with a wish that stands and an owner who is signed in. */
+  async function judged(
+    request: FastifyRequest<Asked>,
+    reply: FastifyReply,
+    go: (wish: Wish, session: BrowserSession) => FastifyReply | Promise<FastifyReply>,
+  ): Promise<FastifyReply> {
+    const read = judgeWish(config, request.query);
+    if ('fault' in read) return reply.redirect(answerAddress(config, read, read.fault), 303);
+    const cookie = sessionSecret(request);
+    const session = cookie === undefined ? null : await readSession(request.em, deps.clock, cookie);
+    if (session) return await go(read.wish, session);
+    remember(reply, request, new Date(deps.clock.now().getTime() + signInMs));
+    return reply.redirect('/signin?for=connector', 303);
+  }
+}

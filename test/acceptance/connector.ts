@@ -1,0 +1,79 @@
+/** A connector as an owner meets it: the SDK's client, its way through the owner's mail and browser, and the tools that it gets. */
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import type { OAuthClientProvider } from '@modelcontextprotocol/sdk/client/auth.js';
+import { Client } from '@modelcontextprotocol/sdk/client/index.js';
+import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
+import type { OAuthClientInformationMixed, OAuthTokens } from '@modelcontextprotocol/sdk/shared/auth.js';
+import { type Agent, agentOf } from '../mcp/world.ts';
+
+export type Connector = {
+  agent: Agent;
+  tokens(): OAuthTokens | undefined;
+  close(): Promise<void>;
+};
+
+/** Connects a program of this device by the owner's yes: `browse` is his browser, which is sent to the address and ends at the program. */
+export async function connectAs(
+  name: string,
+  mcpUrl: string,
+  browse: (address: URL) => Promise<void>,
+): Promise<Connector> {
+  const answers: URL[] = [];
+  const listener = createServer((request, response) => {
+    answers.push(new URL(request.url ?? '/', 'http://127.0.0.1'));
+    response.end('<!doctype html><title>Back</title><p>You are back at your program.');
+  });
+  await new Promise<void>((ready) => void listener.listen(0, '127.0.0.1', ready));
+  const held: { client?: OAuthClientInformationMixed; tokens?: OAuthTokens; verifier?: string; sentTo?: URL } = {};
+  const provider = providerFor(name, listener, held);
+  const open = () => new StreamableHTTPClientTransport(new URL(mcpUrl), { authProvider: provider });
+  const client = new Client({ name, version: '1' });
+  const first = open();
+  const refused = await client.connect(first as Parameters<typeof client.connect>[0]).then(
+    () => false,
+    () => true,
+  );
+  if (!refused || !held.sentTo) throw new Error('the program was let in without its owner');
+  await browse(held.sentTo);
+  const [answer] = answers;
+  if (!answer) throw new Error('the browser did not come back to the program');
+  await first.finishAuth(answer.searchParams.get('code') ?? '');
+  const again = new Client({ name, version: '1' });
+  await again.connect(open() as Parameters<typeof again.connect>[0]);
+  return {
+    agent: agentOf(again),
+    tokens: () => held.tokens,
+    async close() {
+      await again.close();
+      listener.close();
+    },
+  };
+}
+
+function providerFor(
+  name: string,
+  listener: Server,
+  held: { client?: OAuthClientInformationMixed; tokens?: OAuthTokens; verifier?: string; sentTo?: URL },
+): OAuthClientProvider {
+  const redirectUrl = `http://127.0.0.1:${(listener.address() as AddressInfo).port}/callback`;
+  return {
+    redirectUrl,
+    clientMetadata: { client_name: name, redirect_uris: [redirectUrl] },
+    clientInformation: () => held.client,
+    saveClientInformation(client) {
+      held.client = client;
+    },
+    tokens: () => held.tokens,
+    saveTokens(tokens) {
+      held.tokens = tokens;
+    },
+    redirectToAuthorization(url) {
+      held.sentTo = url;
+    },
+    saveCodeVerifier(verifier) {
+      held.verifier = verifier;
+    },
+    codeVerifier: () => held.verifier ?? '',
+  };
+}

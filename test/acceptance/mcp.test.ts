@@ -1,0 +1,184 @@
+/** An agent that knows the address of `/mcp` and nothing else: what it does for its owner, over the wire alone. */
+import { randomBytes } from 'node:crypto';
+import { mkdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { type Browser, chromium, type Page } from 'playwright-core';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { findPebble } from '../../local/pebble.ts';
+import { findPowerDns } from '../../local/powerdns.ts';
+import { timetable } from '../bookings/timetable.ts';
+import type { Agent } from '../mcp/world.ts';
+import { type Owner, useStack } from '../stack/stack.ts';
+import { type Connector, connectAs } from './connector.ts';
+import { expectPage, page } from './story.ts';
+
+const stack = useStack();
+const name = `mcp-${randomBytes(4).toString('hex')}`;
+const lacks = [findPowerDns(), findPebble()].flatMap((found) => ('missing' in found ? [found.missing] : []));
+const pictures = process.env.TEST_PICTURES;
+
+let chrome: Browser;
+let owner: Owner;
+let connector: Connector;
+let agent: Agent;
+let siteId = '';
+
+beforeAll(async () => {
+  chrome = await chromium.launch({
+    executablePath: '/usr/bin/chromium',
+    args: ['--no-sandbox', '--disable-gpu', '--disable-background-networking'],
+  });
+  owner = await stack.openOwner();
+});
+afterAll(async () => {
+  await connector?.close();
+  await chrome?.close();
+});
+
+/** A picture for whoever asks for them, at the widths of a phone and of a desk. */
+async function picture(of: Page, what: string): Promise<void> {
+  if (pictures === undefined) return;
+  mkdirSync(pictures, { recursive: true });
+  for (const width of [390, 1280]) {
+    await of.setViewportSize({ width, height: 844 });
+    await of.screenshot({ path: join(pictures, `${what}-${width}.png`), fullPage: true });
+  }
+}
+
+async function linkMailedTo(address: string): Promise<string> {
+  let link: string | undefined;
+  const read = async () => {
+    const { items } = (await (await fetch(`${stack.mailUrl}/messages?to=${encodeURIComponent(address)}`)).json()) as {
+      items: { text: string }[];
+    };
+    link = /https?:\/\/\S+/.exec(items[0]?.text ?? '')?.[0];
+    return link;
+  };
+  await expect.poll(read, { timeout: 60_000, interval: 100 }).toBeTypeOf('string');
+  return link ?? '';
+}
+
+test('its owner lets it in: from the program to the mailed link, to a page that says who asks, and back', async () => {
+  const tab = await (await chrome.newContext({ viewport: { width: 390, height: 844 } })).newPage();
+  const stopped: string[] = [];
+  tab.on('console', (message) => {
+    if (/Content Security Policy/.test(message.text())) stopped.push(message.text());
+  });
+  connector = await connectAs('Claude', `${stack.baseUrl}/mcp`, async (address) => {
+    await tab.goto(address.href);
+    await picture(tab, 'sign-in');
+    await tab.fill('input[name=email]', owner.email);
+    await tab.click('text=Send me a link');
+    await tab.waitForSelector('h1:has-text("Look into your mail")');
+    await tab.goto(await linkMailedTo(owner.email));
+    await tab.click('button:has-text("Sign in")');
+    await tab.waitForSelector('h1:has-text("Let Claude in?")');
+    expect(await tab.textContent('main')).toMatch(/a program on this device/);
+    expect(await tab.evaluate('document.documentElement.scrollWidth')).toBe(390);
+    await picture(tab, 'consent');
+    await tab.click('text=Let it in');
+    await tab.waitForSelector('text=You are back at your program');
+  });
+  expect(stopped).toEqual([]);
+  agent = connector.agent;
+  expect((await agent.call('account_read')).body.email).toBe(owner.email);
+  await tab.goto(`${stack.baseUrl}/account`);
+  expect(await tab.textContent('main')).toContain('Claude');
+  await picture(tab, 'account');
+  await tab.context().close();
+});
+
+test('it reads how the work is done, and sees its tools', async () => {
+  const { resources } = await agent.client.listResources();
+  const skill = resources.find(({ name: path }) => path === 'SKILL.md');
+  const { contents } = await agent.client.readResource({ uri: skill?.uri ?? '' });
+  expect((contents[0] as { text: string }).text).toContain('stages/');
+  expect((await agent.call('skill_read', { path: 'SKILL.md' })).content).toEqual([
+    { type: 'text', text: (contents[0] as { text: string }).text },
+  ]);
+  const names = (await agent.tools()).map((tool) => tool.name);
+  expect(names).toEqual(expect.arrayContaining(['site_publish', 'form_create', 'domain_onboard', 'bookable_declare']));
+});
+
+test('it makes a site from a template, changes it, and publishes it, hearing how that goes on', async () => {
+  const { body: templates } = await agent.call('template_list');
+  const { body: site } = await agent.call('site_create', {
+    name,
+    title: 'By tools',
+    template: templates.items[0].name,
+  });
+  siteId = site.id;
+  const { body: folder } = await agent.call('source_files', { id: siteId, path: 'src/pages' });
+  expect(folder.items.map(({ path }: { path: string }) => path)).toContain('src/pages/index.astro');
+  const changes = [{ path: 'src/pages/index.astro', text: `---\n---\n${page('Made by tools')}` }];
+  expect((await agent.call('source_commit', { id: siteId, message: 'Say who made it', changes })).isError).toBe(
+    undefined,
+  );
+  const heard: (string | undefined)[] = [];
+  const { body: live } = await agent.call('site_publish', { id: siteId }, ({ message }) => heard.push(message));
+  expect([live.status, live.next_action]).toEqual(['live', undefined]);
+  expect(heard.length).toBeGreaterThan(0);
+  for (const word of heard) expect(['queued', 'building', 'storing']).toContain(word);
+  await expectPage({ name }, '/', 'Made by tools');
+});
+
+test('a publish that fails is a failure of its tool, with the log, and the site stays as it is', async () => {
+  const commit = (text: string) =>
+    agent.call('source_commit', { id: siteId, message: 'Try', changes: [{ path: 'src/pages/index.astro', text }] });
+  await commit('---\nconst broken = ;\n---\n');
+  const heard: string[] = [];
+  const told = await agent.call('site_publish', { id: siteId }, ({ message }) => heard.push(message ?? ''));
+  expect([told.isError, told.error.code, told.error.detail.length > 0]).toEqual([true, 'build_failed', true]);
+  expect((await agent.call('site_publish', { id: siteId, wait_seconds: 50 })).error.code).toBe('build_failed');
+  await expectPage({ name }, '/', 'Made by tools');
+  await commit(`---\n---\n${page('Made better by tools')}`);
+});
+
+test('it shows its owner a draft, reads what he says of it, answers and settles it', async () => {
+  const heard: string[] = [];
+  const { body: slot } = await agent.call('preview_build', { id: siteId, slot: '1' }, ({ message }) =>
+    heard.push(message ?? ''),
+  );
+  expect([slot.status, heard.includes('building')]).toEqual(['draft', true]);
+  const label = new URL(slot.address).hostname.split('.')[0] ?? '';
+  expect((await stack.visit(label, '/')).text).toContain('Made better by tools');
+  await stack.api(`/v1/sites/${siteId}/comments`, { body: { page: '/', body: 'Larger, please.' }, token: owner.token });
+  expect((await agent.call('inbox_read')).body.items.map(({ kind }: { kind: string }) => kind)).toContain(
+    'open_comments',
+  );
+  const [thread] = (await agent.call('comment_list', { id: siteId, status: 'open' })).body.items;
+  expect(thread.messages[0].body).toBe('Larger, please.');
+  await agent.call('comment_reply', { id: thread.id, message: 'It is larger now.' });
+  const settled = await agent.call('comment_write', { id: siteId, thread_id: thread.id, action: 'resolve' });
+  expect(settled.body.status).toBe('resolved');
+});
+
+test('it adds a form and a timetable, which visitors find', async () => {
+  const fields = [{ name: 'word', label: 'A word', kind: 'text', required: true }];
+  const { body: form } = await agent.call('form_create', { id: siteId, name: 'Contact', fields });
+  expect((await fetch(form.action_url, { headers: { accept: 'application/json' } })).status).toBe(200);
+  const { body: bookable } = await agent.call('bookable_declare', { id: siteId, ...timetable() });
+  const offer = await fetch(`${stack.baseUrl}/b/${bookable.public_id}`);
+  expect([offer.status, JSON.stringify(await offer.json())]).toEqual([200, expect.stringContaining('talk')]);
+});
+
+test('it brings its owner’s domain, says what he has to set, and attaches it when it is his', async ({ skip }) => {
+  skip(lacks.length > 0, `${lacks.join(', ')} not installed`);
+  const domain = `${name}.test`;
+  const { body: brought } = await agent.call('domain_onboard', { domain, mode: 'cname' });
+  expect([brought.status, brought.setup.length > 0, typeof brought.next_action]).toEqual(['pending', true, 'string']);
+  expect((await fetch(stack.registrarUrl ?? '', { method: 'POST', body: JSON.stringify(brought) })).status).toBe(200);
+  const heard: string[] = [];
+  const checked = await agent.call('domain_check', { id: brought.id }, ({ message }) => heard.push(message ?? ''));
+  expect(checked.body).toMatchObject({ status: 'active', ssl: { status: 'active' } });
+  expect(heard.length).toBeGreaterThan(0);
+  const { body: attached } = await agent.call('domain_attach', { id: brought.id, site_id: siteId });
+  expect(attached.site_id).toBe(siteId);
+});
+
+test('when its owner ends it, its next call is the last it hears', async () => {
+  const { items } = (await stack.api('/v1/tokens', { token: owner.token })).body;
+  const { id } = items.find((token: { name: string }) => token.name === 'Claude');
+  expect((await stack.api(`/v1/tokens/${id}`, { method: 'DELETE', token: owner.token })).status).toBe(200);
+  await expect(agent.call('account_read')).rejects.toThrow();
+});

@@ -1,0 +1,144 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { createSite, createWorld } from '../api/world.ts';
+import { type Agent, connect } from './world.ts';
+
+const world = await createWorld();
+const owner = await world.newCaller();
+let agent: Agent;
+let site: { id: string; name: string };
+beforeAll(async () => {
+  agent = await connect(world.url, owner.token);
+  await agent.tools();
+  site = await createSite(owner, { template: 'blank' });
+});
+afterAll(async () => {
+  await agent?.close();
+  await world.close();
+});
+
+const pixel = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8z8BQDwAEhQGAhKmMIQAAAABJRU5ErkJggg==';
+
+test('an answer comes as text and as data, and fits the schema of its tool', async () => {
+  const { structuredContent, body } = await agent.call('site_read', { id: site.id });
+  expect([structuredContent, body.name]).toEqual([body, site.name]);
+});
+
+test('an error is one of the catalog, with what helps', async () => {
+  const missing = await agent.call('site_read', { id: 'site_00000000000000000000000000' });
+  expect([missing.isError, missing.structuredContent, missing.error]).toEqual([
+    true,
+    undefined,
+    {
+      code: 'not_found',
+      message: expect.any(String),
+      retryable: false,
+      next_action: expect.stringContaining('GET /v1/sites'),
+    },
+  ]);
+  expect((await agent.call('site_update', { id: site.id })).error.code).toBe('nothing_to_update');
+  expect((await agent.call('site_list', { limit: 900 })).error.code).toBe('invalid_limit');
+  expect((await agent.call('site_create', { name: 1, title: 'x' })).error.code).toBe('invalid_name');
+  const stranger = await connect(world.url, (await world.newCaller()).token);
+  expect((await stranger.call('site_read', { id: site.id })).error.code).toBe('not_found');
+  await stranger.close();
+});
+
+test('an input leads to its own call and to no other', async () => {
+  const hostile = ['..', '.', '', '../tokens', '..%2ftokens', 'a/../b', 'x?y=1#z', {}, [], null, true];
+  for (const id of hostile) {
+    const { error } = await agent.call('site_read', { id });
+    expect([id, error?.code]).toEqual([id, expect.stringMatching(/^(invalid_input|not_found)$/)]);
+  }
+  for (const path of ['../../../account', 'a/./b', 'a//b', '/']) {
+    expect((await agent.call('skill_read', { path })).error?.code).toMatch(/^(invalid_input|not_found)$/);
+  }
+  expect((await agent.call('site_read', {})).error.message).toContain('id');
+  expect((await agent.call('site_read', { id: site.id, nonsense: 1 })).error.message).toContain('"nonsense"');
+  expect((await agent.call('site_publish', { id: site.id, wait_seconds: '1\r\nx: y' })).error.code).toBe(
+    'invalid_input',
+  );
+  const split = { name: 'split', title: 'x', idempotency_key: 'a\r\nx-injected: 1' };
+  expect((await agent.call('site_create', split)).error.code).toBe('invalid_input');
+  expect(world.unexpected()).toEqual([]);
+});
+
+test('the same key makes nothing twice', async () => {
+  const input = { name: `twice-${process.pid}`, title: 'Twice', idempotency_key: 'of-the-test' };
+  const [first, again] = [await agent.call('site_create', input), await agent.call('site_create', input)];
+  expect([again.body.id, again.isError]).toEqual([first.body.id, undefined]);
+  expect((await agent.call('site_create', { ...input, title: 'Other' })).error.code).toBe('idempotency_mismatch');
+});
+
+test('files go in and come out: pictures as pictures, text as text, anything else as bytes', async () => {
+  const put = (path: string, more: object) => agent.call('asset_write', { id: site.id, path, ...more });
+  expect((await put('src/assets/dot.png', { base64: pixel })).body).toMatchObject({ content_type: 'image/png' });
+  expect((await put('public/a.pdf', { text: '%PDF-1.7\n%%EOF\n' })).body.bytes).toBe(15);
+  expect((await put('public/a.pdf', {})).error.code).toBe('invalid_input');
+  expect((await put('public/a.pdf', { base64: '!' })).error.code).toBe('invalid_input');
+  const read = async (path: string) => (await agent.call('asset_read', { id: site.id, path })).content;
+  expect(await read('src/assets/dot.png')).toEqual([{ type: 'image', mimeType: 'image/png', data: pixel }]);
+  const uri = `${world.config.baseUrl}/v1/sites/${site.id}/assets/public/a.pdf`;
+  const blob = Buffer.from('%PDF-1.7\n%%EOF\n').toString('base64');
+  expect(await read('public/a.pdf')).toEqual([
+    { type: 'resource', resource: { uri, mimeType: 'application/pdf', blob } },
+  ]);
+  const large = Buffer.concat([Buffer.from('%PDF-1.7\n'), Buffer.alloc(1_200_000, 0x20), Buffer.from('\n%%EOF\n')]);
+  const sent = await owner.call('PUT', `/v1/sites/${site.id}/assets/public/large.pdf`, {
+    raw: large,
+    headers: { 'content-type': 'application/pdf' },
+  });
+  expect(sent.status).toBe(200);
+  const [told] = await read('public/large.pdf');
+  expect(told).toMatchObject({ type: 'text', text: expect.stringContaining(`${large.length} bytes`) });
+});
+
+test('a page of a list that is too large comes shorter, and goes on where it stopped', async () => {
+  const bodies = Array.from({ length: 60 }, (_, n) => `${n} ${'word '.repeat(780)}`.trim());
+  const path = `/v1/sites/${site.id}/comments`;
+  for (const body of bodies) expect((await owner.call('POST', path, { body: { page: '/', body } })).status).toBe(200);
+  const read: string[] = [];
+  let pages = 0;
+  for (let cursor: string | null | undefined; cursor !== null; pages++) {
+    const { body, content } = await agent.call('comment_list', {
+      id: site.id,
+      limit: 200,
+      ...(cursor ? { cursor } : {}),
+    });
+    expect(JSON.stringify(content).length).toBeLessThan(130_000);
+    read.push(...body.items.map(({ messages }: { messages: [{ body: string }] }) => messages[0].body));
+    cursor = body.next_cursor;
+  }
+  expect([pages > 1 && pages < 6, read.length]).toEqual([true, bodies.length]);
+  expect(read.toReversed()).toEqual(bodies);
+});
+
+test('text that is too long is cut, and says so', async () => {
+  const text = `---\ntitle: Long\n---\n${'word '.repeat(60_000)}`;
+  const changes = [{ path: 'src/content/posts/long.md', text }];
+  expect((await agent.call('source_commit', { id: site.id, message: 'Long', changes })).isError).toBe(undefined);
+  const { content, structuredContent } = await agent.call('source_files', {
+    id: site.id,
+    path: 'src/content/posts/long.md',
+  });
+  const [first] = content as unknown as [{ text: string }];
+  expect([first.text.length < 101_000, structuredContent]).toEqual([true, undefined]);
+  expect(first.text).toMatch(/Cut off here: the answer has \d+ characters/);
+});
+
+test('the skill tree stands as resources, each as it is served', async () => {
+  const { resources } = await agent.client.listResources();
+  const { files } = (await owner.call('GET', '/v1/skill')).body as { files: { path: string; bytes: number }[] };
+  expect(resources.map(({ name, size }) => [name, size]).sort()).toEqual(
+    files.map(({ path, bytes }) => [path, bytes]).sort(),
+  );
+  for (const { uri, name } of resources) {
+    const { contents } = await agent.client.readResource({ uri });
+    const [{ text } = { text: '' }] = contents as { text: string }[];
+    expect(text).toBe((await owner.call('GET', `/skill/${name}`)).text);
+  }
+  const first = resources.find(({ name }) => name === 'SKILL.md');
+  expect(first).toMatchObject({ mimeType: 'text/markdown', annotations: { priority: 1 } });
+  for (const uri of ['file:///etc/passwd', `${world.config.baseUrl}/skill/../package.json`, 'x']) {
+    await expect(agent.client.readResource({ uri })).rejects.toMatchObject({ code: -32002 });
+  }
+});

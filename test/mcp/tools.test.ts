@@ -1,0 +1,139 @@
+import type { Tool } from '@modelcontextprotocol/sdk/types.js';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { type Route, routesOf } from '../api/samples.ts';
+import { createWorld, type World } from '../api/world.ts';
+import { challengeEnv } from '../forms/world.ts';
+import { payingEnv } from '../payments/world.ts';
+import { type Agent, connect } from './world.ts';
+
+let rich: World;
+let poor: World;
+const tools = new Map<World, Tool[]>();
+const agents: Agent[] = [];
+
+async function toolsOf(world: World): Promise<Tool[]> {
+  const agent = await connect(world.url, (await world.newCaller()).token);
+  agents.push(agent);
+  return await agent.tools();
+}
+
+beforeAll(async () => {
+  rich = await createWorld({
+    FRONTAGE_SMTP_URL: 'smtp://127.0.0.1:1',
+    FRONTAGE_PHOTOS: 'offline',
+    FRONTAGE_SANDBOX: 'auto',
+    ...challengeEnv,
+    ...payingEnv(9),
+  });
+  poor = await createWorld({
+    FRONTAGE_SANDBOX: 'off',
+    FRONTAGE_FILES: 'off',
+    FRONTAGE_SKETCHES: 'off',
+    FRONTAGE_PREVIEWS: 'off',
+    FRONTAGE_BOOKINGS: 'off',
+    FRONTAGE_ANALYTICS: 'off',
+  });
+  for (const world of [rich, poor]) tools.set(world, await toolsOf(world));
+});
+afterAll(async () => {
+  for (const agent of agents) await agent.close();
+  await Promise.all([rich?.close(), poor?.close()]);
+});
+
+const routes = async (world: World): Promise<Route[]> =>
+  routesOf((await (await fetch(`${world.url}/openapi.json`)).json()) as Parameters<typeof routesOf>[0]).filter(
+    ({ path, operation }) => path.startsWith('/v1/') && operation.security === undefined,
+  );
+const listed = (world: World) => tools.get(world) ?? [];
+const named = (world: World, name: string) => listed(world).find((tool) => tool.name === name) as Tool;
+
+test('a tool has the words of the terminal client, and says what the description says', async () => {
+  for (const { method, path, operation } of await routes(rich)) {
+    const tool = named(rich, operation.operationId.replace('.', '_'));
+    // Nobody meters or holds domains here.
+    if (!tool) expect(operation.operationId).toMatch(/^(billing|domain|record)\./);
+    else {
+      expect(tool.name).toMatch(/^[a-z_]{3,64}$/);
+      const { summary = '' } = operation as { summary?: string };
+      expect([tool.title, tool.description]).toEqual([
+        summary,
+        expect.stringContaining(`The call is ${method} ${path}.`),
+      ]);
+      expect(tool.description?.startsWith(`${summary}.`)).toBe(true);
+    }
+  }
+  expect(listed(rich).length).toBeGreaterThan(95);
+});
+
+test('each input of a call is an input of its tool, with its schema, and no two have one name', async () => {
+  for (const { path, operation } of await routes(rich)) {
+    const tool = named(rich, operation.operationId.replace('.', '_'));
+    if (!tool) continue;
+    const asked = (operation.parameters ?? []).filter((one) => one.in !== 'header').map(({ name }) => name);
+    const given = Object.keys(tool.inputSchema.properties ?? {});
+    expect(given).toEqual(expect.arrayContaining(asked));
+    for (const [, part] of path.matchAll(/\{(\w+)\}/g)) expect(tool.inputSchema.required).toContain(part);
+    const body = operation.requestBody?.content['application/json']?.schema;
+    const sent = Object.keys(body?.properties ?? {});
+    expect(asked.filter((name) => sent.includes(name))).toEqual([]);
+    expect(JSON.stringify(tool)).not.toContain('$ref');
+  }
+  const { inputSchema, outputSchema } = named(rich, 'site_create');
+  expect(inputSchema).toMatchObject({ type: 'object', required: ['name', 'title'], additionalProperties: false });
+  expect(Object.keys(inputSchema.properties ?? {}).sort()).toEqual(['idempotency_key', 'name', 'template', 'title']);
+  expect(outputSchema).toMatchObject({ type: 'object', required: expect.arrayContaining(['id', 'address', 'git']) });
+});
+
+test('what a tool does to the world stands in its annotations', async () => {
+  const all = await routes(rich);
+  for (const tool of listed(rich)) {
+    const method = all.find(({ operation }) => operation.operationId.replace('.', '_') === tool.name)?.method;
+    const { readOnlyHint, destructiveHint, idempotentHint, openWorldHint } = tool.annotations ?? {};
+    for (const hint of [readOnlyHint, destructiveHint, idempotentHint, openWorldHint])
+      expect(hint).toBeTypeOf('boolean');
+    if (method === 'GET') expect([readOnlyHint, destructiveHint]).toEqual([true, false]);
+    else expect([tool.name, readOnlyHint]).toEqual([tool.name, tool.name === 'photo_search']);
+    if (method === 'DELETE') expect([destructiveHint, idempotentHint]).toEqual([true, true]);
+  }
+  const hints = (name: string) => {
+    const { destructiveHint, idempotentHint, openWorldHint } = named(rich, name).annotations ?? {};
+    return [destructiveHint && 'ends', idempotentHint && 'repeats', openWorldHint && 'reaches out'].filter(Boolean);
+  };
+  expect(hints('payment_refund')).toEqual(['ends', 'repeats', 'reaches out']);
+  expect(hints('payout_replace_key')).toEqual(['ends', 'repeats', 'reaches out']);
+  expect(hints('site_archive')).toEqual(['ends', 'repeats']);
+  expect(hints('site_publish')).toEqual(['repeats']);
+  expect(hints('comment_write')).toEqual([]);
+  expect(hints('collaborator_invite')).toEqual(['reaches out']);
+});
+
+test('tools of what is off are not listed, and a call of one all the same is told what is off', async () => {
+  const nouns = new Set(listed(poor).map(({ name }) => name.split('_')[0]));
+  for (const noun of [
+    'form',
+    'photo',
+    'preview',
+    'sketch',
+    'payout',
+    'payment',
+    'billing',
+    'domain',
+    'record',
+    'upload',
+  ]) {
+    expect(nouns).not.toContain(noun);
+  }
+  for (const name of ['site_publish', 'bookable_declare', 'site_analytics', 'collaborator_invite', 'asset_write']) {
+    expect([name, named(poor, name)]).toEqual([name, undefined]);
+  }
+  expect(listed(poor).map(({ name }) => name)).toEqual(
+    expect.arrayContaining(['site_create', 'source_commit', 'deployment_restore', 'token_create', 'skill_read']),
+  );
+  const [, agent] = agents as [Agent, Agent];
+  const { body: site } = await agent.call('site_create', { name: 'poor', title: 'Poor', template: 'blank' });
+  expect((await agent.call('form_list', { id: site.id })).error.code).toBe('forms_disabled');
+  expect((await agent.call('site_publish', { id: site.id })).error).toMatchObject({
+    code: 'publish_disabled',
+    next_action: expect.stringContaining('POST /v1/sites/{id}/deployments'),
+  });
+});

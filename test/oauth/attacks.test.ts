@@ -1,0 +1,176 @@
+import { afterAll, expect, test } from 'vitest';
+import { reconcilingActivities } from '../../activities/reconciling.ts';
+import { callWith } from '../api/world.ts';
+import { createOauthWorld, pkce } from './world.ts';
+
+const world = await createOauthWorld();
+afterAll(() => world.close());
+const { exchange, renew, approve, register } = world;
+const status = async (token: string) => (await callWith(world.url, token)('GET', '/v1/account')).status;
+
+test('a code is good once: who brings it again ends what came of it', async () => {
+  const { browser } = await world.newSignedIn();
+  const held = await approve(browser);
+  const { body } = await exchange(held);
+  expect(await status(body.access_token)).toBe(200);
+  expect((await exchange(held)).body.error).toBe('invalid_grant');
+  expect(await status(body.access_token)).toBe(401);
+  expect((await renew(held.clientId, body.refresh_token)).body.error).toBe('invalid_grant');
+});
+
+test('of calls at the same moment with one code, one at most is answered', async () => {
+  const { browser } = await world.newSignedIn();
+  const held = await approve(browser);
+  const told = await Promise.all(Array.from({ length: 6 }, () => exchange(held)));
+  expect(told.filter(({ status: one }) => one === 200)).toHaveLength(1);
+  expect(told.filter(({ body }) => body.error === 'invalid_grant')).toHaveLength(5);
+});
+
+test('a code opens nothing without its verifier, and not after a wrong one', async () => {
+  const { browser } = await world.newSignedIn();
+  const held = await approve(browser);
+  const wrong = await exchange({ ...held, verifier: pkce().verifier });
+  expect([wrong.status, wrong.body.error, wrong.headers.get('cache-control')]).toEqual([
+    400,
+    'invalid_grant',
+    'no-store',
+  ]);
+  expect((await exchange(held)).body.error).toBe('invalid_grant');
+  const other = await approve(browser);
+  expect((await exchange({ ...other, verifier: '' })).body.error).toBe('invalid_request');
+  expect((await exchange({ ...other, verifier: 'short' })).body.error).toBe('invalid_grant');
+});
+
+test('a code is its client’s, its address’s and its resource’s, and a minute old at most', async () => {
+  const { browser } = await world.newSignedIn();
+  const other = (await register({ client_name: 'Other' })).body.client_id;
+  const held = await approve(browser);
+  expect((await exchange({ ...held, clientId: other })).body.error).toBe('invalid_grant');
+  expect((await exchange(held, { resource: 'https://elsewhere.example/mcp' })).body.error).toBe('invalid_target');
+  // It was not this client's to spoil.
+  expect((await exchange(held)).status).toBe(200);
+  const second = await approve(browser);
+  expect((await exchange(second, { redirect_uri: 'https://evil.example/' })).body.error).toBe('invalid_grant');
+  const late = await approve(browser);
+  world.skip(61_000);
+  expect((await exchange(late)).body.error).toBe('invalid_grant');
+});
+
+test('a refresh token is good once: who brings it again ends the access for both', async () => {
+  const { browser } = await world.newSignedIn();
+  const held = await approve(browser);
+  const first = (await exchange(held)).body;
+  const second = (await renew(held.clientId, first.refresh_token)).body;
+  expect([await status(first.access_token), await status(second.access_token)]).toEqual([401, 200]);
+  expect((await renew(held.clientId, first.refresh_token)).body.error).toBe('invalid_grant');
+  expect(await status(second.access_token)).toBe(401);
+  expect((await renew(held.clientId, second.refresh_token)).body.error).toBe('invalid_grant');
+});
+
+test('of two refreshes at the same moment one at most stands, and a stranger’s refreshes nothing', async () => {
+  const { browser } = await world.newSignedIn();
+  const held = await approve(browser);
+  const { body } = await exchange(held);
+  const other = (await register({ client_name: 'Other' })).body.client_id;
+  expect((await renew(other, body.refresh_token)).body.error).toBe('invalid_grant');
+  expect((await renew(held.clientId, body.access_token)).body.error).toBe('invalid_grant');
+  expect((await renew(held.clientId, body.refresh_token, { resource: 'https://x.example' })).body.error).toBe(
+    'invalid_target',
+  );
+  expect(await status(body.access_token)).toBe(200);
+  const told = await Promise.all(Array.from({ length: 4 }, () => renew(held.clientId, body.refresh_token)));
+  expect(told.filter((one) => one.status === 200)).toHaveLength(1);
+  const [won] = told.filter((one) => one.status === 200);
+  // The others were the same token again.
+  expect(await status(won?.body.access_token)).toBe(401);
+});
+
+test('a refresh token that nobody used for a month is over, and what is over is forgotten', async () => {
+  const { browser } = await world.newSignedIn();
+  const held = await approve(browser);
+  const { body } = await exchange(held);
+  world.skip(29 * 24 * 3600_000 + 1000);
+  expect((await renew(held.clientId, body.refresh_token)).body.error).toBe('invalid_grant');
+});
+
+test('an account that is full of tokens takes no connector, and is told why', async () => {
+  const full = await createOauthWorld();
+  try {
+    const { browser, accountId } = await full.newSignedIn();
+    await full.deps.em().execute(
+      `insert into token (id, account_id, name, hash, last_four, created_at)
+       select 'tok_' || n, ?, 'T', sha256(n::text::bytea), 'xxxx', ? from generate_series(1, 100) n`,
+      [accountId, full.clock.now()],
+    );
+    const { status: told, body } = await full.exchange(await full.approve(browser));
+    expect([told, body.error, body.error_description]).toEqual([
+      400,
+      'access_denied',
+      expect.stringContaining('100 tokens'),
+    ]);
+  } finally {
+    await full.close();
+  }
+});
+
+test('no secret stands in a row or in the log, and no failure was unexpected', async () => {
+  const { browser } = await world.newSignedIn();
+  const held = await approve(browser);
+  const { body } = await exchange(held);
+  const again = (await renew(held.clientId, body.refresh_token)).body;
+  const rows: unknown[] = [];
+  for (const table of [
+    'oauth_code',
+    'oauth_grant',
+    'oauth_refresh',
+    'token',
+    'signin_link',
+    'idempotency_key',
+    'outbox',
+  ]) {
+    rows.push(await world.deps.em().execute(`select row_to_json(t)::text as row from ${table} t`));
+  }
+  const written = JSON.stringify([rows, world.logged]);
+  for (const secret of [
+    held.code,
+    held.verifier,
+    body.access_token,
+    body.refresh_token,
+    again.access_token,
+    again.refresh_token,
+  ]) {
+    expect(secret.length).toBeGreaterThan(40);
+    expect(written).not.toContain(secret);
+    expect(written).not.toContain(Buffer.from(secret).toString('hex'));
+  }
+  expect(world.unexpected()).toEqual([]);
+});
+
+test('what is over is forgotten: codes after a day, refresh tokens after their time, grants with their tokens', async () => {
+  const own = await createOauthWorld();
+  try {
+    const { browser } = await own.newSignedIn();
+    const held = await own.approve(browser);
+    const { body } = await own.exchange(held);
+    await own.renew(held.clientId, body.refresh_token);
+    const sweep = () => reconcilingActivities(own.deps).sweepRows();
+    const counts = async () => {
+      const of = async (table: string) =>
+        Number((await own.deps.em().execute(`select count(*) as n from ${table}`))[0]?.n);
+      return [await of('oauth_code'), await of('oauth_refresh'), await of('oauth_grant'), await of('token')];
+    };
+    await sweep();
+    expect(await counts()).toEqual([1, 2, 1, 1]);
+    own.skip(25 * 3600_000);
+    await sweep();
+    expect(await counts()).toEqual([0, 2, 1, 1]);
+    own.skip(28 * 24 * 3600_000);
+    await sweep();
+    expect(await counts()).toEqual([0, 0, 1, 1]);
+    own.skip(3 * 24 * 3600_000);
+    await sweep();
+    expect(await counts()).toEqual([0, 0, 0, 0]);
+  } finally {
+    await own.close();
+  }
+});

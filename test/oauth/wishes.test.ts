@@ -1,0 +1,197 @@
+/** What a connector may ask for, where a browser is led, and what the page shows. */
+import { afterAll, expect, test } from 'vitest';
+import { callback, createOauthWorld, pkce } from './world.ts';
+
+const world = await createOauthWorld();
+afterAll(() => world.close());
+const { renew, approve, question, register, locationOf } = world;
+
+const openRedirects = [
+  'https://evil.example/',
+  `${callback}/more`,
+  `${callback}?x=1`,
+  `${callback}#x`,
+  'https://connector.example@evil.example/callback',
+  'https://connector.example.evil.example/callback',
+  'http://connector.example/callback',
+  'https://connector.example:8443/callback',
+  'https://connector.example/Callback',
+  'https://connector.example/callback/../evil',
+  '//connector.example/callback',
+  'javascript:alert(1)',
+  '',
+];
+
+test.each(openRedirects)('nobody is led to %j, which the client has not registered', async (redirect) => {
+  const { browser } = await world.newSignedIn();
+  const { body } = await register();
+  const { challenge } = pkce();
+  for (const more of [{}, { response_type: 'token' }, { resource: 'https://x.example' }]) {
+    const shown = await browser.open(question(body.client_id, challenge, { redirect_uri: redirect, ...more }));
+    expect([shown.status, shown.headers.get('location')]).toEqual([400, null]);
+    expect(shown.text).toContain('Nothing has been let in');
+  }
+});
+
+test('a program on the owner’s device is led to on any port, and to no other place', async () => {
+  const { browser } = await world.newSignedIn();
+  const { body } = await register({ redirect_uris: ['http://127.0.0.1/cb', 'http://localhost:3000/cb'] });
+  const { challenge } = pkce();
+  const ask = async (redirect_uri: string) =>
+    (await browser.open(question(body.client_id, challenge, { redirect_uri }))).status;
+  for (const good of ['http://127.0.0.1/cb', 'http://127.0.0.1:51234/cb', 'http://localhost:9/cb'])
+    expect(await ask(good)).toBe(200);
+  for (const bad of ['http://127.0.0.1:1/other', 'https://127.0.0.1/cb', 'http://127.0.0.2/cb', 'http://[::1]/cb']) {
+    expect(await ask(bad)).toBe(400);
+  }
+});
+
+test('what is wrong with a wish is told to its client, at its own address', async () => {
+  const { browser } = await world.newSignedIn();
+  const { body } = await register();
+  const { challenge } = pkce();
+  const told = async (more: Record<string, string | undefined>) => {
+    const { searchParams } = locationOf(await browser.open(question(body.client_id, challenge, more)));
+    expect([searchParams.get('state'), searchParams.get('iss')]).toEqual(['of-the-client', world.config.baseUrl]);
+    return searchParams.get('error');
+  };
+  expect(await told({ response_type: 'token' })).toBe('unsupported_response_type');
+  expect(await told({ code_challenge: undefined })).toBe('invalid_request');
+  expect(await told({ code_challenge: 'x' })).toBe('invalid_request');
+  expect(await told({ code_challenge_method: 'plain' })).toBe('invalid_request');
+  expect(await told({ code_challenge_method: undefined })).toBe('invalid_request');
+  expect(await told({ resource: 'https://elsewhere.example/mcp' })).toBe('invalid_target');
+  const twice = await browser.open(`${question(body.client_id, challenge)}&resource=https%3A%2F%2Fx.example`);
+  expect(locationOf(twice).searchParams.get('error')).toBe('invalid_request');
+});
+
+test('a client is what it has registered: no word of its id can be changed', async () => {
+  const { browser } = await world.newSignedIn();
+  const { body } = await register();
+  const [payload = '', signature] = body.client_id.split('.');
+  const [name, , at] = JSON.parse(Buffer.from(payload, 'base64url').toString());
+  const other = Buffer.from(JSON.stringify([name, ['https://evil.example/'], at])).toString('base64url');
+  const { challenge } = pkce();
+  for (const id of [
+    `${other}.${signature}`,
+    `${payload}.`,
+    payload,
+    `.${signature}`,
+    `${payload}.${signature}.x`,
+    'x',
+    '',
+  ]) {
+    const shown = await browser.open(question(id, challenge, { redirect_uri: 'https://evil.example/' }));
+    expect([id, shown.status, shown.headers.get('location')]).toEqual([id, 400, null]);
+  }
+  const { status: told, body: refusal } = await renew('x.y', 'frr_x');
+  expect([told, refusal.error]).toEqual([401, 'invalid_client']);
+});
+
+test('a registration leads to https or to the owner’s device, and its name is one line of plain words', async () => {
+  const uris = (...redirect_uris: unknown[]) => register({ redirect_uris });
+  const bad = [
+    'http://x.example/',
+    'javascript:alert(1)',
+    'data:text/html,x',
+    'cursor://x',
+    'https://x.example/#f',
+    'https://a:b@x.example/',
+    'x',
+    '',
+    'https://x.example/\r\nset-cookie: a',
+    "https://x.example/'",
+    'https://x.example/;script-src',
+    'http://127.0.0.1.evil.example/',
+    `https://x.example/${'x'.repeat(600)}`,
+    7,
+  ];
+  for (const uri of bad) expect([uri, (await uris(uri)).body.error]).toEqual([uri, 'invalid_redirect_uri']);
+  expect((await uris()).body.error).toBe('invalid_redirect_uri');
+  expect((await uris(...Array(6).fill(callback))).body.error).toBe('invalid_redirect_uri');
+  const names = [
+    '\u202egnp.tahC',
+    'two\nlines',
+    'x'.repeat(61),
+    'see https://evil.example',
+    '\u200b',
+    ' ',
+    '\u3164',
+    'a\0b',
+    7,
+    null,
+  ];
+  for (const name of names)
+    expect([name, (await register({ client_name: name })).body.error]).toEqual([name, 'invalid_client_metadata']);
+  expect((await register({ grant_types: ['client_credentials'] })).body.error).toBe('invalid_client_metadata');
+  const plain = await register({
+    client_name: undefined,
+    token_endpoint_auth_method: 'client_secret_basic',
+    nonsense: { a: 1 },
+  });
+  expect([plain.status, plain.body]).toMatchObject([
+    201,
+    { client_name: 'A connector of connector.example', token_endpoint_auth_method: 'none', redirect_uris: [callback] },
+  ]);
+  expect(plain.body.client_secret).toBe(undefined);
+  const json = { 'content-type': 'application/json' };
+  expect((await world.tell('/oauth/register', { headers: json, body: '{' })).body.error).toBe(
+    'invalid_client_metadata',
+  );
+  expect((await world.tell('/oauth/register', { headers: json, body: '[]' })).body.error).toBe(
+    'invalid_client_metadata',
+  );
+});
+
+test('a name is shown as words, never as a part of the page', async () => {
+  const { browser } = await world.newSignedIn();
+  const { shown, location } = await approve(browser, { client_name: '<img src=x onerror=alert(1)>"\'&' });
+  expect(shown.text).not.toContain('<img');
+  expect(shown.text).toContain('&#60;img src=x onerror=alert(1)&#62;');
+  expect(location.searchParams.get('code')).toMatch(/^frc_/);
+  const list = await browser.open('/account');
+  expect(list.text).not.toContain('<img src=x');
+});
+
+test('the page can be put in no frame, and its form is answered to nobody but who was shown it', async () => {
+  const { browser } = await world.newSignedIn();
+  const { body } = await register();
+  const path = question(body.client_id, pkce().challenge);
+  const shown = await browser.open(path);
+  const policy = shown.headers.get('content-security-policy') ?? '';
+  expect(policy).toContain("frame-ancestors 'none'");
+  expect(policy).toContain("form-action 'self' https://connector.example;");
+  expect([shown.headers.get('x-frame-options'), shown.headers.get('cache-control')]).toEqual(['DENY', 'no-store']);
+  const fields = { answer: 'approve', form: 'x' };
+  const cross = { 'sec-fetch-site': 'cross-site', origin: 'https://evil.example' };
+  for (const [sent, headers] of [
+    [fields, cross],
+    [fields, {}],
+    [{ answer: 'approve' }, { 'sec-fetch-site': 'same-origin' }],
+  ] as const) {
+    const refused = await browser.go('POST', path, sent, headers);
+    expect([refused.status, refused.headers.get('location')]).toEqual([400, null]);
+  }
+  // Another's browser, with a form of its own: it is nobody's until it has signed in.
+  const stranger = world.browser();
+  const asked = await stranger.open(path);
+  expect(asked.url).toBe('/signin?for=connector');
+});
+
+test('what remembers where a browser was going leads nowhere but to the question', async () => {
+  const { email } = await world.newOwner();
+  for (const words of ['https://evil.example', '/../account', '\r\nset-cookie: x=y', 'client_id=x']) {
+    const browser = world.browser();
+    browser.cookies.set('__Host-frontage_continue', Buffer.from(words).toString('base64url'));
+    const page = await world.signIn(browser, email);
+    expect([words, page.url.startsWith('/oauth/authorize?') || page.url === '/account']).toEqual([words, true]);
+    expect(page.text).not.toContain('Let it in');
+  }
+  const { body } = await register();
+  const long = await world.browser().open(question(body.client_id, pkce().challenge, { state: 'x'.repeat(3000) }));
+  expect([long.status, long.text]).toEqual([400, expect.stringContaining('too many words')]);
+});
+
+test('none of it was an unexpected failure', () => {
+  expect(world.unexpected()).toEqual([]);
+});

@@ -1,0 +1,37 @@
+/** The page on which an owner answers a connector that a browser has brought. */
+import { type Form, fault } from './form.ts';
+import { html } from './html.ts';
+import { type WrittenPage, writePage } from './page.ts';
+
+export type ConnectorPage = {
+  /** As it calls itself. */
+  name: string;
+  /** Where a yes leads: a host, or words for a program on the owner's device. */
+  leadsTo: string;
+  /** The origin of that, for the page's policy. */
+  origin: string;
+  email: string;
+  form: Form;
+  fault?: string | undefined;
+};
+
+/** Shows the name as what it is, a claim, and the address, which is none. */
+export function connectorPage({ name, leadsTo, origin, email, form, fault: wrong }: ConnectorPage): WrittenPage {
+  const main = html`<h1>Let ${name} in?</h1>
+<p class="lead">It asks to work for <strong>${email}</strong> as an agent does: to change and publish your websites, read what visitors send, and
+manage bookings, domains and payments.</p>
+${fault(wrong)}
+<div class="panel">
+<dl class="facts">
+<dt>Calls itself</dt><dd>${name}</dd>
+<dt>Leads to</dt><dd>${leadsTo}</dd>
+<dt>Until</dt><dd>You revoke its token on your page</dd>
+</dl>
+${form({}, html`<button name="answer" value="approve">Let it in</button>`)}
+</div>
+<div class="panel">
+<p class="hint">You did not connect anything just now, or do not know ${leadsTo}? Then refuse: nothing changes.</p>
+${form({}, html`<button class="quiet" name="answer" value="deny">Refuse</button>`)}
+</div>`;
+  return writePage({ title: 'Let a connector in? – Frontage', main, layout: 'sheet', form: true, leadsTo: [origin] });
+}
