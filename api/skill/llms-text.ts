@@ -20,7 +20,7 @@ ${pages.map(link).join('\n')}
 ## The API
 
 - [OpenAPI description](${baseUrl}/openapi.json): every call with its schemas and errors
-- [Tools](${baseUrl}/mcp): the same calls by the Model Context Protocol, with a token or by OAuth
+- Tools at ${baseUrl}/mcp: the same calls by the Model Context Protocol (streamable HTTP), with a token or by OAuth
 - [The same for reading](${baseUrl}/docs/)
 - [Errors](${baseUrl}/errors): every code with its status, and whether to try again
 `;

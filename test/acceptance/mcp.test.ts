@@ -39,7 +39,7 @@ afterAll(async () => {
 async function picture(of: Page, what: string): Promise<void> {
   if (pictures === undefined) return;
   mkdirSync(pictures, { recursive: true });
-  for (const width of [390, 1280]) {
+  for (const width of [1280, 390]) {
     await of.setViewportSize({ width, height: 844 });
     await of.screenshot({ path: join(pictures, `${what}-${width}.png`), fullPage: true });
   }

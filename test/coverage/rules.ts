@@ -1,5 +1,5 @@
 /** What holds for calls, the source and access, beside the calls themselves. */
-import { later, rowsOf } from './row.ts';
+import { rowsOf } from './row.ts';
 
 export const rules = [
   ...rowsOf('rule', 'publish', {
@@ -233,6 +233,17 @@ export const rules = [
       'skill/skill',
       'its version is in the account, and changes with any byte',
     ],
+    'tools of what is off are not listed': [
+      'mcp/tools',
+      'tools of what is off are not listed, and a call of one all the same is told what is off',
+    ],
+    'the access token of a connector is listed as an ordinary token': [
+      'oauth/connecting',
+      'its token is one of the owner’s list under the connector’s name',
+    ],
+    'what a tool answers is what its call answers': [
+      'mcp/calls',
+      'the tool for %s answers what the call answers',
+    ],
   }),
-  ...later('rule', 'agents', ['tools of what is off are not listed']),
 ];
