@@ -30,7 +30,7 @@ ${fault(wrong)}
 ${form({}, html`<button name="answer" value="approve">Let it in</button>`)}
 </div>
 <div class="panel">
-<p class="hint">You did not connect anything just now, or do not know ${leadsTo}? Then refuse: nothing changes.</p>
+<p class="hint">You did not connect anything just now, or not from there? Then refuse: nothing changes.</p>
 ${form({}, html`<button class="quiet" name="answer" value="deny">Refuse</button>`)}
 </div>`;
   return writePage({ title: 'Let a connector in? – Frontage', main, layout: 'sheet', form: true, leadsTo: [origin] });

@@ -3,7 +3,14 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { unfinishedStatuses } from '../../db/states.ts';
 import type { Answered, Input, Send } from './calling.ts';
 
-type Followed = { read(answer: Input, input: Input): string; isOpen(answer: Input): boolean; patienceSeconds: number };
+type Followed = {
+  /** Address of what the work is about. */
+  read(answer: Input, input: Input): string;
+  isOpen(answer: Input): boolean;
+  patienceSeconds: number;
+  /** Where the answer says that the work has failed: the address of what says why. */
+  failed?(answer: Input): string | undefined;
+};
 
 const deployment: Followed = {
   read: ({ id }) => `/v1/deployments/${id}`,
@@ -14,6 +21,8 @@ const slot: Followed = {
   read: ({ slot: number }, { id }) => `/v1/sites/${encodeURIComponent(String(id))}/previews/${number}`,
   isOpen: ({ status }) => status === 'building',
   patienceSeconds: 600,
+  failed: ({ next_action }) =>
+    /^The last build failed: read GET (\/v1\/deployments\/\w+)/.exec(String(next_action))?.[1],
 };
 /** Most of what a domain waits for is somebody else's to do. */
 const domain: Followed = {
@@ -39,10 +48,10 @@ export type Tell = (seconds: number, status: string) => Promise<void>;
 const stepSeconds = 1;
 const silenceSeconds = 5;
 
-/** Reads what the answer is about, as the caller, until it is done, the patience is over, or the caller is gone. Answers the last reading. */
+/** Reads what the answer is about, as the caller, until it is done, the patience is over, or the caller is gone. Answers the last reading, of what failed if something did. */
 export async function follow(
   send: Send,
-  { read, isOpen, patienceSeconds }: Followed,
+  { read, isOpen, patienceSeconds, failed }: Followed,
   begun: Answered & { body: Input },
   { input, tell, gone }: { input: Input; tell: Tell; gone: AbortSignal },
 ): Promise<Answered> {
@@ -56,7 +65,8 @@ export async function follow(
     await pause(stepSeconds * 1000);
     now = await send('GET', read(begun.body, input));
   }
-  return now;
+  const why = now.body && failed?.(now.body);
+  return why === undefined ? now : await send('GET', why);
 }
 
 function statusOf({ status, ssl }: Input): string {

@@ -123,8 +123,10 @@ test('it makes a site from a template, changes it, and publishes it, hearing how
 });
 
 test('a publish that fails is a failure of its tool, with the log, and the site stays as it is', async () => {
-  const commit = (text: string) =>
-    agent.call('source_commit', { id: siteId, message: 'Try', changes: [{ path: 'src/pages/index.astro', text }] });
+  const commit = async (text: string) => {
+    const changes = [{ path: 'src/pages/index.astro', text }];
+    expect((await agent.call('source_commit', { id: siteId, message: 'Try', changes })).error).toBe(undefined);
+  };
   await commit('---\nconst broken = ;\n---\n');
   const heard: string[] = [];
   const told = await agent.call('site_publish', { id: siteId }, ({ message }) => heard.push(message ?? ''));
@@ -136,15 +138,17 @@ test('a publish that fails is a failure of its tool, with the log, and the site 
 
 test('it shows its owner a draft, reads what he says of it, answers and settles it', async () => {
   const heard: string[] = [];
-  const { body: slot } = await agent.call('preview_build', { id: siteId, slot: '1' }, ({ message }) =>
+  const built = await agent.call('preview_build', { id: siteId, slot: '1' }, ({ message }) =>
     heard.push(message ?? ''),
   );
+  expect(built.error).toBe(undefined);
+  const { body: slot } = built;
   expect([slot.status, heard.includes('building')]).toEqual(['draft', true]);
   const label = new URL(slot.address).hostname.split('.')[0] ?? '';
   expect((await stack.visit(label, '/')).text).toContain('Made better by tools');
   await stack.api(`/v1/sites/${siteId}/comments`, { body: { page: '/', body: 'Larger, please.' }, token: owner.token });
   expect((await agent.call('inbox_read')).body.items.map(({ kind }: { kind: string }) => kind)).toContain(
-    'open_comments',
+    'open_comment',
   );
   const [thread] = (await agent.call('comment_list', { id: siteId, status: 'open' })).body.items;
   expect(thread.messages[0].body).toBe('Larger, please.');
