@@ -136,27 +136,6 @@ test('a publish that fails is a failure of its tool, with the log, and the site 
   await commit(`---\n---\n${page('Made better by tools')}`);
 });
 
-test('it shows its owner a draft, reads what he says of it, answers and settles it', async () => {
-  const heard: string[] = [];
-  const built = await agent.call('preview_build', { id: siteId, slot: '1' }, ({ message }) =>
-    heard.push(message ?? ''),
-  );
-  expect(built.error).toBe(undefined);
-  const { body: slot } = built;
-  expect([slot.status, heard.includes('building')]).toEqual(['draft', true]);
-  const label = new URL(slot.address).hostname.split('.')[0] ?? '';
-  expect((await stack.visit(label, '/')).text).toContain('Made better by tools');
-  await stack.api(`/v1/sites/${siteId}/comments`, { body: { page: '/', body: 'Larger, please.' }, token: owner.token });
-  expect((await agent.call('inbox_read')).body.items.map(({ kind }: { kind: string }) => kind)).toContain(
-    'open_comment',
-  );
-  const [thread] = (await agent.call('comment_list', { id: siteId, status: 'open' })).body.items;
-  expect(thread.messages[0].body).toBe('Larger, please.');
-  await agent.call('comment_reply', { id: thread.id, message: 'It is larger now.' });
-  const settled = await agent.call('comment_write', { id: siteId, thread_id: thread.id, action: 'resolve' });
-  expect(settled.body.status).toBe('resolved');
-});
-
 test('it adds a form and a timetable, which visitors find', async () => {
   const fields = [{ name: 'word', label: 'A word', kind: 'text', required: true }];
   const { body: form } = await agent.call('form_create', { id: siteId, name: 'Contact', fields });
