@@ -12,6 +12,8 @@ export type SiteShown = {
   title: string;
   address: string;
   archived: boolean;
+  /** Why a person of the platform has taken it off the web. */
+  blocked: string | null;
   live: boolean;
   openComments: number;
   role: 'owner' | 'collaborator';
@@ -93,7 +95,7 @@ function siteList(sites: SiteShown[]): Html {
 <h2>Sites</h2>
 <ul class="rows">${sites.map(
     (site) => html`<li>
-<div><strong>${site.title}</strong>${siteLine(site)}</div>
+<div><strong>${site.title}</strong>${siteLine(site)}${site.blocked === null ? null : html`<small>Taken off the web by those who run this platform: ${site.blocked}</small>`}</div>
 ${site.openComments > 0 ? html`<small>${site.openComments} open ${site.openComments === 1 ? 'comment' : 'comments'}</small>` : null}
 </li>`,
   )}</ul>

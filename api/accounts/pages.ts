@@ -104,6 +104,7 @@ export function ownerPages(app: Api, deps: Deps): void {
       title,
       address,
       archived: status === 'archived',
+      blocked: site.blockReason ?? null,
       live: liveDeploymentId !== null,
       openComments,
       role: roleOf(site, actor),

@@ -1,5 +1,6 @@
 import { afterAll, expect, test } from 'vitest';
 import { issueToken } from '../../api/tokens/rules.ts';
+import { blockSite } from '../../db/sites.ts';
 import { callWith, createSite } from '../api/world.ts';
 import { formsOf, newBrowser } from './browser.ts';
 import { createPeopleWorld } from './world.ts';
@@ -52,6 +53,13 @@ test('the owner sees how many comments are open on each site', async () => {
   const resolve = { thread_id: thread.id, action: 'resolve' };
   await owner.call('POST', `/v1/sites/${site.id}/comments`, { body: resolve });
   expect(await shown()).toBe('1 open comment');
+});
+
+test('the owner reads why a site was taken off the web', async () => {
+  const owner = await signedIn();
+  const site = await createSite({ ...owner, call: owner.call });
+  await blockSite(world.deps.em(), world.clock, site.id, 'It asks for <passwords>.');
+  expect((await owner.browser.open('/account')).text).toContain('run this platform: It asks for &#60;passwords&#62;.');
 });
 
 test('tokens past their time are not on the page, however many there were', async () => {
