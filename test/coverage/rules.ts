@@ -241,9 +241,6 @@ export const rules = [
       'oauth/connecting',
       'its token is one of the owner’s list under the connector’s name',
     ],
-    'what a tool answers is what its call answers': [
-      'mcp/calls',
-      'the tool for %s answers what the call answers',
-    ],
+    'what a tool answers is what its call answers': ['mcp/calls', 'the tool for %s answers what the call answers'],
   }),
 ];
