@@ -15,7 +15,7 @@ export type Cap = {
   count(): Promise<number>;
   /** What is counted, as "sites". */
   what: string;
-  /** Who has as many, as "this site". */
+  /** Who has reached it, as "this site". */
   holder?: string;
   nextAction: string;
 };
@@ -28,7 +28,7 @@ export async function countWithinLimit(
 ): Promise<void> {
   const { limits, plan, lift } = capsOf(deps, await lockAccount(tx, accountId), by);
   if ((await count()) < limits[limit]) return;
-  throw errors.plan_limit(`${plan} takes ${limits[limit]} ${what}, and ${holder} has as many.`, {
+  throw errors.plan_limit(`${plan} has a cap of ${limits[limit]} on ${what}, and ${holder} has reached it.`, {
     nextAction: `${nextAction} ${lift(limit)}`,
   });
 }

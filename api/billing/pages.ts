@@ -1,7 +1,8 @@
 /** What the owner's page shows of the plan, and what its buttons do. */
 import type { FastifyRequest } from 'fastify';
 import { written } from '../../currencies.ts';
-import { hasBought } from '../../db/billing.ts';
+import { hasBought, openCheckoutOf } from '../../db/billing.ts';
+import { askAbout } from '../../db/billing-asks.ts';
 import type { EntityManager } from '../../db/orm.ts';
 import type { Deps } from '../../deps.ts';
 import type { Plan } from '../../plans.ts';
@@ -16,6 +17,7 @@ import { openPortal, startCheckout } from './rules.ts';
 /** Null where nothing is metered. */
 export async function planShown(em: EntityManager, deps: Deps, person: Person): Promise<PlanShown | null> {
   if (!deps.billing) return null;
+  await askAboutOpen(em, deps, person);
   const { plan, status, ends_at, includes, plans, checkout } = await readBilling(em, deps, person);
   const choices = plans.filter(({ name, sellable }) => sellable && name !== plan);
   return {
@@ -31,6 +33,20 @@ export async function planShown(em: EntityManager, deps: Deps, person: Person): 
     })),
     managed: await hasBought(em, person.accountId),
   };
+}
+
+const patienceMs = 2_000;
+
+/** Who comes back from the page to pay on has paid a moment ago, and sees so. What is not known in time is seen when they look again. */
+async function askAboutOpen(em: EntityManager, deps: Deps, { accountId }: Person): Promise<void> {
+  const open = await openCheckoutOf(em, accountId);
+  if (!open) return;
+  const asked = askAbout(deps.em(), deps, open.id).catch((err) =>
+    deps.log.warn({ err }, 'a page to pay on could not be asked about'),
+  );
+  let timer: NodeJS.Timeout | undefined;
+  await Promise.race([asked, new Promise((resolve) => (timer = setTimeout(resolve, patienceMs)))]);
+  clearTimeout(timer);
 }
 
 const priceOf = ({ price }: Plan) => `${written(price)} a ${price.interval}`;
