@@ -6,6 +6,7 @@ import { LockMode } from '@mikro-orm/core';
 import type { Clock } from '../clock.ts';
 import { judge, type Standing, settle, type Wanted } from '../domains/judging.ts';
 import type { Sight } from '../domains/sight.ts';
+import { errors } from '../errors.ts';
 import { workflowIds } from '../workflows/ids.ts';
 import { Certificate } from './entities/certificate.ts';
 import { Domain, DomainTombstone } from './entities/domain.ts';
@@ -146,8 +147,9 @@ export async function detachDomain(tx: EntityManager, clock: Clock, domain: Doma
 }
 
 async function lockWithName(tx: EntityManager, id: string): Promise<Domain> {
-  const { registrable } = await tx.findOneOrFail(Domain, { id });
-  await lockName(tx, registrable);
+  const found = await tx.findOne(Domain, { id });
+  if (!found) throw errors.not_found('There is no domain of that id.');
+  await lockName(tx, found.registrable);
   return await lockDomainWithSite(tx, id);
 }
 

@@ -22,7 +22,7 @@ export function readName(text: string, endings: readonly string[] = []): Name | 
   const given = text.trim().replace(/\.$/, '');
   const invalid = (why: string): NameFault => ({ fault: 'invalid', why });
   if (/[/:@?#%\\\s*[\]]/.test(given)) {
-    return invalid('it is a name alone, as example.com: without scheme, path, port, address or star');
+    return invalid('a domain is a name alone, without scheme, path, port, address or star');
   }
   const name = domainToASCII(given);
   const labels = name.split('.');

@@ -57,7 +57,7 @@ const part = /^[a-z0-9_]([a-z0-9_-]{0,61}[a-z0-9_])?$/;
 function readHost(text: string, mayBeEmpty = false): string {
   if (text === '' && mayBeEmpty) return '';
   // Some of these would be dropped on the way to ASCII.
-  if (/[\s\p{C}]/u.test(text)) fault('its name has characters that nobody sees');
+  if (/[\s\p{C}]/u.test(text)) fault('a host name has no spaces, and no characters that nobody sees');
   const ascii = /^[\x21-\x7e]*$/.test(text) ? text.toLowerCase() : domainToASCII(text);
   const isName = ascii !== '' && ascii.length <= 253 && ascii.split('.').every((one) => part.test(one));
   return isName ? ascii : fault(`${JSON.stringify(text.slice(0, 80))} is not a host name`);
@@ -86,11 +86,16 @@ const readers: Record<RecordType, (content: string) => string> = {
   CNAME: readTarget,
   NS: readMachine,
   // A single dot says that no mail is taken (RFC 7505).
-  MX: (content) => (content === '.' ? '.' : readMachine(content)),
+  MX: readExchange,
   TXT: readText,
   SRV: readService,
   CAA: readCaa,
 };
+
+function readExchange(content: string): string {
+  if (/^\d+\s/.test(content)) fault('its content is the mail server alone: the number before it is its priority');
+  return content === '.' ? '.' : readMachine(content);
+}
 
 function readText(content: string): string {
   const text = /^"[^"]*"$/.test(content) ? content.slice(1, -1) : content;

@@ -5,6 +5,7 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { text } from 'node:stream/consumers';
+import { isWithin } from '../domains/names.ts';
 import { type LocalType, startLocalDns } from './dns/server.ts';
 
 type Setup = { type: LocalType; name: string; value: string }[];
@@ -26,8 +27,13 @@ for (const [name, address] of Object.entries(JSON.parse(NAMES_OWN) as Record<str
 const registered: Record<string, Setup> = existsSync(NAMES_FILE) ? JSON.parse(readFileSync(NAMES_FILE, 'utf8')) : {};
 for (const [domain, setup] of Object.entries(registered)) apply(domain, setup);
 
-function apply(domain: string, setup: Setup): void {
+/** What was set for names below it stays: those are domains of their own. */
+function change(domain: string): void {
   dns.forget(domain);
+  for (const [name, setup] of Object.entries(registered)) if (isWithin(name, domain)) apply(name, setup);
+}
+
+function apply(domain: string, setup: Setup): void {
   const servers = setup.filter(({ type }) => type === 'NS').map(({ value }) => value);
   if (servers.length > 0) dns.delegate(domain, ...servers);
   const sets = Map.groupBy(
@@ -44,8 +50,8 @@ function save(): void {
 async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
   if (request.method === 'DELETE') {
     const domain = decodeURIComponent((request.url ?? '/').slice(1));
-    dns.forget(domain);
     delete registered[domain];
+    change(domain);
     save();
     return say(response, 200, `${domain} is registered no more.`);
   }
@@ -53,7 +59,7 @@ async function answer(request: IncomingMessage, response: ServerResponse): Promi
   const { domain, setup } = JSON.parse(await text(request)) as { domain?: string; setup?: Setup };
   if (!domain?.endsWith('.test') || !setup) return say(response, 400, 'That is no answer of a domain below .test.');
   registered[domain] = setup.map(({ type, name, value }) => ({ type, name, value }));
-  apply(domain, registered[domain]);
+  change(domain);
   save();
   say(
     response,

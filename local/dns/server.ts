@@ -91,13 +91,19 @@ export async function startLocalDns({
   }
 
   /** As a resolver. */
-  async function recursive({ name, type }: Question): Promise<Reply> {
+  async function recursive({ name, type }: Pick<Question, 'name' | 'type'>): Promise<Reply> {
     const cut = cutAbove(name);
     if (cut !== undefined && !(cut === name && type === 'DS')) {
       const isOurs = ours && (delegations.get(cut) ?? []).some((server) => isWithin(server, ours.under));
       const answer = isOurs && (await exchange(ours.address, { name, type: type as LocalType, recursion: false }));
       if (!answer || (answer.rcode !== 'NOERROR' && answer.rcode !== 'NXDOMAIN')) return { rcode: 'SERVFAIL' };
-      return { rcode: answer.rcode, answers: answer.answers ?? [], authorities: answer.authorities ?? [] };
+      const answers = [...(answer.answers ?? [])];
+      const last = answers.at(-1);
+      // What an alias in one zone leads to in another, the resolver asks for.
+      if (type !== 'CNAME' && last?.type === 'CNAME') {
+        answers.push(...((await recursive({ name: String(last.data).toLowerCase(), type })).answers ?? []));
+      }
+      return { rcode: answer.rcode, answers, authorities: answer.authorities ?? [] };
     }
     return { rcode: isThere(name) ? 'NOERROR' : 'NXDOMAIN', answers: answersOf(name, type) };
   }
