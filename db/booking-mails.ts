@@ -1,14 +1,17 @@
 /** The mails about a booking. The visitor's address stands in them alone, sealed, until they are sent. */
 import { isoLocal } from '../bookings/zones.ts';
 import type { Clock } from '../clock.ts';
-import { type Config, siteAddress, siteHostname } from '../config.ts';
+import type { Config } from '../config.ts';
+import { written } from '../currencies.ts';
 import type { BookingFacts } from '../mails/booking.ts';
 import { Account } from './entities/account.ts';
 import { Bookable } from './entities/bookable.ts';
 import type { WholeBooking } from './entities/booking.ts';
 import type { FormField } from './entities/form.ts';
 import { Mail } from './entities/mail.ts';
+import { Payment } from './entities/payment.ts';
 import type { Site } from './entities/site.ts';
+import { homeOf } from './homes.ts';
 import { openLetter, queueMail, settleMail } from './mail.ts';
 import type { EntityManager } from './orm.ts';
 
@@ -21,7 +24,7 @@ export async function tellOfBooking(
   { booking, site, reach }: { booking: WholeBooking; site: Site; reach: { email: string; cancelSecret: string } },
 ): Promise<void> {
   if (!deps.config.mail) return;
-  const facts = factsOf(booking, site, deps.config);
+  const facts = { ...(await factsOf(tx, booking, site, deps.config)), ...(await paidFor(tx, booking)) };
   booking.mail = queueMail(tx, deps, {
     kind: 'booking-confirmed',
     to: reach.email,
@@ -60,7 +63,7 @@ export async function tellOfCancelling(
   const { clock, config } = deps;
   if (!config.mail) return;
   const facts = {
-    ...factsOf(booking, site, config),
+    ...(await factsOf(tx, booking, site, config)),
     moneyBack: moneyBack?.way === 'by itself' ? moneyBack.sum : null,
     moneyOwed: moneyBack?.way === 'by its owner' ? moneyBack.sum : null,
   };
@@ -96,7 +99,12 @@ export async function tellOfReturn(
 ): Promise<void> {
   if (!deps.config.mail) return;
   const { amount, currency } = payment;
-  const data = { ...factsOf(booking, site, deps.config), visitorName: booking.visitorName, amount, currency };
+  const data = {
+    ...(await factsOf(tx, booking, site, deps.config)),
+    visitorName: booking.visitorName,
+    amount,
+    currency,
+  };
   const to = await addressOf(tx, site, await tx.findOne(Bookable, { site: site.id }));
   queueMail(tx, deps, { kind: 'money-returned', to, data: { ...data, to: 'site' }, site: site.id });
   if (email === null) return;
@@ -108,17 +116,22 @@ export async function tellOfReturn(
   });
 }
 
+/** A booking that costs money is confirmed once that is paid. */
+async function paidFor(tx: EntityManager, { paymentId }: WholeBooking): Promise<{ paid?: string }> {
+  if (!paymentId) return {};
+  return { paid: written(await tx.findOneOrFail(Payment, { id: paymentId })) };
+}
+
 async function addressOf(tx: EntityManager, site: Site, bookable: Bookable | null): Promise<string> {
   return (await tx.findOneOrFail(Account, bookable?.notifyCollaboratorId ?? site.account.id)).email;
 }
 
-function factsOf(booking: WholeBooking, site: Site, config: Config): BookingFacts {
+async function factsOf(tx: EntityManager, booking: WholeBooking, site: Site, config: Config): Promise<BookingFacts> {
   const { calendar } = booking;
   return {
     id: booking.id,
     reference: booking.reference,
-    hostname: siteHostname(config, site.name),
-    address: siteAddress(config, site.name),
+    ...(await homeOf(tx, config, site)),
     service: booking.serviceName,
     calendar: calendar.name,
     timeZone: calendar.timeZone,

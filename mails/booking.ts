@@ -16,6 +16,8 @@ export type BookingFacts = {
   end: string;
   seats: number;
   createdAt: string;
+  /** What was paid for it, as people read it; absent where nothing was. */
+  paid?: string;
 };
 
 /** To the visitor. */
@@ -124,6 +126,7 @@ export function factsTable(facts: BookingFacts): (readonly [string, string])[] {
     ['Time zone', `${facts.timeZone} (UTC${facts.start.slice(19)})`],
     ...(facts.seats > 1 ? [['Seats', String(facts.seats)] as const] : []),
     ['Reference', facts.reference],
+    ...(facts.paid === undefined ? [] : [['Paid', facts.paid] as const]),
   ];
 }
 

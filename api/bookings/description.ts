@@ -1,10 +1,18 @@
 /** What a site takes bookings for and how to book it, so that a visitor's own agent can do it without reading anything else. */
-import { type Config, siteAddress } from '../../config.ts';
+import type { Config } from '../../config.ts';
+import { homeOf } from '../../db/homes.ts';
+import type { EntityManager } from '../../db/orm.ts';
 import type { Declared } from './declaring.ts';
 
-export function describeBookable(config: Config, { site, bookable, calendars }: Declared, takesMoney: boolean) {
+export async function describeBookable(
+  em: EntityManager,
+  config: Config,
+  { site, bookable, calendars }: Declared,
+  takesMoney: boolean,
+) {
+  const { address } = await homeOf(em, config, site);
   return {
-    site: { title: site.title, address: siteAddress(config, site.name) },
+    site: { title: site.title, address },
     services: bookable.services.map((service) => ({ ...service, open: service.price === null || takesMoney })),
     calendars: calendars.map(({ key, name, timeZone }) => ({ key, name, time_zone: timeZone })),
     how_to_book: steps(`${config.baseUrl}/b/${site.publicId}`),

@@ -1,7 +1,8 @@
 /** The link in a visitor's mail. Opening it shows the booking; only the button cancels, so a mail scanner that follows links does nothing. */
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { siteAddress, siteHostname } from '../../config.ts';
 import type { Site } from '../../db/entities/site.ts';
+import { homeOf } from '../../db/homes.ts';
+import type { EntityManager } from '../../db/orm.ts';
 import { bookingStatusAt } from '../../db/states.ts';
 import type { Deps } from '../../deps.ts';
 import { type BookingShown, bookingOverPage, cancelPage } from '../../web/booking.ts';
@@ -29,7 +30,7 @@ export function bookingPages(app: Api, deps: Deps): void {
       const { moneyBack } = await cancelBooking(request.em, deps, booking, 'visitor');
       const title = 'The booking is cancelled';
       const text = `The time is free for somebody else. The website is told of it.${moneyBack ? wayBack[moneyBack.way] : ''}`;
-      return sendPage(reply, bookingOverPage({ ...shownOf(booking, site, deps), title, text }));
+      return sendPage(reply, bookingOverPage({ ...(await shownOf(request.em, booking, site, deps)), title, text }));
     },
   );
 }
@@ -46,7 +47,7 @@ async function load({ em, params }: FastifyRequest<Linked>): Promise<{ site: Sit
 
 async function show(request: FastifyRequest<Linked>, reply: FastifyReply, deps: Deps) {
   const { site, booking } = await load(request);
-  const facts = shownOf(booking, site, deps);
+  const facts = await shownOf(request.em, booking, site, deps);
   const over = overOf(booking, deps);
   if (over) return sendPage(reply, bookingOverPage({ ...facts, ...over }), 410);
   return sendPage(reply, cancelPage({ ...facts, form: formsFor(request, reply, deps) }));
@@ -66,7 +67,7 @@ function overOf(booking: ShownBooking, { clock }: Deps): { title: string; text: 
   return undefined;
 }
 
-function shownOf(booking: ShownBooking, site: Site, { config }: Deps): BookingShown {
+async function shownOf(em: EntityManager, booking: ShownBooking, site: Site, { config }: Deps): Promise<BookingShown> {
   const { startsAt, endsAt, seats, reference, serviceName, calendar } = booking;
   return {
     service: serviceName,
@@ -76,7 +77,6 @@ function shownOf(booking: ShownBooking, site: Site, { config }: Deps): BookingSh
     endsAt,
     seats,
     reference,
-    hostname: siteHostname(config, site.name),
-    address: siteAddress(config, site.name),
+    ...(await homeOf(em, config, site)),
   };
 }

@@ -80,7 +80,7 @@ export function offeringRoutes(app: Api, deps: Deps): void {
     async (request) => {
       const { site } = visited(request);
       const takesMoney = (await takingAccount(request.em, deps, site)) !== null;
-      return describeBookable(deps.config, await openTimetable(request.em, site), takesMoney);
+      return await describeBookable(request.em, deps.config, await openTimetable(request.em, site), takesMoney);
     },
   );
 

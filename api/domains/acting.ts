@@ -2,7 +2,7 @@
 import type { Ssl } from '../../db/certificates.ts';
 import type { Domain } from '../../db/entities/domain.ts';
 import { isHolder, isServed } from '../../db/states.ts';
-import { isWithin } from '../../domains/names.ts';
+import { shownName } from '../../domains/names.ts';
 import { isUnknown, type Sight } from '../../domains/sight.ts';
 import { problemsOf, type Setup, setupOf } from './advice.ts';
 
@@ -15,6 +15,8 @@ export type Facts = {
   ssl: Ssl;
   /** Since when another account holds the name, or one above it. */
   takenSince: Date | null;
+  /** The other address that the pages which are live name as theirs, where this one is primary. */
+  named: string | null;
 };
 
 export function adviceOf(domain: Domain, config: Parameters<typeof setupOf>[1], facts: Facts): Advice {
@@ -28,7 +30,8 @@ export function adviceOf(domain: Domain, config: Parameters<typeof setupOf>[1], 
 type Known = Facts & { setup: Setup[]; problems: string[] };
 
 function whoActs(domain: Domain, known: Known): Acting {
-  const { id, name, status, sight, statusSince } = domain;
+  const { id, status, sight, statusSince } = domain;
+  const name = shownName(domain.name);
   if (status === 'Blocked') {
     const nextAction = `${name} was stopped by a person of the platform: ${domain.blockReason} Write to them.`;
     return { waitingOn: 'operator', nextAction, since: statusSince };
@@ -58,8 +61,8 @@ function whenAway(domain: Domain, sight: Sight, { setup, problems }: Known): Act
     ({ type, found, optional }) => !found && !optional && !(type === 'TXT' && isHolder(domain)),
   );
   if (asked.length + problems.length > 0) {
-    const words = [...asked.map((one) => said(one, domain)), ...problems].join(' ');
-    return { waitingOn: 'owner', nextAction: `${where(domain)}: ${words} ${later(domain)}`, since: statusSince };
+    const words = [...gone(domain), ...problems, ...toSet(domain, asked), later(domain)];
+    return { waitingOn: 'owner', nextAction: words.join(' '), since: statusSince };
   }
   if (isUnasked(sight)) {
     const words = 'The DNS could not be asked at the last look.';
@@ -69,7 +72,7 @@ function whenAway(domain: Domain, sight: Sight, { setup, problems }: Known): Act
 }
 
 /** What stops the certificate is the owner's where the DNS shows it, or the authority says so; the rest is tried again by itself. */
-function whenActive(domain: Domain, { ssl, problems }: Known): Acting {
+function whenActive(domain: Domain, { ssl, problems, named }: Known): Acting {
   const { id, site, statusSince, detachedAt } = domain;
   if (ssl.status !== 'active') {
     const own = ssl.problem && ssl.problemOf === 'owner' ? [...problems, ssl.problem] : problems;
@@ -80,24 +83,30 @@ function whenActive(domain: Domain, { ssl, problems }: Known): Acting {
     if (ssl.problem) return platform(domain, `${ssl.problem} Read GET /v1/domains/${id} again in a few minutes.`);
     return platform(domain, `Its certificate is on its way. Read GET /v1/domains/${id} again in about 10 seconds.`);
   }
-  if (site) return { waitingOn: null, nextAction: null, since: statusSince };
+  if (site) return { waitingOn: null, nextAction: named && publishAnew(named, site), since: statusSince };
   const nextAction = `Put a site on it with POST /v1/domains/${id}/attach { "site_id": "site_…" }.`;
   return { waitingOn: 'owner', nextAction, since: latest(statusSince, detachedAt, ssl.healthySince) };
 }
 
+const publishAnew = (named: string, { id }: { id: string }) =>
+  `The pages that are live still name ${named} as their address. Publish the site once more with POST /v1/sites/${id}/publish.`;
+
 const isUnasked = ({ delegation, proof, a, aaaa }: Sight) => [delegation, proof, a, aaaa].some(isUnknown);
 
-function where({ mode, name, status, statusSince }: Domain): string {
-  const gone =
-    isServed({ status }) || status === 'Deleted'
-      ? `${name} has led elsewhere since ${statusSince.toISOString()}. `
-      : '';
-  return `${gone}The owner sets this ${mode === 'nameservers' ? 'at the registrar of the domain' : 'in the DNS of the domain'}`;
+function gone({ name, status, statusSince }: Domain): string[] {
+  const isGone = isServed({ status }) || status === 'Deleted';
+  return isGone ? [`${shownName(name)} has led elsewhere since ${statusSince.toISOString()}.`] : [];
 }
 
-function said({ type, name, value, seen }: Setup, domain: Domain): string {
-  const there = seen.length > 0 && type !== 'TXT' ? ` (there is now ${seen.join(', ')})` : '';
-  if (type === 'NS') return `name server ${value}${there}.`;
-  const host = isWithin(name, domain.registrable) ? `${type} record ${name}` : `${type} record`;
-  return `${host} with the value ${value}${there}.`;
+/** What is to be copied stands in quotes: no full stop goes with it. */
+function toSet({ mode }: Domain, asked: Setup[]): string[] {
+  if (asked.length === 0) return [];
+  if (mode === 'nameservers') {
+    const servers = asked.map(({ value }) => `“${value}”`).join(' and ');
+    return [`The owner sets this at the registrar of the domain: name server ${servers}.`];
+  }
+  const there = ({ type, seen }: Setup) =>
+    seen.length > 0 && type !== 'TXT' ? ` (there is now ${seen.join(', ')})` : '';
+  const records = asked.map((one) => `${one.type} record “${one.name}” with the value “${one.value}”${there(one)}`);
+  return [`The owner sets this in the DNS of the domain: ${records.join('; ')}.`];
 }

@@ -3,6 +3,7 @@ import { isIPv6 } from 'node:net';
 import type { Config } from '../../config.ts';
 import type { Domain } from '../../db/entities/domain.ts';
 import { judge, wantedOf } from '../../domains/judging.ts';
+import { shownName } from '../../domains/names.ts';
 import { foundIn, proofName, type Sight } from '../../domains/sight.ts';
 import { nameServersOf } from '../../domains/zone.ts';
 
@@ -46,8 +47,11 @@ export function setupOf(domain: Domain, config: Pick<Config, 'domains'>): Setup[
   const isHere = sight !== null && sight !== undefined && judge(wanted, sight).isHere === true;
   if (name !== registrable) {
     const value = config.domains.cnameTarget;
-    const there = seen('cname').length > 0 ? seen('cname') : addresses;
-    return [proof, { type: 'CNAME', name, value, found: isHere, optional: false, seen: there }];
+    const aliases = seen('cname');
+    // An alias of ours is right, though where it leads to may not be known yet.
+    const found = isHere || aliases.includes(value);
+    const there = aliases.length > 0 ? aliases : addresses;
+    return [proof, { type: 'CNAME', name, value, found, optional: false, seen: there }];
   }
   const entries = wanted.addresses.map((value): Setup => {
     const type = isIPv6(value) ? 'AAAA' : 'A';
@@ -61,7 +65,8 @@ export function setupOf(domain: Domain, config: Pick<Config, 'domains'>): Setup[
 
 /** What is in the way beside what is missing, in words for the owner. */
 export function problemsOf(domain: Domain, config: Pick<Config, 'domains'>): string[] {
-  const { name, registrable, mode, sight } = domain;
+  const { mode, sight } = domain;
+  const [name, registrable] = [shownName(domain.name), shownName(domain.registrable)];
   if (!sight) return [];
   const problems: string[] = [];
   if (sight.registered === 'no') problems.push(`${registrable} is not registered, or its registration has ended.`);

@@ -8,8 +8,9 @@ import type { DomainShown } from '../../web/domains.ts';
 import type { Person } from '../access.ts';
 import { domainViews } from './views.ts';
 
+const waiting = { owner: 'Waits for you', platform: 'We are looking at it', operator: 'Waits for us' };
+
 const states = {
-  pending: 'Waits for you',
   Moved: 'Leads elsewhere now',
   Deleted: 'Leads here no more, and is not shown',
   Blocked: 'Stopped by the platform: write to us',
@@ -26,7 +27,8 @@ export async function domainsShown(em: EntityManager, deps: Deps, { accountId }:
     const view = views[at];
     if (!view) return [];
     const isLive = view.status === 'active' && view.ssl.status === 'active';
-    const state = view.status === 'active' ? (isLive ? 'Works' : 'Its certificate is on its way') : states[view.status];
+    const works = domain.site ? 'Works' : 'Works, and no site is on it yet';
+    const state = isLive ? works : stateOf(view);
     return [
       {
         name: shownName(domain.name),
@@ -38,4 +40,12 @@ export async function domainsShown(em: EntityManager, deps: Deps, { accountId }:
       },
     ];
   });
+}
+
+function stateOf({
+  status,
+  waiting_on,
+}: Pick<Awaited<ReturnType<typeof domainViews>>[number], 'status' | 'waiting_on'>): string {
+  if (status === 'active') return 'Its certificate is on its way';
+  return status === 'pending' ? waiting[waiting_on ?? 'platform'] : states[status];
 }

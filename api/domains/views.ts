@@ -1,4 +1,5 @@
 /** Domains as an answer shows them: with their certificates, and whether another account holds the name. */
+import { type Config, domainAddress } from '../../config.ts';
 import { sslFields, sslOf } from '../../db/certificates.ts';
 import { Certificate } from '../../db/entities/certificate.ts';
 import type { Domain } from '../../db/entities/domain.ts';
@@ -20,9 +21,11 @@ export async function domainsWithAdvice(
   const open = domains.filter((domain) => !isHolder(domain)).map(({ id }) => id);
   const taken = await heldByOthers(em, open);
   const certificates = await certificatesOf(em, domains);
+  const named = await namedByPages(em, config, domains);
   return domains.map((domain) => {
     const ssl = sslOf(certificates.get(domain.id), clock.now());
-    const advice = adviceOf(domain, config, { ssl, takenSince: taken.get(domain.id) ?? null });
+    const facts = { ssl, takenSince: taken.get(domain.id) ?? null, named: named.get(domain.id) ?? null };
+    const advice = adviceOf(domain, config, facts);
     return { domain, advice, view: domainView(domain, { ssl, advice }) };
   });
 }
@@ -42,4 +45,21 @@ async function certificatesOf(em: EntityManager, domains: readonly Domain[]) {
     { fields: ['domainId', ...sslFields], refresh: true },
   );
   return new Map(found.map((one) => [one.domainId, one]));
+}
+
+/** Addresses that live pages name in the place of their primary domain: those built before it was attached. */
+async function namedByPages(
+  em: EntityManager,
+  config: Pick<Config, 'publicPorts'>,
+  domains: readonly Domain[],
+): Promise<Map<string, string>> {
+  const primary = domains.filter(({ isPrimary }) => isPrimary);
+  if (primary.length === 0) return new Map();
+  const rows: { id: string; url: string }[] = await em.execute(
+    `select domain.id, deployment.site_url as url from domain join site on site.id = domain.site_id
+       join deployment on deployment.id = site.live_deployment_id where domain.id = any(?)`,
+    [`{${primary.map(({ id }) => id).join(',')}}`],
+  );
+  const addresses = new Map(primary.map(({ id, name }) => [id, domainAddress(config, name, true)]));
+  return new Map(rows.filter(({ id, url }) => url !== addresses.get(id)).map(({ id, url }) => [id, url]));
 }

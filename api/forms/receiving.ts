@@ -1,11 +1,11 @@
 /** An enquiry, from what a visitor sent to a row: judged, taken once, stored, and only then mailed. */
 import { LockMode } from '@mikro-orm/core';
-import { siteHostname } from '../../config.ts';
 import { Form, type FormField } from '../../db/entities/form.ts';
 import type { Mail } from '../../db/entities/mail.ts';
 import { Site } from '../../db/entities/site.ts';
 import { Submission, type SubmittedValue } from '../../db/entities/submission.ts';
 import { useChallenge } from '../../db/forms.ts';
+import { homeOf } from '../../db/homes.ts';
 import { queueMail } from '../../db/mail.ts';
 import type { EntityManager } from '../../db/orm.ts';
 import type { Deps } from '../../deps.ts';
@@ -109,10 +109,11 @@ async function queueNotice(
   }));
   const from = form.fields.find(({ kind, name }) => kind === 'email' && values.some(([one]) => one === name));
   const replyTo = values.find(([name]) => name === from?.name)?.[1];
+  const { hostname } = await homeOf(tx, deps.config, form.site);
   return queueMail(tx, deps, {
     kind: 'submission',
     to: await notifyAddress(tx, form.site, form.notifyCollaboratorId),
-    data: { hostname: siteHostname(deps.config, form.site.name), formName: form.name, answers, page },
+    data: { hostname, formName: form.name, answers, page },
     ...(typeof replyTo === 'string' ? { replyTo } : {}),
     site: form.site.id,
   });

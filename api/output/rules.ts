@@ -1,9 +1,9 @@
 /** Uploads of built output: opened, held to their stage, and made live when all has come. */
 import { limitsOf } from '../../caps.ts';
-import { siteAddress } from '../../config.ts';
 import { goLive, settle } from '../../db/deployments.ts';
 import type { Deployment } from '../../db/entities/deployment.ts';
 import type { Site } from '../../db/entities/site.ts';
+import { homeOf } from '../../db/homes.ts';
 import type { EntityManager } from '../../db/orm.ts';
 import { acceptCompletion, openUpload } from '../../db/output.ts';
 import { isRestorable } from '../../db/states.ts';
@@ -28,7 +28,7 @@ export async function startUpload(
   const site = await loadSite(em, actor, siteId);
   requireActive(site);
   const endsAt = new Date(deps.clock.now().getTime() + uploadMs);
-  const siteUrl = siteAddress(deps.config, site.name);
+  const { address: siteUrl } = await homeOf(em, deps.config, site);
   const requireRoom = (tx: EntityManager, locked: Site) => requirePublishRoom(tx, deps, locked);
   const upload = { id, siteId, createdBy: actor.accountId, siteUrl, endsAt, requireRoom };
   const deployment = await openUpload(em, deps.clock, upload, limitsOf(deps, site).uploads_under_way);

@@ -1,6 +1,6 @@
 /** What a payer meets of ours: the link that leads to the provider's page, and what there is to say when there is nothing to pay. */
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { siteAddress, siteHostname } from '../../config.ts';
+import { homeOf } from '../../db/homes.ts';
 import type { Deps } from '../../deps.ts';
 import { type PaymentShown, payPage } from '../../web/pay.ts';
 import type { Api } from '../api.ts';
@@ -46,8 +46,7 @@ async function show(request: FastifyRequest<Linked>, reply: FastifyReply, deps: 
     status,
     amount,
     currency,
-    hostname: siteHostname(config, site.name),
-    address: siteAddress(config, site.name),
+    ...(await homeOf(request.em, config, site)),
     payUrl: `${config.baseUrl}/pay/${id}`,
     returnUrl: `${config.baseUrl}/pay/${id}/return`,
     booking: booking && { reference: booking.reference, service: booking.serviceName },

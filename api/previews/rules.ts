@@ -1,7 +1,8 @@
 /** What may be done with a preview slot: its draft is built, published, cleared. What brings a slot up to date is in updating.ts. */
-import { siteAddress, siteHostname } from '../../config.ts';
+import { siteHostname } from '../../config.ts';
 import type { Deployment } from '../../db/entities/deployment.ts';
 import type { Site } from '../../db/entities/site.ts';
+import { homeOf } from '../../db/homes.ts';
 import type { EntityManager } from '../../db/orm.ts';
 import { acceptDraft, clearPreview } from '../../db/previews.ts';
 import { liveDeploymentOf, lockSite } from '../../db/sites.ts';
@@ -26,13 +27,13 @@ export async function buildDraft(em: EntityManager, deps: Deps, actor: Actor, ca
     ...call,
     slot,
     createdBy: actor.accountId,
-    pin: (_tx, locked) => pinned(deps, locked, slot),
+    pin: (tx, locked) => pinned(tx, deps, locked, slot),
     requireRoom: (tx, locked) => requirePublishRoom(tx, deps, locked),
   });
   return deployment ?? refuseArchived(site);
 }
 
-async function pinned(deps: Deps, site: Site, slot: number) {
+async function pinned(em: EntityManager, deps: Deps, site: Site, slot: number) {
   const repositories = requireRepositories(deps);
   const [mains, tips] = [await tipsOf(repositories, site.id), await tipsOf(repositories, site.id, branchOf(slot))];
   const sourceCommit = tips.source ?? mains.source;
@@ -42,7 +43,7 @@ async function pinned(deps: Deps, site: Site, slot: number) {
     });
   }
   const contentCommit = tips.content ?? mains.content;
-  const siteUrl = siteAddress(deps.config, site.name);
+  const { address: siteUrl } = await homeOf(em, deps.config, site);
   return { sourceCommit, contentCommit, siteUrl, hostname: siteHostname(deps.config, site.name) };
 }
 

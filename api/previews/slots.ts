@@ -1,9 +1,9 @@
 /** What a preview slot is at this moment: its rows, and its branches in both repositories. */
 import { capsOf, type Knowing, limitsOf } from '../../caps.ts';
-import { type Config, siteAddress } from '../../config.ts';
 import { Deployment, type Mains } from '../../db/entities/deployment.ts';
 import type { Preview } from '../../db/entities/preview.ts';
 import type { Site } from '../../db/entities/site.ts';
+import { homeOf } from '../../db/homes.ts';
 import type { EntityManager } from '../../db/orm.ts';
 import { previewIn } from '../../db/previews.ts';
 import { draftStatusAt, isSettled, type Role } from '../../db/states.ts';
@@ -31,6 +31,8 @@ export type Slot = {
   branched: boolean;
   behind: boolean;
   holdsWork: boolean;
+  /** The address that the site's pages are to name as theirs. */
+  siteUrl: string;
 };
 
 export const branchOf = (slot: number): string => `preview/${slot}`;
@@ -81,11 +83,14 @@ export async function loadSlot(
   const [draft, latest] = [await find(preview?.deploymentId), await find(preview?.latestId)];
   const branched = tips.source !== null || tips.content !== null;
   const base = draft ? commitsOf(draft) : branched ? { ...mains, ...withoutNulls(tips) } : mains;
-  const behind = !(await holds(repositories, site.id, base, mains)) || isOfOtherAddress(deps.config, site, draft);
+  const { address: siteUrl } = await homeOf(em, deps.config, site);
+  // Its pages name the site by an address that is not the one it has.
+  const isOfOther = draft !== undefined && draft.siteUrl !== siteUrl;
+  const behind = isOfOther || !(await holds(repositories, site.id, base, mains));
   const holdsWork = !(await holds(repositories, site.id, mains, tips));
   const isExpired = preview !== undefined && draftStatusAt(preview, now) === 'expired';
   const status = statusOf(isExpired, draft, latest);
-  return { slot, status, preview, draft, latest, isExpired, mains, tips, branched, behind, holdsWork };
+  return { slot, status, preview, draft, latest, isExpired, mains, tips, branched, behind, holdsWork, siteUrl };
 }
 
 export function commitsOf({ sourceCommit, contentCommit }: Deployment): Mains {
@@ -104,11 +109,6 @@ async function holds(repositories: Repositories, siteId: string, larger: Mains, 
     if (whole === null || !(await repositories.contains(siteId, repository, whole, part))) return false;
   }
   return true;
-}
-
-/** Its pages name the site by an address that it has no more. */
-function isOfOtherAddress(config: Config, site: Site, draft: Deployment | undefined): boolean {
-  return draft !== undefined && draft.siteUrl !== siteAddress(config, site.name);
 }
 
 function statusOf(isExpired: boolean, draft?: Deployment, latest?: Deployment): SlotStatus {

@@ -1,5 +1,4 @@
 /** Brings what the site has since gained into a slot: `main` into the slot's branch, in both repositories or in neither. */
-import { siteAddress } from '../../config.ts';
 import { Account } from '../../db/entities/account.ts';
 import type { Deployment } from '../../db/entities/deployment.ts';
 import type { Site } from '../../db/entities/site.ts';
@@ -35,7 +34,7 @@ export async function updateSlot(em: EntityManager, deps: Deps, actor: Actor, ca
     const draft = requireDraftOf(slot, site.id);
     requireBranch(slot, site.id);
     const moves = await mergesOf(deps, repositories, site, slot, author);
-    if (moves.length === 0 && slot.status === 'draft' && isOfNow(deps, site, slot, draft)) return draft;
+    if (moves.length === 0 && slot.status === 'draft' && isOfNow(slot, draft)) return draft;
     if (await repositories.move(site.id, moves)) return await buildDraft(em, deps, actor, call);
   }
   throw errors.stale_hash('Others keep changing the branches of this slot at this moment.', {
@@ -43,12 +42,12 @@ export async function updateSlot(em: EntityManager, deps: Deps, actor: Actor, ca
   });
 }
 
-function isOfNow({ config }: Deps, site: Site, { mains, tips }: Slot, draft: Deployment): boolean {
+function isOfNow({ mains, tips, siteUrl }: Slot, draft: Deployment): boolean {
   const commits = commitsOf(draft);
   const sameCommits = bothRepositories.every(
     (repository) => commits[repository] === (tips[repository] ?? mains[repository]),
   );
-  return sameCommits && draft.siteUrl === siteAddress(config, site.name);
+  return sameCommits && draft.siteUrl === siteUrl;
 }
 
 /** What is to move; nothing has moved when this throws. */

@@ -1,9 +1,10 @@
 /** The rules of a publish: what is built, and when nothing needs to be. */
 import { limitsOf } from '../../caps.ts';
-import { siteAddress, siteHostname } from '../../config.ts';
+import { siteHostname } from '../../config.ts';
 import { acceptPublish, type Pinned } from '../../db/deployments.ts';
 import { Deployment } from '../../db/entities/deployment.ts';
 import type { Site } from '../../db/entities/site.ts';
+import { homeOf } from '../../db/homes.ts';
 import type { EntityManager } from '../../db/orm.ts';
 import { liveDeploymentOf } from '../../db/sites.ts';
 import { unfinishedSlotPublishes } from '../../db/slot-publishes.ts';
@@ -38,7 +39,7 @@ export async function publish(
   const site = await loadSite(em, actor, siteId);
   requireActive(site);
   const live = await liveDeploymentOf(em, site);
-  const now = await pinned(deps, site, scope, live);
+  const now = await pinned(em, deps, site, { scope, live });
   if (!anew && live && (await isSame(em, live, now))) return live;
   const deployment = await acceptPublish(em, deps.clock, {
     id,
@@ -48,7 +49,7 @@ export async function publish(
     createdBy: actor.accountId,
     async pin(tx, locked) {
       await bringSlotsOntoMain(tx, deps, locked);
-      return await pinned(deps, locked, scope, live);
+      return await pinned(tx, deps, locked, { scope, live });
     },
     requireRoom: (tx, locked) => requirePublishRoom(tx, deps, locked),
   });
@@ -69,8 +70,13 @@ function fail(): never {
 }
 
 /** What a publish accepted at this moment is built from. */
-async function pinned(deps: Deps, site: Site, scope: Publish['scope'], live: Deployment | null): Promise<Pinned> {
-  const siteUrl = siteAddress(deps.config, site.name);
+async function pinned(
+  em: EntityManager,
+  deps: Deps,
+  site: Site,
+  { scope, live }: { scope: Publish['scope']; live: Deployment | null },
+): Promise<Pinned> {
+  const { address: siteUrl } = await homeOf(em, deps.config, site);
   return { ...(await pinnedCommits(deps, site, scope, live)), siteUrl, hostname: siteHostname(deps.config, site.name) };
 }
 

@@ -1,6 +1,7 @@
 /** The redirect rules that a call sets. They belong to the site, and stay through publishes and restores. */
 import { siteAddress } from '../../config.ts';
 import type { Site } from '../../db/entities/site.ts';
+import { homeOf } from '../../db/homes.ts';
 import type { EntityManager } from '../../db/orm.ts';
 import type { Deps } from '../../deps.ts';
 import { errors } from '../../errors.ts';
@@ -31,6 +32,9 @@ export async function setRedirects(
     to: to ?? undefined,
     status,
   }));
+  const { address: home } = await homeOf(em, deps.config, site);
+  // A circle may lead over either of the site's addresses.
+  checkRedirects(written, home);
   const checked = checkRedirects(written, siteAddress(deps.config, site.name));
   // Bytes before their name: an edge may ask as soon as the row says so.
   const { sha256 } = await deps.store.put(Buffer.from(JSON.stringify(checked)));

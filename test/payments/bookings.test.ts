@@ -4,7 +4,7 @@ import { Booking } from '../../db/entities/booking.ts';
 import { withPayment } from '../../db/payments.ts';
 import { timetable } from '../bookings/timetable.ts';
 import { startWorker } from '../stack/worker.ts';
-import { heldIn } from './held.ts';
+import { heldIn, mailsWaiting } from './held.ts';
 import { createPayingWorld, type PayingWorld } from './world.ts';
 
 let world: PayingWorld;
@@ -40,6 +40,10 @@ test('a priced service is held, paid at its link, and confirmed', async () => {
   expect(back.text).toContain(booked.reference);
   expect(await read()).toMatchObject({ status: 'confirmed', pay_url: null, payment_id: payment.id, mail: 'queued' });
   expect(await payment.statusOf()).toBe('paid');
+  for (const kind of ['booking-confirmed', 'booking-taken']) {
+    const [mail] = await mailsWaiting(world, kind, id);
+    expect(mail?.data).toMatchObject({ paid: expect.stringMatching(/^\d+\.\d\d EUR$/) });
+  }
   expect(await isOpen()).toBe(false);
   await expect.poll(async () => (await row(id)).paying, soon).toBe(false);
   expect((await row(id)).visitorSealed).toBe(null);

@@ -1,0 +1,29 @@
+/** Where visitors find a site: what its pages, search engines, mails and people are told. */
+import { type Config, domainAddress, siteAddress, siteHostname } from '../config.ts';
+import { shownName } from '../domains/names.ts';
+import { Certificate } from './entities/certificate.ts';
+import { Domain } from './entities/domain.ts';
+import type { Site } from './entities/site.ts';
+import type { EntityManager } from './orm.ts';
+import { isServed } from './states.ts';
+
+export type Home = {
+  /** As people read it. */
+  hostname: string;
+  /** Scheme, host and port, without a path. */
+  address: string;
+};
+
+/** Its primary domain once visitors can be led there, else its name below the base domain. */
+export async function homeOf(em: EntityManager, config: Config, site: Pick<Site, 'id' | 'name'>): Promise<Home> {
+  const primary = await em.findOne(Domain, { site: site.id, isPrimary: true, removedAt: null });
+  if (primary && isServed(primary) && (await hasCertificate(em, config, primary.id))) {
+    return { hostname: shownName(primary.name), address: domainAddress(config, primary.name, true) };
+  }
+  return { hostname: siteHostname(config, site.name), address: siteAddress(config, site.name) };
+}
+
+/** One that ran out counts: it is being got again, and pages are not built anew for that while. */
+async function hasCertificate(em: EntityManager, { acme }: Config, domainId: string): Promise<boolean> {
+  return acme === undefined || (await em.count(Certificate, { domainId, notAfter: { $ne: null } })) > 0;
+}
