@@ -19,8 +19,9 @@ import { withPayment } from '../db/payments.ts';
 import { credentialsOf } from '../db/payouts.ts';
 import { AppError } from '../errors.ts';
 import { type Charge, PaymentsFault } from '../providers/payments.ts';
+import { beating } from './beating.ts';
 import type { PlatformDeps } from './index.ts';
-import { refundActivities } from './payments/refunding.ts';
+import { giveBackCharge } from './payments/refunding.ts';
 import { required, settleAttempt } from './payments.ts';
 
 /** Charges are compared for so long after they were made. */
@@ -29,7 +30,7 @@ const comparedMs = 8 * 24 * 3600_000;
 export type Checked = { charges: number; flagged: number };
 
 export function ledgerActivities(deps: PlatformDeps) {
-  return { checkLedger: (): Promise<Checked> => checkLedger(deps) };
+  return { checkLedger: (): Promise<Checked> => beating(() => checkLedger(deps)) };
 }
 
 export async function checkLedger(deps: PlatformDeps): Promise<Checked> {
@@ -54,9 +55,8 @@ type Ledger = { findings: Finding[]; judged: Set<string> };
 async function finishLeftBehind(deps: PlatformDeps): Promise<void> {
   const { attempts, refunds } = await findLeftBehind(deps.em(), deps.clock.now());
   for (const id of attempts) await settleAttempt(deps, id);
-  const { giveBackCharge } = refundActivities(deps);
   // Why one is hindered stands in its row by then.
-  for (const id of refunds) await giveBackCharge(id).catch(() => {});
+  for (const id of refunds) await giveBackCharge(deps, id).catch(() => {});
 }
 
 async function compareAccount(deps: PlatformDeps, id: string, since: Date, ledger: Ledger): Promise<void> {

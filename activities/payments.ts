@@ -9,6 +9,7 @@ import { paymentStatusAt, unsettledAttempts } from '../db/states.ts';
 import { AppError } from '../errors.ts';
 import { pageFor } from '../providers/payments/pages.ts';
 import { type PaymentCredentials, PaymentsFault } from '../providers/payments.ts';
+import { beating } from './beating.ts';
 import type { PlatformDeps } from './index.ts';
 import { refundActivities } from './payments/refunding.ts';
 
@@ -24,7 +25,7 @@ type Deps = Pick<PlatformDeps, 'em' | 'clock' | 'config' | 'payments' | 'log'>;
 export function paymentActivities(deps: PlatformDeps) {
   return {
     /** Asks about every page of the payment on which somebody may still pay, and closes them where nothing is to be paid any more. */
-    settlePayment: (id: string): Promise<Settled> => settlePayment(deps, id),
+    settlePayment: (id: string): Promise<Settled> => beating(() => settlePayment(deps, id)),
     ...refundActivities(deps),
   };
 }

@@ -16,7 +16,8 @@ import type { Activities } from '../activities/index.ts';
 import { followRow } from './deadlines.ts';
 import * as policies from './policies.ts';
 
-const { settlePayment: settle, giveUpRefund } = proxyActivities<Activities>(policies.provider);
+const { settlePayment: settle } = proxyActivities<Activities>(policies.provider);
+const { giveUpRefund } = proxyActivities<Activities>(policies.quick);
 const { giveBackCharge } = proxyActivities<Activities>(policies.refund);
 const { checkLedger: check } = proxyActivities<Activities>(policies.bookkeeping);
 

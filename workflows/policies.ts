@@ -42,10 +42,11 @@ export const asking: ActivityOptions = {
   retry: { initialInterval: '500ms', backoffCoefficient: 2, maximumInterval: '5 minutes' },
 };
 
-/** Asking a provider: several calls, each of which may take its time. */
+/** Asking a provider: several calls, each of which may take its time. It beats its heart: somebody waits to hear that he has paid. */
 export const provider: ActivityOptions = {
   taskQueue: 'platform',
   startToCloseTimeout: '2 minutes',
+  heartbeatTimeout: '10 seconds',
   retry: { initialInterval: '500ms', backoffCoefficient: 2, maximumInterval: '1 minute' },
 };
 
@@ -60,7 +61,8 @@ export const catchingUp: ActivityOptions = {
 export const bookkeeping: ActivityOptions = {
   taskQueue: 'platform',
   startToCloseTimeout: '45 minutes',
-  retry: { initialInterval: '10 seconds', backoffCoefficient: 2, maximumAttempts: 3 },
+  heartbeatTimeout: '1 minute',
+  retry: { initialInterval: '1 second', backoffCoefficient: 10, maximumAttempts: 3 },
 };
 
 /** Money on its way back: an account that is empty today may be filled tomorrow. */
@@ -68,6 +70,7 @@ export const refund: ActivityOptions = {
   taskQueue: 'platform',
   scheduleToCloseTimeout: '7 days',
   startToCloseTimeout: '2 minutes',
+  heartbeatTimeout: '10 seconds',
   retry: { initialInterval: '500ms', backoffCoefficient: 2, maximumInterval: '30 minutes' },
 };
 

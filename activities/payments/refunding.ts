@@ -6,6 +6,7 @@ import type { PayoutAccount } from '../../db/entities/payout-account.ts';
 import { credentialsOf } from '../../db/payouts.ts';
 import { AppError } from '../../errors.ts';
 import { PaymentsFault } from '../../providers/payments.ts';
+import { beating } from '../beating.ts';
 import type { PlatformDeps } from '../index.ts';
 import { required } from '../payments.ts';
 
@@ -15,44 +16,48 @@ function isForGood(error: PaymentsFault | AppError, { rail, status }: PayoutAcco
   return rail === 'connect' && error.because === 'unaccepted';
 }
 
-export function refundActivities(deps: PlatformDeps) {
-  const load = (id: string) => deps.em().findOne(PaymentAttempt, { id }, { populate: ['payment.payoutAccount'] });
+const load = (deps: PlatformDeps, id: string) =>
+  deps.em().findOne(PaymentAttempt, { id }, { populate: ['payment.payoutAccount'] });
 
+export function refundActivities(deps: PlatformDeps) {
   return {
-    /**
-     * Gives a charge back, if it has not gone yet and this is still the refund that is wanted. Answers `pending` while the provider has it in hand.
-     * Throws where that was not to be had; for good where the account is not used any more.
-     */
-    async giveBackCharge(id: string, refundKey?: string): Promise<string> {
-      const attempt = await load(id);
-      if (!attempt?.charge || !attempt.refundKey) return 'kept';
-      if (attempt.refundedAt) return 'refunded';
-      if (refundKey !== undefined && refundKey !== attempt.refundKey) return 'replaced';
-      try {
-        const credentials = credentialsOf(deps, attempt.payment.payoutAccount);
-        // What was answered under a key is answered again under it, whatever has changed since.
-        const idempotencyKey = `${attempt.refundKey}:${attempt.refundRefusals}`;
-        const { status } = await required(deps).refund(credentials, { charge: attempt.charge, idempotencyKey });
-        if (status === 'failed') throw new PaymentsFault('refused', 'the refund failed', true);
-        if (status === 'done') await refundDone(deps.em(), deps.clock, attempt);
-        else await refundHindered(deps.em(), attempt, { why: 'the provider has it in hand', isKept: true });
-        return status === 'done' ? 'refunded' : 'pending';
-      } catch (error) {
-        if (!(error instanceof PaymentsFault || error instanceof AppError)) throw error;
-        const isKept = error instanceof PaymentsFault && error.isKept;
-        await refundHindered(deps.em(), attempt, { why: error.message, isKept });
-        const nonRetryable = isForGood(error, attempt.payment.payoutAccount);
-        throw ApplicationFailure.create({ message: error.message, type: 'refund', nonRetryable });
-      }
-    },
+    giveBackCharge: (id: string, refundKey?: string): Promise<string> =>
+      beating(() => giveBackCharge(deps, id, refundKey)),
 
     /** The charge stays where it is, for all that was tried. */
     async giveUpRefund(id: string, refundKey?: string): Promise<string> {
-      const attempt = await load(id);
+      const attempt = await load(deps, id);
       if (!attempt) return 'gone';
       if (!(await giveUpRefund(deps.em(), attempt, refundKey))) return 'kept';
       deps.log.error({ paymentId: attempt.payment.id, reason: attempt.refundReason }, 'a refund was given up');
       return 'given up';
     },
   };
+}
+
+/**
+ * Gives a charge back, if it has not gone yet and this is still the refund that is wanted. Answers `pending` while the provider has it in hand.
+ * Throws where that was not to be had; for good where the account is not used any more.
+ */
+export async function giveBackCharge(deps: PlatformDeps, id: string, refundKey?: string): Promise<string> {
+  const attempt = await load(deps, id);
+  if (!attempt?.charge || !attempt.refundKey) return 'kept';
+  if (attempt.refundedAt) return 'refunded';
+  if (refundKey !== undefined && refundKey !== attempt.refundKey) return 'replaced';
+  try {
+    const credentials = credentialsOf(deps, attempt.payment.payoutAccount);
+    // What was answered under a key is answered again under it, whatever has changed since.
+    const idempotencyKey = `${attempt.refundKey}:${attempt.refundRefusals}`;
+    const { status } = await required(deps).refund(credentials, { charge: attempt.charge, idempotencyKey });
+    if (status === 'failed') throw new PaymentsFault('refused', 'the refund failed', true);
+    if (status === 'done') await refundDone(deps.em(), deps.clock, attempt);
+    else await refundHindered(deps.em(), attempt, { why: 'the provider has it in hand', isKept: true });
+    return status === 'done' ? 'refunded' : 'pending';
+  } catch (error) {
+    if (!(error instanceof PaymentsFault || error instanceof AppError)) throw error;
+    const isKept = error instanceof PaymentsFault && error.isKept;
+    await refundHindered(deps.em(), attempt, { why: error.message, isKept });
+    const nonRetryable = isForGood(error, attempt.payment.payoutAccount);
+    throw ApplicationFailure.create({ message: error.message, type: 'refund', nonRetryable });
+  }
 }
