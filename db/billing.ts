@@ -67,10 +67,13 @@ export function addCheckout(tx: EntityManager, clock: Clock, account: BillingSub
   });
 }
 
-/** Writes down which page it became. False where the purchase was given up meanwhile: that page is nobody's. */
+/**
+ * Writes down which page it became. False where the purchase was given up meanwhile: that page is nobody's. Who looked at the row before that knew of
+ * no page, and what he makes of it is dropped.
+ */
 export async function noteCheckout(em: EntityManager, id: string, page: string): Promise<boolean> {
   const rows = await em.execute<unknown[]>(
-    `update billing_subscription set provider_checkout = ?
+    `update billing_subscription set provider_checkout = ?, asked = asked + 1
      where id = ? and status = 'open' and (provider_checkout is null or provider_checkout = ?) returning id`,
     [page, id, page],
   );

@@ -1,4 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { askAbout, endCheckout } from '../../db/billing-asks.ts';
+import { BillingSubscription } from '../../db/entities/plans.ts';
+import { newId } from '../../ids.ts';
 import { type Way, ways } from '../publishing/crash-ways.ts';
 import { aroundActivities } from '../stack/worker.ts';
 import { type BillingWorld, createBillingWorld } from './world.ts';
@@ -24,4 +27,21 @@ test.each(Object.keys(ways) as Way[])('a step that %s leaves one plan in force, 
   expect(await world.read(owner)).toMatchObject({ plan: 'studio', status: 'active' });
   const [row] = (await world.rows(owner)).slice(-1);
   expect((await world.atProvider(owner)).live.map(({ id }) => id)).toEqual([row?.providerSubscription]);
+});
+
+test('a page whose address was told is not given up by who looked before there was one', async () => {
+  const owner = await world.newCaller();
+  const em = () => world.deps.em();
+  // Nobody follows it.
+  const now = world.clock.now();
+  const begun = { id: newId('bsub'), account: owner.accountId, plan: 'hobby', status: 'open' as const };
+  const checkoutEndsAt = new Date(now.getTime() + 3600_000);
+  await em().insert(BillingSubscription, { ...begun, createdAt: now, checkoutEndsAt, askAt: checkoutEndsAt });
+  // A call for another plan has loaded the row by now, and closes it after this one has told its page.
+  const stale = await em().findOneOrFail(BillingSubscription, { id: begun.id });
+  const page = await world.checkout(owner, 'hobby');
+  expect((await endCheckout(em(), world.deps, stale)).status).toBe('open');
+  await world.press(page, 'pay');
+  await askAbout(em(), world.deps, begun.id);
+  expect((await world.read(owner)).plan).toBe('hobby');
 });
