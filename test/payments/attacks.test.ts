@@ -65,7 +65,7 @@ test('a refund that meets a key which its owner has revoked goes on with the new
   const withKey = (one: string) =>
     em().nativeUpdate(PayoutAccount, { id: account.id }, { sealedKey: sealKey(world.config, account.id, one) });
   await withKey('rk_test_revoked0000');
-  await owner.call('POST', `/v1/payments/${id}/refund`, { headers: { prefer: 'wait=1' } });
+  await owner.call('POST', `/v1/payments/${id}/refund`, { headers: { prefer: 'respond-async' } });
   const fault = async () => (await em().findOneOrFail(PaymentAttempt, { payment: id })).refundFault;
   await expect.poll(fault, soon).toContain('unaccepted');
   expect(await statusOf()).toBe('refunding');

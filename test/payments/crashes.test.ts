@@ -74,7 +74,7 @@ test.each(each)('a refund that cannot be had is given up when that %s, and may b
       .nativeUpdate(PayoutAccount, { id: account.id }, { status: 'gone', sealedKey: null, goneAt: world.clock.now() });
     return await act();
   });
-  await owner.call('POST', `/v1/payments/${id}/refund`, { headers: { prefer: 'wait=1' } });
+  await owner.call('POST', `/v1/payments/${id}/refund`, { headers: { prefer: 'respond-async' } });
   await expect.poll(statusOf, soon).toBe('paid');
   await expect.poll(() => around.size, soon).toBe(0);
   await world.deps

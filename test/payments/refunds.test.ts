@@ -1,7 +1,7 @@
 /** Money that goes back, over the wire. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { checkLedger } from '../../activities/ledger.ts';
-import { refundActivities } from '../../activities/payments/refunding.ts';
+import { giveBackCharge, refundActivities } from '../../activities/payments/refunding.ts';
 import { PaymentAttempt } from '../../db/entities/payment-attempt.ts';
 import { PayoutAccount } from '../../db/entities/payout-account.ts';
 import { errorOf } from '../api/world.ts';
@@ -85,7 +85,7 @@ describe('a refund', () => {
   test('that is not answered goes on by itself, once', async () => {
     const { id, owner, refund, statusOf } = await paid();
     world.standIn.knobs.loseAnswers = 1;
-    const { body } = await owner.call('POST', `/v1/payments/${id}/refund`, { headers: { prefer: 'wait=1' } });
+    const { body } = await owner.call('POST', `/v1/payments/${id}/refund`, { headers: { prefer: 'respond-async' } });
     expect(body).toMatchObject({ status: 'refunding', next_action: expect.stringContaining(id) });
     world.standIn.knobs.loseAnswers = 0;
     await expect.poll(statusOf, soon).toBe('refunded');
@@ -94,7 +94,7 @@ describe('a refund', () => {
   test('that the account cannot pay today is asked for anew, and done once the money is there', async () => {
     const { id, owner, statusOf } = await paid();
     world.standIn.knobs.failRefunds = true;
-    await owner.call('POST', `/v1/payments/${id}/refund`, { headers: { prefer: 'wait=1' } });
+    await owner.call('POST', `/v1/payments/${id}/refund`, { headers: { prefer: 'respond-async' } });
     await expect.poll(async () => (await attemptOf(id)).refundFault, soon).toContain('balance_insufficient');
     world.standIn.knobs.failRefunds = false;
     await expect.poll(statusOf, soon).toBe('refunded');
@@ -104,7 +104,7 @@ describe('a refund', () => {
   test('that the provider has in hand is under way until it is done', async () => {
     const { id, owner, statusOf } = await paid();
     world.standIn.knobs.holdRefunds = true;
-    const { body } = await owner.call('POST', `/v1/payments/${id}/refund`, { headers: { prefer: 'wait=1' } });
+    const { body } = await owner.call('POST', `/v1/payments/${id}/refund`, { headers: { prefer: 'respond-async' } });
     expect(body).toMatchObject({ status: 'refunding', refunded_at: null });
     await expect.poll(async () => (await attemptOf(id)).refundFault, soon).toContain('in hand');
     world.skip(3601_000);
@@ -122,7 +122,7 @@ describe('a refund', () => {
     const attempt = await attemptOf(id);
     const steps = refundActivities(world.deps);
     expect(await steps.giveUpRefund(attempt.id, 'an earlier one')).toBe('kept');
-    expect(await steps.giveBackCharge(attempt.id, 'an earlier one')).toBe('replaced');
+    expect(await giveBackCharge(world.deps, attempt.id, 'an earlier one')).toBe('replaced');
     expect(await statusOf()).toBe('refunding');
     world.standIn.knobs.turnAway = 0;
     await expect.poll(statusOf, soon).toBe('refunded');

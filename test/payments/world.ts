@@ -85,17 +85,25 @@ export async function attachConnected(
 export type PayingWorld = Awaited<ReturnType<typeof createPayingWorld>>;
 
 export async function createPayingWorld(
-  env: Record<string, string> = {},
-  { knobs = {}, random }: { knobs?: Partial<Knobs>; random?: () => number } = {},
+  env: Record<string, string> | ((port: number) => Record<string, string>) = {},
+  { knobs = {}, random, at }: { knobs?: Partial<Knobs>; random?: () => number; at?: string } = {},
 ) {
   const port = await freePort();
-  const world = await createBookingWorld({ TEMPORAL_NAMESPACE: await createNamespace(), ...payingEnv(port), ...env });
+  const given = typeof env === 'function' ? env(port) : env;
+  const world = await createBookingWorld({ TEMPORAL_NAMESPACE: await createNamespace(), ...payingEnv(port), ...given });
+  /** Where payers and the provider find the API: another process where one is named. */
+  const api = at ?? world.url;
   const standIn = await startPaymentsStandIn({
     clock: world.clock,
     port,
     key: paymentsKey,
     mock: findMock(process.env),
-    hooks: { connect: { url: `${world.url}/hooks/payments`, secret: webhookSecret } },
+    hooks: {
+      connect: { url: `${api}/hooks/payments`, secret: webhookSecret },
+      ...(world.config.billing
+        ? { platform: { url: `${api}/hooks/billing`, secret: world.config.billing.webhookSecret } }
+        : {}),
+    },
     knobs,
     ...(random ? { random } : {}),
   });
@@ -128,7 +136,7 @@ export async function createPayingWorld(
   /** Opens the link: the provider's page that it leads to. */
   const openLink = async (payUrl: string) => {
     const { pathname } = new URL(payUrl);
-    const answer = await fetch(`${world.url}${pathname}`, { redirect: 'manual' });
+    const answer = await fetch(`${api}${pathname}`, { redirect: 'manual' });
     const page = answer.headers.get('location');
     return { status: answer.status, page, text: page === null ? await answer.text() : '' };
   };
@@ -138,7 +146,7 @@ export async function createPayingWorld(
     const answer = await fetch(`${page}/${act}`, { method: 'POST', redirect: 'manual' });
     const back = answer.headers.get('location');
     if (!comesBack || back === null) return { status: answer.status, text: '' };
-    const ours = await fetch(`${world.url}${new URL(back).pathname}`);
+    const ours = await fetch(`${api}${new URL(back).pathname}`);
     return { status: ours.status, text: await ours.text() };
   };
 
@@ -152,6 +160,7 @@ export async function createPayingWorld(
 
   const paying = {
     ...world,
+    api,
     standIn,
     newPaidSite,
     newPayment,

@@ -1,0 +1,147 @@
+/** What payers and owners do on random journeys, and what has to be so after all of them: for journeys.test.ts and killed.test.ts. */
+import { randomUUID } from 'node:crypto';
+import { expect } from 'vitest';
+import { checkLedger } from '../../activities/ledger.ts';
+import { Booking } from '../../db/entities/booking.ts';
+import { LedgerFlag } from '../../db/entities/ledger-flag.ts';
+import { Payment } from '../../db/entities/payment.ts';
+import { PaymentAttempt } from '../../db/entities/payment-attempt.ts';
+import { sweepHolds } from '../../db/holds.ts';
+import { unknownAttempts } from '../../db/states.ts';
+import { completeAccount } from '../../local/payments/accounts.ts';
+import { type Answer, type Caller, callWith, type Sent } from '../api/world.ts';
+import { timetable } from '../bookings/timetable.ts';
+import { attachAccount, attachConnected, type PayingWorld } from './world.ts';
+
+export const storm = { turnAway: 0.1, loseAnswers: 0.1, loseWebhooks: 0.3, doubleWebhooks: 0.4, delayWebhooksMs: 600 };
+const calm = { turnAway: 0, loseAnswers: 0, loseWebhooks: 0, doubleWebhooks: 0 };
+
+export type Travelling = ReturnType<typeof travelling>;
+
+/** `journeys` in all. */
+export function travelling(world: PayingWorld, { random, journeys }: { random: () => number; journeys: number }) {
+  const chance = (share: number) => random() < share;
+  const did: Record<string, number> = {};
+  const note = (what: string) => {
+    did[what] = (did[what] ?? 0) + 1;
+  };
+
+  /** The answer of a call, sent again under one key until there is one: the process that had it may be dead. */
+  async function answerOf(token: string | undefined, method: string, path: string, sent: Sent = {}): Promise<Answer> {
+    const headers = { ...sent.headers, 'idempotency-key': randomUUID() };
+    for (;;) {
+      const answer = await callWith(world.api, token)(method, path, { ...sent, headers }).catch(() => undefined);
+      if (answer && answer.status < 500) return answer;
+      await new Promise((resolve) => setTimeout(resolve, 50));
+    }
+  }
+
+  /** Opens the link now and then more than once, and pays on some of the pages. */
+  async function pay(payUrl: string): Promise<void> {
+    const pages: (string | null)[] = [];
+    for (let opening = 0; opening < 1 + Math.floor(random() * 3); opening++) {
+      pages.push((await world.openLink(payUrl).catch(() => null))?.page ?? null);
+    }
+    for (const page of pages) {
+      if (page === null || !chance(0.6)) continue;
+      const pressed = await world
+        .press(page, chance(0.2) ? 'decline' : 'pay', { comesBack: chance(0.5) })
+        .catch(() => null);
+      note(pressed && pressed.status < 400 ? 'pages paid' : 'pages over or declined');
+    }
+  }
+
+  async function linkJourney({ owner, site }: Awaited<ReturnType<PayingWorld['newPaidSite']>>): Promise<void> {
+    const body = { amount: 100 + Math.floor(random() * 9000), currency: 'EUR' };
+    const made = await answerOf(owner.token, 'POST', `/v1/sites/${site.id}/payments`, { body });
+    const { id, pay_url } = made.body;
+    note('links');
+    await pay(pay_url);
+    if (!chance(0.4)) return;
+    const headers = { prefer: 'respond-async' };
+    const asked = Array.from({ length: 2 }, () =>
+      answerOf(owner.token, 'POST', `/v1/payments/${id}/refund`, { headers }),
+    );
+    for (const { status } of await Promise.all(asked)) note(`refunds answered ${status}`);
+  }
+
+  type Shop = Awaited<ReturnType<PayingWorld['newBookable']>>;
+
+  async function bookingJourney({ publicId, owner }: Shop, start: string, at: number): Promise<void> {
+    const body = world.wish(start, { visitor: { name: 'V', email: `v${at}@example.org` } });
+    const booked = await answerOf(undefined, 'POST', `/b/${publicId}`, { body });
+    note(`bookings answered ${booked.status}`);
+    if (booked.status !== 200) return;
+    await pay(booked.body.pay_url);
+    if (!chance(0.3)) return;
+    const cancelled = await answerOf(owner.token, 'POST', `/v1/bookings/${booked.body.id}/cancel`);
+    note(`cancellings answered ${cancelled.status}`);
+  }
+
+  async function newShop(rail: 'own_key' | 'connect'): Promise<Shop> {
+    const service = { price: { amount: 2500, currency: 'EUR' }, hold_minutes: 15 };
+    const shop = await world.newBookable(timetable({ service, calendar: { capacity: 2 } }));
+    await (rail === 'own_key' ? attachAccount : attachConnected)(world, shop.owner as Caller, shop.site.id);
+    return shop;
+  }
+
+  /** All journeys, some at once; `between` is what happens after each wave. */
+  async function goAll(atOnce: number, between: () => void): Promise<void> {
+    const sites = [await world.newPaidSite(), await world.newPaidSite({ rail: 'connect' })];
+    const shops = [await newShop('own_key'), await newShop('connect')];
+    const starts = (await world.slots(shops[0]?.publicId ?? '', world.dateIn(5))).map(({ start }) => start);
+    const { standIn, knobs } = world.standIn;
+    // Who asks about the connected accounts hears that they may take money.
+    for (const one of standIn.objects.values()) if (one.byPlatform) completeAccount(standIn, one.id);
+    Object.assign(knobs, storm);
+    for (let done = 0; done < journeys; done += atOnce) {
+      const wave = Array.from({ length: Math.min(atOnce, journeys - done) }, async (_, at) => {
+        const rail = chance(0.5) ? 0 : 1;
+        if (chance(0.4)) return await linkJourney(sites[rail] as (typeof sites)[number]);
+        const start = starts[Math.floor(random() * Math.min(starts.length, Math.max(4, journeys / 20)))] ?? '';
+        await bookingJourney(shops[rail] as Shop, start, done + at);
+      });
+      await Promise.all(wave);
+      between();
+    }
+  }
+
+  /** Calm, hours later: what was lost is found, what was begun is finished; where no worker is left, by what the schedules do alone. */
+  async function settle({ alone = false } = {}): Promise<void> {
+    Object.assign(world.standIn.knobs, calm);
+    world.skip(3 * 3600_000);
+    const left = async () => [
+      await world.deps.em().count(PaymentAttempt, { refundReason: { $ne: null }, refundedAt: null } as never),
+      await world.deps.em().count(PaymentAttempt, { status: { $in: [...unknownAttempts] } }),
+    ];
+    for (let turn = 0; turn < 60 && (await left()).some((count) => count > 0); turn++) {
+      await checkLedger(world.deps);
+      await world.standIn.settled();
+      if (alone) world.skip(3601_000);
+      else await new Promise((resolve) => setTimeout(resolve, 250));
+    }
+    if (alone) await sweepHolds(world.deps.em(), world.clock.now());
+    expect(await left()).toEqual([0, 0]);
+  }
+
+  /** Each charge is a payment that is paid or has gone back, and each paid booking has a seat or its money back. Answers what came of all. */
+  async function requireTrueLedger() {
+    const { charges, flagged } = await checkLedger(world.deps);
+    expect(await world.deps.em().find(LedgerFlag, {})).toEqual([]);
+    const payments = await world.deps.em().find(Payment, {});
+    const bookings = await world.deps.em().find(Booking, {});
+    const states: Record<string, number> = {};
+    for (const { id, amount, status } of payments) {
+      states[status] = (states[status] ?? 0) + 1;
+      expect({ id, status, held: world.heldFor(id) }).toEqual({ id, status, held: status === 'paid' ? amount : 0 });
+      const booking = bookings.find(({ paymentId }) => paymentId === id);
+      if (booking) expect([booking.status === 'confirmed', booking.id]).toEqual([status === 'paid', booking.id]);
+      if (booking) expect([booking.paying, booking.visitorSealed ?? null]).toEqual([false, null]);
+    }
+    expect(states.paid).toBeGreaterThan(0);
+    expect(states.refunded).toBeGreaterThan(0);
+    return { journeys, charges, flagged, states, ...did };
+  }
+
+  return { goAll, settle, requireTrueLedger, chance };
+}
