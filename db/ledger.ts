@@ -82,7 +82,9 @@ export async function keepFlags(
     const news: Finding[] = [];
     for (const one of each.values()) {
       const known = before.get(one.subject);
-      if (!known) tx.create(LedgerFlag, { ...one, foundAt: now, seenAt: now });
+      const flag = { ...one, foundAt: now, seenAt: now };
+      // Another check may be at it.
+      if (!known) await tx.upsert(LedgerFlag, flag, { onConflictExcludeFields: ['foundAt'] });
       else tx.assign(known, { seenAt: now, ...(known.why === one.why ? {} : { ...one, ...unsettled }) });
       if (!known) news.push(one);
     }

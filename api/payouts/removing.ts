@@ -23,9 +23,10 @@ export async function removePayoutAccount(
   deps: Deps,
   person: Person,
   id: string,
+  patienceMs = closingMsMax,
 ): Promise<PayoutAccount> {
   const { status } = await loadPayoutAccount(em, person, id);
-  if (status !== 'gone') await closeAll(deps, id);
+  if (status !== 'gone') await closeAll(deps, id, patienceMs);
   const removed = await em.transactional(async (tx) => {
     const account = await lockPayoutAccount(tx, id);
     if (account.status === 'gone') return account;
@@ -38,8 +39,8 @@ export async function removePayoutAccount(
 }
 
 /** While it waits a site may be attached again, and pages be opened: then it begins anew, within the same time. */
-async function closeAll(deps: Deps, id: string): Promise<void> {
-  for (let leftMs = closingMsMax; leftMs > 0; leftMs -= stepMs) {
+async function closeAll(deps: Deps, id: string, patienceMs: number): Promise<void> {
+  for (let leftMs = patienceMs; leftMs > 0; leftMs -= stepMs) {
     const ended = await deps.em().transactional((tx) => endAll(tx, deps.clock, id));
     await endOpenPayments(deps.em(), deps.clock, { payoutAccount: id });
     const left = await untilClosed(deps, id, leftMs);
