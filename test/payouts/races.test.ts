@@ -5,8 +5,11 @@ import { callWith } from '../api/world.ts';
 import { answered, createPayoutWorld, outcome, type PayoutWorld, tally } from './world.ts';
 
 const long = process.env.FRONTAGE_LONG === '1';
-const openings = long ? 100 : 30;
+const openings = long ? 200 : 30;
+/** How often each offer that was opened is accepted. */
+const acceptances = long ? 4 : 2;
 const rounds = long ? 300 : 30;
+const patienceMs = long ? 600_000 : 180_000;
 
 let world: PayoutWorld;
 let second: string;
@@ -25,122 +28,143 @@ const standing = (siteId: string) =>
 const openOffers = (siteId: string) =>
   world.deps.em().execute(`select id from payout_offer where site_id = ? and status = 'open'`, [siteId]);
 
-test('of many openings and acceptances on one site at the same moment come one agreement and one answer each', async () => {
-  const { owner, payee, site, account } = await world.newPair();
-  const seen = new Set<string>();
-  const accepted: Promise<Answer>[] = [];
-  const open = async (at: number) => {
-    const fromSite = at % 3 === 0;
-    const answer = fromSite
-      ? await world.offerFromSite(spread(owner, at), site.id, account.id)
-      : await world.offerFromAccount(spread(payee, at), account.id, world.hostOf(site));
-    if (answer.status === 200) {
-      seen.add(answer.body.id);
-      accepted.push(
-        world.accept(spread(fromSite ? payee : owner, at), answer.body.id),
-        world.accept(spread(fromSite ? payee : owner, at + 1), answer.body.id),
-      );
-    }
-    return answer;
-  };
-  const opened = await Promise.all(Array.from({ length: openings }, (_, at) => open(at)));
-  const answers = await Promise.all(accepted);
-  const words = tally(opened.map(outcome));
-  expect(Object.keys(words).filter((word) => !['open', 'invalid_payout_offer'].includes(word))).toEqual([]);
-  expect(words.open).toBe(seen.size);
-  const told = tally(answers.map(outcome));
-  expect(told.accepted).toBe(1);
-  expect(
-    Object.keys(told).filter((word) => !['accepted', 'offer_already_accepted', 'invalid_payout_offer'].includes(word)),
-  ).toEqual([]);
-  expect(await standing(site.id)).toHaveLength(1);
-  expect(await openOffers(site.id)).toHaveLength(0);
-  console.info(`${openings} openings: ${JSON.stringify(words)}; acceptances: ${JSON.stringify(told)}`);
-}, 180_000);
-
-test('of many acceptances of one offer at the same moment one makes the agreement, the others are told so', async () => {
-  const { owner, payee, site, account } = await world.newPair();
-  const offer = answered(await world.offerFromSite(owner, site.id, account.id));
-  const answers = await Promise.all(
-    Array.from({ length: openings }, (_, at) => world.accept(spread(payee, at), offer.id)),
-  );
-  expect(tally(answers.map(outcome))).toEqual({ accepted: 1, offer_already_accepted: openings - 1 });
-  expect(await standing(site.id)).toHaveLength(1);
-}, 180_000);
-
-test('payments that are opened while the account is attached and offered hinder nobody and are hindered by nobody', async () => {
-  const { owner, site, payee, account } = await world.newPair();
-  const own = await world.newAccount(owner);
-  answered(await world.attach(owner, site.id, own.id));
-  const body = { amount: 1250, currency: 'EUR' };
-  const acts = [
-    (at: number) => spread(owner, at).call('POST', `/v1/sites/${site.id}/payments`, { body }),
-    (at: number) => world.attach(spread(owner, at), site.id, own.id),
-    (at: number) => world.offerFromAccount(spread(payee, at), account.id, world.hostOf(site)),
-  ];
-  const answers = await Promise.all(Array.from({ length: 3 * openings }, (_, at) => (acts[at % 3] ?? acts[0])?.(at)));
-  const told = tally(answers.map((answer) => outcome(answer as Answer)));
-  expect(told).toEqual({ open: openings, standing: openings, invalid_payout_offer: openings });
-}, 180_000);
-
-test('an acceptance against a taking back, an attaching and a removal: all agree on what came of it', async () => {
-  const won: string[] = [];
-  const { owner, payee } = await world.newPair();
-  for (let round = 0; round < rounds; round++) {
-    const [site, account] = [await world.newSite(owner), await world.newAccount(payee)];
-    const own = await world.newAccount(owner);
-    const offer = answered(await world.offerFromSite(owner, site.id, account.id));
-    const rival = [
-      () => world.endOffer(owner, offer.id),
-      () => world.attach(owner, site.id, own.id),
-      () => payee.call('DELETE', `${world.accounts}/${account.id}`),
-    ][round % 3] as () => Promise<Answer>;
-    const acts = [() => world.accept(spread(payee, 1), offer.id), rival];
-    if (round % 2 === 0) acts.reverse();
-    const told = await Promise.all(acts.map((act) => act()));
-    if (round % 2 === 0) told.reverse();
-    const [accepted, other] = told.map(outcome);
-    const rows = await standing(site.id);
-    const status = (await world.read(owner, offer.id)).body.status;
-    const kinds = ['taking back', 'attaching', 'removal'];
-    won.push(`${kinds[round % 3]}: ${accepted}, ${other}`);
+test(
+  'of many openings and acceptances on one site at the same moment come one agreement and one answer each',
+  async () => {
+    const { owner, payee, site, account } = await world.newPair();
+    const seen = new Set<string>();
+    const accepted: Promise<Answer>[] = [];
+    const open = async (at: number) => {
+      const fromSite = at % 3 === 0;
+      const answer = fromSite
+        ? await world.offerFromSite(spread(owner, at), site.id, account.id)
+        : await world.offerFromAccount(spread(payee, at), account.id, world.hostOf(site));
+      if (answer.status === 200) {
+        seen.add(answer.body.id);
+        for (let more = 0; more < acceptances; more++) {
+          accepted.push(world.accept(spread(fromSite ? payee : owner, at + more), answer.body.id));
+        }
+      }
+      return answer;
+    };
+    const opened = await Promise.all(Array.from({ length: openings }, (_, at) => open(at)));
+    const answers = await Promise.all(accepted);
+    const words = tally(opened.map(outcome));
+    expect(Object.keys(words).filter((word) => !['open', 'invalid_payout_offer'].includes(word))).toEqual([]);
+    expect(words.open).toBe(seen.size);
+    const told = tally(answers.map(outcome));
+    expect(told.accepted).toBe(1);
+    expect(
+      Object.keys(told).filter(
+        (word) => !['accepted', 'offer_already_accepted', 'invalid_payout_offer'].includes(word),
+      ),
+    ).toEqual([]);
+    expect(await standing(site.id)).toHaveLength(1);
     expect(await openOffers(site.id)).toHaveLength(0);
-    expect(status).toBe(accepted === 'accepted' ? 'accepted' : 'withdrawn');
-    if (round % 3 === 0) {
-      expect([accepted, other]).toEqual(
-        accepted === 'accepted' ? ['accepted', 'offer_already_accepted'] : ['invalid_payout_offer', 'withdrawn'],
-      );
-      expect(rows).toHaveLength(accepted === 'accepted' ? 1 : 0);
-    }
-    if (round % 3 === 1) expect(rows).toHaveLength(1);
-    if (round % 3 === 2) expect(rows).toHaveLength(0);
-    await payee.call('DELETE', `${world.accounts}/${account.id}`);
-    await owner.call('DELETE', `${world.accounts}/${own.id}`);
-  }
-  console.info(JSON.stringify(tally(won)));
-}, 180_000);
+    console.info(`${openings} openings: ${JSON.stringify(words)}; acceptances: ${JSON.stringify(told)}`);
+  },
+  patienceMs,
+);
 
-test('of different payout accounts on one site at the same moment one lands, and the others are told in our words', async () => {
-  const { owner, payee, account } = await world.newPair();
-  const own = [await world.newAccount(owner), await world.newAccount(owner)];
-  const won: string[] = [];
-  for (let round = 0; round < rounds; round++) {
-    const site = await world.newSite(owner);
+test(
+  'of many acceptances of one offer at the same moment one makes the agreement, the others are told so',
+  async () => {
+    const { owner, payee, site, account } = await world.newPair();
     const offer = answered(await world.offerFromSite(owner, site.id, account.id));
-    const acts = own.map(
-      ({ id }, at) =>
-        () =>
-          world.attach(spread(owner, at), site.id, id),
+    const answers = await Promise.all(
+      Array.from({ length: openings }, (_, at) => world.accept(spread(payee, at), offer.id)),
     );
-    acts.splice(round % 3, 0, () => world.accept(spread(payee, round), offer.id));
-    const told = (await Promise.all(acts.map((act) => act()))).map(outcome);
-    const [accepted = ''] = told.splice(round % 3, 1);
-    const landed = [accepted, ...told].filter((word) => word === 'accepted' || word === 'standing');
-    expect({ round, landed, rows: (await standing(site.id)).length }).toMatchObject({ landed: [landed[0]], rows: 1 });
-    expect(['accepted', 'invalid_payout_offer']).toContain(accepted);
-    for (const word of told) expect(['standing', 'invalid_payout_account']).toContain(word);
-    expect(await openOffers(site.id)).toHaveLength(0);
-    won.push(`accepted: ${accepted}, attached: ${told.sort().join(' and ')}`);
-  }
-  console.info(JSON.stringify(tally(won)));
-}, 180_000);
+    expect(tally(answers.map(outcome))).toEqual({ accepted: 1, offer_already_accepted: openings - 1 });
+    expect(await standing(site.id)).toHaveLength(1);
+  },
+  patienceMs,
+);
+
+test(
+  'payments that are opened while the account is attached and offered hinder nobody and are hindered by nobody',
+  async () => {
+    const { owner, site, payee, account } = await world.newPair();
+    const own = await world.newAccount(owner);
+    answered(await world.attach(owner, site.id, own.id));
+    const body = { amount: 1250, currency: 'EUR' };
+    const acts = [
+      (at: number) => spread(owner, at).call('POST', `/v1/sites/${site.id}/payments`, { body }),
+      (at: number) => world.attach(spread(owner, at), site.id, own.id),
+      (at: number) => world.offerFromAccount(spread(payee, at), account.id, world.hostOf(site)),
+    ];
+    const answers = await Promise.all(Array.from({ length: 3 * openings }, (_, at) => (acts[at % 3] ?? acts[0])?.(at)));
+    const told = tally(answers.map((answer) => outcome(answer as Answer)));
+    expect(told).toEqual({ open: openings, standing: openings, invalid_payout_offer: openings });
+  },
+  patienceMs,
+);
+
+test(
+  'an acceptance against a taking back, an attaching and a removal: all agree on what came of it',
+  async () => {
+    const won: string[] = [];
+    const { owner, payee } = await world.newPair();
+    for (let round = 0; round < rounds; round++) {
+      const [site, account] = [await world.newSite(owner), await world.newAccount(payee)];
+      const own = await world.newAccount(owner);
+      const offer = answered(await world.offerFromSite(owner, site.id, account.id));
+      const rival = [
+        () => world.endOffer(owner, offer.id),
+        () => world.attach(owner, site.id, own.id),
+        () => payee.call('DELETE', `${world.accounts}/${account.id}`),
+      ][round % 3] as () => Promise<Answer>;
+      const acts = [() => world.accept(spread(payee, 1), offer.id), rival];
+      if (round % 2 === 0) acts.reverse();
+      const told = await Promise.all(acts.map((act) => act()));
+      if (round % 2 === 0) told.reverse();
+      const [accepted, other] = told.map(outcome);
+      const rows = await standing(site.id);
+      const status = (await world.read(owner, offer.id)).body.status;
+      const kinds = ['taking back', 'attaching', 'removal'];
+      won.push(`${kinds[round % 3]}: ${accepted}, ${other}`);
+      expect(await openOffers(site.id)).toHaveLength(0);
+      expect(status).toBe(accepted === 'accepted' ? 'accepted' : 'withdrawn');
+      if (round % 3 === 0) {
+        expect([accepted, other]).toEqual(
+          accepted === 'accepted' ? ['accepted', 'offer_already_accepted'] : ['invalid_payout_offer', 'withdrawn'],
+        );
+        expect(rows).toHaveLength(accepted === 'accepted' ? 1 : 0);
+      }
+      if (round % 3 === 1) expect(rows).toHaveLength(1);
+      if (round % 3 === 2) expect(rows).toHaveLength(0);
+      await payee.call('DELETE', `${world.accounts}/${account.id}`);
+      await owner.call('DELETE', `${world.accounts}/${own.id}`);
+    }
+    console.info(JSON.stringify(tally(won)));
+  },
+  patienceMs,
+);
+
+test(
+  'of different payout accounts on one site at the same moment one lands, and the others are told in our words',
+  async () => {
+    const { owner, payee, account } = await world.newPair();
+    const own = [await world.newAccount(owner), await world.newAccount(owner)];
+    const won: string[] = [];
+    for (let round = 0; round < rounds; round++) {
+      const site = await world.newSite(owner);
+      const offer = answered(await world.offerFromSite(owner, site.id, account.id));
+      const acts = own.map(
+        ({ id }, at) =>
+          () =>
+            world.attach(spread(owner, at), site.id, id),
+      );
+      acts.splice(round % 3, 0, () => world.accept(spread(payee, round), offer.id));
+      const told = (await Promise.all(acts.map((act) => act()))).map(outcome);
+      const [accepted = ''] = told.splice(round % 3, 1);
+      const landed = [accepted, ...told].filter((word) => word === 'accepted' || word === 'standing');
+      expect({ round, landed, rows: (await standing(site.id)).length }).toMatchObject({ landed: [landed[0]], rows: 1 });
+      expect(['accepted', 'invalid_payout_offer']).toContain(accepted);
+      for (const word of told) expect(['standing', 'invalid_payout_account']).toContain(word);
+      expect(await openOffers(site.id)).toHaveLength(0);
+      won.push(`accepted: ${accepted}, attached: ${told.sort().join(' and ')}`);
+    }
+    console.info(JSON.stringify(tally(won)));
+  },
+  patienceMs,
+);

@@ -33,3 +33,8 @@ async function asAdmin(statement: string): Promise<void> {
 export function temporalAddress(): string {
   return inject('services').temporalAddress;
 }
+
+/** Where workers of this run keep the bundle of the workflows. */
+export function bundleDir(): string {
+  return inject('services').bundleDir;
+}

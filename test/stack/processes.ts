@@ -1,14 +1,24 @@
 /** API processes and workers of a world of their own, to be killed. */
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
+import { existsSync, mkdirSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import type { World } from '../api/world.ts';
+import { bundleDir } from './database.ts';
 
 export type Processes = ReturnType<typeof openProcesses>;
+
+/** The workflows are bundled once for all workers of a run (worker/bundle.ts). */
+function shareBundle(dataDir: string): void {
+  const cache = join(bundleDir(), 'cache');
+  mkdirSync(cache, { recursive: true });
+  if (!existsSync(join(dataDir, 'cache'))) symlinkSync(cache, join(dataDir, 'cache'));
+}
 
 /** `more`: environment of every process, beside the world's database, secret, data and namespace. */
 export function openProcesses({ config, database }: Pick<World, 'config' | 'database'>, more: Record<string, string>) {
   const children = new Set<ChildProcess>();
+  shareBundle(config.dataDir);
   const common = {
     PATH: process.env.PATH ?? '',
     NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE ?? '',

@@ -14,6 +14,8 @@ export type Services = {
   /** Of the migrated template database; not to be connected to. */
   templateUrl: string;
   temporalAddress: string;
+  /** Where the bundle of the workflows is kept, which the first worker makes. */
+  bundleDir: string;
 };
 
 /** Starts both. The answer's `stop` ends them and removes their folder. */
@@ -39,6 +41,7 @@ export async function startServices(): Promise<Services & { stop(): Promise<void
     adminUrl: postgres.adminUrl,
     templateUrl: postgres.url,
     temporalAddress: temporal.address,
+    bundleDir: join(folder, 'bundle'),
     async stop() {
       await Promise.all([postgres.stop(), temporal.kill()]);
       removeRunFolder(folder);

@@ -1,6 +1,5 @@
 /** A worker of the platform's queue, with the relay of the outbox, in a namespace of Temporal that no other test has. */
 import { randomBytes } from 'node:crypto';
-import { join } from 'node:path';
 import { Context } from '@temporalio/activity';
 import { Connection } from '@temporalio/client';
 import { DefaultLogger, NativeConnection, Runtime, Worker, type WorkerInterceptors } from '@temporalio/worker';
@@ -9,11 +8,13 @@ import { startRelay } from '../../db/outbox.ts';
 import type { Deps } from '../../deps.ts';
 import { searchAttributes } from '../../local/temporal.ts';
 import type { Sandbox } from '../../providers/sandbox/sandbox.ts';
+import { workflowBundle } from '../../worker/bundle.ts';
 import { queues } from '../../workflows/ids.ts';
-import { temporalAddress } from './database.ts';
+import { bundleDir, temporalAddress } from './database.ts';
 
 // The SDK tells of every start and stop; a test that fails says more.
-Runtime.install({ logger: new DefaultLogger('ERROR') });
+const logger = new DefaultLogger('ERROR');
+Runtime.install({ logger });
 
 const keyword = 2;
 
@@ -63,7 +64,7 @@ export async function startWorker(deps: Deps, options: { sandbox?: Sandbox; inte
     await Worker.create({
       ...common,
       taskQueue: queues.platform,
-      workflowsPath: join(import.meta.dirname, '../../workflows/index.ts'),
+      workflowBundle: await workflowBundle(bundleDir(), logger),
       activities: createPlatformActivities(deps),
     }),
   ];
