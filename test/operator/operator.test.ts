@@ -3,6 +3,8 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, expect, test } from 'vitest';
 import { OutboxEntry } from '../../db/entities/outbox-entry.ts';
+import type { Option } from '../../scripts/operator/command.ts';
+import { commands, readCommand } from '../../scripts/operator/commands.ts';
 import { createSite } from '../api/world.ts';
 import { createWorld } from '../output/world.ts';
 
@@ -23,22 +25,37 @@ async function run(...args: string[]): Promise<Ran> {
     ({ code, stdout, stderr }) => ({ exit: code, out: stdout, err: stderr }),
   );
 }
-async function ask(...args: string[]) {
-  const { exit, out, err } = await run(...args);
-  expect([exit, err]).toEqual([0, '']);
-  return JSON.parse(out);
-}
 
-test('its help teaches every command, and what is used wrongly is told the right use', async () => {
-  const { exit, out } = await run('--help');
-  expect([exit, out]).toEqual([
-    0,
-    expect.stringContaining("site block --site site_… --reason 'A sentence for the owner'\n    "),
+/** What the command prints, without a process of its own. */
+async function print(...args: string[]): Promise<string> {
+  const { command, given } = readCommand(args);
+  const em = world.deps.em();
+  const { config, clock } = world;
+  return JSON.stringify(await command?.run({ em, config, clock }, given as Record<Option, string>));
+}
+const ask = async (...args: string[]) => JSON.parse(await print(...args));
+
+test('it says in its exit code and its words what came of it', { timeout: 120_000 }, async () => {
+  const [taught, wrong, refused] = await Promise.all([
+    run('site', '--help'),
+    run('site', 'close'),
+    run('site', 'block', '--site', 'site_x', '--reason', 'r'),
   ]);
-  expect((await run('outbox', '--help')).out.match(/^node/gm)).toHaveLength(2);
+  const use = "site block --site site_… --reason 'A sentence for the owner'\n    Takes";
+  expect(taught).toEqual({ exit: 0, out: expect.stringContaining(use), err: '' });
+  expect(wrong).toEqual({ exit: 2, out: '', err: expect.stringContaining('There is no command site close') });
+  expect(refused).toEqual({ exit: 1, out: '', err: '✗ not_found: There is no site of that id.\n' });
+});
+
+test('its help teaches every command, and what is used wrongly is told the right use', () => {
+  const { help = '' } = readCommand(['--help']);
+  for (const [name, { about }] of Object.entries(commands)) {
+    expect(help).toContain(`node scripts/operator.ts ${name}`);
+    expect(help).toContain(`    ${about}`);
+  }
+  expect(readCommand(['outbox', '-h']).help?.match(/^node/gm)).toHaveLength(2);
   for (const [args, words] of [
     [[], 'account create'],
-    [['site', 'close'], 'There is no command site close'],
     [['constructor'], 'There is no command constructor'],
     [
       ['site', 'block', '--site', 'site_x'],
@@ -46,13 +63,10 @@ test('its help teaches every command, and what is used wrongly is told the right
     ],
     [['site', 'unblock', '--site', 'site_x', '--plan', 'studio'], 'takes no --plan'],
     [['site', 'unblock', '--sight', 'x'], '--sight'],
-  ] as const) {
-    const wrong = await run(...args);
-    expect([args, wrong.exit, wrong.out, wrong.err]).toEqual([args, 2, '', expect.stringContaining(words)]);
-  }
-  const refused = await run('site', 'block', '--site', 'site_x', '--reason', 'r');
-  expect([refused.exit, refused.err]).toEqual([1, '✗ not_found: There is no site of that id.\n']);
-}, 60_000);
+    [['ledger', 'list', '--settled', 'yes'], 'There is no command ledger list yes'],
+  ] as const)
+    expect(() => readCommand([...args])).toThrow(words);
+});
 
 test('accounts are found by words and shown with what they have, and no secret is printed', async () => {
   const owner = await world.newCaller();
@@ -61,15 +75,15 @@ test('accounts are found by words and shown with what they have, and no secret i
   const found = await ask('account', 'list', '--match', email.toUpperCase());
   expect(found.items).toMatchObject([{ id: owner.accountId, email, plan: expect.any(String) }]);
   expect((await ask('account', 'list', '--match', '%')).items).toEqual([]);
-  const shown = await run('account', 'show', '--email', email);
-  expect(JSON.parse(shown.out)).toMatchObject({
+  const shown = await print('account', 'show', '--email', email);
+  expect(JSON.parse(shown)).toMatchObject({
     id: owner.accountId,
     sites: [{ id: site.id, status: 'active', blocked: null }],
     tokens: [{ name: 'first' }],
   });
-  expect(shown.out).not.toContain(owner.token.slice(-8));
-  expect(await ask('account', 'show', '--account', owner.accountId)).toEqual(JSON.parse(shown.out));
-  expect((await run('account', 'show')).err).toContain('one of them');
+  expect(shown).not.toContain(owner.token.slice(-8));
+  expect(await ask('account', 'show', '--account', owner.accountId)).toEqual(JSON.parse(shown));
+  await expect(ask('account', 'show')).rejects.toThrow('one of them');
   expect((await ask('plan', 'list')).items).toEqual([]);
 });
 
@@ -117,11 +131,11 @@ test('what the outbox has not sent is listed with the cause, and what it has sen
   em.create(OutboxEntry, { id: 'out_test_waits', ...rest, createdAt: now, attempts: 3, lastError: 'no engine' });
   em.create(OutboxEntry, { id: 'out_test_sent', ...rest, createdAt: now, sentAt: now, attempts: 1 });
   await em.flush();
-  const listed = await run('outbox', 'list');
-  expect(JSON.parse(listed.out).items).toContainEqual(
+  const listed = await print('outbox', 'list');
+  expect(JSON.parse(listed).items).toContainEqual(
     expect.objectContaining({ id: 'out_test_waits', what: 'check', attempts: 3, last_error: 'no engine' }),
   );
-  expect(listed.out).not.toContain('not for operators');
+  expect(listed).not.toContain('not for operators');
   expect(await ask('outbox', 'replay', '--entry', 'out_test_sent')).toMatchObject({ sent_at: null, attempts: 0 });
-  expect((await run('outbox', 'replay', '--entry', 'out_none')).err).toContain('not_found');
+  await expect(ask('outbox', 'replay', '--entry', 'out_none')).rejects.toMatchObject({ code: 'not_found' });
 });
