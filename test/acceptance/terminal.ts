@@ -17,13 +17,13 @@ export type Terminal = {
   close(): Promise<void>;
 };
 
-/** An empty home with the client of that address in it. Commands run without a terminal. */
-export async function newTerminal(clientUrl: string): Promise<Terminal> {
+/** An empty home with the client of that address in it, and what its environment has besides. Commands run without a terminal. */
+export async function newTerminal(clientUrl: string, extra: Record<string, string> = {}): Promise<Terminal> {
   const home = await mkdtemp(join(tmpdir(), 'frontage-client-'));
   const client = join(home, 'frontage.mjs');
   await writeFile(client, await (await fetch(clientUrl)).text());
   const own = { PATH: process.env.PATH, HOME: home, XDG_CONFIG_HOME: home, XDG_CACHE_HOME: home };
-  const environment = { ...own, GIT_TERMINAL_PROMPT: '0' };
+  const environment = { ...own, GIT_TERMINAL_PROMPT: '0', ...extra };
   const identity = ['-c', 'user.name=Agent', '-c', 'user.email=agent@example.com'];
   return {
     home,
