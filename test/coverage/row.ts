@@ -24,6 +24,7 @@ export const claimed: readonly Capability[] = [
   'visitors',
   'domains',
   'money',
+  'agents',
 ];
 
 export type Kind = 'endpoint' | 'move' | 'rule' | 'code' | 'limit' | 'event';
