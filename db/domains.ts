@@ -111,7 +111,6 @@ function standingOf(domain: Domain): Standing {
 
 /** The name is proved anew: what others had left of it ends. */
 async function takeOver(tx: EntityManager, clock: Clock, { id, name, account }: Domain): Promise<void> {
-  await tx.nativeDelete(DomainTombstone, { name });
   const lost = await tx.find(Domain, {
     name,
     status: 'Deleted',
@@ -120,6 +119,7 @@ async function takeOver(tx: EntityManager, clock: Clock, { id, name, account }: 
     account: { $ne: account },
   });
   for (const one of lost) await removeDomain(tx, clock, one);
+  await tx.nativeDelete(DomainTombstone, { name });
 }
 
 /** Takes the domain from its account. What it leaves is taken down by its workflow. The caller has locked the row. */

@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { originsOf } from '../../api/visitors/origins.ts';
 import { blockDomain, unblockDomain } from '../../db/domains.ts';
-import { Domain } from '../../db/entities/domain.ts';
+import { Domain, DomainTombstone } from '../../db/entities/domain.ts';
 import { Site } from '../../db/entities/site.ts';
 import { siteServedOn } from '../../db/hostnames.ts';
 import { type Answer, createSite, errorOf } from '../api/world.ts';
@@ -115,6 +115,8 @@ test('who takes over a name of somebody else’s site and who makes another doma
   });
   expect((await taken)?.body.status).toBe('active');
   expect((await world.deps.em().findOneOrFail(Domain, { id: lost.id })).removedAt).not.toBe(null);
+  // What is proved anew has nothing left of who lost it.
+  expect(await world.deps.em().findOne(DomainTombstone, { name: lost.domain })).toBe(null);
 });
 
 test('a domain that a person stopped takes no site, serves none, and comes back when the person lets it go on', async () => {
