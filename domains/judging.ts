@@ -45,9 +45,7 @@ export function judge(wanted: Wanted, sight: Sight): Verdict {
 
 /** Delegated to this pair and to no other: whoever is asked has to be us. */
 function sameNames(found: string[], wanted: readonly string[]): boolean {
-  return (
-    found.length > 0 && found.every((name) => wanted.includes(name)) && wanted.every((name) => found.includes(name))
-  );
+  return found.every((name) => wanted.includes(name)) && wanted.every((name) => found.includes(name));
 }
 
 /** Every address is the edge's: with one that is not, a part of the visitors would be elsewhere. */

@@ -99,9 +99,8 @@ const isDefinite = ({ rcode }: DecodedPacket): boolean => rcode === 'NOERROR' ||
  */
 function readReferral(packet: DecodedPacket, name: string): DnsAnswer {
   if (packet.flag_aa) return none;
-  const isOfName = (answer: Answer) => answer.type === 'NS' && plain(answer.name) === name;
-  const names = readAnswers((packet.authorities ?? []).filter(isOfName), 'NS');
-  return names;
+  const isOfName = (answer: Answer) => plain(answer.name) === name;
+  return readAnswers((packet.authorities ?? []).filter(isOfName), 'NS');
 }
 
 function readAnswers(answers: Answer[], type: AskedType): DnsAnswer {

@@ -87,6 +87,9 @@ describe('what is no referral of the parent’s says to whom a name is delegated
       { authorities: [{ type: 'CNAME', name: 'victim.test', data: 'x.a.ns.test' }] },
       { none: true },
     ],
+    // Could not ask is not that there is nothing, whatever stands beside it (RFC 1035 section 4.1.1: 2 and 5).
+    ['a failure', { flags: 2, authorities: [ns('victim.test')] }, { unknown: true }],
+    ['a refusal', { flags: 5 }, { unknown: true }],
   ])('%s', async (_what, said, expected) => {
     const socket = createSocket('udp4');
     socket.on('message', (bytes, from) => {
@@ -104,7 +107,8 @@ describe('what is no referral of the parent’s says to whom a name is delegated
     await new Promise<void>((resolve) => socket.bind(0, '127.0.0.1', resolve));
     const { port } = socket.address();
     const asking = openDns({ resolvers: [`127.0.0.1:${port}`], port });
-    expect((await asking.askParent('victim.test')).ns).toEqual(expected);
+    const exists = 'unknown' in expected ? 'unknown' : 'yes';
+    expect(await asking.askParent('victim.test')).toMatchObject({ exists, ns: expected });
     socket.close();
   });
 });
