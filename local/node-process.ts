@@ -13,14 +13,19 @@ export type NodeProcessOptions = {
   env: NodeJS.ProcessEnv;
   logFile: string;
   onSpawn?: (id: ProcessId) => void;
+  /** Started ahead, to run its entry with this environment once it is known; what takes long to load is loaded meanwhile. */
+  ahead?: { modules: string[]; env: Promise<NodeJS.ProcessEnv> };
 };
 
 /** Starts it and waits for its message `{ ready: true }`. */
 export async function startNodeProcess(options: NodeProcessOptions): Promise<Daemon> {
+  const { ahead } = options;
+  const held = ahead ? ['--import', join(import.meta.dirname, 'held.ts')] : [];
+  const modules = ahead ? { HELD_MODULES: JSON.stringify(ahead.modules.map((one) => join(root, one))) } : {};
   const daemon = await startDaemon({
     command: process.execPath,
-    args: ['--import', join(import.meta.dirname, 'orphan.ts'), join(root, options.entry)],
-    env: options.env,
+    args: ['--import', join(import.meta.dirname, 'orphan.ts'), ...held, join(root, options.entry)],
+    env: { ...options.env, ...modules },
     cwd: root,
     logFile: options.logFile,
     stopSignal: 'SIGTERM',
@@ -28,6 +33,7 @@ export async function startNodeProcess(options: NodeProcessOptions): Promise<Dae
     ipc: true,
     onSpawn: options.onSpawn,
   });
+  if (ahead) await sayWord(daemon, ahead.env);
   const ready = new Promise<'ready'>((resolve) =>
     daemon.child.on('message', (message: { ready?: boolean }) => message.ready && resolve('ready')),
   );
@@ -40,6 +46,17 @@ export async function startNodeProcess(options: NodeProcessOptions): Promise<Dae
     );
   }
   return daemon;
+}
+
+/** It runs from here on; where what it needs does not come, it ends. */
+async function sayWord(daemon: Daemon, env: Promise<NodeJS.ProcessEnv>): Promise<void> {
+  try {
+    const known = await env;
+    if (daemon.running()) daemon.child.send({ env: known });
+  } catch (error) {
+    await daemon.kill();
+    throw error;
+  }
 }
 
 /** What its log says last: the message of a JSON line, or the first line of an error that Node printed. */

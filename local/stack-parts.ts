@@ -7,7 +7,12 @@ import { type Postgres, startPostgres } from './postgres.ts';
 import type { Part } from './supervisor.ts';
 import { startTemporal } from './temporal.ts';
 
-const entries = { api: 'api/server.ts', worker: 'worker/worker.ts', edge: 'edge/server.ts' };
+/** With what takes each longest to load, and does nothing by being loaded. */
+const entries = {
+  api: { entry: 'api/server.ts', modules: ['deps.ts', 'api/app.ts'] },
+  worker: { entry: 'worker/worker.ts', modules: ['deps.ts', 'worker/bundle.ts', 'activities/index.ts'] },
+  edge: { entry: 'edge/server.ts', modules: ['config.ts', 'edge/processes.ts'] },
+};
 
 export type ProcessName = keyof typeof entries;
 export type PartName = ProcessName | 'postgres' | 'temporal' | 'mail' | 'payments' | DomainPartName;
@@ -52,6 +57,8 @@ export type Context = {
   signal: AbortSignal | undefined;
   /** Set once it has started. */
   postgres?: Postgres;
+  /** What each of our processes waits for before it runs. */
+  needs?: Record<ProcessName, Promise<unknown>>;
 };
 
 export function createParts(context: Context, processes: ProcessName[]): Part<PartName>[] {
@@ -169,13 +176,15 @@ function paymentsPart(context: Context): Part<PartName> {
 
 function processPart(context: Context, name: ProcessName): Part<PartName> {
   const logFile = context.logFile(name);
+  const { entry, modules } = entries[name];
   return {
     name,
     stopSignal: 'SIGTERM',
     start: (onSpawn) =>
-      context.progress.step(`The ${name}`, () =>
-        startNodeProcess({ name, entry: entries[name], env: processEnv(context), logFile, onSpawn }),
-      ),
+      context.progress.step(`The ${name}`, () => {
+        const env = (context.needs?.[name] ?? Promise.resolve()).then(() => processEnv(context));
+        return startNodeProcess({ name, entry, env: machineEnv(), logFile, onSpawn, ahead: { modules, env } });
+      }),
   };
 }
 

@@ -153,15 +153,21 @@ async function startParts(
   const database = startDatabase(context, supervisor);
   const engine = supervisor.start('temporal');
   const prepared = options.prepare?.();
-  // Of ours each starts as soon as what it asks first is there; whom else it needs it asks later, and again.
-  const first = { edge: [database], api: [database, engine], worker: [database, engine, prepared] };
+  // Of ours each runs as soon as what it asks first is there; whom else it needs it asks later, and again.
+  context.needs = {
+    edge: database,
+    api: Promise.all([database, engine]),
+    worker: Promise.all([database, engine, prepared]),
+  };
+  // Of those that are not started nobody else hears.
+  for (const need of Object.values(context.needs)) need.catch(() => {});
   try {
     await allSettled([
       database,
       engine,
       prepared,
       ...standIns.map((name) => supervisor.start(name)),
-      ...processes.map((name) => Promise.all(first[name]).then(() => supervisor.start(name))),
+      ...processes.map((name) => supervisor.start(name)),
     ]);
   } catch (error) {
     await takeDown('stop');

@@ -36,17 +36,22 @@ const logger = new DefaultLogger('INFO', ({ level, message, meta }) => {
 Runtime.install({ logger, shutdownSignals: [] });
 
 const { promise: ready, resolve: isReady } = Promise.withResolvers<void>();
-const sandbox = config.queues.includes('builds') ? await openBuildSandbox(config, deps) : undefined;
-const connection = await untilAnswered(() => NativeConnection.connect({ address: config.temporal.address }));
+const isForPlatform = config.queues.includes('platform');
+// Side by side: each waits for others than the rest.
+const [sandbox, connection, bundle] = await Promise.all([
+  config.queues.includes('builds') ? openBuildSandbox(config, deps) : undefined,
+  untilAnswered(() => NativeConnection.connect({ address: config.temporal.address })),
+  isForPlatform ? workflowBundle(config.dataDir, logger) : undefined,
+  isForPlatform ? untilAnswered(() => ensureSchedules(deps.temporal)) : undefined,
+]);
 const workers = await createWorkers();
-const stopRelay = config.queues.includes('platform') ? startRelay(deps) : undefined;
+const stopRelay = isForPlatform ? startRelay(deps) : undefined;
 if (sandbox) await untilAnswered(() => announceBuilder(deps.em(), deps.clock));
 const stopAnnouncing = sandbox ? keepAnnouncing(deps) : undefined;
 const running = Promise.all(workers.map((worker) => worker.run()));
 
 for (const signal of ['SIGTERM', 'SIGINT'] as const) process.once(signal, shutDown);
 process.once('disconnect', shutDown);
-if (config.queues.includes('platform')) await untilAnswered(() => ensureSchedules(deps.temporal));
 process.send?.({ ready: true });
 isReady();
 deps.log.info({ queues: config.queues, sandbox: sandbox?.kind }, 'ready');
@@ -73,12 +78,12 @@ async function createWorkers(): Promise<Worker[]> {
     maxHeartbeatThrottleInterval: '1s',
   };
   const made: Worker[] = [];
-  if (config.queues.includes('platform')) {
+  if (bundle) {
     made.push(
       await Worker.create({
         ...common,
         taskQueue: queues.platform,
-        workflowBundle: await workflowBundle(config.dataDir, logger),
+        workflowBundle: bundle,
         activities: createPlatformActivities(deps),
         shutdownGraceTime: '10 seconds',
         shutdownForceTime: '20 seconds',
