@@ -61,7 +61,9 @@ test('stopping a stack leaves none of its processes', async () => {
   expect(ids.filter(isRunning)).toEqual([]);
 });
 
-test('a start after a SIGKILL ends what that left, keeps its data, and touches nothing else', async () => {
+test('a start after a SIGKILL ends what that left, keeps its data, and touches nothing else', {
+  timeout: 60_000,
+}, async () => {
   const killed = await startElsewhere();
   await query(killed.databaseUrl, 'create table kept ()');
   killed.supervisor.kill('SIGKILL');
