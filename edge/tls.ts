@@ -51,7 +51,6 @@ export async function listenTls(options: TlsOptions, within: Within) {
     sessionTimeout: sessionSeconds,
     // The same in every process, since they take each other's tickets.
     sessionIdContext: 'frontage edge',
-    allowHalfOpen: true,
     noDelay: true,
   });
   const open = new Set<Socket>();
@@ -60,6 +59,8 @@ export async function listenTls(options: TlsOptions, within: Within) {
     socket.once('close', () => open.delete(socket));
   });
   server.on('secureConnection', (socket: TLSSocket) => {
+    // Who has asked may end their side. Before, it would keep those for the whole patience who leave within the handshake.
+    socket.allowHalfOpen = true;
     // Nobody needs it, and it makes the server work.
     socket.disableRenegotiation();
     if (socket.alpnProtocol === 'h2') http2.take(socket);

@@ -157,6 +157,24 @@ describe('clients without haste', () => {
     return socket.on('error', () => {}).resume();
   };
 
+  test('who asks and ends their side gets the answer, and who leaves at once holds nothing', async () => {
+    const other = await world.openTlsEdge({ ports: { http: 0, tls: 0 } });
+    const to = { port: other.tlsPort, servername: 'mine.test', ca: issuer.root };
+    for (const way of ['', 'TE: trailers\r\n']) {
+      const asking = await shake({ ...to, allowHalfOpen: true });
+      let got = '';
+      asking.on('data', (chunk) => (got += chunk));
+      asking.end(`GET / HTTP/1.1\r\nHost: mine.test\r\n${way}\r\n`);
+      await once(asking, 'close');
+      expect(got).toMatch(/^HTTP\/1\.1 200 [\s\S]*mine/);
+    }
+    for (let n = 0; n < 20; n++) (await shake(to)).destroy();
+    const began = performance.now();
+    await other.close();
+    // The patience with handshakes, and with what is finished at an end, is 10 s.
+    expect(performance.now() - began).toBeLessThan(5_000);
+  });
+
   test('1,000 that never end their handshake are cut off, and a visitor is served meanwhile', {
     timeout: 60_000,
   }, async () => {

@@ -70,7 +70,9 @@ export async function visitHttp2(path: string, trip: Trip): Promise<Visit> {
 }
 
 /** A handshake; the socket is the caller's to end. */
-export function shake(options: ConnectionOptions & { port: number; servername?: string }): Promise<TLSSocket> {
+export function shake(
+  options: ConnectionOptions & { port: number; servername?: string; allowHalfOpen?: boolean },
+): Promise<TLSSocket> {
   return new Promise((resolve, reject) => {
     const socket = connect({ host: '127.0.0.1', ...options }, () => resolve(socket));
     socket.once('error', reject);
