@@ -4,7 +4,7 @@ import { Booking } from '../../db/entities/booking.ts';
 import { withPayment } from '../../db/payments.ts';
 import { timetable } from '../bookings/timetable.ts';
 import { startWorker } from '../stack/worker.ts';
-import { heldIn, mailsWaiting } from './held.ts';
+import { atRest, heldIn, mailsWaiting } from './held.ts';
 import { createPayingWorld, type PayingWorld } from './world.ts';
 
 let world: PayingWorld;
@@ -52,6 +52,7 @@ test('a priced service is held, paid at its link, and confirmed', async () => {
 test('the end of a hold closes its page before it frees the seat', async () => {
   const { payUrl, statusOf, isOpen, bookAnother, payment, id } = await held();
   const { page } = await world.openLink(payUrl);
+  await atRest(world, payment.id);
   // The provider does not answer, so nobody can say that the page is closed.
   world.standIn.knobs.turnAway = 1;
   world.skip(15 * minuteMs + 1000);
@@ -71,6 +72,7 @@ test('the end of a hold closes its page before it frees the seat', async () => {
 test('who has paid when the hold ends has the seat, though it was not known yet', async () => {
   const { payUrl, statusOf, payment } = await held();
   const { page } = await world.openLink(payUrl);
+  await atRest(world, payment.id);
   world.standIn.knobs.turnAway = 1;
   await world.press(page, 'pay', { comesBack: false });
   world.skip(15 * minuteMs + 1000);
@@ -83,6 +85,7 @@ test('who has paid when the hold ends has the seat, though it was not known yet'
 test('the holds of a site that is archived end, and late money goes back', async () => {
   const { payUrl, site, owner, paymentId, payment } = await held();
   const { page } = await world.openLink(payUrl);
+  await atRest(world, payment.id);
   world.standIn.knobs.turnAway = 1;
   await owner.call('POST', `/v1/sites/${site.id}/archive`);
   await world.press(page, 'pay', { comesBack: false });

@@ -5,6 +5,7 @@ import { PaymentAttempt } from '../../db/entities/payment-attempt.ts';
 import { PayoutAccount } from '../../db/entities/payout-account.ts';
 import { type Way, ways } from '../publishing/crash-ways.ts';
 import { aroundActivities, startWorker } from '../stack/worker.ts';
+import { atRest } from './held.ts';
 import { createPayingWorld, type PayingWorld } from './world.ts';
 
 const { around, interceptors } = aroundActivities();
@@ -27,24 +28,10 @@ const refundsOf = (id: string) =>
       one.object === 'refund' && world.chargesOf(id).some((charge) => 'id' in charge && charge.id === one.charge),
   );
 
-/** The payment's workflow has heard all that was told to it, and waits: the next asking is seconds away. */
-async function atRest(id: string): Promise<void> {
-  const workflowId = `payment:${id}`;
-  const rests = async () => {
-    const untold = await world.deps
-      .em()
-      .execute('select 1 from outbox where workflow_id = ? and sent_at is null', [workflowId]);
-    if (untold.length > 0) return false;
-    const { events } = await world.deps.temporal.workflow.getHandle(workflowId).fetchHistory();
-    return events?.at(-1)?.timerStartedEventAttributes != null;
-  };
-  await expect.poll(rests, soon).toBe(true);
-}
-
 test.each(each)('a payment is known to be paid when its asking %s', async (way) => {
   const { payUrl, statusOf, id } = await world.newPayment();
   const { page } = await world.openLink(payUrl);
-  await atRest(id);
+  await atRest(world, id);
   around.set('settlePayment', ways[way]);
   await world.press(page, 'pay', { comesBack: false });
   await expect.poll(statusOf, soon).toBe('paid');
@@ -93,7 +80,7 @@ const check = (name: string) =>
 test.each(each)('the ledger check finds what is lost when it %s', async (way) => {
   const { payUrl, id, statusOf } = await world.newPayment();
   const { page } = await world.openLink(payUrl);
-  await atRest(id);
+  await atRest(world, id);
   const handle = world.deps.temporal.workflow.getHandle(`payment:${id}`);
   await handle.terminate('a test');
   await world.press(page, 'pay', { comesBack: false });

@@ -2,6 +2,7 @@
 import { Mail } from '../../db/entities/mail.ts';
 import { openLetter } from '../../db/mail.ts';
 import { timetable } from '../bookings/timetable.ts';
+import { until } from '../stack/until.ts';
 import { attachAccount, type PayingWorld } from './world.ts';
 
 /** A hold of the one seat there is, on a site of its own. */
@@ -37,4 +38,16 @@ export async function mailsWaiting(world: PayingWorld, kind: string, bookingId: 
   const mails = await world.deps.em().find(Mail, { kind, status: 'queued' } as never);
   const letters = mails.flatMap(({ id, sealed }) => (sealed ? [openLetter({ id, sealed }, world.config.sealing)] : []));
   return letters.filter(({ data }) => (data as { id: string }).id === bookingId);
+}
+
+/** The payment's workflow has heard all that was told to it, and waits: the next asking is seconds away, and none is under way. */
+export async function atRest({ deps }: Pick<PayingWorld, 'deps'>, paymentId: string): Promise<void> {
+  const workflowId = `payment:${paymentId}`;
+  const untold = 'select 1 from outbox where workflow_id = ? and sent_at is null';
+  const rests = async () => {
+    if ((await deps.em().execute<unknown[]>(untold, [workflowId])).length > 0) return false;
+    const { events } = await deps.temporal.workflow.getHandle(workflowId).fetchHistory();
+    return events?.at(-1)?.timerStartedEventAttributes != null;
+  };
+  await until(rests, (isSo) => isSo);
 }

@@ -8,7 +8,7 @@ import { PayoutAccount } from '../../db/entities/payout-account.ts';
 import { sweepHolds } from '../../db/holds.ts';
 import { errorOf } from '../api/world.ts';
 import { startWorker } from '../stack/worker.ts';
-import { heldIn, mailsWaiting } from './held.ts';
+import { atRest, heldIn, mailsWaiting } from './held.ts';
 import { createPayingWorld, type PayingWorld } from './world.ts';
 
 let world: PayingWorld;
@@ -34,6 +34,7 @@ describe('money that turns up when nobody could be asked for hours', () => {
   async function unasked({ pays = true, holdMinutes = 15 } = {}) {
     const made = await heldIn(world, { holdMinutes });
     const { page } = await world.openLink(made.payUrl);
+    await atRest(world, made.paymentId);
     world.standIn.knobs.turnAway = 1;
     if (pays) await world.press(page, 'pay', { comesBack: false });
     world.skip(101 * minuteMs);
@@ -134,6 +135,7 @@ describe('cancelling', () => {
   test('a held booking closes its page, and what is paid on it all the same goes back', async () => {
     const { payUrl, id, owner, paymentId, payment, nudge } = await heldIn(world);
     const { page } = await world.openLink(payUrl);
+    await atRest(world, paymentId);
     world.standIn.knobs.turnAway = 1;
     await owner.call('POST', `/v1/bookings/${id}/cancel`);
     await world.press(page, 'pay', { comesBack: false });
