@@ -1,5 +1,6 @@
 import type { Tool } from '@modelcontextprotocol/sdk/types.js';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { posts } from '../../api/mcp/hints.ts';
 import { type Route, routesOf } from '../api/samples.ts';
 import { createWorld, type World } from '../api/world.ts';
 import { challengeEnv } from '../forms/world.ts';
@@ -105,6 +106,13 @@ test('what a tool does to the world stands in its annotations', async () => {
   expect(hints('site_publish')).toEqual(['repeats']);
   expect(hints('comment_write')).toEqual([]);
   expect(hints('collaborator_invite')).toEqual(['reaches out']);
+});
+
+test('of each POST it is said what it does, and of no other call', async () => {
+  const all = (await routes(rich))
+    .filter(({ method }) => method === 'POST')
+    .map(({ operation }) => operation.operationId);
+  expect(Object.keys(posts).sort()).toEqual(all.sort());
 });
 
 test('tools of what is off are not listed, and a call of one all the same is told what is off', async () => {
