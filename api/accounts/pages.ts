@@ -68,7 +68,7 @@ export function ownerPages(app: Api, deps: Deps): void {
     const { id, name, email } = owner(request);
     const now = deps.clock.now();
     const sites = await em.find(Site, await sitesOf(em, request.actor), { orderBy: { id: 'desc' } });
-    // A connector may be between two access tokens of its one row.
+    // A connector may be between two access tokens of its one row, whose hour says nothing of its end.
     const renewable = await renewableTokenIds(em, id, now);
     const shown = { $or: [usable(id, now), { id: { $in: renewable } }] };
     const tokens = await em.find(Token, shown, { orderBy: { id: 'desc' } });
@@ -92,7 +92,7 @@ export function ownerPages(app: Api, deps: Deps): void {
       tokens: tokens.map((token) => ({
         ...token,
         lastUsedAt: token.lastUsedAt ?? null,
-        expiresAt: token.expiresAt ?? null,
+        expiresAt: renewable.includes(token.id) ? null : (token.expiresAt ?? null),
       })),
     };
   }

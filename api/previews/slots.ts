@@ -73,14 +73,17 @@ export async function loadSlot(
 ): Promise<Slot> {
   const repositories = requireRepositories(deps);
   const now = deps.clock.now();
-  const preview = await previewIn(em, now, site.id, slot);
+  const seen = await previewIn(em, now, site.id, slot);
   const [mains, tips] = await Promise.all([
     tipsOf(repositories, site.id),
     tipsOf(repositories, site.id, branchOf(slot)),
   ]);
   const find = async (id?: string | null) =>
     (id && (await em.findOne(Deployment, { id }, { refresh: true }))) || undefined;
-  const [draft, latest] = [await find(preview?.deploymentId), await find(preview?.latestId)];
+  const latest = await find(seen?.latestId);
+  // A build's end and its place in the slot are written together, and may have been since: one without the other is no state of a slot.
+  const preview = latest && isSettled(latest.status) ? await previewIn(em, now, site.id, slot) : seen;
+  const draft = await find(preview?.deploymentId);
   const branched = tips.source !== null || tips.content !== null;
   const base = draft ? commitsOf(draft) : branched ? { ...mains, ...withoutNulls(tips) } : mains;
   const { address: siteUrl } = await homeOf(em, deps.config, site);
