@@ -15,7 +15,7 @@ import { expectPage, page } from './story.ts';
 const stack = useStack();
 const name = `mcp-${randomBytes(4).toString('hex')}`;
 const lacks = [findPowerDns(), findPebble()].flatMap((found) => ('missing' in found ? [found.missing] : []));
-const pictures = process.env.TEST_PICTURES;
+const pictures = process.env.FRONTAGE_PICTURES;
 
 let chrome: Browser;
 let owner: Owner;
@@ -35,7 +35,7 @@ afterAll(async () => {
   await chrome?.close();
 });
 
-/** A picture for whoever asks for them, at the widths of a phone and of a desk. */
+/** A picture for whoever looks at the pages (`FRONTAGE_PICTURES=<folder>`), at the widths of a desk and of a phone. */
 async function picture(of: Page, what: string): Promise<void> {
   if (pictures === undefined) return;
   mkdirSync(pictures, { recursive: true });
@@ -134,6 +134,25 @@ test('a publish that fails is a failure of its tool, with the log, and the site 
   expect((await agent.call('site_publish', { id: siteId, wait_seconds: 50 })).error.code).toBe('build_failed');
   await expectPage({ name }, '/', 'Made by tools');
   await commit(`---\n---\n${page('Made better by tools')}`);
+});
+
+test('it shows its owner a draft, reads what he says of it, answers and settles it', async () => {
+  const heard: string[] = [];
+  const built = await agent.call('preview_build', { id: siteId, slot: '1' }, ({ message }) =>
+    heard.push(message ?? ''),
+  );
+  expect(built.error).toBe(undefined);
+  const { body: slot } = built;
+  expect([slot.status, heard.includes('building')]).toEqual(['draft', true]);
+  const label = new URL(slot.address).hostname.split('.')[0] ?? '';
+  expect((await stack.visit(label, '/')).text).toContain('Made better by tools');
+  await stack.api(`/v1/sites/${siteId}/comments`, { body: { page: '/', body: 'Larger, please.' }, token: owner.token });
+  const [thread] = (await agent.call('comment_list', { id: siteId, status: 'open' })).body.items;
+  expect(thread.messages[0].body).toBe('Larger, please.');
+  await agent.call('comment_reply', { id: thread.id, message: 'It is larger now.' });
+  const { body: settled } = await agent.call('comment_write', { id: siteId, thread_id: thread.id, action: 'resolve' });
+  expect([settled.status, settled.messages.length]).toEqual(['resolved', 2]);
+  expect((await agent.call('inbox_read')).body.items).toMatchObject([{ kind: 'failed_build' }]);
 });
 
 test('it adds a form and a timetable, which visitors find', async () => {

@@ -112,6 +112,17 @@ test('a page of a list that is too large comes shorter, and goes on where it sto
   expect(read.toReversed()).toEqual(bodies);
 });
 
+test('what an owner says of a page is read, answered and settled', async () => {
+  const { id } = await createSite(owner, { template: 'blank' });
+  await owner.call('POST', `/v1/sites/${id}/comments`, { body: { page: '/', body: 'Larger, please.' } });
+  const [thread] = (await agent.call('comment_list', { id, status: 'open' })).body.items;
+  expect(thread.messages[0].body).toBe('Larger, please.');
+  expect((await agent.call('comment_reply', { id: thread.id, message: 'It is larger now.' })).error).toBe(undefined);
+  const { body: settled } = await agent.call('comment_write', { id, thread_id: thread.id, action: 'resolve' });
+  expect([settled.status, settled.messages.length]).toEqual(['resolved', 2]);
+  expect((await agent.call('comment_list', { id, status: 'open' })).body.items).toEqual([]);
+});
+
 test('text that is too long is cut, and says so', async () => {
   const text = `---\ntitle: Long\n---\n${'word '.repeat(60_000)}`;
   const changes = [{ path: 'src/content/posts/long.md', text }];
