@@ -14,11 +14,18 @@ export type Home = {
   address: string;
 };
 
+/** As edges lead there: over TLS under certificates of ours, else in the way that something before them speaks for the platform's own names. */
+export function addressOnDomain(config: Pick<Config, 'acme' | 'edgeUrl' | 'publicPorts'>, name: string): string {
+  if (config.acme) return domainAddress(config, name, true);
+  const { protocol, port } = new URL(config.edgeUrl);
+  return `${protocol}//${name}${port ? `:${port}` : ''}`;
+}
+
 /** Its primary domain once visitors can be led there, else its name below the base domain. */
 export async function homeOf(em: EntityManager, config: Config, site: Pick<Site, 'id' | 'name'>): Promise<Home> {
   const primary = await em.findOne(Domain, { site: site.id, isPrimary: true, removedAt: null });
   if (primary && isServed(primary) && (await hasCertificate(em, config, primary.id))) {
-    return { hostname: shownName(primary.name), address: domainAddress(config, primary.name, true) };
+    return { hostname: shownName(primary.name), address: addressOnDomain(config, primary.name) };
   }
   return { hostname: siteHostname(config, site.name), address: siteAddress(config, site.name) };
 }

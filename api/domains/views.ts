@@ -1,9 +1,10 @@
 /** Domains as an answer shows them: with their certificates, and whether another account holds the name. */
-import { type Config, domainAddress } from '../../config.ts';
+import type { Config } from '../../config.ts';
 import { sslFields, sslOf } from '../../db/certificates.ts';
 import { Certificate } from '../../db/entities/certificate.ts';
 import type { Domain } from '../../db/entities/domain.ts';
 import { heldByOthers } from '../../db/holding.ts';
+import { addressOnDomain } from '../../db/homes.ts';
 import type { EntityManager } from '../../db/orm.ts';
 import { isHolder } from '../../db/states.ts';
 import type { Deps } from '../../deps.ts';
@@ -50,7 +51,7 @@ async function certificatesOf(em: EntityManager, domains: readonly Domain[]) {
 /** Addresses that live pages name in the place of their primary domain: those built before it was attached. */
 async function namedByPages(
   em: EntityManager,
-  config: Pick<Config, 'publicPorts'>,
+  config: Config,
   domains: readonly Domain[],
 ): Promise<Map<string, string>> {
   const primary = domains.filter(({ isPrimary }) => isPrimary);
@@ -60,6 +61,6 @@ async function namedByPages(
        join deployment on deployment.id = site.live_deployment_id where domain.id = any(?)`,
     [`{${primary.map(({ id }) => id).join(',')}}`],
   );
-  const addresses = new Map(primary.map(({ id, name }) => [id, domainAddress(config, name, true)]));
+  const addresses = new Map(primary.map(({ id, name }) => [id, addressOnDomain(config, name)]));
   return new Map(rows.filter(({ id, url }) => url !== addresses.get(id)).map(({ id, url }) => [id, url]));
 }

@@ -1,0 +1,114 @@
+/** What a site calls itself: the address that its pages name, to visitors and to search engines. */
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { announceBuilder } from '../../db/capacity.ts';
+import { Certificate } from '../../db/entities/certificate.ts';
+import { Deployment } from '../../db/entities/deployment.ts';
+import { Domain } from '../../db/entities/domain.ts';
+import { Site } from '../../db/entities/site.ts';
+import { type Caller, createSite } from '../api/world.ts';
+import { createDomainWorld, type DomainWorld, freeDomain, type Shown } from './world.ts';
+
+let world: DomainWorld;
+beforeAll(async () => {
+  const acme = { FRONTAGE_ACME_URL: 'https://127.0.0.1:9/directory', FRONTAGE_ACME_TERMS: 'agreed' };
+  world = await createDomainWorld(acme, { worker: false });
+  await announceBuilder(world.deps.em(), world.clock);
+}, 60_000);
+afterAll(() => world?.close());
+
+/** No worker is there, so nothing is to be waited for. */
+const atOnce = { prefer: 'wait=0' };
+
+async function active(owner: Caller): Promise<Shown> {
+  const body = { domain: freeDomain(), mode: 'cname' };
+  const brought: Shown = (await owner.call('POST', '/v1/domains', { body, headers: atOnce })).body;
+  world.setUp(brought);
+  expect((await world.check(owner, brought)).body.status).toBe('active');
+  return brought;
+}
+
+const attach = (owner: Caller, { id }: { id: string }, site: { id: string }, more = {}) =>
+  owner.call('POST', `/v1/domains/${id}/attach`, { body: { site_id: site.id, ...more } });
+
+/** As the authority would have given one. */
+async function certify({ id, domain }: { id: string; domain: string }): Promise<void> {
+  const em = world.deps.em();
+  const now = world.clock.now();
+  const notAfter = new Date(now.getTime() + 90 * 24 * 3600_000);
+  const served = { chain: 'a chain', sealedKey: Buffer.from('a key'), notBefore: now, notAfter, renewAt: notAfter };
+  em.create(Certificate, { id: `cert_${id}`, domainId: id, name: domain, status: 'active', createdAt: now, ...served });
+  await em.flush();
+}
+
+const ways = {
+  publish: (site: { id: string }) => [`/v1/sites/${site.id}/publish`, {}] as const,
+  upload: (site: { id: string }) => [`/v1/sites/${site.id}/deployments`, {}] as const,
+  preview: (site: { id: string }) => [`/v1/sites/${site.id}/previews/1`, {}] as const,
+};
+
+const newest = ({ id }: { id: string }) =>
+  world.deps.em().findOneOrFail(Deployment, { site: id }, { orderBy: { number: 'desc' } });
+
+/** The address that a version names which is begun now. */
+async function named(owner: Caller, site: { id: string }, way: keyof typeof ways): Promise<string> {
+  const [path, body] = ways[way](site);
+  expect((await owner.call('POST', path, { body, headers: atOnce })).status).toBe(200);
+  return (await newest(site)).siteUrl;
+}
+
+test.for(['publish', 'upload', 'preview'] as const)(
+  'a version by %s names the primary domain from its certificate on, and the address of the platform before and after',
+  async (way) => {
+    const owner = await world.newCaller();
+    const site = await createSite(owner);
+    const own = site.address;
+    const [one, two] = [await active(owner), await active(owner)];
+    for (const domain of [one, two]) await attach(owner, domain, site);
+    expect(await named(owner, site, way)).toBe(own);
+    await certify(one);
+    expect(await named(owner, site, way)).toBe(`https://${one.domain}`);
+    await certify(two);
+    await attach(owner, two, site, { primary: true });
+    expect(await named(owner, site, way)).toBe(`https://${two.domain}`);
+    await world.deps.em().nativeUpdate(Domain, { id: two.id }, { status: 'Moved' });
+    expect(await named(owner, site, way)).toBe(`https://${two.domain}`);
+    await world.deps.em().nativeUpdate(Domain, { id: two.id }, { status: 'Deleted' });
+    expect(await named(owner, site, way)).toBe(own);
+    for (const { id } of [one, two]) await owner.call('DELETE', `/v1/domains/${id}`, { headers: atOnce });
+    expect(await named(owner, site, way)).toBe(own);
+  },
+);
+
+test('a primary domain says that the pages which are live name another address, until they are published anew', async () => {
+  const owner = await world.newCaller();
+  const site = await createSite(owner);
+  const next = async (id: string) => (await world.read(owner, { id })).next_action;
+  const [one, two] = [await active(owner), await active(owner)];
+  for (const domain of [one, two]) await certify(domain);
+  const live = async () => {
+    const em = world.deps.em();
+    await owner.call('POST', `/v1/sites/${site.id}/publish`, { body: {}, headers: atOnce });
+    await em.nativeUpdate(Site, { id: site.id }, { liveDeploymentId: (await newest(site)).id });
+  };
+  await live();
+  for (const domain of [one, two]) await attach(owner, domain, site);
+  expect(await next(one.id)).toBe(
+    `The pages that are live still name ${site.address} as their address. Publish the site once more with POST /v1/sites/${site.id}/publish.`,
+  );
+  expect(await next(two.id)).toBeUndefined();
+  await live();
+  expect(await next(one.id)).toBeUndefined();
+});
+
+test('redirects that lead in a circle over either of its addresses are refused', async () => {
+  const owner = await world.newCaller();
+  const site = await createSite(owner);
+  const domain = await active(owner);
+  await certify(domain);
+  await attach(owner, domain, site);
+  for (const address of [site.address, `https://${domain.domain}`, 'https://elsewhere.example']) {
+    const body = { rules: [{ from: '/a', to: `${address}/a`, status: 301 }] };
+    const { status } = await owner.call('PUT', `/v1/sites/${site.id}/redirects`, { body });
+    expect([address, status]).toEqual([address, address.includes('elsewhere') ? 200 : 400]);
+  }
+});
