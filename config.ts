@@ -1,4 +1,5 @@
 /** The only reader of the environment: one schema, every fault reported at once, the result frozen. */
+import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { z } from 'zod';
 import { domainModes } from './db/states.ts';
@@ -203,6 +204,15 @@ const schema = z.object({
   FRONTAGE_RATE_SCALE: z.coerce.number().positive().default(1),
   /** Addresses or networks whose `x-forwarded-for` is believed, by the API and where edges count visitors. */
   FRONTAGE_TRUSTED_PROXIES: list.default([]),
+  /** Seconds for which a process that is told to end says it is not ready, and takes what comes all the same. */
+  FRONTAGE_DRAIN_SECONDS: z.coerce.number().int().min(0).max(300).default(0),
+  /** Seconds that requests which run may take after that. */
+  FRONTAGE_GRACE_SECONDS: z.coerce.number().int().min(1).max(3600).default(10),
+  /** Where a process tells its figures to Prometheus and says whether it works; empty where it does not. Not for the world. */
+  FRONTAGE_METRICS_PORT: z.union([z.literal('').transform(() => undefined), port]).optional(),
+  FRONTAGE_METRICS_HOST: z.string().default('127.0.0.1'),
+  /** Where a worker tells those of the workflow engine's SDK. */
+  FRONTAGE_METRICS_TEMPORAL_PORT: z.union([z.literal('').transform(() => undefined), port]).optional(),
   FRONTAGE_LOG_LEVEL: z.enum(['trace', 'debug', 'info', 'warn', 'error', 'silent']).default('info'),
 });
 
@@ -234,7 +244,8 @@ const noTerms = {
 export type Config = ReturnType<typeof readConfig>;
 
 /** Reads and checks the environment. Throws one Error that names every faulty variable. */
-export function readConfig(env: NodeJS.ProcessEnv = process.env) {
+export function readConfig(given: NodeJS.ProcessEnv = process.env) {
+  const { env, faults: unread } = withFiles(given);
   const parsed = schema
     .refine(hasPhotosKey, noPhotosKey)
     .refine(hasPaymentsKey, noPaymentsKey)
@@ -244,6 +255,7 @@ export function readConfig(env: NodeJS.ProcessEnv = process.env) {
     .safeParse(env);
   const catalog = readPlans(env.FRONTAGE_PLANS || ownCatalog);
   const faults = [
+    ...unread,
     ...(parsed.error?.issues ?? []).map((issue) => `${issue.path.join('.')}: ${issue.message}`),
     ...faultsOfCatalog(catalog, env.FRONTAGE_PLAN),
   ];
@@ -363,8 +375,35 @@ export function readConfig(env: NodeJS.ProcessEnv = process.env) {
       : undefined,
     rateScale: e.FRONTAGE_RATE_SCALE,
     trustedProxies: e.FRONTAGE_TRUSTED_PROXIES,
+    ending: { drainMs: e.FRONTAGE_DRAIN_SECONDS * 1000, graceMs: e.FRONTAGE_GRACE_SECONDS * 1000 },
+    /** Absent where no figures are told. */
+    metrics:
+      e.FRONTAGE_METRICS_PORT === undefined
+        ? undefined
+        : {
+            host: e.FRONTAGE_METRICS_HOST,
+            port: e.FRONTAGE_METRICS_PORT,
+            temporalPort: e.FRONTAGE_METRICS_TEMPORAL_PORT,
+          },
     logLevel: e.FRONTAGE_LOG_LEVEL,
   });
+}
+
+/** A variable of ours may stand in a file, as a container is given its secrets: `FRONTAGE_SECRET_FILE` names that of `FRONTAGE_SECRET`. */
+function withFiles(given: NodeJS.ProcessEnv): { env: NodeJS.ProcessEnv; faults: string[] } {
+  const env = { ...given };
+  const faults: string[] = [];
+  for (const name of Object.keys(schema.shape)) {
+    const file = given[`${name}_FILE`];
+    if (!file) continue;
+    try {
+      if (given[name] !== undefined) throw new Error(`stands beside ${name}: one of them says it`);
+      env[name] = readFileSync(file, 'utf8').trimEnd();
+    } catch (error) {
+      faults.push(`${name}_FILE: ${(error as Error).message}`);
+    }
+  }
+  return { env, faults };
 }
 
 /** Of `s3://bucket/folder`; the folder becomes a prefix that is empty or ends with a slash. */

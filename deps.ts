@@ -23,6 +23,8 @@ export type Deps = {
   config: Config;
   clock: Clock;
   log: Logger;
+  /** Aborted when the process is to end: it is not ready any more, and nobody waits longer. */
+  leaving: AbortController;
   orm: MikroORM;
   /** A fresh entity manager: one for each request, activity or sweep. */
   em(): EntityManager;
@@ -54,7 +56,8 @@ export function createDeps(
 ): Deps & { close(): Promise<void> } {
   const log = options.log ?? openLog(config, options.name);
   const orm = openOrm(config.databaseUrl);
-  const changes = openChanges(config.databaseUrl, log);
+  const leaving = new AbortController();
+  const changes = openChanges(config.databaseUrl, log, leaving.signal);
   const exclusive = openExclusive(config.databaseUrl, log);
   // Without the client's own retries: a retry that is due when the connection closes throws outside of every call, and each of
   // our callers tries again by itself.
@@ -65,6 +68,7 @@ export function createDeps(
     config,
     clock,
     log,
+    leaving,
     orm,
     em: () => orm.em.fork(),
     changes,

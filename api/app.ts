@@ -77,7 +77,7 @@ import { uploadRoutes } from './uploads/routes.ts';
 export async function buildApp(deps: Deps): Promise<Api> {
   const app = newServer(deps);
   const skill = await skillOf(deps.config);
-  setHeaders(app, deps.config.baseUrl);
+  setHeaders(app, deps);
   logRequests(app);
   answerErrors(app);
   await shareLimits(app, deps);

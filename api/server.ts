@@ -1,19 +1,19 @@
-/** The API process. Answers until it is told to stop, then finishes what it has begun. */
+/** The API process. Answers until it is told to stop, says that it is not ready, and finishes what it has begun. */
 import { readConfig } from '../config.ts';
 import { startRelay } from '../db/outbox.ts';
 import { createDeps } from '../deps.ts';
 import { buildApp } from './app.ts';
 import { startSweeping } from './sweeping.ts';
 
-/** How long requests that run may go on after the word to stop. */
-const graceMs = 10_000;
-
 const config = readConfig();
+const { drainMs, graceMs } = config.ending;
 const deps = createDeps(config, { name: 'api' });
 const app = await buildApp(deps);
 const stopSweeping = startSweeping(deps);
 const stopRelay = startRelay(deps);
 const url = await app.listen({ host: config.api.host, port: config.api.port });
+const observing =
+  config.metrics && (await (await import('../observing.ts')).observe(deps, () => !deps.leaving.signal.aborted));
 process.send?.({ ready: true, url });
 
 let stopping = false;
@@ -21,6 +21,9 @@ async function stop(): Promise<void> {
   if (stopping) return;
   stopping = true;
   deps.log.info('stopping');
+  deps.leaving.abort();
+  // Whoever sends requests here has to see that this process is not ready before it refuses any.
+  await new Promise((resolve) => setTimeout(resolve, drainMs));
   // A connection that is kept alive would hold the server open after its last answer.
   setInterval(() => app.server.closeIdleConnections(), 100).unref();
   setTimeout(() => app.server.closeAllConnections(), graceMs).unref();
@@ -29,6 +32,7 @@ async function stop(): Promise<void> {
   stopSweeping();
   await app.close();
   await stopRelay();
+  await observing?.close();
   await deps.close();
   process.exit(0);
 }

@@ -19,6 +19,8 @@ export type Listener = (id: string | undefined) => void;
 export type Changes = {
   /** Hears the channel until the answered function is called. */
   on(channel: Channel, listener: Listener): () => void;
+  /** Aborted when this process is to end: whoever waits goes on with what there is. */
+  ending?: AbortSignal | undefined;
   close(): Promise<void>;
 };
 
@@ -26,7 +28,7 @@ const patienceMs = 5_000;
 const retryAfterMs = 500;
 
 /** Starts to listen, and goes on through losses of the connection. A loss is one line in the log, and so is its end. */
-export function openChanges(databaseUrl: string, log: Logger): Changes {
+export function openChanges(databaseUrl: string, log: Logger, ending?: AbortSignal): Changes {
   const listeners = new Map<Channel, Set<Listener>>(channels.map((channel) => [channel, new Set()]));
   let client: pg.Client | undefined;
   let retry: NodeJS.Timeout | undefined;
@@ -70,6 +72,7 @@ export function openChanges(databaseUrl: string, log: Logger): Changes {
       listeners.get(channel)?.add(listener);
       return () => listeners.get(channel)?.delete(listener);
     },
+    ending,
     async close() {
       closed = true;
       clearTimeout(retry);
@@ -91,7 +94,7 @@ function openClient(databaseUrl: string): pg.Client {
 }
 
 /**
- * Loads until `done` or until `timeoutMs` have passed, and answers what was loaded last. Looks again at each change of `id` on
+ * Loads until `done`, until `timeoutMs` have passed or the process is to end, and answers what was loaded last. Looks again at each change of `id` on
  * the channel, and each second in case a change was not heard.
  */
 export async function waitUntil<T>(
@@ -106,6 +109,8 @@ export async function waitUntil<T>(
     if (id === undefined || id === on.id) heard();
   });
   const end = performance.now() + timeoutMs;
+  const wake = () => heard();
+  changes.ending?.addEventListener('abort', wake);
   try {
     for (;;) {
       let timer: NodeJS.Timeout | undefined;
@@ -114,7 +119,7 @@ export async function waitUntil<T>(
         timer = setTimeout(resolve, Math.max(0, Math.min(1000, end - performance.now())));
       });
       const value = await load();
-      if (done(value) || performance.now() >= end) {
+      if (done(value) || performance.now() >= end || changes.ending?.aborted) {
         clearTimeout(timer);
         return value;
       }
@@ -122,6 +127,7 @@ export async function waitUntil<T>(
       clearTimeout(timer);
     }
   } finally {
+    changes.ending?.removeEventListener('abort', wake);
     stop();
   }
 }

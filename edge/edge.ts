@@ -35,6 +35,8 @@ export type EdgeParts = {
   changes: Changes;
   clock: Clock;
   log: Logger;
+  /** Aborted when the process is to end. */
+  leaving?: AbortSignal | undefined;
   /** Where the table of sites is kept for a start without the database. */
   sitesFile: string;
   /** Memory for files' bytes. Manifests and what was found in them may take a quarter of it beside, each. */
@@ -57,6 +59,7 @@ export type Edge = {
   close(): Promise<void>;
 };
 
+const readyPath = 'readyz';
 const manifestBytesMin = 64 * 1024 * 1024;
 const foundBytesMin = 16 * 1024 * 1024;
 const earlierBytesMax = 64 * 1024 * 1024;
@@ -112,13 +115,19 @@ export function createEdge(parts: EdgeParts): Edge {
 
   function answerAt(request: VisitorRequest, { name, site }: Place, host: string, target: Target): Later<Answer> {
     const as = wantsPage(target.path) ? 'html' : 'text';
-    if (host === baseDomain) return answerPage('base', as);
+    if (host === baseDomain) return answerBase(target.path, as);
     // A site is never called as a host of the platform's own is.
     if (!site) return name === undefined ? answerPage('unknown', as) : answerOther(request, name, target, as);
     if (site.status !== 'active') return answerPage(site.status, as);
     if (site.manifestSha256 === null) return answerPage('unpublished', as);
     const version = versions.held(site.manifestSha256) ?? versions.load(site.manifestSha256);
     return whenKnown(version, (known) => answerSite(request, site, known, target));
+  }
+
+  /** Our own host: a page for people, and for whoever shares out connections whether this edge takes them. */
+  function answerBase(path: string, as: 'html' | 'text'): Answer {
+    if (path !== readyPath) return answerPage('base', as);
+    return answerPage(parts.leaving?.aborted ? 'leaving' : 'ready', 'text');
   }
 
   function answerOther(request: VisitorRequest, name: string, target: Target, as: 'html' | 'text'): Later<Answer> {

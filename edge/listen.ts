@@ -15,6 +15,8 @@ export type Listening = {
   port: number;
   /** Absent where no TLS is spoken. */
   tlsPort: number | undefined;
+  /** Each connection's next answer is its last; new ones are taken as before. */
+  drain(): void;
   /** Takes no more connections, finishes what was begun, and gives up on what takes too long. */
   close(): Promise<void>;
 };
@@ -27,6 +29,8 @@ type Options = {
   clock?: Clock;
   sharesPort?: boolean;
   accessLog?: Logger | undefined;
+  /** How long what was begun may take after the word to close. */
+  closeWithinMs?: number;
   /** Absent where nothing is counted. */
   counting?: Pick<Counting, 'sent'> | undefined;
   challenges?: Challenges | undefined;
@@ -35,8 +39,6 @@ type Options = {
   /** A client that takes nothing for this long holds nothing any more. */
   stalledMs?: number;
 };
-
-const closeWithinMs = 10_000;
 
 /** Answers on the port, or on a free one for 0. */
 export async function listen(edge: Edge, options: Options): Promise<Listening> {
@@ -50,6 +52,7 @@ export async function listen(edge: Edge, options: Options): Promise<Listening> {
     counting,
     challenges,
     stalledMs = 60_000,
+    closeWithinMs = 10_000,
   } = options;
   const answering = { edge, reviews: openReviews({ edge, baseUrl }), challenges };
   let closing = false;
@@ -85,9 +88,13 @@ export async function listen(edge: Edge, options: Options): Promise<Listening> {
   return {
     port: (server.address() as AddressInfo).port,
     tlsPort: tls?.port,
+    drain() {
+      closing = true;
+      quick.drain();
+    },
     async close() {
       closing = true;
-      await Promise.all([closeServer(server, quick), tls?.close()]);
+      await Promise.all([closeServer(server, quick, closeWithinMs), tls?.close()]);
     },
   };
 }
@@ -119,7 +126,7 @@ function whenSent(accessLog: Logger | undefined, counting: Pick<Counting, 'sent'
   };
 }
 
-async function closeServer(server: Server, quick: Quick): Promise<void> {
+async function closeServer(server: Server, quick: Quick, closeWithinMs: number): Promise<void> {
   const closed = new Promise<void>((resolve) => server.close(() => resolve()));
   quick.end();
   // Connections that finish their last answer after this moment are idle only then.

@@ -30,6 +30,7 @@ type Parts = {
 export async function startOne({ config, log, processes, onReady, onFault }: Parts): Promise<() => Promise<void>> {
   const { tlsPort } = config.edge;
   const isOverTls = config.edgeUrl.startsWith('https:');
+  const leaving = new AbortController();
   const changes = openChanges(config.databaseUrl, log);
   const database = openEdgeDatabase(config.databaseUrl);
   const asked = openCertificatesDatabase(config.databaseUrl);
@@ -46,6 +47,7 @@ export async function startOne({ config, log, processes, onReady, onFault }: Par
     changes,
     clock: systemClock,
     log,
+    leaving: leaving.signal,
     sitesFile: join(config.dataDir, 'edge', 'sites.json'),
     cacheBytes: Math.floor(config.edge.cacheBytes / processes),
   });
@@ -59,6 +61,7 @@ export async function startOne({ config, log, processes, onReady, onFault }: Par
       baseUrl: config.baseUrl,
       clock: systemClock,
       sharesPort,
+      closeWithinMs: config.ending.graceMs,
       accessLog: accessLog ? log : undefined,
       counting,
       challenges: openChallenges(asked),
@@ -75,6 +78,10 @@ export async function startOne({ config, log, processes, onReady, onFault }: Par
   });
   started.catch(onFault);
   return async () => {
+    leaving.abort();
+    listening?.drain();
+    // Whoever shares out connections has to see that this edge is not ready before it refuses any.
+    await new Promise((resolve) => setTimeout(resolve, config.ending.drainMs));
     await listening?.close();
     await Promise.all([edge.close(), counting?.close(), certificates?.close()]);
     await Promise.all([changes.close(), database.close(), asked.close()]);

@@ -16,7 +16,9 @@ export type PageName =
   | 'unavailable'
   | 'badRequest'
   | 'notAllowed'
-  | 'misdirected';
+  | 'misdirected'
+  | 'ready'
+  | 'leaving';
 
 type Words = { status: number; title: string; text: string; lit?: true; home?: true; fields?: string[] };
 
@@ -87,6 +89,8 @@ const words: Record<PageName, Words> = {
     title: 'Another connection is needed',
     text: 'This connection was opened for another site. Ask again on one of its own.',
   },
+  ready: { status: 200, title: 'Ready', text: 'This edge serves.' },
+  leaving: { status: 503, title: 'Leaving', text: 'This edge is about to end: another one serves.' },
 };
 
 export type RenderedPage = { head: Head; body: Buffer };

@@ -25,6 +25,8 @@ export type QuickParts = {
 
 export type Quick = {
   take(socket: Socket): void;
+  /** From now on an answer is the last of its connection. */
+  drain(): void;
   /** Ends connections when they have sent what they are sending; those handed over are not its own any more. */
   end(): void;
   destroy(): void;
@@ -130,6 +132,9 @@ export function openQuick({ edge, clock, handOver, sent, timed }: QuickParts): Q
 
   return {
     take,
+    drain() {
+      ending = true;
+    },
     end() {
       ending = true;
       for (const socket of sockets) if (!busy.has(socket)) socket.end();

@@ -30,11 +30,15 @@ function die(err: unknown): void {
   process.exit(1);
 }
 
+let stopping = false;
 process.on('uncaughtException', die);
 process.on('unhandledRejection', die);
 const stop = cluster.isPrimary && processes > 1 ? await startAll() : await startAnswering();
 
-let stopping = false;
+if (config.metrics) {
+  const { observeEdge } = await import('../observing.ts');
+  await observeEdge({ config, log }, { processes, isReady: () => !stopping });
+}
 function end(): void {
   if (stopping) return;
   stopping = true;

@@ -49,6 +49,8 @@ const basics = [
   'ids.ts',
   'clock.ts',
   'log.ts',
+  'metrics.ts',
+  'prometheus.ts',
   'sealing.ts',
   'currencies.ts',
   'kept-versions.ts',
@@ -72,6 +74,7 @@ const layers: Record<string, string[]> = {
   api: [
     ...basics,
     'deps.ts',
+    'observing.ts',
     'db',
     'providers',
     'git',
@@ -82,8 +85,8 @@ const layers: Record<string, string[]> = {
     'domains',
     'workflows/ids.ts',
   ],
-  edge: [...basics, 'deps.ts', 'db', 'providers', 'web'],
-  worker: [...basics, 'deps.ts', 'db', 'providers', 'activities', 'workflows', 'sandbox'],
+  edge: [...basics, 'deps.ts', 'observing.ts', 'db', 'providers', 'web'],
+  worker: [...basics, 'deps.ts', 'observing.ts', 'db', 'providers', 'activities', 'workflows', 'sandbox'],
 };
 const layerOf = (file: string) => (file.includes('/') ? (file.split('/')[0] as string) : '.');
 

@@ -33,7 +33,14 @@ const deps = createDeps(config, { name: 'worker' });
 const logger = new DefaultLogger('INFO', ({ level, message, meta }) => {
   deps.log[pinoLevels[level]](meta?.error ? { err: meta.error, ...meta } : (meta ?? {}), message);
 });
-Runtime.install({ logger, shutdownSignals: [] });
+const { metrics } = config;
+Runtime.install({
+  logger,
+  shutdownSignals: [],
+  ...(metrics?.temporalPort === undefined
+    ? {}
+    : { telemetryOptions: { metrics: { prometheus: { bindAddress: `${metrics.host}:${metrics.temporalPort}` } } } }),
+});
 
 const { promise: ready, resolve: isReady } = Promise.withResolvers<void>();
 const isForPlatform = config.queues.includes('platform');
@@ -52,6 +59,8 @@ const running = Promise.all(workers.map((worker) => worker.run()));
 
 for (const signal of ['SIGTERM', 'SIGINT'] as const) process.once(signal, shutDown);
 process.once('disconnect', shutDown);
+const isRunning = () => workers.every((worker) => worker.getState() === 'RUNNING');
+const observing = metrics && (await (await import('../observing.ts')).observe(deps, isRunning));
 process.send?.({ ready: true });
 isReady();
 deps.log.info({ queues: config.queues, sandbox: sandbox?.kind }, 'ready');
@@ -59,6 +68,7 @@ deps.log.info({ queues: config.queues, sandbox: sandbox?.kind }, 'ready');
 try {
   await running;
 } finally {
+  await observing?.close();
   stopAnnouncing?.();
   await stopRelay?.();
   isReady();

@@ -27,13 +27,13 @@ export function healthRoutes(app: Api, deps: Deps): void {
       config: { operation: 'health.ready' },
       schema: {
         security: [],
-        summary: 'Database, workflow engine and store answer',
+        summary: 'Database, workflow engine and store answer, and the process is not about to end',
         response: { 200: readiness, 503: readiness },
       },
     },
     async (_request, reply) => {
       const parts = await check();
-      const ready = Object.values(parts).every((state) => state === 'ok');
+      const ready = Object.values(parts).every((state) => state === 'ok') && !deps.leaving.signal.aborted;
       return reply.code(ready ? 200 : 503).send({ status: ready ? 'ready' : 'not_ready', parts });
     },
   );

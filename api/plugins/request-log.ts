@@ -1,9 +1,12 @@
 /** One line for each request: who, what, how it ended, how long it took. No address, body or header: they may hold secrets. */
+import { countRequest } from '../../metrics.ts';
 import type { Api } from '../api.ts';
 
 export function logRequests(app: Api): void {
   app.addHook('onResponse', async (request, reply) => {
     const { operation } = request.routeOptions.config;
+    const group = `${Math.floor(reply.statusCode / 100)}xx`;
+    countRequest(operation ?? 'unknown', group, reply.elapsedTime / 1000);
     request.log.info(
       {
         operation: operation ?? request.routeOptions.url ?? 'unknown',

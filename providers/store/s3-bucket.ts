@@ -161,7 +161,8 @@ export function openBucket(
   }
 
   async function remove(name: string): Promise<void> {
-    await client.send(new DeleteObjectCommand({ Bucket, Key: keyOf(name) }), within(patience.ask));
+    // Some servers say that what is gone is not there.
+    await orMissing(client.send(new DeleteObjectCommand({ Bucket, Key: keyOf(name) }), within(patience.ask)));
   }
 
   /** Everything under a folder, in pages of the server's. */

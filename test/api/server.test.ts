@@ -16,7 +16,7 @@ const owner = await world.newCaller();
 const entry = join(import.meta.dirname, '../../api/server.ts');
 
 /** Starts an API process on a free port; answers when it says that it is ready. */
-async function startProcess() {
+async function startProcess(more: Record<string, string> = {}) {
   const child = fork(entry, {
     env: {
       PATH: process.env.PATH ?? '',
@@ -26,6 +26,7 @@ async function startProcess() {
       FRONTAGE_SECRET: world.config.secret,
       FRONTAGE_DATA: world.config.dataDir,
       FRONTAGE_API_PORT: '0',
+      ...more,
     },
     stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
     execArgv: [],
@@ -59,6 +60,18 @@ test('a request that has begun is finished after the word to stop, and no new on
   socket.write(body.slice(5));
   expect(await answer).toMatch(/^HTTP\/1\.1 200 OK/);
   expect(await ended).toBe(0);
+});
+
+test('a process that drains says that it is not ready and answers all the same, each connection once more', async () => {
+  const { child, url, ended } = await startProcess({ FRONTAGE_DRAIN_SECONDS: '2' });
+  expect((await fetch(`${url}/readyz`)).headers.get('connection')).toBe('keep-alive');
+  child.kill('SIGTERM');
+  await expect.poll(async () => (await fetch(`${url}/readyz`)).status).toBe(503);
+  const { status, headers } = await callWith(url, owner.token)('GET', '/v1/account');
+  expect({ status, connection: headers.get('connection') }).toEqual({ status: 200, connection: 'close' });
+  expect((await fetch(`${url}/healthz`)).status).toBe(200);
+  expect(await ended).toBe(0);
+  expect(await refuses(`${url}/healthz`)).toBe(true);
 });
 
 test('the end of the process that started it is its end', async () => {

@@ -114,3 +114,15 @@ test('the access log is off, and names no query when it is on', async () => {
   expect(JSON.parse(line)).toMatchObject({ method: 'GET', host, path: '/', status: 200 });
   expect(await loud.log).not.toContain('ada');
 });
+
+test('an edge that drains says so on its own host, and serves all the same, each connection once more', async () => {
+  const { child, port, exit } = await start(2, { FRONTAGE_DRAIN_SECONDS: '2' });
+  const isReady = async () => (await ask(port, '/readyz', { host: 'sites.test' })).status;
+  expect(await isReady()).toBe(200);
+  expect((await ask(port, '/', { host })).headers.connection).toBe('keep-alive');
+  child.kill('SIGTERM');
+  await until(async () => (await isReady()) === 503);
+  const { status, headers } = await ask(port, '/', { host });
+  expect({ status, connection: headers.connection }).toEqual({ status: 200, connection: 'close' });
+  expect(await exit).toEqual([0, null]);
+});

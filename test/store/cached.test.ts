@@ -118,7 +118,7 @@ test('three processes that fill one folder stay within its bound at every moment
     while (!isOver) most = Math.max(most, await bytesHeld());
   })();
   const visit = async (store: Store, step: number) => {
-    for (let n = 0; n < 300; n++) {
+    for (let n = 0; n < 120; n++) {
       const sha256 = blobs[(n * step) % blobs.length] as string;
       const content = n % 2 ? await store.readAll(sha256) : await read(store, sha256);
       if (

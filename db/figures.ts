@@ -1,0 +1,39 @@
+/** What waits and how long it has, for those who watch an installation. */
+import type { Clock } from '../clock.ts';
+import type { Figures } from '../prometheus.ts';
+import type { EntityManager } from './orm.ts';
+
+type Row = {
+  outbox: string;
+  outbox_since: string | Date | null;
+  builds: string;
+  builds_since: string | Date | null;
+  mails: string;
+  mails_since: string | Date | null;
+  certificate_until: string | Date | null;
+};
+
+const dayMs = 24 * 3600_000;
+
+/** One question, each part of which has an index. */
+export async function readFigures(em: EntityManager, clock: Clock): Promise<Figures> {
+  const [row] = await em.execute<[Row]>(
+    `select o.count as outbox, o.since as outbox_since, d.count as builds, d.since as builds_since, m.count as mails,
+       m.since as mails_since, c.until as certificate_until
+     from (select count(*), min(created_at) as since from outbox where sent_at is null) o,
+       (select count(*), min(created_at) as since from deployment where status = 'queued') d,
+       (select count(*), min(created_at) as since from mail where status = 'queued') m,
+       (select min(not_after) as until from certificate where chain is not null) c`,
+  );
+  const now = clock.now().getTime();
+  const age = (since: string | Date | null) => (since ? Math.max(0, (now - new Date(since).getTime()) / 1000) : 0);
+  return {
+    outboxWaiting: Number(row.outbox),
+    outboxOldestSeconds: age(row.outbox_since),
+    buildsWaiting: Number(row.builds),
+    buildsOldestSeconds: age(row.builds_since),
+    mailsWaiting: Number(row.mails),
+    mailsOldestSeconds: age(row.mails_since),
+    certificateDaysLeft: row.certificate_until ? (new Date(row.certificate_until).getTime() - now) / dayMs : undefined,
+  };
+}

@@ -1,0 +1,19 @@
+#!/bin/sh
+# Makes what is missing of secrets/, once: a file that stands is never touched. Keep the folder apart from copies of the database.
+set -eu
+cd "$(dirname "$0")/.."
+umask 077
+mkdir -p secrets
+keep() { [ -s "secrets/$1" ] || printf '%s' "$2" >"secrets/$1"; }
+random() { od -An -N32 -tx1 /dev/urandom | tr -d ' \n'; }
+
+keep frontage_secret "$(random)"
+keep sealing_keys "v1:$(random)"
+keep challenge_key "$(random)"
+keep postgres_password "$(random)"
+keep s3_key_id frontage
+keep s3_secret "$(random)"
+keep zones_key "$(random)"
+keep database_url "postgres://frontage:$(cat secrets/postgres_password)@postgres:5432/frontage"
+# Containers read them as the user of the image.
+chmod 755 secrets && chmod 444 secrets/*

@@ -1,0 +1,78 @@
+/** What a process counts of itself, and what an installation holds, for Prometheus. docs/operations.md says what each figure is. */
+import { AggregatorRegistry, Counter, collectDefaultMetrics, Gauge, Histogram, Registry, register } from 'prom-client';
+import { countWith } from './metrics.ts';
+
+/** Of the API: by operation, and by the first digit of the status. */
+const requests = new Histogram({
+  name: 'frontage_request_seconds',
+  help: 'Time that the API took to answer.',
+  labelNames: ['operation', 'status'],
+  buckets: [0.005, 0.02, 0.05, 0.1, 0.3, 1, 3, 10, 30, 60],
+});
+
+/** What the reconcilers mended: in a healthy system nothing. */
+const repairs = new Counter({
+  name: 'frontage_repairs_total',
+  help: 'Rows that were found without what should work on them.',
+  labelNames: ['repair'],
+});
+
+countWith({
+  repair: (way) => repairs.inc({ repair: way }),
+  request: (operation, status, seconds) => requests.observe({ operation, status }, seconds),
+});
+
+/** What the database holds at the moment of asking; each process that has it says the same. */
+export type Figures = {
+  outboxWaiting: number;
+  outboxOldestSeconds: number;
+  buildsWaiting: number;
+  buildsOldestSeconds: number;
+  mailsWaiting: number;
+  mailsOldestSeconds: number;
+  /** Of the certificate that ends first; absent where there is none. */
+  certificateDaysLeft: number | undefined;
+};
+
+const gauges: Record<keyof Figures, Gauge> = {
+  outboxWaiting: gauge('outbox_waiting', 'Entries of the outbox that are not sent.'),
+  outboxOldestSeconds: gauge('outbox_oldest_seconds', 'Age of the oldest of them.'),
+  buildsWaiting: gauge('builds_waiting', 'Publishes that wait for their build.'),
+  buildsOldestSeconds: gauge('builds_oldest_seconds', 'Age of the oldest of them.'),
+  mailsWaiting: gauge('mails_waiting', 'Mails that are neither sent nor given up.'),
+  mailsOldestSeconds: gauge('mails_oldest_seconds', 'Age of the oldest of them.'),
+  certificateDaysLeft: gauge('certificate_days_left', 'Days until the first certificate ends.'),
+};
+
+/** Registered when there is a figure for it, so that who has none shows none. */
+function gauge(name: string, help: string): Gauge {
+  return new Gauge({ name: `frontage_${name}`, help, registers: [] });
+}
+
+let isCollecting = false;
+
+/** Begins to count what Node knows of the process: memory, handles, the event loop. */
+export function collectProcessMetrics(): void {
+  if (!isCollecting) collectDefaultMetrics();
+  isCollecting = true;
+}
+
+/** Everything counted, in Prometheus's words. */
+export async function renderMetrics(figures?: Figures): Promise<string> {
+  const all = new Registry();
+  for (const [name, one] of Object.entries(gauges) as [keyof Figures, Gauge][]) {
+    const value = figures?.[name];
+    if (value === undefined) continue;
+    one.set(value);
+    all.registerMetric(one);
+  }
+  return Registry.merge([register, all]).metrics();
+}
+
+/** The same of all processes of a cluster: asked by the first, answered by those that have called this, too. */
+export function openCluster(): () => Promise<string> {
+  const cluster = new AggregatorRegistry();
+  return () => cluster.clusterMetrics();
+}
+
+export const metricsType = register.contentType;

@@ -1,0 +1,47 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { readConfig } from '../config.ts';
+
+let dir: string;
+const secret = 'a secret of at least thirty-two characters';
+beforeAll(async () => {
+  dir = await mkdtemp(join(tmpdir(), 'frontage-config-'));
+  await writeFile(join(dir, 'secret'), `${secret}\n`);
+});
+afterAll(() => rm(dir, { recursive: true, force: true }));
+
+test('a variable may stand in a file, as containers are given their secrets', () => {
+  const config = readConfig({
+    FRONTAGE_SECRET_FILE: join(dir, 'secret'),
+    DATABASE_URL_FILE: join(dir, 'secret'),
+    SSL_CERT_FILE: '/of/somebody/else',
+  });
+  expect(config.secret).toBe(secret);
+  expect(config.databaseUrl).toBe(secret);
+});
+
+test('a file that cannot be read, and one beside its variable, are faults that show nothing of what is in them', () => {
+  const said = (env: NodeJS.ProcessEnv) => {
+    try {
+      readConfig(env);
+      return '';
+    } catch (error) {
+      return (error as Error).message;
+    }
+  };
+  expect(said({ FRONTAGE_SECRET_FILE: join(dir, 'absent') })).toContain('FRONTAGE_SECRET_FILE: ENOENT');
+  const both = said({ FRONTAGE_SECRET_FILE: join(dir, 'secret'), FRONTAGE_SECRET: 'x'.repeat(40) });
+  expect(both).toContain('FRONTAGE_SECRET_FILE: stands beside FRONTAGE_SECRET');
+  expect(both).not.toContain(secret);
+});
+
+test('a store is a folder or a folder of a bucket', () => {
+  const storeOf = (FRONTAGE_STORE: string) => readConfig({ FRONTAGE_SECRET: secret, FRONTAGE_STORE });
+  expect(storeOf('/data/store')).toMatchObject({ storeDir: '/data/store', s3: undefined });
+  expect(storeOf('s3://sites')).toMatchObject({ s3: { bucket: 'sites', prefix: '' } });
+  expect(storeOf('s3://sites/of/ours/')).toMatchObject({ s3: { bucket: 'sites', prefix: 'of/ours/' } });
+  for (const wrong of ['s3://', 's3:/sites', 's3://-sites', 's3://sites?key=1'])
+    expect(() => storeOf(wrong)).toThrow('FRONTAGE_STORE');
+});

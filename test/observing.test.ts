@@ -1,0 +1,137 @@
+/** What operators see of an installation: figures of what waits, on a port of their own, and rules that name no figure that is not there. */
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import pg from 'pg';
+import pino from 'pino';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { parse } from 'yaml';
+import { readConfig } from '../config.ts';
+import { readFigures } from '../db/figures.ts';
+import { openOrm } from '../db/orm.ts';
+import { newId, newPublicId } from '../ids.ts';
+import { openLog } from '../log.ts';
+import { startObserving } from '../observing.ts';
+import { renderMetrics } from '../prometheus.ts';
+import { createTestDatabase } from './stack/database.ts';
+
+const now = new Date('2027-01-31T12:00:00Z');
+const clock = { now: () => now };
+const ago = (seconds: number) => new Date(now.getTime() - seconds * 1000);
+const metrics = { host: '127.0.0.1', port: 0, temporalPort: undefined };
+const quiet = pino({ level: 'silent' });
+let database: Awaited<ReturnType<typeof createTestDatabase>>;
+let db: pg.Pool;
+let orm: ReturnType<typeof openOrm>;
+
+beforeAll(async () => {
+  database = await createTestDatabase();
+  db = new pg.Pool({ connectionString: database.url, max: 1 });
+  orm = openOrm(database.url, { poolMax: 1 });
+});
+afterAll(async () => {
+  await db?.end();
+  await orm?.close();
+  await database?.drop();
+});
+
+test('figures are of what waits now, with the age of the oldest, and of the certificate that ends first', async () => {
+  const figures = () => readFigures(orm.em.fork(), clock);
+  expect(await figures()).toEqual({
+    outboxWaiting: 0,
+    outboxOldestSeconds: 0,
+    buildsWaiting: 0,
+    buildsOldestSeconds: 0,
+    mailsWaiting: 0,
+    mailsOldestSeconds: 0,
+    certificateDaysLeft: undefined,
+  });
+  await addWhatWaits();
+  expect(await figures()).toEqual({
+    outboxWaiting: 2,
+    outboxOldestSeconds: 90,
+    buildsWaiting: 1,
+    buildsOldestSeconds: 700,
+    mailsWaiting: 1,
+    mailsOldestSeconds: 3700,
+    certificateDaysLeft: 12,
+  });
+});
+
+test('rules and the dashboard name only figures that are told', async () => {
+  const figures = await readFigures(orm.em.fork(), clock);
+  const told = () => renderMetrics({ ...figures, certificateDaysLeft: 1 });
+  const observing = await startObserving({ metrics, log: quiet, render: told });
+  const text = await (await fetch(`http://127.0.0.1:${observing.port}/metrics`)).text();
+  await observing.close();
+  const all = new Set([...text.matchAll(/^# TYPE (\w+)/gm)].map(([, name]) => name));
+  const ops = join(import.meta.dirname, '../ops');
+  const rules = parse(await readFile(join(ops, 'alerts.yml'), 'utf8')).groups[0].rules as { expr: string }[];
+  const panels = JSON.parse(await readFile(join(ops, 'grafana.json'), 'utf8')).panels as {
+    targets: { expr: string }[];
+  }[];
+  const exprs = [...rules, ...panels.flatMap(({ targets }) => targets)].map(({ expr }) => expr);
+  const named = exprs.flatMap((expr) => expr.match(/\b(frontage|nodejs|process)_\w+/g) ?? []);
+  expect(named.length).toBeGreaterThan(15);
+  expect(named.map((name) => name.replace(/_(count|bucket|sum)$/, '')).filter((name) => !all.has(name))).toEqual([]);
+});
+
+test('each alert names the section that says what to do', async () => {
+  const rules = parse(await readFile(join(import.meta.dirname, '../ops/alerts.yml'), 'utf8')).groups[0].rules;
+  const operations = await readFile(join(import.meta.dirname, '../docs/operations.md'), 'utf8');
+  for (const { annotations } of rules) expect(operations).toContain(`\n## ${annotations.do}\n`);
+});
+
+test('a repair that is logged is counted', async () => {
+  const counted = async () =>
+    /^frontage_repairs_total\{repair="of this test"\} (\d+)/m.exec(await renderMetrics())?.[1];
+  const log = openLog(readConfig({ FRONTAGE_SECRET: 'x'.repeat(32), FRONTAGE_LOG_LEVEL: 'error' }), 'test');
+  log.error({ repair: 'of this test' }, 'something was mended');
+  log.child({ part: 'one' }).error({ repair: 'of this test' }, 'and again');
+  expect(await counted()).toBe('2');
+});
+
+test('a process says whether it works, and a database that does not answer is no figure', async () => {
+  let isReady = true;
+  const render = () => Promise.reject(new Error('no database'));
+  const observing = await startObserving({ metrics, log: quiet, render, isReady: () => isReady });
+  const ask = async (path: string) => (await fetch(`http://127.0.0.1:${observing.port}${path}`)).status;
+  expect([await ask('/healthz'), await ask('/readyz'), await ask('/metrics'), await ask('/')]).toEqual([
+    200, 200, 503, 404,
+  ]);
+  isReady = false;
+  expect(await ask('/readyz')).toBe(503);
+  await observing.close();
+});
+
+/** Two entries, a mail and a publish that wait, and two certificates. */
+async function addWhatWaits(): Promise<void> {
+  const entry = `insert into outbox (id, kind, workflow_id, message, created_at, sent_at, attempts) values ($1, 'signal', $1, '{}', $2, $3, 0)`;
+  await db.query(entry, ['a', ago(90), null]);
+  await db.query(entry, ['b', ago(30), null]);
+  await db.query(entry, ['c', ago(500), now]);
+  await db.query(
+    `insert into mail (id, kind, status, sealed, created_at) values ($1, 'sign_in', 'queued', '\\x00', $2)`,
+    [newId('mail'), ago(3700)],
+  );
+  for (const days of [40, 12])
+    await db.query(
+      `insert into certificate (id, name, status, chain, sealed_key, not_before, not_after, renew_at, created_at, refusals, looks)
+       values ($1, $1, 'active', 'pem', '\\x00', $2, $3, $3, $2, 0, 0)`,
+      [`cert_${days}`, now, ago(-days * 86_400)],
+    );
+  const [account, site] = [newId('acct'), newId('site')];
+  await db.query(`insert into account (id, name, email, created_at) values ($1, 'Ada', 'ada@example.test', $2)`, [
+    account,
+    now,
+  ]);
+  await db.query(
+    `insert into site (id, account_id, name, title, template, status, public_id, created_at)
+     values ($1, $2, 'shop', 'Shop', 'blank', 'active', $3, $4)`,
+    [site, account, newPublicId(), now],
+  );
+  await db.query(
+    `insert into deployment (id, site_id, number, kind, status, ticket, site_url, created_by_id, created_at)
+     values ($1, $2, 1, 'site', 'queued', 1, 'http://shop.sites.test', $3, $4)`,
+    [newId('dep'), site, account, ago(700)],
+  );
+}

@@ -1,0 +1,67 @@
+/** A front that hands each connection to the next process that says it is ready, and looks at nothing in it. */
+import { once } from 'node:events';
+import { request } from 'node:http';
+import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
+
+const lookEveryMs = 100;
+
+/** `ask`: the host and path at which a process says whether it is ready. */
+export async function openRoundRobin(ports: number[], ask: { host: string; path: string }) {
+  const ready = new Set<number>();
+  const sockets = new Set<Socket>();
+  let next = 0;
+
+  async function look(): Promise<void> {
+    await Promise.all(
+      ports.map(async (port) => {
+        if (await saysReady(port, ask)) ready.add(port);
+        else ready.delete(port);
+      }),
+    );
+  }
+
+  function chosen(): number | undefined {
+    const some = ports.filter((port) => ready.has(port));
+    next += 1;
+    return some[next % some.length];
+  }
+
+  const server = createServer({ allowHalfOpen: true }, (client) => {
+    const port = chosen();
+    const far = port === undefined ? undefined : connect({ port, host: '127.0.0.1', allowHalfOpen: true });
+    if (!far) return void client.destroy();
+    for (const socket of [client, far])
+      sockets.add(socket.on('error', () => {}).once('close', () => sockets.delete(socket)));
+    client.pipe(far).pipe(client);
+    client.once('close', () => far.destroy());
+    far.once('close', () => client.destroy());
+  });
+  await look();
+  const timer = setInterval(look, lookEveryMs);
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  return {
+    url: `http://localhost:${(server.address() as AddressInfo).port}`,
+    ready: () => [...ready],
+    async close(): Promise<void> {
+      clearInterval(timer);
+      for (const socket of sockets) socket.destroy();
+      server.close();
+      await once(server, 'close');
+    },
+  };
+}
+
+function saysReady(port: number, { host, path }: { host: string; path: string }): Promise<boolean> {
+  return new Promise((resolve) => {
+    const asked = request(
+      { port, host: '127.0.0.1', path, agent: false, timeout: 2_000, headers: { host } },
+      (answer) => {
+        answer.resume();
+        resolve(answer.statusCode === 200);
+      },
+    );
+    asked.on('error', () => resolve(false)).on('timeout', () => asked.destroy());
+    asked.end();
+  });
+}
