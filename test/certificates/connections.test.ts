@@ -214,8 +214,8 @@ describe('clients without haste', () => {
     );
     await pause(500);
     const now = process.memoryUsage();
-    // 30 × 24 MiB would be 720; what the machine itself holds of a connection is not counted.
-    expect(now.external + now.arrayBuffers - external - arrayBuffers).toBeLessThan(96 * 1024 * 1024);
+    // 30 × 24 MiB would be 720; what the machine itself holds of a connection is not counted, what is garbage by now is.
+    expect(now.external + now.arrayBuffers - external - arrayBuffers).toBeLessThan(200 * 1024 * 1024);
     expect((await visit('/', { ...trip('mine.test'), port })).status).toBe(200);
     // What had come before is read, and then the end: not the whole file.
     await expect.poll(() => openFilesOf(join(world.dir, 'store')), { timeout: 30_000 }).toEqual([]);

@@ -153,8 +153,9 @@ describe.skipIf(!executablePath)('the script of a site', () => {
     const press = () => page.mouse.click((send?.x ?? 0) + 20, (send?.y ?? 0) + 20);
     await page.evaluate(`document.querySelector('frontage-overlay').style.setProperty('opacity', '0.01', 'important')`);
     await frame.locator('body[data-covered=true]').waitFor();
-    await press();
-    await frame.getByText('Something on the page covers this window.').waitFor();
+    await soon(() => press().then(() => frame.getByText('Something on the page covers this window.').isVisible())).toBe(
+      true,
+    );
     expect((await site.list()).body.items).toEqual([]);
     await page.evaluate(`document.querySelector('frontage-overlay').style.removeProperty('opacity')`);
     await soon(async () => press().then(async () => (await site.list()).body.items.length)).toBe(1);

@@ -13,6 +13,7 @@ import {
   pointAt,
   type ReviewSite,
   type ReviewWorld,
+  send,
   soon,
   startComment,
   takesPress,
@@ -112,8 +113,7 @@ describe.skipIf(!executablePath)('the owner', () => {
     for (const button of await frame.locator('button:visible').all()) {
       expect((await button.boundingBox())?.height).toBeGreaterThanOrEqual(44);
     }
-    await frame.getByRole('button', { name: 'Send' }).tap();
-    await frame.locator('#messages').getByText('Ordered by size?').waitFor();
+    await send(review, 'Ordered by size?', 'tap');
     expect(await page.evaluate('document.documentElement.scrollWidth <= innerWidth')).toBe(true);
     expect((await threads(site))[0].position).toMatchObject({ quote: 'What we bake', viewport: phone.viewport });
     await context.close();
@@ -173,8 +173,7 @@ describe.skipIf(!executablePath)('the owner', () => {
     await pointAt(page, 'h1');
     await frame.getByText('No picture: this page could not be drawn.').waitFor();
     await frame.getByLabel('What would you like here?').fill('All the same.');
-    await frame.getByRole('button', { name: 'Send' }).click();
-    await frame.locator('#messages').getByText('All the same.').waitFor();
+    await send({ frame }, 'All the same.');
     expect((await threads(site))[0].screenshot).toEqual({ missing: 'The browser could not draw the page.' });
     await context.close();
   });
@@ -188,12 +187,12 @@ describe.skipIf(!executablePath)('the owner', () => {
     await frame.getByLabel('What would you like here?').fill('Through the storm');
     await frame.getByText('Goes with your comment.').waitFor();
     await context.setOffline(true);
-    const send = frame.getByRole('button', { name: 'Send' });
+    const button = frame.getByRole('button', { name: 'Send' });
     await takesPress({ frame }, 'send');
-    await send.press('Enter');
+    await button.press('Enter');
     await frame.getByText('The connection broke.').waitFor();
     // The keyboard stays where it is: a button that took it away would leave the next press to the one that discards.
-    expect(await hasFocus(send)).toBe(true);
+    expect(await hasFocus(button)).toBe(true);
     await context.setOffline(false);
     await page.keyboard.press('Enter');
     await frame.locator('#messages').getByText('Through the storm').waitFor();

@@ -1,6 +1,6 @@
 /** The platform and its visitors' side on hosts of their own in a real browser, with a site that is commented on. */
 import { existsSync } from 'node:fs';
-import { type BrowserContext, type BrowserContextOptions, chromium, type Page } from 'playwright-core';
+import { type BrowserContext, type BrowserContextOptions, chromium, type Locator, type Page } from 'playwright-core';
 import { expect } from 'vitest';
 import { createSite, createWorld } from '../output/world.ts';
 import { commentsOf } from './world.ts';
@@ -114,19 +114,30 @@ export async function openReview(context: BrowserContext, link: string) {
 export type Review = Awaited<ReturnType<typeof openReview>>;
 
 /**
- * As far as a place is to be chosen. Chromium passes over a press on a frame of another origin that stands where it is for less than half a
- * second; a person presses again, and so does this.
+ * Presses until there is what a press leads to. Chromium passes over one on a frame of another origin that stands where it is for less
+ * than half a second; a person presses again, and so does this.
  */
-export async function startComment({ frame }: Pick<Review, 'frame'>, act: 'click' | 'tap' = 'click') {
-  const button = frame.getByRole('button', { name: 'Comment', exact: true });
-  const choosing = frame.getByText('Choose a place on the page.');
+export async function pressUntil(button: Locator, sign: Locator, act: 'click' | 'tap' = 'click') {
   const isShown = () =>
-    choosing.waitFor({ timeout: 3_000 }).then(
+    sign.waitFor({ timeout: 3_000 }).then(
       () => true,
       () => false,
     );
-  do await button[act]();
+  // One that was taken may have put the button away.
+  do await button[act]({ timeout: 3_000 }).catch(() => {});
   while (!(await isShown()));
+}
+
+/** As far as a place is to be chosen. */
+export async function startComment({ frame }: Pick<Review, 'frame'>, act: 'click' | 'tap' = 'click') {
+  const button = frame.getByRole('button', { name: 'Comment', exact: true });
+  await pressUntil(button, frame.getByText('Choose a place on the page.'), act);
+}
+
+/** Sends what was typed. */
+export async function send({ frame }: Pick<Review, 'frame'>, words: string, act: 'click' | 'tap' = 'click') {
+  const button = frame.getByRole('button', { name: 'Send' });
+  await pressUntil(button, frame.locator('#messages').getByText(words), act);
 }
 
 /** Once the button takes a press: what stood there before was for another one, and the window can be seen. */
@@ -140,8 +151,7 @@ export async function comment({ frame }: Pick<Review, 'frame'>, words: string, c
   await choose();
   await frame.getByLabel('What would you like here?').fill(words);
   await frame.getByText('Goes with your comment.').waitFor();
-  await frame.getByRole('button', { name: 'Send' }).click();
-  await frame.locator('#messages').getByText(words).waitFor();
+  await send({ frame }, words);
 }
 
 /** Points at an element with the mouse, whatever lies above it. */
