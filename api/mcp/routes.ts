@@ -15,9 +15,6 @@ import { sendAs } from './calling.ts';
 import type { Operation } from './operations.ts';
 import { type Served, servedBy, serverFor } from './server.ts';
 
-/** The first version in which a message comes alone. */
-const withoutBatches = '2025-06-18';
-
 const options = { config: { operation: 'mcp.call', counted: 'mcp' as const }, schema: { hide: true } };
 
 /** Errors in the shape of the protocol, and no page of another site. Before the token is looked at. */
@@ -41,8 +38,9 @@ export function mcpRoutes(scope: Api, { config }: Deps, skill: SkillTree, operat
   let served: Served | undefined;
 
   scope.post('/mcp', options, async (request, reply) => {
-    const refusal = batchFault(request);
-    if (refusal) return reply.code(400).send(refusal);
+    // Since version 2025-06-18 a message comes alone. Before it, one request would have been a hundred calls, all of whose answers are held.
+    if (Array.isArray(request.body))
+      return reply.code(400).send(fault(-32600, 'Each message comes in a request of its own.'));
     const transport = new WebStandardStreamableHTTPServerTransport({
       enableJsonResponse: !wantsProgress(request.body),
     });
@@ -78,18 +76,10 @@ async function answerWith(reply: FastifyReply, answer: Response): Promise<Fastif
   return reply.send(Readable.fromWeb(answer.body as Parameters<typeof Readable.fromWeb>[0]));
 }
 
-/** Whether any message asks to hear how its work goes on, for which the answer has to be a stream. */
-function wantsProgress(body: unknown): boolean {
-  return [body].flat().some((message) => {
-    const { params } = (message ?? {}) as { params?: { _meta?: { progressToken?: unknown } } };
-    return params?._meta?.progressToken !== undefined;
-  });
-}
-
-function batchFault({ body, headers }: FastifyRequest): object | undefined {
-  const version = headers['mcp-protocol-version'];
-  if (!Array.isArray(body) || typeof version !== 'string' || version < withoutBatches) return undefined;
-  return fault(-32600, `Since version ${withoutBatches} of the protocol each message comes in a request of its own.`);
+/** Whether the message asks to hear how its work goes on, for which the answer has to be a stream. */
+function wantsProgress(message: unknown): boolean {
+  const { params } = (message ?? {}) as { params?: { _meta?: { progressToken?: unknown } } };
+  return params?._meta?.progressToken !== undefined;
 }
 
 function fault(code: number, message: string, data?: unknown): object {

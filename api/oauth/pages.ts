@@ -49,11 +49,14 @@ export function connectorPages(app: Api, deps: Deps): void {
     go: (wish: Wish, session: BrowserSession) => FastifyReply | Promise<FastifyReply>,
   ): Promise<FastifyReply> {
     const read = judgeWish(config, request.query);
-    if ('fault' in read) return reply.redirect(answerAddress(config, read, read.fault), 303);
     const cookie = sessionSecret(request);
     const session = cookie === undefined ? null : await readSession(request.em, deps.clock, cookie);
-    if (session) return await go(read.wish, session);
-    remember(reply, request, new Date(deps.clock.now().getTime() + signInMs));
-    return reply.redirect('/signin?for=connector', 303);
+    if (!session) {
+      remember(reply, request, new Date(deps.clock.now().getTime() + signInMs));
+      return reply.redirect('/signin?for=connector', 303);
+    }
+    // Only now: anybody may register any address, and a link of ours must lead no stranger there (RFC 9700 section 4.11.2).
+    if ('fault' in read) return reply.redirect(answerAddress(config, read, read.fault), 303);
+    return await go(read.wish, session);
   }
 }

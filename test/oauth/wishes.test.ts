@@ -65,6 +65,16 @@ test('what is wrong with a wish is told to its client, at its own address', asyn
   expect(locationOf(twice).searchParams.get('error')).toBe('invalid_request');
 });
 
+test('nobody is led to a client’s address before he has signed in, not even with what is wrong', async () => {
+  const { email } = await world.newOwner();
+  const browser = world.browser();
+  const { body } = await register();
+  const shown = await browser.open(question(body.client_id, pkce().challenge, { response_type: 'token' }));
+  expect([shown.status, shown.url, shown.headers.get('location')]).toEqual([200, '/signin?for=connector', null]);
+  const told = locationOf(await world.signIn(browser, email, shown));
+  expect([told.host, told.searchParams.get('error')]).toEqual(['connector.example', 'unsupported_response_type']);
+});
+
 test('a client is what it has registered: no word of its id can be changed', async () => {
   const { browser } = await world.newSignedIn();
   const { body } = await register();
