@@ -30,8 +30,6 @@ class Stop extends Error {
   constructor(exit, message, { next, body, code } = {}) {
     super(message);
     const own = code ?? (exit === exits.usage ? 'usage' : 'unreachable');
-    // Whether the server itself has refused.
-    this.isAnswer = body !== undefined;
     Object.assign(this, { exit, next, body: body ?? { error: { code: own, message, retryable: false } } });
   }
 }
@@ -189,11 +187,15 @@ async function readDescription({ baseUrl }) {
   if (existsSync(kept) && Date.now() - statSync(kept).mtimeMs < descriptionKeptMs) {
     try {
       return JSON.parse(readFileSync(kept, 'utf8'));
-    } catch {} // Another process is writing it.
+    } catch {} // What is kept there is not ours: it is written anew.
   }
   const description = await json({ baseUrl }, 'GET', '/openapi.json');
-  mkdirSync(cacheDir, { recursive: true });
-  writeFileSync(kept, JSON.stringify(description));
+  try {
+    mkdirSync(cacheDir, { recursive: true });
+    const written = `${kept}.${randomUUID()}`;
+    writeFileSync(written, JSON.stringify(description));
+    renameSync(written, kept);
+  } catch {} // Where nothing can be kept, it is read each time.
   return description;
 }
 
@@ -221,6 +223,13 @@ async function operationsOf(server) {
       };
     }),
   );
+}
+
+/** The verbs of each noun. */
+function verbsOf(operations) {
+  const verbs = new Map();
+  for (const { noun, verb } of operations) verbs.set(noun, [...(verbs.get(noun) ?? []), verb]);
+  return verbs;
 }
 
 function readNamed(file) {
@@ -440,10 +449,10 @@ const commands = {
         known && Date.parse(known.expires_at) > Date.now() && (!flags.email || flags.email === known.email)
           ? known
           : await askForAccess(server, flags);
-      if (!asJson)
-        say(
-          `The code is ${plain(asked.user_code)}. ${plain(asked.email)} has a mail: open its link and type the code there.`,
-        );
+      // To the terminal, also where the answer goes to a program: without the code nobody can let it in.
+      say(
+        `The code is ${plain(asked.user_code)}. ${plain(asked.email)} has a mail: open its link and type the code there.`,
+      );
       for (;;) {
         const { status, access_token } = await json(
           { baseUrl: server.baseUrl },
@@ -451,7 +460,7 @@ const commands = {
           `/v1/auth/requests/${asked.id}/redeem`,
           { body: { secret: asked.secret } },
         ).catch((stop) => {
-          if (stop.isAnswer) changeServer(server.baseUrl, { request: undefined });
+          if (overWith.includes(stop.body?.error?.code)) changeServer(server.baseUrl, { request: undefined });
           throw stop;
         });
         if (status === 'approved') {
@@ -488,6 +497,8 @@ const commands = {
       if (!folder && !/^[a-z0-9][a-z0-9-]*$/.test(site.name)) throw usage('Into which folder?', this.use);
       const target = resolve(folder ?? site.name);
       const helper = [
+        // Empties git's list first: a helper of the whole machine would store a password that is good for an hour.
+        `credential.${server.baseUrl}.helper=`,
         `credential.${server.baseUrl}.helper=!${quoted(process.execPath)} ${quoted(client)} git-credential`,
         `credential.${server.baseUrl}.useHttpPath=true`,
       ];
@@ -518,9 +529,16 @@ const commands = {
       // A token goes nowhere but to the server that it is of.
       const token = baseUrl === server.baseUrl ? server.token : readConfig().servers[baseUrl]?.token;
       if (!siteId || !token) return exits.done;
-      const body = { repository: isContent ? 'content' : 'source', access: 'write', expires_in_seconds: 3600 };
       const path = `/v1/sites/${siteId}/git-credentials`;
-      const { username, password } = await json({ baseUrl, token }, 'POST', path, { body });
+      const passwordFor = (access) =>
+        json({ baseUrl, token }, 'POST', path, {
+          body: { repository: isContent ? 'content' : 'source', access, expires_in_seconds: 3600 },
+        });
+      // An archived site can be cloned still.
+      const { username, password } = await passwordFor('write').catch((stop) => {
+        if (stop.body?.error?.code !== 'site_archived') throw stop;
+        return passwordFor('read');
+      });
       // A line more would tell git something else.
       if (/[\n\0]/.test(`${username}${password}`)) throw new Stop(exits.refused, 'The password is none.');
       process.stdout.write(`username=${username}\npassword=${password}\n`);
@@ -626,10 +644,7 @@ const commands = {
     async run(server, [shell]) {
       const operations = await operationsOf(server);
       const words = [...Object.keys(commands), ...new Set(operations.map(({ noun }) => noun))].join(' ');
-      const verbs = Object.entries(Object.groupBy?.(operations, ({ noun }) => noun) ?? {}).map(([noun, list]) => [
-        noun,
-        list.map(({ verb }) => verb).join(' '),
-      ]);
+      const verbs = [...verbsOf(operations)].map(([noun, list]) => [noun, list.join(' ')]);
       const cases = verbs.map(([noun, list]) => `    ${noun}) list="${list}";;`).join('\n');
       if (shell === 'bash' || shell === 'zsh') {
         console.log(
@@ -649,6 +664,9 @@ const commands = {
     },
   },
 };
+
+/** After these an access request is over. After any other refusal (a limit, a fault) the code that the owner was shown still holds. */
+const overWith = ['access_denied', 'expired', 'already_redeemed', 'signin_unavailable', 'not_found'];
 
 const quoted = (text) => `'${text.replaceAll("'", "'\\''")}'`;
 
@@ -796,8 +814,7 @@ function parse(args) {
 
 async function overview(server) {
   const operations = await operationsOf(server).catch(() => []);
-  const nouns = new Map();
-  for (const { noun, verb } of operations) nouns.set(noun, [...(nouns.get(noun) ?? []), verb]);
+  const nouns = verbsOf(operations);
   return [
     'frontage: makes and runs websites for an agent and its owner.',
     '',

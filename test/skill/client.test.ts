@@ -1,0 +1,145 @@
+/** The terminal client before a server of the test's: what it keeps, what it tells git, and what it needs of a machine. */
+import { type ExecFileException, execFile, execFileSync } from 'node:child_process';
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+
+const client = join(import.meta.dirname, '../../skill/bin/frontage.mjs');
+
+/** What the server answers, by method and path, given what it was sent. */
+let answers: Record<string, (body: Record<string, unknown>) => [status: number, body: unknown]> = {};
+const server = createServer(async (request, response) => {
+  const sent = await text(request);
+  const [status, body] = answers[`${request.method} ${request.url}`]?.(sent ? JSON.parse(sent) : {}) ?? [404, {}];
+  response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body));
+});
+const refusal = (status: number, code: string): [number, unknown] => [
+  status,
+  { error: { code, message: 'No.', retryable: false } },
+];
+const folders: string[] = [];
+let url = '';
+let home = '';
+beforeAll(async () => {
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+});
+beforeEach(async () => {
+  home = await mkdtemp(join(tmpdir(), 'frontage-terminal-'));
+  folders.push(home);
+  const list = { get: { operationId: 'site.list', summary: 'List', responses: {} } };
+  answers = {
+    'GET /openapi.json': () => [200, { paths: { '/v1/sites': list }, components: { schemas: {} } }],
+    'GET /v1/sites': () => [200, { items: [], next_cursor: null }],
+    'GET /v1/account': () => [200, { id: 'acct_x' }],
+    'POST /v1/auth/requests': () => [
+      200,
+      { id: 'areq_x', user_code: 'ABCD', secret: 's', interval_seconds: 1, expires_at: '2099-01-01T00:00:00Z' },
+    ],
+  };
+});
+afterAll(async () => {
+  server.closeAllConnections();
+  server.close();
+  await Promise.all(folders.map((folder) => rm(folder, { recursive: true, force: true })));
+});
+
+function environment(): NodeJS.ProcessEnv {
+  return { PATH: process.env.PATH, HOME: home, XDG_CONFIG_HOME: home, XDG_CACHE_HOME: home, FRONTAGE_URL: url };
+}
+
+type Ran = { exit: number; out: string; err: string };
+function run(args: string[], { input = '', env = {} }: { input?: string; env?: NodeJS.ProcessEnv } = {}): Promise<Ran> {
+  return new Promise((resolve) => {
+    const end = (error: ExecFileException | null, out: string, err: string) =>
+      resolve({ exit: error ? Number(error.code) : 0, out, err });
+    execFile(process.execPath, [client, ...args], { cwd: home, env: { ...environment(), ...env } }, end).stdin?.end(
+      input,
+    );
+  });
+}
+
+const login = ['login', '--email', 'owner@example.com'];
+const kept = () => JSON.parse(readFileSync(join(home, 'frontage', 'config.json'), 'utf8')).servers[url].request?.id;
+
+test('a login whose answer goes to a program shows the code all the same', async () => {
+  let asked = 0;
+  answers['POST /v1/auth/requests/areq_x/redeem'] = () =>
+    ++asked < 2 ? [200, { status: 'pending' }] : [200, { status: 'approved', access_token: 'fro_x' }];
+  const { exit, out, err } = await run([...login, '--json']);
+  expect([exit, JSON.parse(out), err]).toEqual([0, { id: 'acct_x' }, expect.stringContaining('The code is ABCD.')]);
+});
+
+test('an access request is forgotten when it is over, and by no other refusal', async () => {
+  const redeem = 'POST /v1/auth/requests/areq_x/redeem';
+  for (const [status, code] of [
+    [500, 'internal'],
+    [402, 'plan_limit'],
+  ] as const) {
+    answers[redeem] = () => refusal(status, code);
+    expect([(await run(login)).exit, kept()]).toEqual([1, 'areq_x']);
+  }
+  for (const code of ['access_denied', 'expired', 'already_redeemed', 'signin_unavailable', 'not_found']) {
+    answers[redeem] = () => refusal(409, code);
+    expect([code, (await run(login)).exit > 0, kept()]).toEqual([code, true, undefined]);
+  }
+});
+
+test('a password that git is given is stored by no helper of the machine', async () => {
+  const bin = join(home, 'bin');
+  mkdirSync(bin);
+  writeFileSync(join(bin, 'git'), `#!/bin/sh\nprintf '%s\\n' "$@" >> ${join(home, 'argv')}\n`, { mode: 0o755 });
+  const git = { source: `${url}/git/site_x.git`, content: `${url}/git/site_x.content.git` };
+  answers['GET /v1/sites/site_x'] = () => [200, { id: 'site_x', name: 'shop', git }];
+  const env = { FRONTAGE_TOKEN: 'fro_x', PATH: `${bin}:${process.env.PATH}` };
+  expect((await run(['clone', 'site_x'], { env })).exit).toBe(0);
+  const argv = readFileSync(join(home, 'argv'), 'utf8').split('\n');
+  const settings = argv.slice(0, argv.lastIndexOf('clone')).filter((_arg, index) => argv[index - 1] === '--config');
+
+  const stored = join(home, 'stored');
+  writeFileSync(join(home, '.gitconfig'), `[credential]\n\thelper = "!touch ${stored} #"\n`);
+  const approve = (folder: string) =>
+    execFileSync('git', ['-C', folder, 'credential', 'approve'], {
+      env: environment(),
+      input: `url=${git.source}\nusername=u\npassword=p\n`,
+    });
+  const clone = join(home, 'clone');
+  execFileSync('git', ['init', '-q', clone], { env: environment() });
+  for (const setting of settings) {
+    const [, key = '', value = ''] = /^([^=]+)=(.*)$/.exec(setting) ?? [];
+    execFileSync('git', ['-C', clone, 'config', '--add', key, value], { env: environment() });
+  }
+  approve(clone);
+  expect([settings.length, existsSync(stored)]).toEqual([3, false]);
+  execFileSync('git', ['init', '-q', join(home, 'other')], { env: environment() });
+  approve(join(home, 'other'));
+  expect(existsSync(stored)).toBe(true);
+});
+
+test('an archived site is cloned with a password that reads', async () => {
+  const asked: unknown[] = [];
+  answers['POST /v1/sites/site_x/git-credentials'] = ({ access }) => {
+    asked.push(access);
+    return access === 'write' ? refusal(409, 'site_archived') : [200, { username: 'u', password: 'p' }];
+  };
+  const input = `protocol=http\nhost=${new URL(url).host}\npath=git/site_x.git\n`;
+  const { out } = await run(['git-credential', 'get'], { input, env: { FRONTAGE_TOKEN: 'fro_x' } });
+  expect([out, asked]).toEqual(['username=u\npassword=p\n', ['write', 'read']]);
+});
+
+test('a home in which nothing can be kept stops no command', async () => {
+  writeFileSync(join(home, 'file'), '');
+  const env = { FRONTAGE_TOKEN: 'fro_x', XDG_CACHE_HOME: join(home, 'file') };
+  expect(await run(['site', 'list'], { env })).toEqual({ exit: 0, out: '', err: 'Nothing.\n' });
+});
+
+test('shells complete verbs also by a Node of version 20, which groups nothing by itself', async () => {
+  const NODE_OPTIONS = '--import=data:text/javascript,delete%20Object.groupBy;delete%20Map.groupBy';
+  const { exit, out } = await run(['completion', 'bash'], { env: { NODE_OPTIONS } });
+  expect([exit, out]).toEqual([0, expect.stringContaining('site) list="list";;')]);
+});
