@@ -83,7 +83,8 @@ export const remedies: Record<ErrorCode, string> = {
   invalid_record: 'Correct what the message names: type, name, content or length.',
   record_rejected: 'The name server refuses it beside what is there; read the records, remove what stands against it.',
   records_not_managed: 'Let the owner set it where their DNS is, or bring the domain here in the mode `nameservers`.',
-  cname_unavailable: 'Try again in some minutes, or take the mode `nameservers`; if it lasts, tell the operator.',
+  cname_unavailable:
+    'Tell the operator, or take another mode of `domain_onboarding`: sending it again helps only once they have acted.',
   domain_taken:
     'Whoever has the domain here removes it; then prove it anew. If that is nobody the owner knows, send feedback.',
   domain_unavailable: 'Take another domain: this one is nobody’s to bring.',
@@ -109,7 +110,7 @@ export const remedies: Record<ErrorCode, string> = {
   payments_unavailable: 'Attach a payout account to the site first, or leave the prices out.',
   nothing_paid: 'Nothing: no money came that could go back.',
   confirm_required:
-    'Tell the owner what the message says is lost. With their yes, send it again with `"confirm": true`.',
+    'Tell the owner what the message says is lost. With their yes, send what `next_action` says: the same with `"confirm": true`, or a DELETE with `?confirm=true`.',
   payouts_disabled: nothingHere,
   payouts_unavailable: 'Take the other rail (`connect`), or tell the operator that no keys can be kept.',
   payout_rail_unavailable: 'Take the other rail, or tell the owner that money cannot be taken in that way here.',

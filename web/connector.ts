@@ -19,7 +19,7 @@ export type ConnectorPage = {
 export function connectorPage({ name, leadsTo, origin, email, form, fault: wrong }: ConnectorPage): WrittenPage {
   const main = html`<h1>Let ${name} in?</h1>
 <p class="lead">It asks to work for <strong>${email}</strong> as an agent does: to change and publish your websites, read what visitors send, and
-manage bookings, domains and payments.</p>
+manage bookings, domains and payments. What it makes for itself meanwhile, tokens and git passwords, outlives its revocation: revoke that too.</p>
 ${fault(wrong)}
 <div class="panel">
 <dl class="facts">

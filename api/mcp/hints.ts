@@ -11,9 +11,12 @@ export type Hints = {
   openWorldHint: boolean;
 };
 
-type Effect = 'reads' | 'adds' | 'changes' | 'ends';
+type Effect = 'reads' | 'adds' | 'settles' | 'changes' | 'ends';
 
-/** `adds`: what was there stays as it was. `changes`: puts a state in place of another, and can put that back. `ends`: something is gone, or dark. */
+/**
+ * `adds`: what was there stays as it was. `settles`: so too, and a second time does nothing. `changes`: puts a state in place of another. `ends`:
+ * something is gone, or dark.
+ */
 export const posts: Readonly<Record<string, Effect>> = {
   'billing.checkout': 'adds',
   'billing.portal': 'adds',
@@ -27,14 +30,14 @@ export const posts: Readonly<Record<string, Effect>> = {
   'deployment.manifest': 'adds',
   'deployment.restore': 'changes',
   'domain.attach': 'changes',
-  'domain.check': 'changes',
+  'domain.check': 'settles',
   'domain.detach': 'changes',
   'domain.onboard': 'adds',
   'feedback.create': 'adds',
   'form.create': 'adds',
   'form.disable': 'changes',
-  'form.enable': 'changes',
-  'invitation.accept': 'changes',
+  'form.enable': 'settles',
+  'invitation.accept': 'settles',
   'payment.create': 'adds',
   'payment.refund': 'ends',
   'payout.add': 'adds',
@@ -54,9 +57,9 @@ export const posts: Readonly<Record<string, Effect>> = {
   'site.archive': 'ends',
   'site.create': 'adds',
   'site.publish': 'changes',
-  'site.unarchive': 'changes',
+  'site.unarchive': 'settles',
   'sketch.create': 'adds',
-  'source.commit': 'adds',
+  'source.commit': 'changes',
   'source.credential': 'adds',
   'token.create': 'adds',
   'upload.create': 'adds',
@@ -84,7 +87,8 @@ export function hintsOf({ name, method }: Pick<Operation, 'name' | 'method'>): H
   const effect = effectOf(name, method);
   return {
     readOnlyHint: effect === 'reads',
-    destructiveHint: effect === 'ends',
+    // In the protocol, false is a promise: whatever the call does, it only adds.
+    destructiveHint: effect === 'ends' || effect === 'changes',
     idempotentHint: effect !== 'adds',
     openWorldHint: outside.has(name),
   };

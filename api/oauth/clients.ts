@@ -10,7 +10,7 @@ import { OauthFault } from './faults.ts';
 
 export type Client = { name: string; redirectUris: string[] /** What rows keep of its id. */; hash: Buffer };
 
-const urisMax = 5;
+const urisMax = 10;
 const urisCharactersMax = 1_000;
 const nameMax = 60;
 

@@ -94,16 +94,22 @@ test('what a tool does to the world stands in its annotations', async () => {
       expect(hint).toBeTypeOf('boolean');
     if (method === 'GET') expect([readOnlyHint, destructiveHint]).toEqual([true, false]);
     else expect([tool.name, readOnlyHint]).toEqual([tool.name, tool.name === 'photo_search']);
-    if (method === 'DELETE') expect([destructiveHint, idempotentHint]).toEqual([true, true]);
+    if (['DELETE', 'PUT', 'PATCH'].includes(method ?? ''))
+      expect([tool.name, destructiveHint, idempotentHint]).toEqual([tool.name, true, true]);
   }
   const hints = (name: string) => {
     const { destructiveHint, idempotentHint, openWorldHint } = named(rich, name).annotations ?? {};
-    return [destructiveHint && 'ends', idempotentHint && 'repeats', openWorldHint && 'reaches out'].filter(Boolean);
+    return [destructiveHint && 'takes away', idempotentHint && 'repeats', openWorldHint && 'reaches out'].filter(
+      Boolean,
+    );
   };
-  expect(hints('payment_refund')).toEqual(['ends', 'repeats', 'reaches out']);
-  expect(hints('payout_replace_key')).toEqual(['ends', 'repeats', 'reaches out']);
-  expect(hints('site_archive')).toEqual(['ends', 'repeats']);
-  expect(hints('site_publish')).toEqual(['repeats']);
+  expect(hints('payment_refund')).toEqual(['takes away', 'repeats', 'reaches out']);
+  expect(hints('payout_replace_key')).toEqual(['takes away', 'repeats', 'reaches out']);
+  expect(hints('site_archive')).toEqual(['takes away', 'repeats']);
+  // What puts something in the place of something else does not only add.
+  for (const name of ['site_publish', 'source_commit', 'bookable_declare', 'deployment_restore', 'asset_write'])
+    expect([name, ...hints(name)]).toEqual([name, 'takes away', 'repeats']);
+  expect(hints('site_unarchive')).toEqual(['repeats']);
   expect(hints('comment_write')).toEqual([]);
   expect(hints('collaborator_invite')).toEqual(['reaches out']);
 });

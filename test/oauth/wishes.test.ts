@@ -118,7 +118,8 @@ test('a registration leads to https or to the owner’s device, and its name is 
   ];
   for (const uri of bad) expect([uri, (await uris(uri)).body.error]).toEqual([uri, 'invalid_redirect_uri']);
   expect((await uris()).body.error).toBe('invalid_redirect_uri');
-  expect((await uris(...Array(6).fill(callback))).body.error).toBe('invalid_redirect_uri');
+  expect((await uris(...Array(11).fill(callback))).body.error).toBe('invalid_redirect_uri');
+  expect((await uris(...Array.from({ length: 10 }, (_, n) => `https://x.example/${n}`))).status).toBe(201);
   const names = [
     '\u202egnp.tahC',
     'two\nlines',
@@ -157,6 +158,7 @@ test('a name is shown as words, never as a part of the page', async () => {
   const { browser } = await world.newSignedIn();
   const { shown, location } = await approve(browser, { client_name: '<img src=x onerror=alert(1)>"\'&' });
   expect(shown.text).not.toContain('<img');
+  expect(shown.text).toContain('outlives its revocation');
   expect(shown.text).toContain('&#60;img src=x onerror=alert(1)&#62;');
   expect(location.searchParams.get('code')).toMatch(/^frc_/);
   const list = await browser.open('/account');
