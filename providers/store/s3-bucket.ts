@@ -147,7 +147,8 @@ export function openBucket(
         ...(options.onlyIfAbsent ? { IfNoneMatch: '*' } : {}),
       });
       const isNew = await ifAbsent(() => client.send(complete, within(patience.send)));
-      if (!isNew) await abandon(object.Key, UploadId);
+      // Not there where it was taken at first, and the answer was lost.
+      if (!isNew) await orMissing(abandon(object.Key, UploadId));
       return isNew;
     } catch (error) {
       await Promise.allSettled(sending.values());
