@@ -15,5 +15,5 @@ keep s3_key_id frontage
 keep s3_secret "$(random)"
 keep zones_key "$(random)"
 keep database_url "postgres://frontage:$(cat secrets/postgres_password)@postgres:5432/frontage"
-# Containers read them as the user of the image.
-chmod 755 secrets && chmod 444 secrets/*
+# Containers read each as the user of the image; on this machine nobody else opens the folder.
+chmod 700 secrets && chmod 444 secrets/*

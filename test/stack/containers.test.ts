@@ -2,7 +2,7 @@
 import { execFile, fork } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
-import { cp, mkdtemp, readdir, readFile, rm, symlink } from 'node:fs/promises';
+import { cp, mkdtemp, readdir, readFile, rm, stat, symlink } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
@@ -80,6 +80,12 @@ test('every secret is a file, and every setting is one that exists', () => {
   expect(compose.services['search-attributes'].command[0]).toContain(searchAttributes.join(' '));
 });
 
+test('edges behind the front believe no header about where a visitor is', () => {
+  const { api, edge } = compose.services;
+  expect(edge.environment.FRONTAGE_TRUSTED_PROXIES).toBe('');
+  expect(api.environment.FRONTAGE_TRUSTED_PROXIES).toContain('172.28.0.0/24');
+});
+
 describe('secrets', () => {
   test('are made once, each of its own, and those that stand are not touched', async ({ onTestFinished }) => {
     const dir = await mkdtemp(join(tmpdir(), 'frontage-secrets-'));
@@ -93,6 +99,7 @@ describe('secrets', () => {
       );
     };
     const made = await read();
+    expect((await stat(join(dir, 'secrets'))).mode & 0o777).toBe(0o700);
     expect(Object.keys(made).sort()).toEqual(Object.keys(compose.secrets).sort());
     expect(new Set(Object.values(made)).size).toBe(Object.keys(made).length);
     expect(await read()).toEqual(made);
