@@ -100,3 +100,14 @@ export function requireActive(site: Site): void {
     });
   }
 }
+
+/** Stops what a site may not do while a person of the platform has it off the web. `what` is the act, as in "be renamed". */
+export function requireNotBlocked(site: Site, what: string): void {
+  if (!site.blockedAt) return;
+  throw errors.site_archived(
+    `The site ${site.name} was taken off the web by a person of the platform: it may not ${what}.`,
+    {
+      nextAction: `Read why in blocked of GET /v1/sites/${site.id}, mend it, and write to the operator of the platform.`,
+    },
+  );
+}

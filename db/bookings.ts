@@ -15,7 +15,7 @@ import { Site } from './entities/site.ts';
 import type { EntityManager } from './orm.ts';
 import { enqueue } from './outbox.ts';
 import { contextOf } from './sealed.ts';
-import { type BookingStatus, bookingStatusAt, unknownAttempts } from './states.ts';
+import { type BookingStatus, bookingStatusAt, isClosed, unknownAttempts } from './states.ts';
 
 /** How to reach a visitor: never in a row as it is. `cancelSecret` opens the page that cancels. */
 export type Reach = { email: string; cancelSecret: string };
@@ -111,7 +111,7 @@ export async function seatPaid(
 async function hasRoom(tx: EntityManager, now: Date, booking: WholeBooking): Promise<boolean> {
   const { calendar, seats, busyFrom, busyUntil } = booking;
   const site = await tx.findOneOrFail(Site, booking.site.id, { refresh: true });
-  if (site.status !== 'active' || calendar.archivedAt || booking.startsAt <= now) return false;
+  if (isClosed(site) || calendar.archivedAt || booking.startsAt <= now) return false;
   await expireDueHolds(tx, now, { calendar: calendar.id });
   const span = { from: busyFrom.getTime(), until: busyUntil.getTime() };
   return peakOf(loadOf(await takenIn(tx, now, calendar.id, span)), span) + seats <= calendar.capacity;

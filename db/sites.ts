@@ -4,6 +4,7 @@ import type { Clock } from '../clock.ts';
 import { errors } from '../errors.ts';
 import { Deployment } from './entities/deployment.ts';
 import { Site } from './entities/site.ts';
+import { endHolds } from './holds.ts';
 import type { EntityManager } from './orm.ts';
 
 /** The row of the site, locked until the transaction ends. */
@@ -19,10 +20,14 @@ export async function liveDeploymentOf(
   return liveDeploymentId ? await em.findOne(Deployment, { id: liveDeploymentId }) : null;
 }
 
-/** A person takes the site off the web, with a reason for its owner. Of a site that is blocked the reason changes alone. Throws `not_found`. */
+/**
+ * A person takes the site off the web, with a reason for its owner: its holds end, and what is paid from now on goes back. Of a site that is
+ * blocked the reason changes alone. Throws `not_found`.
+ */
 export async function blockSite(em: EntityManager, clock: Clock, siteId: string, reason: string): Promise<Site> {
   return await em.transactional(async (tx) => {
     const site = await lockNamed(tx, siteId);
+    if (!site.blockedAt) await endHolds(tx, clock, site.id);
     return Object.assign(site, { blockedAt: site.blockedAt ?? clock.now(), blockReason: reason });
   });
 }

@@ -90,6 +90,11 @@ export function accessRequestStatusAt(
   return (status === 'pending' || status === 'approved') && expiresAt <= now ? 'expired' : status;
 }
 
+/** Whether the site is off the web, by its owner or by a person of the platform: it takes nothing from strangers then. */
+export function isClosed(site: { status: SiteStatus; blockedAt?: Date | null | undefined }): boolean {
+  return site.status === 'archived' || site.blockedAt != null;
+}
+
 /** `ended`: withdrawn, replaced by a later one, or impossible by the time it was confirmed. */
 export type EmailChangeStatus = 'pending' | 'confirmed' | 'ended';
 

@@ -8,6 +8,7 @@ import type { BookingCalendar } from '../../db/entities/bookable.ts';
 import type { FormField } from '../../db/entities/form.ts';
 import { Site } from '../../db/entities/site.ts';
 import type { EntityManager } from '../../db/orm.ts';
+import { isClosed } from '../../db/states.ts';
 import { type AppError, errors } from '../../errors.ts';
 import { calendarOf, type Declared, declaredOf } from './declaring.ts';
 
@@ -22,7 +23,7 @@ export async function siteOf(em: EntityManager, publicId: string): Promise<Site>
 
 /** What the site takes bookings for. Throws `bookings_unavailable`. */
 export async function openTimetable(em: EntityManager, site: Site): Promise<Declared> {
-  const declared = site.status === 'active' && !site.blockedAt ? await declaredOf(em, site) : null;
+  const declared = isClosed(site) ? null : await declaredOf(em, site);
   if (declared) return declared;
   throw noBookings();
 }

@@ -7,7 +7,7 @@ import { lockSite } from '../../db/sites.ts';
 import type { Deps } from '../../deps.ts';
 import { errors } from '../../errors.ts';
 import { loadSite, type Person, requireActive } from '../access.ts';
-import { loadDomain } from './rules.ts';
+import { loadDomain, requireMayLeave } from './rules.ts';
 
 /**
  * Serves the site on the domain. Throws `not_found`, `domain_not_the_owners`, `site_archived`, `domain_not_active`, `attach_blocked`.
@@ -76,13 +76,14 @@ async function placeFirst(tx: EntityManager, domain: Domain, site: Site, primary
   await tx.flush();
 }
 
-/** The site is served there no longer; where none was, nothing changes. */
+/** The site is served there no longer; where none was, nothing changes. Throws `site_archived` where the site is blocked. */
 export async function detach(em: EntityManager, deps: Deps, actor: Person, id: string): Promise<Domain> {
   await loadDomain(em, actor, id);
   return await em.transactional(async (tx) => {
     const domain = await lockDomainWithSite(tx, id);
     if (domain.removedAt) throw errors.not_found('The domain was removed a moment ago.');
     if (!domain.site) return domain;
+    await requireMayLeave(tx, domain);
     await detachDomain(tx, deps.clock, domain);
     tellDomain(tx, deps.clock, id, 'detach');
     return domain;

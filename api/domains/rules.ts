@@ -4,6 +4,7 @@ import type { Knowing } from '../../caps.ts';
 import type { Config } from '../../config.ts';
 import { keepSight, lockDomainWithSite, lockName, removeDomain, startOnboarding } from '../../db/domains.ts';
 import { Domain } from '../../db/entities/domain.ts';
+import { Site } from '../../db/entities/site.ts';
 import { isHeldByAnother, isStopped } from '../../db/holding.ts';
 import type { EntityManager } from '../../db/orm.ts';
 import type { DomainMode } from '../../db/states.ts';
@@ -14,7 +15,7 @@ import { isWithin, type Name, readName } from '../../domains/names.ts';
 import { errors } from '../../errors.ts';
 import { isId, newPublicId } from '../../ids.ts';
 import { lookAt } from '../../providers/dns/looking.ts';
-import type { Person } from '../access.ts';
+import { type Person, requireNotBlocked } from '../access.ts';
 import { countWithinLimit } from '../limits.ts';
 
 /** The domain, if it is the account's. */
@@ -141,14 +142,22 @@ async function requireRoom(tx: EntityManager, deps: Knowing, accountId: string):
   });
 }
 
-/** Takes it from the account, and from its site. What it was answers. */
+/** Takes it from the account, and from its site. What it was answers. Throws `site_archived` where its site is blocked. */
 export async function forget(em: EntityManager, deps: Deps, actor: Person, id: string): Promise<Domain> {
   await loadDomain(em, actor, id);
   return await em.transactional(async (tx) => {
     const domain = await lockDomainWithSite(tx, id);
-    if (!domain.removedAt) await removeDomain(tx, deps.clock, domain);
+    if (domain.removedAt) return domain;
+    await requireMayLeave(tx, domain);
+    await removeDomain(tx, deps.clock, domain);
     return domain;
   });
+}
+
+/** A site that is blocked is blocked at all its addresses: none of them comes free for another. The domain's row is locked, with its site's. */
+export async function requireMayLeave(tx: EntityManager, { site, name }: Domain): Promise<void> {
+  if (!site) return;
+  requireNotBlocked(await tx.findOneOrFail(Site, { id: site.id }, { refresh: true }), `leave ${name}`);
 }
 
 const checkEveryMs = 5_000;

@@ -8,6 +8,7 @@ import { useChallenge } from '../../db/forms.ts';
 import { homeOf } from '../../db/homes.ts';
 import { queueMail } from '../../db/mail.ts';
 import type { EntityManager } from '../../db/orm.ts';
+import { isClosed } from '../../db/states.ts';
 import type { Deps } from '../../deps.ts';
 import { type AppError, errors } from '../../errors.ts';
 import { isId, newId } from '../../ids.ts';
@@ -30,8 +31,7 @@ export async function visitForm(em: EntityManager, formId: string): Promise<Visi
 export function requireTaking({ config }: Pick<Deps, 'config'>, form: VisitedForm): void {
   const off = missing(config, 'forms');
   if (off) throw off;
-  if (form.site.status === 'archived' || form.site.blockedAt)
-    throw errors.site_archived('This website is closed, and takes no enquiries.');
+  if (isClosed(form.site)) throw errors.site_archived('This website is closed, and takes no enquiries.');
   if (form.status === 'disabled') throw errors.forms_disabled('This form takes no enquiries at present.');
 }
 

@@ -7,7 +7,7 @@ import { Payment } from '../../db/entities/payment.ts';
 import type { EntityManager } from '../../db/orm.ts';
 import { attemptOpened, beginAttempt, closeAttempt, tellPayment } from '../../db/payments.ts';
 import { agreementOf, credentialsOf } from '../../db/payouts.ts';
-import { type PaymentStatus, paymentStatusAt } from '../../db/states.ts';
+import { isClosed, type PaymentStatus, paymentStatusAt } from '../../db/states.ts';
 import type { Deps } from '../../deps.ts';
 import { errors } from '../../errors.ts';
 import { isId } from '../../ids.ts';
@@ -48,15 +48,15 @@ export async function openFreshPage(deps: Deps, id: string): Promise<string | nu
 }
 
 /**
- * What the payment is to who follows its link: over too where its site is archived, or agrees no more that money lands in that account. An account
+ * What the payment is to who follows its link: over too where its site is off the web, or agrees no more that money lands in that account. An account
  * that is gone says so itself.
  */
 export async function statusOfLink(em: EntityManager, clock: Clock, payment: Linked): Promise<PaymentStatus> {
   const status = paymentStatusAt(payment, clock.now());
   const { site, payoutAccount } = payment;
-  if (status !== 'open' || (site.status !== 'archived' && payoutAccount.status === 'gone')) return status;
+  if (status !== 'open' || (!isClosed(site) && payoutAccount.status === 'gone')) return status;
   const isAgreed = (await agreementOf(em, site))?.payoutAccount.id === payoutAccount.id;
-  return isAgreed && site.status !== 'archived' ? 'open' : 'expired';
+  return isAgreed && !isClosed(site) ? 'open' : 'expired';
 }
 
 /** The payer is back from a page: it is asked about at once. Answers the payment when it is not open any more, or after a moment. */

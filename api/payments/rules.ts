@@ -11,7 +11,7 @@ import { type PaymentStatus, paymentStatusAt } from '../../db/states.ts';
 import type { Deps } from '../../deps.ts';
 import { errors } from '../../errors.ts';
 import { isId } from '../../ids.ts';
-import { type Actor, findSite, loadSite, requireActive, requireOwner } from '../access.ts';
+import { type Actor, findSite, loadSite, requireActive, requireNotBlocked, requireOwner } from '../access.ts';
 import type { PaymentInput } from './schemas.ts';
 import { whereMoneyGoes } from './taking.ts';
 
@@ -32,6 +32,7 @@ export async function createPayment(
   return await em.transactional(async (tx) => {
     const site = await loadSite(tx, actor, siteId);
     requireActive(site);
+    requireNotBlocked(site, 'take money');
     await holdAgreement(tx, site);
     const where = await whereMoneyGoes(tx, deps, site);
     if ('refusal' in where) throw where.refusal;

@@ -3,6 +3,7 @@ import { Account } from '../../db/entities/account.ts';
 import { ReviewLink } from '../../db/entities/review-link.ts';
 import type { Site } from '../../db/entities/site.ts';
 import type { EntityManager } from '../../db/orm.ts';
+import { isClosed } from '../../db/states.ts';
 import type { Deps } from '../../deps.ts';
 import { errors } from '../../errors.ts';
 import { isId } from '../../ids.ts';
@@ -87,7 +88,7 @@ export async function reviewerOf(em: EntityManager, { clock }: Pick<Deps, 'clock
   if (!link) throw errors.not_found('There is no review at this address. Check that all of it was copied.');
   const person = { accountId: link.account.id };
   const site = await findSite(em, person, link.site.id);
-  if (site?.status === 'archived') throw errors.site_archived('This website is closed, so it takes no comments.');
+  if (site && isClosed(site)) throw errors.site_archived('This website is closed, so it takes no comments.');
   const status = statusOf(link, clock.now());
   if (status === 'expired') throw errors.expired('This link has run out.');
   if (status === 'ended' || !site) throw errors.expired('This link was closed.');

@@ -10,7 +10,7 @@ import type { Deps } from '../../deps.ts';
 import { type AppError, errors } from '../../errors.ts';
 import { newPublicId } from '../../ids.ts';
 import { readTemplate } from '../../templates/templates.ts';
-import { type Actor, loadSite, requireActive, requireOwner } from '../access.ts';
+import { type Actor, loadSite, requireActive, requireNotBlocked, requireOwner } from '../access.ts';
 import { missing } from '../capabilities.ts';
 import { countWithinLimit } from '../limits.ts';
 import { endReviewsOf } from '../review-links/links.ts';
@@ -49,24 +49,30 @@ export async function createSite(em: EntityManager, deps: Deps, actor: Actor, in
 }
 
 /** Changes title or name. A new name moves the address at once, and is the owner's to give. Throws `owner_only`,
- * `nothing_to_update`, `invalid_name`. */
+ * `nothing_to_update`, `invalid_name`, `site_archived`. */
 export async function updateSite(
   em: EntityManager,
   actor: Actor,
   siteId: string,
   { title, name }: { title?: string | undefined; name?: string | undefined },
 ): Promise<Site> {
-  const site = await loadSite(em, actor, siteId);
-  if (name !== undefined) requireOwner(site, actor, 'change its name');
-  requireActive(site);
-  if (title === undefined && name === undefined) {
-    throw errors.nothing_to_update('The call names no change.', { nextAction: 'Send a title, a name, or both.' });
-  }
-  if (name !== undefined && name !== site.name) await requireFreeName(em, name);
-  site.title = title ?? site.title;
-  site.name = name ?? site.name;
-  await em.flush().catch(refuseTakenName);
-  return site;
+  return await em
+    .transactional(async (tx) => {
+      const site = await lockSeenSite(tx, actor, siteId);
+      if (name !== undefined) requireOwner(site, actor, 'change its name');
+      requireActive(site);
+      if (title === undefined && name === undefined) {
+        throw errors.nothing_to_update('The call names no change.', { nextAction: 'Send a title, a name, or both.' });
+      }
+      if (name !== undefined && name !== site.name) {
+        requireNotBlocked(site, 'be renamed');
+        await requireFreeName(tx, name);
+      }
+      site.title = title ?? site.title;
+      site.name = name ?? site.name;
+      return site;
+    })
+    .catch(refuseTakenName);
 }
 
 /** Takes the site off the web and stops what is being built for it. Archiving an archived site changes nothing. */
@@ -109,8 +115,13 @@ export async function unpublishedChanges(em: EntityManager, deps: Deps, site: Si
 
 /** The caller's own site, held until the transaction ends. */
 async function lockOwnSite(tx: EntityManager, actor: Actor, siteId: string, what: string): Promise<Site> {
+  requireOwner(await loadSite(tx, actor, siteId), actor, what);
+  return await lockSeenSite(tx, actor, siteId);
+}
+
+/** A site that the caller may act on, held until the transaction ends. */
+async function lockSeenSite(tx: EntityManager, actor: Actor, siteId: string): Promise<Site> {
   const site = await loadSite(tx, actor, siteId);
-  requireOwner(site, actor, what);
   await tx.lock(site, LockMode.PESSIMISTIC_WRITE);
   await tx.refresh(site);
   return site;

@@ -4,6 +4,7 @@ import { Account } from '../../db/entities/account.ts';
 import { Site } from '../../db/entities/site.ts';
 import { UploadLink } from '../../db/entities/upload-link.ts';
 import type { EntityManager } from '../../db/orm.ts';
+import { isClosed } from '../../db/states.ts';
 import type { Deps } from '../../deps.ts';
 import { errors } from '../../errors.ts';
 import { isId } from '../../ids.ts';
@@ -101,7 +102,7 @@ export async function linkOf(em: EntityManager, secret: string): Promise<HeldLin
 
 /** Throws why a link takes no more files, in words for whoever holds it. */
 export function requireOpen({ link, site, lost }: HeldLink, now: Date): void {
-  if (site.status === 'archived') throw errors.site_archived('This website is closed, so it takes no photos.');
+  if (isClosed(site)) throw errors.site_archived('This website is closed, so it takes no photos.');
   const status = lost ? 'ended' : statusOf(link, now);
   if (status === 'full') throw errors.plan_limit('This link has taken all the photos that it was made for.');
   if (status === 'expired') throw errors.expired('This link has run out.');

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { blockSite, unblockSite } from '../../db/sites.ts';
 import { callWith, createSite, errorOf } from '../api/world.ts';
 import { people } from '../invitations/world.ts';
 import { createLinkWorld, type LinkWorld, secretOf } from './link-world.ts';
@@ -124,4 +125,14 @@ test('a link opens nothing once it is ended, has run out, or its maker or its si
   expect(await states()).toEqual([409, 409, 410, 409]);
   await owner.call('POST', `/v1/sites/${owner.site.id}/unarchive`);
   expect(await states()).toEqual([410, 410, 410, 410]);
+});
+
+test('a link opens nothing while a person has its site off the web', async () => {
+  const owner = await world.newSite();
+  const secret = secretOf((await owner.review()).body);
+  await blockSite(world.deps.em(), world.clock, owner.site.id, 'It was reported for phishing.');
+  expect((await world.open(secret)).status).toBe(409);
+  expect(errorOf(await world.asFrame(secret).comment({})).code).toBe('site_archived');
+  await unblockSite(world.deps.em(), owner.site.id);
+  expect((await world.open(secret)).status).toBe(303);
 });

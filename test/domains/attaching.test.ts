@@ -5,6 +5,7 @@ import { blockDomain, unblockDomain } from '../../db/domains.ts';
 import { Domain, DomainTombstone } from '../../db/entities/domain.ts';
 import { Site } from '../../db/entities/site.ts';
 import { siteServedOn } from '../../db/hostnames.ts';
+import { blockSite, unblockSite } from '../../db/sites.ts';
 import { type Answer, createSite, errorOf } from '../api/world.ts';
 import { createDomainWorld, type DomainWorld } from './world.ts';
 
@@ -138,4 +139,30 @@ test('a domain that a person stopped takes no site, serves none, and comes back 
   expect((await originsOf(world.deps.em(), world.deps, row)).size).toBe(1);
   await unblockDomain(world.deps.em(), world.clock, domain.id);
   await expect.poll(async () => (await world.read(owner, domain)).status, { timeout: 10_000 }).toBe('active');
+});
+
+test('a site that a person took off the web keeps its name and its domains, until the person puts it back', async () => {
+  const owner = await world.newCaller();
+  const site = await createSite(owner);
+  const domain = await world.active(owner);
+  await owner.call('POST', `/v1/domains/${domain.id}/attach`, { body: { site_id: site.id } });
+  await blockSite(world.deps.em(), world.clock, site.id, 'It was reported for phishing.');
+  const leaving = [
+    ['POST', `/v1/domains/${domain.id}/detach`, undefined],
+    ['DELETE', `/v1/domains/${domain.id}`, undefined],
+    ['PATCH', `/v1/sites/${site.id}`, { body: { name: `${site.name}-again` } }],
+  ] as const;
+  for (const [method, path, input] of leaving)
+    expect(codeOf(await owner.call(method, path, input)), path).toEqual([409, 'site_archived']);
+  expect(await world.read(owner, domain)).toMatchObject({ site_id: site.id, primary: true });
+  expect(await siteServedOn(world.deps.em(), world.config, `https://${domain.domain}/`)).toMatchObject({
+    id: site.id,
+    name: site.name,
+    blockedAt: expect.any(Date),
+  });
+  // What does not move it is the owner's as before.
+  const titled = await owner.call('PATCH', `/v1/sites/${site.id}`, { body: { name: site.name, title: 'Mended' } });
+  expect(titled.body).toMatchObject({ name: site.name, title: 'Mended', blocked: { reason: expect.any(String) } });
+  await unblockSite(world.deps.em(), site.id);
+  for (const [method, path, input] of leaving) expect((await owner.call(method, path, input)).status, path).toBe(200);
 });

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest';
+import { blockSite, unblockSite } from '../../db/sites.ts';
 import { errorOf } from '../api/world.ts';
 import * as sample from '../git/samples.ts';
 import { createMaterial, type Material, tally } from './world.ts';
@@ -159,9 +160,13 @@ describe('an upload link', () => {
     expect((await fetch(link.address)).status).toBe(410);
   });
 
-  test('of an archived site takes nothing', async () => {
+  test('of a site that is archived, or that a person took off the web, takes nothing', async () => {
     const owner = await material.owner();
     const link = await material.link(owner, owner.siteId);
+    await blockSite(material.deps.em(), material.clock, owner.siteId, 'It shows what is not its own.');
+    expect(errorOf(await material.send(link, 'a.png', sample.png)).code).toBe('site_archived');
+    await unblockSite(material.deps.em(), owner.siteId);
+    expect((await material.send(link, 'a.png', sample.png)).status).toBe(200);
     await owner.call('POST', `/v1/sites/${owner.siteId}/archive`);
     expect(errorOf(await material.send(link, 'a.png', sample.png)).code).toBe('site_archived');
     expect(errorOf(await owner.call('POST', `/v1/sites/${owner.siteId}/uploads`, { body: {} })).code).toBe(

@@ -2,6 +2,8 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { Booking } from '../../db/entities/booking.ts';
 import { withPayment } from '../../db/payments.ts';
+import { blockSite, unblockSite } from '../../db/sites.ts';
+import { errorOf } from '../api/world.ts';
 import { timetable } from '../bookings/timetable.ts';
 import { startWorker } from '../stack/worker.ts';
 import { atRest, heldIn, mailsWaiting } from './held.ts';
@@ -93,6 +95,31 @@ test('the holds of a site that is archived end, and late money goes back', async
   await world.deps.temporal.workflow.getHandle(`payment:${paymentId}`).signal('moved');
   await expect.poll(payment.statusOf, soon).toBe('refunded');
   expect(world.heldFor(paymentId)).toBe(0);
+});
+
+test('a site that a person takes off the web takes no money: links are over, holds end, and late money goes back', async () => {
+  const { payUrl, site, owner, id, paymentId, payment, bookAnother } = await held();
+  const ask = () => owner.call('POST', `/v1/sites/${site.id}/payments`, { body: { amount: 700, currency: 'EUR' } });
+  const { body: open } = await ask();
+  expect((await world.openLink(open.pay_url)).status).toBe(303);
+  const { page } = await world.openLink(payUrl);
+  await atRest(world, paymentId);
+  world.standIn.knobs.turnAway = 1;
+  await blockSite(world.deps.em(), world.clock, site.id, 'It sells what it has not.');
+  await world.press(page, 'pay', { comesBack: false });
+  world.standIn.knobs.turnAway = 0;
+  expect((await row(id)).status).toBe('expired');
+  for (const link of [payUrl, open.pay_url])
+    expect(await world.openLink(link)).toMatchObject({ status: 410, page: null });
+  const refused = await ask();
+  expect([refused.status, errorOf(refused).code]).toEqual([409, 'site_archived']);
+  expect(errorOf(await bookAnother()).code).toBe('bookings_unavailable');
+  await world.deps.temporal.workflow.getHandle(`payment:${paymentId}`).signal('moved');
+  await expect.poll(payment.statusOf, soon).toBe('refunded');
+  expect([world.heldFor(paymentId), (await row(id)).status]).toEqual([0, 'expired']);
+  await unblockSite(world.deps.em(), site.id);
+  expect((await ask()).status).toBe(200);
+  expect((await world.openLink(open.pay_url)).status).toBe(303);
 });
 
 test('a site that is archived at the moment of a charge waits for it, and neither fails', async () => {
