@@ -24,10 +24,10 @@ const slot: Followed = {
   failed: ({ next_action }) =>
     /^The last build failed: read GET (\/v1\/deployments\/\w+)/.exec(String(next_action))?.[1],
 };
-/** Most of what a domain waits for is somebody else's to do. */
+/** Most of what a domain waits for is somebody else's to do, and no call of this minute hears of it. */
 const domain: Followed = {
   read: ({ id }) => `/v1/domains/${id}`,
-  isOpen: ({ next_action }) => next_action !== undefined,
+  isOpen: ({ waiting_on }) => waiting_on === 'platform',
   patienceSeconds: 60,
 };
 
@@ -48,7 +48,10 @@ export type Tell = (seconds: number, status: string) => Promise<void>;
 const stepSeconds = 1;
 const silenceSeconds = 5;
 
-/** Reads what the answer is about, as the caller, until it is done, the patience is over, or the caller is gone. Answers the last reading, of what failed if something did. */
+/**
+ * Reads what the answer is about, as the caller, until it is done, the patience is over, or the caller is gone. Answers the last reading, of what
+ * failed if something did. A reading that is refused for a moment says nothing of the work: the one before it stands.
+ */
 export async function follow(
   send: Send,
   { read, isOpen, patienceSeconds, failed }: Followed,
@@ -63,10 +66,17 @@ export async function follow(
     told = status;
     if (seconds >= patienceSeconds || gone.aborted) break;
     await pause(stepSeconds * 1000);
-    now = await send('GET', read(begun.body, input));
+    const next = await send('GET', read(begun.body, input));
+    if (!isPassing(next)) now = next;
   }
   const why = now.body && failed?.(now.body);
-  return why === undefined ? now : await send('GET', why);
+  if (why === undefined) return now;
+  const said = await send('GET', why);
+  return isPassing(said) ? now : said;
+}
+
+function isPassing({ status, body }: Answered): boolean {
+  return status >= 400 && (body?.error as { retryable?: unknown } | undefined)?.retryable === true;
 }
 
 function statusOf({ status, ssl }: Input): string {

@@ -171,8 +171,11 @@ test('it brings its owner’s domain, says what he has to set, and attaches it w
   expect([brought.status, brought.setup.length > 0, typeof brought.next_action]).toEqual(['pending', true, 'string']);
   expect((await fetch(stack.registrarUrl ?? '', { method: 'POST', body: JSON.stringify(brought) })).status).toBe(200);
   const heard: string[] = [];
-  const checked = await agent.call('domain_check', { id: brought.id }, ({ message }) => heard.push(message ?? ''));
-  expect(checked.body).toMatchObject({ status: 'active', ssl: { status: 'active' } });
+  const check = async () =>
+    (await agent.call('domain_check', { id: brought.id }, ({ message }) => heard.push(message ?? ''))).body;
+  // What the owner has set is seen when it has gone round, and until then it is his to wait for.
+  const done = { status: 'active', ssl: { status: 'active' } };
+  await expect.poll(check, { timeout: 90_000, interval: 5_500 }).toMatchObject(done);
   expect(heard.length).toBeGreaterThan(0);
   const { body: attached } = await agent.call('domain_attach', { id: brought.id, site_id: siteId });
   expect(attached.site_id).toBe(siteId);

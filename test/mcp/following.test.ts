@@ -1,0 +1,59 @@
+import { expect, test } from 'vitest';
+import type { Answered, Input } from '../../api/mcp/calling.ts';
+import { follow, followed } from '../../api/mcp/following.ts';
+
+const answered = (status: number, body: Input): Answered & { body: Input } => ({
+  status,
+  type: 'application/json',
+  bytes: Buffer.from(JSON.stringify(body)),
+  path: '/v1/x',
+  body,
+});
+const refused = (retryable: boolean) => answered(retryable ? 429 : 404, { error: { code: 'x', retryable } });
+
+/** Follows the operation's work over these readings, in turn; answers the end, what was told, and what was read. */
+async function following(name: string, [begun, ...readings]: (Answered & { body: Input })[]) {
+  const how = followed[name];
+  if (!how || !begun) throw new Error(`${name} is not followed`);
+  const heard: string[] = [];
+  const asked: string[] = [];
+  const left = [...readings];
+  const send = async (_method: string, path: string) => {
+    asked.push(path);
+    const next = left.shift();
+    if (!next) throw new Error('read once too often');
+    return next;
+  };
+  const tell = async (_seconds: number, status: string) => void heard.push(status);
+  const ended = await follow(send, how, begun, { input: {}, tell, gone: new AbortController().signal });
+  return { ended, heard, asked, left: left.length };
+}
+
+test('a reading that is refused for a moment ends nothing, and one that is refused for good ends it', async () => {
+  const building = answered(200, { id: 'dep_x', status: 'building' });
+  const live = answered(200, { id: 'dep_x', status: 'live' });
+  const { ended, heard, left } = await following('site.publish', [building, refused(true), refused(true), live]);
+  expect([ended, heard, left]).toEqual([live, ['building'], 0]);
+  expect((await following('site.publish', [building, refused(false)])).ended.status).toBe(404);
+});
+
+test('what failed is answered by what says why, and by itself where that cannot be read now', async () => {
+  const building = answered(200, { id: 'dep_x', status: 'building' });
+  const failed = answered(200, {
+    status: 'empty',
+    next_action: 'The last build failed: read GET /v1/deployments/dep_y',
+  });
+  const why = answered(200, { id: 'dep_y', status: 'failed', error: { code: 'build_failed' } });
+  expect((await following('preview.build', [building, failed, why])).ended).toBe(why);
+  const unread = await following('preview.build', [building, failed, refused(true)]);
+  expect([unread.ended, unread.asked.at(-1)]).toEqual([failed, '/v1/deployments/dep_y']);
+});
+
+test('a domain is followed while the platform has to act, and not while its owner has to', async () => {
+  const domain = (waiting_on: string | null) =>
+    answered(200, { id: 'dom_x', status: 'active', waiting_on, next_action: 'x', ssl: { status: 'pending' } });
+  for (const waiting of ['owner', 'operator', null])
+    expect((await following('domain.check', [domain(waiting)])).asked).toEqual([]);
+  const { ended, heard } = await following('domain.check', [domain('platform'), domain('platform'), domain('owner')]);
+  expect([ended.body?.waiting_on, heard]).toEqual(['owner', ['active, certificate pending']]);
+});
