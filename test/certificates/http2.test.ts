@@ -191,12 +191,21 @@ test('h2spec finds nothing that Node itself does not', { timeout: 120_000 }, asy
   // It asks for `localhost`, which no certificate of the edge's can be for.
   const other = await world.openTlsEdge({ ports: { http: 0, tls: 0 }, shownToAll: baseDomain });
   const args = ['-t', '-k', '-h', 'localhost', '-p', String(other.tlsPort), '-o', '2'];
-  const { stdout } = await promisify(execFile)(h2spec as string, args, { maxBuffer: 16 * 1024 * 1024 }).catch(
-    (error) => error,
-  );
-  expect(stdout).toMatch(/\d+ tests, \d+ passed/);
-  const failed = Array.from(String(stdout).matchAll(/× \d+: (.*)/g), ([, name]) => name);
-  expect(
-    failed.map((name) => name?.replace(/^closed: /, '')).filter((name) => !failedByNode.includes(name ?? '')),
-  ).toEqual([]);
+  const run = async () => {
+    const { stdout } = await promisify(execFile)(h2spec as string, args, { maxBuffer: 16 * 1024 * 1024 }).catch(
+      (error) => error,
+    );
+    expect(stdout).toMatch(/\d+ tests, \d+ passed/);
+    const failed = Array.from(String(stdout).matchAll(/× \d+: (.*)/g), ([, name = '']) =>
+      name.replace(/^closed: /, ''),
+    );
+    return failed.filter((name) => !failedByNode.includes(name));
+  };
+  let failed = await run();
+  // It waits two seconds for an answer: what a busy machine kept from it is asked for again.
+  for (let more = 0; failed.length > 0 && more < 2; more++) {
+    const again = await run();
+    failed = failed.filter((name) => again.includes(name));
+  }
+  expect(failed).toEqual([]);
 });
