@@ -113,7 +113,13 @@ test('it brings its owner’s domain, says what the owner has to set, and puts t
   };
   await expect.poll(states, { timeout: 90_000, interval: 500 }).toEqual(['active', 'active']);
   const { id: siteId } = done(await run(['site', 'read', name, '--json']));
-  done(await run(['domain', 'attach', id, '--site-id', siteId, '--json']));
+  const attached = await run(['domain', 'attach', id, '--site-id', siteId, '--json']);
+  expect([attached.exit, attached.body.next_action]).toEqual([
+    3,
+    expect.stringContaining('Publish the site once more'),
+  ]);
+  expect((await run(['publish', name])).exit).toBe(0);
+  expect(done(await run(['domain', 'read', id, '--json'])).site_id).toBe(siteId);
   const root = await readFile(join(stack.dataDir, 'authority', 'roots.pem'), 'utf8');
   const trip = { port: Number(stack.env.FRONTAGE_EDGE_TLS_PORT), host, root };
   await expect.poll(async () => (await visit('/', trip)).text, { timeout: 20_000 }).toContain('The kiln');
