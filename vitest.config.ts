@@ -15,7 +15,7 @@ export default defineConfig({
           include: ['test/**/*.test.ts'],
           exclude: ['test/architecture.test.ts', 'test/coverage/**', 'test/acceptance/**'],
           globalSetup: ['./test/stack/services-setup.ts'],
-          maxWorkers: 2,
+          maxWorkers: 3,
         },
       },
       {

@@ -51,7 +51,9 @@ test('where all places are taken, git reads that it should come again, and does 
   expect((await post(address, 'git-receive-pack', '0000')).text).toMatch(/Too many clones[\s\S]*Refused/);
   half.destroy();
   await idle(busy);
-  await git(work.path, ['clone', '--quiet', address, 'y']);
+  // Its place is free a moment after its process has ended.
+  const again = async () => (await tryGit(work.path, ['clone', '--quiet', address, 'y'])).status;
+  await vi.waitFor(async () => expect(await again()).toBe(0), patient);
 });
 
 test('a client that sends a byte now and then is hung up on, and leaves nothing', async () => {
