@@ -10,13 +10,14 @@ import { once } from 'node:events';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { loadavg, tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { countingAlone } from './counting-alone.ts';
 import { end } from './edge-contestants.ts';
 import { domain, startSites } from './edge-sites.ts';
 import { load } from './load.ts';
 import { cpuSeconds, median } from './measure.ts';
 
 const isQuick = process.argv.includes('--quick');
-const rounds = isQuick ? 2 : 12;
+const rounds = isQuick ? 2 : 8;
 const seconds = isQuick ? 1 : 2;
 const connections = 32;
 const host = `bench.${domain}`;
@@ -96,6 +97,8 @@ export async function benchCounting(): Promise<string> {
     }
     await Promise.all(children.splice(0).map(end));
     const rows = Object.keys(requests).map((what, at) => row(what, taken[at] ?? []));
+    const browser = `User-Agent: ${userAgent}`;
+    const alone = [await countingAlone([browser]), await countingAlone([browser, 'Referer: https://example.org/a'])];
     const [counted] = await sites.query('select sum(views)::text as views from view_hour');
     return [
       `CPU seconds for 100,000 requests, medians of ${rounds} rounds, in each of which one process was asked twice ${seconds} s each way; ${connections} kept connections.`,
@@ -105,6 +108,8 @@ export async function benchCounting(): Promise<string> {
       '| | counting | not counting | more | half of the rounds |',
       '| --- | --- | --- | --- | --- |',
       ...rows,
+      '',
+      `Counting by itself, in a process without a network: ${alone.map((ns) => ns.toFixed(0)).join(' ns, and from a link on another site ')} ns.`,
     ].join('\n');
   } finally {
     await Promise.all(children.map(end));
