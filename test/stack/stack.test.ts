@@ -5,7 +5,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import pg from 'pg';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { endProcess, identify, isRunning, type ProcessId } from '../../local/processes.ts';
+import { identify, isRunning, type ProcessId } from '../../local/processes.ts';
+import { openRunRecords } from '../../local/run-records.ts';
 import { type Stack, startStack } from '../../local/stack.ts';
 
 type Told = { databaseUrl: string; baseUrl: string; pids: number[] };
@@ -39,7 +40,8 @@ async function startElsewhere(folder = dataDir): Promise<Told & { supervisor: Ch
   expect(ids).toHaveLength(told.pids.length);
   cleanups.push(async () => {
     supervisor.kill('SIGKILL');
-    await Promise.all(ids.map((id) => endProcess(id, 'SIGKILL', 0)));
+    await ended;
+    await openRunRecords(join(folder, 'run')).endLeftovers();
   });
   return { ...told, supervisor, ids };
 }
