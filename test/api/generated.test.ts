@@ -49,7 +49,8 @@ async function generate(name: string, config: string, args: string[]): Promise<{
   const file = join(folder, `${name}.toml`);
   await writeFile(file, `${checks}\n${config}`);
   const where = ['--config-file', file, 'run', `${world.url}/openapi.json`, '--url', world.url, '--phases', phases];
-  const how = ['--no-color', '--continue-on-failure', '--workers', '2', '--max-examples', wanted ?? '1'];
+  // One thread: CPython before 3.11.8 counts the depth of syntax trees for all threads together (gh-106905) and breaks off.
+  const how = ['--no-color', '--continue-on-failure', '--workers', '1', '--max-examples', wanted ?? '1'];
   const seed = ['--seed', process.env.FRONTAGE_SEED ?? '1', '-H', 'Prefer: respond-async'];
   const options = { cwd: folder, maxBuffer: 64 * 1024 * 1024 };
   const said = await new Promise<{ exit: number; said: string }>((resolve) => {
