@@ -1,7 +1,6 @@
 /** What an authority asks of a host to see that it is ours (RFC 8555 section 8.3). Rows, so that every edge answers. */
 import type { Answer } from './answer.ts';
 import type { CertificatesDatabase } from './certificates-database.ts';
-import { readAddress } from './hosts.ts';
 import type { VisitorRequest } from './request.ts';
 
 export type Challenges = {
@@ -15,9 +14,8 @@ const path = /^\/\.well-known\/acme-challenge\/([A-Za-z0-9_-]{16,128})$/;
 export function openChallenges(database: Pick<CertificatesDatabase, 'answerOf'>): Challenges {
   return {
     answer(request) {
-      const { method, target, fields } = request;
+      const { method, address } = request;
       if (method !== 'GET' && method !== 'HEAD') return undefined;
-      const address = readAddress(target, fields.host);
       const token = address && path.exec(address.target)?.[1];
       if (!address || token === undefined) return undefined;
       return database.answerOf(token, address.host).then(answerToken);

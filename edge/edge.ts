@@ -12,7 +12,7 @@ import { openEarlierAssets } from './earlier.ts';
 import { isHashedAsset, wantsPage } from './files.ts';
 import { openFinding } from './finding.ts';
 import { servedFile } from './forms.ts';
-import { certificateNameOf, type RequestAddress, readAddress, siteNameOf } from './hosts.ts';
+import { certificateNameOf, type RequestAddress, siteNameOf } from './hosts.ts';
 import { type Later, whenKnown } from './later.ts';
 import { openMoving, type Place, type TlsStanding } from './moving.ts';
 import { readTarget, type Target } from './paths.ts';
@@ -85,9 +85,9 @@ export function createEdge(parts: EdgeParts): Edge {
   const saidLately = new LRUCache<string, true>({ max: 1_000, ttl: 1_000 });
 
   /** RFC 9110 section 7.4. Hosts of one certificate may share a connection (RFC 9113 section 9.1.1). */
-  function misdirected({ target, fields, servername }: VisitorRequest): Answer | undefined {
+  function misdirected({ address, servername }: VisitorRequest): Answer | undefined {
     if (servername === undefined) return undefined;
-    const host = readAddress(target, fields.host)?.host;
+    const host = address?.host;
     if (host === undefined || host === servername) return undefined;
     const [asked, shown] = [host, servername.toLowerCase()].map((one) => certificateNameOf(one, baseDomain));
     return asked === shown ? undefined : answerPage('misdirected', 'text');
@@ -97,7 +97,7 @@ export function createEdge(parts: EdgeParts): Edge {
     const refused = misdirected(request);
     if (refused) return refused;
     if (request.method !== 'GET' && request.method !== 'HEAD') return answerPage('notAllowed', 'text');
-    const address = readAddress(request.target, request.fields.host);
+    const { address } = request;
     const target = address && readTarget(address.target);
     if (!target) return answerPage('badRequest', 'text');
     const place = placeOf(address);
@@ -163,8 +163,7 @@ export function createEdge(parts: EdgeParts): Edge {
     return page && 'served' in page ? answerMissing(source, request, page.served) : answerPage('missing', 'html');
   }
 
-  function fail({ target, fields }: VisitorRequest, err: unknown): Answer {
-    const address = readAddress(target, fields.host);
+  function fail({ address }: VisitorRequest, err: unknown): Answer {
     const host = address?.host ?? '';
     const path = address && readTarget(address.target)?.path;
     if (!saidLately.has(host)) {
@@ -183,9 +182,8 @@ export function createEdge(parts: EdgeParts): Edge {
         return fail(request, err);
       }
     },
-    elsewhere({ method, target, fields, isSecure }) {
+    elsewhere({ method, address, isSecure }) {
       if (method !== 'GET' && method !== 'HEAD') return undefined;
-      const address = readAddress(target, fields.host);
       return address && readTarget(address.target) && moving.of(address, isSecure, placeOf(address));
     },
     misdirected,

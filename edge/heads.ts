@@ -1,7 +1,7 @@
 /** Heads of messages as they go over the wire (RFC 9112), for connections that are answered without Node's HTTP. */
 import { STATUS_CODES } from 'node:http';
 import type { Head } from './answer.ts';
-import { readFields, type VisitorRequest } from './request.ts';
+import { requestOf, type VisitorRequest } from './request.ts';
 import { reviewCookie } from './review-cookie.ts';
 
 // Less than HTTP allows, so that there is one reading of it: one whole head, each line ended by CR LF, a target in origin form. Paths that
@@ -39,7 +39,7 @@ export function readPlainRequest(text: string, servername?: string): VisitorRequ
     start = end + 2;
   }
   const [, method = '', target = ''] = match;
-  return { isSecure: servername !== undefined, servername, method, target, fields: readFields(raw), raw };
+  return requestOf({ method, target, servername }, raw);
 }
 
 function changesNothing(name: string, value: string): boolean {

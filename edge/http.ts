@@ -6,7 +6,7 @@ import { type Answer, MissingBytes, strictTransport } from './answer.ts';
 import type { Challenges } from './challenges.ts';
 import type { Edge } from './edge.ts';
 import { servernameOf } from './quick.ts';
-import { readFields, type VisitorRequest } from './request.ts';
+import { requestOf, type VisitorRequest } from './request.ts';
 import type { Reviews } from './reviews.ts';
 
 export type Answering = { edge: Edge; reviews: Reviews; challenges: Challenges | undefined };
@@ -28,10 +28,8 @@ export async function answerByHttp(
   res: ServerResponse,
   sent?: (request: VisitorRequest, answer: Answer, socket: Socket) => void,
 ): Promise<void> {
-  const raw = req.rawHeaders;
-  const servername = servernameOf(req.socket);
   const [method, target] = [req.method as string, req.url as string];
-  const request = { isSecure: servername !== undefined, servername, method, target, fields: readFields(raw), raw };
+  const request = requestOf({ method, target, servername: servernameOf(req.socket) }, req.rawHeaders);
   // What is not read may not be taken for the next request.
   if (request.fields.hasBody) res.shouldKeepAlive = false;
   try {

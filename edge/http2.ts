@@ -11,7 +11,7 @@ import { pipeline } from 'node:stream/promises';
 import type { Answer } from './answer.ts';
 import { type Answering, answerOf, exactly, fieldsOf } from './http.ts';
 import { type Sent, servernameOf } from './quick.ts';
-import { readFields, type VisitorRequest } from './request.ts';
+import { readFields, requestOf, type VisitorRequest } from './request.ts';
 
 export type Http2 = {
   take(socket: Socket): void;
@@ -68,7 +68,7 @@ export function openHttp2(answering: Answering, sent: Sent | undefined, stalledM
     }
     stream.setTimeout(stalledMs, () => stream.close(constants.NGHTTP2_CANCEL));
     const servername = (stream.session && sessions.get(stream.session as ServerHttp2Session)) ?? '';
-    void answerStream(answering, stream, { ...readRequest(headers, raw), servername }, headers.cookie, sent);
+    void answerStream(answering, stream, readRequest(headers, raw, servername), headers.cookie, sent);
   });
 
   return {
@@ -81,7 +81,7 @@ export function openHttp2(answering: Answering, sent: Sent | undefined, stalledM
 }
 
 /** The name of the host is `:authority`; a Host field beside it has to say the same (RFC 9113 section 8.3.1). */
-function readRequest(headers: IncomingHttpHeaders, raw: string[]): VisitorRequest {
+function readRequest(headers: IncomingHttpHeaders, raw: string[], servername: string): VisitorRequest {
   const {
     ':authority': authority,
     ':method': method = '',
@@ -91,7 +91,7 @@ function readRequest(headers: IncomingHttpHeaders, raw: string[]): VisitorReques
   const fields = readFields(raw);
   const isOne = authority === undefined || headers.host === undefined || headers.host === authority;
   fields.host = isOne && (scheme === 'https' || scheme === 'http') ? (authority ?? fields.host) : undefined;
-  return { isSecure: true, method, target, fields, raw };
+  return requestOf({ method, target, servername }, raw, fields);
 }
 
 async function answerStream(

@@ -1,4 +1,5 @@
 /** The fields of a request that decide an answer, taken from the raw list in one pass: `req.headers` costs as much as an answer. */
+import { type RequestAddress, readAddress } from './hosts.ts';
 
 export type RequestFields = {
   /** Absent when the request has none or several: both are a fault (RFC 9112 section 3.2). */
@@ -23,13 +24,26 @@ export type VisitorRequest = {
   /** Whether it came over TLS to us. */
   isSecure: boolean;
   /** For which host its connection asked for a certificate (SNI); absent without TLS. */
-  servername?: string | undefined;
+  servername: string | undefined;
   method: string;
   target: string;
+  /** Of whom it asks and for what; undefined for a request that is no good. */
+  address: RequestAddress | undefined;
   fields: RequestFields;
   /** All names and values in turn. */
   raw: readonly string[];
 };
+
+/** The request that a request line and its fields make, over TLS where a server's name was asked for. */
+export function requestOf(
+  line: { method: string; target: string; servername: string | undefined },
+  raw: string[],
+  fields = readFields(raw),
+): VisitorRequest {
+  const { method, target, servername } = line;
+  const address = readAddress(target, fields.host);
+  return { isSecure: servername !== undefined, servername, method, target, address, fields, raw };
+}
 
 /** Reads names and values in turn, as `IncomingMessage.rawHeaders` has them. */
 export function readFields(raw: string[]): RequestFields {

@@ -3,7 +3,7 @@ import type { Answer } from '../../edge/answer.ts';
 import { openBytes } from '../../edge/bytes.ts';
 import { servedFile } from '../../edge/forms.ts';
 import { answerInserted, createSnippet, insertIntoPage } from '../../edge/insertion.ts';
-import { readFields } from '../../edge/request.ts';
+import { requestOf } from '../../edge/request.ts';
 import { createWorld, type World } from './world.ts';
 
 const snippet = createSnippet('<p>ours</p>');
@@ -32,7 +32,7 @@ describe('an answer with the piece', () => {
     const { sha256, bytes } = await world.store.put(Buffer.from(content), { compress: true });
     const source = { store: world.store, bytes: openBytes(world.store, 4 * 1024 * 1024) };
     const raw = ['host', 'a.test', ...fields];
-    const request = { isSecure: false, method: 'GET', target: `/${path}`, fields: readFields(raw), raw };
+    const request = requestOf({ method: 'GET', target: `/${path}`, servername: undefined }, raw);
     const served = servedFile({ path, sha256, bytes, encodings: ['br', 'gzip'] });
     return { sha256, ...seen(await answerInserted(source, request, served, snippet, status)) };
   }

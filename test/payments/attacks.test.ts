@@ -1,23 +1,16 @@
 /** Payers, robots and owners who do what nobody meant them to. */
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { LedgerFlag } from '../../db/entities/ledger-flag.ts';
 import { Payment } from '../../db/entities/payment.ts';
 import { PaymentAttempt } from '../../db/entities/payment-attempt.ts';
 import { PayoutAccount } from '../../db/entities/payout-account.ts';
 import { pagesMax } from '../../db/payments.ts';
 import { sealKey } from '../../db/payouts.ts';
-import { startWorker } from '../stack/worker.ts';
-import { attachAccount, createPayingWorld, type PayingWorld } from './world.ts';
+import { attachAccount, type PayingWorld, usePayingWorld } from './world.ts';
 
 let world: PayingWorld;
-let worker: Awaited<ReturnType<typeof startWorker>>;
-beforeAll(async () => {
-  world = await createPayingWorld();
-  worker = await startWorker(world.deps);
-});
-afterAll(async () => {
-  await worker?.close();
-  await world?.close();
+usePayingWorld((made) => {
+  world = made;
 });
 
 const soon = { timeout: 20_000, interval: 50 };

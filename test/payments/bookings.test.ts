@@ -1,23 +1,16 @@
 /** Bookings that cost money, over the wire: held, paid, confirmed. What is late or cancelled: late-money.test.ts. */
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { Booking } from '../../db/entities/booking.ts';
 import { withPayment } from '../../db/payments.ts';
 import { blockSite, unblockSite } from '../../db/sites.ts';
 import { errorOf } from '../api/world.ts';
 import { timetable } from '../bookings/timetable.ts';
-import { startWorker } from '../stack/worker.ts';
 import { atRest, heldIn, mailsWaiting } from './held.ts';
-import { createPayingWorld, type PayingWorld } from './world.ts';
+import { type PayingWorld, usePayingWorld } from './world.ts';
 
 let world: PayingWorld;
-let worker: Awaited<ReturnType<typeof startWorker>>;
-beforeAll(async () => {
-  world = await createPayingWorld();
-  worker = await startWorker(world.deps);
-});
-afterAll(async () => {
-  await worker?.close();
-  await world?.close();
+usePayingWorld((made) => {
+  world = made;
 });
 
 const soon = { timeout: 20_000, interval: 50 };

@@ -1,24 +1,21 @@
 /** The steps of money, broken off around their effect, repeated, and done by two at once: it is charged once and given back once. */
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { LedgerFlag } from '../../db/entities/ledger-flag.ts';
 import { PaymentAttempt } from '../../db/entities/payment-attempt.ts';
 import { PayoutAccount } from '../../db/entities/payout-account.ts';
 import { type Way, ways } from '../publishing/crash-ways.ts';
-import { aroundActivities, startWorker } from '../stack/worker.ts';
+import { aroundActivities } from '../stack/worker.ts';
 import { atRest } from './held.ts';
-import { createPayingWorld, type PayingWorld } from './world.ts';
+import { type PayingWorld, usePayingWorld } from './world.ts';
 
 const { around, interceptors } = aroundActivities();
 let world: PayingWorld;
-let worker: Awaited<ReturnType<typeof startWorker>>;
-beforeAll(async () => {
-  world = await createPayingWorld();
-  worker = await startWorker(world.deps, { interceptors });
-});
-afterAll(async () => {
-  await worker?.close();
-  await world?.close();
-});
+usePayingWorld(
+  (made) => {
+    world = made;
+  },
+  { interceptors },
+);
 
 const soon = { timeout: 20_000, interval: 50 };
 const each = Object.keys(ways) as Way[];

@@ -1,7 +1,7 @@
 /**
  * The same journeys through an API process and a worker that are killed by SIGKILL at the edges of calls to the provider: as a call has come there
  * and nothing is done yet, and as it is done and not answered. In the end both are dead, and the ledger check alone finishes what they had in hand.
- * 12 journeys and 2 kills by default; 300 and a kill each ten journeys with FRONTAGE_PAYMENT_KILLED=300. Prints what happened.
+ * 6 journeys and 2 kills by default; 300 and a kill each ten journeys with FRONTAGE_PAYMENT_KILLED=300. Prints what happened.
  */
 import type { ChildProcess } from 'node:child_process';
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -12,7 +12,7 @@ import { createNamespace } from '../stack/worker.ts';
 import { travelling } from './travelling.ts';
 import { createPayingWorld, type PayingWorld, payingEnv } from './world.ts';
 
-const journeys = Number(process.env.FRONTAGE_PAYMENT_KILLED ?? 12);
+const journeys = Number(process.env.FRONTAGE_PAYMENT_KILLED ?? 6);
 const killsMax = Math.max(2, journeys / 10);
 const seed = Number(process.env.FRONTAGE_PAYMENT_SEED ?? 20261121);
 const draw = numbersFrom(seed);

@@ -1,5 +1,5 @@
 /** Bookings whose money comes late, and those that are cancelled: a seat or the money back, and everybody is told what is so. */
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { checkLedger } from '../../activities/ledger.ts';
 import { Booking } from '../../db/entities/booking.ts';
 import { LedgerFlag } from '../../db/entities/ledger-flag.ts';
@@ -7,19 +7,12 @@ import { PaymentAttempt } from '../../db/entities/payment-attempt.ts';
 import { PayoutAccount } from '../../db/entities/payout-account.ts';
 import { sweepHolds } from '../../db/holds.ts';
 import { errorOf } from '../api/world.ts';
-import { startWorker } from '../stack/worker.ts';
 import { atRest, heldIn, mailsWaiting } from './held.ts';
-import { createPayingWorld, type PayingWorld } from './world.ts';
+import { type PayingWorld, usePayingWorld } from './world.ts';
 
 let world: PayingWorld;
-let worker: Awaited<ReturnType<typeof startWorker>>;
-beforeAll(async () => {
-  world = await createPayingWorld();
-  worker = await startWorker(world.deps);
-});
-afterAll(async () => {
-  await worker?.close();
-  await world?.close();
+usePayingWorld((made) => {
+  world = made;
 });
 
 const soon = { timeout: 20_000, interval: 50 };

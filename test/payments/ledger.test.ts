@@ -1,7 +1,7 @@
 /** What the ledger check cannot mend: flagged until it is seen to be in order, and told to an operator with what to do. */
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { checkLedger } from '../../activities/ledger.ts';
 import { LedgerFlag } from '../../db/entities/ledger-flag.ts';
 import { PaymentAttempt } from '../../db/entities/payment-attempt.ts';
@@ -9,18 +9,11 @@ import { PayoutAccount } from '../../db/entities/payout-account.ts';
 import { listFlags, settleFlag } from '../../db/ledger.ts';
 import { explained, found } from '../../db/ledger-findings.ts';
 import { newId } from '../../ids.ts';
-import { startWorker } from '../stack/worker.ts';
-import { createPayingWorld, type PayingWorld } from './world.ts';
+import { type PayingWorld, usePayingWorld } from './world.ts';
 
 let world: PayingWorld;
-let worker: Awaited<ReturnType<typeof startWorker>>;
-beforeAll(async () => {
-  world = await createPayingWorld();
-  worker = await startWorker(world.deps);
-});
-afterAll(async () => {
-  await worker?.close();
-  await world?.close();
+usePayingWorld((made) => {
+  world = made;
 });
 
 const dayMs = 24 * 3600_000;

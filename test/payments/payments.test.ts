@@ -1,21 +1,14 @@
 /** Payments over the wire, from the link to the money, and back. */
 import Stripe from 'stripe';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { PaymentAttempt } from '../../db/entities/payment-attempt.ts';
 import { newId } from '../../ids.ts';
 import { errorOf } from '../api/world.ts';
-import { startWorker } from '../stack/worker.ts';
-import { createPayingWorld, type PayingWorld, webhookSecret } from './world.ts';
+import { type PayingWorld, usePayingWorld, webhookSecret } from './world.ts';
 
 let world: PayingWorld;
-let worker: Awaited<ReturnType<typeof startWorker>>;
-beforeAll(async () => {
-  world = await createPayingWorld();
-  worker = await startWorker(world.deps);
-});
-afterAll(async () => {
-  await worker?.close();
-  await world?.close();
+usePayingWorld((made) => {
+  world = made;
 });
 
 const soon = { timeout: 20_000, interval: 50 };

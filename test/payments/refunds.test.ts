@@ -1,22 +1,15 @@
 /** Money that goes back, over the wire. */
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { checkLedger } from '../../activities/ledger.ts';
 import { giveBackCharge, refundActivities } from '../../activities/payments/refunding.ts';
 import { PaymentAttempt } from '../../db/entities/payment-attempt.ts';
 import { PayoutAccount } from '../../db/entities/payout-account.ts';
 import { errorOf } from '../api/world.ts';
-import { startWorker } from '../stack/worker.ts';
-import { createPayingWorld, type PayingWorld } from './world.ts';
+import { type PayingWorld, usePayingWorld } from './world.ts';
 
 let world: PayingWorld;
-let worker: Awaited<ReturnType<typeof startWorker>>;
-beforeAll(async () => {
-  world = await createPayingWorld();
-  worker = await startWorker(world.deps);
-});
-afterAll(async () => {
-  await worker?.close();
-  await world?.close();
+usePayingWorld((made) => {
+  world = made;
 });
 
 const soon = { timeout: 20_000, interval: 50 };

@@ -1,4 +1,5 @@
 /** A world in which money is taken: the API, a worker and the stand-in for the provider, all on one clock. */
+import { afterAll, beforeAll } from 'vitest';
 import { PayoutAccount } from '../../db/entities/payout-account.ts';
 import { PayoutAgreement } from '../../db/entities/payout-agreement.ts';
 import { sealKey } from '../../db/payouts.ts';
@@ -10,7 +11,7 @@ import type { Knobs } from '../../local/payments/state.ts';
 import { freePort } from '../../local/ports.ts';
 import type { Caller, World } from '../api/world.ts';
 import { createBookingWorld } from '../bookings/world.ts';
-import { createNamespace } from '../stack/worker.ts';
+import { createNamespace, startWorker } from '../stack/worker.ts';
 
 export const paymentsKey = 'sk_test_platform0000';
 export const webhookSecret = 'whsec_of_the_tests';
@@ -175,4 +176,19 @@ export async function createPayingWorld(
     },
   };
   return paying;
+}
+
+/** Opens a paying world and its worker before the tests of a file, gives it to `take`, and closes both after them. */
+export function usePayingWorld(take: (world: PayingWorld) => void, options?: Parameters<typeof startWorker>[1]): void {
+  let world: PayingWorld | undefined;
+  let worker: Awaited<ReturnType<typeof startWorker>> | undefined;
+  beforeAll(async () => {
+    world = await createPayingWorld();
+    take(world);
+    worker = await startWorker(world.deps, options);
+  });
+  afterAll(async () => {
+    await worker?.close();
+    await world?.close();
+  });
 }
