@@ -17,6 +17,10 @@ export const slotSchema = z
     holds_work: z.boolean().describe('Whether the branch has commits that the site lacks.'),
     address: z.string().nullable().describe('Where the draft is shown: a host that nobody can guess.'),
     deployment_id: z.string().nullable().describe('The draft.'),
+    build_id: z
+      .string()
+      .nullable()
+      .describe('The build that was asked for last; GET /v1/deployments/{id}/log follows it.'),
     expires_at: moment.nullable(),
     next_action: z.string().optional().describe('What to do next, where the slot waits for something.'),
   })
@@ -34,6 +38,7 @@ export function slotView(slot: Slot, { config, site }: { config: Config; site: S
     holds_work: slot.holdsWork,
     address: isShown ? siteAddress(config, preview.label) : null,
     deployment_id: draft?.id ?? null,
+    build_id: slot.latest?.id ?? null,
     expires_at: preview?.expiresAt ?? null,
     ...(waitsFor === undefined ? {} : { next_action: waitsFor }),
   };

@@ -4,6 +4,8 @@
  * operation `site.publish` is the command `frontage site publish`. Besides those there are a few commands that do more than one call.
  *
  * Exit codes: 0 done, 1 refused, 2 used wrongly, 3 not finished yet, 4 a person has to act.
+ *
+ * Its version is the beginning of the hash of this file: `--version` prints it, and says whether the server serves another one.
  */
 import { spawn, spawnSync } from 'node:child_process';
 import { createHash, randomUUID } from 'node:crypto';
@@ -23,7 +25,14 @@ const cacheDir = join(process.env.XDG_CACHE_HOME || join(homedir(), '.cache'), '
 const descriptionKeptMs = 10 * 60_000;
 const answerBytesMax = 64 * 1024 * 1024;
 const headersWithinMs = 120_000;
+/** What is followed lasts longer than a gap in the network, or the restart of a server. */
+const gapMsMax = 90_000;
+/** A log that is followed says something every 15 s. */
+const silenceMsMax = 45_000;
 const client = fileURLToPath(import.meta.url);
+const hashOf = (bytes) => createHash('sha256').update(bytes).digest('hex');
+const ownHash = hashOf(readFileSync(client));
+const version = ownHash.slice(0, 12);
 
 /** Ends the command, with words for whoever reads the terminal. */
 class Stop extends Error {
@@ -80,9 +89,14 @@ function originOf(named) {
 
 const pause = (ms) => new Promise((done) => setTimeout(done, ms));
 
-/** One call, tried again where the answer says that this helps and the wait is short. A repeated POST makes nothing twice. */
-async function call({ baseUrl, token }, method, path, { body, file, headers = {}, attempts = 4 } = {}) {
+/**
+ * One call, tried again where the answer says that this helps and the wait is short. A repeated POST makes nothing twice. With `gapMs` it is also
+ * tried again for so long as nothing of a Frontage answers.
+ */
+async function call(server, method, path, { body, file, headers = {}, gapMs = 0 } = {}) {
+  const { baseUrl, token } = server;
   const sent = {
+    'user-agent': `frontage-client/${version} node/${process.versions.node}`,
     ...(token ? { authorization: `Bearer ${token}` } : {}),
     ...(body === undefined ? {} : { 'content-type': 'application/json' }),
     ...(file === undefined
@@ -91,30 +105,22 @@ async function call({ baseUrl, token }, method, path, { body, file, headers = {}
     ...(method === 'POST' && token ? { 'idempotency-key': randomUUID() } : {}),
     ...headers,
   };
+  const patientUntil = Date.now() + gapMs;
+  const isPatient = (attempt) => attempt < 4 || Date.now() < patientUntil;
   for (let attempt = 1; ; attempt += 1) {
-    const payload = file === undefined ? body && JSON.stringify(body) : createReadStream(file);
-    const hurry = new AbortController();
-    const timer = file === undefined ? setTimeout(() => hurry.abort(), headersWithinMs) : undefined;
-    const answer = await fetch(`${baseUrl}${path}`, {
-      method,
-      headers: sent,
-      body: payload,
-      // What was meant for this server, its token foremost, goes to no other.
-      redirect: 'manual',
-      signal: hurry.signal,
-      ...(file ? { duplex: 'half' } : {}),
-    }).catch((error) => error);
-    clearTimeout(timer);
-    if (answer instanceof Error && attempt < attempts && !hurry.signal.aborted) {
-      await pause(200 * 2 ** attempt);
+    const { answer, isLate } = await ask(`${baseUrl}${path}`, { method, headers: sent, body, file });
+    if (answer instanceof Error) {
+      if (isLate || !isPatient(attempt))
+        throw new Stop(exits.refused, `${baseUrl} does not answer: ${plain(answer.cause?.code ?? answer.message)}.`);
+      await pause(Math.min(2000, 200 * 2 ** attempt));
       continue;
     }
-    if (answer instanceof Error)
-      throw new Stop(exits.refused, `${baseUrl} does not answer: ${plain(answer.cause?.code ?? answer.message)}.`);
     if (answer.ok) return answer;
     const refused = await bodyOf(answer).catch(() => ({}));
-    const waitSeconds = Number(answer.headers.get('retry-after') ?? attempt);
-    if (refused?.error?.retryable && attempt < attempts && waitSeconds <= 20) {
+    // What stands before a server that restarts speaks for it, in words of its own.
+    const isAway = refused?.error === undefined && [502, 503, 504].includes(answer.status) && gapMs > 0;
+    const waitSeconds = Number(answer.headers.get('retry-after') ?? Math.min(attempt, 3));
+    if ((isAway || refused?.error?.retryable) && isPatient(attempt) && waitSeconds <= 20) {
       await pause(Math.max(0, waitSeconds) * 1000);
       continue;
     }
@@ -122,8 +128,25 @@ async function call({ baseUrl, token }, method, path, { body, file, headers = {}
   }
 }
 
-/** The JSON of an answer, of at most 64 MiB. */
-async function bodyOf(answer) {
+/** Asks once. An answer that has not begun in two minutes is late. */
+async function ask(url, { method, headers, body, file }) {
+  const hurry = new AbortController();
+  const timer = file === undefined ? setTimeout(() => hurry.abort(), headersWithinMs) : undefined;
+  const answer = await fetch(url, {
+    method,
+    headers,
+    body: file === undefined ? body && JSON.stringify(body) : createReadStream(file),
+    // What was meant for this server, its token foremost, goes to no other.
+    redirect: 'manual',
+    signal: hurry.signal,
+    ...(file ? { duplex: 'half' } : {}),
+  }).catch((error) => error);
+  clearTimeout(timer);
+  return { answer, isLate: hurry.signal.aborted };
+}
+
+/** The bytes of an answer, of at most 64 MiB. */
+async function bytesOf(answer) {
   const chunks = [];
   let bytes = 0;
   for await (const chunk of answer.body ?? []) {
@@ -131,8 +154,13 @@ async function bodyOf(answer) {
     if (bytes > answerBytesMax) throw new Stop(exits.refused, 'The answer is larger than any of a Frontage.');
     chunks.push(chunk);
   }
+  return Buffer.concat(chunks);
+}
+
+async function bodyOf(answer) {
+  const bytes = await bytesOf(answer);
   try {
-    return JSON.parse(Buffer.concat(chunks).toString('utf8'));
+    return JSON.parse(bytes.toString('utf8'));
   } catch {
     throw new Stop(exits.refused, 'The answer is not one of a Frontage.');
   }
@@ -183,7 +211,7 @@ async function siteOf(server, named) {
 // ─── Operations, from the description ──────────────────────────────────────────────────────────────────────────────────────
 
 async function readDescription({ baseUrl }) {
-  const kept = join(cacheDir, `${createHash('sha256').update(baseUrl).digest('hex').slice(0, 16)}.json`);
+  const kept = join(cacheDir, `${hashOf(baseUrl).slice(0, 16)}.json`);
   if (existsSync(kept) && Date.now() - statSync(kept).mtimeMs < descriptionKeptMs) {
     try {
       return JSON.parse(readFileSync(kept, 'utf8'));
@@ -332,7 +360,7 @@ const toJson = (value) =>
     (one) => `\\u${one.charCodeAt(0).toString(16).padStart(4, '0')}`,
   );
 
-/** Files go out as they are, but not onto a terminal that could take them for commands. */
+/** Files go out as they come, and none of one is held; but not onto a terminal that could take them for commands. */
 async function writeOut(stream) {
   if (!process.stdout.isTTY) return await pipeline(stream, process.stdout, { end: false });
   const text = new TextDecoder();
@@ -348,8 +376,14 @@ function show(body, { json: asJson }) {
       if (key !== 'next_action') console.log(`${strong(plain(key).padEnd(24))} ${shown(value)}`);
   if (typeof body.next_action !== 'string') return exits.done;
   if (!asJson) say(`→ ${plain(body.next_action)}`);
-  return body.user_code ? exits.person : exits.unfinished;
+  return waitsForPerson(body) ? exits.person : exits.unfinished;
 }
+
+/** Whether it goes on by what the owner does, or a person of the platform: no program has to ask again before that. */
+const waitsForPerson = ({ user_code, waiting_on, waiting_for }) =>
+  Boolean(user_code) ||
+  ['owner', 'operator'].includes(waiting_on) ||
+  (Array.isArray(waiting_for) && waiting_for.length > 0);
 
 /** What tells things apart comes first. */
 const leading = ['id', 'name', 'title', 'status', 'address'];
@@ -553,6 +587,7 @@ const commands = {
       const begun = await json(server, 'POST', `/v1/sites/${site.id}/publish`, {
         body: { scope: flags.scope ?? 'site' },
         headers: { prefer: 'respond-async' },
+        gapMs: gapMsMax,
       });
       const ended = await follow(server, begun, asJson);
       if (!asJson && ended.status === 'live') say(`✓ Version ${ended.number} is live: ${site.address}`);
@@ -561,13 +596,17 @@ const commands = {
   },
   preview: {
     use: 'frontage preview <site> [slot]',
-    about: 'Build a slot (1 unless said) and say where it is shown.',
+    about: 'Build a slot (1 unless said) and say where it is shown; the log of the build is shown as it grows.',
     async run(server, [named, slot = '1'], { json: asJson }) {
       const site = await siteOf(server, named);
       const path = `/v1/sites/${site.id}/previews/${encodeURIComponent(slot)}`;
-      let slotNow = await json(server, 'POST', path, { headers: { prefer: 'wait=50' } });
-      for (; slotNow.status === 'building'; slotNow = await json(server, 'GET', path)) await pause(2000);
-      return show(slotNow, { json: asJson });
+      const begun = await json(server, 'POST', path, { headers: { prefer: 'respond-async' }, gapMs: gapMsMax });
+      if (begun.status !== 'building') return show(begun, { json: asJson });
+      const build = await follow(server, { id: begun.build_id, status: 'queued' }, asJson);
+      if (build.error) return endOf(build, asJson);
+      const shown = await json(server, 'GET', path, { gapMs: gapMsMax });
+      if (!asJson && shown.address) say(`✓ Slot ${shown.slot} shows it: ${plain(shown.address)}`);
+      return show(shown, { json: asJson });
     },
   },
   deploy: {
@@ -593,7 +632,11 @@ const commands = {
       }
       if (!asJson) say(`${files.length} files, ${sent} of them sent.`);
       return endOf(
-        await follow(server, await json(server, 'POST', `/v1/deployments/${id}/complete`, { body: {} }), asJson),
+        await follow(
+          server,
+          await json(server, 'POST', `/v1/deployments/${id}/complete`, { body: {}, gapMs: gapMsMax }),
+          asJson,
+        ),
         asJson,
       );
     },
@@ -619,21 +662,25 @@ const commands = {
     about:
       'Print SKILL.md or another page of the skill, or write the whole tree into a folder. --json lists its pages.',
     async run(server, [path], { flags, json: asJson }) {
-      const pageOf = async (name) =>
-        (await call(server, 'GET', `/skill/${name.split('/').map(encodeURIComponent).join('/')}`)).body;
+      const pageOf = (name) => call(server, 'GET', `/skill/${name.split('/').map(encodeURIComponent).join('/')}`);
       if (path !== undefined || (flags.into === undefined && !asJson)) {
-        await writeOut(await pageOf(path ?? 'SKILL.md'));
+        await writeOut([await bytesOf(await pageOf(path ?? 'SKILL.md'))]);
         return exits.done;
       }
       const tree = await json(server, 'GET', '/skill/');
       if (flags.into === undefined) return show(tree, { json: true });
       if (flags.into === true) throw usage('Into which folder?', this.use);
-      for (const { path: name } of tree.files) {
+      for (const { path: name, sha256 } of tree.files) {
         const target = resolve(flags.into, name);
         if (!target.startsWith(resolve(flags.into) + sep))
           throw new Stop(exits.refused, `${plain(name)} leads out of the folder.`);
+        const bytes = await bytesOf(await pageOf(name));
+        if (hashOf(bytes) !== sha256)
+          throw new Stop(exits.refused, `${plain(name)} is not what the list says.`, {
+            next: 'the same command again',
+          });
         await mkdir(dirname(target), { recursive: true });
-        await writeFile(target, await pageOf(name));
+        await writeFile(target, bytes);
       }
       return show({ version: tree.version, files: tree.files.length, folder: resolve(flags.into) }, { json: asJson });
     },
@@ -694,7 +741,10 @@ async function askPerson(question, flag) {
   }
 }
 
-/** Shows the log of a build while it grows, and answers the deployment when it is settled. */
+/** Begins the line anew where the seconds stand in it. */
+const overProgress = isTerminal ? '\r\u001b[K' : '';
+
+/** Shows the log of a build while it grows, over gaps in the network, and answers the deployment when it is settled. */
 async function follow(server, deployment, quiet) {
   const { id, status } = deployment;
   if (!['queued', 'building', 'storing'].includes(status)) return deployment;
@@ -707,26 +757,34 @@ async function follow(server, deployment, quiet) {
     for (let last; ; ) {
       const stream = await call(server, 'GET', `/v1/deployments/${id}/log`, {
         headers: { accept: 'text/event-stream', ...(last === undefined ? {} : { 'last-event-id': last }) },
+        gapMs: gapMsMax,
       });
       for await (const event of eventsOf(stream)) {
         last = event.id ?? last;
         if (event.type === 'log' && !quiet)
-          process.stderr.write(`${isTerminal ? '\r' : ''}${event.data.split('\n').map(plain).join('\n')}`);
-        if (event.type === 'end') return await json(server, 'GET', `/v1/deployments/${id}`);
+          process.stderr.write(`${overProgress}${event.data.split('\n').map(plain).join('\n')}`);
+        if (event.type === 'end') return await json(server, 'GET', `/v1/deployments/${id}`, { gapMs: gapMsMax });
       }
       await pause(500);
     }
+  } catch (stop) {
+    // The service builds on without us.
+    if (stop instanceof Stop) stop.next ??= `frontage deployment read ${plain(id)}`;
+    throw stop;
   } finally {
     clearInterval(progress);
+    if (!quiet) process.stderr.write(overProgress);
   }
 }
 
-/** Server-sent events (HTML standard, section 9.2). A connection that breaks ends them. */
+/** Server-sent events (HTML standard, section 9.2). A connection that breaks, or says nothing for too long, ends them. */
 async function* eventsOf(answer) {
-  let held = '';
+  const reader = answer.body.pipeThrough(new TextDecoderStream()).getReader();
   try {
-    for await (const chunk of answer.body.pipeThrough(new TextDecoderStream())) {
-      held += chunk;
+    for (let held = ''; ; ) {
+      const { value, done } = await withinSilence(reader.read());
+      if (done) return;
+      held += value;
       if (held.length > answerBytesMax) throw new Stop(exits.refused, 'The log has a line without an end.');
       const blocks = held.split('\n\n');
       held = blocks.pop();
@@ -741,7 +799,18 @@ async function* eventsOf(answer) {
     }
   } catch (error) {
     if (error instanceof Stop) throw error; // Otherwise the caller goes on from the last id.
+  } finally {
+    reader.cancel().catch(() => {});
   }
+}
+
+/** What a read brings, or its end where nothing comes any more: a connection may be gone without a word. */
+async function withinSilence(read) {
+  let timer;
+  const silence = new Promise((done) => {
+    timer = setTimeout(done, silenceMsMax, { done: true });
+  });
+  return await Promise.race([read, silence]).finally(() => clearTimeout(timer));
 }
 
 function endOf(deployment, asJson) {
@@ -780,7 +849,7 @@ async function filesBelow(folder) {
         file,
         path: relative(folder, file).split(sep).join('/'),
         bytes: bytes.length,
-        sha256: createHash('sha256').update(bytes).digest('hex'),
+        sha256: hashOf(bytes),
       };
     });
 }
@@ -812,6 +881,19 @@ function parse(args) {
   return { words, options: { json: asJson === true, help, version, url, body, wait, flags: rest } };
 }
 
+/** Which client this is, and whether the server serves another one by now. */
+async function showVersion({ baseUrl }, { json: asJson }) {
+  const tree = await json({ baseUrl }, 'GET', '/skill/').catch(() => ({}));
+  const served = tree.files?.find(({ path }) => path === 'bin/frontage.mjs')?.sha256;
+  const isNewest = served === undefined ? null : served === ownHash;
+  if (asJson) return print(toJson({ version, node: process.versions.node, url: baseUrl, newest: isNewest }));
+  print(`frontage ${version} (Node ${process.versions.node}), for ${baseUrl}`);
+  if (isNewest === null) say(`Whether it is the newest is not known: ${baseUrl} does not answer.`);
+  else if (!isNewest)
+    say(`→ Another one is served: curl -s -o ${plain(quoted(client))} ${baseUrl}/skill/bin/frontage.mjs`);
+  return exits.done;
+}
+
 async function overview(server) {
   const operations = await operationsOf(server).catch(() => []);
   const nouns = verbsOf(operations);
@@ -825,7 +907,7 @@ async function overview(server) {
     ...[...nouns].map(([noun, verbs]) => `  ${noun.padEnd(14)} ${verbs.join(' ')}`),
     '',
     '  --json prints the answer as it came. --wait 0…50 says how many seconds a call may wait for its end.',
-    '  FRONTAGE_URL and FRONTAGE_TOKEN stand in for what login keeps.',
+    '  FRONTAGE_URL and FRONTAGE_TOKEN stand in for what login keeps. --version says whether a newer client is served.',
     '  Exit codes: 0 done, 1 refused, 2 used wrongly, 3 not finished yet, 4 a person has to act.',
     '',
     'New here? frontage login, then frontage skill: it teaches the work.',
@@ -836,6 +918,7 @@ async function main(args) {
   const { words, options } = parse(args);
   const [first, second, ...rest] = words;
   const server = whereTo(options);
+  if (options.version) return await showVersion(server, options);
   if (first === undefined) return print(await overview(server), options.help ? exits.done : exits.usage);
   if (first === 'help') return await main([...args.filter((arg) => arg !== 'help'), '--help']);
   const command = Object.hasOwn(commands, first) ? commands[first] : undefined;

@@ -18,6 +18,8 @@ const { home, run, git, close } = await newTerminal(/\((\S+\/frontage\.mjs)\)/.e
 afterAll(close);
 
 const folder = join(home, name);
+/** What its owner tells it, and what no template says. */
+const phone = '+49 30 901820';
 const site = () => stack.visit(name, '/');
 const done = ({ exit, err, body }: Ran) => {
   expect([exit, err]).toEqual([0, '']);
@@ -46,15 +48,16 @@ test('it makes a site from a template, changes it in its clone, and makes it liv
   done(await run(['site', 'create', '--name', name, '--title', 'The kiln', '--template', 'business', '--json']));
   expect((await run(['clone', name])).exit).toBe(0);
   const facts = JSON.parse(await readFile(join(folder, 'src/site.json'), 'utf8'));
-  await writeFile(join(folder, 'src/site.json'), JSON.stringify({ ...facts, phone: '+49 30 901820' }));
+  await writeFile(join(folder, 'src/site.json'), JSON.stringify({ ...facts, phone }));
   await mkdir(join(folder, 'docs'), { recursive: true });
-  await writeFile(join(folder, 'docs/facts.md'), 'phone: +49 30 901820, from the owner\n');
+  await writeFile(join(folder, 'docs/facts.md'), `phone: ${phone}, from the owner\n`);
   await git(folder, 'add', '.');
   await git(folder, 'commit', '-qm', 'Say the phone number');
   await git(folder, 'push', '-q');
   const published = await run(['publish', name]);
   expect([published.exit, published.err]).toEqual([0, expect.stringContaining('✓ Version 1 is live')]);
-  expect((await site()).text).toContain('The kiln');
+  const { text } = await site();
+  expect([text, text]).toEqual([expect.stringContaining('The kiln'), expect.stringContaining(phone)]);
 });
 
 test('it adds a form and a timetable, shows them in a preview, hears its owner’s comment there, answers, and publishes', async () => {
@@ -72,8 +75,9 @@ test('it adds a form and a timetable, shows them in a preview, hears its owner�
   await writeFile(join(folder, 'src/site.json'), JSON.stringify({ ...facts, form: form.action_url }));
   await git(folder, 'commit', '-qam', 'Take enquiries');
   await git(folder, 'push', '-q', 'origin', 'HEAD:preview/1');
-  const slot = done(await run(['preview', name, '1', '--json']));
-  expect(slot.status).toBe('draft');
+  const shown = await run(['preview', name, '1']);
+  expect([shown.exit, shown.err]).toEqual([0, expect.stringMatching(/building.*✓ Slot 1 shows it: /is)]);
+  const slot = done(await run(['preview', 'read', name, '1', '--json']));
   const [label = ''] = new URL(slot.address).hostname.split('.');
   expect((await stack.visit(label, '/contact/')).text).toContain(form.id);
 
@@ -104,7 +108,7 @@ test('it brings its owner’s domain, says what the owner has to set, and puts t
   skip(lacks.length > 0, `${lacks.join(', ')} not installed`);
   const host = `${name}.test`;
   const onboarded = await run(['domain', 'onboard', '--domain', host, '--mode', 'cname', '--json']);
-  expect([onboarded.exit, onboarded.body.setup.length > 0]).toEqual([3, true]);
+  expect([onboarded.exit, onboarded.body.setup.length > 0]).toEqual([4, true]);
   await fetch(stack.registrarUrl ?? '', { method: 'POST', body: onboarded.out });
   const { id } = onboarded.body;
   const states = async () => {
@@ -122,5 +126,5 @@ test('it brings its owner’s domain, says what the owner has to set, and puts t
   expect(done(await run(['domain', 'read', id, '--json'])).site_id).toBe(siteId);
   const root = await readFile(join(stack.dataDir, 'authority', 'roots.pem'), 'utf8');
   const trip = { port: Number(stack.env.FRONTAGE_EDGE_TLS_PORT), host, root };
-  await expect.poll(async () => (await visit('/', trip)).text, { timeout: 20_000 }).toContain('The kiln');
+  await expect.poll(async () => (await visit('/', trip)).text, { timeout: 20_000 }).toContain(phone);
 });

@@ -23,6 +23,7 @@ describe('a slot', () => {
       holds_work: false,
       address: null,
       deployment_id: null,
+      build_id: null,
       expires_at: null,
     });
     const { body: first } = await world.build(site, 1);

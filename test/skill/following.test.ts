@@ -1,0 +1,185 @@
+/** The terminal client while it follows what lasts: over gaps in the network, with the log, and with the right word at the end. */
+import { type ExecFileException, execFile } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { existsSync, readFileSync } from 'node:fs';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeEach, expect, test } from 'vitest';
+
+const client = join(import.meta.dirname, '../../skill/bin/frontage.mjs');
+type Answering = (request: IncomingMessage, response: ServerResponse) => void;
+
+let answers: Record<string, Answering> = {};
+const heard: string[] = [];
+const server = createServer((request, response) => {
+  heard.push(`${request.method} ${request.url} ${request.headers['user-agent']}`);
+  const answering = answers[`${request.method} ${request.url}`] ?? json({}, 404);
+  answering(request, response);
+});
+await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+const home = await mkdtemp(join(tmpdir(), 'frontage-following-'));
+afterAll(async () => {
+  server.closeAllConnections();
+  server.close();
+  await rm(home, { recursive: true, force: true });
+});
+
+const json =
+  (body: unknown, status = 200): Answering =>
+  (_request, response) =>
+    response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body));
+const site = { id: 'site_x', name: 'shop', address: 'http://shop.localhost' };
+const deployment = (status: string) => ({ id: 'dep_x', number: 7, kind: 'site', status });
+const slot = (status: string, more = {}) => ({ slot: 1, status, address: null, build_id: 'dep_x', ...more });
+const events = (response: ServerResponse, ...said: string[]) => {
+  response.writeHead(200, { 'content-type': 'text/event-stream' });
+  for (const one of said) response.write(one);
+};
+const log = (id: number, words: string) => `event: log\nid: ${id}\ndata: ${words}\ndata: \n\n`;
+const end = 'event: end\nid: end\ndata: live\n\n';
+
+beforeEach(() => {
+  heard.length = 0;
+  answers = {
+    'GET /openapi.json': json({ paths: { '/v1/domains/{id}': { get: { operationId: 'domain.read' } } } }),
+    'GET /v1/sites/site_x': json(site),
+    'POST /v1/sites/site_x/publish': json(deployment('queued')),
+    'POST /v1/sites/site_x/previews/1': json(slot('building')),
+    'GET /v1/sites/site_x/previews/1': json(slot('draft', { address: 'http://p--x.localhost' })),
+    'GET /v1/deployments/dep_x/log': (_request, response) => {
+      events(response, log(0, 'building pages'), end);
+      response.end();
+    },
+    'GET /v1/deployments/dep_x': json(deployment('live')),
+  };
+});
+
+const env = { PATH: process.env.PATH, HOME: home, XDG_CONFIG_HOME: home, XDG_CACHE_HOME: home, FRONTAGE_URL: url };
+type Ran = { exit: number; out: string; err: string };
+const run = (...args: string[]): Promise<Ran> =>
+  new Promise((resolve) => {
+    const ended = (error: ExecFileException | null, out: string, err: string) =>
+      resolve({ exit: error ? Number(error.code) : 0, out, err });
+    const options = { cwd: home, env: { ...env, FRONTAGE_TOKEN: 'fro_x' } };
+    execFile(process.execPath, [client, ...args], options, ended).stdin?.end();
+  });
+
+test('a preview shows the log of its build, says where it is shown, and keeps JSON to itself', async () => {
+  const { exit, out, err } = await run('preview', 'site_x');
+  expect([exit, err]).toEqual([0, 'building pages\n✓ Slot 1 shows it: http://p--x.localhost\n']);
+  expect(out).toContain('http://p--x.localhost');
+  const program = await run('preview', 'site_x', '1', '--json');
+  expect([program.exit, JSON.parse(program.out).status, program.err]).toEqual([0, 'draft', '']);
+});
+
+test('a preview that does not build ends with its log, the reason and 1', async () => {
+  const error = { code: 'build_failed', message: 'It does not build.', retryable: false, detail: 'building pages' };
+  answers['GET /v1/deployments/dep_x'] = json({ ...deployment('failed'), error });
+  const { exit, out, err } = await run('preview', 'site_x');
+  expect([exit, out, err]).toEqual([1, '', 'building pages\n✗ It does not build. (build_failed)\n']);
+});
+
+test('on a terminal the seconds of a preview are shown until there is more to show', async ({ skip }) => {
+  skip(!existsSync('/usr/bin/script'), 'no script(1), which makes a terminal');
+  let follower: ServerResponse | undefined;
+  answers['GET /v1/deployments/dep_x/log'] = (_request, response) => {
+    events(response, ': the build log\n\n');
+    follower = response;
+  };
+  const shown = await new Promise<string>((resolve) => {
+    const args = ['-qec', `'${process.execPath}' '${client}' preview site_x`, '/dev/null'];
+    const terminal = execFile('/usr/bin/script', args, { env: { ...env, FRONTAGE_TOKEN: 'fro_x' } }, (_error, out) =>
+      resolve(out),
+    );
+    let seen = '';
+    terminal.stdout?.on('data', (chunk) => {
+      seen += chunk;
+      if (/… 1 s/.test(seen)) follower?.end(log(0, 'building pages') + end);
+    });
+  });
+  expect(shown.replaceAll('\r\n', '\n')).toContain(
+    '… 1 s \r\u001b[Kbuilding pages\n\r\u001b[K✓ Slot 1 shows it: http://p--x.localhost\n',
+  );
+});
+
+test('a gap in the network ends neither a publish nor what it has shown: it goes on after the last piece', {
+  timeout: 30_000,
+}, async () => {
+  const after: unknown[] = [];
+  answers['GET /v1/deployments/dep_x/log'] = (request, response) => {
+    after.push(request.headers['last-event-id']);
+    if (after.length === 1) {
+      events(response, log(0, 'one'));
+      setImmediate(() => response.destroy());
+    } else if (after.length === 2) response.writeHead(502, { 'content-type': 'text/html' }).end('<h1>Bad gateway');
+    else if (after.length < 8) request.socket.destroy();
+    else {
+      events(response, log(1, 'two'), end);
+      response.end();
+    }
+  };
+  const { exit, err } = await run('publish', 'site_x');
+  expect([exit, err]).toEqual([0, 'one\ntwo\n✓ Version 7 is live: http://shop.localhost\n']);
+  expect(after).toEqual([undefined, ...Array(7).fill('0')]);
+});
+
+test('a refusal while it follows ends it at once, and says how to look again', async () => {
+  answers['GET /v1/deployments/dep_x/log'] = json(
+    { error: { code: 'not_found', message: 'No.', retryable: false } },
+    404,
+  );
+  const { exit, err } = await run('publish', 'site_x');
+  expect([exit, err]).toEqual([1, '✗ No. (not_found)\n→ frontage deployment read dep_x\n']);
+  expect(heard.filter((call) => call.includes('/log'))).toHaveLength(1);
+});
+
+test('what waits on a person ends with 4, and what goes on by itself with 3', async () => {
+  const domain = (waiting_on: string | null) => json({ id: 'dom_x', waiting_on, next_action: 'Set it.' });
+  for (const who of ['owner', 'operator', 'platform', null]) answers[`GET /v1/domains/${who}`] = domain(who);
+  const account = { id: 'pout_x', status: 'pending', next_action: 'Open it.' };
+  answers['GET /v1/domains/lacks'] = json({ ...account, waiting_for: ['a bank account'] });
+  answers['GET /v1/domains/whole'] = json({ ...account, waiting_for: [] });
+  const exits = await Promise.all(
+    ['owner', 'operator', 'lacks', 'platform', 'null', 'whole'].map(
+      async (id) => (await run('domain', 'read', id, '--json')).exit,
+    ),
+  );
+  expect(exits).toEqual([4, 4, 4, 3, 3, 3]);
+});
+
+test('its version is its hash: sent with each call, and held against what is served', async () => {
+  const sha256 = createHash('sha256').update(readFileSync(client)).digest('hex');
+  const version = sha256.slice(0, 12);
+  const serve = (of: string) => json({ version: 'v', files: [{ path: 'bin/frontage.mjs', bytes: 1, sha256: of }] });
+  answers['GET /skill/'] = serve(sha256);
+  const newest = await run('--version');
+  expect(newest).toEqual({ exit: 0, out: expect.stringContaining(`frontage ${version} (Node `), err: '' });
+  expect(heard).toEqual([expect.stringContaining(` frontage-client/${version} node/`)]);
+  answers['GET /skill/'] = serve('another');
+  expect((await run('--version')).err).toContain(`${url}/skill/bin/frontage.mjs`);
+  expect(JSON.parse((await run('--version', '--json')).out)).toMatchObject({ version, newest: false });
+  answers['GET /skill/'] = json({}, 500);
+  expect(await run('--version')).toMatchObject({ exit: 0, err: expect.stringContaining('not known') });
+});
+
+test('a tree is written as it is listed, and no page of it without an end', async () => {
+  answers['GET /skill/'] = json({ version: 'v', files: [{ path: 'SKILL.md', bytes: 2, sha256: 'other' }] });
+  answers['GET /skill/SKILL.md'] = (_request, response) => response.end('hi');
+  const torn = await run('skill', '--into', 'tree');
+  expect([torn.exit, torn.err]).toEqual([1, expect.stringContaining('SKILL.md is not what the list says')]);
+  const chunk = Buffer.alloc(1024 * 1024, 0x61);
+  answers['GET /skill/SKILL.md'] = (_request, response) => {
+    const go = () => {
+      while (!response.destroyed && response.write(chunk));
+      if (!response.destroyed) response.once('drain', go);
+    };
+    go();
+  };
+  for (const args of [['skill'], ['skill', '--into', 'tree']])
+    expect(await run(...args)).toMatchObject({ exit: 1, out: '', err: expect.stringContaining('larger') });
+  expect(existsSync(join(home, 'tree', 'SKILL.md'))).toBe(false);
+});
