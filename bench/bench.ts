@@ -11,14 +11,20 @@ const benches: Record<string, () => Promise<unknown>> = {
   git: async () => await (await import('./git.ts')).benchGit(),
 };
 
+/** Only when asked for by name. */
+const long: Record<string, () => Promise<unknown>> = {
+  hour: async () => await (await import('./hour.ts')).benchHour(),
+};
+
 const usage = `npm run bench                  measures all there is: ${Object.keys(benches).join(', ')}
 npm run bench -- publish       one of them
+npm run bench -- hour          an hour of mixed load (FRONTAGE_MINUTES for another time)
   --quick                      of publish: few rounds, to see that it works
   --pairs                      of publish: only what has a bare build beside it
   --write                      of publish: puts what was measured into bench/RESULTS.md`;
 
 /** Under which heading a section goes to RESULTS.md. */
-const headings: Record<string, string> = { publish: 'Publishing', counting: 'Counting' };
+const headings: Record<string, string> = { publish: 'Publishing', counting: 'Counting', hour: 'An hour' };
 const results = join(import.meta.dirname, 'RESULTS.md');
 
 /** Puts the section in the place of the earlier one of its name, or at the end. */
@@ -31,7 +37,7 @@ function replaceSection(text: string, name: string, section: string): string {
 }
 
 const words = process.argv.slice(2);
-const asked = words.filter((word) => word in benches);
+const asked = words.filter((word) => word in benches || word in long);
 const unknown = words.filter((word) => !asked.includes(word) && !['--quick', '--pairs', '--write'].includes(word));
 if (unknown.length > 0) {
   const isHelp = unknown.every((word) => ['--help', '-h', 'help'].includes(word));
@@ -40,7 +46,7 @@ if (unknown.length > 0) {
 }
 
 for (const name of asked.length > 0 ? asked : Object.keys(benches)) {
-  const section = await benches[name]?.();
+  const section = await (benches[name] ?? long[name])?.();
   if (typeof section !== 'string') continue;
   const machine = `${cpus()[0]?.model ?? 'unknown'}, ${cpus().length} cores, ${Math.round(totalmem() / 1024 ** 3)} GiB, Node ${process.version}`;
   const whole = `\`npm run bench -- ${name}\` on ${machine}.\n\n${section}`;

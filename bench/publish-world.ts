@@ -26,8 +26,8 @@ export type BenchSite = {
 };
 export type World = Awaited<ReturnType<typeof openWorld>>;
 
-/** A system of its own in a temporary folder, safe against a power cut as in service. The sandbox's image is the project's. */
-export async function openWorld() {
+/** A system of its own in a temporary folder, safe against a power cut as in service. The sandbox's image is the project's. `env`: over what is usual. */
+export async function openWorld(env: NodeJS.ProcessEnv = {}) {
   const dir = await mkdtemp(join(tmpdir(), 'frontage-bench-'));
   const kept = join(project, '.frontage');
   const dataDir = join(dir, 'stack');
@@ -35,7 +35,12 @@ export async function openWorld() {
   await mkdir(dataDir, { mode: 0o711 });
   await symlink(join(kept, 'sandbox'), join(dataDir, 'sandbox'));
   const note = (line: string) => console.log(`… ${line}`);
-  const stack = await startStack({ dataDir, durable: true, prepare: () => prepareSandbox(kept, process.env, note) });
+  const stack = await startStack({
+    dataDir,
+    durable: true,
+    env,
+    prepare: () => prepareSandbox(kept, process.env, note),
+  });
   const stop = async () => {
     await stack.stop();
     await rm(dir, { recursive: true, force: true, maxRetries: 5 });

@@ -1,0 +1,95 @@
+/**
+ * An hour of mixed load on the whole system (`FRONTAGE_MINUTES` for another time): whether memory or file handles of a process grow after the
+ * first ten minutes, and whether a workflow, a row or a container stays behind.
+ */
+import { loadavg } from 'node:os';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { type Done, keepBusy, openSites } from './hour-load.ts';
+import { containers, processes, type Sample, sample, unfinished, workflows } from './hour-samples.ts';
+import { median } from './measure.ts';
+import { openWorld, type World } from './publish-world.ts';
+
+const minutes = Number(process.env.FRONTAGE_MINUTES ?? 60);
+/** What is held when caches are filled and pools are open; then the first ten minutes are over, or a sixth of a shorter run. */
+const settled = Math.min(10, Math.ceil(minutes / 6));
+const mib = (bytes: number) => bytes / 1024 ** 2;
+
+/** Answers the section of the results. */
+export async function benchHour(): Promise<string> {
+  const world = await openWorld({ FRONTAGE_CHALLENGE_ROUNDS: '20000' });
+  let left: string[] | undefined;
+  try {
+    const sites = await openSites(world, 3);
+    const end = Date.now() + minutes * 60_000;
+    const { done, over } = keepBusy(world, sites, end);
+    const samples: Sample[] = [];
+    const loads: number[] = [];
+    for (let minute = 1; minute <= minutes; minute++) {
+      await sleep(end - (minutes - minute) * 60_000 - Date.now());
+      samples.push(await sample(world.stack, minute));
+      loads.push(loadavg()[0] as number);
+      console.log(`… minute ${minute}: ${line(samples.at(-1) as Sample)}; load average ${loads.at(-1)?.toFixed(1)}`);
+    }
+    await over;
+    const rest = await untilQuiet(world);
+    const { running, stuck } = await workflows(world.stack);
+    const whileItRan = (await containers(world.stack)).filter((name) => !name.includes('.warm.'));
+    await world.stack.stop();
+    left = await containers(world.stack);
+    return [
+      `${minutes} minutes; load average ${median(loads).toFixed(1)} (median), ${Math.max(...loads).toFixed(1)} at most.`,
+      reportDone(done),
+      reportGrowth(samples),
+      `Two minutes after the last call at most: ${Object.entries(rest)
+        .map(([what, count]) => `${count} ${what}`)
+        .join(
+          ', ',
+        )} unfinished; containers of builds: ${whileItRan.length}, and ${left.length} of any kind when all had stopped.`,
+      `Workflows that ran on: ${list(running)}. Stuck: ${stuck.length > 0 ? stuck.join(', ') : 'none'}.`,
+    ].join('\n\n');
+  } finally {
+    await world.stop();
+  }
+}
+
+const line = ({ of }: Sample) =>
+  processes.map((name) => `${name} ${mib(of[name].bytes).toFixed(0)} MiB ${of[name].handles}`).join(', ');
+const list = (counts: Record<string, number>) =>
+  Object.entries(counts)
+    .map(([type, count]) => `${count} ${type}`)
+    .join(', ') || 'none';
+
+/** What is under way may end: builds, mails. */
+async function untilQuiet(world: World): Promise<Record<string, number>> {
+  for (const end = Date.now() + 120_000; ; await sleep(1_000)) {
+    const rest = await unfinished(world.stack);
+    if (Object.values(rest).every((count) => count === 0) || Date.now() > end) return rest;
+  }
+}
+
+function reportDone(done: Done): string {
+  const rows = Object.entries(done).map(([what, of]) => `| ${what} | ${of.done} | ${of.failed.length} |`);
+  const faults = Object.values(done).flatMap(({ failed }) => failed);
+  const shown = [...new Set(faults.map((one) => one.slice(0, 300)))].slice(0, 5).map((one) => `- ${one}`);
+  return [['| | done | failed |', '| --- | --- | --- |', ...rows].join('\n'), ...shown].join('\n\n');
+}
+
+/** Medians of five samples each, so that one build or one collection of garbage does not decide. */
+function reportGrowth(samples: Sample[]): string {
+  const after = samples.filter(({ minute }) => minute > settled);
+  const [first, last] = [after.slice(0, 5), after.slice(-5)];
+  const rows = processes.map((name) => {
+    const bytes = (some: Sample[]) => mib(median(some.map(({ of }) => of[name].bytes)));
+    const handles = (some: Sample[]) => median(some.map(({ of }) => of[name].handles));
+    const grown = (bytes(last) / bytes(first) - 1) * 100;
+    const sizes = `${bytes(first).toFixed(0)} MiB | ${bytes(last).toFixed(0)} MiB | ${grown.toFixed(1)} %`;
+    return `| ${name} | ${sizes} | ${handles(first)} | ${handles(last)} |`;
+  });
+  return [
+    `Memory and file handles of each with its lasting children; medians of five minutes, after the first ${settled} and at the end.`,
+    '',
+    '| | memory, then | at the end | more | handles, then | at the end |',
+    '| --- | --- | --- | --- | --- | --- |',
+    ...rows,
+  ].join('\n');
+}

@@ -1,0 +1,128 @@
+/** A migration works with the release before it: that one runs on beside the new database until each of its processes was replaced. */
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import pg from 'pg';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { migrate } from '../../db/migrate.ts';
+import { createTestDatabase, type TestDatabase } from '../stack/database.ts';
+import { judged } from './judged.ts';
+import { faultsBetween } from './rules.ts';
+import { describeRelease } from './schema.ts';
+
+const folder = join(import.meta.dirname, 'releases');
+const versions = readdirSync(folder)
+  .map((name) => name.replace(/\.txt$/, ''))
+  .sort((a, b) => a.localeCompare(b, 'en', { numeric: true }));
+const release = (version: string) =>
+  readFileSync(join(folder, `${version}.txt`), 'utf8')
+    .trimEnd()
+    .split('\n');
+
+let database: TestDatabase;
+let client: pg.Client;
+beforeAll(async () => {
+  database = await createTestDatabase();
+  client = new pg.Client({ connectionString: database.url });
+  await client.connect();
+});
+afterAll(async () => {
+  await client?.end();
+  await database?.drop();
+});
+
+test('from each release to the next, and from the last to this checkout, all that the one before relies on stays', async () => {
+  const states = [...versions.map(release), await describeRelease(database.url)];
+  const faults = states.slice(1).flatMap((state, n) => faultsBetween(states[n] ?? [], state));
+  expect(faults.filter((fault) => !(fault in judged))).toEqual([]);
+  expect(Object.keys(judged).filter((fault) => !faults.includes(fault))).toEqual([]);
+});
+
+test('a record of a release names its tables, its functions and its histories', () => {
+  expect(versions).toContain('0.1.0');
+  for (const version of versions) {
+    const lines = release(version).join('\n');
+    for (const part of ['column site.name text filled', 'restraint deployment ', 'function ', 'history publish-live.'])
+      expect(lines).toContain(part);
+  }
+});
+
+/** For each statement what it does to the release before, where it is all that a migration does. */
+async function faultsOf(statements: string[]): Promise<Map<string, string[]>> {
+  const faults = new Map<string, string[]>();
+  let before = await describeRelease(database.url);
+  for (const statement of statements) {
+    await client.query(statement);
+    const after = await describeRelease(database.url);
+    faults.set(statement, faultsBetween(before, after));
+    before = after;
+  }
+  return faults;
+}
+
+test('what takes something from the release before, or asks more of it, is told', async () => {
+  await client.query(`
+    create table old (id text primary key, name text not null, size integer not null default 0, note text, kind text check (kind in ('a', 'b')));
+    create function old_one(text) returns text language sql as 'select $1'`);
+  const breaking = {
+    'alter table old rename column name to title': ['old.name is gone', 'old.title is new and has to be given'],
+    'alter table old alter size type bigint': ['old.size is bigint and was integer'],
+    'alter table old alter note set not null': ['old.note can be null no more', 'old.note has to be given'],
+    'alter table old alter size drop default': ['old.size has to be given'],
+    'alter table old alter size drop not null': ['old.size may be null'],
+    'alter table old add owner text not null': ['old.owner is new and has to be given'],
+    'alter table old add check (size < 9)': ['new restraint old CHECK'],
+    'create unique index on old (kind)': ['new restraint old CREATE UNIQUE'],
+    'create trigger t before insert on old for each row execute function tell_inbox()': [
+      'new restraint old CREATE TRIGGER',
+    ],
+    'drop function old_one(text)': ['function old_one'],
+    'drop table old': [
+      'old.id is gone',
+      'old.size is gone',
+      'old.note is gone',
+      'old.kind is gone',
+      'old.title is gone',
+    ],
+  };
+  await client.query(`create function tell_inbox() returns trigger language plpgsql as 'begin return new; end'`);
+  const faults = await faultsOf(Object.keys(breaking));
+  for (const [statement, told] of Object.entries(breaking))
+    for (const part of told)
+      expect([statement, faults.get(statement)]).toEqual([
+        statement,
+        expect.arrayContaining([expect.stringContaining(part)]),
+      ]);
+});
+
+test('what only adds is no fault, and neither is taking away what the release before does not use', async () => {
+  await client.query(`create table kept (id text primary key, kind text, constraint kinds check (kind in ('a', 'b')))`);
+  const adding = await faultsOf([
+    'alter table kept add note text',
+    'alter table kept add size integer not null default 0',
+    'alter table kept add made bigint generated always as identity',
+    'create table added (id text primary key, kept_id text not null references kept)',
+    'create index on kept (note)',
+    'alter table kept drop constraint kinds',
+  ]);
+  for (const [statement, faults] of adding) expect([statement, faults]).toEqual([statement, []]);
+  const before = [...(await describeRelease(database.url)), 'unused kept.note'];
+  await client.query('alter table kept drop column note');
+  expect(faultsBetween(before, await describeRelease(database.url))).toEqual([]);
+});
+
+test('a history that a release kept is neither taken away nor recorded anew', () => {
+  const before = ['history a.binpb 1234', 'history b.binpb 5678'];
+  expect(faultsBetween(before, ['history a.binpb 9999'])).toEqual([
+    'history a.binpb 1234 is gone or another',
+    'history b.binpb 5678 is gone or another',
+  ]);
+});
+
+test('the release before, told to migrate a newer database, leaves it as it is: so it can be gone back to', async () => {
+  await client.query(
+    `insert into mikro_orm_migrations (name, executed_at) values ('2999-01-01-of-the-next-release', now())`,
+  );
+  const before = await describeRelease(database.url);
+  expect(await migrate(database.url)).toEqual([]);
+  expect(await describeRelease(database.url)).toEqual(before);
+});
