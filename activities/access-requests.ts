@@ -1,8 +1,8 @@
 /** The step of `grantAccess`. */
 import { settleAccessRequest } from '../db/access-requests.ts';
-import type { PlatformDeps } from './index.ts';
+import type { Deps } from '../deps.ts';
 
-export function accessRequestActivities({ em, clock }: Pick<PlatformDeps, 'em' | 'clock'>) {
+export function accessRequestActivities({ em, clock }: Pick<Deps, 'em' | 'clock'>) {
   return {
     async settleAccess(requestId: string) {
       return await settleAccessRequest(em(), clock.now(), requestId);

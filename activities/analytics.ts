@@ -1,9 +1,9 @@
 /** Views of pages, rolled up. */
 import { Context } from '@temporalio/activity';
 import { type Rolled, rollUpViews } from '../db/analytics/rolling.ts';
-import type { PlatformDeps } from './index.ts';
+import type { Deps } from '../deps.ts';
 
-export function analyticsActivities({ em, clock }: Pick<PlatformDeps, 'em' | 'clock'>) {
+export function analyticsActivities({ em, clock }: Pick<Deps, 'em' | 'clock'>) {
   return {
     async rollUpViews(): Promise<Rolled> {
       const context = Context.current();

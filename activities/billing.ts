@@ -1,8 +1,8 @@
 /** The step of `followSubscription`, and of the schedule that does what it should have done. */
 import { askAbout, askLate } from '../db/billing-asks.ts';
-import type { PlatformDeps } from './index.ts';
+import type { Deps } from '../deps.ts';
 
-export function billingActivities(deps: PlatformDeps) {
+export function billingActivities(deps: Deps) {
   return {
     askAboutSubscription: (id: string) => askAbout(deps.em(), deps, id),
 

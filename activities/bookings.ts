@@ -1,8 +1,8 @@
 /** The step of `holdBooking`. */
 import { settleHold } from '../db/holds.ts';
-import type { PlatformDeps } from './index.ts';
+import type { Deps } from '../deps.ts';
 
-export function bookingActivities({ em, clock }: Pick<PlatformDeps, 'em' | 'clock'>) {
+export function bookingActivities({ em, clock }: Pick<Deps, 'em' | 'clock'>) {
   return {
     settleHold: (id: string) => settleHold(em(), clock.now(), id),
   };

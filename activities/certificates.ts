@@ -3,14 +3,14 @@ import { Context } from '@temporalio/activity';
 import { ApplicationFailure } from '@temporalio/common';
 import { LeaseLost } from '../db/certificates.ts';
 import { Domain } from '../db/entities/domain.ts';
+import type { Deps } from '../deps.ts';
 import type { Authority } from '../providers/acme.ts';
 import { Busy, bringOn, type Renewed } from './certificates/renewing.ts';
 import type { Wanted } from './certificates/work.ts';
-import type { PlatformDeps } from './index.ts';
 
 const hourMs = 3600_000;
 
-export function certificateActivities(deps: PlatformDeps) {
+export function certificateActivities(deps: Deps) {
   const { clock, config, em, zones } = deps;
   let opened: Promise<Authority> | undefined;
   // Its library is loaded where certificates are got, and by no other process.

@@ -4,9 +4,9 @@ import { keepSight } from '../db/domains.ts';
 import { Domain } from '../db/entities/domain.ts';
 import type { DomainStatus } from '../db/states.ts';
 import { syncZone } from '../db/zones.ts';
+import type { Deps } from '../deps.ts';
 import { wantedOf } from '../domains/judging.ts';
 import { lookAt } from '../providers/dns/looking.ts';
-import type { PlatformDeps } from './index.ts';
 
 /** What the workflow goes by. `leftMs` is null where no look is due; `at` is the moment at which this was so. */
 export type DomainStep =
@@ -22,7 +22,7 @@ const waits: Record<DomainStatus, string> = {
   Blocked: '– waits for a person: `domain unblock`.',
 };
 
-export function domainActivities(deps: Pick<PlatformDeps, 'config' | 'clock' | 'em' | 'dns' | 'zones'>) {
+export function domainActivities(deps: Pick<Deps, 'config' | 'clock' | 'em' | 'dns' | 'zones'>) {
   const { clock, config } = deps;
 
   /** Looks if that is due. */

@@ -1,6 +1,5 @@
 /** The activities of each queue, made of what they need. */
 import type { Deps } from '../deps.ts';
-import type { Sandbox } from '../providers/sandbox/sandbox.ts';
 import { accessRequestActivities } from './access-requests.ts';
 import { analyticsActivities } from './analytics.ts';
 import { billingActivities } from './billing.ts';
@@ -11,16 +10,15 @@ import { invitationActivities } from './invitations.ts';
 import { ledgerActivities } from './ledger.ts';
 import { mailActivities } from './mail.ts';
 import { maintainingActivities } from './maintaining.ts';
+import { refundActivities } from './payments/refunding.ts';
 import { paymentActivities } from './payments.ts';
 import { payoutActivities } from './payouts.ts';
 import { previewActivities } from './previews.ts';
+import type { BuilderDeps } from './publishing/deps.ts';
 import { buildActivities, publishingActivities } from './publishing.ts';
 import { reconcilingActivities } from './reconciling.ts';
 
-export type PlatformDeps = Deps;
-export type BuilderDeps = Pick<Deps, 'config' | 'clock' | 'log' | 'em' | 'store'> & { sandbox: Sandbox };
-
-export function createPlatformActivities(deps: PlatformDeps) {
+export function createPlatformActivities(deps: Deps) {
   return {
     ...accessRequestActivities(deps),
     ...billingActivities(deps),
@@ -32,6 +30,7 @@ export function createPlatformActivities(deps: PlatformDeps) {
     ...mailActivities(deps),
     ...ledgerActivities(deps),
     ...paymentActivities(deps),
+    ...refundActivities(deps),
     ...payoutActivities(deps),
     ...previewActivities(deps),
     ...publishingActivities(deps),

@@ -17,10 +17,10 @@ import {
 import { found } from '../db/ledger-findings.ts';
 import { withPayment } from '../db/payments.ts';
 import { credentialsOf } from '../db/payouts.ts';
+import type { Deps } from '../deps.ts';
 import { AppError } from '../errors.ts';
 import { type Charge, PaymentsFault } from '../providers/payments.ts';
 import { beating } from './beating.ts';
-import type { PlatformDeps } from './index.ts';
 import { giveBackCharge } from './payments/refunding.ts';
 import { required, settleAttempt } from './payments.ts';
 
@@ -29,11 +29,11 @@ const comparedMs = 8 * 24 * 3600_000;
 
 export type Checked = { charges: number; flagged: number };
 
-export function ledgerActivities(deps: PlatformDeps) {
+export function ledgerActivities(deps: Deps) {
   return { checkLedger: (): Promise<Checked> => beating(() => checkLedger(deps)) };
 }
 
-export async function checkLedger(deps: PlatformDeps): Promise<Checked> {
+export async function checkLedger(deps: Deps): Promise<Checked> {
   await finishLeftBehind(deps);
   const since = new Date(deps.clock.now().getTime() - comparedMs);
   const ledger: Ledger = { findings: [], judged: new Set() };
@@ -52,14 +52,14 @@ export async function checkLedger(deps: PlatformDeps): Promise<Checked> {
 type Ledger = { findings: Finding[]; judged: Set<string> };
 
 /** What a workflow that was lost or gave up should have done. */
-async function finishLeftBehind(deps: PlatformDeps): Promise<void> {
+async function finishLeftBehind(deps: Deps): Promise<void> {
   const { attempts, refunds } = await findLeftBehind(deps.em(), deps.clock.now());
   for (const id of attempts) await settleAttempt(deps, id);
   // Why one is hindered stands in its row by then.
   for (const id of refunds) await giveBackCharge(deps, id).catch(() => {});
 }
 
-async function compareAccount(deps: PlatformDeps, id: string, since: Date, ledger: Ledger): Promise<void> {
+async function compareAccount(deps: Deps, id: string, since: Date, ledger: Ledger): Promise<void> {
   const account = await deps.em().findOneOrFail(PayoutAccount, { id });
   await asFarAsAnswered(deps, id, async () => {
     for await (const charge of required(deps).listCharges(credentialsOf(deps, account), since)) {
@@ -69,7 +69,7 @@ async function compareAccount(deps: PlatformDeps, id: string, since: Date, ledge
 }
 
 /** A charge that was flagged and that the lists above do not have any more stays flagged until it is seen to be in order. */
-async function lookAgain(deps: PlatformDeps, { subject, payoutAccountId }: LedgerFlag, ledger: Ledger): Promise<void> {
+async function lookAgain(deps: Deps, { subject, payoutAccountId }: LedgerFlag, ledger: Ledger): Promise<void> {
   if (ledger.judged.has(subject) || !payoutAccountId) return;
   const account = await deps.em().findOneOrFail(PayoutAccount, { id: payoutAccountId });
   await asFarAsAnswered(deps, account.id, async () => {
@@ -77,7 +77,7 @@ async function lookAgain(deps: PlatformDeps, { subject, payoutAccountId }: Ledge
   });
 }
 
-async function asFarAsAnswered(deps: PlatformDeps, payoutAccountId: string, look: () => Promise<void>): Promise<void> {
+async function asFarAsAnswered(deps: Deps, payoutAccountId: string, look: () => Promise<void>): Promise<void> {
   try {
     await look();
   } catch (error) {
@@ -87,7 +87,7 @@ async function asFarAsAnswered(deps: PlatformDeps, payoutAccountId: string, look
   }
 }
 
-async function judge(deps: PlatformDeps, account: PayoutAccount, charge: Charge, { findings, judged }: Ledger) {
+async function judge(deps: Deps, account: PayoutAccount, charge: Charge, { findings, judged }: Ledger) {
   const why = charge.isPaid ? await compareCharge(deps, account, charge) : undefined;
   judged.add(charge.id);
   if (why !== undefined) findings.push({ subject: charge.id, payoutAccountId: account.id, why });
@@ -95,7 +95,7 @@ async function judge(deps: PlatformDeps, account: PayoutAccount, charge: Charge,
 
 /** Brings our rows to what was charged. Answers what a person has to look at. */
 async function compareCharge(
-  deps: PlatformDeps,
+  deps: Deps,
   { id, providerAccount = null }: PayoutAccount,
   charge: Charge,
 ): Promise<string | undefined> {

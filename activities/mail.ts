@@ -6,18 +6,18 @@ import { WorkflowNotFoundError } from '@temporalio/client';
 import { ApplicationFailure } from '@temporalio/common';
 import { Mail } from '../db/entities/mail.ts';
 import { openLetter, settleMail, startNotify } from '../db/mail.ts';
+import type { Deps } from '../deps.ts';
 import { type MailData, writeMail } from '../mails/mails.ts';
 import { MailNotSent } from '../providers/mail.ts';
 import { SealBroken } from '../sealing.ts';
 import { workflowIds } from '../workflows/ids.ts';
-import type { PlatformDeps } from './index.ts';
 
 // Younger ones may have a start that is on its way.
 const settlingMs = 60_000;
 /** Mails looked at in one round, taken at random: in a long outage all that wait have their turn. */
 const roundMax = 500;
 
-export function mailActivities(deps: PlatformDeps) {
+export function mailActivities(deps: Deps) {
   const { clock, config, log } = deps;
 
   async function settled(id: string, outcome: Parameters<typeof settleMail>[3]): Promise<string> {

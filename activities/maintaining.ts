@@ -1,13 +1,13 @@
 /** The upkeep of the sites' repositories. */
 import { Context } from '@temporalio/activity';
 import { Site } from '../db/entities/site.ts';
-import type { PlatformDeps } from './index.ts';
+import type { Deps } from '../deps.ts';
 
 export type Upkeep = { repacked: number; removed: number; failed: number };
 
 /** Looks at every repository of this machine, one after the other. One that fails does not keep the others waiting. */
 export async function maintainAll(
-  { em, log, repositories }: Pick<PlatformDeps, 'em' | 'log' | 'repositories'>,
+  { em, log, repositories }: Pick<Deps, 'em' | 'log' | 'repositories'>,
   beat: (siteId: string) => void,
 ): Promise<Upkeep> {
   const done = { repacked: 0, removed: 0, failed: 0 };
@@ -28,7 +28,7 @@ export async function maintainAll(
   return done;
 }
 
-export function maintainingActivities(deps: PlatformDeps) {
+export function maintainingActivities(deps: Deps) {
   return {
     async maintainRepositories(): Promise<Upkeep> {
       const context = Context.current();

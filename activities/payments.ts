@@ -1,4 +1,4 @@
-/** The steps of `settlePayment` and `refundPayment`: the provider is asked, and the rows are moved by what it answers. */
+/** The steps of `settlePayment`: the provider is asked, and the rows are moved by what it answers. */
 import { takeCharge } from '../db/charges.ts';
 import type { Settled } from '../db/deadlines.ts';
 import { Payment } from '../db/entities/payment.ts';
@@ -6,12 +6,11 @@ import { PaymentAttempt } from '../db/entities/payment-attempt.ts';
 import { attemptOpened, closeAttempt, expirePayment } from '../db/payments.ts';
 import { credentialsOf } from '../db/payouts.ts';
 import { paymentStatusAt, unsettledAttempts } from '../db/states.ts';
+import type { Deps } from '../deps.ts';
 import { AppError } from '../errors.ts';
 import { pageFor } from '../providers/payments/pages.ts';
 import { type PaymentCredentials, PaymentsFault } from '../providers/payments.ts';
 import { beating } from './beating.ts';
-import type { PlatformDeps } from './index.ts';
-import { refundActivities } from './payments/refunding.ts';
 
 /** From the last sign of life of a page on, it is asked about after a quarter of what has passed, within these. */
 const askedAfterMs = { least: 2_000, most: 10 * 60_000 };
@@ -20,17 +19,16 @@ export const patienceMs = 3600_000;
 /** A page whose asking is under way in another process is left to it for so long. */
 const mintingMs = 30_000;
 
-type Deps = Pick<PlatformDeps, 'em' | 'clock' | 'config' | 'payments' | 'log'>;
+type SettlingDeps = Pick<Deps, 'em' | 'clock' | 'config' | 'payments' | 'log'>;
 
-export function paymentActivities(deps: PlatformDeps) {
+export function paymentActivities(deps: SettlingDeps) {
   return {
     /** Asks about every page of the payment on which somebody may still pay, and closes them where nothing is to be paid any more. */
     settlePayment: (id: string): Promise<Settled> => beating(() => settlePayment(deps, id)),
-    ...refundActivities(deps),
   };
 }
 
-export async function settlePayment(deps: Deps, id: string): Promise<Settled> {
+export async function settlePayment(deps: SettlingDeps, id: string): Promise<Settled> {
   await expirePayment(deps.em(), deps.clock, id);
   for (const attempt of await unsettled(deps, id)) await settleAttempt(deps, attempt.id);
   const payment = await deps.em().findOne(Payment, { id });
@@ -47,7 +45,7 @@ export async function settlePayment(deps: Deps, id: string): Promise<Settled> {
   };
 }
 
-const unsettled = (deps: Deps, payment: string) =>
+const unsettled = (deps: SettlingDeps, payment: string) =>
   deps.em().find(PaymentAttempt, { payment, status: { $in: [...unsettledAttempts] } }, { orderBy: { id: 'asc' } });
 
 function nextAskMs(payment: Payment, left: PaymentAttempt[], now: Date): number {
@@ -59,7 +57,7 @@ function nextAskMs(payment: Payment, left: PaymentAttempt[], now: Date): number 
 }
 
 /** Looks at one page. What cannot be asked is left as it is, until nobody can have paid any more. */
-export async function settleAttempt(deps: Deps, id: string): Promise<void> {
+export async function settleAttempt(deps: SettlingDeps, id: string): Promise<void> {
   const { clock } = deps;
   const attempt = await deps.em().findOneOrFail(PaymentAttempt, { id }, { populate: ['payment.payoutAccount'] });
   const { payment } = attempt;
@@ -86,7 +84,7 @@ export async function settleAttempt(deps: Deps, id: string): Promise<void> {
  * another process may be at it; `none` where the provider makes no such page.
  */
 async function mintedPage(
-  deps: Deps,
+  deps: SettlingDeps,
   credentials: PaymentCredentials,
   attempt: PaymentAttempt,
   isOver: boolean,

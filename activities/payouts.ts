@@ -1,9 +1,9 @@
 /** The steps of what goes on by itself about payouts: offers that run out, and accounts that are asked for. */
 import { settleOffer } from '../db/payout-offers.ts';
 import { refreshPayoutAccounts } from '../db/payout-states.ts';
-import type { PlatformDeps } from './index.ts';
+import type { Deps } from '../deps.ts';
 
-export function payoutActivities(deps: PlatformDeps) {
+export function payoutActivities(deps: Deps) {
   return {
     settleOffer: (id: string) => settleOffer(deps.em(), deps.clock.now(), id),
     /** Asks the provider what payout accounts may do that were not asked for lately. */

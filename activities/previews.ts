@@ -2,13 +2,13 @@
 import { Deployment } from '../db/entities/deployment.ts';
 import { settlePreview } from '../db/previews.ts';
 import { putSlotLive } from '../db/slot-publishes.ts';
+import type { Deps } from '../deps.ts';
 import { errors } from '../errors.ts';
 import { bringMains } from '../git/mains.ts';
 import { asFailure } from './failures.ts';
-import type { PlatformDeps } from './index.ts';
 import { removeSnapshots } from './publishing/snapshot.ts';
 
-export function previewActivities(deps: PlatformDeps) {
+export function previewActivities(deps: Deps) {
   const { clock } = deps;
 
   /** Throws `draft_behind` where the site has moved since the publish was accepted. */

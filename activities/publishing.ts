@@ -4,14 +4,15 @@ import { goLive, settle } from '../db/deployments.ts';
 import { Deployment } from '../db/entities/deployment.ts';
 import { type DeploymentStatus, isSettled, isSlotDraft } from '../db/states.ts';
 import { claimBuild, type Turn } from '../db/turns.ts';
+import type { Deps } from '../deps.ts';
 import { AppError, catalog, type ErrorCode, errors } from '../errors.ts';
 import { asFailure } from './failures.ts';
-import type { BuilderDeps, PlatformDeps } from './index.ts';
 import { buildDeployment } from './publishing/build.ts';
+import type { BuilderDeps } from './publishing/deps.ts';
 import { removeSnapshots, type SnapshotCommits, snapshotName, writeSnapshot } from './publishing/snapshot.ts';
 
 /** On the queue `platform`: rows, repositories and the pointer. */
-export function publishingActivities(deps: PlatformDeps) {
+export function publishingActivities(deps: Deps) {
   const { clock } = deps;
 
   async function statusOf(deploymentId: string): Promise<DeploymentStatus> {

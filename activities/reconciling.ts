@@ -18,9 +18,9 @@ import { sweepPreviews } from '../db/previews.ts';
 import { sweepSignIns } from '../db/signin-links.ts';
 import { unfinishedStatuses } from '../db/states.ts';
 import { sweepTokens } from '../db/tokens.ts';
+import type { Deps } from '../deps.ts';
 import { errors } from '../errors.ts';
 import { workflowIdOf } from '../workflows/ids.ts';
-import type { PlatformDeps } from './index.ts';
 import { removeSnapshots } from './publishing/snapshot.ts';
 
 // Younger ones may have a start that is on its way.
@@ -29,7 +29,7 @@ const sentEntriesKeptMs = 7 * 24 * 3600_000;
 
 type Unfinished = Pick<Deployment, 'id' | 'kind' | 'ticket'>;
 
-export function reconcilingActivities(deps: PlatformDeps) {
+export function reconcilingActivities(deps: Deps) {
   const { clock, log } = deps;
 
   /** Whether the deployment's workflow runs, has ended, or was never there. */

@@ -5,18 +5,11 @@ import { type Bytes, heldBytesMax } from './bytes.ts';
 import { type ByteRange, matchesStrongly, matchesWeakly, readRange } from './conditions.ts';
 import { acceptedEncodings } from './encodings.ts';
 import { type Form, pickForm, plainForm, type ServedFile } from './forms.ts';
+import type { Head } from './heads.ts';
 import { type Later, whenKnown } from './later.ts';
 import { ownPage, type PageName } from './pages.ts';
 import { hrefOf } from './paths.ts';
 import type { VisitorRequest } from './request.ts';
-
-export type Head = {
-  status: number;
-  /** Names and values in turn. */
-  fields: readonly string[];
-  /** The same as it goes over the wire; kept by whoever renders it. */
-  text?: string;
-};
 
 /** A sender leaves the body out where the request is HEAD. */
 export type Answer = {

@@ -2,9 +2,9 @@
 import type { ManifestFile } from '../providers/manifest.ts';
 import { contentTypeOf } from '../providers/media-types.ts';
 import type { Encoding } from '../providers/store/store.ts';
-import type { Head } from './answer.ts';
 import { type BytesKey, bytesKey } from './bytes.ts';
 import { isHashedAsset, pageAddressOf } from './files.ts';
+import type { Head } from './heads.ts';
 
 /** One representation of a file (RFC 9110 section 3.2): its own tag, its own length. Fields are names and values in turn. */
 export type Form = {

@@ -1,8 +1,15 @@
 /** Heads of messages as they go over the wire (RFC 9112), for connections that are answered without Node's HTTP. */
 import { STATUS_CODES } from 'node:http';
-import type { Head } from './answer.ts';
 import { requestOf, type VisitorRequest } from './request.ts';
 import { reviewCookie } from './review-cookie.ts';
+
+export type Head = {
+  status: number;
+  /** Names and values in turn. */
+  fields: readonly string[];
+  /** The same as it goes over the wire; kept by whoever renders it. */
+  text?: string;
+};
 
 // Less than HTTP allows, so that there is one reading of it: one whole head, each line ended by CR LF, a target in origin form. Paths that
 // begin with a dot are for `edge/reviews.ts`.

@@ -2,7 +2,7 @@
 import { html } from '../web/html.ts';
 import { writePage } from '../web/page.ts';
 import { shopFront } from '../web/shop-front.ts';
-import type { Head } from './answer.ts';
+import type { Head } from './heads.ts';
 
 export type PageName =
   | 'base'

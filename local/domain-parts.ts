@@ -1,9 +1,9 @@
 /** What owners' domains take on this machine: the rest of the DNS, our own name server, and an authority, where they are installed. */
 import { join } from 'node:path';
+import type { Context } from './context.ts';
 import { startNodeProcess } from './node-process.ts';
 import { findPebble, startPebble } from './pebble.ts';
 import { findPowerDns, startPowerDns } from './powerdns.ts';
-import type { Context } from './stack-parts.ts';
 import type { Part } from './supervisor.ts';
 
 export type DomainPartName = 'names' | 'zones' | 'authority';

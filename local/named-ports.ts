@@ -1,9 +1,9 @@
 /** The ports of `npm start`: those named in the environment, else those of the last start, else the usual ones, else free ones. */
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import type { Ports } from './context.ts';
 import { choosePort, isFree } from './ports.ts';
 import { Problem } from './problem.ts';
-import type { Ports } from './stack-parts.ts';
 
 const variables: Record<keyof Ports, string> = {
   api: 'FRONTAGE_API_PORT',

@@ -1,5 +1,5 @@
 /** Shows the steps of a start: a line for each when it is done, and on a terminal one more for what goes on now. */
-import type { Progress } from './stack-parts.ts';
+import type { Progress } from './context.ts';
 
 type Output = NodeJS.WritableStream & { isTTY?: boolean; columns?: number };
 

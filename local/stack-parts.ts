@@ -1,9 +1,10 @@
 /** The parts of the stack and the environment that binds them. */
 import { createHash } from 'node:crypto';
 import { join } from 'node:path';
+import type { Context, ProcessName } from './context.ts';
 import { type DomainPartName, domainParts, domainsEnv } from './domain-parts.ts';
 import { startNodeProcess } from './node-process.ts';
-import { type Postgres, startPostgres } from './postgres.ts';
+import { startPostgres } from './postgres.ts';
 import type { Part } from './supervisor.ts';
 import { startTemporal } from './temporal.ts';
 
@@ -12,54 +13,10 @@ const entries = {
   api: { entry: 'api/server.ts', modules: ['deps.ts', 'api/app.ts'] },
   worker: { entry: 'worker/worker.ts', modules: ['deps.ts', 'worker/bundle.ts', 'activities/index.ts'] },
   edge: { entry: 'edge/server.ts', modules: ['config.ts', 'edge/processes.ts'] },
-};
+} satisfies Record<ProcessName, { entry: string; modules: string[] }>;
 
-export type ProcessName = keyof typeof entries;
 export type PartName = ProcessName | 'postgres' | 'temporal' | 'mail' | 'payments' | DomainPartName;
 export const processNames = Object.keys(entries) as ProcessName[];
-
-export type Ports = {
-  api: number;
-  edge: number;
-  postgres: number;
-  temporal: number;
-  temporalUi: number;
-  /** Of the mail catcher's pages, and of its mail server. */
-  mail: number;
-  smtp: number;
-  /** Of the stand-in for the provider of payments: its API and its pages. */
-  payments: number;
-  /** Where the edge speaks TLS. */
-  edgeTls: number;
-  /** The rest of the DNS, and where names are registered in it. */
-  names: number;
-  registrar: number;
-  /** Our own name server and its API; the authority, and where its root is to be had. */
-  zones: number;
-  zonesApi: number;
-  authority: number;
-  authorityRoots: number;
-};
-
-/** Shows one step of a start; `note` tells of a long one's course. */
-export type Progress = { step<T>(title: string, run: (note: (line: string) => void) => Promise<T>): Promise<T> };
-
-export type Context = {
-  dataDir: string;
-  ports: Ports;
-  durable: boolean;
-  secret: string;
-  /** Goes over what the stack sets. */
-  extraEnv: NodeJS.ProcessEnv;
-  logFile(name: string): string;
-  progress: Progress;
-  /** Aborted when the start is to be given up. */
-  signal: AbortSignal | undefined;
-  /** Set once it has started. */
-  postgres?: Postgres;
-  /** What each of our processes waits for before it runs. */
-  needs?: Record<ProcessName, Promise<unknown>>;
-};
 
 export function createParts(context: Context, processes: ProcessName[]): Part<PartName>[] {
   const services = [

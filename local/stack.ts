@@ -1,24 +1,14 @@
 /** The whole system on one machine, in one folder: what `npm start` runs and what acceptance tests run against. */
 import { mkdirSync } from 'node:fs';
 import { join, resolve } from 'node:path';
+import type { Context, Ports, ProcessName, Progress } from './context.ts';
 import { keep, newSecret, openLogs } from './data-folder.ts';
 import { domainPartNames, missingForDomains } from './domain-parts.ts';
 import { lockFolder } from './lock.ts';
 import { freePort } from './ports.ts';
 import type { ProcessId } from './processes.ts';
 import { openRunRecords, type RunRecords } from './run-records.ts';
-import {
-  type Context,
-  catchesMail,
-  createParts,
-  type PartName,
-  type Ports,
-  type ProcessName,
-  type Progress,
-  playsPayments,
-  processEnv,
-  processNames,
-} from './stack-parts.ts';
+import { catchesMail, createParts, type PartName, playsPayments, processEnv, processNames } from './stack-parts.ts';
 import { type Supervisor, supervise } from './supervisor.ts';
 
 export { type PartName, type Ports, type ProcessName, type Progress, processNames };

@@ -1,7 +1,7 @@
 /** What a visitor sees of a form on our own origin: the form itself, what was wrong with it, and that it was taken. Each works without a script. */
 import { readFileSync } from 'node:fs';
 import type { FormField } from '../db/entities/form.ts';
-import type { Shown } from '../providers/challenge.ts';
+import type { Shown } from '../providers/challenge/challenge.ts';
 import { fieldHtml } from './form-fields.ts';
 import { type Html, html } from './html.ts';
 import { type WrittenPage, writePage } from './page.ts';

@@ -3,10 +3,10 @@
 import { type Held, keepCertificate } from '../../db/certificates.ts';
 import type { Certificate } from '../../db/entities/certificate.ts';
 import type { ProblemOf } from '../../db/states.ts';
+import type { Deps } from '../../deps.ts';
 import type { AcmeSession, Authority } from '../../providers/acme.ts';
-import type { PlatformDeps } from '../index.ts';
 
-export type CertificateDeps = Pick<PlatformDeps, 'clock' | 'config' | 'dns' | 'em' | 'log' | 'zones'> & {
+export type CertificateDeps = Pick<Deps, 'clock' | 'config' | 'dns' | 'em' | 'log' | 'zones'> & {
   authority: Authority;
   /** How long what we put up is waited for until it is seen. */
   seenWithinMs?: number;

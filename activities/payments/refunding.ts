@@ -4,10 +4,10 @@ import { giveUpRefund, refundDone, refundHindered } from '../../db/charges.ts';
 import { PaymentAttempt } from '../../db/entities/payment-attempt.ts';
 import type { PayoutAccount } from '../../db/entities/payout-account.ts';
 import { credentialsOf } from '../../db/payouts.ts';
+import type { Deps } from '../../deps.ts';
 import { AppError } from '../../errors.ts';
 import { PaymentsFault } from '../../providers/payments.ts';
 import { beating } from '../beating.ts';
-import type { PlatformDeps } from '../index.ts';
 import { required } from '../payments.ts';
 
 /** An account that was removed or cut off does not come back; one with a key that is not taken may get another within days. */
@@ -16,10 +16,10 @@ function isForGood(error: PaymentsFault | AppError, { rail, status }: PayoutAcco
   return rail === 'connect' && error.because === 'unaccepted';
 }
 
-const load = (deps: PlatformDeps, id: string) =>
+const load = (deps: Deps, id: string) =>
   deps.em().findOne(PaymentAttempt, { id }, { populate: ['payment.payoutAccount'] });
 
-export function refundActivities(deps: PlatformDeps) {
+export function refundActivities(deps: Deps) {
   return {
     giveBackCharge: (id: string, refundKey?: string): Promise<string> =>
       beating(() => giveBackCharge(deps, id, refundKey)),
@@ -39,7 +39,7 @@ export function refundActivities(deps: PlatformDeps) {
  * Gives a charge back, if it has not gone yet and this is still the refund that is wanted. Answers `pending` while the provider has it in hand.
  * Throws where that was not to be had; for good where the account is not used any more.
  */
-export async function giveBackCharge(deps: PlatformDeps, id: string, refundKey?: string): Promise<string> {
+export async function giveBackCharge(deps: Deps, id: string, refundKey?: string): Promise<string> {
   const attempt = await load(deps, id);
   if (!attempt?.charge || !attempt.refundKey) return 'kept';
   if (attempt.refundedAt) return 'refunded';

@@ -11,9 +11,9 @@ import { type ManifestFile, renderManifest } from '../../providers/manifest.ts';
 import { redirectsFile, requireUsableRedirects } from '../../providers/redirects/file.ts';
 import type { BuildLimits, BuildOutcome, BuildRequest, BuildTimes } from '../../providers/sandbox/sandbox.ts';
 import { asFailure } from '../failures.ts';
-import type { BuilderDeps } from '../index.ts';
 import { type LogWriter, openLogWriter } from './build-log.ts';
 import { siteCache } from './cache.ts';
+import type { BuilderDeps } from './deps.ts';
 import { heldFiles, openOutputTaker } from './output.ts';
 import { snapshotName } from './snapshot.ts';
 

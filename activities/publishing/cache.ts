@@ -4,7 +4,7 @@
  */
 import { Deployment } from '../../db/entities/deployment.ts';
 import type { BuildRequest } from '../../providers/sandbox/sandbox.ts';
-import type { BuilderDeps } from '../index.ts';
+import type { BuilderDeps } from './deps.ts';
 
 type Parts = Pick<BuilderDeps, 'em' | 'store'> & { sandbox: Pick<BuilderDeps['sandbox'], 'image'> };
 

@@ -6,7 +6,7 @@ import { type ManifestFile, parseManifest } from '../../providers/manifest.ts';
 import { isCompressible } from '../../providers/media-types.ts';
 import type { BuildRequest } from '../../providers/sandbox/sandbox.ts';
 import type { Store } from '../../providers/store/store.ts';
-import type { BuilderDeps } from '../index.ts';
+import type { BuilderDeps } from './deps.ts';
 
 /** Larger files are stored as they come, one after the other. */
 const atOnceBytesMax = 4 * 1_048_576;

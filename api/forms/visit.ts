@@ -3,7 +3,7 @@ import type { FastifyRequest } from 'fastify';
 import { type Config, siteAddress } from '../../config.ts';
 import type { Site } from '../../db/entities/site.ts';
 import { errors } from '../../errors.ts';
-import type { Challenge } from '../../providers/challenge.ts';
+import type { Challenge } from '../../providers/challenge/challenge.ts';
 import { originOf } from '../visitors/origins.ts';
 import type { Given } from './values.ts';
 

@@ -4,7 +4,7 @@ import { type AppError, errors } from '../../errors.ts';
 import { judgeContent, judgeTree, needsBytes, type Rules, sentence, type Verdict } from '../../git/rules.ts';
 import { contentFolder } from '../../providers/paths.ts';
 import type { TreeEntry } from '../../providers/repositories.ts';
-import type { Edit, Files } from './writing.ts';
+import type { Edit, Files } from './content.ts';
 
 /** Throws what stands against the tree that these edits would leave. Bytes that were judged when they arrived are not read again. */
 export async function requireAllowed(rules: Rules, files: Files, edits: readonly Edit[]): Promise<void> {

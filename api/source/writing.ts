@@ -12,15 +12,13 @@ import { type AppError, errors } from '../../errors.ts';
 import { isCounted } from '../../git/rules/formats.ts';
 import { type Rules, readPlatformFiles } from '../../git/rules.ts';
 import { newId } from '../../ids.ts';
-import type { Change, Repositories, TreeEntry } from '../../providers/repositories.ts';
+import type { Repositories } from '../../providers/repositories.ts';
 import { roleOf } from '../access.ts';
 import { missing } from '../capabilities.ts';
 import { type Allowance, openAllowance, requireAllowance } from './allowance.ts';
-import type { Content, Planned } from './content.ts';
+import { editOf, type Files, type Planned } from './content.ts';
 import { requireAllowed, requireTotals } from './judging.ts';
 import { inTurn } from './turns.ts';
-
-export type Files = ReadonlyMap<string, TreeEntry>;
 
 export type Write = {
   site: Site;
@@ -113,7 +111,7 @@ async function tryWrite(
     return { repository, commit: parent, filesChanged: 0, changes, counted: 0 };
   }
   if (expectedHead !== undefined && expectedHead !== parent) throw stale(parent);
-  const edits = effective.map(({ path, content }) => edit(path, content, files.get(path)));
+  const edits = effective.map(({ path, content }) => editOf(path, content, files.get(path)));
   const by = roleOf(site, { accountId: author.id });
   await requireAllowed(rulesFor(deps, site, repository, by), files, edits);
   const arriving = effective.filter(({ path, content }) => content !== null && isCounted(repository, path));
@@ -131,16 +129,6 @@ async function tryWrite(
     return undefined;
   }
   return { repository, commit, filesChanged: effective.length, changes, counted: arriving.length };
-}
-
-/** A change with what the rules ask about it. A file keeps the mode that it has. */
-export type Edit = { path: string; content: Content | null; mode: '100644' | '100755'; change: Change };
-
-function edit(path: string, content: Content | null, file: TreeEntry | undefined): Edit {
-  const mode = file?.mode === '100755' ? '100755' : '100644';
-  if (content === null) return { path, content, mode, change: { path, bytes: null } };
-  const { buffer, oid } = content;
-  return { path, content, mode, change: buffer ? { path, bytes: buffer, mode } : { path, oid, mode } };
 }
 
 /** Before the commit, so that none is without its row; a row without its commit shows nothing. Answers the ids of the new ones. */

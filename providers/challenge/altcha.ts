@@ -7,7 +7,7 @@ import { createChallenge, randomInt, verifySolution } from 'altcha-lib';
 import { deriveKey } from 'altcha-lib/algorithms/pbkdf2';
 import { z } from 'zod';
 import type { Clock } from '../../clock.ts';
-import type { Challenge, Verdict } from '../challenge.ts';
+import type { Challenge, Verdict } from './challenge.ts';
 
 /** Long enough to write a letter in. */
 const validMs = 60 * 60_000;

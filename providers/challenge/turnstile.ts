@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto';
 import { z } from 'zod';
 import type { Clock } from '../../clock.ts';
 import { errors } from '../../errors.ts';
-import type { Challenge, Verdict } from '../challenge.ts';
+import type { Challenge, Verdict } from './challenge.ts';
 
 const timeoutMs = 5_000;
 /** A token is good for five minutes there. */

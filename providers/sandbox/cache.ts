@@ -1,8 +1,10 @@
 /** The framework's caches on their way out of a sandbox: hostile, and read like all that comes out of one. */
 import { Readable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
-import { pack } from 'tar-stream';
-import type { Entry } from './output.ts';
+import { type Extract, pack } from 'tar-stream';
+
+/** One of an archive, with its bytes to be read. */
+export type Entry = Extract extends AsyncIterable<infer E> ? E : never;
 
 /** More than this is not kept: the next build then begins with what was kept before. */
 const cacheBytesMax = 128 * 1_048_576;

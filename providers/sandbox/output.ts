@@ -6,10 +6,8 @@ import { type Extract, extract } from 'tar-stream';
 import { z } from 'zod';
 import type { LimitName } from '../../limits.ts';
 import { outputFault } from '../paths.ts';
-import { passCache } from './cache.ts';
+import { type Entry, passCache } from './cache.ts';
 import type { BuildLimits, BuildRequest, BuildTimes } from './sandbox.ts';
-
-export type Entry = Extract extends AsyncIterable<infer E> ? E : never;
 
 const verdictBytesMax = 65_536;
 
