@@ -83,7 +83,7 @@ export const catalog = {
   invalid_slot: {
     status: 400,
     retryable: false,
-    when: 'No preview slot of that number (also used by bookings, see below)',
+    when: 'No preview slot of that number; of bookings, a start that is not offered any more',
   },
   // Previews
   preview_disabled: { status: 503, retryable: false, when: 'Deployment cannot serve previews' },

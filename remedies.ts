@@ -9,7 +9,7 @@ export const remedies: Record<ErrorCode, string> = {
   provider_error:
     'Send it again where `retryable` is true; else tell the owner which part does not work, and go on with the rest.',
   plan_limit:
-    'Send less, remove what is not needed, or ask the owner about a larger plan (`GET /v1/billing`). Waiting does not help.',
+    'Send less, or remove what is not needed. Where plans are sold (`GET /v1/billing`), ask the owner about a larger one. Waiting does not help.',
   rate_limited: 'Wait the seconds that `retry-after` says, then send it again.',
   unauthorized: 'Ask for access anew: `POST /v1/auth/requests`.',
   access_denied: 'The owner said no. Ask them why before you ask again.',
@@ -42,7 +42,8 @@ export const remedies: Record<ErrorCode, string> = {
   invalid_title: 'Send a title of 1 to 120 characters.',
   invalid_template: 'Send a name that `GET /v1/templates` lists.',
   invalid_return_path: 'Let `_return` be a path of the site, as `/thanks/`.',
-  site_archived: 'Bring it back first: `POST /v1/sites/{id}/unarchive`.',
+  site_archived:
+    'Bring it back first: `POST /v1/sites/{id}/unarchive`. Where `blocked` of the site gives a reason, mend that, and tell the owner: a person of the platform lets it back.',
   no_repositories: nothingHere,
   invitations_unavailable: nothingHere,
   invalid_invitation: 'Send the id that `GET /v1/invitations` lists, never the link of the mail.',
@@ -75,7 +76,8 @@ export const remedies: Record<ErrorCode, string> = {
   preview_expired: 'Build the slot again: `POST /v1/sites/{id}/previews/{slot}`.',
   preview_holds_work: 'Publish the slot, or clear it with `?discard=true` if its work is not wanted.',
   slot_empty: 'Build the slot first.',
-  slot_not_branched: 'Push work to the branch `preview/{slot}` first.',
+  slot_not_branched:
+    'Push work to the branch `preview/{slot}` first; a slot without one shows the site’s own `main`, which `POST /v1/sites/{id}/publish` puts live.',
   draft_behind: 'Bring it up to date (`POST …/update`), look at it again, then publish.',
   draft_conflict: 'Merge the files that the message names by hand in git, push to the branch of the slot.',
   invalid_domain: 'Send a domain that was registered by its owner, without a scheme or a path.',
@@ -112,7 +114,8 @@ export const remedies: Record<ErrorCode, string> = {
   confirm_required:
     'Tell the owner what the message says is lost. With their yes, send what `next_action` says: the same with `"confirm": true`, or a DELETE with `?confirm=true`.',
   payouts_disabled: nothingHere,
-  payouts_unavailable: 'Take the other rail (`connect`), or tell the operator that no keys can be kept.',
+  payouts_unavailable:
+    'Tell the owner: no money can be taken before the operator of the service has set a key to keep others’ keys under.',
   payout_rail_unavailable: 'Take the other rail, or tell the owner that money cannot be taken in that way here.',
   invalid_payout_account: 'Send a restricted key or a rail, not both; correct what the message names.',
   no_payout_account: 'Attach one: `POST /v1/sites/{id}/payout-account`, or offer one.',
@@ -137,7 +140,7 @@ export const remedies: Record<ErrorCode, string> = {
   uploads_disabled: nothingHere,
   invalid_upload: nameIt,
   stale_hash: 'Send the file again.',
-  sketches_disabled: 'Show directions as previews instead.',
+  sketches_disabled: 'Show directions in another way: as preview slots, where there are some, or as pictures.',
   invalid_sketches: 'Send 1 to 6 directions, each with a name and a whole HTML page.',
   analytics_disabled: nothingHere,
   invalid_kind: 'Send `defect`, `missing` or `blame`.',

@@ -39,6 +39,9 @@ export async function openSkill({
   return { version: version.digest('hex').slice(0, 16), files };
 }
 
+/** What a page calls itself, in its first heading. */
+export const titleOf = ({ path, bytes }: SkillFile): string => /^# (.+)$/m.exec(bytes.toString())?.[1] ?? path;
+
 /** Drops the parts of what is off, and the marks of those that stay. Parts may hold others. */
 export function withoutWhatIsOff(text: string, isOn: (capability: string) => boolean): string {
   let kept = '';
@@ -84,8 +87,8 @@ function errorTable(): string {
   });
   return `# Errors
 
-Every error is \`{ "error": { code, message, retryable, next_action? } }\`. Relay \`message\` to the owner, do what \`next_action\` says, and send the same request again only where
-\`retryable\` is true (after \`retry-after\` seconds, where that header is). \`plan_limit\` is a cap that money or a smaller request lifts, \`rate_limited\` one that waiting lifts.
+Every error is \`{ "error": { code, message, retryable, next_action?, request_id?, detail? } }\`: \`request_id\` where the fault is the service's, \`detail\` with the log of a build that failed. Relay \`message\` to the owner, do what \`next_action\` says: it is nearer to your case than this
+table. Send the same request again only where \`retryable\` is true (after \`retry-after\` seconds, where that header is). \`plan_limit\` is a cap that money or a smaller request lifts, \`rate_limited\` one that waiting lifts.
 
 | Code | Status | Retry | When | What to do |
 | --- | --- | --- | --- | --- |

@@ -1,6 +1,6 @@
 /** The skill tree as resources, at the addresses where it stands for everybody. */
 import type { ReadResourceResult, Resource } from '@modelcontextprotocol/sdk/types.js';
-import type { SkillFile, SkillTree } from '../../skill/tree.ts';
+import { type SkillFile, type SkillTree, titleOf } from '../../skill/tree.ts';
 
 export function resourcesOf({ files }: SkillTree, baseUrl: string): Resource[] {
   return [...files.values()].map((file) => ({
@@ -21,4 +21,3 @@ export function readResource(tree: SkillTree, baseUrl: string, uri: string): Rea
 
 const uriOf = ({ path }: SkillFile, baseUrl: string) => `${baseUrl}/skill/${path}`;
 const typeOf = ({ type }: SkillFile) => type.split(';', 1)[0] ?? type;
-const titleOf = ({ path, bytes }: SkillFile) => /^# (.+)$/m.exec(bytes.toString())?.[1] ?? path;

@@ -1,9 +1,9 @@
 /** `/llms.txt` (llmstxt.org): the first thing an agent reads that knows nothing but the address. Pure. */
-import type { SkillTree } from '../../skill/tree.ts';
+import { type SkillFile, type SkillTree, titleOf } from '../../skill/tree.ts';
 
-export function llmsText(baseUrl: string, { version, files }: SkillTree): string {
-  const link = ({ path, bytes }: { path: string; bytes: Buffer }) =>
-    `- [${path}](${baseUrl}/skill/${path}): ${titleOf(path, bytes)}`;
+/** `connects`: whether owners can let programs in by OAuth; else there are tokens alone. */
+export function llmsText(baseUrl: string, { version, files }: SkillTree, { connects }: { connects: boolean }): string {
+  const link = (file: SkillFile) => `- [${file.path}](${baseUrl}/skill/${file.path}): ${titleOf(file)}`;
   const pages = [...files.values()].filter(({ path }) => path.endsWith('.md') && path !== 'SKILL.md');
   return `# Frontage
 
@@ -20,12 +20,8 @@ ${pages.map(link).join('\n')}
 ## The API
 
 - [OpenAPI description](${baseUrl}/openapi.json): every call with its schemas and errors
-- Tools at ${baseUrl}/mcp: the same calls by the Model Context Protocol (streamable HTTP), with a token or by OAuth
+- Tools at ${baseUrl}/mcp: the same calls by the Model Context Protocol (streamable HTTP), ${connects ? 'by OAuth or with a token' : 'with a token'}
 - [The same for reading](${baseUrl}/docs/)
 - [Errors](${baseUrl}/errors): every code with its status, and whether to try again
 `;
-}
-
-function titleOf(path: string, bytes: Buffer): string {
-  return /^# (.+)$/m.exec(bytes.toString('utf8'))?.[1] ?? path;
 }

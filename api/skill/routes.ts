@@ -4,6 +4,7 @@ import type { Deps } from '../../deps.ts';
 import { errors } from '../../errors.ts';
 import type { SkillFile, SkillTree } from '../../skill/tree.ts';
 import type { Api } from '../api.ts';
+import { capabilitiesOf } from '../capabilities.ts';
 import { llmsText } from './llms-text.ts';
 
 const skillSchema = z
@@ -45,9 +46,10 @@ export function skillRoutes(app: Api, tree: SkillTree): void {
 
 /** The same tree, and the address that agents look at first, for who has no token yet. */
 export function skillPages(scope: Api, { config }: Deps, tree: SkillTree): void {
+  const connects = capabilitiesOf(config).email_signin;
   const options = (operation: string) => ({ config: { operation }, schema: { hide: true } });
   scope.get('/llms.txt', options('llms.read'), async (_request, reply) =>
-    reply.type('text/plain; charset=utf-8').send(llmsText(config.baseUrl, tree)),
+    reply.type('text/plain; charset=utf-8').send(llmsText(config.baseUrl, tree, { connects })),
   );
   scope.get('/skill/', options('skill.list_open'), async () => skillView(tree));
   scope.get<{ Params: { '*': string } }>('/skill/*', options('skill.read_open'), async (request, reply) =>

@@ -122,6 +122,15 @@ test('every file of the tree that is named exists, and every file is named', () 
   expect([...named].sort()).toEqual(there.sort());
 });
 
+test('who cannot let a program in by OAuth, or ask by mail, is not told to', async () => {
+  const told = async (call: typeof anyone) => {
+    const [llms, skill] = [await call('GET', '/llms.txt'), await call('GET', '/skill/SKILL.md')];
+    return [/OAuth/.test(llms.text), /auth\/requests|frontage\.mjs login|OAuth/.test(skill.text)];
+  };
+  expect(await told(anyone)).toEqual([true, true]);
+  expect(await told(callWith(bare.url))).toEqual([false, false]);
+});
+
 test('every call that it teaches is one of the API', async () => {
   const routes = routesOf((await anyone('GET', '/openapi.json')).body);
   const known = new Set(routes.map(({ method, path }) => `${method} ${path.replaceAll(/\{\w+\}/g, '*')}`));

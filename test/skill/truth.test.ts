@@ -1,0 +1,96 @@
+/** What the skill tree says is so: each word, path, command, family and field that it names is one that there is. */
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterAll, expect, test } from 'vitest';
+import { capabilities } from '../../api/capabilities.ts';
+import { catalog } from '../../errors.ts';
+import { limitNames } from '../../limits.ts';
+import { openSkill } from '../../skill/tree.ts';
+import { listTemplates, readTemplate } from '../../templates/templates.ts';
+import { callWith, createWorld } from '../api/world.ts';
+
+const root = join(import.meta.dirname, '../..');
+const world = await createWorld({});
+afterAll(() => world.close());
+const description = (await callWith(world.url)('GET', '/openapi.json')).body;
+const { files } = await openSkill({ baseUrl: 'https://api.example.com', isOn: () => true });
+const pages = [...files.values()].filter(({ path }) => path.endsWith('.md'));
+const operations = Object.values<Record<string, { operationId: string }>>(description.paths)
+  .flatMap((methods) => Object.values(methods))
+  .map(({ operationId }) => operationId);
+const textOf = (path: string) => files.get(path)?.bytes.toString() ?? '';
+const all = pages.map(({ bytes }) => bytes.toString()).join('\n');
+
+/** Names of fields, parameters and values, wherever they stand in the description. */
+function namesIn(value: unknown, names = new Set<string>()): Set<string> {
+  if (typeof value !== 'object' || value === null) return names;
+  for (const [key, part] of Object.entries(value)) {
+    if (key === 'properties') for (const name of Object.keys(part)) names.add(name);
+    if (key === 'enum') for (const name of part) names.add(name);
+    if (key === 'name' && typeof part === 'string') names.add(part);
+    namesIn(part, names);
+  }
+  return names;
+}
+
+test('every field, code, tool and value that it names is one of the API', () => {
+  const known = namesIn(description);
+  const tools = operations.map((operation) => operation.replaceAll('.', '_'));
+  for (const names of [Object.keys(catalog), limitNames, capabilities, tools])
+    for (const name of names) known.add(name);
+  const named = [...all.matchAll(/`([a-z]+(?:_[a-z]+)+)`/g)].map(([, name]) => name ?? '');
+  expect(named.length).toBeGreaterThan(100);
+  expect([...new Set(named)].filter((name) => !known.has(name))).toEqual([]);
+  const limits = [...all.matchAll(/`limits\.(\w+)`/g)].map(([, name]) => name ?? '');
+  expect(limits.filter((name) => !(limitNames as readonly string[]).includes(name))).toEqual([]);
+});
+
+test('every command of the client that it names is one', async () => {
+  const client = await readFile(join(root, 'skill/bin/frontage.mjs'), 'utf8');
+  const own = [...client.matchAll(/^ {4}use: 'frontage ([\w-]+)/gm)].map(([, name]) => name);
+  expect(own).toContain('publish');
+  const calls = operations.map((operation) => operation.replaceAll('_', '-').replace('.', ' '));
+  const named = [...all.matchAll(/node (?:\.\.\/)?frontage\.mjs ([^\n`#]+)/g)].map(([, words = '']) =>
+    words.split(' '),
+  );
+  expect(named.length).toBeGreaterThan(6);
+  for (const [first = '', second = ''] of named)
+    expect([
+      first,
+      own.includes(first) || calls.includes(`${first} ${second}`) || /^--(help|version)$/.test(first),
+    ]).toEqual([first, true]);
+});
+
+test('every file that a page says a site has, each template has', async () => {
+  const named = [...all.matchAll(/`((?:src|docs)\/[\w./-]+\.(?:json|astro|css|ts))`/g)].map(([, path]) => path ?? '');
+  const made = ['docs/facts.md', 'docs/decisions.md', 'docs/open.md'];
+  expect(named).toContain('src/pages/favicon.svg.ts');
+  for (const { name } of await listTemplates()) {
+    const template = await readTemplate(name, { title: 'T' });
+    for (const path of [...new Set(named), 'docs/site.md', 'astro.config.mjs'])
+      expect([name, path, template?.source.has(path)]).toEqual([name, path, true]);
+    for (const path of made) expect(all).toContain(path);
+    expect(textOf('stages/brief.md')).toContain(`\`${name}\``);
+  }
+  const business = await readTemplate('business', { title: 'T' });
+  expect([
+    business?.source.has('src/pages/book.astro'),
+    JSON.parse(String(business?.source.get('src/site.json'))),
+  ]).toEqual([true, expect.objectContaining({ form: '' })]);
+});
+
+test('the families that it offers are those that every site has', async () => {
+  const { dependencies } = JSON.parse(await readFile(join(root, 'sandbox/package.json'), 'utf8'));
+  const packages = Object.keys(dependencies).filter((name) => name.startsWith('@fontsource'));
+  const rows = textOf('design/type.md').match(/^\| (?!Character|---).+$/gm) ?? [];
+  const families = rows.flatMap((row) => (row.split('|')[2] ?? '').split(',').map((name) => name.trim()));
+  const nameOf = (family: string) => family.toLowerCase().replaceAll(' ', '-');
+  expect(families.map(nameOf).sort()).toEqual(packages.map((name) => name.split('/')[1] ?? '').sort());
+  for (const name of packages.filter((one) => !one.startsWith('@fontsource-variable')))
+    expect(textOf('design/type.md')).toContain(families.find((family) => name.endsWith(`/${nameOf(family)}`)));
+});
+
+test('its first page can be read at once, and each other one, too', () => {
+  for (const { path, bytes } of pages.filter((page) => page.path !== 'reference/errors.md'))
+    expect([path, bytes.length < (path === 'SKILL.md' ? 12_000 : 4_000)]).toEqual([path, true]);
+});
