@@ -1,5 +1,6 @@
 /** What the parts of a stack are made of. */
 import type { Postgres } from './postgres.ts';
+import type { startTemporal } from './temporal.ts';
 
 export type ProcessName = 'api' | 'worker' | 'edge';
 
@@ -40,6 +41,8 @@ export type Context = {
   progress: Progress;
   /** Aborted when the start is to be given up. */
   signal: AbortSignal | undefined;
+  /** Starts the workflow engine. */
+  engine: typeof startTemporal;
   /** Set once it has started. */
   postgres?: Postgres;
   /** What each of our processes waits for before it runs. */

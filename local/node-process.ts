@@ -4,12 +4,14 @@ import { dirname, join } from 'node:path';
 import { Problem } from './problem.ts';
 import { type Daemon, type ProcessId, startDaemon } from './processes.ts';
 
-const root = dirname(import.meta.dirname);
+const project = dirname(import.meta.dirname);
 
 export type NodeProcessOptions = {
   name: string;
   /** From the project's folder. */
   entry: string;
+  /** Another folder of the project, with its packages: another release. */
+  root?: string;
   env: NodeJS.ProcessEnv;
   logFile: string;
   onSpawn?: (id: ProcessId) => void;
@@ -19,7 +21,7 @@ export type NodeProcessOptions = {
 
 /** Starts it and waits for its message `{ ready: true }`. */
 export async function startNodeProcess(options: NodeProcessOptions): Promise<Daemon> {
-  const { ahead } = options;
+  const { ahead, root = project } = options;
   const held = ahead ? ['--import', join(import.meta.dirname, 'held.ts')] : [];
   const modules = ahead ? { HELD_MODULES: JSON.stringify(ahead.modules.map((one) => join(root, one))) } : {};
   const daemon = await startDaemon({

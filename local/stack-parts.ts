@@ -6,7 +6,6 @@ import { type DomainPartName, domainParts, domainsEnv } from './domain-parts.ts'
 import { startNodeProcess } from './node-process.ts';
 import { startPostgres } from './postgres.ts';
 import type { Part } from './supervisor.ts';
-import { startTemporal } from './temporal.ts';
 
 /** With what takes each longest to load, and does nothing by being loaded. */
 const entries = {
@@ -54,7 +53,7 @@ function temporalPart(context: Context): Part<PartName> {
     stopSignal: 'SIGTERM',
     start: (onSpawn) =>
       progress.step('Temporal', async (log) => {
-        return await startTemporal({ dir, ports, logFile, log, onSpawn, signal });
+        return await context.engine({ dir, ports, logFile, log, onSpawn, signal });
       }),
   };
 }

@@ -10,6 +10,7 @@ import type { ProcessId } from './processes.ts';
 import { openRunRecords, type RunRecords } from './run-records.ts';
 import { catchesMail, createParts, type PartName, playsPayments, processEnv, processNames } from './stack-parts.ts';
 import { type Supervisor, supervise } from './supervisor.ts';
+import { startTemporal } from './temporal.ts';
 
 export { type PartName, type Ports, type ProcessName, type Progress, processNames };
 
@@ -24,6 +25,8 @@ export type StackOptions = {
   durable: boolean;
   /** What else our processes need; runs beside the start of the databases. */
   prepare?: () => Promise<void>;
+  /** Starts the workflow engine; the development server by default. */
+  engine?: typeof startTemporal;
   /** Which of our processes; all by default. */
   processes?: ProcessName[];
   progress?: Progress;
@@ -109,6 +112,7 @@ async function openContext(options: StackOptions): Promise<Context> {
     extraEnv: options.env ?? {},
     logFile: openLogs(dataDir),
     signal: options.signal,
+    engine: options.engine ?? startTemporal,
     progress: options.progress ?? { step: (_title, run) => run(() => {}) },
   };
 }

@@ -1,103 +1,38 @@
 /**
  * Several of each, on a store in a bucket, over the wire alone: API processes, edges and workers are restarted in any order behind a front
- * that shares out connections, and nobody who calls, publishes or visits notices. `SEVERAL_ROUNDS` for more than one round.
+ * that shares out connections, and nobody who calls, publishes or visits notices. `SEVERAL_ROUNDS` for more than one round; `SEVERAL_FROM`, a
+ * folder of the release before with its packages, for an upgrade: all begin as that release, and are restarted in the order of docs/upgrading.md.
  */
-import { join } from 'node:path';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, expect, inject, test } from 'vitest';
 import { callApi } from '../../local/client.ts';
-import { startNodeProcess } from '../../local/node-process.ts';
-import { freePort } from '../../local/ports.ts';
-import type { Daemon } from '../../local/processes.ts';
-import { openRunRecords } from '../../local/run-records.ts';
-import { openRoundRobin } from '../stack/round-robin.ts';
-import { type OwnStack, startOwnStack, visit } from '../stack/stack.ts';
+import { kinds, type Member, type Several, startSeveral } from '../stack/several.ts';
+import { visit } from '../stack/stack.ts';
 import { until } from '../stack/until.ts';
-import { openBucketPlace, type Place } from '../store/kinds.ts';
-import { lacksS3, type S3Server, startS3 } from '../store/s3-server.ts';
-
-type Member = { kind: 'api' | 'edge' | 'worker'; restart(): Promise<void>; end(): Promise<void> };
-type Front = Awaited<ReturnType<typeof openRoundRobin>>;
+import { lacksS3 } from '../store/s3-server.ts';
 
 const rounds = Number(process.env.SEVERAL_ROUNDS ?? 1);
-const entries = { api: 'api/server.ts', edge: 'edge/server.ts', worker: 'worker/worker.ts' };
+const from = process.env.SEVERAL_FROM;
 
-let s3: S3Server;
-let place: Place;
-let stack: OwnStack;
-let fronts: { api: Front; edge: Front };
-const members: Member[] = [];
-
+let several: Several;
 beforeAll(async () => {
-  if (lacksS3) return;
-  s3 = await startS3();
-  place = await openBucketPlace(s3);
-  const { endpoint, credentials } = s3.address;
-  const env = {
-    FRONTAGE_STORE: `s3://${place.dir.slice(s3.dir.length + 1).replace(/\/$/, '')}`,
-    FRONTAGE_S3_ENDPOINT: endpoint,
-    FRONTAGE_S3_KEY_ID: credentials.accessKeyId,
-    FRONTAGE_S3_SECRET: credentials.secretAccessKey,
-    FRONTAGE_DRAIN_SECONDS: '1',
-    FRONTAGE_GRACE_SECONDS: '30',
-    FRONTAGE_EDGE_PROCESSES: '1',
-    FRONTAGE_EDGE_TLS_PORT: '',
-    FRONTAGE_WARM_SANDBOXES: '0',
-  };
-  stack = await startOwnStack({ env, processes: [] });
-  const [api, edge] = [await threePorts(), (await threePorts()).slice(1)];
-  await Promise.all([
-    ...api.map((port, n) => startMember('api', n, { FRONTAGE_API_PORT: String(port) })),
-    // Each edge has a disk of its own.
-    ...edge.map((port, n) =>
-      startMember('edge', n, { FRONTAGE_EDGE_PORT: String(port), FRONTAGE_DATA: join(stack.dataDir, `edge-${n}`) }),
-    ),
-    startMember('worker', 0, { FRONTAGE_QUEUES: 'platform' }),
-    startMember('worker', 1, { FRONTAGE_QUEUES: 'platform' }),
-    startMember('worker', 2, { FRONTAGE_QUEUES: 'builds' }),
-  ]);
-  fronts = {
-    api: await openRoundRobin(api, { host: 'localhost', path: '/readyz' }),
-    edge: await openRoundRobin(edge, { host: stack.baseDomain, path: '/readyz' }),
-  };
+  if (!lacksS3) several = await startSeveral(inject('runFolder'), `several-${process.pid}`, { from });
 }, 120_000);
+afterAll(() => several?.stop(), 60_000);
 
-afterAll(async () => {
-  await Promise.all([fronts?.api.close(), fronts?.edge.close()]);
-  await Promise.all(members.map((member) => member.end()));
-  await stack?.stop();
-  await s3?.remove();
-}, 60_000);
-
-const threePorts = () => Promise.all([freePort(), freePort(), freePort()]);
-
-/** Starts a process of the installation. */
-async function startMember(kind: Member['kind'], n: number, own: NodeJS.ProcessEnv): Promise<void> {
-  const records = openRunRecords(join(stack.dataDir, 'run'));
-  const name = `${kind}-${n}`;
-  const start = (): Promise<Daemon> =>
-    startNodeProcess({
-      name,
-      entry: entries[kind],
-      env: { ...stack.env, ...own },
-      logFile: join(stack.dataDir, `${name}.log`),
-      onSpawn: (id) => records.add({ name, stopSignal: 'SIGKILL', ...id }),
-    });
-  let daemon = await start();
-  members.push({
-    kind,
-    async restart() {
-      daemon.child.kill('SIGTERM');
-      expect(await daemon.ended).toBe('exit code 0');
-      daemon = await start();
-    },
-    end: () => daemon.kill(),
-  });
-}
-
+const stack = () => several.address;
 const call = (path: string, body?: unknown, headers: Record<string, string> = {}) =>
-  callApi(fronts.api.url, path, { token: stack.owner.token, headers, ...(body === undefined ? {} : { body }) });
+  callApi(stack().baseUrl, path, { token: stack().owner.token, headers, ...(body === undefined ? {} : { body }) });
 const page = (words: string) =>
   `<html lang="en"><head><title>${words}</title></head><body><h1>${words}</h1></body></html>\n`;
+
+/** One after the other, as whoever runs several of each would have it. */
+async function restartAll(kind: Member['kind']): Promise<void> {
+  const some = several.members.filter((one) => one.kind === kind).sort(() => Math.random() - 0.5);
+  for (const member of some) {
+    expect(await member.restart()).toBe('exit code 0');
+    await several.allReady(kind);
+  }
+}
 
 test('processes of every kind are restarted in any order, and no call, no commit, no publish and no visit is lost', async ({
   skip,
@@ -108,7 +43,7 @@ test('processes of every kind are restarted in any order, and no call, no commit
     'live',
   );
   await until(
-    async () => (await visit({ ...stack, edgeUrl: fronts.edge.url }, 'several', '/')).status,
+    async () => (await visit(stack(), 'several', '/')).status,
     (status) => status === 200,
   );
   let isOver = false;
@@ -137,8 +72,8 @@ test('processes of every kind are restarted in any order, and no call, no commit
   const working = [
     keepOn('calls', () => call('/v1/account')),
     keepOn('calls', () => call(`/v1/sites/${site.id}/deployments`)),
-    keepOn('visits', () => visit({ ...stack, edgeUrl: fronts.edge.url }, 'several', '/')),
-    keepOn('visits', () => visit({ ...stack, edgeUrl: fronts.edge.url }, 'several', '/')),
+    keepOn('visits', () => visit(stack(), 'several', '/')),
+    keepOn('visits', () => visit(stack(), 'several', '/')),
     keepOn('commits', (n) => change(`src/pages/one-${n}.astro`, `one ${n}`)),
     keepOn('commits', (n) => change(`src/pages/two-${n}.astro`, `two ${n}`)),
     keepOn('publishes', async () => {
@@ -153,26 +88,8 @@ test('processes of every kind are restarted in any order, and no call, no commit
       return { status: last === 'live' ? 200 : 500 };
     }),
   ];
-  for (let round = 0; round < rounds; round++) {
-    // One of each kind goes at a time, as whoever runs several of each would have it.
-    const kinds = (['api', 'edge', 'worker'] as const).map((kind) =>
-      members.filter((one) => one.kind === kind).sort(() => Math.random() - 0.5),
-    );
-    await Promise.all(
-      kinds.map(async (some) => {
-        for (const member of some) {
-          await member.restart();
-          if (member.kind === 'worker') continue;
-          const front = fronts[member.kind];
-          await until(
-            () => front.ready().length,
-            (ready) => ready === some.length,
-            60_000,
-          );
-        }
-      }),
-    );
-  }
+  if (from) for (const kind of ['worker', 'api', 'edge'] as const) await restartAll(kind);
+  else for (let round = 0; round < rounds; round++) await Promise.all(kinds.map(restartAll));
   isOver = true;
   await Promise.all(working);
   expect(wrong).toEqual([]);
@@ -190,7 +107,7 @@ test('processes of every kind are restarted in any order, and no call, no commit
   const last = pages.at(-1)?.path.slice('src/pages/'.length, -'.astro'.length) ?? '';
   for (const _edge of [1, 2])
     await until(
-      async () => (await visit({ ...stack, edgeUrl: fronts.edge.url }, 'several', `/${last}/`)).text,
+      async () => (await visit(stack(), 'several', `/${last}/`)).text,
       (text) => text.includes(last.replace('-', ' ')),
     );
 }, 300_000);

@@ -1,29 +1,37 @@
 /** A front that hands each connection to the next process that says it is ready, and looks at nothing in it. */
 import { once } from 'node:events';
 import { request } from 'node:http';
-import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
+import { connect, createServer, type Socket } from 'node:net';
 
 const lookEveryMs = 100;
 
-/** `ask`: the host and path at which a process says whether it is ready. */
-export async function openRoundRobin(ports: number[], ask: { host: string; path: string }) {
+export type Front = Awaited<ReturnType<typeof openRoundRobin>>;
+
+/**
+ * Listens on `at`. `ask`: the host and path at which a process says whether it is ready, at the port `asked`.
+ */
+export async function openRoundRobin(
+  processes: { port: number; asked: number }[],
+  ask: { host: string; path: string },
+  at: number,
+) {
   const ready = new Set<number>();
   const sockets = new Set<Socket>();
   let next = 0;
 
   async function look(): Promise<void> {
     await Promise.all(
-      ports.map(async (port) => {
-        if (await saysReady(port, ask)) ready.add(port);
+      processes.map(async ({ port, asked }) => {
+        if (await saysReady(asked, ask)) ready.add(port);
         else ready.delete(port);
       }),
     );
   }
 
   function chosen(): number | undefined {
-    const some = ports.filter((port) => ready.has(port));
+    const some = processes.filter(({ port }) => ready.has(port));
     next += 1;
-    return some[next % some.length];
+    return some[next % some.length]?.port;
   }
 
   const server = createServer({ allowHalfOpen: true }, (client) => {
@@ -38,10 +46,9 @@ export async function openRoundRobin(ports: number[], ask: { host: string; path:
   });
   await look();
   const timer = setInterval(look, lookEveryMs);
-  server.listen(0, '127.0.0.1');
+  server.listen(at, '127.0.0.1');
   await once(server, 'listening');
   return {
-    url: `http://localhost:${(server.address() as AddressInfo).port}`,
     ready: () => [...ready],
     async close(): Promise<void> {
       clearInterval(timer);
