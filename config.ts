@@ -20,6 +20,36 @@ const hostname = z
 const socketAddress = z.string().regex(/^(\d{1,3}(\.\d{1,3}){3}|\[[0-9a-fA-F:]+\]):\d{1,5}$/, 'is not address:port');
 const url = z.url().transform((text) => new URL(text));
 
+/** As OpenTelemetry's variables have them. Never says what was given: there are keys among them. */
+const pairs = z
+  .string()
+  .default('')
+  .transform((text, check) => {
+    const all = text.split(',').filter((part) => part.trim() !== '');
+    try {
+      return Object.fromEntries(all.map((part) => readPair(part)));
+    } catch {
+      check.addIssue({ code: 'custom', message: 'is not name=value,name=value', input: undefined });
+      return z.NEVER;
+    }
+  });
+
+function readPair(part: string): [string, string] {
+  const at = part.indexOf('=');
+  const name = part.slice(0, at).trim();
+  if (at < 0 || !/^[\w.-]+$/.test(name)) throw new Error('not name=value');
+  return [name, decodeURIComponent(part.slice(at + 1).trim())];
+}
+
+const samplers = [
+  'always_on',
+  'always_off',
+  'traceidratio',
+  'parentbased_always_on',
+  'parentbased_always_off',
+  'parentbased_traceidratio',
+] as const;
+
 const tooFew =
   'is a list such as v1:<secret>,v2:<secret>, each version and each secret once, secrets of at least 32 characters';
 /** Never says what was given: they are secrets. */
@@ -213,6 +243,19 @@ const schema = z.object({
   FRONTAGE_METRICS_HOST: z.string().default('127.0.0.1'),
   /** Where a worker tells those of the workflow engine's SDK. */
   FRONTAGE_METRICS_TEMPORAL_PORT: z.union([z.literal('').transform(() => undefined), port]).optional(),
+  /** Where traces are told: a receiver of OTLP over HTTP, `/v1/traces` added; the second is taken as it is. None: nothing is traced. */
+  OTEL_EXPORTER_OTLP_ENDPOINT: url.or(z.literal('')).default(''),
+  OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: url.or(z.literal('')).default(''),
+  OTEL_EXPORTER_OTLP_PROTOCOL: z.literal('http/json').default('http/json'),
+  /** `name=value,…`, percent-encoded: what the receiver wants to see, a key among it. */
+  OTEL_EXPORTER_OTLP_HEADERS: pairs,
+  OTEL_EXPORTER_OTLP_TIMEOUT: z.coerce.number().int().min(100).max(60_000).default(10_000),
+  OTEL_BSP_SCHEDULE_DELAY: z.coerce.number().int().min(10).max(60_000).default(5_000),
+  OTEL_SERVICE_NAME: z.string().default(''),
+  OTEL_RESOURCE_ATTRIBUTES: pairs,
+  OTEL_TRACES_SAMPLER: z.enum(samplers).default('parentbased_always_on'),
+  OTEL_TRACES_SAMPLER_ARG: z.coerce.number().min(0).max(1).default(1),
+  OTEL_SDK_DISABLED: z.enum(['true', 'false']).default('false'),
   FRONTAGE_LOG_LEVEL: z.enum(['trace', 'debug', 'info', 'warn', 'error', 'silent']).default('info'),
 });
 
@@ -385,6 +428,8 @@ export function readConfig(given: NodeJS.ProcessEnv = process.env) {
             port: e.FRONTAGE_METRICS_PORT,
             temporalPort: e.FRONTAGE_METRICS_TEMPORAL_PORT,
           },
+    /** Absent where no traces are told. */
+    tracing: receiverOf(e),
     logLevel: e.FRONTAGE_LOG_LEVEL,
   });
 }
@@ -404,6 +449,24 @@ function withFiles(given: NodeJS.ProcessEnv): { env: NodeJS.ProcessEnv; faults: 
     }
   }
   return { env, faults };
+}
+
+/** OpenTelemetry's own rule: the endpoint of all signals has a path added to it, the one of traces has not. */
+function receiverOf(e: z.output<typeof schema>) {
+  const endpoint = e.OTEL_EXPORTER_OTLP_ENDPOINT;
+  const all = endpoint && new URL(`${endpoint.pathname.replace(/\/$/, '')}/v1/traces`, endpoint);
+  const receiver = e.OTEL_EXPORTER_OTLP_TRACES_ENDPOINT || all;
+  if (!receiver || e.OTEL_SDK_DISABLED === 'true') return undefined;
+  return {
+    url: receiver.href,
+    headers: e.OTEL_EXPORTER_OTLP_HEADERS,
+    timeoutMs: e.OTEL_EXPORTER_OTLP_TIMEOUT,
+    delayMs: e.OTEL_BSP_SCHEDULE_DELAY,
+    serviceName: e.OTEL_SERVICE_NAME,
+    resource: e.OTEL_RESOURCE_ATTRIBUTES,
+    sampler: e.OTEL_TRACES_SAMPLER,
+    samplerArg: e.OTEL_TRACES_SAMPLER_ARG,
+  };
 }
 
 /** Of `s3://bucket/folder`; the folder becomes a prefix that is empty or ends with a slash. */

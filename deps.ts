@@ -3,6 +3,7 @@ import { Client, Connection } from '@temporalio/client';
 import type { Logger } from 'pino';
 import { type Clock, systemClock } from './clock.ts';
 import type { Config } from './config.ts';
+import { sayCause } from './db/cause-header.ts';
 import { type Changes, openChanges } from './db/changes.ts';
 import { type Exclusive, openExclusive } from './db/exclusive.ts';
 import { type EntityManager, type MikroORM, openOrm } from './db/orm.ts';
@@ -74,7 +75,11 @@ export function createDeps(
     em: () => orm.em.fork(),
     changes,
     exclusive,
-    temporal: new Client({ connection, namespace: config.temporal.namespace }),
+    temporal: new Client({
+      connection,
+      namespace: config.temporal.namespace,
+      interceptors: { workflow: [sayCause] },
+    }),
     store: openStore(config),
     photos: openPhotos(config),
     challenge: config.challenge && openChallenge(config.challenge, clock),

@@ -29,7 +29,9 @@ export function mailActivities(deps: Deps) {
   async function keepSent(id: string): Promise<string> {
     for (let waitMs = 100; ; waitMs *= 2) {
       try {
-        return await settled(id, { status: 'sent' });
+        const status = await settled(id, { status: 'sent' });
+        log.info({ mailId: id }, 'a mail was sent');
+        return status;
       } catch (error) {
         if (waitMs > 10_000) throw error;
         log.warn({ err: error, mailId: id }, 'a mail was sent and could not be written down yet');

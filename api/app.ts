@@ -1,8 +1,10 @@
 /** The sitemap: every address of the API, under the protection it has. */
 import Fastify, { type FastifyReply, type FastifyRequest, LogController } from 'fastify';
 import { serializerCompiler, validatorCompiler, type ZodTypeProvider } from 'fastify-type-provider-zod';
+import type { Logger } from 'pino';
 import type { Deps } from '../deps.ts';
 import { gitRoutes } from '../git/http.ts';
+import { logOfRequest } from '../log.ts';
 import { addressPages, ownerPages } from './accounts/pages.ts';
 import { accountRoutes } from './accounts/routes.ts';
 import { analyticsRoutes } from './analytics/routes.ts';
@@ -44,10 +46,10 @@ import { photoRoutes, thumbRoutes } from './photos/routes.ts';
 import { requireToken, useEntityManager } from './plugins/bearer.ts';
 import { serveBrowsers } from './plugins/browser.ts';
 import { requireCapabilities } from './plugins/capability.ts';
+import { carryCause, requestIds } from './plugins/cause.ts';
 import { answerErrors, sendError } from './plugins/errors.ts';
 import { setHeaders } from './plugins/headers.ts';
 import { honourIdempotencyKeys, makeOnce } from './plugins/idempotency.ts';
-import { requestId } from './plugins/inside.ts';
 import { bodyBytesMax, readJson } from './plugins/json.ts';
 import { describeApi, serveDescription } from './plugins/openapi.ts';
 import { preferWaiting } from './plugins/prefer.ts';
@@ -77,6 +79,7 @@ import { uploadRoutes } from './uploads/routes.ts';
 export async function buildApp(deps: Deps): Promise<Api> {
   const app = newServer(deps);
   const skill = await skillOf(deps.config);
+  carryCause(app, deps.config);
   setHeaders(app, deps);
   logRequests(app);
   answerErrors(app);
@@ -262,7 +265,8 @@ function newServer({ config, log }: Deps): Api {
   const app = Fastify({
     loggerInstance: log,
     logController: new LogController({ disableRequestLogging: true }),
-    genReqId: requestId,
+    genReqId: requestIds(config),
+    childLoggerFactory: (parent, bindings, options) => logOfRequest(parent as Logger, bindings, options),
     bodyLimit: bodyBytesMax,
     // A path in a site is one parameter.
     routerOptions: { maxParamLength: 2048 },

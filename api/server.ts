@@ -8,6 +8,8 @@ import { startSweeping } from './sweeping.ts';
 const config = readConfig();
 const { drainMs, graceMs } = config.ending;
 const deps = createDeps(config, { name: 'api' });
+const tracing =
+  config.tracing && (await import('../tracing.ts')).startTracing({ ...deps, tracing: config.tracing, process: 'api' });
 const app = await buildApp(deps);
 const stopSweeping = startSweeping(deps);
 const stopRelay = startRelay(deps);
@@ -34,6 +36,7 @@ async function stop(): Promise<void> {
   await stopRelay();
   await observing?.close();
   await deps.close();
+  await tracing?.close();
   process.exit(0);
 }
 process.once('SIGTERM', stop);

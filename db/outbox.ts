@@ -4,9 +4,11 @@
  */
 import { type Client, WorkflowExecutionAlreadyStartedError, WorkflowNotFoundError } from '@temporalio/client';
 import { defineSearchAttributeKey, TypedSearchAttributes } from '@temporalio/common';
+import { carriedCause, doFor } from '../cause.ts';
 import type { Clock } from '../clock.ts';
 import type { Deps } from '../deps.ts';
 import { newId } from '../ids.ts';
+import { tracing } from '../spans.ts';
 import { queues } from '../workflows/ids.ts';
 import { OutboxEntry, type OutboxMessage } from './entities/outbox-entry.ts';
 import type { EntityManager } from './orm.ts';
@@ -27,7 +29,9 @@ export function enqueue(
   clock: Clock,
   entry: { kind: OutboxEntry['kind']; workflowId: string; message?: OutboxMessage },
 ): void {
-  em.create(OutboxEntry, { id: newId('out'), message: {}, ...entry, createdAt: clock.now() });
+  const cause = carriedCause(entry.kind);
+  const message = { ...entry.message, ...(cause ? { cause } : {}) };
+  em.create(OutboxEntry, { id: newId('out'), ...entry, message, createdAt: clock.now() });
 }
 
 function searchAttributesOf(message: OutboxMessage): TypedSearchAttributes {
@@ -36,7 +40,29 @@ function searchAttributesOf(message: OutboxMessage): TypedSearchAttributes {
 }
 
 async function send(temporal: Client, entry: OutboxEntry): Promise<void> {
-  const { kind, workflowId, message } = entry;
+  await temporal.withAbortSignal(AbortSignal.timeout(sendTimeoutMs), () => say(temporal, entry));
+}
+
+/** Does it for the request that wrote the entry. Its span begins when the entry was written. */
+async function traced(
+  { kind, workflowId, attempts, createdAt, message: { cause } }: OutboxEntry,
+  act: () => Promise<void>,
+) {
+  const spans = cause?.traceparent === undefined ? undefined : tracing();
+  if (!spans) return await doFor({ ...cause, workflowId }, act);
+  const span = spans.begin(`outbox ${kind}`, { kind: 'producer', parent: cause?.traceparent, since: createdAt });
+  const attributes = { 'frontage.outbox.attempts': attempts, temporalWorkflowId: workflowId };
+  try {
+    const within = { ...cause, workflowId, traceparent: span.traceparent };
+    await doFor(within, () => spans.inside(span.traceparent, act));
+    span.end(attributes);
+  } catch (error) {
+    span.end(attributes, 'fault');
+    throw error;
+  }
+}
+
+async function say(temporal: Client, { kind, workflowId, message }: OutboxEntry): Promise<void> {
   const handle = temporal.workflow.getHandle(workflowId);
   try {
     if (kind === 'signal') await handle.signal(message.signal ?? '');
@@ -75,13 +101,13 @@ export async function relayOutbox(deps: Pick<Deps, 'em' | 'temporal' | 'clock' |
       entries.map(async (entry) => {
         entry.attempts += 1;
         try {
-          await deps.temporal.withAbortSignal(AbortSignal.timeout(sendTimeoutMs), () => send(deps.temporal, entry));
+          await traced(entry, () => send(deps.temporal, entry));
           entry.sentAt = deps.clock.now();
           entry.lastError = null;
         } catch (error) {
           entry.lastError = String(error).slice(0, 500);
           deps.log.warn(
-            { err: error, workflowId: entry.workflowId, kind: entry.kind },
+            { err: error, reqId: entry.message.cause?.reqId, workflowId: entry.workflowId, kind: entry.kind },
             'a message to the workflow engine waits',
           );
         }

@@ -49,6 +49,8 @@ const basics = [
   'ids.ts',
   'clock.ts',
   'log.ts',
+  'cause.ts',
+  'spans.ts',
   'metrics.ts',
   'prometheus.ts',
   'sealing.ts',
@@ -58,7 +60,7 @@ const basics = [
 ];
 const pure = ['workflows/ids.ts', 'db/states.ts'];
 const layers: Record<string, string[]> = {
-  '.': [...basics, 'db', 'providers'],
+  '.': [...basics, 'telling.ts', 'db', 'providers'],
   db: [...basics, ...pure, 'bookings', 'domains'],
   bookings: basics,
   domains: [...basics, 'db/states.ts'],
@@ -75,6 +77,7 @@ const layers: Record<string, string[]> = {
     ...basics,
     'deps.ts',
     'observing.ts',
+    'tracing.ts',
     'db',
     'providers',
     'git',
@@ -86,7 +89,7 @@ const layers: Record<string, string[]> = {
     'workflows/ids.ts',
   ],
   edge: [...basics, 'deps.ts', 'observing.ts', 'db', 'providers', 'web'],
-  worker: [...basics, 'deps.ts', 'observing.ts', 'db', 'providers', 'activities', 'workflows', 'sandbox'],
+  worker: [...basics, 'deps.ts', 'observing.ts', 'tracing.ts', 'db', 'providers', 'activities', 'workflows', 'sandbox'],
 };
 const layerOf = (file: string) => (file.includes('/') ? (file.split('/')[0] as string) : '.');
 

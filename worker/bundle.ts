@@ -2,24 +2,32 @@
 import { createHash, randomUUID } from 'node:crypto';
 import { mkdir, readdir, readFile, rename, writeFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { bundleWorkflowCode, type Logger } from '@temporalio/worker';
 import { keepInUse, removeAbandoned } from '../kept-versions.ts';
 
 const workflowsDir = join(import.meta.dirname, '../workflows');
+const workflowsPath = join(workflowsDir, 'index.ts');
+export const workflowInterceptorModules = [join(workflowsDir, 'interceptors.ts')];
 
 /** The code of all workflows. Deterministic: equal sources give the kept bundle. */
-export async function workflowBundle(dataDir: string, logger: Logger): Promise<{ code: string }> {
+export async function workflowBundle(
+  dataDir: string,
+  logger: Logger,
+  moreInterceptors: string[] = [],
+): Promise<{ code: string }> {
   const folder = join(dataDir, 'cache');
-  const name = `workflows-${await versionOf()}.js`;
+  const name = `workflows-${await versionOf(moreInterceptors)}.js`;
   const code =
-    (await readFile(join(folder, name), 'utf8').catch(() => undefined)) ?? (await make(folder, name, logger));
+    (await readFile(join(folder, name), 'utf8').catch(() => undefined)) ??
+    (await make(folder, name, logger, moreInterceptors));
   await keepInUse(folder, /^workflows-[0-9a-f]{16}\.js$/, name);
   return { code };
 }
 
-async function make(folder: string, name: string, logger: Logger): Promise<string> {
-  const { code } = await bundleWorkflowCode({ workflowsPath: join(workflowsDir, 'index.ts'), logger });
+async function make(folder: string, name: string, logger: Logger, more: string[]): Promise<string> {
+  const modules = [...more, ...workflowInterceptorModules];
+  const { code } = await bundleWorkflowCode({ workflowsPath, workflowInterceptorModules: modules, logger });
   await mkdir(folder, { recursive: true });
   await removeAbandoned(folder, `${name}.`);
   const aside = join(folder, `${name}.${randomUUID()}`);
@@ -28,8 +36,10 @@ async function make(folder: string, name: string, logger: Logger): Promise<strin
   return code;
 }
 
-async function versionOf(): Promise<string> {
-  const hash = createHash('sha256').update(process.version);
+async function versionOf(moreInterceptors: string[]): Promise<string> {
+  const hash = createHash('sha256')
+    .update(process.version)
+    .update(moreInterceptors.map((path) => basename(path)).join());
   hash.update(createRequire(import.meta.url)('@temporalio/worker/package.json').version);
   for (const name of (await readdir(workflowsDir)).sort())
     hash.update(name).update(await readFile(join(workflowsDir, name)));

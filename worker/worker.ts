@@ -19,6 +19,7 @@ import type { Sandbox } from '../providers/sandbox/sandbox.ts';
 import { queues } from '../workflows/ids.ts';
 import { workflowBundle } from './bundle.ts';
 import { ensureSchedules } from './schedules.ts';
+import { stepInterceptors } from './steps.ts';
 
 const pinoLevels: Record<LogLevel, 'trace' | 'debug' | 'info' | 'warn' | 'error'> = {
   TRACE: 'trace',
@@ -30,6 +31,8 @@ const pinoLevels: Record<LogLevel, 'trace' | 'debug' | 'info' | 'warn' | 'error'
 
 const config = readConfig();
 const deps = createDeps(config, { name: 'worker' });
+const tracing =
+  config.tracing && (await import('./tracing.ts')).traceWork({ ...deps, tracing: config.tracing, process: 'worker' });
 const logger = new DefaultLogger('INFO', ({ level, message, meta }) => {
   deps.log[pinoLevels[level]](meta?.error ? { err: meta.error, ...meta } : (meta ?? {}), message);
 });
@@ -48,7 +51,7 @@ const isForPlatform = config.queues.includes('platform');
 const [sandbox, connection, bundle] = await Promise.all([
   config.queues.includes('builds') ? openBuildSandbox(config, deps) : undefined,
   untilAnswered(() => NativeConnection.connect({ address: config.temporal.address })),
-  isForPlatform ? workflowBundle(config.dataDir, logger) : undefined,
+  isForPlatform ? workflowBundle(config.dataDir, logger, tracing?.workflowModules) : undefined,
   isForPlatform ? untilAnswered(() => ensureSchedules(deps.temporal)) : undefined,
 ]);
 const workers = await createWorkers();
@@ -75,6 +78,7 @@ try {
   await sandbox?.close();
   await connection.close();
   await deps.close();
+  await tracing?.close();
 }
 
 function shutDown(): void {
@@ -86,6 +90,8 @@ async function createWorkers(): Promise<Worker[]> {
     connection,
     namespace: config.temporal.namespace,
     maxHeartbeatThrottleInterval: '1s',
+    interceptors: stepInterceptors(deps, tracing),
+    ...(tracing ? { sinks: tracing.sinks } : {}),
   };
   const made: Worker[] = [];
   if (bundle) {

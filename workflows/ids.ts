@@ -24,3 +24,6 @@ export function workflowIdOf({ id, kind, ticket }: { id: string; kind: string; t
 
 /** The two task queues: short work on rows and files, and builds on machines that have a sandbox. */
 export const queues = { platform: 'platform', builds: 'builds' } as const;
+
+/** Headers in which workflows and their steps are told for which request they run, and which was the last to signal. */
+export const causeHeaders = { request: 'frontage-request', signal: 'frontage-signal' } as const;

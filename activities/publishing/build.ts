@@ -10,6 +10,7 @@ import type { Limits } from '../../limits.ts';
 import { type ManifestFile, renderManifest } from '../../providers/manifest.ts';
 import { redirectsFile, requireUsableRedirects } from '../../providers/redirects/file.ts';
 import type { BuildLimits, BuildOutcome, BuildRequest, BuildTimes } from '../../providers/sandbox/sandbox.ts';
+import { during } from '../../spans.ts';
 import { asFailure } from '../failures.ts';
 import { type LogWriter, openLogWriter } from './build-log.ts';
 import { siteCache } from './cache.ts';
@@ -97,16 +98,21 @@ async function runBuild(deps: BuilderDeps, deployment: Deployment, job: Job): Pr
   const source = await deps.store.scratch.read(job.snapshot);
   if (!source) throw new Error('the snapshot is not in the store');
   try {
-    const outcome = await deps.sandbox.build({
-      deploymentId: deployment.id,
-      attempt: info.attempt,
-      source,
-      siteUrl: deployment.siteUrl,
-      limits: buildLimits(limitsOf(deps, deployment.site)),
-      signal: cancellationSignal,
-      onLog: job.log.write,
-      ...takeOutput(deps, deployment, job),
-      ...(await siteCache(deps, deployment)),
+    const outcome = await during('build', async (note) => {
+      note({ 'frontage.deployment': deployment.id, 'frontage.attempt': info.attempt });
+      const ended = await deps.sandbox.build({
+        deploymentId: deployment.id,
+        attempt: info.attempt,
+        source,
+        siteUrl: deployment.siteUrl,
+        limits: buildLimits(limitsOf(deps, deployment.site)),
+        signal: cancellationSignal,
+        onLog: job.log.write,
+        ...takeOutput(deps, deployment, job),
+        ...(await siteCache(deps, deployment)),
+      });
+      note({ 'frontage.build.outcome': ended.status === 'failed' ? ended.code : ended.status });
+      return ended;
     });
     if (outcome.status === 'failed') throw failureOf(deps, deployment, outcome);
   } finally {

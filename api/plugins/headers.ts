@@ -11,7 +11,6 @@ const defaults = {
   'content-security-policy': "default-src 'none'; frame-ancestors 'none'",
 };
 
-/** Ours, never the caller's: what is written into logs and shown to an owner is not for strangers to choose. */
 export function newRequestId(): string {
   return `req_${randomBytes(12).toString('hex')}`;
 }

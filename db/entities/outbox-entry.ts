@@ -1,4 +1,5 @@
 import { defineEntity, type InferEntity, p } from '@mikro-orm/core';
+import type { CarriedCause } from '../../cause.ts';
 
 /** A message to the workflow engine, written in the transaction that made it necessary and sent after it. */
 export const OutboxEntry = defineEntity({
@@ -19,6 +20,8 @@ export const OutboxEntry = defineEntity({
 export type OutboxEntry = InferEntity<typeof OutboxEntry>;
 
 export type OutboxMessage = {
+  /** For what it is sent. */
+  cause?: CarriedCause;
   type?: string;
   input?: unknown;
   signal?: string;

@@ -14,6 +14,7 @@ import { announceBuilder } from '../../db/capacity.ts';
 import { createDeps } from '../../deps.ts';
 import type { ErrorBody } from '../../errors.ts';
 import type { Limits } from '../../limits.ts';
+import { linesWithCause } from '../../log.ts';
 import { createTestDatabase, temporalAddress } from '../stack/database.ts';
 
 // biome-ignore lint/suspicious/noExplicitAny: what a test reads of an answer is what it asserts.
@@ -48,7 +49,10 @@ export async function createWorld(
   let aheadMs = 0;
   const clock = { now: () => new Date(Date.now() + aheadMs) };
   const logged: Logged[] = [];
-  const log = pino({ level: 'info' }, { write: (line: string) => void logged.push(JSON.parse(line)) });
+  const log = pino(
+    { level: 'info', ...linesWithCause },
+    { write: (line: string) => void logged.push(JSON.parse(line)) },
+  );
   const running: { app: Api; url: string; close(): Promise<void> }[] = [];
 
   /** Starts one more API process on the same database. */

@@ -4,9 +4,13 @@ import { join } from 'node:path';
 import protos from '@temporalio/proto';
 import { DefaultLogger, Runtime, Worker } from '@temporalio/worker';
 import { expect, test } from 'vitest';
+import { workflowInterceptorModules } from '../../worker/bundle.ts';
+import { workflowModules } from '../../worker/tracing.ts';
 import { workflowIds } from '../../workflows/ids.ts';
 
 const histories = join(import.meta.dirname, '../histories');
+const told: unknown[] = [];
+const sinks = { exporter: { export: { fn: (...spans: unknown[]) => void told.push(spans) } } };
 const workflowsPath = join(import.meta.dirname, '../../workflows/index.ts');
 
 Runtime.install({ logger: new DefaultLogger('ERROR') });
@@ -24,12 +28,22 @@ test('of every workflow that follows a row a history is kept', () => {
   for (const name of Object.keys(followers)) expect(kept).toContain(name);
 });
 
-test('every recorded history replays on the workflows of today', async () => {
-  const replayed: string[] = [];
-  for await (const { workflowId, error } of Worker.runReplayHistories({ workflowsPath }, recorded)) {
-    expect({ workflowId, error }).toEqual({ workflowId, error: undefined });
-    replayed.push(workflowId);
-  }
-  expect(replayed.length).toBe(recorded.length);
-  expect(replayed.length).toBeGreaterThanOrEqual(4);
-}, 60_000);
+/** Traces may be switched on and off under workflows that run. */
+test.each([
+  ['no traces are told', workflowInterceptorModules],
+  ['traces are told', [...workflowModules, ...workflowInterceptorModules]],
+])(
+  'every recorded history replays on the workflows of today where %s',
+  { timeout: 60_000 },
+  async (_where, modules) => {
+    const options = { workflowsPath, interceptors: { workflowModules: modules }, sinks };
+    const replayed: string[] = [];
+    for await (const { workflowId, error } of Worker.runReplayHistories(options, recorded)) {
+      expect({ workflowId, error }).toEqual({ workflowId, error: undefined });
+      replayed.push(workflowId);
+    }
+    expect(replayed.length).toBe(recorded.length);
+    expect(replayed.length).toBeGreaterThanOrEqual(4);
+    expect(told).toEqual([]);
+  },
+);

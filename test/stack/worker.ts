@@ -9,6 +9,7 @@ import type { Deps } from '../../deps.ts';
 import { searchAttributes } from '../../local/temporal.ts';
 import type { Sandbox } from '../../providers/sandbox/sandbox.ts';
 import { workflowBundle } from '../../worker/bundle.ts';
+import { stepInterceptors } from '../../worker/steps.ts';
 import { queues } from '../../workflows/ids.ts';
 import { bundleDir, temporalAddress } from './database.ts';
 
@@ -56,10 +57,10 @@ export async function startWorker(deps: Deps, options: { sandbox?: Sandbox; inte
   const common = {
     connection,
     namespace: deps.config.temporal.namespace,
-    shutdownForceTime: '2 seconds',
-    maxHeartbeatThrottleInterval: '1s',
-    ...(interceptors ? { interceptors } : {}),
-  } as const;
+    shutdownForceTime: '2 seconds' as const,
+    maxHeartbeatThrottleInterval: '1s' as const,
+    interceptors: { activity: [...(stepInterceptors(deps).activity ?? []), ...(interceptors?.activity ?? [])] },
+  };
   const workers = [
     await Worker.create({
       ...common,

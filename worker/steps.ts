@@ -1,0 +1,58 @@
+/** Around each step: it runs for the request that its workflow was started for, and a line says how it ended. */
+import type { Context } from '@temporalio/activity';
+import { defaultPayloadConverter, type Headers } from '@temporalio/common';
+import type { ActivityInterceptors, WorkerInterceptors } from '@temporalio/worker';
+import { type Cause, causeFields, doFor, isRequestId } from '../cause.ts';
+import type { Deps } from '../deps.ts';
+import { tracing } from '../spans.ts';
+import { causeHeaders } from '../workflows/ids.ts';
+
+export type StepInterceptors = (context: Context) => ActivityInterceptors;
+
+/** What a worker is given, beside the interceptors that its bundle has. */
+export function stepInterceptors({ log }: Pick<Deps, 'log'>, tracing?: { step: StepInterceptors }): WorkerInterceptors {
+  const own: StepInterceptors = (context) => aroundStep(context, log);
+  return { activity: tracing ? [tracing.step, own] : [own] };
+}
+
+function aroundStep({ info }: Context, log: Deps['log']): ActivityInterceptors {
+  let cause: Cause = {};
+  return {
+    inbound: {
+      async execute(input, next) {
+        cause = { ...causeOf(info, input.headers), traceparent: tracing()?.present() };
+        return await doFor(cause, async () => {
+          const began = performance.now();
+          const result = await next(input);
+          const line = { ms: Math.round(performance.now() - began) };
+          // What is done each minute says something where there is something to say.
+          if (cause.workflowId?.startsWith('schedule:')) log.debug(line, 'step done');
+          else log.info(line, 'step done');
+          return result;
+        });
+      },
+    },
+    // Of the lines that the SDK writes, of steps that fail among them.
+    outbound: { getLogAttributes: (input, next) => ({ ...next(input), ...doFor(cause, causeFields) }) },
+  };
+}
+
+function causeOf({ workflowExecution, activityType, attempt }: Context['info'], headers: Headers): Cause {
+  const { workflowId } = workflowExecution ?? { workflowId: '' };
+  const reqId = idIn(headers, causeHeaders.request);
+  const signalledBy = idIn(headers, causeHeaders.signal);
+  return {
+    ...(reqId ? { reqId } : {}),
+    ...(signalledBy && signalledBy !== reqId ? { signalledBy } : {}),
+    workflowId,
+    resource: workflowId.slice(workflowId.indexOf(':') + 1),
+    step: activityType,
+    attempt,
+  };
+}
+
+function idIn(headers: Headers, name: string): string | undefined {
+  const payload = headers[name];
+  const value = payload && defaultPayloadConverter.fromPayload(payload);
+  return isRequestId(value) ? value : undefined;
+}

@@ -1,0 +1,30 @@
+/** For what a workflow runs goes with each step it takes, and with what it continues as. */
+import type { Headers, WorkflowInterceptors } from '@temporalio/workflow';
+import { causeHeaders } from './ids.ts';
+
+export function interceptors(): WorkflowInterceptors {
+  const carried: Headers = {};
+  const keep = (name: string, payload: Headers[string] | undefined) => {
+    if (payload) carried[name] = payload;
+  };
+  return {
+    inbound: [
+      {
+        async execute(input, next) {
+          for (const name of Object.values(causeHeaders)) keep(name, input.headers[name]);
+          return await next(input);
+        },
+        async handleSignal(input, next) {
+          keep(causeHeaders.signal, input.headers[causeHeaders.request]);
+          return await next(input);
+        },
+      },
+    ],
+    outbound: [
+      {
+        scheduleActivity: (input, next) => next({ ...input, headers: { ...input.headers, ...carried } }),
+        continueAsNew: (input, next) => next({ ...input, headers: { ...input.headers, ...carried } }),
+      },
+    ],
+  };
+}
