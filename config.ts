@@ -63,6 +63,10 @@ const sealingKeys = list
   )
   .refine((keys) => new Set(keys.flatMap(({ version, secret }) => [version, secret])).size === 2 * keys.length, tooFew);
 
+/** How a folder, or a folder of a bucket, is written. */
+export const folderOrBucket =
+  /^(?!s3:)|^s3:\/\/[a-z0-9][a-z0-9.-]{1,61}[a-z0-9](\/[a-zA-Z0-9._/-]*)?$/;
+
 const schema = z.object({
   NODE_ENV: z.string().default('production'),
   /** Folder of everything kept on this machine. */
@@ -122,7 +126,7 @@ const schema = z.object({
   /** A folder, or `s3://bucket/folder` on an S3-compatible server. */
   FRONTAGE_STORE: z
     .string()
-    .regex(/^(?!s3:)|^s3:\/\/[a-z0-9][a-z0-9.-]{1,61}[a-z0-9](\/[a-zA-Z0-9._/-]*)?$/, 'is not s3://bucket/folder')
+    .regex(folderOrBucket, 'is not s3://bucket/folder')
     .default(''),
   /** Address of that server; empty for the vendor's own. */
   FRONTAGE_S3_ENDPOINT: url.or(z.literal('')).default(''),
@@ -307,6 +311,13 @@ export function readConfig(given: NodeJS.ProcessEnv = process.env) {
   }
   const e = parsed.data;
   const { plans } = catalog;
+  const s3Server = {
+    endpoint: e.FRONTAGE_S3_ENDPOINT ? e.FRONTAGE_S3_ENDPOINT.href : undefined,
+    region: e.FRONTAGE_S3_REGION,
+    credentials: e.FRONTAGE_S3_KEY_ID
+      ? { accessKeyId: e.FRONTAGE_S3_KEY_ID, secretAccessKey: e.FRONTAGE_S3_SECRET }
+      : undefined,
+  };
   const repositories =
     e.FRONTAGE_REPOSITORIES === 'none' ? undefined : e.FRONTAGE_REPOSITORIES || `${e.FRONTAGE_DATA}/repositories`;
   return Object.freeze({
@@ -341,16 +352,9 @@ export function readConfig(given: NodeJS.ProcessEnv = process.env) {
     gitSlots: e.FRONTAGE_GIT_SLOTS,
     storeDir: resolve(e.FRONTAGE_STORE || `${e.FRONTAGE_DATA}/store`),
     /** Absent where the store is a folder. */
-    s3: e.FRONTAGE_STORE.startsWith('s3://')
-      ? {
-          ...bucketOf(e.FRONTAGE_STORE),
-          endpoint: e.FRONTAGE_S3_ENDPOINT ? e.FRONTAGE_S3_ENDPOINT.href : undefined,
-          region: e.FRONTAGE_S3_REGION,
-          credentials: e.FRONTAGE_S3_KEY_ID
-            ? { accessKeyId: e.FRONTAGE_S3_KEY_ID, secretAccessKey: e.FRONTAGE_S3_SECRET }
-            : undefined,
-        }
-      : undefined,
+    s3: e.FRONTAGE_STORE.startsWith('s3://') ? { ...bucketOf(e.FRONTAGE_STORE), ...s3Server } : undefined,
+    /** The server behind `s3://…`, of the store or of backups. */
+    s3Server,
     files: e.FRONTAGE_FILES === 'on',
     sketches: e.FRONTAGE_SKETCHES === 'on',
     bookings: e.FRONTAGE_BOOKINGS === 'on',
@@ -470,7 +474,7 @@ function receiverOf(e: z.output<typeof schema>) {
 }
 
 /** Of `s3://bucket/folder`; the folder becomes a prefix that is empty or ends with a slash. */
-function bucketOf(text: string): { bucket: string; prefix: string } {
+export function bucketOf(text: string): { bucket: string; prefix: string } {
   const [bucket = '', ...folders] = text.slice('s3://'.length).split('/').filter(Boolean);
   return { bucket, prefix: folders.map((folder) => `${folder}/`).join('') };
 }

@@ -145,6 +145,18 @@ export function openDiskStore(dir: string): Store {
       return sizes;
     },
 
+    async *list() {
+      for (const prefix of (await readdir(join(dir, 'sha256')).catch(() => [])).sort()) {
+        const names = new Set(await readdir(join(dir, 'sha256', prefix)));
+        for (const name of names) {
+          if (name.includes('.')) continue;
+          const encodings = (['br', 'gzip'] as const).filter((encoding) => names.has(name + suffixes[encoding]));
+          const { size: bytes } = await stat(join(dir, 'sha256', prefix, name));
+          yield { sha256: prefix + name, bytes, encodings };
+        }
+      }
+    },
+
     async flush() {
       await written.flush().catch((error) => {
         throw storageError(error);

@@ -46,6 +46,9 @@ function openLater(opening: Promise<Store>): Store {
     read: async (...asked) => (await opening).read(...asked),
     readAll: async (...asked) => (await opening).readAll(...asked),
     sizes: async (hashes) => (await opening).sizes(hashes),
+    async *list() {
+      yield* (await opening).list();
+    },
     flush: async () => (await opening).flush(),
     async *audit() {
       yield* (await opening).audit();

@@ -31,6 +31,7 @@ export type Found = { bytes: number; modifiedAt: Date; metadata: Metadata };
 export type Opened = Found & { body: Readable; etag: string };
 export type Range = { start: number; end?: number };
 export type PutOptions = { metadata?: Metadata; sha256?: string; onlyIfAbsent?: boolean };
+export type Listed = { name: string; modifiedAt: Date; bytes: number };
 export type Bucket = ReturnType<typeof openBucket>;
 
 // A part of an upload is in memory until it is taken; 10,000 of them is the most that S3 has for one object.
@@ -167,14 +168,15 @@ export function openBucket(
   }
 
   /** Everything under a folder, in pages of the server's. */
-  async function* list(folder: string): AsyncGenerator<{ name: string; modifiedAt: Date }> {
+  async function* list(folder: string): AsyncGenerator<Listed> {
     for (let from: string | undefined; ; ) {
       const page = await client.send(
         new ListObjectsV2Command({ Bucket, Prefix: keyOf(folder), ...(from ? { ContinuationToken: from } : {}) }),
         within(patience.ask),
       );
-      for (const { Key, LastModified } of page.Contents ?? [])
-        if (Key && LastModified) yield { name: Key.slice(prefix.length), modifiedAt: LastModified };
+      for (const { Key, LastModified, Size } of page.Contents ?? [])
+        if (Key && LastModified)
+          yield { name: Key.slice(prefix.length), modifiedAt: LastModified, bytes: Size ?? 0 };
       from = page.IsTruncated ? page.NextContinuationToken : undefined;
       if (!from) return;
     }

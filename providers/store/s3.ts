@@ -8,7 +8,7 @@ import type { Readable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
 import { compress, compressibleBytesMax, readUpTo } from './compressing.ts';
 import { blobName, storageError } from './names.ts';
-import { type BucketAddress, type Found, openBucket, type Patience } from './s3-bucket.ts';
+import { type Bucket, type BucketAddress, type Found, openBucket, type Patience } from './s3-bucket.ts';
 import { askedFolder, openS3Named, sweepS3 } from './s3-named.ts';
 import { openReading } from './s3-reading.ts';
 import { openSpool } from './spool.ts';
@@ -122,6 +122,7 @@ export function openS3Store(address: BucketAddress, { spoolDir, patience }: Opti
       return sizes;
     },
 
+    list: () => listBlobs(bucket),
     flush: async () => {},
 
     async *audit() {
@@ -143,6 +144,21 @@ export function openS3Store(address: BucketAddress, { spoolDir, patience }: Opti
     caches: openS3Named(bucket, 'caches/', { asked: askedFolder }),
     sweep: () => sweepS3(bucket),
   };
+}
+
+/** Names come in order, and variants are named by their blob: they follow it. */
+async function* listBlobs(bucket: Bucket): AsyncGenerator<StoredBlob> {
+  let last: StoredBlob | undefined;
+  for await (const { name, bytes } of bucket.list('sha256/')) {
+    const [, prefix, rest, suffix] = /^sha256\/([0-9a-f]{2})\/([0-9a-f]{62})(\.br|\.gz)?$/.exec(name) ?? [];
+    if (!prefix || !rest) continue;
+    const sha256 = prefix + rest;
+    if (!suffix) {
+      if (last) yield last;
+      last = { sha256, bytes, encodings: [] };
+    } else if (last?.sha256 === sha256) last.encodings.push(suffix === '.br' ? 'br' : 'gzip');
+  }
+  if (last) yield last;
 }
 
 function variantsOf({ metadata }: Found): Encoding[] {

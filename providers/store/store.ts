@@ -15,6 +15,8 @@ export interface Store {
   readAll(sha256: string, encoding?: Encoding): Promise<Buffer | undefined>;
   /** Size of what is held under each of these hashes; a hash that is absent is not held. */
   sizes(hashes: string[]): Promise<Map<string, number>>;
+  /** All that is held, in the order of the hashes' first bytes. What is put meanwhile may be among it. */
+  list(): AsyncIterable<StoredBlob>;
   /** Returns when all that was put before is safe from a loss of power. */
   flush(): Promise<void>;
   /** Re-hashes all that is held: whether the bytes are what their name says. */

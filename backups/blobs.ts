@@ -1,0 +1,68 @@
+/** Files of the store, into a place and out of it. Each is hashed on its way. */
+import { Readable } from 'node:stream';
+import { compressibleBytesMax } from '../providers/store/compressing.ts';
+import type { Store, StoredBlob } from '../providers/store/store.ts';
+import { type BlobLine, damaged, isSound, readPart } from './manifest.ts';
+
+const batchSize = 64;
+
+/** Copies what the place does not have, and tells of all; `spoilt` hears of what is not what its name says, and is left out. */
+export async function* copyBlobs(
+  from: Store,
+  place: Store,
+  spoilt: (sha256: string) => void,
+): AsyncGenerator<BlobLine> {
+  for await (const blobs of batches(from.list())) {
+    const held = await place.sizes(blobs.map(({ sha256 }) => sha256));
+    const copied = await Promise.all(
+      blobs.map(async ({ sha256, bytes }) => held.get(sha256) === bytes || (await copy(from, place, sha256))),
+    );
+    for (const [index, { sha256, bytes, encodings }] of blobs.entries()) {
+      if (!copied[index]) spoilt(sha256);
+      else yield encodings.length > 0 ? { sha256, bytes, compressed: true } : { sha256, bytes };
+    }
+  }
+}
+
+async function copy(from: Store, place: Store, sha256: string): Promise<boolean> {
+  const content = await from.read(sha256);
+  return content !== undefined && (await place.put(content)).sha256 === sha256;
+}
+
+/** Puts all of these into the store, compressed forms made anew. Throws BackupFault at the first that is not what it was. */
+export async function restoreBlobs(place: Store, into: Store, lines: AsyncIterable<BlobLine>): Promise<number> {
+  let count = 0;
+  for await (const blobs of batches(lines)) {
+    const held = await into.sizes(blobs.map(({ sha256 }) => sha256));
+    await Promise.all(
+      blobs.map(async (blob) => {
+        if (held.get(blob.sha256) === blob.bytes && (await isSound(into, blob))) return;
+        const compress = blob.compressed === true && blob.bytes <= compressibleBytesMax;
+        const put = await into.put(Readable.from(readPart(place, blob), { objectMode: false }), { compress });
+        if (put.sha256 !== blob.sha256) throw damaged(`${blob.sha256} is not what it was`);
+      }),
+    );
+    count += blobs.length;
+  }
+  await into.flush();
+  return count;
+}
+
+/** Of the lines, those whose bytes are not in the place as they were. */
+export async function* unsoundBlobs(place: Store, lines: AsyncIterable<BlobLine>): AsyncGenerator<string> {
+  for await (const blobs of batches(lines)) {
+    const sound = await Promise.all(blobs.map((blob) => isSound(place, blob)));
+    for (const [index, { sha256 }] of blobs.entries()) if (!sound[index]) yield sha256;
+  }
+}
+
+async function* batches<Item extends StoredBlob | BlobLine>(items: AsyncIterable<Item>): AsyncGenerator<Item[]> {
+  let batch: Item[] = [];
+  for await (const item of items) {
+    batch.push(item);
+    if (batch.length < batchSize) continue;
+    yield batch;
+    batch = [];
+  }
+  if (batch.length > 0) yield batch;
+}

@@ -1,0 +1,86 @@
+/** A repository in a backup: packs that hold every object of it, those that no branch reaches too, and where its branches stand. */
+import { mkdir } from 'node:fs/promises';
+import { Readable } from 'node:stream';
+import type { Repository } from '../db/states.ts';
+import { finish, type Place as GitPlace, runGit, spawnGit } from '../providers/repositories/git.ts';
+import type { Store } from '../providers/store/store.ts';
+import { type Part, putGzipped, type RepositoryPart, readLines, readPart } from './manifest.ts';
+
+/** A restore takes each pack by itself: past this many the repository is packed anew. */
+const packsMax = 24;
+
+type Asked = { siteId: string; repository: Repository };
+
+/**
+ * Writes what `before`, the same repository in an earlier backup, does not have. Branches are read before objects: whatever they lead to is among
+ * these. Nobody ever removes an object, and git finds one that is packed anew meanwhile.
+ */
+export async function packRepository(
+  store: Store,
+  git: GitPlace,
+  asked: Asked,
+  before: RepositoryPart | undefined,
+): Promise<RepositoryPart> {
+  const refs = await readRefs(git);
+  const ids = (await runGit(git, ['cat-file', '--batch-all-objects', '--batch-check=%(objectname)'])).stdout;
+  const objects = await putGzipped(store, Readable.from([ids]));
+  const part = { ...asked, refs, objects };
+  if (before?.objects.sha256 === objects.sha256) return { ...part, packs: before.packs };
+  const known = before && before.packs.length < packsMax ? await idsOf(store, before.objects) : new Set<string>();
+  const all = ids.toString('latin1').split('\n').filter(Boolean);
+  const fresh = all.filter((id) => !known.has(id));
+  // Where one that was there is gone, somebody has brought the repository back from elsewhere: then it is taken whole.
+  const isMore = known.size > 0 && all.length - fresh.length === known.size;
+  const pack = await putPack(store, git, isMore ? fresh : all);
+  return { ...part, packs: isMore ? [...(before?.packs ?? []), pack] : [pack] };
+}
+
+async function readRefs(git: GitPlace): Promise<Record<string, string>> {
+  const { stdout } = await runGit(git, ['for-each-ref', '--format=%(refname) %(objectname)', 'refs/heads']);
+  const lines = stdout.toString().split('\n').filter(Boolean);
+  return Object.fromEntries(lines.map((line) => line.split(' ') as [string, string]));
+}
+
+async function idsOf(store: Store, objects: Part): Promise<Set<string>> {
+  const ids = new Set<string>();
+  for await (const id of readLines(store, objects)) if (id) ids.add(id);
+  return ids;
+}
+
+async function putPack(store: Store, git: GitPlace, ids: readonly string[]): Promise<Part> {
+  // What is stored as a difference already goes as it is; looking for more would take the processor from those who are served.
+  const child = await spawnGit(git, ['pack-objects', '--stdout', '--quiet', '--window=0']);
+  const putting = store.put(child.stdout);
+  putting.catch(() => {});
+  child.stdin.end(ids.map((id) => `${id}\n`).join(''));
+  const [{ sha256, bytes }, { status, words }] = await Promise.all([putting, child.ended]);
+  if (status !== 0) throw new Error(`git pack-objects ended with ${status}: ${words}`);
+  return { sha256, bytes };
+}
+
+/** Makes the repository in a folder of that name, which is not there yet. git hashes every object as it comes. */
+export async function unpackRepository(store: Store, dir: string, { packs, refs }: RepositoryPart): Promise<void> {
+  await mkdir(dir, { recursive: true });
+  const git = { dir };
+  await runGit(git, ['init', '--quiet', '--bare', '--template=', '--initial-branch=main', dir]);
+  for (const pack of packs) {
+    const child = await spawnGit(git, ['index-pack', '--stdin']);
+    const { status, words } = await finish(child, readPart(store, pack));
+    if (status !== 0) throw new Error(`git index-pack ended with ${status}: ${words}`);
+  }
+  const lines = Object.entries(refs).map(([ref, id]) => `create ${ref} ${id}\n`);
+  await runGit(git, ['update-ref', '--stdin'], { input: lines });
+}
+
+/** Which of these commits, and of those that branches are on, are not there with all that they lead to. */
+export async function missingCommits(dir: string, commits: readonly string[]): Promise<string[]> {
+  const isThere = async (ids: readonly string[]) => {
+    const args = ['rev-list', '--objects', '--quiet', '--all', '--stdin'];
+    const { status } = await runGit({ dir }, args, { input: [ids.map((id) => `${id}\n`).join('')], accept: [0, 128] });
+    return status === 0;
+  };
+  if (await isThere(commits)) return [];
+  const missing: string[] = [];
+  for (const id of commits) if (!(await isThere([id]))) missing.push(id);
+  return missing.length > 0 ? missing : ['a branch'];
+}

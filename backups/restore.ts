@@ -1,0 +1,118 @@
+/**
+ * Brings a backup back into an empty installation: files first, rows last and in one transaction. A restore that was ended in its middle leaves no rows,
+ * and is run again.
+ */
+import { randomUUID } from 'node:crypto';
+import { mkdir, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import pg from 'pg';
+import type { Clock } from '../clock.ts';
+import type { Config } from '../config.ts';
+import { knownMigrations, migrate } from '../db/migrate.ts';
+import { restartAll } from '../db/restarting.ts';
+import { folderName } from '../providers/repositories.ts';
+import { openStore } from '../providers/store/open.ts';
+import { restoreBlobs } from './blobs.ts';
+import { blobLines, repositoryLines } from './check.ts';
+import { BackupFault, type Manifest } from './manifest.ts';
+import type { Place } from './place.ts';
+import { unpackRepository } from './repositories.ts';
+import { loadTables, migrationsOf, tablesOf } from './tables.ts';
+
+export type Restored = { blobs: number; repositories: number; rows: number; restarted: Record<string, number> };
+
+/** In a folder of repositories: which backup is being restored into it. */
+const markName = '.restoring';
+
+/** Throws BackupFault where the installation is not empty, or the backup cannot be had from this Frontage, or is damaged. */
+export async function restoreBackup(
+  { config, clock }: { config: Config; clock: Clock },
+  place: Place,
+  manifest: Manifest,
+): Promise<Restored> {
+  requireKnown(manifest);
+  const { repositoriesDir } = config;
+  if (repositoriesDir === undefined && manifest.repositories.count > 0)
+    throw new BackupFault('This installation holds no repositories (FRONTAGE_REPOSITORIES), and the backup does.');
+  await withClient(config.databaseUrl, (client) => requireEmpty(client, manifest));
+  if (repositoriesDir !== undefined) await claimFolder(repositoriesDir, manifest.name);
+  const blobs = await restoreBlobs(place.store, openStore(config), blobLines(place.store, manifest));
+  const repositories = repositoriesDir === undefined ? 0 : await restoreRepositories(place, manifest, repositoriesDir);
+  await migrate(config.databaseUrl, { to: manifest.migrations.at(-1) as string });
+  const restarted = await withClient(config.databaseUrl, (client) => restoreRows(client, clock, place, manifest));
+  await migrate(config.databaseUrl);
+  if (repositoriesDir !== undefined) await rm(join(repositoriesDir, markName), { force: true });
+  return { blobs, repositories, rows: manifest.tables.reduce((sum, { rows }) => sum + rows, 0), restarted };
+}
+
+function requireKnown({ migrations, version }: Manifest): void {
+  const known = knownMigrations();
+  if (migrations.every((name, index) => known[index] === name)) return;
+  throw new BackupFault(`This backup is of Frontage ${version}, whose schema this one does not know. Restore with that.`);
+}
+
+async function withClient<T>(databaseUrl: string, act: (client: pg.Client) => Promise<T>): Promise<T> {
+  const client = new pg.Client({ connectionString: databaseUrl, application_name: 'frontage restore' });
+  await client.connect();
+  try {
+    return await act(client);
+  } finally {
+    await client.end();
+  }
+}
+
+/** What workers write by themselves in an installation that nobody uses yet. */
+const ownTables = ['capacity'];
+
+async function requireEmpty(client: pg.Client, { migrations }: Manifest): Promise<void> {
+  const had = await migrationsOf(client);
+  if (had.length > 0 && had.length > migrations.length)
+    throw new BackupFault(
+      'This database has a newer schema than the backup. Make an empty one, and restore before anything is started.',
+    );
+  for (const { name } of await tablesOf(client)) {
+    if (ownTables.includes(name)) continue;
+    const { rows } = await client.query(`select exists (select from "${name}") as yes`);
+    if (!rows[0].yes) continue;
+    const words = `This installation is not empty: its table ${name} has rows. Nothing was changed.`;
+    throw new BackupFault(`${words} Restore into a new database and folder.`);
+  }
+}
+
+/** Takes the folder for this restore. Throws BackupFault where it holds repositories that no restore of this backup has brought. */
+async function claimFolder(dir: string, name: string): Promise<void> {
+  const mark = join(dir, markName);
+  const marked = await readFile(mark, 'utf8').catch(() => undefined);
+  if (marked === name) return;
+  const names = (await readdir(dir).catch(() => [])).filter((one) => !one.startsWith('.'));
+  if (names.length > 0 || marked !== undefined)
+    throw new BackupFault(`There are repositories in ${dir} already. Nothing was changed: restore into a new folder.`);
+  await mkdir(dir, { recursive: true });
+  await writeFile(mark, name, { flush: true });
+}
+
+async function restoreRepositories({ store }: Place, manifest: Manifest, dir: string): Promise<number> {
+  let count = 0;
+  for await (const part of repositoryLines(store, manifest)) {
+    count += 1;
+    const target = join(dir, folderName(part.siteId, part.repository));
+    if (await stat(target).catch(() => undefined)) continue;
+    const aside = join(dir, '.making', randomUUID());
+    await unpackRepository(store, aside, part);
+    await rename(aside, target);
+  }
+  return count;
+}
+
+async function restoreRows(client: pg.Client, clock: Clock, { store }: Place, manifest: Manifest) {
+  await client.query('begin');
+  const tables = await tablesOf(client);
+  // Whoever starts meanwhile waits, and finds all of it.
+  await client.query(`lock table ${tables.map(({ name }) => `"${name}"`).join(', ')} in access exclusive mode`);
+  await requireEmpty(client, manifest);
+  await client.query(`delete from capacity`);
+  await loadTables(client, store, manifest.tables);
+  const restarted = await restartAll(client, clock);
+  await client.query('commit');
+  return restarted;
+}
