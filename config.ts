@@ -64,8 +64,7 @@ const sealingKeys = list
   .refine((keys) => new Set(keys.flatMap(({ version, secret }) => [version, secret])).size === 2 * keys.length, tooFew);
 
 /** How a folder, or a folder of a bucket, is written. */
-export const folderOrBucket =
-  /^(?!s3:)|^s3:\/\/[a-z0-9][a-z0-9.-]{1,61}[a-z0-9](\/[a-zA-Z0-9._/-]*)?$/;
+export const folderOrBucket = /^(?!s3:)|^s3:\/\/[a-z0-9][a-z0-9.-]{1,61}[a-z0-9](\/[a-zA-Z0-9._/-]*)?$/;
 
 const schema = z.object({
   NODE_ENV: z.string().default('production'),
@@ -124,10 +123,7 @@ const schema = z.object({
   /** Clones, fetches and pushes that one API process serves at the same time. */
   FRONTAGE_GIT_SLOTS: z.coerce.number().int().min(1).max(1024).default(16),
   /** A folder, or `s3://bucket/folder` on an S3-compatible server. */
-  FRONTAGE_STORE: z
-    .string()
-    .regex(folderOrBucket, 'is not s3://bucket/folder')
-    .default(''),
+  FRONTAGE_STORE: z.string().regex(folderOrBucket, 'is not s3://bucket/folder').default(''),
   /** Address of that server; empty for the vendor's own. */
   FRONTAGE_S3_ENDPOINT: url.or(z.literal('')).default(''),
   FRONTAGE_S3_REGION: z.string().default('us-east-1'),

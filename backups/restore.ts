@@ -30,7 +30,7 @@ export async function restoreBackup(
   place: Place,
   manifest: Manifest,
 ): Promise<Restored> {
-  requireKnown(manifest);
+  requireKnown(config, manifest);
   const { repositoriesDir } = config;
   if (repositoriesDir === undefined && manifest.repositories.count > 0)
     throw new BackupFault('This installation holds no repositories (FRONTAGE_REPOSITORIES), and the backup does.');
@@ -45,10 +45,12 @@ export async function restoreBackup(
   return { blobs, repositories, rows: manifest.tables.reduce((sum, { rows }) => sum + rows, 0), restarted };
 }
 
-function requireKnown({ migrations, version }: Manifest): void {
-  const known = knownMigrations();
+function requireKnown({ databaseUrl }: Config, { migrations, version }: Manifest): void {
+  const known = knownMigrations(databaseUrl);
   if (migrations.every((name, index) => known[index] === name)) return;
-  throw new BackupFault(`This backup is of Frontage ${version}, whose schema this one does not know. Restore with that.`);
+  throw new BackupFault(
+    `This backup is of Frontage ${version}, whose schema this one does not know. Restore with that.`,
+  );
 }
 
 async function withClient<T>(databaseUrl: string, act: (client: pg.Client) => Promise<T>): Promise<T> {

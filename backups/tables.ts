@@ -2,7 +2,7 @@
  * Rows, as PostgreSQL's COPY writes them as text: out of one snapshot, and into one transaction. The schema is not in it: the migrations make it.
  * What is left out says so by itself: an unlogged table may be lost at any time, and a column of transaction ids means something in one cluster alone.
  */
-import { type Readable, Writable } from 'node:stream';
+import type { Readable, Writable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { createGunzip } from 'node:zlib';
 import type pg from 'pg';

@@ -20,14 +20,29 @@ const ended = `interval '7 days'`;
 
 /** One line for each kind of workflow; a test holds the list against `workflowIds`. $1 is the time. */
 export const underWay: readonly UnderWay[] = [
-  { type: 'publishSite', rows: `select id as "deploymentId" from deployment where ${unfinished} and kind in ('site', 'posts')` },
-  { type: 'buildPreview', rows: `select id as "deploymentId" from deployment where ${unfinished} and kind = 'preview' and ticket = 0` },
-  { type: 'publishPreview', rows: `select id as "deploymentId" from deployment where ${unfinished} and kind = 'preview' and ticket > 0` },
+  {
+    type: 'publishSite',
+    rows: `select id as "deploymentId" from deployment where ${unfinished} and kind in ('site', 'posts')`,
+  },
+  {
+    type: 'buildPreview',
+    rows: `select id as "deploymentId" from deployment where ${unfinished} and kind = 'preview' and ticket = 0`,
+  },
+  {
+    type: 'publishPreview',
+    rows: `select id as "deploymentId" from deployment where ${unfinished} and kind = 'preview' and ticket > 0`,
+  },
   { type: 'expirePreview', rows: `select id as "previewId" from preview where removed_at is null` },
   { type: 'inviteCollaborator', rows: `select id as "invitationId" from invitation where status = 'open'` },
   { type: 'holdBooking', rows: `select id as "bookingId" from booking where status = 'held'` },
-  { type: 'onboardDomain', rows: `select id as "domainId" from domain where removed_at is null or removed_at > $1 - ${ended}` },
-  { type: 'followSubscription', rows: `select id as "subscriptionId" from billing_subscription where settled_at is null` },
+  {
+    type: 'onboardDomain',
+    rows: `select id as "domainId" from domain where removed_at is null or removed_at > $1::timestamptz - ${ended}`,
+  },
+  {
+    type: 'followSubscription',
+    rows: `select id as "subscriptionId" from billing_subscription where settled_at is null`,
+  },
   {
     type: 'settlePayment',
     rows: `select id as "paymentId" from payment where status = 'open' or id in

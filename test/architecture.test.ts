@@ -71,6 +71,7 @@ const layers: Record<string, string[]> = {
   web: basics,
   mails: [...basics, 'web/html.ts'],
   git: [...basics, ...pure, 'db', 'providers'],
+  backups: [...basics, ...pure, 'db', 'providers'],
   workflows: [...pure, 'limits.ts'],
   activities: [...basics, 'deps.ts', 'db', 'domains', 'providers', 'git', 'mails', 'workflows/ids.ts'],
   api: [

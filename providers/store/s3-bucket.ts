@@ -175,8 +175,7 @@ export function openBucket(
         within(patience.ask),
       );
       for (const { Key, LastModified, Size } of page.Contents ?? [])
-        if (Key && LastModified)
-          yield { name: Key.slice(prefix.length), modifiedAt: LastModified, bytes: Size ?? 0 };
+        if (Key && LastModified) yield { name: Key.slice(prefix.length), modifiedAt: LastModified, bytes: Size ?? 0 };
       from = page.IsTruncated ? page.NextContinuationToken : undefined;
       if (!from) return;
     }

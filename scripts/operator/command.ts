@@ -17,6 +17,9 @@ export const options = {
   entry: 'out_…',
   subject: 'pi_…',
   settled: '',
+  into: '/backups',
+  from: '/backups',
+  backup: '2026-01-31t120000z-…',
   reason: "'A sentence for the owner'",
 } as const;
 export type Option = keyof typeof options;

@@ -1,6 +1,7 @@
 /** All commands of the operator's, and how what was typed becomes one of them. */
 import { parseArgs } from 'node:util';
 import { accountCommands } from './accounts.ts';
+import { backupCommands } from './backups.ts';
 import { blockCommands } from './blocks.ts';
 import { type Command, type Option, options, useOf } from './command.ts';
 import { moneyCommands } from './money.ts';
@@ -8,6 +9,7 @@ import { platformCommands } from './platform.ts';
 
 export const commands: Record<string, Command> = {
   ...accountCommands,
+  ...backupCommands,
   ...blockCommands,
   ...moneyCommands,
   ...platformCommands,
