@@ -40,8 +40,9 @@ export function certificateActivities(deps: Deps) {
   return {
     /** Gets the certificate of a domain that is `active`, where none stands or it is due. Answers when to call again. */
     async renewCertificate(domainId: string): Promise<Renewed> {
-      const domain = await em().findOne(Domain, { id: domainId });
-      if (!domain || domain.removedAt || domain.status !== 'active') return later('pending');
+      const domain = await em().findOne(Domain, { id: domainId }, { populate: ['account'] });
+      if (!domain || domain.removedAt || domain.status !== 'active' || domain.account.blockedAt)
+        return later('pending');
       const { name, mode } = domain;
       const way = mode === 'nameservers' ? { kind: 'dns-01' as const, zone: name } : { kind: 'http-01' as const };
       return await bring({ domainId, name, names: [name], way });

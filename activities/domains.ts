@@ -22,6 +22,14 @@ const waits: Record<DomainStatus, string> = {
   Blocked: '– waits for a person: `domain unblock`.',
 };
 
+/** Nothing is looked at or ordered for a blocked account: letting it go on wakes its domains. */
+const stopped = {
+  isRemoved: false,
+  waitsFor: '– its account is blocked; waits for `account unblock`.',
+  leftMs: null,
+  wantsCertificate: false,
+} as const;
+
 export function domainActivities(deps: Pick<Deps, 'config' | 'clock' | 'em' | 'dns' | 'zones'>) {
   const { clock, config } = deps;
 
@@ -34,7 +42,8 @@ export function domainActivities(deps: Pick<Deps, 'config' | 'clock' | 'em' | 'd
 
   return {
     async settleDomain(id: string): Promise<DomainStep> {
-      const found = await deps.em().findOneOrFail(Domain, { id });
+      const found = await deps.em().findOneOrFail(Domain, { id }, { populate: ['account'] });
+      if (!found.removedAt && found.account.blockedAt) return { ...stopped, at: clock.now().toISOString() };
       const domain = found.removedAt ? undefined : await looked(found);
       if (!domain) return { isRemoved: true };
       if (domain.mode === 'nameservers') await syncZone(deps.em(), deps, domain.name);

@@ -5,7 +5,7 @@ import { Context } from '@temporalio/activity';
 import { WorkflowNotFoundError } from '@temporalio/client';
 import { ApplicationFailure } from '@temporalio/common';
 import { Mail } from '../db/entities/mail.ts';
-import { openLetter, settleMail, startNotify } from '../db/mail.ts';
+import { isOfBlocked, openLetter, settleMail, startNotify } from '../db/mail.ts';
 import type { Deps } from '../deps.ts';
 import { type MailData, writeMail } from '../mails/mails.ts';
 import { MailNotSent } from '../providers/mail.ts';
@@ -54,6 +54,9 @@ export function mailActivities(deps: Deps) {
     const mail = await deps.em().findOne(Mail, { id });
     if (!mail) return 'gone';
     if (!mail.sealed) return mail.status;
+    if (mail.kind !== 'account-blocked' && (await isOfBlocked(deps.em(), mail))) {
+      throw ApplicationFailure.retryable('the account it is of is blocked', 'blocked');
+    }
     if (!deps.mailer) throw ApplicationFailure.retryable('no mail server is configured', 'not_configured');
     try {
       const letter = openLetter({ id, sealed: mail.sealed }, config.sealing);

@@ -7,7 +7,7 @@ import { Collaborator } from '../db/entities/collaborator.ts';
 import { Deployment } from '../db/entities/deployment.ts';
 import { Site } from '../db/entities/site.ts';
 import type { EntityManager } from '../db/orm.ts';
-import type { Role } from '../db/states.ts';
+import { blockOf, type Role } from '../db/states.ts';
 import { type AppError, errors } from '../errors.ts';
 import { isId } from '../ids.ts';
 
@@ -21,9 +21,10 @@ export function roleOf(site: Site, { accountId }: Person): Role {
   return site.account.id === accountId ? 'owner' : 'collaborator';
 }
 
-/** Whether the caller may act on the site at all. */
+/** Whether the caller may act on the site at all. Who made a link counts here too: it is good for nothing while that account is blocked. */
 async function mayAct(em: EntityManager, { accountId }: Person, site: Site): Promise<boolean> {
-  return site.account.id === accountId || (await em.count(Collaborator, { site: site.id, account: accountId })) > 0;
+  if (site.account.id === accountId) return true;
+  return (await em.count(Collaborator, { site: site.id, account: { id: accountId, blockedAt: null } })) > 0;
 }
 
 /** The site, if the caller may act on it. */
@@ -103,7 +104,7 @@ export function requireActive(site: Site): void {
 
 /** Stops what a site may not do while a person of the platform has it off the web. `what` is the act, as in "be renamed". */
 export function requireNotBlocked(site: Site, what: string): void {
-  if (!site.blockedAt) return;
+  if (!blockOf(site)) return;
   throw errors.site_archived(
     `The site ${site.name} was taken off the web by a person of the platform: it may not ${what}.`,
     {

@@ -4,7 +4,6 @@ import type { Clock } from '../clock.ts';
 import type { Config } from '../config.ts';
 import { written } from '../currencies.ts';
 import type { BookingFacts } from '../mails/booking.ts';
-import { Account } from './entities/account.ts';
 import { Bookable } from './entities/bookable.ts';
 import type { WholeBooking } from './entities/booking.ts';
 import type { FormField } from './entities/form.ts';
@@ -13,6 +12,7 @@ import { Payment } from './entities/payment.ts';
 import type { Site } from './entities/site.ts';
 import { homeOf } from './homes.ts';
 import { openLetter, queueMail, settleMail } from './mail.ts';
+import { addressToTell } from './notify-to.ts';
 import type { EntityManager } from './orm.ts';
 
 type Deps = { clock: Clock; config: Config };
@@ -122,9 +122,8 @@ async function paidFor(tx: EntityManager, { paymentId }: WholeBooking): Promise<
   return { paid: written(await tx.findOneOrFail(Payment, { id: paymentId })) };
 }
 
-async function addressOf(tx: EntityManager, site: Site, bookable: Bookable | null): Promise<string> {
-  return (await tx.findOneOrFail(Account, bookable?.notifyCollaboratorId ?? site.account.id)).email;
-}
+const addressOf = (tx: EntityManager, site: Site, bookable: Bookable | null) =>
+  addressToTell(tx, site, bookable?.notifyCollaboratorId);
 
 async function factsOf(tx: EntityManager, booking: WholeBooking, site: Site, config: Config): Promise<BookingFacts> {
   const { calendar } = booking;

@@ -195,7 +195,12 @@ export async function restartOverdue(em: EntityManager, clock: Clock): Promise<n
   return await em.transactional(async (tx) => {
     const domains = await tx.find(
       Domain,
-      { $or: [{ nextCheckAt: { $lt: overdue } }, { removedAt: { $lt: overdue, $gt: new Date(now - leftBehindMs) } }] },
+      {
+        $or: [
+          { nextCheckAt: { $lt: overdue }, account: { blockedAt: null } },
+          { removedAt: { $lt: overdue, $gt: new Date(now - leftBehindMs) } },
+        ],
+      },
       { limit: 500, orderBy: { nextCheckAt: 'asc' } },
     );
     for (const domain of domains) startOnboarding(tx, clock, domain);

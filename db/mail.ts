@@ -21,7 +21,7 @@ export type MailTo<Kind extends MailKind> = {
   replyTo?: string;
   /** From when on it is better not sent at all: its link is over then. */
   until?: Date;
-  /** For an operator who looks for it: whose site, whose account. */
+  /** Whose site, whose account: while that is blocked, it waits. */
   site?: string;
   account?: string;
 };
@@ -47,7 +47,8 @@ export function queueMail<Kind extends MailKind>(
   };
   startNotify(em, clock, { id, kind }, { site, account });
   const sealed = seal(config.sealing, JSON.stringify(letter), contextOf.mail(id));
-  return em.create(Mail, { id, kind, status: 'queued', sealed, createdAt: clock.now() });
+  const whose = { siteId: site ?? null, accountId: account ?? null };
+  return em.create(Mail, { id, kind, status: 'queued', sealed, ...whose, createdAt: clock.now() });
 }
 
 /** Starts the workflow that sends the mail, when the transaction commits. */
@@ -72,6 +73,19 @@ export function startNotify(
 /** What a waiting mail holds. Throws SealBroken where the key it was sealed under is gone. */
 export function openLetter(mail: Pick<Mail, 'id'> & { sealed: Uint8Array }, sealing: Keyring): Letter {
   return JSON.parse(open(sealing, mail.sealed, contextOf.mail(mail.id)).toString('utf8'));
+}
+
+/** Whether the account that the mail is of, or is of a site of, is blocked. */
+export async function isOfBlocked(
+  em: EntityManager,
+  { siteId, accountId }: Pick<Mail, 'siteId' | 'accountId'>,
+): Promise<boolean> {
+  const rows = await em.execute<unknown[]>(
+    `select 1 from site where id = ? and owner_blocked_at is not null
+     union all select 1 from account where id = ? and blocked_at is not null`,
+    [siteId ?? null, accountId ?? null],
+  );
+  return rows.length > 0;
 }
 
 /** Ends a waiting mail and forgets its address and its words. False where it was settled already. */

@@ -68,6 +68,7 @@ import { PeopleLookedUp } from './migrations/2026-11-21-people-looked-up.ts';
 import { Previews } from './migrations/2026-11-21-previews.ts';
 import { BuiltAnew } from './migrations/2026-11-21-speed.ts';
 import { TokensForgotten } from './migrations/2026-11-21-tokens-forgotten.ts';
+import { AccountBlocks } from './migrations/2026-11-22-account-blocks.ts';
 
 export type { EntityManager, MikroORM };
 
@@ -156,6 +157,7 @@ export function openOrm(databaseUrl: string, options: { poolMax?: number } = {})
           { name: '2026-11-21-blocked-sites', class: BlockedSites },
           { name: '2026-11-21-domains-since', class: DomainsSince },
           { name: '2026-11-21-oauth', class: Oauth },
+          { name: '2026-11-22-account-blocks', class: AccountBlocks },
         ],
         snapshot: false,
         transactional: true,

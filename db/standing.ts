@@ -14,6 +14,11 @@ export function standingOf(account: string): string {
                 where account_id = ${account} and ended_at is null))::text`;
 }
 
+/** SQL for why a person has stopped the account whose id `account` is, an expression of the statement around it; null as a rule. */
+export function blockReasonOf(account: string): string {
+  return `(select stopped.block_reason from account stopped where stopped.id = ${account})`;
+}
+
 /**
  * Holds the account until the transaction ends: everything that counts for it stands in line here. Rows that merely name the account (a
  * deployment that it made on another's site) are not kept waiting, or two who work on each other's sites would wait for each other.

@@ -90,9 +90,21 @@ export function accessRequestStatusAt(
   return (status === 'pending' || status === 'approved') && expiresAt <= now ? 'expired' : status;
 }
 
+type Blockable = {
+  blockedAt?: Date | null | undefined;
+  blockReason?: string | null | undefined;
+  ownerBlockedAt?: Date | null | undefined;
+};
+
+/** Since when a person of the platform has the site off the web, itself or with its owner's account, and why; null as a rule. */
+export function blockOf({ blockedAt, blockReason, ownerBlockedAt }: Blockable): { at: Date; reason: string } | null {
+  if (blockedAt && blockReason) return { at: blockedAt, reason: blockReason };
+  return ownerBlockedAt ? { at: ownerBlockedAt, reason: 'The account of its owner is blocked.' } : null;
+}
+
 /** Whether the site is off the web, by its owner or by a person of the platform: it takes nothing from strangers then. */
-export function isClosed(site: { status: SiteStatus; blockedAt?: Date | null | undefined }): boolean {
-  return site.status === 'archived' || site.blockedAt != null;
+export function isClosed(site: { status: SiteStatus } & Blockable): boolean {
+  return site.status === 'archived' || blockOf(site) !== null;
 }
 
 /** `ended`: withdrawn, replaced by a later one, or impossible by the time it was confirmed. */

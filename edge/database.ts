@@ -41,6 +41,8 @@ export type SketchRow = {
   title: string;
   position: number;
   sha256: string | null;
+  /** Whether its account was stopped by a person. */
+  blocked: boolean;
   /** The host of the page that shows all. */
   overview: string;
   directions: { name: string; note: string | null; label: string }[];
@@ -62,7 +64,7 @@ export type EdgeDatabase = {
 // transaction not older than the oldest that was running then: that one is the mark.
 const sitesSql = `
   select mark.xid::text as mark, site.id, site.name,
-    case when site.blocked_at is null then site.status else 'blocked' end as status, deployment.manifest_sha256 as "manifestSha256",
+    case when site.blocked_at is null and site.owner_blocked_at is null then site.status else 'blocked' end as status, deployment.manifest_sha256 as "manifestSha256",
     site.redirects_sha256 as "redirectsSha256",
     (select json_agg(json_build_object('label', preview.label, 'slot', preview.slot, 'manifestSha256', draft.manifest_sha256,
        'expiresAt', preview.expires_at) order by preview.slot)
@@ -86,6 +88,7 @@ const manifestsSql = `
 
 const sketchSql = `
   select host.label, sketch.title, host.position, host.sha256, overview.label as overview,
+    (select blocked_at is not null from account where id = sketch.account_id) as blocked,
     (select json_agg(json_build_object('name', name, 'note', note, 'label', label) order by position)
      from sketch_host where sketch_id = sketch.id and position > 0) as directions
   from sketch_host host

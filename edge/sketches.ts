@@ -22,6 +22,7 @@ export async function answerSketch(
 ): Promise<Answer> {
   const sketch = await sketchHosts.at(name);
   if (!sketch) return answerPage('unknown', as);
+  if (sketch.blocked) return answerPage('blocked', as);
   if (path !== '') return answerPage('missing', 'text');
   const port = /:\d{1,5}$/.exec(fields.host ?? '')?.[0] ?? '';
   if (sketch.sha256 === null) return overview(sketch, (host) => `//${host}.${baseDomain}${port}`);

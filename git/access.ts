@@ -56,6 +56,12 @@ export async function requireAccess(
     throw new GitRefusal(401, `Unknown user name or wrong password.${token} ${howToGetOne}`);
   }
   if (credential.expiresAt <= now) throw new GitRefusal(401, `This password has run out. ${howToGetOne}`);
+  if (credential.blockReason != null) {
+    throw new GitRefusal(
+      403,
+      `The account was blocked by those who run this platform. Their reason: ${credential.blockReason}`,
+    );
+  }
   if (!(await isStillOn(em, credential))) {
     throw new GitRefusal(401, 'The account that made this password may not act on the site any more.');
   }

@@ -1,5 +1,6 @@
 /** Every kind of mail that goes out: what it is made of, and the function that writes it. Pure. */
 import { accessRequest } from './access-request.ts';
+import { accountBlocked } from './account-blocked.ts';
 import { addressChange } from './address-change.ts';
 import { addressConfirmation } from './address-confirmation.ts';
 import { bookingCancelled, bookingConfirmed, bookingTaken } from './booking.ts';
@@ -18,6 +19,7 @@ export const mails = {
   submission: formSubmission,
   'access-request': accessRequest,
   'signin-link': signinLink,
+  'account-blocked': accountBlocked,
   'address-confirmation': addressConfirmation,
   'address-change': addressChange,
   'booking-confirmed': bookingConfirmed,

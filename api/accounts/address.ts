@@ -13,6 +13,7 @@ import { newId, newSecret } from '../../ids.ts';
 import { readAddress } from '../addresses.ts';
 import { lockAddress, requireRoom } from '../auth/frequency.ts';
 import { hashSecret } from '../secrets.ts';
+import { requireNotStopped } from './blocked.ts';
 
 const confirmMs = 24 * 3600_000;
 
@@ -78,7 +79,7 @@ export async function readChange(em: EntityManager, now: Date, secret: string) {
   return { email: change.email, accountName: change.account.name, status: statusAt(change, now) };
 }
 
-/** Puts the new address in force, once. Throws `not_found`, `expired` and `email_taken`. */
+/** Puts the new address in force, once. Throws `not_found`, `expired`, `email_taken`, and `access_denied` of a blocked account. */
 export async function confirmChange(em: EntityManager, deps: Deps, secret: string): Promise<{ email: string }> {
   const hash = hashSecret(secret);
   try {
@@ -86,6 +87,7 @@ export async function confirmChange(em: EntityManager, deps: Deps, secret: strin
       const change = await tx.findOne(EmailChange, { hash });
       if (!change) return noSuchLink();
       const { id, account, email } = change;
+      requireNotStopped(await tx.findOneOrFail(Account, { id: account.id }, { refresh: true }));
       const { old } = await changeAddress(tx, deps, account.id, email);
       // Under the account's lock, so that neither another press of the button nor a later change comes between.
       const open = { id, status: 'pending', expiresAt: { $gt: deps.clock.now() } } as const;

@@ -4,6 +4,7 @@ import { siteAddress } from '../../config.ts';
 import { Site } from '../../db/entities/site.ts';
 import { Token } from '../../db/entities/token.ts';
 import { renewableTokenIds } from '../../db/oauth.ts';
+import { blockOf } from '../../db/states.ts';
 import type { Deps } from '../../deps.ts';
 import { errors } from '../../errors.ts';
 import { accountPage, type SiteShown } from '../../web/account.ts';
@@ -104,7 +105,7 @@ export function ownerPages(app: Api, deps: Deps): void {
       title,
       address,
       archived: status === 'archived',
-      blocked: site.blockReason ?? null,
+      blocked: blockOf(site)?.reason ?? null,
       live: liveDeploymentId !== null,
       openComments,
       role: roleOf(site, actor),

@@ -8,6 +8,7 @@ import { type AccessRequestStatus, accessRequestStatusAt } from '../../db/states
 import type { Deps } from '../../deps.ts';
 import { errors } from '../../errors.ts';
 import { isId } from '../../ids.ts';
+import { requireNotStopped } from '../accounts/blocked.ts';
 import { openAccount } from '../accounts/rules.ts';
 import { hashSecret } from '../secrets.ts';
 import { isCode, wrongCodesMax } from './codes.ts';
@@ -39,7 +40,10 @@ export type Answered =
   /** It was over before this answer, or is over with this last wrong code. */
   | { outcome: 'over'; status: AccessRequestStatus; byWrongCodes: boolean };
 
-/** Answers the request, once. The first approval of an address opens its account where the platform does so. Throws `not_found`. */
+/**
+ * Answers the request, once. The first approval of an address opens its account where the platform does so. Throws `not_found`,
+ * `access_denied` where the account is blocked.
+ */
 export async function answerRequest(em: EntityManager, deps: Deps, which: Which, answer: Answer): Promise<Answered> {
   return await em.transactional(async (tx) => {
     const request = await tx.findOne(AccessRequest, conditionOf(which), { lockMode: LockMode.PESSIMISTIC_WRITE });
@@ -61,6 +65,7 @@ async function decide(tx: EntityManager, deps: Deps, request: AccessRequest, ans
     return { outcome: 'denied' };
   }
   request.account = await accountFor(tx, deps, request);
+  if (request.account) requireNotStopped(request.account);
   request.status = 'approved';
   request.expiresAt = new Date(now.getTime() + answerMs);
   return { outcome: 'approved', hasAccount: request.account !== null };

@@ -2,6 +2,7 @@
 import { LockMode } from '@mikro-orm/core';
 import { endOpenRequests, tellAccessWorkflow } from '../../db/access-requests.ts';
 import { AccessRequest } from '../../db/entities/access-request.ts';
+import { Account } from '../../db/entities/account.ts';
 import type { Token } from '../../db/entities/token.ts';
 import { queueMail } from '../../db/mail.ts';
 import type { EntityManager } from '../../db/orm.ts';
@@ -11,6 +12,7 @@ import type { Deps } from '../../deps.ts';
 import { errors } from '../../errors.ts';
 import { isId, newId, newSecret } from '../../ids.ts';
 import { workflowIds } from '../../workflows/ids.ts';
+import { blockOfAddress, requireNotStopped } from '../accounts/blocked.ts';
 import { hashSecret } from '../secrets.ts';
 import { issueTokenWithinLimit } from '../tokens/rules.ts';
 import { hashCode, newUserCode } from './codes.ts';
@@ -54,12 +56,11 @@ export async function askForAccess(em: EntityManager, deps: Deps, wish: Wish): P
       createdAt: now,
       expiresAt,
     });
-    queueMail(tx, deps, {
-      kind: 'access-request',
-      to: wish.email,
-      data: { link: `${config.baseUrl}/access/${link}`, agentName: wish.agentName, askedFrom: wish.askedFrom },
-      until: expiresAt,
-    });
+    const reason = await blockOfAddress(tx, wish.email);
+    const data = { link: `${config.baseUrl}/access/${link}`, agentName: wish.agentName, askedFrom: wish.askedFrom };
+    // Who asks is told nothing of an account that is not his yet; its owner is.
+    if (reason === null) queueMail(tx, deps, { kind: 'access-request', to: wish.email, data, until: expiresAt });
+    else queueMail(tx, deps, { kind: 'account-blocked', to: wish.email, data: { reason }, until: expiresAt });
     enqueue(tx, clock, {
       kind: 'start',
       workflowId: workflowIds.grantAccess(id),
@@ -131,6 +132,7 @@ async function issueFor(
       },
     );
   }
+  requireNotStopped(await tx.findOneOrFail(Account, { id: request.account.id }, { refresh: true }));
   const accessToken = newSecret('fro');
   const token = await issueTokenWithinLimit(tx, deps, request.account.id, {
     secret: accessToken,

@@ -8,6 +8,7 @@ import type { EntityManager } from '../../db/orm.ts';
 import type { Deps } from '../../deps.ts';
 import { errors } from '../../errors.ts';
 import { newId, newSecret } from '../../ids.ts';
+import { blockOfAddress, requireNotStopped } from '../accounts/blocked.ts';
 import { openAccount } from '../accounts/rules.ts';
 import { hashSecret } from '../secrets.ts';
 import { hashCode, isCode, newUserCode, wrongCodesMax } from './codes.ts';
@@ -17,7 +18,7 @@ const linkMs = 15 * 60_000;
 const sessionMs = 14 * 24 * 3600_000;
 
 /**
- * Mails a link to the address. To one without an account it says so, where no account is opened; what the caller sees is the same.
+ * Mails a link to the address. To one without an account it says so, where no account is opened, and to a blocked one why; what the caller sees is the same.
  * `browser` is the secret of the browser that asks. Answers the code that signs in another browser. Throws `rate_limited`.
  */
 export async function mailLink(
@@ -44,7 +45,10 @@ export async function mailLink(
     });
     const known = config.signUp === 'open' || (await tx.count(Account, { email })) > 0;
     const link = known ? `${config.baseUrl}/signin/${secret}` : null;
-    queueMail(tx, deps, { kind: 'signin-link', to: email, data: { link }, until: expiresAt });
+    const reason = await blockOfAddress(tx, email);
+    // Only who reads the mail is told.
+    if (reason === null) queueMail(tx, deps, { kind: 'signin-link', to: email, data: { link }, until: expiresAt });
+    else queueMail(tx, deps, { kind: 'account-blocked', to: email, data: { reason }, until: expiresAt });
   });
   return { code };
 }
@@ -68,7 +72,8 @@ export type SignedIn =
   | { outcome: 'wrong_code'; triesLeft: number }
   | { outcome: 'over' };
 
-/** Signs in, once. `typed` is the code, which the browser that asked for the link needs not. Throws `not_found`. */
+/** Signs in, once. `typed` is the code, which the browser that asked for the link needs not. Throws `not_found`,
+ * `access_denied` where the account is blocked. */
 export async function useLink(
   em: EntityManager,
   deps: Deps,
@@ -87,6 +92,7 @@ export async function useLink(
     const account = await accountOf(tx, deps, link.email);
     // The link went to an address that had an account then and has none now.
     if (!account) return { outcome: 'over' };
+    requireNotStopped(account);
     link.endedAt = deps.clock.now();
     return openSession(tx, deps, account);
   });

@@ -7,13 +7,13 @@ import { Submission, type SubmittedValue } from '../../db/entities/submission.ts
 import { useChallenge } from '../../db/forms.ts';
 import { homeOf } from '../../db/homes.ts';
 import { queueMail } from '../../db/mail.ts';
+import { addressToTell } from '../../db/notify-to.ts';
 import type { EntityManager } from '../../db/orm.ts';
 import { isClosed } from '../../db/states.ts';
 import type { Deps } from '../../deps.ts';
 import { type AppError, errors } from '../../errors.ts';
 import { isId, newId } from '../../ids.ts';
 import { missing } from '../capabilities.ts';
-import { notifyAddress } from '../notify-to.ts';
 import { type Given, judgeValues } from './values.ts';
 
 const keptMs = 180 * 24 * 3600_000;
@@ -112,7 +112,7 @@ async function queueNotice(
   const { hostname } = await homeOf(tx, deps.config, form.site);
   return queueMail(tx, deps, {
     kind: 'submission',
-    to: await notifyAddress(tx, form.site, form.notifyCollaboratorId),
+    to: await addressToTell(tx, form.site, form.notifyCollaboratorId),
     data: { hostname, formName: form.name, answers, page },
     ...(typeof replyTo === 'string' ? { replyTo } : {}),
     site: form.site.id,

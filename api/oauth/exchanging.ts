@@ -4,6 +4,7 @@
  */
 import { createHash, timingSafeEqual } from 'node:crypto';
 import { LockMode } from '@mikro-orm/core';
+import { Account } from '../../db/entities/account.ts';
 import { OauthCode, OauthGrant, OauthRefresh } from '../../db/entities/oauth.ts';
 import { Token } from '../../db/entities/token.ts';
 import type { EntityManager } from '../../db/orm.ts';
@@ -30,6 +31,8 @@ export async function exchangeCode(em: EntityManager, deps: Deps, given: Given):
       { lockMode: LockMode.PESSIMISTIC_WRITE },
     );
     if (!code || !given.client.hash.equals(code.clientHash)) return badGrant('The code is not one of this client.');
+    if ((await tx.findOneOrFail(Account, { id: code.account.id }, { refresh: true })).blockedAt)
+      return badGrant('The account was blocked by those who run this platform.');
     if (code.usedAt) {
       if (code.grant) await endGrant(tx, deps, code.grant.id);
       return badGrant('The code has been used before, so what came of it has ended.');
@@ -61,6 +64,8 @@ export async function refresh(
     const used = await tx.findOneOrFail(OauthRefresh, { hash: found.hash }, { refresh: true });
     const access = await tx.findOneOrFail(Token, { id: grant.token.id }, { refresh: true });
     if (access.revokedAt) return badGrant('The owner has ended this access.');
+    // Nothing is used up: once the account goes on, so does the connector.
+    if (access.blockReason != null) return badGrant('The account was blocked by those who run this platform.');
     if (used.usedAt) {
       await endGrant(tx, deps, grant.id);
       return badGrant('The refresh token has been used before, so the access has ended.');

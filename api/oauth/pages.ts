@@ -3,6 +3,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { BrowserSession } from '../../db/entities/browser-session.ts';
 import type { Deps } from '../../deps.ts';
 import { connectorPage } from '../../web/connector.ts';
+import { requireNotStopped } from '../accounts/blocked.ts';
 import type { Api } from '../api.ts';
 import { readSession } from '../auth/signin.ts';
 import { formsFor, pageOptions, readForm, sendPage } from '../plugins/browser.ts';
@@ -55,6 +56,7 @@ export function connectorPages(app: Api, deps: Deps): void {
       remember(reply, request, new Date(deps.clock.now().getTime() + signInMs));
       return reply.redirect('/signin?for=connector', 303);
     }
+    requireNotStopped(session.account);
     // Only now: anybody may register any address, and a link of ours must lead no stranger there (RFC 9700 section 4.11.2).
     if ('fault' in read) return reply.redirect(answerAddress(config, read, read.fault), 303);
     return await go(read.wish, session);

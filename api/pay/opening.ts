@@ -56,7 +56,7 @@ export async function statusOfLink(em: EntityManager, clock: Clock, payment: Lin
   const { site, payoutAccount } = payment;
   if (status !== 'open' || (!isClosed(site) && payoutAccount.status === 'gone')) return status;
   const isAgreed = (await agreementOf(em, site))?.payoutAccount.id === payoutAccount.id;
-  return isAgreed && !isClosed(site) ? 'open' : 'expired';
+  return isAgreed && payoutAccount.blockReason == null && !isClosed(site) ? 'open' : 'expired';
 }
 
 /** The payer is back from a page: it is asked about at once. Answers the payment when it is not open any more, or after a moment. */

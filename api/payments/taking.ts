@@ -39,10 +39,15 @@ const takesNone = (site: Pick<Site, 'id'>) =>
     nextAction: `Call POST /v1/sites/${site.id}/payout-account with one of yours.`,
   });
 
-function refusalOf({ status, currency }: PayoutAccount, site: Pick<Site, 'id'>): AppError | undefined {
+function refusalOf({ status, currency, blockReason }: PayoutAccount, site: Pick<Site, 'id'>): AppError | undefined {
   if (status === 'gone') {
     return errors.payout_account_gone('The payout account of this site is not used any more.', {
       nextAction: `Call POST /v1/sites/${site.id}/payout-account with another.`,
+    });
+  }
+  if (blockReason != null) {
+    return errors.payout_account_pending('The payout account of this site may not take money at present.', {
+      nextAction: 'Ask the owner of that payout account: the platform has told them why.',
     });
   }
   if (status === 'pending') {

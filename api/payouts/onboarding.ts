@@ -7,6 +7,7 @@ import type { Deps } from '../../deps.ts';
 import { errors } from '../../errors.ts';
 import { PaymentsFault, providerError } from '../../providers/payments.ts';
 import type { Person } from '../access.ts';
+import { requireNotStopped } from '../accounts/blocked.ts';
 import { hashSecret } from '../secrets.ts';
 import { paymentsOf } from './keys.ts';
 import { loadPayoutAccount, requireRail, requireUsable } from './rules.ts';
@@ -34,7 +35,7 @@ export async function openOnboarding(
   });
 }
 
-/** The account that the link connects. Throws `not_found`, `expired`. */
+/** The account that the link connects. Throws `not_found`, `expired`, `access_denied` while its owner is blocked. */
 export async function onboardingOf(
   em: EntityManager,
   { clock }: Pick<Deps, 'clock'>,
@@ -43,6 +44,7 @@ export async function onboardingOf(
   const link = await em.findOne(PayoutOnboarding, { hash: hashSecret(secret) }, { populate: ['payoutAccount'] });
   if (!link || link.payoutAccount.status === 'gone')
     throw errors.not_found('There is no such link. Ask for a new one.');
+  requireNotStopped(link.payoutAccount);
   if (link.expiresAt <= clock.now()) throw errors.expired('This link ran out. Ask for a new one.');
   return link.payoutAccount;
 }

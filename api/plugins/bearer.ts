@@ -5,6 +5,7 @@ import type { EntityManager } from '../../db/orm.ts';
 import type { Deps } from '../../deps.ts';
 import { type AppError, errors } from '../../errors.ts';
 import type { Actor } from '../access.ts';
+import { accountBlocked } from '../accounts/blocked.ts';
 import type { Api } from '../api.ts';
 import { hashSecret } from '../secrets.ts';
 import { limitFailedSignIns } from './rate-limit.ts';
@@ -35,7 +36,8 @@ export function bearerSecret(request: FastifyRequest): string | undefined {
   return /^Bearer +(fro_[\w-]{43})$/i.exec(request.headers.authorization ?? '')?.[1];
 }
 
-/** For calls that last: throws `unauthorized` when the token has been revoked or has run out since the call began. */
+/** For calls that last: throws `unauthorized` when the token has been revoked or has run out since the call began, `access_denied`
+ * when its account was blocked. */
 export async function requireStillGood(
   em: EntityManager,
   { clock }: Pick<Deps, 'clock'>,
@@ -43,6 +45,7 @@ export async function requireStillGood(
 ): Promise<void> {
   const token = await em.findOne(Token, { id: tokenId }, { disableIdentityMap: true });
   if (!token || !isGood(token, clock.now())) throw unauthorized();
+  if (token.blockReason != null) throw accountBlocked(token.blockReason);
 }
 
 function isGood({ revokedAt, expiresAt }: Token, now: Date): boolean {
@@ -55,6 +58,7 @@ async function readActor(request: FastifyRequest, deps: Deps): Promise<Actor | u
   const now = deps.clock.now();
   const token = await request.em.findOne(Token, { hash: hashSecret(secret) }, { disableIdentityMap: true });
   if (!token || !isGood(token, now)) return undefined;
+  if (token.blockReason != null) throw accountBlocked(token.blockReason);
   if (!token.lastUsedAt || now.getTime() - token.lastUsedAt.getTime() >= lastUsedStepMs) {
     await request.em.nativeUpdate(Token, { id: token.id, lastUsedAt: token.lastUsedAt }, { lastUsedAt: now });
   }

@@ -117,6 +117,7 @@ function sendErrorPage(error: unknown, request: FastifyRequest, reply: FastifyRe
 
 const titles: Partial<Record<AppError['code'], string>> = {
   not_found: 'Nothing here',
+  access_denied: 'Your account is blocked',
   rate_limited: 'A little slower, please',
   auth_disabled: 'No sign-in here',
   invalid_origin: 'Please open the page again',

@@ -2,6 +2,7 @@
 import type { FastifyReply } from 'fastify';
 import type { BrowserSession } from '../../db/entities/browser-session.ts';
 import type { Deps } from '../../deps.ts';
+import { requireNotStopped } from '../accounts/blocked.ts';
 import type { Api } from '../api.ts';
 import { readSession } from '../auth/signin.ts';
 import { clearHostCookie, setHostCookie } from './browser.ts';
@@ -21,6 +22,7 @@ export function requireSession(scope: Api, { clock }: Deps): void {
     const cookie = sessionSecret(request);
     request.session = cookie === undefined ? null : await readSession(request.em, clock, cookie);
     if (!request.session) return reply.redirect(signinFor(request.url), 303);
+    if (request.url !== '/signout') requireNotStopped(request.session.account);
     // No token of the account is the one in use, so the owner may revoke each.
     request.actor = { accountId: request.session.account.id, tokenId: request.session.id };
   });

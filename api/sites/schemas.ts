@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { type Config, siteAddress } from '../../config.ts';
 import type { Site } from '../../db/entities/site.ts';
+import { blockOf } from '../../db/states.ts';
 import { type Actor, roleOf } from '../access.ts';
 import { moment } from '../schemas.ts';
 import { repositoryAddress } from '../source/schemas.ts';
@@ -75,7 +76,7 @@ export function siteView(site: Site, { config, actor, openComments }: SiteContex
     role: roleOf(site, actor),
     created_at: site.createdAt,
     archived_at: site.archivedAt ?? null,
-    blocked: site.blockedAt && site.blockReason ? { at: site.blockedAt, reason: site.blockReason } : null,
+    blocked: blockOf(site),
   };
 }
 

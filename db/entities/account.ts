@@ -9,6 +9,9 @@ export const Account = defineEntity({
     name: p.text(),
     email: p.text().unique(),
     createdAt: p.datetime(),
+    /** Since when a person has stopped it, and why, in words for its owner. */
+    blockedAt: p.datetime().nullable(),
+    blockReason: p.text().nullable(),
     /** Its plans: ask `limitsOf`, `planOf`. */
     standing: p
       .text()

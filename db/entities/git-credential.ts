@@ -1,4 +1,5 @@
 import { defineEntity, type InferEntity, p } from '@mikro-orm/core';
+import { blockReasonOf } from '../standing.ts';
 import type { GitAccess, Repository } from '../states.ts';
 import { Account } from './account.ts';
 import { Site } from './site.ts';
@@ -16,6 +17,11 @@ export const GitCredential = defineEntity({
     hash: p.blob(),
     createdAt: p.datetime(),
     expiresAt: p.datetime(),
+    /** Why a person has stopped its account; null as a rule. */
+    blockReason: p
+      .text()
+      .nullable()
+      .formula((cols) => blockReasonOf(`${cols.account}`)),
   },
 });
 export type GitCredential = InferEntity<typeof GitCredential>;

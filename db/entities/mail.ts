@@ -12,6 +12,9 @@ export const Mail = defineEntity({
     sealed: p.blob().nullable(),
     /** Why it was given up, in our own words. */
     failure: p.text().nullable(),
+    /** Whose it is: of a site, of an account, or of nobody who has one. */
+    siteId: p.text().nullable(),
+    accountId: p.text().nullable(),
     createdAt: p.datetime(),
     settledAt: p.datetime().nullable(),
   },

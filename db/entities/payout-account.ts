@@ -1,4 +1,5 @@
 import { defineEntity, type InferEntity, p } from '@mikro-orm/core';
+import { blockReasonOf } from '../standing.ts';
 import type { PayoutAccountStatus, PayoutRail } from '../states.ts';
 import { Account } from './account.ts';
 
@@ -23,6 +24,11 @@ export const PayoutAccount = defineEntity({
     checkedAt: p.datetime().nullable(),
     createdAt: p.datetime(),
     goneAt: p.datetime().nullable(),
+    /** Why a person has stopped its account; null as a rule. */
+    blockReason: p
+      .text()
+      .nullable()
+      .formula((cols) => blockReasonOf(`${cols.account}`)),
   },
 });
 export type PayoutAccount = InferEntity<typeof PayoutAccount>;

@@ -28,6 +28,8 @@ export const Site = defineEntity({
     /** Since when a person has stopped it, and why, in words for its owner. */
     blockedAt: p.datetime().nullable(),
     blockReason: p.text().nullable(),
+    /** Since when a person has stopped its owner's account. The database keeps it: see `account.blocked_at`. */
+    ownerBlockedAt: p.datetime().nullable(),
     /** The plans of its owner, whose caps are those of the site: ask `limitsOf`. */
     standing: p
       .text()

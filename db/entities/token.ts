@@ -1,4 +1,5 @@
 import { defineEntity, type InferEntity, p } from '@mikro-orm/core';
+import { blockReasonOf } from '../standing.ts';
 import { Account } from './account.ts';
 
 /** A bearer token, kept as the SHA-256 of the secret; the secret itself is shown once and never stored. */
@@ -14,6 +15,11 @@ export const Token = defineEntity({
     lastUsedAt: p.datetime().nullable(),
     expiresAt: p.datetime().nullable(),
     revokedAt: p.datetime().nullable(),
+    /** Why a person has stopped its account; null as a rule. */
+    blockReason: p
+      .text()
+      .nullable()
+      .formula((cols) => blockReasonOf(`${cols.account}`)),
   },
 });
 export type Token = InferEntity<typeof Token>;

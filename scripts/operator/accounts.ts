@@ -9,6 +9,7 @@ import { Domain } from '../../db/entities/domain.ts';
 import { PlanGrant } from '../../db/entities/plans.ts';
 import { Site } from '../../db/entities/site.ts';
 import { Token } from '../../db/entities/token.ts';
+import type { EntityManager } from '../../db/orm.ts';
 import { errors } from '../../errors.ts';
 import { command, type Given } from './command.ts';
 
@@ -39,7 +40,7 @@ export const accountCommands = {
     about: 'An account with its plan, sites, domains and tokens. Say --account or --email.',
     needs: [],
     takes: ['account', 'email'],
-    run: (given, { account, email }) => show(given, { id: account, email }),
+    run: show,
   }),
   'account email': command({
     about: 'Gives an account another address, where no mail can confirm it. Sign-in links to the old one end.',
@@ -79,12 +80,22 @@ export const accountCommands = {
   }),
 };
 
-const shown = ({ id, name, email, createdAt }: Account) => ({ id, name, email, created_at: createdAt });
+const shown = ({ id, name, email, createdAt, blockReason }: Account) => {
+  return { id, name, email, created_at: createdAt, blocked: blockReason ?? null };
+};
 
-async function show({ em, ...deps }: Given, { id, email }: { id: string | undefined; email: string | undefined }) {
-  if (!id === !email) throw errors.invalid_input('account show takes --account or --email, one of them.');
+type Which = { account?: string | undefined; email?: string | undefined };
+
+/** The account of a command that takes its id or its address. Throws `invalid_input`, `not_found`. */
+export async function namedAccount(em: EntityManager, name: string, { account: id, email }: Which): Promise<Account> {
+  if (!id === !email) throw errors.invalid_input(`${name} takes --account or --email, one of them.`);
   const account = await em.findOne(Account, id ? { id } : { email: String(email).trim().toLowerCase() });
-  if (!account) throw errors.not_found('There is no such account. account list --match finds one.');
+  if (account) return account;
+  throw errors.not_found('There is no such account. account list --match finds one.');
+}
+
+async function show({ em, ...deps }: Given, which: Which) {
+  const account = await namedAccount(em, 'account show', which);
   const newest = { orderBy: { id: 'desc' }, limit: listed } as const;
   const [sites, domains, tokens] = [
     await em.find(Site, { account }, newest),

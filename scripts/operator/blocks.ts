@@ -1,9 +1,31 @@
-/** Sites and domains that a person has stopped for what was done with them. */
+/** Accounts, sites and domains that a person has stopped for what was done with them. */
+import { blockAccount, unblockAccount } from '../../db/accounts.ts';
 import { blockDomain, unblockDomain } from '../../db/domains.ts';
 import { blockSite, unblockSite } from '../../db/sites.ts';
+import { namedAccount } from './accounts.ts';
 import { command } from './command.ts';
 
 export const blockCommands = {
+  'account block': command({
+    about: 'Stops an account with all that is its own, and tells its owner the reason. Say --account or --email.',
+    needs: ['reason'],
+    takes: ['account', 'email'],
+    async run({ em, ...deps }, { reason, ...which }) {
+      const { id } = await namedAccount(em, 'account block', which);
+      const { email, blockedAt } = await blockAccount(em, deps, id, reason);
+      return { account_id: id, email, blocked_at: blockedAt };
+    },
+  }),
+  'account unblock': command({
+    about: 'Lets a blocked account go on, as it was. Say --account or --email.',
+    needs: [],
+    takes: ['account', 'email'],
+    async run({ em, ...deps }, which) {
+      const { id } = await namedAccount(em, 'account unblock', which);
+      const { email } = await unblockAccount(em, deps, id);
+      return { account_id: id, email, blocked_at: null };
+    },
+  }),
   'site block': command({
     about: 'Takes a site off the web (451) with its previews, and tells its owner the reason.',
     needs: ['site', 'reason'],

@@ -1,5 +1,10 @@
 /** A domain from the call that brings it to the moment that it leads here, in both modes, over the wire. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { certificateActivities } from '../../activities/certificates.ts';
+import { domainActivities } from '../../activities/domains.ts';
+import { blockAccount, unblockAccount } from '../../db/accounts.ts';
+import { restartOverdue } from '../../db/domains.ts';
+import { Domain } from '../../db/entities/domain.ts';
 import { errorOf } from '../api/world.ts';
 import { createDomainWorld, type DomainWorld, freeDomain } from './world.ts';
 
@@ -114,4 +119,29 @@ test('an unknown mode, and one that is off, is invalid_mode', async () => {
   const owner = await world.newCaller();
   const answer = await owner.call('POST', '/v1/domains', { body: { domain: freeDomain(), mode: 'transfer' } });
   expect([answer.status, errorOf(answer).code]).toEqual([400, 'invalid_mode']);
+});
+
+test('of a blocked account nothing is looked at or ordered, and its domains go on by themselves when it does', async () => {
+  const owner = await world.newCaller();
+  const domain = await world.bring(owner, 'cname');
+  await blockAccount(world.deps.em(), world, owner.accountId, 'Its sites ask for passwords of a bank.');
+  const row = () => world.deps.em().findOneOrFail(Domain, { id: domain.id });
+  const { settleDomain } = domainActivities(world.deps as never);
+  const step = await settleDomain(domain.id);
+  expect(step).toMatchObject({ isRemoved: false, leftMs: null, wantsCertificate: false });
+  world.setUp(domain);
+  const { checkedAt } = await row();
+  world.skip(3 * 3600_000);
+  await settleDomain(domain.id);
+  expect(await row()).toMatchObject({ status: 'pending', checkedAt });
+  // Overdue, and not one that the reconciler starts.
+  await restartOverdue(world.deps.em(), world.clock);
+  const started = `select 1 from outbox where workflow_id = ? and kind = 'start'`;
+  expect(await world.deps.em().execute<unknown[]>(started, [`domain:${domain.id}`])).toHaveLength(1);
+  await world.deps.em().nativeUpdate(Domain, { id: domain.id }, { status: 'active', provedAt: world.clock.now() });
+  const renewed = await certificateActivities(world.deps as never).renewCertificate(domain.id);
+  expect(renewed.status).toBe('pending');
+  await world.deps.em().nativeUpdate(Domain, { id: domain.id }, { status: 'pending', provedAt: null });
+  await unblockAccount(world.deps.em(), world, owner.accountId);
+  await expect.poll(async () => (await row()).status, { timeout: 10_000 }).toBe('active');
 });

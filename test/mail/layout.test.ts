@@ -39,6 +39,7 @@ test('a button’s address stands in both forms, to press and to read', () => {
 test.each(Object.keys(mails) as (keyof typeof mails)[])('the mail %s fetches nothing and says why it came', (kind) => {
   const data = {
     hostname: 'x.example.com',
+    reason: 'It asks for passwords.',
     link: 'https://example.com/l/x',
     days: 14,
     agentName: 'Agent',

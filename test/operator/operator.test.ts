@@ -124,6 +124,22 @@ test('a blocked site answers 451 at all its addresses, takes no enquiries, tells
   expect((await owner.call('GET', '/v1/inbox')).body.items).toEqual([]);
 });
 
+test('an account is blocked and let go on by its address or its id', async () => {
+  const owner = await world.newCaller();
+  const { email } = (await owner.call('GET', '/v1/account')).body;
+  const blocked = await ask('account', 'block', '--email', email.toUpperCase(), '--reason', 'It sends spam.');
+  expect(blocked).toEqual({ account_id: owner.accountId, email, blocked_at: expect.any(String) });
+  expect((await ask('account', 'show', '--email', email)).blocked).toBe('It sends spam.');
+  const refused = await owner.call('GET', '/v1/account');
+  expect([refused.status, refused.body.error.message.includes('It sends spam.')]).toEqual([403, true]);
+  expect(await ask('account', 'unblock', '--account', owner.accountId)).toMatchObject({ blocked_at: null });
+  expect((await owner.call('GET', '/v1/account')).status).toBe(200);
+  await expect(ask('account', 'block', '--reason', 'x')).rejects.toThrow('one of them');
+  await expect(ask('account', 'block', '--email', 'nobody@example.org', '--reason', 'x')).rejects.toMatchObject({
+    code: 'not_found',
+  });
+});
+
 test('what the outbox has not sent is listed with the cause, and what it has sent is sent again', async () => {
   const em = world.deps.em();
   const [now, workflowId] = [world.clock.now(), `gone:${Date.now()}`];

@@ -1,5 +1,6 @@
 /** Bookings that cost money, over the wire: held, paid, confirmed. What is late or cancelled: late-money.test.ts. */
 import { expect, test } from 'vitest';
+import { blockAccount, unblockAccount } from '../../db/accounts.ts';
 import { Booking } from '../../db/entities/booking.ts';
 import { withPayment } from '../../db/payments.ts';
 import { blockSite, unblockSite } from '../../db/sites.ts';
@@ -135,4 +136,23 @@ test('a price that no card can be charged is no timetable', async () => {
   const body = timetable({ service: { price: { amount: 10, currency: 'EUR' } } });
   const answer = await owner.call('POST', `/v1/sites/${site.id}/bookable`, { body });
   expect(answer.body.error).toMatchObject({ code: 'invalid_timetable', message: expect.stringContaining('0.50 EUR') });
+});
+
+test('no money goes to the account of somebody who is blocked, whoever’s site it is', async () => {
+  const { owner, site, payUrl, account, paymentId, bookAnother } = await held();
+  const other = await world.newCaller();
+  // The two have agreed on it, as by an offer.
+  const em = world.deps.em();
+  await em.execute('update payout_account set account_id = ? where id = ?', [other.accountId, account.id]);
+  const asked = { body: { amount: 700, currency: 'EUR' } };
+  const ask = () => owner.call('POST', `/v1/sites/${site.id}/payments`, asked);
+  expect((await ask()).status).toBe(200);
+  await atRest(world, paymentId);
+  await blockAccount(world.deps.em(), world, other.accountId, 'It sells what it has not.');
+  expect(await world.openLink(payUrl)).toMatchObject({ status: 410, page: null });
+  const refused = await ask();
+  expect([refused.status, errorOf(refused).code]).toEqual([409, 'payout_account_pending']);
+  expect((await bookAnother()).status).toBeGreaterThanOrEqual(400);
+  await unblockAccount(world.deps.em(), world, other.accountId);
+  expect([(await ask()).status, (await world.openLink(payUrl)).status]).toEqual([200, 303]);
 });

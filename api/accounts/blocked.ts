@@ -1,0 +1,22 @@
+/** What an account answers that a person of the platform has stopped: the reason, to whoever acts for it. */
+import { Account } from '../../db/entities/account.ts';
+import type { EntityManager } from '../../db/orm.ts';
+import { type AppError, errors } from '../../errors.ts';
+
+/** `reason`: as the operator wrote it, for the owner. */
+export function accountBlocked(reason: string): AppError {
+  return errors.access_denied(`This account was blocked by those who run this platform. Their reason: ${reason}`, {
+    nextAction:
+      'Tell the owner. Once what it names is mended, they write to the operator of this platform; no call helps until then.',
+  });
+}
+
+/** Throws `access_denied` where the account is blocked. */
+export function requireNotStopped({ blockReason }: Pick<Account, 'blockReason'>): void {
+  if (blockReason != null) throw accountBlocked(blockReason);
+}
+
+/** Why the account that has this address is blocked; null where it is not, or there is none. */
+export async function blockOfAddress(em: EntityManager, email: string): Promise<string | null> {
+  return (await em.findOne(Account, { email }, { disableIdentityMap: true }))?.blockReason ?? null;
+}

@@ -1,0 +1,52 @@
+/** Mails of an account that a person of the platform has stopped. */
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { blockAccount, unblockAccount } from '../../db/accounts.ts';
+import { Mail } from '../../db/entities/mail.ts';
+import { queueMail } from '../../db/mail.ts';
+import { workflowIds } from '../../workflows/ids.ts';
+import { people } from '../invitations/world.ts';
+import { until } from '../stack/until.ts';
+import { createMailWorld, type MailWorld } from './world.ts';
+
+let world: MailWorld;
+beforeAll(async () => {
+  world = await createMailWorld();
+}, 60_000);
+afterAll(() => world?.close());
+
+test('mails of a blocked account wait until it goes on, those of its sites too; its owner is told the reason at once', async () => {
+  const blocked = await world.newCaller();
+  const { email } = (await blocked.call('GET', '/v1/account')).body;
+  const its = await people(world).newSite(blocked);
+  const [to, em] = ['guest@example.com', () => world.deps.em()];
+  // Blocked before the worker has it in hand: the two are one transaction.
+  const mail = await em().transactional(async (tx) => {
+    await blockAccount(tx, world, blocked.accountId, 'Its sites ask for passwords of a bank.');
+    const data = { hostname: 'x.example.com', link: 'https://example.com/l', days: 14 };
+    return queueMail(tx, world, { kind: 'invitation', to, data, site: its.id });
+  });
+  const [told] = await until(
+    () => world.mailsTo(email),
+    ({ length }) => length > 0,
+  );
+  expect(told).toMatchObject({ subject: 'Your account is blocked' });
+  expect(told?.text).toContain('Its sites ask for passwords of a bank.');
+  const { workflow } = world.deps.temporal;
+  const tried = async () => (await workflow.getHandle(workflowIds.notify(mail.id)).describe()).raw.pendingActivities;
+  await until(tried, (pending) => (pending?.[0]?.lastFailure?.message ?? '').includes('is blocked'));
+  expect(world.mailsTo(to)).toEqual([]);
+  expect((await em().findOneOrFail(Mail, { id: mail.id })).status).toBe('queued');
+  await unblockAccount(em(), world, blocked.accountId);
+  await until(
+    () => world.mailsTo(to),
+    ({ length }) => length === 1,
+  );
+  expect(
+    (
+      await until(
+        () => world.mailsTo(email),
+        ({ length }) => length === 2,
+      )
+    )[0]?.subject,
+  ).toBe('Your account goes on');
+});

@@ -1,0 +1,209 @@
+/** An account that a person of the platform has stopped: what it, its sites and others' sites are meanwhile, and after. */
+import { afterAll, expect, test } from 'vitest';
+import { blockAccount, unblockAccount } from '../../db/accounts.ts';
+import { Collaborator } from '../../db/entities/collaborator.ts';
+import { Deployment } from '../../db/entities/deployment.ts';
+import { Mail } from '../../db/entities/mail.ts';
+import { Site } from '../../db/entities/site.ts';
+import { addressToTell } from '../../db/notify-to.ts';
+import { blockSite } from '../../db/sites.ts';
+import { newId } from '../../ids.ts';
+import { createSite, errorOf, freeName } from '../api/world.ts';
+import { type Caller, createWorld } from '../output/world.ts';
+
+const world = await createWorld({
+  FRONTAGE_SMTP_URL: 'smtp://127.0.0.1:1',
+  FRONTAGE_CHALLENGE_KEY: 'a key of the tests, long enough',
+});
+afterAll(() => world.close());
+
+const page = '<!doctype html><title>T</title><h1>Hello</h1>';
+const reason = 'Its sites ask visitors for passwords of a bank.';
+const block = ({ accountId }: Caller, why = reason) => blockAccount(world.deps.em(), world, accountId, why);
+const unblock = ({ accountId }: Caller) => unblockAccount(world.deps.em(), world, accountId);
+const refused = { code: 'access_denied', message: expect.stringContaining(reason), retryable: false };
+
+async function join({ accountId }: Caller, site: { id: string }) {
+  const em = world.deps.em();
+  em.create(Collaborator, { site: site.id, account: accountId, since: world.clock.now() });
+  await em.flush();
+}
+
+/** What git is answered when it asks what there is to fetch. */
+async function gitOf(site: { git: { source: string } }, { username, password }: Record<string, string>) {
+  const authorization = `Basic ${Buffer.from(`${username}:${password}`).toString('base64')}`;
+  const address = `${world.url}${new URL(site.git.source).pathname}/info/refs?service=git-upload-pack`;
+  const answer = await fetch(address, { headers: { authorization } });
+  return { status: answer.status, text: await answer.text() };
+}
+
+test('each way in answers the reason, calls that last end with it, and all of it works again afterwards', async () => {
+  const owner = await world.newCaller();
+  const site = await createSite(owner);
+  const access = { repository: 'source', access: 'read' };
+  const password = (await owner.call('POST', `/v1/sites/${site.id}/git-credentials`, { body: access })).body;
+  const asked = { jsonrpc: '2.0', id: 1, method: 'tools/list' };
+  const accept = { accept: 'application/json, text/event-stream' };
+  const tools = () => owner.call('POST', '/mcp', { body: asked, headers: accept });
+  expect([(await tools()).status, (await gitOf(site, password)).status]).toEqual([200, 200]);
+  const waiting = owner.call('GET', '/v1/inbox?wait=1');
+  await block(owner);
+  for (const [method, path] of [
+    ['GET', '/v1/account'],
+    ['GET', `/v1/sites/${site.id}`],
+    ['POST', `/v1/sites/${site.id}/publish`],
+    ['GET', '/v1/tokens'],
+  ] as const) {
+    const answer = await owner.call(method, path);
+    expect([answer.status, errorOf(answer)]).toEqual([403, expect.objectContaining(refused)]);
+  }
+  expect((await tools()).status).toBe(403);
+  expect(await gitOf(site, password)).toEqual({ status: 403, text: expect.stringContaining(reason) });
+  // It began before, and says nothing of the account any more.
+  expect(errorOf(await waiting)).toMatchObject(refused);
+  await unblock(owner);
+  expect((await owner.call('GET', `/v1/sites/${site.id}`)).body).toMatchObject({ blocked: null, status: 'active' });
+  expect([(await tools()).status, (await gitOf(site, password)).status]).toEqual([200, 200]);
+});
+
+test('its sites answer 451 on every edge and take nothing, sketches too, and come back as they were', async () => {
+  const owner = await world.newCaller();
+  const [site, stopped] = [await createSite(owner), await createSite(owner)];
+  for (const { id } of [site, stopped]) await world.publish(id, owner.accountId, { 'index.html': page });
+  await blockSite(world.deps.em(), world.clock, stopped.id, 'For a reason of its own.');
+  const fields = [{ name: 'words', label: 'Words', kind: 'text', required: true }];
+  const form = (await owner.call('POST', `/v1/sites/${site.id}/forms`, { body: { name: 'Contact', fields } })).body;
+  const directions = [{ name: 'One', html: page }];
+  const sketch = (await owner.call('POST', '/v1/sketches', { body: { title: 'S', directions } })).body;
+  const another = await world.openEdge();
+  const ofSketch = new URL(sketch.url).hostname.split('.')[0] ?? '';
+  const edges = async () => [
+    (await world.visit(site.name, '/')).status,
+    (await another.visit(site.name, '/')).status,
+    (await world.visit(stopped.name, '/')).status,
+    (await world.visit(ofSketch, '/')).status,
+  ];
+  await expect.poll(edges).toEqual([200, 200, 451, 200]);
+  await block(owner);
+  await expect.poll(edges, { timeout: 5_000 }).toEqual([451, 451, 451, 451]);
+  expect((await world.visit(site.name, '/')).text).not.toContain('bank');
+  const sent = await fetch(`${world.url}/f/${form.id}`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ words: 'Hello' }),
+  });
+  expect([sent.status, ((await sent.json()) as { error: { code: string } }).error.code]).toEqual([
+    409,
+    'site_archived',
+  ]);
+  await unblock(owner);
+  await expect.poll(edges, { timeout: 5_000 }).toEqual([200, 200, 451, 200]);
+  await another.close();
+});
+
+test('on others’ sites a blocked collaborator may nothing, nor may who holds a link that he made; the sites go on', async () => {
+  const [owner, helper] = [await world.newCaller(), await world.newCaller()];
+  const site = await createSite(owner);
+  await world.publish(site.id, owner.accountId, { 'index.html': page });
+  await join(helper, site);
+  const link = { expires_in_seconds: 3600, max_files: 2, max_file_bytes: 1000 };
+  const { url } = (await helper.call('POST', `/v1/sites/${site.id}/uploads`, { body: link })).body;
+  const opened = async () => (await fetch(`${world.url}${new URL(url).pathname}`)).status;
+  expect(await opened()).toBe(200);
+  const em = () => world.deps.em();
+  const row = await em().findOneOrFail(Site, { id: site.id });
+  const told = () => addressToTell(em(), row, helper.accountId);
+  const [ofOwner, ofHelper] = await Promise.all(
+    [owner, helper].map(async (one) => (await one.call('GET', '/v1/account')).body.email),
+  );
+  expect(await told()).toBe(ofHelper);
+  await block(helper);
+  expect(errorOf(await helper.call('GET', `/v1/sites/${site.id}`))).toMatchObject(refused);
+  expect(await opened()).toBe(410);
+  expect(await told()).toBe(ofOwner);
+  expect((await owner.call('GET', `/v1/sites/${site.id}`)).body.blocked).toBe(null);
+  expect((await world.visit(site.name, '/')).status).toBe(200);
+  await unblock(helper);
+  expect([await opened(), await told()]).toEqual([200, ofHelper]);
+});
+
+test('who works on a site of a blocked owner sees that, and not the reason', async () => {
+  const [owner, helper] = [await world.newCaller(), await world.newCaller()];
+  const site = await createSite(owner);
+  await join(helper, site);
+  await block(owner);
+  const { blocked } = (await helper.call('GET', `/v1/sites/${site.id}`)).body;
+  expect(blocked).toEqual({ at: expect.any(String), reason: 'The account of its owner is blocked.' });
+});
+
+test('what was being built for its sites is cancelled and its workflow told so', async () => {
+  const owner = await world.newCaller();
+  const site = await createSite(owner);
+  const headers = { prefer: 'respond-async' };
+  const { id } = (await owner.call('POST', `/v1/sites/${site.id}/publish`, { headers })).body;
+  await block(owner);
+  expect((await world.deps.em().findOneOrFail(Deployment, { id })).status).toBe('cancelled');
+  const rows = await world.deps
+    .em()
+    .execute(`select 1 from outbox where kind = 'cancel' and workflow_id = ?`, [`publish:${id}`]);
+  expect(rows).toHaveLength(1);
+  await unblock(owner);
+  expect((await owner.call('GET', `/v1/deployments/${id}`)).body.status).toBe('cancelled');
+});
+
+test('a site that is being made while its account is blocked is blocked with it', async () => {
+  const owner = await world.newCaller();
+  await block(owner);
+  const em = world.deps.em();
+  const made = {
+    id: newId('site'),
+    name: freeName(),
+    title: 'T',
+    template: 'blank',
+    publicId: newId('site').slice(-12),
+  };
+  em.create(Site, { ...made, account: owner.accountId, status: 'active', createdAt: world.clock.now() });
+  await em.flush();
+  const read = async () => (await world.deps.em().findOneOrFail(Site, { id: made.id })).ownerBlockedAt;
+  expect(await read()).toBeInstanceOf(Date);
+  await unblock(owner);
+  expect(await read()).toBe(null);
+});
+
+test('its owner is told by mail once for each reason, and when it goes on', async () => {
+  const owner = await world.newCaller();
+  const told = () => world.deps.em().count(Mail, { kind: 'account-blocked', accountId: owner.accountId });
+  const { blockedAt } = await block(owner);
+  await block(owner);
+  expect(await told()).toBe(1);
+  expect((await block(owner, 'Another.')).blockedAt).toEqual(blockedAt);
+  expect(await told()).toBe(2);
+  await unblock(owner);
+  await unblock(owner);
+  expect(await told()).toBe(3);
+});
+
+test('blocks, unblocks and calls at the same time wait for no deadlock', async () => {
+  const owner = await world.newCaller();
+  const sites = [await createSite(owner), await createSite(owner), await createSite(owner)];
+  const rounds = Array.from({ length: 3 }, () => [
+    () => block(owner),
+    () => unblock(owner),
+    () => createSite(owner).catch(() => {}),
+    ...sites.map(
+      ({ id }) =>
+        () =>
+          owner.call('POST', `/v1/sites/${id}/archive`),
+    ),
+    ...sites.map(
+      ({ id }) =>
+        () =>
+          owner.call('POST', `/v1/sites/${id}/unarchive`),
+    ),
+  ]).flat();
+  await Promise.all(rounds.map((act) => act()));
+  await unblock(owner);
+  expect(world.unexpected()).toEqual([]);
+  const left = await world.deps.em().count(Site, { account: owner.accountId, ownerBlockedAt: { $ne: null } });
+  expect(left).toBe(0);
+});
