@@ -2,7 +2,7 @@ import { Migration } from '@mikro-orm/migrations';
 
 /**
  * Accounts that a person has stopped. Their sites carry it, so that edges follow it as any other change of a site; mails know whose they are, so
- * that those of a stopped account wait (no foreign keys: a mail outlives nothing, and its insert is to wait for no lock of a site).
+ * that those of a stopped account wait (without foreign keys, so that queueing one waits for no lock of a site).
  */
 export class AccountBlocks extends Migration {
   override up(): void {
