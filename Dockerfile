@@ -17,6 +17,7 @@ RUN command -v git >/dev/null || { apt-get update && apt-get install -y --no-ins
 WORKDIR /frontage
 COPY --from=packages /frontage/node_modules ./node_modules
 COPY . .
+RUN ln -s /frontage/scripts/operator.ts /usr/local/bin/frontage-admin
 ENV NODE_ENV=production FRONTAGE_DATA=/data FRONTAGE_API_HOST=0.0.0.0 FRONTAGE_EDGE_HOST=0.0.0.0 HOME=/tmp
 USER 10000:10000
 VOLUME /data

@@ -8,7 +8,7 @@ import { promisify } from 'node:util';
 import { type Challenge, solveChallenge } from 'altcha-lib';
 import { deriveKey } from 'altcha-lib/algorithms/pbkdf2';
 import { callApi } from '../local/client.ts';
-import { openAccount } from '../local/operator.ts';
+import { openAccount } from '../local/owner.ts';
 import { post } from './publish-sites.ts';
 import type { BenchSite, World } from './publish-world.ts';
 

@@ -8,7 +8,7 @@ import { dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { type Answer, callApi } from '../local/client.ts';
-import { openAccount } from '../local/operator.ts';
+import { openAccount } from '../local/owner.ts';
 import { prepareSandbox } from '../local/sandbox-image.ts';
 import { type Stack, startStack } from '../local/stack.ts';
 import { cpuSeconds } from './measure.ts';

@@ -3,7 +3,7 @@ import { chmodSync, writeFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import { callApi } from './client.ts';
 import type { Demo } from './demo.ts';
-import type { Owner } from './operator.ts';
+import type { Owner } from './owner.ts';
 import type { Stack } from './stack.ts';
 
 /** For programs: `dev.json` has addresses and token, `env` is what `node --env-file` takes to join this system. */

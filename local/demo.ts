@@ -3,7 +3,7 @@ import { chmodSync, existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { callApi } from './client.ts';
-import { type Owner, openAccount } from './operator.ts';
+import { type Owner, openAccount } from './owner.ts';
 import { Problem } from './problem.ts';
 import type { Stack } from './stack.ts';
 

@@ -1,10 +1,11 @@
+#!/usr/bin/env node
 /**
- * The operator's command, in the environment of the installation:
+ * `frontage-admin`, the operator's command, in the environment of the installation:
  *
- *   node scripts/operator.ts account create --email owner@example.com --name 'The owner'
- *   node scripts/operator.ts --help
+ *   frontage-admin account create --email owner@example.com --name 'The owner'
+ *   frontage-admin --help
  *
- * Prints one line of JSON. Exit codes: 0 done, 1 refused, 2 used wrongly.
+ * Prints one line of JSON. Exit codes: 0 done, 1 refused, or something is wrong with the platform, 2 used wrongly.
  */
 import { systemClock } from '../clock.ts';
 import { readConfig } from '../config.ts';
@@ -20,7 +21,12 @@ async function main(): Promise<void> {
   const orm = openOrm(config.databaseUrl, { poolMax: 1 });
   try {
     const values = given as Record<Option, string>;
-    console.log(JSON.stringify(await command.run({ em: orm.em.fork(), config, clock: systemClock }, values)));
+    const answer = await command.run({ em: orm.em.fork(), config, clock: systemClock }, values);
+    console.log(JSON.stringify(answer));
+    const alarm = command.alarm?.(answer);
+    if (alarm === undefined) return;
+    console.error(`✗ ${alarm}`);
+    process.exitCode = 1;
   } finally {
     await orm.close();
   }

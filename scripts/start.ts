@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, writeDevFiles } from '../local/announce.ts';
 import { type Demo, keepDemo, keepOwner, publishDemo } from '../local/demo.ts';
 import { namedPorts } from '../local/named-ports.ts';
-import type { Owner } from '../local/operator.ts';
+import type { Owner } from '../local/owner.ts';
 import { Problem } from '../local/problem.ts';
 import { showProgress } from '../local/progress.ts';
 import { type PartName, processNames, type Stack, startStack } from '../local/stack.ts';

@@ -24,7 +24,7 @@ export async function grantPlan(
 ): Promise<PlanGrant> {
   const now = deps.clock.now();
   requirePlan(deps, plan);
-  if (!(endsAt > now)) throw errors.invalid_expiry('A grant ends at a date in the future.');
+  if (!(endsAt > now)) throw errors.invalid_expiry('A plan is given until a date in the future.');
   return await em.transactional(async (tx) => {
     await requireAccount(tx, accountId);
     if (await paidBy(tx, accountId)) {

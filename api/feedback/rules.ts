@@ -40,12 +40,15 @@ export async function loadFeedback(em: EntityManager, actor: Actor, id: string):
   throw errors.not_found('There is no note of that id from this account.');
 }
 
-/** All notes since a moment, the oldest first, as an operator reads them. */
-export async function listFeedback(em: EntityManager, since: Date) {
+/** Notes since a moment and after an id, the oldest first, as an operator reads them. */
+export async function listFeedback(
+  em: EntityManager,
+  { since, after, limit }: { since: Date; after: string; limit: number },
+) {
   const notes = await em.find(
     Feedback,
-    { createdAt: { $gte: since } },
-    { orderBy: { id: 'asc' }, populate: ['account'] },
+    { createdAt: { $gte: since }, id: { $gt: after } },
+    { orderBy: { id: 'asc' }, limit, populate: ['account'] },
   );
   return notes.map(({ id, account, kind, message, context, createdAt }) => ({
     id,

@@ -12,8 +12,7 @@ import { Token } from '../../db/entities/token.ts';
 import type { EntityManager } from '../../db/orm.ts';
 import { errors } from '../../errors.ts';
 import { command, type Given } from './command.ts';
-
-const listed = 200;
+import { listed, pageOf, readRows } from './listing.ts';
 
 export const accountCommands = {
   'account create': command({
@@ -26,14 +25,17 @@ export const accountCommands = {
     },
   }),
   'account list': command({
-    about: `The newest ${listed} accounts; with --match those whose address or name has the words in it.`,
+    about: `Accounts, the newest first, ${listed} at a time; with --match those whose address or name has the words in it.`,
     needs: [],
-    takes: ['match'],
-    async run({ em, ...deps }, { match }) {
+    takes: ['match', 'after'],
+    async run({ em, ...deps }, { match, after }) {
       const like = { $ilike: `%${(match ?? '').replaceAll(/[\\%_]/g, '\\$&')}%` };
-      const where = match === undefined ? {} : { $or: [{ email: like }, { name: like }] };
-      const accounts = await em.find(Account, where, { orderBy: { id: 'desc' }, limit: listed });
-      return { items: accounts.map((account) => ({ ...shown(account), plan: planOf(deps, account).name })) };
+      const where = {
+        ...(match === undefined ? {} : { $or: [{ email: like }, { name: like }] }),
+        ...(after === undefined ? {} : { id: { $lt: after } }),
+      };
+      const accounts = await em.find(Account, where, { orderBy: { id: 'desc' }, limit: readRows });
+      return pageOf(accounts, (account) => ({ ...shown(account), plan: planOf(deps, account).name }));
     },
   }),
   'account show': command({
@@ -67,18 +69,28 @@ export const accountCommands = {
     },
   }),
   'plan list': command({
-    about: 'The plans that were given and are not over, those that end first at the top.',
+    about: `The plans that were given and are not over, those that end first at the top, ${listed} at a time.`,
     needs: [],
-    async run({ em, clock }) {
-      const where = { endedAt: null, endsAt: { $gt: clock.now() } };
-      const grants = await em.find(PlanGrant, where, { orderBy: { endsAt: 'asc' }, populate: ['account'] });
-      const items = grants.map(({ account, plan, createdAt, endsAt }) => {
+    takes: ['after'],
+    async run({ em, clock }, { after }) {
+      const grants = await em.find(
+        PlanGrant,
+        { endedAt: null, endsAt: { $gt: clock.now() }, ...(after ? await endingAfter(em, after) : {}) },
+        { orderBy: { endsAt: 'asc', id: 'asc' }, limit: readRows, populate: ['account'] },
+      );
+      return pageOf(grants, ({ account, plan, createdAt, endsAt }) => {
         return { account_id: account.id, email: account.email, plan, created_at: createdAt, ends_at: endsAt };
       });
-      return { items };
     },
   }),
 };
+
+/** Those that follow a given plan in the order of their ends. */
+async function endingAfter(em: Given['em'], id: string) {
+  const last = await em.findOne(PlanGrant, { id });
+  if (!last) throw errors.not_found('No plan that was given has the id of --after.');
+  return { $or: [{ endsAt: { $gt: last.endsAt } }, { endsAt: last.endsAt, id: { $gt: id } }] };
+}
 
 const shown = ({ id, name, email, createdAt, blockReason }: Account) => {
   return { id, name, email, created_at: createdAt, blocked: blockReason ?? null };

@@ -1,4 +1,5 @@
-/** Accounts, sites and domains that a person has stopped for what was done with them. */
+/** Accounts, sites, domains and sketches that a person has stopped for what was done with them. */
+import { stopSketch } from '../../api/sketches/rules.ts';
 import { blockAccount, unblockAccount } from '../../db/accounts.ts';
 import { blockDomain, unblockDomain } from '../../db/domains.ts';
 import { blockSite, unblockSite } from '../../db/sites.ts';
@@ -40,6 +41,15 @@ export const blockCommands = {
     async run({ em }, { site }) {
       const { id, name } = await unblockSite(em, site);
       return { site_id: id, name, blocked_at: null };
+    },
+  }),
+  'sketch stop': command({
+    about:
+      'Takes a sketch down for good, on all its hosts. Name it by its id, or by the address that somebody reported.',
+    needs: ['sketch'],
+    async run({ em, clock }, { sketch }) {
+      const { id, account, title, removedAt } = await stopSketch(em, { clock }, sketch);
+      return { sketch_id: id, account_id: account.id, title, removed_at: removedAt };
     },
   }),
   'domain block': command({

@@ -6,6 +6,7 @@ import type { EntityManager } from '../../db/orm.ts';
 /** Every option there is, and what its value looks like; one without a value is said or not. */
 export const options = {
   account: 'acct_…',
+  after: 'id',
   email: 'owner@example.com',
   name: "'The owner'",
   match: 'words',
@@ -15,6 +16,7 @@ export const options = {
   domain: 'dom_…',
   site: 'site_…',
   entry: 'out_…',
+  sketch: 'sketch_…',
   subject: 'pi_…',
   settled: '',
   into: '/backups',
@@ -32,6 +34,8 @@ export type Command<Needed extends Option = Option, Taken extends Option = Optio
   takes?: readonly Taken[];
   /** Answers what is printed, as JSON. No answer but that of `account create` holds a secret. */
   run(given: Given, values: Record<Needed, string> & Partial<Record<Taken, string>>): Promise<unknown>;
+  /** Of what was printed: what is wrong with the platform, in words. The command ends with 1 then. */
+  alarm?(answer: unknown): string | undefined;
 };
 
 /** Keeps the types of a command's own options. */
@@ -41,5 +45,5 @@ export const command = <Needed extends Option = never, Taken extends Option = ne
 
 export function useOf(name: string, { needs, takes = [] }: Command): string {
   const shown = (option: Option) => `--${option} ${options[option]}`.trimEnd();
-  return ['node scripts/operator.ts', name, ...needs.map(shown), ...takes.map((one) => `[${shown(one)}]`)].join(' ');
+  return ['frontage-admin', name, ...needs.map(shown), ...takes.map((one) => `[${shown(one)}]`)].join(' ');
 }

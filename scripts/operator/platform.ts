@@ -5,26 +5,27 @@ import { migrate } from '../../db/migrate.ts';
 import { countSealed, reseal } from '../../db/sealed.ts';
 import { errors } from '../../errors.ts';
 import { openStore } from '../../providers/store/open.ts';
+import type { Store } from '../../providers/store/store.ts';
 import { command } from './command.ts';
-
-const listed = 200;
+import { listed, pageOf, readRows } from './listing.ts';
 
 export const platformCommands = {
   'feedback list': command({
-    about: 'What agents have told us of the platform, the oldest first.',
+    about: `What agents have told us of the platform, the oldest first, ${listed} at a time.`,
     needs: [],
-    takes: ['since'],
-    async run({ em }, { since = '1970-01-01T00:00:00Z' }) {
+    takes: ['since', 'after'],
+    async run({ em }, { since = '1970-01-01T00:00:00Z', after = '' }) {
       if (Number.isNaN(Date.parse(since))) throw errors.invalid_since('--since is a time, as 2026-01-31T12:00:00Z.');
-      return { items: await listFeedback(em, new Date(since)) };
+      return pageOf(await listFeedback(em, { since: new Date(since), after, limit: readRows }), (note) => note);
     },
   }),
   'outbox list': command({
-    about: `The oldest ${listed} messages to the workflow engine that were not sent, and why.`,
+    about: `Messages to the workflow engine that were not sent, and why: the oldest first, ${listed} at a time.`,
     needs: [],
-    async run({ em }) {
-      const waiting = await em.find(OutboxEntry, { sentAt: null }, { orderBy: { id: 'asc' }, limit: listed });
-      return { items: waiting.map(shown) };
+    takes: ['after'],
+    async run({ em }, { after = '' }) {
+      const where = { sentAt: null, id: { $gt: after } };
+      return pageOf(await em.find(OutboxEntry, where, { orderBy: { id: 'asc' }, limit: readRows }), shown);
     },
   }),
   'outbox replay': command({
@@ -49,17 +50,10 @@ export const platformCommands = {
     run: ({ em, config }) => reseal(em, config.sealing),
   }),
   'store audit': command({
-    about: 'Hashes everything that the store holds, and names what is spoilt.',
+    about: `Hashes everything that the store holds, counts what is spoilt, and names the first ${listed} of it. Ends with 1 where anything is.`,
     needs: [],
-    async run({ config }) {
-      const spoilt: string[] = [];
-      let blobs = 0;
-      for await (const { sha256, sound } of openStore(config).audit()) {
-        blobs += 1;
-        if (!sound) spoilt.push(sha256);
-      }
-      return { blobs, spoilt };
-    },
+    run: ({ config }) => audit(openStore(config)),
+    alarm: (answer) => spoiltWords(answer as Audit),
   }),
   'database migrate': command({
     about: 'Brings the database to the newest schema. Several may run at once.',
@@ -67,6 +61,28 @@ export const platformCommands = {
     run: async ({ config }) => ({ ran: await migrate(config.databaseUrl) }),
   }),
 };
+
+type Audit = Awaited<ReturnType<typeof audit>>;
+
+async function audit(store: Pick<Store, 'audit'>) {
+  const names: string[] = [];
+  let [blobs, spoilt] = [0, 0];
+  for await (const { sha256, sound } of store.audit()) {
+    blobs += 1;
+    if (sound) continue;
+    spoilt += 1;
+    if (names.length < listed) names.push(sha256);
+  }
+  return { blobs, spoilt, names };
+}
+
+function spoiltWords({ blobs, spoilt }: Audit): string | undefined {
+  if (spoilt === 0) return undefined;
+  return (
+    `${spoilt} of ${blobs} files in the store are not what their names say: the disk, or somebody, has changed them. ` +
+    'Put each back from a backup under the same name; a page that is live and spoilt comes back with a publish, too, once the spoilt file is moved away.'
+  );
+}
 
 /** Without what goes to the workflow: only what an operator judges it by. */
 const shown = ({ id, kind, workflowId, message, createdAt, sentAt, attempts, lastError }: OutboxEntry) => ({

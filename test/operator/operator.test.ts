@@ -50,17 +50,14 @@ test('it says in its exit code and its words what came of it', { timeout: 120_00
 test('its help teaches every command, and what is used wrongly is told the right use', () => {
   const { help = '' } = readCommand(['--help']);
   for (const [name, { about }] of Object.entries(commands)) {
-    expect(help).toContain(`node scripts/operator.ts ${name}`);
+    expect(help).toContain(`frontage-admin ${name}`);
     expect(help).toContain(`    ${about}`);
   }
-  expect(readCommand(['outbox', '-h']).help?.match(/^node/gm)).toHaveLength(2);
+  expect(readCommand(['outbox', '-h']).help?.match(/^frontage-admin/gm)).toHaveLength(2);
   for (const [args, words] of [
     [[], 'account create'],
     [['constructor'], 'There is no command constructor'],
-    [
-      ['site', 'block', '--site', 'site_x'],
-      'It needs more: node scripts/operator.ts site block --site site_… --reason',
-    ],
+    [['site', 'block', '--site', 'site_x'], 'It needs more: frontage-admin site block --site site_… --reason'],
     [['site', 'unblock', '--site', 'site_x', '--plan', 'studio'], 'takes no --plan'],
     [['site', 'unblock', '--sight', 'x'], '--sight'],
     [['ledger', 'list', '--settled', 'yes'], 'There is no command ledger list yes'],

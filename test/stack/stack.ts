@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { buffer } from 'node:stream/consumers';
 import { inject } from 'vitest';
 import { type Answer, type Call, callApi } from '../../local/client.ts';
-import { openAccount } from '../../local/operator.ts';
+import { openAccount } from '../../local/owner.ts';
 import { prepareSandbox } from '../../local/sandbox-image.ts';
 import { type Stack, type StackOptions, startStack } from '../../local/stack.ts';
 

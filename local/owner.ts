@@ -1,4 +1,4 @@
-/** Runs the operator's command on a stack, in its environment. */
+/** Who owns something on a stack: an account with its first token, opened by `frontage-admin` in the stack's environment. */
 import { execFile } from 'node:child_process';
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
