@@ -38,7 +38,7 @@ export async function paidBy(em: EntityManager, accountId: string): Promise<Bill
 }
 
 /** The grant that has not been ended; it may have run out. */
-export async function grantOf(em: EntityManager, accountId: string): Promise<PlanGrant | null> {
+export async function planGrantOf(em: EntityManager, accountId: string): Promise<PlanGrant | null> {
   return await em.findOne(PlanGrant, { account: accountId, endedAt: null }, { refresh: true });
 }
 

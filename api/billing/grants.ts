@@ -2,7 +2,7 @@
 import { planNamed } from '../../caps.ts';
 import type { Clock } from '../../clock.ts';
 import type { Config } from '../../config.ts';
-import { grantOf, paidBy } from '../../db/billing.ts';
+import { planGrantOf, paidBy } from '../../db/billing.ts';
 import { Account } from '../../db/entities/account.ts';
 import { PlanGrant } from '../../db/entities/plans.ts';
 import type { EntityManager } from '../../db/orm.ts';
@@ -32,7 +32,7 @@ export async function grantPlan(
         nextAction: 'Ask the owner to cancel the subscription: POST /v1/billing/portal.',
       });
     }
-    const before = await grantOf(tx, accountId);
+    const before = await planGrantOf(tx, accountId);
     if (before) before.endedAt = now;
     await tx.flush();
     const account = tx.getReference(Account, accountId);
@@ -41,12 +41,12 @@ export async function grantPlan(
 }
 
 /** Ends what was granted, now. Throws `billing_disabled`, `not_found`, and `not_a_grant` for a plan that is paid for. */
-export async function endGrant(em: EntityManager, deps: Granting, accountId: string): Promise<PlanGrant> {
+export async function endPlanGrant(em: EntityManager, deps: Granting, accountId: string): Promise<PlanGrant> {
   requireBilling(deps);
   return await em.transactional(async (tx) => {
     await requireAccount(tx, accountId);
     const now = deps.clock.now();
-    const grant = await grantOf(tx, accountId);
+    const grant = await planGrantOf(tx, accountId);
     if (grant && grant.endsAt > now) {
       grant.endedAt = now;
       return grant;

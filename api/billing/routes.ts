@@ -1,4 +1,4 @@
-import { grantOf, openCheckoutOf, paidBy } from '../../db/billing.ts';
+import { planGrantOf, openCheckoutOf, paidBy } from '../../db/billing.ts';
 import { Account } from '../../db/entities/account.ts';
 import type { EntityManager } from '../../db/orm.ts';
 import type { Deps } from '../../deps.ts';
@@ -12,7 +12,7 @@ export async function readBilling(em: EntityManager, deps: Deps, { accountId }: 
   const account = await em.findOneOrFail(Account, accountId, { refresh: true });
   const [paid, grant, open] = [
     await paidBy(em, accountId),
-    await grantOf(em, accountId),
+    await planGrantOf(em, accountId),
     await openCheckoutOf(em, accountId),
   ];
   return billingView(deps, account, { paid, grant, open });

@@ -1,7 +1,7 @@
 /** Accounts and the plans they were given. */
 import { setAddress } from '../../api/accounts/address.ts';
 import { openAccount } from '../../api/accounts/rules.ts';
-import { endGrant, grantPlan } from '../../api/billing/grants.ts';
+import { endPlanGrant, grantPlan } from '../../api/billing/grants.ts';
 import { issueToken } from '../../api/tokens/rules.ts';
 import { planOf, planStatusOf } from '../../caps.ts';
 import { Account } from '../../db/entities/account.ts';
@@ -64,7 +64,7 @@ export const accountCommands = {
     about: 'Ends the plan that an account was given, now.',
     needs: ['account'],
     async run({ em, ...deps }, { account }) {
-      const { plan } = await endGrant(em, deps, account);
+      const { plan } = await endPlanGrant(em, deps, account);
       return { account_id: account, plan };
     },
   }),

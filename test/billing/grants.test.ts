@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { endGrant, grantPlan } from '../../api/billing/grants.ts';
+import { endPlanGrant, grantPlan } from '../../api/billing/grants.ts';
 import { AppError } from '../../errors.ts';
 import { type Caller, createWorld, errorOf } from '../api/world.ts';
 import { type BillingWorld, createBillingWorld, dayMs } from './world.ts';
@@ -16,7 +16,7 @@ afterAll(() => world?.close());
 const inDays = (days: number) => new Date(world.clock.now().getTime() + days * dayMs);
 const grant = (caller: Caller, plan: string, days = 30) =>
   grantPlan(world.deps.em(), world.deps, { accountId: caller.accountId, plan, endsAt: inDays(days) });
-const end = (caller: Caller) => endGrant(world.deps.em(), world.deps, caller.accountId);
+const end = (caller: Caller) => endPlanGrant(world.deps.em(), world.deps, caller.accountId);
 const codeOf = (act: Promise<unknown>) =>
   act.then(
     () => 'done',
@@ -100,7 +100,7 @@ test('only a plan of the catalog beyond the first is granted, to an account that
   try {
     const args = { accountId: owner.accountId, plan: 'hobby', endsAt: inDays(1) };
     expect(await codeOf(grantPlan(off.deps.em(), off.deps, args))).toBe('billing_disabled');
-    expect(await codeOf(endGrant(off.deps.em(), off.deps, owner.accountId))).toBe('billing_disabled');
+    expect(await codeOf(endPlanGrant(off.deps.em(), off.deps, owner.accountId))).toBe('billing_disabled');
   } finally {
     await off.close();
   }

@@ -3,7 +3,7 @@
  * while messages are lost, doubled and reordered, calls turned away, and answers lost. In the end row, provider and limits agree.
  */
 import { expect, test } from 'vitest';
-import { endGrant, grantPlan } from '../../api/billing/grants.ts';
+import { endPlanGrant, grantPlan } from '../../api/billing/grants.ts';
 import { askAbout } from '../../db/billing-asks.ts';
 import { isSubscriptionSettled } from '../../db/states.ts';
 import type { Answer, Caller } from '../api/world.ts';
@@ -41,7 +41,7 @@ async function journey(world: BillingWorld, owner: Caller, random: () => number)
       const endsAt = new Date(world.clock.now().getTime() + dayMs);
       return grantPlan(world.deps.em(), world.deps, { accountId: owner.accountId, plan: 'hobby', endsAt });
     },
-    endGrant: () => endGrant(world.deps.em(), world.deps, owner.accountId),
+    endGrant: () => endPlanGrant(world.deps.em(), world.deps, owner.accountId),
   };
   const weighed = [...Object.keys(acts), 'open', 'pay', 'pay', 'pay', 'settle'];
   for (let step = 0; step < steps; step++) await acts[pick(weighed)]?.().catch(ignored);

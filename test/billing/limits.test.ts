@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { endGrant, grantPlan } from '../../api/billing/grants.ts';
+import { endPlanGrant, grantPlan } from '../../api/billing/grants.ts';
 import { Collaborator } from '../../db/entities/collaborator.ts';
 import { newId } from '../../ids.ts';
 import { type Answer, type Caller, createSite, errorOf } from '../api/world.ts';
@@ -43,7 +43,7 @@ const upgrade = (owner: Caller, plan = 'hobby') => {
   const endsAt = new Date(world.clock.now().getTime() + dayMs);
   return grantPlan(world.deps.em(), world.deps, { accountId: owner.accountId, plan, endsAt });
 };
-const downgrade = (owner: Caller) => endGrant(world.deps.em(), world.deps, owner.accountId);
+const downgrade = (owner: Caller) => endPlanGrant(world.deps.em(), world.deps, owner.accountId);
 async function join(siteId: string): Promise<Caller> {
   const caller = await world.newCaller();
   const em = world.deps.em();

@@ -217,6 +217,27 @@ export const rules = [
       'acceptance/newcomer',
       'hears its owner’s comment there, answers, and publishes',
     ],
+    'the same agent does all of that, and brings a domain, with tools alone': [
+      'acceptance/mcp',
+      'it brings its owner’s domain, says what he has to set, and attaches it when it is his',
+    ],
+    'a gap in the network ends no publish that the client follows': [
+      'skill/following',
+      'a gap in the network ends neither a publish nor what it has shown',
+    ],
+    'the client tells what waits for a person from what goes on by itself': [
+      'skill/following',
+      'what waits on a person ends with 4, and what goes on by itself with 3',
+    ],
+    'what the skill tree names is one of the API, the client, the templates': [
+      'skill/truth',
+      'every field, code, tool and value that it names is one of the API',
+    ],
+    'feedback is listed in pages by an operator': [
+      'operator/lists',
+      'every list ends, and says where the next page begins',
+    ],
+    'an operator takes down a sketch that was reported': ['operator/lists', 'a sketch that was reported is taken down'],
     'what is made from the description gets no answer that is not in it': [
       'api/generated',
       'what is asked with a token, of things that there are',
