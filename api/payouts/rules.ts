@@ -107,9 +107,13 @@ export function requireRail({ config }: Pick<Deps, 'config'>, rail: PayoutRail):
   throw errors.payout_rail_unavailable(what, others.length > 0 ? { nextAction: instead } : {});
 }
 
+function requireNotGone({ status, name }: Pick<PayoutAccount, 'status' | 'name'>): void {
+  if (status === 'gone') throw errors.payout_account_gone(`The payout account “${name}” was removed.`);
+}
+
 /** Throws `invalid_payout_account` for a call that belongs to the other rail, `payout_account_gone`. */
 export function requireUsable({ status, name, rail }: PayoutAccount, wanted: PayoutRail): void {
-  if (status === 'gone') throw errors.payout_account_gone(`The payout account “${name}” was removed.`);
+  requireNotGone({ status, name });
   if (rail === wanted) return;
   throw wanted === 'own_key'
     ? errors.invalid_payout_account(`The payout account “${name}” is connected by a link and has no key.`)
@@ -121,6 +125,7 @@ export function requireUsable({ status, name, rail }: PayoutAccount, wanted: Pay
       );
 }
 
+/** Throws `payout_account_gone`. */
 export async function renamePayoutAccount(
   em: EntityManager,
   person: Person,
@@ -128,6 +133,7 @@ export async function renamePayoutAccount(
   name: string,
 ): Promise<PayoutAccount> {
   const account = await loadPayoutAccount(em, person, id);
+  requireNotGone(account);
   account.name = name;
   await em.flush();
   return account;

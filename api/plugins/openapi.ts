@@ -5,6 +5,7 @@ import { jsonSchemaTransform, jsonSchemaTransformObject } from 'fastify-type-pro
 import type { Config } from '../../config.ts';
 import { catalog } from '../../errors.ts';
 import type { Api } from '../api.ts';
+import { linkCalls } from './links.ts';
 
 const description = `Makes and runs websites for an agent and its owner.
 
@@ -35,7 +36,7 @@ export async function describeApi(app: Api, config: Config): Promise<void> {
       if (answers) shown.response = asTypes(shown.response as Answers, answers);
       return nameWildcard(shown, url);
     },
-    transformObject: (document) => freeBodies(dropUnused(jsonSchemaTransformObject(document))),
+    transformObject: (document) => linkCalls(freeBodies(dropUnused(jsonSchemaTransformObject(document)))),
   });
 }
 

@@ -127,16 +127,16 @@ export async function createAccessWorld() {
       const { id } = await ask.newSite(owner);
       await surround(id);
       const { body } = await owner.call('POST', `/v1/sites/${id}/bookable`, { body: timetable() });
-      return { public_id: body.public_id };
+      return { public_id: body.public_id, siteId: id };
     },
     async booking() {
-      const { public_id } = await this.bookable();
+      const { public_id, siteId } = await this.bookable();
       const { body } = await owner.call('GET', `/b/${public_id}/days?service=talk`);
       const day = `/b/${public_id}/slots?service=talk&date=${body.days[3].date}`;
       const { start } = (await owner.call('GET', day)).body.slots[0];
       const visitor = { name: 'V', email: 'v@example.com' };
       const booked = await owner.call('POST', `/b/${public_id}`, { body: { service: 'talk', start, visitor } });
-      return { id: booked.body.id };
+      return { id: booked.body.id, siteId };
     },
     /** Of a site of the owner, with everybody around it. */
     async payment() {
@@ -144,12 +144,12 @@ export async function createAccessWorld() {
       await surround(id);
       await attachAccount(world, owner, id);
       const body = { amount: 1250, currency: 'EUR' };
-      return { id: (await owner.call('POST', `/v1/sites/${id}/payments`, { body })).body.id };
+      return { id: (await owner.call('POST', `/v1/sites/${id}/payments`, { body })).body.id, siteId: id };
     },
     async cancelledBooking() {
-      const { id } = await this.booking();
+      const { id, siteId } = await this.booking();
       await owner.call('POST', `/v1/bookings/${id}/cancel`);
-      return { id };
+      return { id, siteId };
     },
     async thread() {
       const body = { page: '/', body: 'Larger, please.' };

@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { chromium } from 'playwright-core';
 import { afterAll, expect, test } from 'vitest';
 import { catalog } from '../../errors.ts';
-import { type Operation, routesOf } from './samples.ts';
+import { type Operation, routesOf, type Schema } from './samples.ts';
 import { callWith, createWorld } from './world.ts';
 
 const world = await createWorld();
@@ -62,6 +62,66 @@ test('every reference leads to a schema, and every schema is referred to', () =>
   const names = Object.keys(document.components.schemas).map((name) => `#/components/schemas/${name}`);
   expect([...new Set(refs(document))].sort()).toEqual(names.sort());
 });
+
+type Link = { operationId: string; parameters: Record<string, string> };
+const linked = routes.flatMap((route) => {
+  const answer = route.operation.responses['200'] as { links?: Record<string, Link>; content?: Answered } | undefined;
+  return Object.values(answer?.links ?? {}).map((link) => ({ route, link, content: answer?.content }));
+});
+
+test('a link leads to a call about what the answer holds: each part of its path is there, under its name', () => {
+  for (const { route, link, content } of linked) {
+    const target = routes.find(({ operation }) => operation.operationId === link.operationId);
+    const parts = [...(target?.path.matchAll(/\{(\w+)\}/g) ?? [])].map(([, name]) => name);
+    expect(parts).toEqual(expect.arrayContaining(Object.keys(link.parameters)));
+    for (const value of Object.values(link.parameters)) {
+      const [, part, inList, field = ''] =
+        /^\$(?:request\.path\.(\w+)|response\.body#(\/items\/0)?\/(\w+))$/.exec(value) ?? [];
+      if (part !== undefined) expect(route.path).toContain(`{${part}}`);
+      else
+        expect([route.path, Object.keys(propertiesOf(content, inList !== undefined))]).toEqual([
+          route.path,
+          expect.arrayContaining([field]),
+        ]);
+    }
+  }
+});
+
+test('who makes or lists a thing is led to each call about it', () => {
+  const from = (id: string) => linked.filter(({ route }) => route.operation.operationId === id).map(({ link }) => link);
+  const aboutSites = routes
+    .filter(({ path }) => /^\/v1\/sites\/\{id\}/.test(path))
+    .map(({ operation }) => operation.operationId);
+  for (const id of ['site.create', 'site.list'])
+    expect(
+      from(id)
+        .map(({ operationId }) => operationId)
+        .sort(),
+    ).toEqual(aboutSites.sort());
+  expect(from('site.create')).toContainEqual({ operationId: 'site.publish', parameters: { id: '$response.body#/id' } });
+  expect(from('site.publish').map(({ operationId }) => operationId)).toContain('deployment.log');
+  expect(from('collaborator.list')).toEqual([
+    {
+      operationId: 'collaborator.remove',
+      parameters: { id: '$request.path.id', account_id: '$response.body#/items/0/account_id' },
+    },
+  ]);
+  // Every thing that an address names by its id is linked to from somewhere.
+  const reached = new Set(linked.map(({ link }) => link.operationId));
+  const unreached = routes.filter(
+    ({ path, operation }) => path.includes('{id}') && !reached.has(operation.operationId),
+  );
+  expect(unreached.map(({ operation }) => operation.operationId)).toEqual(['access.redeem']);
+});
+
+type Answered = Record<string, { schema?: Schema & { $ref?: string } }>;
+
+function propertiesOf(content: Answered | undefined, inList: boolean): Record<string, Schema> {
+  const follow = (schema: (Schema & { $ref?: string }) | undefined): Schema | undefined =>
+    schema?.$ref ? document.components.schemas[schema.$ref.split('/').at(-1) ?? ''] : schema;
+  const whole = follow(content?.['application/json']?.schema);
+  return (inList ? follow(whole?.properties?.items?.items) : whole)?.properties ?? {};
+}
 
 test('every error code of the catalog is described', () => {
   for (const [code, { status }] of Object.entries(catalog)) {

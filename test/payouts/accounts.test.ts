@@ -142,6 +142,8 @@ test('an account that is removed is gone: its key is destroyed, and nothing of i
   const replaced = owner.call('POST', `${world.accounts}/${id}/key`, { body: { secret_key: newKey() } });
   expect(outcome(await replaced)).toBe('payout_account_gone');
   expect(outcome(await owner.call('POST', `${world.accounts}/${id}/onboarding`))).toBe('payout_account_gone');
+  const renamed = owner.call('PATCH', `${world.accounts}/${id}`, { body: { name: 'Other' } });
+  expect(outcome(await renamed)).toBe('payout_account_gone');
 });
 
 test('an account has as many as its cap, and those that are gone do not count', async () => {

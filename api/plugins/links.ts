@@ -1,0 +1,82 @@
+/**
+ * How the description says that one call goes on to others: whoever has made or listed a thing has what the calls about it ask for
+ * (OpenAPI 3.1, Link Object). Tests that make calls in turn follow them, and so may clients.
+ */
+
+type Schema = { $ref?: string; properties?: Record<string, { items?: Schema }> };
+type Link = { operationId: string; parameters: Record<string, string> };
+type Answer = { content?: Record<string, { schema?: Schema }>; links?: Record<string, Link> };
+type Described = { operationId: string; security?: unknown[]; responses: Record<string, Answer> };
+type Methods = Record<string, Described>;
+
+/** Where calls about a thing stand: the last part of the address is this field of it, parts before it are those of the call that answered it. */
+type Place = { address: string; field: string };
+
+const at = (address: string, field = 'id'): Place => ({ address, field });
+
+/** By the name of what an answer is, or a list of. */
+const placesOf: Readonly<Record<string, readonly Place[]>> = {
+  Asset: [at('/v1/sites/{id}/assets/{path}', 'path')],
+  Bookable: [at('/b/{public_id}', 'public_id')],
+  Booking: [at('/v1/bookings/{id}')],
+  Collaborator: [at('/v1/sites/{id}/collaborators/{account_id}', 'account_id')],
+  CommentThread: [at('/v1/comments/{id}')],
+  Deployment: [at('/v1/deployments/{id}')],
+  Domain: [at('/v1/domains/{id}')],
+  DomainRecord: [at('/v1/domains/{id}/records/{record_id}', 'record_id')],
+  Form: [at('/v1/forms/{id}'), at('/f/{form_id}')],
+  Invitation: [at('/v1/invitations/{id}')],
+  NewReviewLink: [at('/v1/review-links/{id}')],
+  NewUploadLink: [at('/v1/uploads/{id}')],
+  Payment: [at('/v1/payments/{id}')],
+  PayoutAccount: [at('/v1/account/payout-accounts/{id}')],
+  PayoutOffer: [at('/v1/payout-offers/{id}')],
+  PreviewSlot: [at('/v1/sites/{id}/previews/{slot}', 'slot')],
+  ReviewLink: [at('/v1/review-links/{id}')],
+  Site: [at('/v1/sites/{id}')],
+  SiteInvitation: [at('/v1/sites/{id}/invitations/{invitation_id}')],
+  Sketch: [at('/v1/sketches/{id}')],
+  Token: [at('/v1/tokens/{id}')],
+  UploadLink: [at('/v1/uploads/{id}')],
+};
+
+/** Adds the links to the answers of every call that takes a token. */
+export function linkCalls<Document extends object>(document: Document): Document {
+  const { paths = {} } = document as { paths?: Record<string, Methods> };
+  for (const [path, methods] of Object.entries(paths)) {
+    for (const { security, responses } of Object.values(methods)) {
+      const answer = responses['200'];
+      const schema = answer?.content?.['application/json']?.schema;
+      const links = security === undefined && schema ? linksFrom(path, schema, paths) : {};
+      if (answer && Object.keys(links).length > 0) answer.links = links;
+    }
+  }
+  return document;
+}
+
+function linksFrom(from: string, schema: Schema, paths: Record<string, Methods>): Record<string, Link> {
+  const listed = schema.properties?.items?.items;
+  const places = placesOf[nameOf(listed ?? schema)] ?? [];
+  const pointer = listed ? '/items/0' : '';
+  // Who asks about a thing by its address has it already.
+  const links = places
+    .filter(({ address }) => !isAbout(from, address))
+    .flatMap(({ address, field }) => {
+      const parameters = parametersOf(address, `$response.body#${pointer}/${field}`);
+      return Object.entries(paths)
+        .filter(([path]) => isAbout(path, address))
+        .flatMap(([, methods]) => Object.values(methods))
+        .map(({ operationId }) => [operationId, { operationId, parameters }] as const);
+    });
+  return Object.fromEntries(links);
+}
+
+function parametersOf(address: string, last: string): Record<string, string> {
+  const names = [...address.matchAll(/\{(\w+)\}/g)].map(([, name = '']) => name);
+  const values = names.map((name, at) => [name, at === names.length - 1 ? last : `$request.path.${name}`]);
+  return Object.fromEntries(values);
+}
+
+const isAbout = (path: string, address: string): boolean => path === address || path.startsWith(`${address}/`);
+
+const nameOf = ({ $ref }: Schema): string => $ref?.split('/').at(-1) ?? '';
