@@ -5,9 +5,12 @@ import { z } from 'zod';
 import type { EntityManager } from '../db/orm.ts';
 import { errors } from '../errors.ts';
 
+/** Items of a page whose caller does not say how many. */
+export const pageItems = 50;
+
 /** Query of every list. Extend it with a list's own filters. */
 export const pageQuery = z.strictObject({
-  limit: z.coerce.number().int().min(1).max(200).default(50).describe('Items in the answer.'),
+  limit: z.coerce.number().int().min(1).max(200).default(pageItems).describe('Items in the answer.'),
   cursor: z.string().optional().describe('`next_cursor` of the answer before.'),
 });
 export type PageQuery = { limit: number; cursor?: string | undefined };

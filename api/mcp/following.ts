@@ -21,8 +21,7 @@ const slot: Followed = {
   read: ({ slot: number }, { id }) => `/v1/sites/${encodeURIComponent(String(id))}/previews/${number}`,
   isOpen: ({ status }) => status === 'building',
   patienceSeconds: 600,
-  failed: ({ next_action }) =>
-    /^The last build failed: read GET (\/v1\/deployments\/\w+)/.exec(String(next_action))?.[1],
+  failed: ({ failed_deployment_id: failed }) => (failed ? `/v1/deployments/${failed}` : undefined),
 };
 /** Most of what a domain waits for is somebody else's to do, and no call of this minute hears of it. */
 const domain: Followed = {
@@ -49,8 +48,9 @@ const stepSeconds = 1;
 const silenceSeconds = 5;
 
 /**
- * Reads what the answer is about, as the caller, until it is done, the patience is over, or the caller is gone. Answers the last reading, of what
- * failed if something did. A reading that is refused for a moment says nothing of the work: the one before it stands.
+ * Reads what the answer is about, as the caller, until it is done, the patience is over, or nobody is there any more: `gone` is aborted when the
+ * caller is, and when this process is to end. Answers the last reading, of what failed if something did. A reading that is refused for a moment says
+ * nothing of the work: the one before it stands.
  */
 export async function follow(
   send: Send,
@@ -65,7 +65,8 @@ export async function follow(
     if (status !== told || seconds % silenceSeconds === 0) await tell(seconds, status);
     told = status;
     if (seconds >= patienceSeconds || gone.aborted) break;
-    await pause(stepSeconds * 1000);
+    await pause(stepSeconds * 1000, undefined, { signal: gone }).catch(() => undefined);
+    if (gone.aborted) break;
     const next = await send('GET', read(begun.body, input));
     if (!isPassing(next)) now = next;
   }

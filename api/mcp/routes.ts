@@ -33,7 +33,7 @@ export function speakMcp(scope: Api, { config }: Deps): void {
   });
 }
 
-export function mcpRoutes(scope: Api, { config }: Deps, skill: SkillTree, operations: () => Operation[]): void {
+export function mcpRoutes(scope: Api, deps: Deps, skill: SkillTree, operations: () => Operation[]): void {
   // The description is whole once all routes are there.
   let served: Served | undefined;
 
@@ -44,7 +44,7 @@ export function mcpRoutes(scope: Api, { config }: Deps, skill: SkillTree, operat
     const transport = new WebStandardStreamableHTTPServerTransport({
       enableJsonResponse: !wantsProgress(request.body),
     });
-    served ??= servedBy(config, skill, operations());
+    served ??= servedBy(deps, skill, operations());
     const server = serverFor(served, sendAs(scope, request));
     reply.raw.once('close', () => void server.close());
     await server.connect(transport as Parameters<typeof server.connect>[0]);

@@ -11,9 +11,11 @@ import {
   type Tool,
 } from '@modelcontextprotocol/sdk/types.js';
 import type { Config } from '../../config.ts';
+import type { Deps } from '../../deps.ts';
 import own from '../../package.json' with { type: 'json' };
 import type { SkillTree } from '../../skill/tree.ts';
-import { type Answered, callOperation, type Input, type Send } from './calling.ts';
+import { pageItems } from '../pages.ts';
+import { type Answered, callOperation, type Input, isJson, type Send } from './calling.ts';
 import { follow, followed, type Tell } from './following.ts';
 import type { Operation } from './operations.ts';
 import { readResource, resourcesOf } from './resources.ts';
@@ -26,14 +28,21 @@ export type Served = {
   tools: Tool[];
   skill: SkillTree;
   config: Config;
+  /** Aborted when the process is to end. */
+  leaving: AbortSignal;
 };
 
-export function servedBy(config: Config, skill: SkillTree, operations: readonly Operation[]): Served {
-  return { config, skill, operations, tools: offered(operations, config).map(toolOf) };
+export function servedBy(
+  { config, leaving }: Pick<Deps, 'config' | 'leaving'>,
+  skill: SkillTree,
+  operations: readonly Operation[],
+): Served {
+  const tools = offered(operations, config).map(toolOf);
+  return { config, skill, operations, tools, leaving: leaving.signal };
 }
 
 export function serverFor(served: Served, send: Send): Server {
-  const { operations, tools, skill, config } = served;
+  const { operations, tools, skill, config, leaving } = served;
   const server = new Server(
     { name: own.name, title: 'Frontage', version: own.version, websiteUrl: config.baseUrl },
     { capabilities: { tools: {}, resources: {} }, instructions: instructions(config.baseUrl) },
@@ -51,7 +60,12 @@ export function serverFor(served: Served, send: Send): Server {
         ? undefined
         : (progress, message) =>
             sendNotification({ method: 'notifications/progress', params: { progressToken, progress, message } });
-    return await run(served, send, { operation, input: params.arguments ?? {}, tell, gone: signal });
+    return await run(served, send, {
+      operation,
+      input: params.arguments ?? {},
+      tell,
+      gone: AbortSignal.any([signal, leaving]),
+    });
   });
 
   server.setRequestHandler(ListResourcesRequestSchema, async () => ({ resources: resourcesOf(skill, config.baseUrl) }));
@@ -84,19 +98,23 @@ async function run(served: Served, send: Send, asked: Asked): Promise<CallToolRe
 
 /** A list whose page is too large is asked for again in a shorter one, from where it began. */
 async function shortened(send: Send, { operation, input }: Asked, answered: Answered): Promise<Answered> {
+  const isList = operation.method === 'GET' && operation.inputs.some(({ name }) => name === 'limit');
   let now = answered;
-  for (
-    let items = countOf(now);
-    operation.method === 'GET' && items > 1 && now.bytes.length > textMax;
-    items = countOf(now)
-  ) {
-    const limit = Math.max(1, Math.floor((items * textMax * 0.8) / now.bytes.length));
+  for (let limit = shorterPage(now, input.limit); isList && limit > 0; limit = shorterPage(now, limit)) {
     now = await callOperation(send, operation, { ...input, limit });
   }
   return now;
 }
 
-const countOf = ({ body }: Answered) => (Array.isArray(body?.items) && 'next_cursor' in body ? body.items.length : 0);
+/** How many items of a list fit where those of the answer do not, by their size; 0 where they do, or where there are none to leave out. */
+function shorterPage({ body, bytes, more, type }: Answered, asked: unknown): number {
+  const limit = typeof asked === 'number' ? asked : pageItems;
+  // Of an answer that was not read to its end nobody knows how many it has.
+  if (more && isJson({ type })) return Math.floor(limit / 8);
+  const items = Array.isArray(body?.items) && 'next_cursor' in body ? body.items.length : 0;
+  if (items <= 1 || bytes.length <= textMax) return 0;
+  return Math.max(1, Math.min(items - 1, Math.floor((items * textMax * 0.8) / bytes.length)));
+}
 
 function instructions(baseUrl: string): string {
   return `Frontage makes and runs websites for you and your owner. Read ${baseUrl}/skill/SKILL.md first (as a resource, or with the tool skill_read): it teaches the work.

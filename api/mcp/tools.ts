@@ -15,6 +15,7 @@ export const extraInputs = {
   text: 'text',
   base64: 'base64',
   wait: 'wait_seconds',
+  offset: 'offset',
 } as const;
 
 /** Which of them this one has. */
@@ -23,8 +24,13 @@ export function extrasOf({ name, config, takesFile }: Operation): string[] {
     ...(takesFile ? [extraInputs.text, extraInputs.base64] : []),
     ...(config.makes ? [extraInputs.key] : []),
     ...(name in followed ? [extraInputs.wait] : []),
+    ...(answersText(config) ? [extraInputs.offset] : []),
   ];
 }
+
+/** Whether the answer may be a text, which may be too long for one result. */
+const answersText = ({ answers = [] }: Operation['config']): boolean =>
+  answers.some((type) => type === '*/*' || type.startsWith('text/'));
 
 /** What stays readable where it is off, and is no tool there: nothing could be made of it. */
 const needOf: Record<string, Capability> = { domain: 'domains', record: 'domains', upload: 'files' };
@@ -78,13 +84,21 @@ function inputSchema({ name, inputs, takesFile, config }: Operation): Tool['inpu
         'How long to wait for the end of the work. A call that carries a progress token is told how it goes on instead.',
     };
   }
+  if (answersText(config)) {
+    properties[extraInputs.offset] = {
+      type: 'integer',
+      minimum: 0,
+      default: 0,
+      description: 'Byte to begin at, in a text that was too long for one answer: where that was cut off.',
+    };
+  }
   const required = inputs.filter((one) => one.required).map(({ name }) => name);
   return { type: 'object', properties, ...(required.length > 0 ? { required } : {}), additionalProperties: false };
 }
 
-/** Answers that are one kind of object. Fields may be added to an answer, so none is shut out. */
-function outputSchema({ output }: Operation): Tool['outputSchema'] | undefined {
-  if (output?.type !== 'object' || !output.properties) return undefined;
+/** Answers that are one kind of object, and nothing else. Fields may be added to an answer, so none is shut out. */
+function outputSchema({ output, config }: Operation): Tool['outputSchema'] | undefined {
+  if (config.answers || output?.type !== 'object' || !output.properties) return undefined;
   return opened(output) as Tool['outputSchema'];
 }
 

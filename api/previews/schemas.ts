@@ -22,6 +22,7 @@ export const slotSchema = z
       .nullable()
       .describe('The build that was asked for last; GET /v1/deployments/{id}/log follows it.'),
     expires_at: moment.nullable(),
+    failed_deployment_id: z.string().nullable().describe('The latest build, where it failed: its answer says why.'),
     next_action: z.string().optional().describe('What to do next, where the slot waits for something.'),
   })
   .meta({ id: 'PreviewSlot' });
@@ -40,6 +41,7 @@ export function slotView(slot: Slot, { config, site }: { config: Config; site: S
     deployment_id: draft?.id ?? null,
     build_id: slot.latest?.id ?? null,
     expires_at: preview?.expiresAt ?? null,
+    failed_deployment_id: slot.latest?.status === 'failed' ? slot.latest.id : null,
     ...(waitsFor === undefined ? {} : { next_action: waitsFor }),
   };
 }

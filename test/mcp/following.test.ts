@@ -1,18 +1,24 @@
 import { expect, test } from 'vitest';
 import type { Answered, Input } from '../../api/mcp/calling.ts';
 import { follow, followed } from '../../api/mcp/following.ts';
+import { createSite, createWorld } from '../api/world.ts';
+import { connect } from './world.ts';
 
 const answered = (status: number, body: Input): Answered & { body: Input } => ({
   status,
   type: 'application/json',
   bytes: Buffer.from(JSON.stringify(body)),
+  from: 0,
+  more: false,
   path: '/v1/x',
   body,
 });
 const refused = (retryable: boolean) => answered(retryable ? 429 : 404, { error: { code: 'x', retryable } });
 
+const never = () => new AbortController().signal;
+
 /** Follows the operation's work over these readings, in turn; answers the end, what was told, and what was read. */
-async function following(name: string, [begun, ...readings]: (Answered & { body: Input })[]) {
+async function following(name: string, [begun, ...readings]: (Answered & { body: Input })[], gone = never()) {
   const how = followed[name];
   if (!how || !begun) throw new Error(`${name} is not followed`);
   const heard: string[] = [];
@@ -25,7 +31,7 @@ async function following(name: string, [begun, ...readings]: (Answered & { body:
     return next;
   };
   const tell = async (_seconds: number, status: string) => void heard.push(status);
-  const ended = await follow(send, how, begun, { input: {}, tell, gone: new AbortController().signal });
+  const ended = await follow(send, how, begun, { input: {}, tell, gone });
   return { ended, heard, asked, left: left.length };
 }
 
@@ -41,7 +47,7 @@ test('what failed is answered by what says why, and by itself where that cannot 
   const building = answered(200, { id: 'dep_x', status: 'building' });
   const failed = answered(200, {
     status: 'empty',
-    next_action: 'The last build failed: read GET /v1/deployments/dep_y',
+    failed_deployment_id: 'dep_y',
   });
   const why = answered(200, { id: 'dep_y', status: 'failed', error: { code: 'build_failed' } });
   expect((await following('preview.build', [building, failed, why])).ended).toBe(why);
@@ -56,4 +62,28 @@ test('a domain is followed while the platform has to act, and not while its owne
     expect((await following('domain.check', [domain(waiting)])).asked).toEqual([]);
   const { ended, heard } = await following('domain.check', [domain('platform'), domain('platform'), domain('owner')]);
   expect([ended.body?.waiting_on, heard]).toEqual(['owner', ['active, certificate pending']]);
+});
+
+test('who leaves in the middle of it is answered at once with the last reading, and nothing is read any more', async () => {
+  const building = answered(200, { id: 'dep_x', status: 'building' });
+  const leaving = new AbortController();
+  const how = following('site.publish', [building], leaving.signal);
+  leaving.abort();
+  expect(await how).toMatchObject({ ended: building, heard: ['building'], asked: [] });
+});
+
+test('a process that is to end answers a followed call with what it knows, and another one goes on', async () => {
+  const world = await createWorld();
+  try {
+    const owner = await world.newCaller();
+    const site = await createSite(owner, { template: 'blank' });
+    const second = await world.start();
+    const [agent, next] = [await connect(second.url, owner.token), await connect(world.url, owner.token)];
+    const { body } = await agent.call('site_publish', { id: site.id }, () => second.deps.leaving.abort());
+    expect(body).toMatchObject({ status: 'queued', next_action: expect.stringContaining('/v1/deployments/') });
+    expect((await next.call('deployment_read', { id: body.id })).body).toMatchObject({ status: 'queued' });
+    await Promise.all([agent.close(), next.close()]);
+  } finally {
+    await world.close();
+  }
 });

@@ -1,8 +1,9 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createSite, createWorld } from '../api/world.ts';
+import { challengeEnv } from '../forms/world.ts';
 import { type Agent, connect } from './world.ts';
 
-const world = await createWorld();
+const world = await createWorld(challengeEnv);
 const owner = await world.newCaller();
 let agent: Agent;
 let site: { id: string; name: string };
@@ -15,6 +16,16 @@ afterAll(async () => {
   await agent?.close();
   await world.close();
 });
+
+/** Git takes more kinds of files than the calls do. */
+async function pushed(path: string, text: string): Promise<void> {
+  const { repositories } = world.deps;
+  const parent = (await repositories?.head(site.id, 'source')) ?? null;
+  const author = { name: 'Ada', email: 'ada@example.com' };
+  const changes = [{ path, bytes: Buffer.from(text) }];
+  const commit = { branch: 'main', parent, message: 'Write', author, at: world.clock.now(), changes };
+  expect(await repositories?.commit(site.id, 'source', commit)).toBeTruthy();
+}
 
 const pixel = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8z8BQDwAEhQGAhKmMIQAAAABJRU5ErkJggg==';
 
@@ -133,7 +144,76 @@ test('text that is too long is cut, and says so', async () => {
   });
   const [first] = content as unknown as [{ text: string }];
   expect([first.text.length < 101_000, structuredContent]).toEqual([true, undefined]);
-  expect(first.text).toMatch(/Cut off here: the answer has \d+ characters/);
+  expect(first.text).toMatch(
+    /Cut off here: the answer has \d+ characters\. Ask for less\. GET http.+ answers all of it/,
+  );
+});
+
+test('a text file that is too long comes in parts of whole characters, each of which says where the next begins', async () => {
+  const whole = '€ is not 😀, nor é. '.repeat(16_000);
+  await pushed('public/long.txt', whole);
+  const parts: string[] = [];
+  for (let offset: number | undefined = 0; offset !== undefined; ) {
+    const { content } = await agent.call('asset_read', { id: site.id, path: 'public/long.txt', offset });
+    const [{ text }] = content as unknown as [{ text: string }];
+    const cut = /\n\[Cut off here, at byte (\d+) of (\d+)\. Call again with offset \1 for what follows\.\]$/.exec(text);
+    expect(text.length).toBeLessThan(100_200);
+    if (cut) expect(Number(cut[2])).toBe(Buffer.byteLength(whole));
+    parts.push(cut ? text.slice(0, cut.index) : text);
+    offset = cut ? Number(cut[1]) : undefined;
+  }
+  expect([parts.length, parts.join('') === whole]).toEqual([4, true]);
+  const past = await agent.call('asset_read', { id: site.id, path: 'public/long.txt', offset: 10_000_000 });
+  expect(past.content).toEqual([{ type: 'text', text: '' }]);
+  for (const offset of [-1, 1.5, '5', 2 ** 60])
+    expect((await agent.call('asset_read', { id: site.id, path: 'public/long.txt', offset })).error.code).toBe(
+      'invalid_input',
+    );
+  // A picture has no middle to begin at.
+  const picture = await agent.call('asset_read', { id: site.id, path: 'src/assets/dot.png', offset: 7 });
+  expect(picture.content).toEqual([{ type: 'image', mimeType: 'image/png', data: pixel }]);
+});
+
+test('of a file no more is read than a result can hold, and the call ends as any other', async () => {
+  const bytes = 12 * 1024 * 1024;
+  const file = Buffer.concat([Buffer.from('%PDF-1.7\n'), Buffer.alloc(bytes, 0x20), Buffer.from('\n%%EOF\n')]);
+  const headers = { 'content-type': 'application/pdf' };
+  expect((await owner.call('PUT', `/v1/sites/${site.id}/assets/public/huge.pdf`, { raw: file, headers })).status).toBe(
+    200,
+  );
+  let read = 0;
+  const { repositories } = world.deps;
+  if (!repositories) throw new Error('the world has repositories');
+  const { readBlobs } = repositories;
+  repositories.readBlobs = async function* (...args) {
+    for await (const blob of readBlobs.apply(repositories, args)) yield { ...blob, content: counted(blob.content) };
+  };
+  async function* counted(content: AsyncIterable<Buffer>) {
+    for await (const chunk of content) {
+      read += chunk.length;
+      yield chunk;
+    }
+  }
+  try {
+    const before = world.logged.length;
+    const [told] = (await agent.call('asset_read', { id: site.id, path: 'public/huge.pdf' })).content;
+    expect(told).toMatchObject({ type: 'text', text: expect.stringContaining(`A file of ${file.length} bytes`) });
+    // It is read once for its hash.
+    expect(read - file.length).toBeLessThan(3 * 1024 * 1024);
+    const ended = () => world.logged.slice(before).map((line) => (line as { operation?: string }).operation);
+    await expect.poll(ended).toEqual(expect.arrayContaining(['asset.read', 'mcp.call']));
+  } finally {
+    repositories.readBlobs = readBlobs;
+  }
+  expect(world.unexpected()).toEqual([]);
+});
+
+test('submissions come as a page or as the text of a file', async () => {
+  const fields = [{ name: 'a', label: 'A', kind: 'text' }];
+  const { body: form } = await agent.call('form_create', { id: site.id, name: 'F', fields });
+  expect((await agent.call('form_submissions', { id: form.id })).body.items).toEqual([]);
+  const { content } = await agent.call('form_submissions', { id: form.id, format: 'csv' });
+  expect(content).toMatchObject([{ type: 'text', text: expect.stringContaining('A') }]);
 });
 
 test('the skill tree stands as resources, each as it is served', async () => {

@@ -1,6 +1,7 @@
 /** Preview slots over the wire, with builds that copy: what a slot is, and what is in it. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { errorOf } from '../api/world.ts';
+import { connect } from '../mcp/world.ts';
 import { createPreviewWorld, type PreviewWorld, page, path } from './world.ts';
 
 let world: PreviewWorld;
@@ -25,6 +26,7 @@ describe('a slot', () => {
       deployment_id: null,
       build_id: null,
       expires_at: null,
+      failed_deployment_id: null,
     });
     const { body: first } = await world.build(site, 1);
     expect(first).toMatchObject({ status: 'draft', branched: false, behind: false, holds_work: false });
@@ -112,7 +114,14 @@ describe('a slot', () => {
     expect(errorOf(failed).next_action).toContain(`POST ${path(site, 1)}`);
     const { body } = await world.read(site, 1);
     expect(body).toMatchObject({ status: 'draft', deployment_id: built.deployment_id, address: built.address });
-    expect(body.next_action).toContain('GET /v1/deployments/');
+    expect(body.next_action).toContain(`GET /v1/deployments/${body.failed_deployment_id}`);
+    // Who follows the build over the tools is told why by itself.
+    const agent = await connect(world.url, world.owner.token);
+    const followed = await agent.call('preview_build', { id: site.id, slot: '1' }, () => {});
+    expect(followed.error).toMatchObject({ code: 'build_failed', detail: 'copying\n' });
+    await agent.close();
+    await world.write(site, 'preview/1', { 'src/pages/broken.html': null });
+    expect((await world.build(site, 1)).body.failed_deployment_id).toBe(null);
   });
 
   test('is built once for calls at once, and a newer commit takes the place of what is being built', async () => {
