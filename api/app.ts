@@ -34,7 +34,7 @@ import { invitationRoutes } from './invitations/routes.ts';
 import { collectOperations } from './mcp/operations.ts';
 import { mcpRoutes, speakMcp } from './mcp/routes.ts';
 import { connectorPages } from './oauth/pages.ts';
-import { metadataRoutes, registrationRoutes, tokenEndpoints } from './oauth/routes.ts';
+import { connectorPreflights, metadataRoutes, registrationRoutes, tokenEndpoints } from './oauth/routes.ts';
 import { outputRoutes } from './output/routes.ts';
 import { payPages } from './pay/pages.ts';
 import { paymentRoutes } from './payments/routes.ts';
@@ -119,7 +119,8 @@ export async function buildApp(deps: Deps): Promise<Api> {
 
   await app.register(async function connectors(scope: Api) {
     hurryBodies(scope);
-    await tokenEndpoints(scope, deps);
+    connectorPreflights(scope);
+    await scope.register((scope: Api) => tokenEndpoints(scope, deps));
   });
 
   await app.register(async function hooks(scope: Api) {
@@ -147,7 +148,6 @@ export async function buildApp(deps: Deps): Promise<Api> {
     });
 
     await scope.register(async function metadata(scope: Api) {
-      limitAddresses(scope, deps, 'pages');
       metadataRoutes(scope, deps);
     });
 

@@ -26,7 +26,7 @@ export type Page = {
   frames?: readonly string[];
   /** Whether the page has a form. It may send it to its own origin alone. */
   form?: boolean;
-  /** Origins that an answer to the form may lead to: browsers hold a redirect to the policy too. */
+  /** Sources that an answer to the form may lead to: browsers hold each redirect to the policy too (CSP level 3, form-action). */
   leadsTo?: readonly string[];
   /** Whether scripts, workers and styles may come from its own origin, and from which others a challenge's widget. */
   loads?: readonly string[];

@@ -40,10 +40,17 @@ export function sentPage({ email, code }: { email: string; code: string }): Writ
   return writePage({ title: 'Look into your mail – Frontage', main, layout: 'sheet' });
 }
 
-export type LinkPage = { form: Form; email: string; sameBrowser: boolean; fault?: string | undefined };
+export type LinkPage = {
+  form: Form;
+  email: string;
+  sameBrowser: boolean;
+  /** Sources that signing in may lead to, beside our own pages. */
+  leadsTo?: readonly string[];
+  fault?: string | undefined;
+};
 
 /** What the mailed link opens: one button, and a code where another browser has asked for it. */
-export function linkPage({ form, email, sameBrowser, fault: wrong }: LinkPage): WrittenPage {
+export function linkPage({ form, email, sameBrowser, leadsTo = [], fault: wrong }: LinkPage): WrittenPage {
   const code = html`${codeField('The code on the screen where you asked for the link')}
 <p class="hint">Eight letters. You did not ask for a link? Then close this page; nothing has happened.</p>`;
   const main = html`<h1>Sign in</h1>
@@ -52,5 +59,5 @@ ${fault(wrong)}
 <div class="panel">
 ${form({}, html`${sameBrowser ? null : code}<button>Sign in</button>`)}
 </div>`;
-  return writePage({ title: 'Sign in – Frontage', main, layout: 'sheet', form: true });
+  return writePage({ title: 'Sign in – Frontage', main, layout: 'sheet', form: true, leadsTo });
 }

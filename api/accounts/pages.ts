@@ -23,7 +23,7 @@ import { invitationsShown } from '../invitations/pages.ts';
 import { payoutsShown } from '../payout-offers/pages.ts';
 import { formsFor, pageOptions, sendPage } from '../plugins/browser.ts';
 import { endSession, sessionSecret } from '../plugins/session.ts';
-import { revokeToken, usable } from '../tokens/rules.ts';
+import { held, revokeToken } from '../tokens/rules.ts';
 import { confirmChange, pendingChange, readChange } from './address.ts';
 
 type Named = { Params: { id: string } };
@@ -71,8 +71,7 @@ export function ownerPages(app: Api, deps: Deps): void {
     const sites = await em.find(Site, await sitesOf(em, request.actor), { orderBy: { id: 'desc' } });
     // A connector may be between two access tokens of its one row, whose hour says nothing of its end.
     const renewable = await renewableTokenIds(em, id, now);
-    const shown = { $or: [usable(id, now), { id: { $in: renewable } }] };
-    const tokens = await em.find(Token, shown, { orderBy: { id: 'desc' } });
+    const tokens = await em.find(Token, await held(em, id, now), { orderBy: { id: 'desc' } });
     const requests = await openRequests(em, now, email);
     const open = await openCommentsOf(
       em,

@@ -13,7 +13,7 @@ import { errors } from '../../errors.ts';
 import { newId } from '../../ids.ts';
 import type { Actor } from '../access.ts';
 import { readAddress } from '../addresses.ts';
-import { usable } from '../tokens/rules.ts';
+import { held } from '../tokens/rules.ts';
 import { askForChange, taken, withdrawChange } from './address.ts';
 
 const hourMs = 3600_000;
@@ -96,7 +96,7 @@ export async function countUsage(em: EntityManager, clock: Deps['clock'], accoun
   const now = clock.now();
   const sites = await em.count(Site, { account: accountId, status: 'active' });
   const archivedSites = await em.count(Site, { account: accountId, status: 'archived' });
-  const tokens = await em.count(Token, usable(accountId, now));
+  const tokens = await em.count(Token, await held(em, accountId, now));
   const domains = await em.count(Domain, { account: accountId, removedAt: null });
   const recent = { site: { account: accountId }, createdAt: { $gt: new Date(now.getTime() - hourMs) } };
   const counted = { ...recent, kind: { $in: ['site', 'posts'] } } satisfies FilterQuery<Deployment>;

@@ -10,7 +10,7 @@ import { noticePage } from '../../web/notice.ts';
 import { linkPage, sentPage, signinPage } from '../../web/signin.ts';
 import { readAddress } from '../addresses.ts';
 import type { Api } from '../api.ts';
-import { whereTo } from '../oauth/continuing.ts';
+import { sourcesBeyond, whereTo } from '../oauth/continuing.ts';
 import { formsFor, pageOptions, readForm, sendPage } from '../plugins/browser.ts';
 import { startSession } from '../plugins/session.ts';
 import { answerRequest, loadRequest } from './answers.ts';
@@ -62,7 +62,11 @@ export function signinPages(app: Api, deps: Deps): void {
     const { state, sameBrowser, email } = await readLink(em, deps.clock, params.link, browser ?? undefined);
     if (state === 'over') return sendPage(reply, linkOver, 410);
     const form = formsFor(request, reply, deps);
-    return sendPage(reply, linkPage({ form, email, sameBrowser, fault }), fault ? 400 : 200);
+    return sendPage(
+      reply,
+      linkPage({ form, email, sameBrowser, leadsTo: sourcesBeyond(request), fault }),
+      fault ? 400 : 200,
+    );
   }
 }
 

@@ -69,6 +69,15 @@ export function hostOf(uri: string): string {
   return isLoopback(uri) ? 'a program on this device' : new URL(uri).host;
 }
 
+/**
+ * Sources of a policy that let a browser go there, and on from there: it holds every redirect that follows a form to the policy of the form's page,
+ * and where a connector's own address leads next nobody here knows. Plain HTTP stays shut but to programs of this machine, of which a policy cannot
+ * name all (an address of IPv6 is none of its words).
+ */
+export function sourcesOf(uri: string): string[] {
+  return isLoopback(uri) ? ['https:', 'http:'] : ['https:'];
+}
+
 function isRedirectUri(uri: string): boolean {
   if (!/^[\x21-\x7e]{1,500}$/.test(uri) || /["'<>\\^`{|}#;,]/.test(uri) || !URL.canParse(uri)) return false;
   const { protocol, username, password } = new URL(uri);

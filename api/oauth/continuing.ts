@@ -17,6 +17,10 @@ export function remember(reply: FastifyReply, { url }: Pick<FastifyRequest, 'url
   setHostCookie(reply, continueCookie, Buffer.from(question).toString('base64url'), until);
 }
 
+/** Sources that a browser may be led to once it has signed in: to its connector at once, where that has asked in a wrong way. */
+export const sourcesBeyond = ({ cookies }: Pick<FastifyRequest, 'cookies'>): string[] =>
+  cookies[continueCookie] === undefined ? [] : ['https:', 'http:'];
+
 /** Where this browser was going, as a path of ours; asked once. */
 export function whereTo(request: FastifyRequest, reply: FastifyReply): string | undefined {
   const held = request.cookies[continueCookie];

@@ -3,7 +3,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Api } from '../api.ts';
 import { beginError } from '../plugins/errors.ts';
 
-export type OauthCode =
+export type FaultCode =
   | 'invalid_request'
   | 'invalid_client'
   | 'invalid_grant'
@@ -18,8 +18,8 @@ export type OauthCode =
 
 /** `message` goes out as `error_description`. */
 export class OauthFault extends Error {
-  readonly code: OauthCode;
-  constructor(code: OauthCode, message: string) {
+  readonly code: FaultCode;
+  constructor(code: FaultCode, message: string) {
     super(message);
     this.name = 'OauthFault';
     this.code = code;
@@ -27,13 +27,13 @@ export class OauthFault extends Error {
 }
 
 /** Answers failures of the scope as `{ error, error_description }`. `unreadable` is the code for a body that nobody can read. */
-export function answerFaults(scope: Api, unreadable: OauthCode): void {
+export function answerFaults(scope: Api, unreadable: FaultCode): void {
   scope.setErrorHandler((error, request, reply) => sendFault(error, { request, reply, unreadable }));
 }
 
 function sendFault(
   error: unknown,
-  { request, reply, unreadable }: { request: FastifyRequest; reply: FastifyReply; unreadable: OauthCode },
+  { request, reply, unreadable }: { request: FastifyRequest; reply: FastifyReply; unreadable: FaultCode },
 ): FastifyReply {
   reply.header('cache-control', 'no-store');
   if (error instanceof OauthFault) {
@@ -48,4 +48,4 @@ function sendFault(
   return reply.send(bodyOf(unreadable, message));
 }
 
-const bodyOf = (error: OauthCode, description: string) => ({ error, error_description: description });
+const bodyOf = (error: FaultCode, description: string) => ({ error, error_description: description });

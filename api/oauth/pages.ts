@@ -9,7 +9,7 @@ import { readSession } from '../auth/signin.ts';
 import { formsFor, pageOptions, readForm, sendPage } from '../plugins/browser.ts';
 import { sessionSecret } from '../plugins/session.ts';
 import { answerAddress, judgeWish, newCode, type Wish } from './authorizing.ts';
-import { hostOf } from './clients.ts';
+import { hostOf, sourcesOf } from './clients.ts';
 import { remember } from './continuing.ts';
 import { OauthFault } from './faults.ts';
 
@@ -25,7 +25,7 @@ export function connectorPages(app: Api, deps: Deps): void {
       const page = {
         name: wish.client.name,
         leadsTo: hostOf(wish.redirectUri),
-        origin: new URL(wish.redirectUri).origin,
+        leadingTo: sourcesOf(wish.redirectUri),
         email,
         form: formsFor(request, reply, deps),
       };

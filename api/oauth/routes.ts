@@ -8,6 +8,7 @@ import { requireCapabilities } from '../plugins/capability.ts';
 import { limitAddresses } from '../plugins/rate-limit.ts';
 import { resourceFault } from './authorizing.ts';
 import { type Client, readClient, registerClient } from './clients.ts';
+import { openToPages, preflightsOf } from './cors.ts';
 import { exchangeCode, type Issued, refresh, revoke } from './exchanging.ts';
 import { answerFaults, OauthFault } from './faults.ts';
 import {
@@ -23,22 +24,33 @@ const options = (operation: string) => ({
   schema: { hide: true },
 });
 
+const resourcePaths = [resourceMetadataPath, `${resourceMetadataPath}/mcp`];
+
+/** What browsers ask before a page of another site calls. */
+export function connectorPreflights(scope: Api): void {
+  preflightsOf(scope, 'GET', [...resourcePaths, serverMetadataPath]);
+  preflightsOf(scope, 'POST', ['/oauth/register', '/oauth/token', '/oauth/revoke']);
+}
+
 /** Anybody may read it, pages of other sites too. */
 export function metadataRoutes(scope: Api, deps: Deps): void {
   const { config } = deps;
+  openToPages(scope);
+  limitAddresses(scope, deps, 'pages');
   requireCapabilities(scope, deps);
-  const open = { 'access-control-allow-origin': '*', 'cache-control': 'public, max-age=300' };
-  for (const path of [resourceMetadataPath, `${resourceMetadataPath}/mcp`]) {
+  const caching = { 'cache-control': 'public, max-age=300' };
+  for (const path of resourcePaths) {
     scope.get(path, options('oauth.resource'), async (_request, reply) =>
-      reply.headers(open).send(resourceMetadata(config)),
+      reply.headers(caching).send(resourceMetadata(config)),
     );
   }
   scope.get(serverMetadataPath, options('oauth.server'), async (_request, reply) =>
-    reply.headers(open).send(serverMetadata(config)),
+    reply.headers(caching).send(serverMetadata(config)),
   );
 }
 
 export function registrationRoutes(scope: Api, deps: Deps): void {
+  openToPages(scope);
   limitAddresses(scope, deps, 'registrations');
   requireCapabilities(scope, deps);
   answerFaults(scope, 'invalid_client_metadata');
@@ -61,6 +73,7 @@ export function registrationRoutes(scope: Api, deps: Deps): void {
 }
 
 export async function tokenEndpoints(scope: Api, deps: Deps): Promise<void> {
+  openToPages(scope);
   scope.removeAllContentTypeParsers();
   await scope.register(formBody, { bodyLimit: 16_384 });
   useEntityManager(scope, deps);

@@ -1,6 +1,7 @@
 /** What may be done with an account's tokens. */
 import { Account } from '../../db/entities/account.ts';
 import { Token } from '../../db/entities/token.ts';
+import { renewableTokenIds } from '../../db/oauth.ts';
 import type { EntityManager } from '../../db/orm.ts';
 import type { Deps } from '../../deps.ts';
 import { errors } from '../../errors.ts';
@@ -55,7 +56,7 @@ export async function issueTokenWithinLimit(
   await countWithinLimit(tx, deps, {
     limit: 'tokens',
     accountId,
-    count: () => tx.count(Token, usable(accountId, clock.now())),
+    count: async () => tx.count(Token, await held(tx, accountId, clock.now())),
     what: 'tokens',
     nextAction: 'Revoke one that is not used any more with DELETE /v1/tokens/{id}.',
   });
@@ -94,7 +95,12 @@ export async function revokeToken(em: EntityManager, clock: Clock, actor: Actor,
   return token;
 }
 
-/** Tokens that still open the account: what the cap on tokens counts. */
-export function usable(accountId: string, now: Date) {
-  return { account: accountId, revokedAt: null, $or: [{ expiresAt: null }, { expiresAt: { $gt: now } }] };
+/**
+ * Tokens that open the account, or that a connector can renew without asking anybody: what the cap counts and the owner sees. A connector so holds
+ * its place between two access tokens, and a refresh never finds the account full.
+ */
+export async function held(em: EntityManager, accountId: string, now: Date) {
+  const renewable = await renewableTokenIds(em, accountId, now);
+  const standing = [{ expiresAt: null }, { expiresAt: { $gt: now } }, { id: { $in: renewable } }];
+  return { account: accountId, revokedAt: null, $or: standing };
 }

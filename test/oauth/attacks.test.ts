@@ -1,5 +1,6 @@
 import { afterAll, expect, test } from 'vitest';
 import { reconcilingActivities } from '../../activities/reconciling.ts';
+import { issueToken } from '../../api/tokens/rules.ts';
 import { callWith } from '../api/world.ts';
 import { createOauthWorld, pkce } from './world.ts';
 
@@ -108,6 +109,39 @@ test('an account that is full of tokens takes no connector, and is told why', as
       'access_denied',
       expect.stringContaining('a cap of 100 on tokens'),
     ]);
+  } finally {
+    await full.close();
+  }
+});
+
+test('a connector keeps its place between two access tokens: others take none but what is left, and it is renewed all the same', async () => {
+  const full = await createOauthWorld();
+  try {
+    const { browser, accountId } = await full.newSignedIn();
+    const fill = (from: number, to: number) =>
+      full.deps.em().execute(
+        `insert into token (id, account_id, name, hash, last_four, created_at)
+         select 'tok_' || n, ?, 'T', sha256(n::text::bytea), 'xxxx', ? from generate_series(?::int, ?::int) n`,
+        [accountId, full.clock.now(), from, to],
+      );
+    const held = await full.approve(browser);
+    const { body } = await full.exchange(held);
+    const { secret } = await issueToken(full.deps.em(), full.clock, accountId, { name: 'first' });
+    const call = callWith(full.url, secret);
+    await fill(1, 97);
+    // Its hour is over, its place is not: one more fits, and no other.
+    full.skip(3601_000);
+    const used = async () => (await call('GET', '/v1/account')).body.limits.tokens.used;
+    expect(await used()).toBe(99);
+    expect((await call('POST', '/v1/tokens', { body: { name: 'last' } })).status).toBe(200);
+    expect((await call('POST', '/v1/tokens', { body: { name: 'more' } })).body.error.code).toBe('plan_limit');
+    const renewed = await full.renew(held.clientId, body.refresh_token);
+    expect([renewed.status, await used()]).toEqual([200, 100]);
+    // Who never comes again frees it.
+    full.skip(29 * 24 * 3600_000 + 1000);
+    expect(await used()).toBe(99);
+    expect((await call('POST', '/v1/tokens', { body: { name: 'more' } })).status).toBe(200);
+    expect((await full.renew(held.clientId, renewed.body.refresh_token)).body.error).toBe('invalid_grant');
   } finally {
     await full.close();
   }

@@ -1,0 +1,163 @@
+/** What Chromium makes of it: policies hold every redirect that follows a form, and scripts of other sites read only what they may. */
+import { existsSync } from 'node:fs';
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { type Browser, chromium, type Page } from 'playwright-core';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { createOauthWorld, pkce } from './world.ts';
+
+const executablePath = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'].find(existsSync);
+const args = [
+  '--no-sandbox',
+  '--disable-gpu',
+  '--disable-background-networking',
+  '--host-resolver-rules=MAP *.example ~NOTFOUND',
+];
+const world = await createOauthWorld();
+const servers: Server[] = [];
+let chrome: Browser | undefined;
+/** The connector's own address sends its user on to another origin, where it says that all is well. */
+let callbackUrl = '';
+let elsewhere = '';
+
+beforeAll(async () => {
+  if (executablePath) chrome = await chromium.launch({ executablePath, args });
+  elsewhere = await serve((_url) => ({ status: 200, headers: { 'content-type': 'text/html' } }));
+  callbackUrl = `${await serve((url) => ({ status: 302, headers: { location: `${elsewhere}/done${url}` } }))}/callback`;
+}, 60_000);
+afterAll(async () => {
+  await chrome?.close();
+  for (const server of servers) server.close();
+  expect(world.unexpected()).toEqual([]);
+  await world.close();
+});
+
+type Plain = { status: number; headers: Record<string, string> };
+async function serve(answer: (url: string) => Plain): Promise<string> {
+  const server = createServer((request, response) => {
+    const { status, headers } = answer(request.url ?? '');
+    response.writeHead(status, headers).end('<!doctype html><title>All is well</title>');
+  });
+  servers.push(server);
+  await new Promise<void>((ready) => server.listen(0, '127.0.0.1', ready));
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+}
+
+/** A page that is not signed in. Cookies over plain HTTP stay with localhost. */
+const here = new URL(world.url);
+here.hostname = 'localhost';
+async function newPage(): Promise<Page> {
+  return await (await (chrome as Browser).newContext()).newPage();
+}
+
+/** That the page has gone there: a host of the web, which no browser of a test finds. A policy would have stopped it before it looked. */
+async function hasLeftFor(page: Page, origin: string, act: () => Promise<void>): Promise<string> {
+  const failing = page.waitForEvent('requestfailed', (request) => request.url().startsWith(origin));
+  await act();
+  const failed = await failing;
+  expect(failed.failure()?.errorText).toBe('net::ERR_NAME_NOT_RESOLVED');
+  return failed.url();
+}
+
+async function signIn(page: Page, email: string): Promise<void> {
+  await page.getByLabel(/address/i).fill(email);
+  await page.getByRole('button', { name: 'Send me a link' }).click();
+  await page.waitForLoadState();
+  await page.goto(new URL(await world.linkTo(email, 'signin-link'), here).href);
+  await page.getByRole('button', { name: 'Sign in' }).click();
+}
+
+/** A browser that a connector has sent here, and the owner in front of it. */
+async function question(redirectUri: string, more: Record<string, string | undefined> = {}): Promise<[Page, string]> {
+  const { body } = await world.register({ redirect_uris: [redirectUri] });
+  const page = await newPage();
+  const { challenge } = pkce();
+  await page.goto(
+    new URL(world.question(body.client_id, challenge, { redirect_uri: redirectUri, ...more }), here).href,
+  );
+  return [page, (await world.newOwner()).email];
+}
+
+async function ask(redirectUri: string): Promise<Page> {
+  const [page, email] = await question(redirectUri);
+  await signIn(page, email);
+  return page;
+}
+
+test.skipIf(!executablePath)('a yes and a no go to a connector on the web', async () => {
+  for (const [button, answer] of [
+    ['Let it in', 'code=frc_'],
+    ['Refuse', 'error=access_denied'],
+  ] as const) {
+    const page = await ask('https://connector.example/callback');
+    const press = () => page.getByRole('button', { name: button }).click();
+    expect(await hasLeftFor(page, 'https://connector.example', press)).toContain(answer);
+    await page.context().close();
+  }
+});
+
+test.skipIf(!executablePath)(
+  'a yes to a program on this machine goes all the way to where that sends its user on to',
+  async () => {
+    const page = await ask(callbackUrl);
+    await page.getByRole('button', { name: 'Let it in' }).click();
+    await page.waitForURL(`${elsewhere}/done/callback?code=*`);
+    expect(await page.title()).toBe('All is well');
+    await page.context().close();
+  },
+);
+
+test.skipIf(!executablePath)(
+  'who has signed in for a connector that asks in a wrong way is led to it all the same',
+  async () => {
+    const [page, email] = await question('https://connector.example/callback', { response_type: 'token' });
+    const told = await hasLeftFor(page, 'https://connector.example', () => signIn(page, email));
+    expect(told).toContain('error=unsupported_response_type');
+    await page.context().close();
+  },
+);
+
+test.skipIf(!executablePath)(
+  'a connector in a page of another site registers and exchanges, and reads nothing else of ours',
+  async () => {
+    const page = await newPage();
+    await page.goto(elsewhere);
+    const told = await page.evaluate(
+      async ({ base }) => {
+        const version = { 'mcp-protocol-version': '2025-11-25' };
+        const json = { 'content-type': 'application/json', ...version };
+        const read = (path: string, init?: RequestInit) =>
+          fetch(`${base}${path}`, init).then(
+            async (answer) => [path, answer.status, Object.keys((await answer.json()) as object)[0]],
+            () => [path, 'shut'],
+          );
+        const metadata = '{"redirect_uris":["https://connector.example/callback"]}';
+        const fields = () => new URLSearchParams({ client_id: 'x' });
+        return [
+          await read('/.well-known/oauth-protected-resource/mcp', { headers: version }),
+          await read('/.well-known/oauth-authorization-server', { headers: version }),
+          await read('/oauth/register', { method: 'POST', headers: json, body: metadata }),
+          await read('/oauth/register', { method: 'POST', headers: json, body: '{' }),
+          await read('/oauth/token', { method: 'POST', headers: version, body: fields() }),
+          await read('/oauth/revoke', { method: 'POST', headers: version, body: fields() }),
+          await read('/oauth/authorize'),
+          await read('/v1/account'),
+          await read('/mcp', { method: 'POST', headers: json, body: '{}' }),
+        ];
+      },
+      { base: here.origin },
+    );
+    expect(told).toEqual([
+      ['/.well-known/oauth-protected-resource/mcp', 200, 'resource'],
+      ['/.well-known/oauth-authorization-server', 200, 'issuer'],
+      ['/oauth/register', 201, 'client_id'],
+      ['/oauth/register', 400, 'error'],
+      ['/oauth/token', 401, 'error'],
+      ['/oauth/revoke', 401, 'error'],
+      ['/oauth/authorize', 'shut'],
+      ['/v1/account', 'shut'],
+      ['/mcp', 'shut'],
+    ]);
+    await page.context().close();
+  },
+);
