@@ -15,6 +15,7 @@ export type IdPrefix =
   | 'cred'
   | 'dep'
   | 'dom'
+  | 'flag'
   | 'form'
   | 'grant'
   | 'inv'

@@ -30,6 +30,8 @@ export type Figures = {
   buildsOldestSeconds: number;
   mailsWaiting: number;
   mailsOldestSeconds: number;
+  /** What scans found and nobody has dismissed. */
+  flagsOpen: number;
   /** Of the certificate that ends first; absent where there is none. */
   certificateDaysLeft: number | undefined;
 };
@@ -41,6 +43,7 @@ const gauges: Record<keyof Figures, Gauge> = {
   buildsOldestSeconds: gauge('builds_oldest_seconds', 'Age of the oldest of them.'),
   mailsWaiting: gauge('mails_waiting', 'Mails that are neither sent nor given up.'),
   mailsOldestSeconds: gauge('mails_oldest_seconds', 'Age of the oldest of them.'),
+  flagsOpen: gauge('flags_open', 'Published files that a scan flagged and nobody has looked at.'),
   certificateDaysLeft: gauge('certificate_days_left', 'Days until the first certificate ends.'),
 };
 

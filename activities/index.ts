@@ -17,6 +17,7 @@ import { previewActivities } from './previews.ts';
 import type { BuilderDeps } from './publishing/deps.ts';
 import { buildActivities, publishingActivities } from './publishing.ts';
 import { reconcilingActivities } from './reconciling.ts';
+import { scanningActivities } from './scanning.ts';
 
 export function createPlatformActivities(deps: Deps) {
   return {
@@ -36,6 +37,7 @@ export function createPlatformActivities(deps: Deps) {
     ...publishingActivities(deps),
     ...reconcilingActivities(deps),
     ...maintainingActivities(deps),
+    ...scanningActivities(deps),
   };
 }
 

@@ -8,6 +8,7 @@ import { restartOverdue } from '../db/domains.ts';
 import { Deployment } from '../db/entities/deployment.ts';
 import { GitCredential } from '../db/entities/git-credential.ts';
 import { OutboxEntry } from '../db/entities/outbox-entry.ts';
+import { restartScans } from '../db/flags.ts';
 import { sweepForms } from '../db/forms.ts';
 import { sweepHolds } from '../db/holds.ts';
 import { sweepMails } from '../db/mail.ts';
@@ -112,6 +113,7 @@ export function reconcilingActivities(deps: Deps) {
       const heard = await sweepPaymentEvents(em, now);
       const previews = await sweepPreviews(em, now);
       await restartOverdue(em, clock);
+      await restartScans(em, clock);
       const ticketKeys = await sweepTicketKeys(em, now);
       return (
         sent +

@@ -8,6 +8,7 @@ import { workflowIdOf, workflowIds } from '../workflows/ids.ts';
 import { Account } from './entities/account.ts';
 import { Deployment } from './entities/deployment.ts';
 import type { Site } from './entities/site.ts';
+import { startScan } from './flags.ts';
 import type { EntityManager } from './orm.ts';
 import { enqueue } from './outbox.ts';
 import { lockSite } from './sites.ts';
@@ -175,6 +176,7 @@ export async function movePointer(
     { statuses: unfinishedStatuses, kinds: publishKinds },
   );
   await callNext(tx, clock, site.id);
+  startScan(tx, clock, deployment, site.id);
 }
 
 /** Ends a publish that did not go live; what has ended stays as it ended. Answers whether this ended it. */

@@ -10,19 +10,25 @@ type Row = {
   builds_since: string | Date | null;
   mails: string;
   mails_since: string | Date | null;
+  flags: string;
   certificate_until: string | Date | null;
 };
 
 const dayMs = 24 * 3600_000;
 
+/** Mails of a blocked account are meant to wait. */
+const isNotStopped = `not exists (select 1 from account where blocked_at is not null
+  and id in (mail.account_id, (select site.account_id from site where site.id = mail.site_id)))`;
+
 /** One question, each part of which has an index. */
 export async function readFigures(em: EntityManager, clock: Clock): Promise<Figures> {
   const [row] = await em.execute<[Row]>(
     `select o.count as outbox, o.since as outbox_since, d.count as builds, d.since as builds_since, m.count as mails,
-       m.since as mails_since, c.until as certificate_until
+       m.since as mails_since, f.count as flags, c.until as certificate_until
      from (select count(*), min(created_at) as since from outbox where sent_at is null) o,
        (select count(*), min(created_at) as since from deployment where status = 'queued') d,
-       (select count(*), min(created_at) as since from mail where status = 'queued') m,
+       (select count(*), min(created_at) as since from mail where status = 'queued' and ${isNotStopped}) m,
+       (select count(*) from flag where sha256 <> all (dismissed)) f,
        (select min(not_after) as until from certificate where chain is not null) c`,
   );
   const now = clock.now().getTime();
@@ -34,6 +40,7 @@ export async function readFigures(em: EntityManager, clock: Clock): Promise<Figu
     buildsOldestSeconds: age(row.builds_since),
     mailsWaiting: Number(row.mails),
     mailsOldestSeconds: age(row.mails_since),
+    flagsOpen: Number(row.flags),
     certificateDaysLeft: row.certificate_until ? (new Date(row.certificate_until).getTime() - now) / dayMs : undefined,
   };
 }

@@ -15,6 +15,7 @@ import { Deployment } from './entities/deployment.ts';
 import { Domain, DomainRecord, DomainTombstone } from './entities/domain.ts';
 import { EmailChange } from './entities/email-change.ts';
 import { Feedback } from './entities/feedback.ts';
+import { Flag } from './entities/flag.ts';
 import { Form } from './entities/form.ts';
 import { GitCredential } from './entities/git-credential.ts';
 import { IdempotencyKey } from './entities/idempotency-key.ts';
@@ -69,6 +70,7 @@ import { Previews } from './migrations/2026-11-21-previews.ts';
 import { BuiltAnew } from './migrations/2026-11-21-speed.ts';
 import { TokensForgotten } from './migrations/2026-11-21-tokens-forgotten.ts';
 import { AccountBlocks } from './migrations/2026-11-22-account-blocks.ts';
+import { Flags } from './migrations/2026-11-22-flags.ts';
 
 export type { EntityManager, MikroORM };
 
@@ -112,6 +114,7 @@ export function openOrm(databaseUrl: string, options: { poolMax?: number } = {})
         Payment,
         PaymentAttempt,
         LedgerFlag,
+        Flag,
         PayoutAccount,
         PayoutOnboarding,
         PayoutOffer,
@@ -158,6 +161,7 @@ export function openOrm(databaseUrl: string, options: { poolMax?: number } = {})
           { name: '2026-11-21-domains-since', class: DomainsSince },
           { name: '2026-11-21-oauth', class: Oauth },
           { name: '2026-11-22-account-blocks', class: AccountBlocks },
+          { name: '2026-11-22-flags', class: Flags },
         ],
         snapshot: false,
         transactional: true,

@@ -11,6 +11,7 @@ import { Account } from './entities/account.ts';
 import { Deployment, type Output } from './entities/deployment.ts';
 import { Preview } from './entities/preview.ts';
 import type { Site } from './entities/site.ts';
+import { startScan } from './flags.ts';
 import type { EntityManager } from './orm.ts';
 import { enqueue } from './outbox.ts';
 import { lockSite } from './sites.ts';
@@ -149,6 +150,7 @@ export async function keepDraft(
     preview.deploymentId = deploymentId;
     preview.expiresAt = new Date(clock.now().getTime() + previewKeptMs);
     await tx.flush();
+    startScan(tx, clock, deployment, site.id);
     if (isFirst) startExpiry(tx, clock, site, preview);
     else tellExpiry(tx, clock, preview);
   });

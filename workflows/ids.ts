@@ -11,6 +11,7 @@ export const workflowIds = {
   settlePayment: (paymentId: string) => `payment:${paymentId}`,
   refundPayment: (attemptId: string) => `refund:${attemptId}`,
   expireOffer: (offerId: string) => `offer:${offerId}`,
+  scanContent: (id: string) => `scan:${id}`,
   notify: (mailId: string) => `mail:${mailId}`,
   grantAccess: (requestId: string) => `access:${requestId}`,
   schedule: (name: string) => `schedule:${name}`,

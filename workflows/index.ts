@@ -12,3 +12,4 @@ export * from './payouts.ts';
 export * from './previews.ts';
 export * from './publishing.ts';
 export * from './reconciling.ts';
+export * from './scanning.ts';

@@ -104,3 +104,11 @@ export const build: ActivityOptions = {
   cancellationType: 'WAIT_CANCELLATION_COMPLETED',
   retry: { initialInterval: '500ms', backoffCoefficient: 2, maximumInterval: '15 seconds', maximumAttempts: 6 },
 };
+
+/** Reading what a version has new: seconds as a rule, minutes for the largest. It beats its heart. */
+export const scanning: ActivityOptions = {
+  taskQueue: 'platform',
+  startToCloseTimeout: '15 minutes',
+  heartbeatTimeout: '20 seconds',
+  retry: { initialInterval: '1 second', backoffCoefficient: 3, maximumInterval: '10 minutes' },
+};

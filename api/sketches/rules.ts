@@ -2,6 +2,7 @@
 import type { z } from 'zod';
 import { Account } from '../../db/entities/account.ts';
 import { Sketch, SketchHost } from '../../db/entities/sketch.ts';
+import { startScan } from '../../db/flags.ts';
 import type { EntityManager } from '../../db/orm.ts';
 import type { Deps } from '../../deps.ts';
 import { errors } from '../../errors.ts';
@@ -46,6 +47,7 @@ export async function showSketch(
       });
     }
     await tx.flush();
+    startScan(tx, deps.clock, sketch);
     return await tx.refreshOrFail(sketch, { populate: ['hosts'] });
   });
 }

@@ -66,6 +66,8 @@ export const Deployment = defineEntity({
     manifestSha256: p.text().nullable(),
     fileCount: p.integer().nullable(),
     totalBytes: p.bigint('number').nullable(),
+    /** When its files were scanned for what a person should look at. */
+    scannedAt: p.datetime().nullable(),
     /** Until when an upload takes files. */
     uploadEndsAt: p.datetime().nullable(),
     /** Whether all its files stand in `held_file` under its site. */

@@ -11,6 +11,8 @@ export const Sketch = defineEntity({
     status: p.text().$type<'shown' | 'removed'>(),
     createdAt: p.datetime(),
     removedAt: p.datetime().nullable(),
+    /** When what it shows was scanned. */
+    scannedAt: p.datetime().nullable(),
     hosts: () => p.oneToMany(SketchHost).mappedBy('sketch').orderBy({ position: 'asc' }),
   },
 });

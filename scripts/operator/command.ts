@@ -18,6 +18,8 @@ export const options = {
   entry: 'out_…',
   sketch: 'sketch_…',
   subject: 'pi_…',
+  flag: 'flag_…',
+  all: '',
   settled: '',
   into: '/backups',
   from: '/backups',

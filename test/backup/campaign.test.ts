@@ -33,7 +33,8 @@ test('backups that are taken under load hold all that was promised before them',
       const manifest = await backups.create(world);
       const tookMs = Date.now() - began.getTime();
       const checked = await backups.check(world, manifest.name);
-      lap('checked'); const other = await createWorld();
+      lap('checked');
+      const other = await createWorld();
       try {
         await backups.restore(other, manifest.name);
         const { promised, missing } = await load.missing(other, began);

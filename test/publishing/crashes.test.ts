@@ -216,6 +216,7 @@ const elsewhere: Record<string, string> = {
   forgetDomain: 'domains/crashes',
   renewCertificate: 'certificates/getting',
   renewOwnCertificate: 'certificates/getting',
+  scanFiles: 'scanning/scanning',
 };
 
 test('every activity has its entry', () => {

@@ -1,0 +1,88 @@
+/** What of a page or a script a person should look at. These are hints, not verdicts: nothing is stopped by them. Pure. */
+import type { FlagKind } from '../../db/entities/flag.ts';
+import type { ScannedPage } from './page.ts';
+import type { ScriptFacts } from './scripts.ts';
+
+export type Finding = { kind: FlagKind; excerpt: string };
+
+/** Where the page stands, and which hosts are the site's own; `platform` is ours, to which its forms send. */
+export type Place = { address: URL; hosts: ReadonlySet<string>; platform: string };
+
+const excerptMax = 200;
+const brands =
+  /\b(?:paypal|microsoft|office ?365|outlook|onedrive|sharepoint|apple ?id|icloud|google|gmail|facebook|instagram|whatsapp|netflix|amazon|dhl|fedex|docusign|dropbox|linkedin|coinbase|binance|kraken|metamask|trust wallet|ledger live|trezor|wells fargo|chase|bank of america|hsbc|santander|sparkasse|revolut)\b/i;
+
+export function judgePage(page: ScannedPage, others: readonly ScriptFacts[], place: Place): Finding[] {
+  const base = (page.base === undefined ? undefined : parse(page.base, place.address)) ?? place.address;
+  const elsewhere = (address: string) => foreign(address, base, place);
+  const scripts = [page.script, ...others];
+  return [
+    ...once(
+      'password_form',
+      page.forms.filter(({ hasPassword }) => hasPassword).flatMap(({ actions }) => actions),
+      (action) => passwordTo(action, base, place),
+    ),
+    ...once('password_sent', page.hasPassword ? scripts.flatMap(({ sends }) => [...sends]) : [], elsewhere),
+    ...once('redirect', [...page.refreshes, ...page.script.leads], elsewhere),
+    ...drains(page.script),
+    ...brandOf(page),
+    ...(page.seedPhrase && page.hasField ? [finding('seed_phrase', 'asks for the words that open a wallet')] : []),
+    ...(page.whole ? [] : [finding('unread', 'nested too deep to be read to its end')]),
+  ];
+}
+
+/** A script by itself, wherever it is used. */
+export function judgeScript(script: ScriptFacts, place: Place): Finding[] {
+  const elsewhere = (address: string) => foreign(address, place.address, place);
+  return [
+    ...once('password_sent', script.passwords ? [...script.sends] : [], elsewhere),
+    ...once('redirect', [...script.leads], elsewhere),
+    ...drains(script),
+  ];
+}
+
+function drains({ drains }: ScriptFacts): Finding[] {
+  return drains === null ? [] : [finding('wallet_drainer', drains)];
+}
+
+function brandOf({ hasPassword, called }: ScannedPage): Finding[] {
+  const brand = hasPassword ? brands.exec(called.normalize('NFKC').replace(/[\p{Cf}]/gu, '')) : null;
+  return brand ? [finding('brand_signin', `asks for a password under the name of ${brand[0]}`)] : [];
+}
+
+/** The first address that the question is answered for with where it leads. */
+function once(kind: FlagKind, addresses: readonly string[], lead: (address: string) => string | undefined): Finding[] {
+  for (const address of addresses) {
+    const to = lead(address);
+    if (to !== undefined) return [finding(kind, to)];
+  }
+  return [];
+}
+
+/** Elsewhere, or to a form of ours, which is no place for passwords. */
+function passwordTo(action: string, base: URL, place: Place): string | undefined {
+  const target = parse(action, base);
+  if (target?.host === place.platform && target.pathname.startsWith('/f/')) return target.href;
+  // An empty one is the page itself, whatever its base (WHATWG HTML, "form submission algorithm").
+  return action === '' ? undefined : foreign(action, base, place);
+}
+
+function foreign(address: string, base: URL, { hosts, platform }: Place): string | undefined {
+  const target = parse(address, base);
+  if (!target || !/^(?:https?|wss?):$/.test(target.protocol)) return undefined;
+  return hosts.has(target.hostname) || target.host === platform ? undefined : target.href;
+}
+
+function parse(address: string, base: URL): URL | undefined {
+  return URL.parse(address, base.href) ?? undefined;
+}
+
+const finding = (kind: FlagKind, words: string): Finding => ({ kind, excerpt: printed(words) });
+
+/** Safe to print: one line without what moves a cursor or turns text around. */
+export function printed(words: string): string {
+  return words
+    .replace(/[\p{C}\p{Zl}\p{Zp}]/gu, '·')
+    .slice(0, excerptMax)
+    .toWellFormed();
+}

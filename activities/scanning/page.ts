@@ -1,0 +1,203 @@
+/** What a page asks of a visitor and where it sends that. Its bytes are data: nothing is run, fetched or trusted to end. */
+import { setImmediate as othersTurn } from 'node:timers/promises';
+import { Parser } from 'htmlparser2';
+import { noScript, overlap, pieceMax, readScript, type ScriptFacts } from './scripts.ts';
+
+export type FormFacts = { id: string | undefined; actions: string[]; hasPassword: boolean };
+export type ScannedPage = {
+  base: string | undefined;
+  forms: FormFacts[];
+  hasPassword: boolean;
+  hasField: boolean;
+  /** Where it leads without anybody's doing, within two seconds. */
+  refreshes: string[];
+  /** Inline scripts, all together. */
+  script: ScriptFacts;
+  /** Addresses of other scripts. */
+  scripts: string[];
+  /** Title, headings and names of pictures; where a page speaks of the words that open a wallet. */
+  called: string;
+  seedPhrase: boolean;
+  /** Whether it was read to its end. */
+  whole: boolean;
+};
+
+// Beyond this the parser's own work grows with the square of the page.
+const depthMax = 2_048;
+const formsMax = 200;
+const scriptsMax = 50;
+const calledMax = 2_000;
+const instantSeconds = 2;
+const sliceBytes = 16_384;
+const framesMax = 5;
+const seeds =
+  /\b(?:seed|recovery|mnemonic|secret (?:recovery )?)\s*(?:phrase|words)\b|\b(?:12|24)[\s-]words?\b.{0,40}\bwallet/i;
+const naming = /^(?:title|h1|h2|h3|legend|button|label)$/;
+
+export async function scanPage(content: AsyncIterable<Buffer>, frames = framesMax): Promise<ScannedPage> {
+  const page: ScannedPage = {
+    base: undefined,
+    forms: [],
+    hasPassword: false,
+    hasField: false,
+    refreshes: [],
+    script: noScript(),
+    scripts: [],
+    called: '',
+    seedPhrase: false,
+    whole: true,
+  };
+  const reading = openReading(page);
+  let decoder: InstanceType<typeof TextDecoder> | undefined;
+  for await (const chunk of content) {
+    decoder ??= new TextDecoder(charsetOf(chunk));
+    for (let at = 0; at < chunk.length && reading.depth() <= depthMax; at += sliceBytes) {
+      await othersTurn();
+      reading.write(decoder.decode(chunk.subarray(at, at + sliceBytes), { stream: true }));
+    }
+    if (reading.depth() > depthMax) break;
+  }
+  page.whole = reading.depth() <= depthMax;
+  reading.end();
+  for (const inner of reading.frames.slice(0, frames)) {
+    async function* one() {
+      yield Buffer.from(inner);
+    }
+    join(page, await scanPage(one(), frames - 1));
+  }
+  return page;
+}
+
+/** A byte order mark goes before everything else that says how the page is written. */
+function charsetOf(chunk: Buffer): string {
+  if (chunk[0] === 0xff && chunk[1] === 0xfe) return 'utf-16le';
+  return chunk[0] === 0xfe && chunk[1] === 0xff ? 'utf-16be' : 'utf-8';
+}
+
+function openReading(page: ScannedPage) {
+  const frames: string[] = [];
+  const open: FormFacts[] = [];
+  const inside = { depth: 0, script: false, naming: 0 };
+  let script = '';
+  let spoken = '';
+
+  function takeScript(text: string, isLast: boolean): void {
+    script += text;
+    if (script.length < pieceMax && !isLast) return;
+    if (script.trim() !== '') readScript(page.script, script);
+    script = isLast ? '' : script.slice(-overlap);
+  }
+
+  function formOf(id: string | undefined): FormFacts[] {
+    if (id === undefined) return open;
+    const known = page.forms.find((one) => one.id === id);
+    // It may come later.
+    return [known ?? addForm({ id, actions: [], hasPassword: false })];
+  }
+
+  function addForm(form: FormFacts): FormFacts {
+    if (page.forms.length < formsMax) page.forms.push(form);
+    return form;
+  }
+
+  function beginForm({ id, action }: Record<string, string>): void {
+    const [known] = id === undefined ? [] : page.forms.filter((one) => one.id === id);
+    const form = known ?? addForm({ id, actions: [], hasPassword: false });
+    if (action !== undefined) form.actions.push(action.trim());
+    if (open.length < formsMax) open.push(form);
+  }
+
+  function field(name: string, attributes: Record<string, string>): void {
+    const type = (attributes.type ?? '').toLowerCase();
+    if (name !== 'button' && type !== 'hidden' && type !== 'submit') page.hasField = true;
+    const forms = formOf(attributes.form);
+    if (name === 'input' && type === 'password') {
+      page.hasPassword = true;
+      for (const form of forms) form.hasPassword = true;
+    }
+    if (attributes.formaction !== undefined) for (const form of forms) form.actions.push(attributes.formaction.trim());
+  }
+
+  const parser = new Parser(
+    {
+      onopentag(name, attributes) {
+        inside.depth += 1;
+        if (naming.test(name)) inside.naming += 1;
+        if (name === 'form') beginForm(attributes);
+        if (name === 'input' || name === 'button' || name === 'textarea') field(name, attributes);
+        if (name === 'base' && page.base === undefined && attributes.href) page.base = attributes.href.trim();
+        if (name === 'meta') refresh(page, attributes);
+        if (name === 'img' && attributes.alt) call(page, attributes.alt);
+        if (name === 'iframe' && attributes.srcdoc && frames.length < framesMax) frames.push(attributes.srcdoc);
+        if (name === 'script') {
+          inside.script = isRun(attributes.type);
+          if (attributes.src && page.scripts.length < scriptsMax) page.scripts.push(attributes.src.trim());
+        }
+        for (const event of ['onload', 'onpageshow', 'onerror']) {
+          const its = attributes[event];
+          if (its !== undefined) readScript(page.script, its.slice(0, pieceMax));
+        }
+      },
+      ontext(text) {
+        if (inside.script) return takeScript(text, false);
+        if (inside.naming > 0) call(page, text);
+        spoken = `${spoken} ${text}`.slice(-sliceBytes * 2);
+        if (!page.seedPhrase && seeds.test(spoken)) page.seedPhrase = true;
+        spoken = spoken.slice(-100);
+      },
+      onclosetag(name, isImplied) {
+        inside.depth -= 1;
+        if (naming.test(name)) inside.naming = Math.max(0, inside.naming - 1);
+        if (name === 'script') {
+          takeScript('', true);
+          inside.script = false;
+        }
+        // As browsers do: a form goes on past the end of what it stands in, until its own.
+        if (name === 'form' && !isImplied) open.pop();
+      },
+    },
+    { decodeEntities: true, lowerCaseTags: true, lowerCaseAttributeNames: true },
+  );
+  return {
+    frames,
+    depth: () => inside.depth,
+    write: (text: string) => parser.write(text),
+    end() {
+      parser.end();
+      takeScript('', true);
+    },
+  };
+}
+
+function call(page: ScannedPage, text: string): void {
+  if (page.called.length < calledMax) page.called += ` ${text.slice(0, 200)}`;
+}
+
+/** WHATWG HTML, "shared declarative refresh steps". */
+function refresh(page: ScannedPage, { 'http-equiv': equiv = '', content = '' }: Record<string, string>): void {
+  if (equiv.trim().toLowerCase() !== 'refresh') return;
+  const [, seconds, address] = /^\s*(\d*)[\d.]*\s*[;,\s]\s*(?:url\s*=\s*)?["']?\s*([^"']*)/i.exec(content) ?? [];
+  if (address && Number(seconds) <= instantSeconds) page.refreshes.push(address.trim());
+}
+
+/** Whether a browser runs a script of this type. */
+function isRun(type: string | undefined): boolean {
+  return (
+    type === undefined ||
+    type.trim() === '' ||
+    /^\s*(?:module|(?:text|application)\/(?:x-)?(?:java|ecma)script|text\/jscript)/i.test(type)
+  );
+}
+
+function join(page: ScannedPage, inner: ScannedPage): void {
+  page.forms.push(...inner.forms);
+  page.refreshes.push(...inner.refreshes);
+  page.scripts.push(...inner.scripts);
+  for (const one of ['sends', 'leads'] as const) for (const address of inner.script[one]) page.script[one].add(address);
+  page.script.drains ??= inner.script.drains;
+  page.hasPassword ||= inner.hasPassword;
+  page.hasField ||= inner.hasField;
+  page.seedPhrase ||= inner.seedPhrase;
+  page.whole &&= inner.whole;
+  call(page, inner.called);
+}

