@@ -1,0 +1,55 @@
+/** What holds for agents: the journeys that they make, the client, the skill, tools, and what operators see of them. */
+import { rowsOf } from './row.ts';
+
+export const rulesOfAgents = rowsOf('rule', 'agents', {
+  'an agent that was told an address alone makes, shows, changes and publishes a site with the client': [
+    'acceptance/newcomer',
+    'hears its owner’s comment there, answers, and publishes',
+  ],
+  'the same agent does all of that, and brings a domain, with tools alone': [
+    'acceptance/mcp',
+    'it brings its owner’s domain, says what he has to set, and attaches it when it is his',
+  ],
+  'a gap in the network ends no publish that the client follows': [
+    'skill/following',
+    'a gap in the network ends neither a publish nor what it has shown',
+  ],
+  'the client tells what waits for a person from what goes on by itself': [
+    'skill/following',
+    'what waits on a person ends with 4, and what goes on by itself with 3',
+  ],
+  'what the skill tree names is one of the API, the client, the templates': [
+    'skill/truth',
+    'every field, code, tool and value that it names is one of the API',
+  ],
+  'feedback is listed in pages by an operator': [
+    'operator/lists',
+    'every list ends, and says where the next page begins',
+  ],
+  'an operator takes down a sketch that was reported': ['operator/lists', 'a sketch that was reported is taken down'],
+  'what is made from the description gets no answer that is not in it': [
+    'api/generated',
+    'what is asked with a token, of things that there are',
+  ],
+  'an operator takes a site off the web, and its owner is told why': [
+    'operator/operator',
+    'a blocked site answers 451 at all its addresses',
+  ],
+  'the client trusts a server with its own site and nothing else': [
+    'skill/hostile-server',
+    'a redirect is not followed',
+  ],
+  'the account names the version of the skill tree': [
+    'skill/skill',
+    'its version is in the account, and changes with any byte',
+  ],
+  'tools of what is off are not listed': [
+    'mcp/tools',
+    'tools of what is off are not listed, and a call of one all the same is told what is off',
+  ],
+  'the access token of a connector is listed as an ordinary token': [
+    'oauth/connecting',
+    'its token is one of the owner’s list under the connector’s name',
+  ],
+  'what a tool answers is what its call answers': ['mcp/calls', 'the tool for %s answers what the call answers'],
+});
