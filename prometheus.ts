@@ -1,6 +1,6 @@
 /** What a process counts of itself, and what an installation holds, for Prometheus. docs/operations.md says what each figure is. */
 import { AggregatorRegistry, Counter, collectDefaultMetrics, Gauge, Histogram, Registry, register } from 'prom-client';
-import { countWith } from './metrics.ts';
+import { countWith, gitPlaces } from './metrics.ts';
 
 /** Of the API: by operation, and by the first digit of the status. */
 const requests = new Histogram({
@@ -17,7 +17,31 @@ const repairs = new Counter({
   labelNames: ['repair'],
 });
 
+/** A worker's steps. One that fails is tried again, so that a few are nothing. */
+const steps = new Histogram({
+  name: 'frontage_step_seconds',
+  help: 'Time that steps of workflows took.',
+  labelNames: ['step', 'outcome'],
+  buckets: [0.01, 0.05, 0.2, 1, 3, 10, 30, 120, 300, 1200],
+});
+const builds = new Counter({ name: 'frontage_builds_total', help: 'Builds that ended.', labelNames: ['outcome'] });
+const mails = new Counter({ name: 'frontage_mails_total', help: 'Tries to send a mail.', labelNames: ['outcome'] });
+const spans = new Counter({ name: 'frontage_spans_total', help: 'Spans of traces.', labelNames: ['outcome'] });
+
+for (const place of ['running', 'waiting'] as const)
+  new Gauge({
+    name: `frontage_git_${place}`,
+    help: `Clones, fetches and pushes that are ${place}.`,
+    collect() {
+      this.set(gitPlaces[place]);
+    },
+  });
+
 countWith({
+  step: (step, outcome, seconds) => steps.observe({ step, outcome }, seconds),
+  build: (outcome) => builds.inc({ outcome }),
+  mail: (outcome) => mails.inc({ outcome }),
+  spans: (outcome, count) => spans.inc({ outcome }, count),
   repair: (way) => repairs.inc({ repair: way }),
   request: (operation, status, seconds) => requests.observe({ operation, status }, seconds),
 });
@@ -50,6 +74,45 @@ const gauges: Record<keyof Figures, Gauge> = {
 /** Registered when there is a figure for it, so that who has none shows none. */
 function gauge(name: string, help: string): Gauge {
   return new Gauge({ name: `frontage_${name}`, help, registers: [] });
+}
+
+/** What an edge process counts by itself: answers, and of how many the time was within each bound. */
+type Answers = {
+  read(): { answers: { kind: string; status: string; count: number }[]; fast: number[]; seconds: number };
+};
+
+/** Tells the answers of an edge. What is counted thousands of times a second is counted by who answers, and only read here. */
+export function tellAnswers(figures: Answers, bounds: readonly number[]): void {
+  new Counter({
+    name: 'frontage_edge_answers_total',
+    help: 'Answers to visitors.',
+    labelNames: ['kind', 'status'],
+    collect() {
+      this.reset();
+      for (const { count, ...labels } of figures.read().answers) this.inc(labels, count);
+    },
+  });
+  const name = 'frontage_edge_seconds';
+  const told = { name, help: 'Time from a request to its answer.', type: 'histogram', aggregator: 'sum' } as const;
+  register.registerMetric({
+    ...told,
+    get: async () => ({ ...told, values: histogramValues(name, figures.read(), bounds) }),
+    reset() {},
+  } as unknown as Histogram);
+}
+
+/** Each bucket holds all that was as fast as its bound, or faster. */
+function histogramValues(name: string, { fast, seconds }: ReturnType<Answers['read']>, bounds: readonly number[]) {
+  let count = 0;
+  const buckets = [...bounds, '+Inf'].map((le, at) => {
+    count += fast[at] ?? 0;
+    return { metricName: `${name}_bucket`, labels: { le }, value: count };
+  });
+  return [
+    ...buckets,
+    { metricName: `${name}_sum`, labels: {}, value: seconds },
+    { metricName: `${name}_count`, labels: {}, value: count },
+  ];
 }
 
 let isCollecting = false;

@@ -3,17 +3,56 @@
  * silence: a receiver that is slow on purpose would have our memory. Here a batch has its seconds, and no more of an answer is read than its
  * status. What is not taken is not told again: a trace is worth less than what it is of.
  */
-import type { Attributes } from '@opentelemetry/api';
+import { type Attributes, TraceFlags } from '@opentelemetry/api';
 import { JsonTraceSerializer } from '@opentelemetry/otlp-transformer';
-import type { ReadableSpan, SpanExporter } from '@opentelemetry/sdk-trace-node';
+import {
+  BatchSpanProcessor,
+  type ReadableSpan,
+  type SpanExporter,
+  type SpanProcessor,
+} from '@opentelemetry/sdk-trace-node';
 import type { Logger } from 'pino';
 import type { Config } from './config.ts';
+import { countSpans } from './metrics.ts';
 
-type Receiver = Pick<NonNullable<Config['tracing']>, 'url' | 'headers' | 'timeoutMs'>;
+type Receiver = Pick<NonNullable<Config['tracing']>, 'url' | 'headers' | 'timeoutMs' | 'delayMs'>;
 
-const [success, failed] = [0, 1];
+/** Spans that wait or are on their way: some 4 MiB. What comes when there are as many is lost. */
+export const heldMax = 2048;
 
-export function openTeller({ url, headers, timeoutMs }: Receiver, log: Logger): SpanExporter {
+/** Takes what ends, tells it in batches, and holds a bounded number whatever the receiver does. `end` gives up what is on its way. */
+export function openTelling(receiver: Receiver, log: Logger): SpanProcessor & { end(): void } {
+  const ending = new AbortController();
+  let held = 0;
+  const batches = new BatchSpanProcessor(
+    openTeller(receiver, log, ending.signal, (count) => (held -= count)),
+    {
+      maxQueueSize: heldMax,
+      maxExportBatchSize: 512,
+      scheduledDelayMillis: receiver.delayMs,
+      exportTimeoutMillis: receiver.timeoutMs + 1_000,
+    },
+  );
+  return {
+    onStart() {},
+    onEnd(span) {
+      if ((span.spanContext().traceFlags & TraceFlags.SAMPLED) === 0) return;
+      if (held >= heldMax) return countSpans('lost', 1);
+      held += 1;
+      batches.onEnd(span);
+    },
+    forceFlush: () => batches.forceFlush(),
+    shutdown: () => batches.shutdown(),
+    end: () => ending.abort(),
+  };
+}
+
+function openTeller(
+  { url, headers, timeoutMs }: Receiver,
+  log: Logger,
+  ending: AbortSignal,
+  letGo: (count: number) => void,
+): SpanExporter {
   const underWay = new Set<Promise<void>>();
   let isDown = false;
 
@@ -24,36 +63,40 @@ export function openTeller({ url, headers, timeoutMs }: Receiver, log: Logger): 
       headers: { ...headers, 'content-type': 'application/json' },
       body: body as Uint8Array<ArrayBuffer>,
       redirect: 'error',
-      signal: AbortSignal.timeout(timeoutMs),
+      signal: AbortSignal.any([AbortSignal.timeout(timeoutMs), ending]),
     });
     answer.body?.cancel().catch(() => {});
-    if (!answer.ok) throw new Error(`the receiver of traces answers ${answer.status}`);
+    if (!answer.ok) throw new Refused(`the receiver answers ${answer.status}`);
   }
 
-  function note(reason: string | undefined): void {
-    const isNews = isDown !== (reason !== undefined);
-    isDown = reason !== undefined;
-    if (!isNews) return;
-    if (isDown) log.warn({ reason }, 'traces cannot be told: what is not taken is lost');
-    else log.info('traces are told again');
+  /** A receiver that is gone is one line, and so is its return. Never its address, which may hold a key. */
+  function note(error?: Error & { cause?: { code?: string } }): void {
+    const wasDown = isDown;
+    isDown = error !== undefined;
+    const reason = error instanceof Refused ? error.message : (error?.cause?.code ?? error?.name);
+    if (isDown && !wasDown) log.warn({ reason }, 'traces cannot be told: what is not taken is lost');
+    if (!isDown && wasDown) log.info('traces are told again');
   }
 
   return {
     export(spans, done) {
-      const telling = tell(spans).then(
-        () => {
-          note(undefined);
-          done({ code: success });
-        },
-        (error: Error & { cause?: { code?: string } }) => {
-          // Never the address, which may hold a key.
-          note(error.cause?.code ?? (error.message.startsWith('the receiver') ? error.message : error.name));
-          // Said once above; the package would say it each time.
-          done({ code: isDown ? success : failed });
-        },
-      );
+      const telling = tell(spans)
+        .then(
+          () => 'told' as const,
+          (error) => {
+            note(error);
+            return 'lost' as const;
+          },
+        )
+        .then((outcome) => {
+          if (outcome === 'told') note();
+          countSpans(outcome, spans.length);
+          letGo(spans.length);
+          underWay.delete(telling);
+          // Said above once: the package would say it each time.
+          done({ code: 0 });
+        });
       underWay.add(telling);
-      void telling.finally(() => underWay.delete(telling));
     },
     async forceFlush() {
       await Promise.all(underWay);
@@ -63,6 +106,8 @@ export function openTeller({ url, headers, timeoutMs }: Receiver, log: Logger): 
     },
   };
 }
+
+class Refused extends Error {}
 
 /** What is told of a span: these, and what is ours by name. Whatever else packages add may hold what an owner or a visitor wrote. */
 const told = new Set([

@@ -1,11 +1,19 @@
 /** Loaded where the configuration names a receiver: spans of this process, by OpenTelemetry. docs/operations.md says what is told. */
 import { randomUUID } from 'node:crypto';
-import { context, propagation, ROOT_CONTEXT, type Span, SpanKind, SpanStatusCode, trace } from '@opentelemetry/api';
+import {
+  context,
+  propagation,
+  ROOT_CONTEXT,
+  type Span,
+  SpanKind,
+  SpanStatusCode,
+  type Tracer,
+  trace,
+} from '@opentelemetry/api';
 import { Resource } from '@opentelemetry/resources';
 import {
   AlwaysOffSampler,
   AlwaysOnSampler,
-  BatchSpanProcessor,
   NodeTracerProvider,
   ParentBasedSampler,
   type Sampler,
@@ -15,15 +23,15 @@ import { OpenTelemetryWorkflowClientInterceptor } from '@temporalio/interceptors
 import type { Logger } from 'pino';
 import type { Config } from './config.ts';
 import { type OpenSpan, type SpanAttributes, type Spans, traceWith } from './spans.ts';
-import { openTeller } from './telling.ts';
+import { openTelling } from './telling.ts';
 
 type Parts = { tracing: NonNullable<Config['tracing']>; process: string; log: Logger };
 
 const kinds = { server: SpanKind.SERVER, producer: SpanKind.PRODUCER };
-/** Spans that wait to be told: some 4 MiB. What comes when there are as many is not told. */
-const waitingMax = 2048;
+/** What a process that ends waits for the receiver. */
+const lastMs = 2_000;
 
-/** Begins to tell. Who closes it waits at most `timeoutMs` of the configuration for the last ones. */
+/** Begins to tell. */
 export function startTracing({ tracing, process, log }: Parts) {
   const resource = new Resource({
     'service.name': `frontage-${process}`,
@@ -32,12 +40,7 @@ export function startTracing({ tracing, process, log }: Parts) {
     ...tracing.resource,
     ...(tracing.serviceName ? { 'service.name': tracing.serviceName } : {}),
   });
-  const processor = new BatchSpanProcessor(openTeller(tracing, log), {
-    maxQueueSize: waitingMax,
-    maxExportBatchSize: 512,
-    scheduledDelayMillis: tracing.delayMs,
-    exportTimeoutMillis: tracing.timeoutMs + 1_000,
-  });
+  const processor = openTelling(tracing, log);
   const provider = new NodeTracerProvider({
     resource,
     sampler: samplerOf(tracing),
@@ -45,23 +48,25 @@ export function startTracing({ tracing, process, log }: Parts) {
     spanProcessors: [processor],
   });
   provider.register();
-  traceWith(openSpans());
+  traceWith(openSpans(provider.getTracer('frontage')));
   return {
     resource,
     processor,
     async close(): Promise<void> {
       traceWith(undefined);
       // A receiver that is gone is no reason not to end.
+      const timer = setTimeout(processor.end, lastMs);
       await provider.shutdown().catch(() => {});
+      clearTimeout(timer);
+      for (const one of [trace, context, propagation]) one.disable();
     },
   };
 }
 
 export type Tracing = ReturnType<typeof startTracing>;
 
-function openSpans(): Spans {
-  const tracer = trace.getTracer('frontage');
-  const client = new OpenTelemetryWorkflowClientInterceptor();
+function openSpans(tracer: Tracer): Spans {
+  const client = new OpenTelemetryWorkflowClientInterceptor({ tracer });
   return {
     begin(name, { kind, parent, since, attributes = {} }) {
       const options = { kind: kinds[kind], attributes, ...(since ? { startTime: since } : {}) };

@@ -8,6 +8,7 @@ import { Mail } from '../db/entities/mail.ts';
 import { isOfBlocked, openLetter, settleMail, startNotify } from '../db/mail.ts';
 import type { Deps } from '../deps.ts';
 import { type MailData, writeMail } from '../mails/mails.ts';
+import { countMail } from '../metrics.ts';
 import { MailNotSent } from '../providers/mail.ts';
 import { SealBroken } from '../sealing.ts';
 import { workflowIds } from '../workflows/ids.ts';
@@ -22,6 +23,7 @@ export function mailActivities(deps: Deps) {
 
   async function settled(id: string, outcome: Parameters<typeof settleMail>[3]): Promise<string> {
     await settleMail(deps.em(), clock, id, outcome);
+    if (outcome.status === 'failed') countMail('given_up');
     return outcome.status;
   }
 
@@ -31,6 +33,7 @@ export function mailActivities(deps: Deps) {
       try {
         const status = await settled(id, { status: 'sent' });
         log.info({ mailId: id }, 'a mail was sent');
+        countMail('sent');
         return status;
       } catch (error) {
         if (waitMs > 10_000) throw error;
@@ -72,6 +75,7 @@ export function mailActivities(deps: Deps) {
       if (!(error instanceof MailNotSent)) throw error;
       if (error.outcome === 'refused') return await settled(id, { status: 'failed', failure: error.message });
       log.warn({ mailId: id, kind: mail.kind, reason: error.message }, 'a mail waits');
+      countMail('waits');
       throw ApplicationFailure.retryable(error.message, 'not_taken');
     }
     return await keepSent(id);
@@ -96,6 +100,7 @@ export function mailActivities(deps: Deps) {
 
     async giveUpMail(id: string): Promise<string> {
       log.error({ mailId: id }, 'a mail was given up');
+      countMail('given_up');
       await settleMail(deps.em(), clock, id, { status: 'failed', failure: 'no mail server took it for days' });
       return (await deps.em().findOne(Mail, { id }))?.status ?? 'gone';
     },

@@ -18,6 +18,8 @@ export type Answer = {
   /** Where it is a page of a live site: whose, and the page's address. What is counted as a view is among these. */
   siteId?: string;
   page?: string;
+  /** Whether it is a page of the edge's own. */
+  isOwn?: true;
   /** Whether browsers are to come to this host over TLS alone from now on. */
   isStrict?: boolean;
 };

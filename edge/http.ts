@@ -1,11 +1,10 @@
 /** Answers by Node's HTTP: whatever request, however it comes, and bodies of any length. */
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { Socket } from 'node:net';
 import { pipeline } from 'node:stream/promises';
 import { type Answer, MissingBytes, strictTransport } from './answer.ts';
 import type { Challenges } from './challenges.ts';
 import type { Edge } from './edge.ts';
-import { servernameOf } from './quick.ts';
+import { type Sent, servernameOf } from './quick.ts';
 import { requestOf, type VisitorRequest } from './request.ts';
 import type { Reviews } from './reviews.ts';
 
@@ -26,8 +25,9 @@ export async function answerByHttp(
   { edge, reviews, challenges }: Answering,
   req: IncomingMessage,
   res: ServerResponse,
-  sent?: (request: VisitorRequest, answer: Answer, socket: Socket) => void,
+  sent?: Sent,
 ): Promise<void> {
+  const began = performance.now();
   const [method, target] = [req.method as string, req.url as string];
   const request = requestOf({ method, target, servername: servernameOf(req.socket) }, req.rawHeaders);
   // What is not read may not be taken for the next request.
@@ -35,13 +35,15 @@ export async function answerByHttp(
   try {
     const answer = await answerOf({ edge, reviews, challenges }, request, req.headers.cookie);
     await send(request, res, answer);
-    sent?.(request, answer, req.socket);
+    sent?.(request, answer, req.socket, performance.now() - began);
   } catch (err) {
     // A visitor who left is no fault.
     if ((err as NodeJS.ErrnoException).code === 'ERR_STREAM_PREMATURE_CLOSE') return;
-    const { head, body } = edge.fail(request, err);
+    const instead = edge.fail(request, err);
+    const { head, body } = instead;
     if (res.headersSent) res.destroy();
     else res.writeHead(head.status, head.fields as string[]).end(body);
+    sent?.(request, instead, req.socket, performance.now() - began);
   }
 }
 

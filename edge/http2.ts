@@ -113,6 +113,8 @@ async function answerStream(
     const instead = answering.edge.fail(request, err);
     if (stream.headersSent) stream.close(constants.NGHTTP2_INTERNAL_ERROR);
     else await send(stream, request, instead).catch(() => stream.destroy());
+    const socket = stream.session?.socket as Socket | undefined;
+    if (socket) sent?.(request, instead, socket, performance.now() - began);
   }
 }
 

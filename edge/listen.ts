@@ -6,6 +6,7 @@ import { type Clock, systemClock } from '../clock.ts';
 import type { Challenges } from './challenges.ts';
 import type { Counting } from './counting.ts';
 import type { Edge } from './edge.ts';
+import type { AnswerFigures } from './figures.ts';
 import { answerByHttp } from './http.ts';
 import { openQuick, type Quick, type Sent } from './quick.ts';
 import { openReviews } from './reviews.ts';
@@ -33,6 +34,8 @@ type Options = {
   closeWithinMs?: number;
   /** Absent where nothing is counted. */
   counting?: Pick<Counting, 'sent'> | undefined;
+  /** Absent where no figures are told. */
+  figures?: AnswerFigures | undefined;
   challenges?: Challenges | undefined;
   /** Absent where no TLS is spoken. */
   tls?: TlsOptions | undefined;
@@ -50,10 +53,12 @@ export async function listen(edge: Edge, options: Options): Promise<Listening> {
     sharesPort = false,
     accessLog,
     counting,
+    figures,
     challenges,
     stalledMs = 60_000,
     closeWithinMs = 10_000,
   } = options;
+  const sentByHttp = whenSent(undefined, counting, figures);
   const answering = { edge, reviews: openReviews({ edge, baseUrl }), challenges };
   let closing = false;
   const server = createServer(
@@ -68,14 +73,14 @@ export async function listen(edge: Edge, options: Options): Promise<Listening> {
     (req, res) => {
       if (closing) res.shouldKeepAlive = false;
       if (accessLog) logWhenDone(accessLog, req, res);
-      void answerByHttp(answering, req, res, counting?.sent);
+      void answerByHttp(answering, req, res, sentByHttp);
     },
   );
   server.timeout = stalledMs;
   // Who has asked may end their side of the connection: Node would drop the answer. Documented nowhere, and as old as Node's HTTP.
   Object.assign(server, { httpAllowHalfOpen: true });
-  const sent = whenSent(accessLog, counting);
-  const quick = putFirst(server, edge, clock, sent, accessLog !== undefined);
+  const sent = whenSent(accessLog, counting, figures);
+  const quick = putFirst(server, edge, clock, sent, accessLog !== undefined || figures !== undefined);
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject);
     server.listen({ host, port, backlog: 1024, reusePort: sharesPort }, resolve);
@@ -116,12 +121,17 @@ function putFirst(server: Server, edge: Edge, clock: Clock, sent: Sent | undefin
   return quick;
 }
 
-/** All that is done for an answer that went the short way; `undefined` for nothing. */
-function whenSent(accessLog: Logger | undefined, counting: Pick<Counting, 'sent'> | undefined): Sent | undefined {
-  if (!accessLog) return counting?.sent;
+/** All that is done for an answer that was sent; `undefined` for nothing. */
+function whenSent(
+  accessLog: Logger | undefined,
+  counting: Pick<Counting, 'sent'> | undefined,
+  figures: AnswerFigures | undefined,
+): Sent | undefined {
+  if (!accessLog && !figures) return counting?.sent;
   return (request, answer, socket, ms) => {
     const { method, target, fields } = request;
-    logLine(accessLog, method, fields.host, target, answer.head.status, ms);
+    if (accessLog) logLine(accessLog, method, fields.host, target, answer.head.status, ms);
+    figures?.note(answer, ms);
     counting?.sent(request, answer, socket);
   };
 }

@@ -13,6 +13,7 @@ import { type Counting, openCounting } from './counting.ts';
 import { openCountsDatabase } from './counts-database.ts';
 import { openEdgeDatabase } from './database.ts';
 import { createEdge } from './edge.ts';
+import { type AnswerFigures, answerBounds, openAnswerFigures } from './figures.ts';
 import { listen } from './listen.ts';
 import { type Ready, sharesPort } from './processes.ts';
 import { openVisitors } from './visitors.ts';
@@ -52,6 +53,7 @@ export async function startOne({ config, log, processes, onReady, onFault }: Par
     cacheBytes: Math.floor(config.edge.cacheBytes / processes),
   });
   let listening: Awaited<ReturnType<typeof listen>> | undefined;
+  const figures = config.metrics && (await tellFigures());
   const counting = config.analytics ? startCounting(config, log) : undefined;
   const started = Promise.all([edge.ready, counting?.ready, certificates?.ready]).then(async () => {
     const { host, port, accessLog } = config.edge;
@@ -64,6 +66,7 @@ export async function startOne({ config, log, processes, onReady, onFault }: Par
       closeWithinMs: config.ending.graceMs,
       accessLog: accessLog ? log : undefined,
       counting,
+      figures,
       challenges: openChallenges(asked),
       tls: certificates && {
         port: tlsPort ?? 0,
@@ -86,6 +89,14 @@ export async function startOne({ config, log, processes, onReady, onFault }: Par
     await Promise.all([edge.close(), counting?.close(), certificates?.close()]);
     await Promise.all([changes.close(), database.close(), asked.close()]);
   };
+}
+
+/** Prometheus's library is loaded where it is asked. */
+async function tellFigures(): Promise<AnswerFigures> {
+  const { tellAnswers } = await import('../prometheus.ts');
+  const figures = openAnswerFigures();
+  tellAnswers(figures, answerBounds);
+  return figures;
 }
 
 /** Counts for this process, whose name in the rows no other has. */

@@ -93,7 +93,7 @@ const words: Record<PageName, Words> = {
   leaving: { status: 503, title: 'Leaving', text: 'This edge is about to end: another one serves.' },
 };
 
-export type RenderedPage = { head: Head; body: Buffer };
+export type RenderedPage = { head: Head; body: Buffer; isOwn: true };
 
 const commonFields = [
   'cache-control',
@@ -121,7 +121,7 @@ function renderAll(render: (words: Words) => RenderedPage): Record<PageName, Ren
 function rendered(its: Words, text: string, fields: string[]): RenderedPage {
   const body = Buffer.from(text);
   const all = [...fields, 'content-length', String(body.length), ...(its.fields ?? [])];
-  return { head: { status: its.status, fields: all }, body };
+  return { head: { status: its.status, fields: all }, body, isOwn: true };
 }
 
 function renderText(its: Words): RenderedPage {

@@ -8,10 +8,11 @@ import { parse } from 'yaml';
 import { readConfig } from '../config.ts';
 import { readFigures } from '../db/figures.ts';
 import { openOrm } from '../db/orm.ts';
+import { answerBounds, openAnswerFigures } from '../edge/figures.ts';
 import { newId, newPublicId } from '../ids.ts';
 import { openLog } from '../log.ts';
 import { startObserving } from '../observing.ts';
-import { renderMetrics } from '../prometheus.ts';
+import { renderMetrics, tellAnswers } from '../prometheus.ts';
 import { createTestDatabase } from './stack/database.ts';
 
 const now = new Date('2027-01-31T12:00:00Z');
@@ -61,6 +62,7 @@ test('figures are of what waits now, with the age of the oldest, and of the cert
 
 test('rules and the dashboard name only figures that are told', async () => {
   const figures = await readFigures(orm.em.fork(), clock);
+  tellAnswers(openAnswerFigures(), answerBounds);
   const told = () => renderMetrics({ ...figures, certificateDaysLeft: 1 });
   const observing = await startObserving({ metrics, log: quiet, render: told });
   const text = await (await fetch(`http://127.0.0.1:${observing.port}/metrics`)).text();

@@ -4,6 +4,7 @@ import { defaultPayloadConverter, type Headers } from '@temporalio/common';
 import type { ActivityInterceptors, WorkerInterceptors } from '@temporalio/worker';
 import { type Cause, causeFields, doFor, isRequestId } from '../cause.ts';
 import type { Deps } from '../deps.ts';
+import { countStep } from '../metrics.ts';
 import { tracing } from '../spans.ts';
 import { causeHeaders } from '../workflows/ids.ts';
 
@@ -23,12 +24,19 @@ function aroundStep({ info }: Context, log: Deps['log']): ActivityInterceptors {
         cause = { ...causeOf(info, input.headers), traceparent: tracing()?.present() };
         return await doFor(cause, async () => {
           const began = performance.now();
-          const result = await next(input);
-          const line = { ms: Math.round(performance.now() - began) };
-          // What is done each minute says something where there is something to say.
-          if (cause.workflowId?.startsWith('schedule:')) log.debug(line, 'step done');
-          else log.info(line, 'step done');
-          return result;
+          const took = () => performance.now() - began;
+          try {
+            const result = await next(input);
+            countStep(info.activityType, 'done', took() / 1000);
+            const line = { ms: Math.round(took()) };
+            // What is done each minute says something where there is something to say.
+            if (cause.workflowId?.startsWith('schedule:')) log.debug(line, 'step done');
+            else log.info(line, 'step done');
+            return result;
+          } catch (error) {
+            countStep(info.activityType, 'failed', took() / 1000);
+            throw error;
+          }
         });
       },
     },

@@ -7,6 +7,7 @@ import { Deployment, type Output } from '../../db/entities/deployment.ts';
 import { keepDraft } from '../../db/previews.ts';
 import { isSettled, isSlotDraft } from '../../db/states.ts';
 import type { Limits } from '../../limits.ts';
+import { countBuild } from '../../metrics.ts';
 import { type ManifestFile, renderManifest } from '../../providers/manifest.ts';
 import { redirectsFile, requireUsableRedirects } from '../../providers/redirects/file.ts';
 import type { BuildLimits, BuildOutcome, BuildRequest, BuildTimes } from '../../providers/sandbox/sandbox.ts';
@@ -111,7 +112,9 @@ async function runBuild(deps: BuilderDeps, deployment: Deployment, job: Job): Pr
         ...takeOutput(deps, deployment, job),
         ...(await siteCache(deps, deployment)),
       });
-      note({ 'frontage.build.outcome': ended.status === 'failed' ? ended.code : ended.status });
+      const came = ended.status === 'failed' ? ended.code : ended.status;
+      note({ 'frontage.build.outcome': came });
+      countBuild(came);
       return ended;
     });
     if (outcome.status === 'failed') throw failureOf(deps, deployment, outcome);

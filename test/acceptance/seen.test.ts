@@ -1,7 +1,9 @@
 /** What an operator sees of one publish, from its call to its build, over the wire and in the logs of real processes. */
 import { readFile } from 'node:fs/promises';
+import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { freePort } from '../../local/ports.ts';
 import { openReceiver, type ToldSpan } from '../stack/otlp.ts';
 import { type OwnStack, startOwnStack } from '../stack/stack.ts';
 import { until } from '../stack/until.ts';
@@ -18,12 +20,17 @@ type Line = {
 };
 
 let receiver: Awaited<ReturnType<typeof openReceiver>>;
+let temporalPort: number;
 let stack: OwnStack;
 let answer: Awaited<ReturnType<OwnStack['api']>>;
 beforeAll(async () => {
   receiver = await openReceiver();
+  temporalPort = await freePort();
   const env = {
     FRONTAGE_WARM_SANDBOXES: '0',
+    FRONTAGE_EDGE_PROCESSES: '2',
+    FRONTAGE_METRICS_PORT: '0',
+    FRONTAGE_METRICS_TEMPORAL_PORT: String(temporalPort),
     OTEL_EXPORTER_OTLP_ENDPOINT: receiver.url,
     OTEL_EXPORTER_OTLP_HEADERS: 'x-key=the%20key',
     OTEL_BSP_SCHEDULE_DELAY: '100',
@@ -125,4 +132,50 @@ test('a trace says nothing of visitors and owners, and no secret', async () => {
     expect(all).not.toContain(word);
   for (const { events, status } of receiver.spans)
     expect({ events: events ?? [], message: status.message }).toEqual({ events: [] });
+});
+
+/** Where a process says that its figures are. */
+async function figuresOf(name: 'api' | 'worker' | 'edge'): Promise<string> {
+  const text = await readFile(join(stack.dataDir, 'logs', `${name}.log`), 'utf8');
+  const port = [...text.matchAll(/^.*"port":(\d+),.*figures are at/gm)].at(-1)?.[1];
+  return await (await fetch(`http://127.0.0.1:${port}/metrics`)).text();
+}
+
+test('an edge tells how many answers all its processes sent, by kind and class', async () => {
+  await until(
+    async () => (await stack.visit('seen', '/')).status,
+    (status) => status === 200,
+  );
+  const counted = async () =>
+    Object.fromEntries(
+      [
+        ...(await figuresOf('edge')).matchAll(/^frontage_edge_answers_total\{kind="(\w+)",status="(\w+)"\} (\d+)/gm),
+      ].map(([, kind, status, count]) => [`${kind} ${status}`, Number(count)]),
+    );
+  const before = await counted();
+  for (let n = 0; n < 20; n++) await stack.visit('seen', '/');
+  for (let n = 0; n < 5; n++) await stack.visit('nobody-here', '/');
+  const after = await counted();
+  expect((after['page 2xx'] ?? 0) - (before['page 2xx'] ?? 0)).toBe(20);
+  expect((after['own 4xx'] ?? 0) - (before['own 4xx'] ?? 0)).toBe(5);
+  const all = Object.values(after).reduce((sum, count) => sum + count, 0);
+  const timed = /^frontage_edge_seconds_count (\d+)/m.exec(await figuresOf('edge'))?.[1];
+  expect(Number(timed)).toBe(all);
+});
+
+test('every figure that a rule or a panel names is told by some process', async () => {
+  const fromSdk = createRequire(createRequire(import.meta.url).resolve('@temporalio/worker'));
+  const sdk = await readFile(fromSdk('@temporalio/core-bridge/common').getPrebuiltPath());
+  const engine = await (await fetch(`http://127.0.0.1:${temporalPort}/metrics`)).text();
+  const texts = [...(await Promise.all((['api', 'worker', 'edge'] as const).map(figuresOf))), engine];
+  const told = new Set(texts.flatMap((text) => [...text.matchAll(/^# TYPE (\w+)/gm)].map(([, name]) => name)));
+  const files = await Promise.all(
+    ['alerts.yml', 'grafana.json'].map((file) => readFile(join(import.meta.dirname, '../../ops', file), 'utf8')),
+  );
+  const named = files.flatMap((text) => text.match(/\b(frontage|nodejs|process|temporal)_\w+/g) ?? []);
+  expect(named.length).toBeGreaterThan(30);
+  // A certificate is in test/observing; and what the engine's SDK counts when something fails it names, and has not counted here.
+  const untold = named.filter((name) => !told.has(name) && !told.has(name.replace(/_(count|bucket|sum)$/, '')));
+  const rare = untold.filter((name) => !sdk.includes(name.replace('temporal_', '')));
+  expect(new Set(rare)).toEqual(new Set(['frontage_certificate_days_left']));
 });
