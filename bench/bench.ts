@@ -9,6 +9,7 @@ const benches: Record<string, () => Promise<unknown>> = {
   edge: async () => await (await import('./edge.ts')).benchEdge(),
   counting: async () => await (await import('./counting.ts')).benchCounting(),
   git: async () => await (await import('./git.ts')).benchGit(),
+  workers: async () => await (await import('./workers.ts')).benchWorkers(),
 };
 
 /** Only when asked for by name. */
@@ -19,12 +20,17 @@ const long: Record<string, () => Promise<unknown>> = {
 const usage = `npm run bench                  measures all there is: ${Object.keys(benches).join(', ')}
 npm run bench -- publish       one of them
 npm run bench -- hour          an hour of mixed load (FRONTAGE_MINUTES for another time)
-  --quick                      of publish: few rounds, to see that it works
+  --quick                      of publish and workers: few rounds, to see that it works
   --pairs                      of publish: only what has a bare build beside it
   --write                      of publish: puts what was measured into bench/RESULTS.md`;
 
 /** Under which heading a section goes to RESULTS.md. */
-const headings: Record<string, string> = { publish: 'Publishing', counting: 'Counting', hour: 'An hour' };
+const headings: Record<string, string> = {
+  publish: 'Publishing',
+  counting: 'Counting',
+  hour: 'An hour',
+  workers: 'Builds workers',
+};
 const results = join(import.meta.dirname, 'RESULTS.md');
 
 /** Puts the section in the place of the earlier one of its name, or at the end. */

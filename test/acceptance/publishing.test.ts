@@ -3,7 +3,7 @@ import { rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { useStack } from '../stack/stack.ts';
-import { change, clone, expectPage, newSite, page, post, publish } from './story.ts';
+import { change, clone, expectPage, expectStatus, newSite, page, post, publish } from './story.ts';
 
 const stack = useStack();
 
@@ -30,7 +30,7 @@ test('a site is made, cloned, changed, pushed, published and visited', async () 
 test('a build that fails says why with its log, and the live version stays', async () => {
   const site = await newSite();
   expect((await publish(site)).body.status).toBe('live');
-  await expect.poll(async () => (await stack.visit(site.name, '/')).status, { timeout: 2000, interval: 20 }).toBe(200);
+  await expectStatus(site, 200);
   const before = (await stack.visit(site.name, '/')).text;
   await change(site, 'src/pages/broken.astro', '---\nthrow new Error("the roof leaks");\n---\n<p>never</p>\n');
   const { status, body } = await publish(site);
@@ -159,7 +159,7 @@ test('posts need a live site, and a scope that is not known is refused', async (
 test('an archived site serves nothing, takes no publish, and what was being built for it stops', async () => {
   const site = await newSite();
   await publish(site);
-  await expect.poll(async () => (await stack.visit(site.name, '/')).status, { timeout: 2000, interval: 20 }).toBe(200);
+  await expectStatus(site, 200);
   const { body: building } = await post(
     `/v1/sites/${site.id}/publish`,
     {},
@@ -167,10 +167,10 @@ test('an archived site serves nothing, takes no publish, and what was being buil
   );
   expect((await post(`/v1/sites/${site.id}/archive`)).body.status).toBe('archived');
   expect((await stack.api(`/v1/deployments/${building.id}`)).body.status).toBe('cancelled');
-  await expect.poll(async () => (await stack.visit(site.name, '/')).status, { timeout: 2000, interval: 50 }).toBe(410);
+  await expectStatus(site, 410);
   expect((await publish(site)).body.error.code).toBe('site_archived');
   expect((await post(`/v1/sites/${site.id}/unarchive`)).body.status).toBe('active');
-  await expect.poll(async () => (await stack.visit(site.name, '/')).status, { timeout: 2000, interval: 50 }).toBe(200);
+  await expectStatus(site, 200);
 });
 
 test("another account's deployment is not found", async () => {

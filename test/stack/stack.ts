@@ -9,6 +9,7 @@ import { type Answer, type Call, callApi } from '../../local/client.ts';
 import { openAccount } from '../../local/owner.ts';
 import { prepareSandbox } from '../../local/sandbox-image.ts';
 import { type Stack, type StackOptions, startStack } from '../../local/stack.ts';
+import { followed } from './following.ts';
 
 export type Owner = { accountId: string; email: string; token: string };
 
@@ -93,8 +94,12 @@ async function openOwner(env: NodeJS.ProcessEnv): Promise<Owner> {
 function withCalls(address: StackAddress): TestStack {
   return {
     ...address,
-    api: (path, { token, ...call } = {}) =>
-      callApi(address.baseUrl, path, { ...call, token: token === null ? undefined : (token ?? address.owner.token) }),
+    async api(path, { token, ...call } = {}) {
+      const as = token === null ? undefined : (token ?? address.owner.token);
+      const answer = await callApi(address.baseUrl, path, { ...call, token: as });
+      const waits = call.headers?.prefer?.startsWith('wait');
+      return waits ? await followed(path, answer, (at) => callApi(address.baseUrl, at, { token: as })) : answer;
+    },
     visit: (siteName, path, options = {}) => visit(address, siteName, path, options),
     openOwner: () => openOwner(address.env),
   };
