@@ -5,7 +5,7 @@
 import { join } from 'node:path';
 import { callApi } from '../local/client.ts';
 import { startNodeProcess } from '../local/node-process.ts';
-import { openAccount } from '../local/operator.ts';
+import { openAccount } from '../local/owner.ts';
 import { median } from './measure.ts';
 import { buildBare, checkOut } from './publish-bare.ts';
 import { newBlog } from './publish-sites.ts';

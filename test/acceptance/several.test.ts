@@ -16,7 +16,7 @@ const from = process.env.SEVERAL_FROM;
 let several: Several;
 beforeAll(async () => {
   if (!lacksS3) several = await startSeveral(inject('runFolder'), `several-${process.pid}`, { from });
-}, 120_000);
+}, 300_000);
 afterAll(() => several?.stop(), 60_000);
 
 const stack = () => several.address;
