@@ -99,6 +99,8 @@ async function namedCommits(store: Store, tables: readonly TablePart[]): Promise
 
 async function repositoryFaults(store: Store, part: RepositoryPart, commits: string[]): Promise<string[]> {
   const whose = `the ${part.repository} repository of ${part.siteId}`;
+  // Of no use to a restore, but what the next backup holds the repository against.
+  if (!(await isSound(store, part.objects))) return [`the list of objects of ${whose} is damaged`];
   const dir = await mkdtemp(join(tmpdir(), 'frontage-backup-'));
   try {
     await unpackRepository(store, join(dir, 'checked'), part);

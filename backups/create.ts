@@ -66,6 +66,8 @@ function nameAt(at: Date): string {
 
 async function readSnapshot(databaseUrl: string, place: Place): Promise<Rows> {
   const client = new pg.Client({ connectionString: databaseUrl, application_name: 'frontage backup' });
+  // What is asked when a connection is lost says so itself.
+  client.on('error', () => {});
   await client.connect();
   try {
     await client.query('begin isolation level repeatable read read only');

@@ -4,7 +4,7 @@ import { Readable } from 'node:stream';
 import type { Repository } from '../db/states.ts';
 import { finish, type Place as GitPlace, runGit, spawnGit } from '../providers/repositories/git.ts';
 import type { Store } from '../providers/store/store.ts';
-import { type Part, putGzipped, type RepositoryPart, readLines, readPart } from './manifest.ts';
+import { isSound, type Part, putGzipped, type RepositoryPart, readLines, readPart } from './manifest.ts';
 
 /** A restore takes each pack by itself: past this many the repository is packed anew. */
 const packsMax = 24;
@@ -22,11 +22,12 @@ export async function packRepository(
   before: RepositoryPart | undefined,
 ): Promise<RepositoryPart> {
   const refs = await readRefs(git);
-  const ids = (await runGit(git, ['cat-file', '--batch-all-objects', '--batch-check=%(objectname)'])).stdout;
+  const ids = await objectIds(git);
   const objects = await putGzipped(store, Readable.from([ids]));
   const part = { ...asked, refs, objects };
   if (before?.objects.sha256 === objects.sha256) return { ...part, packs: before.packs };
-  const known = before && before.packs.length < packsMax ? await idsOf(store, before.objects) : new Set<string>();
+  const isUseful = before && before.packs.length < packsMax && (await isSound(store, before.objects));
+  const known = isUseful ? await idsOf(store, before.objects) : new Set<string>();
   const all = ids.toString('latin1').split('\n').filter(Boolean);
   const fresh = all.filter((id) => !known.has(id));
   // Where one that was there is gone, somebody has brought the repository back from elsewhere: then it is taken whole.
@@ -35,7 +36,7 @@ export async function packRepository(
   return { ...part, packs: isMore ? [...(before?.packs ?? []), pack] : [pack] };
 }
 
-async function readRefs(git: GitPlace): Promise<Record<string, string>> {
+export async function readRefs(git: GitPlace): Promise<Record<string, string>> {
   const { stdout } = await runGit(git, ['for-each-ref', '--format=%(refname) %(objectname)', 'refs/heads']);
   const lines = stdout.toString().split('\n').filter(Boolean);
   return Object.fromEntries(lines.map((line) => line.split(' ') as [string, string]));
@@ -48,28 +49,53 @@ async function idsOf(store: Store, objects: Part): Promise<Set<string>> {
 }
 
 async function putPack(store: Store, git: GitPlace, ids: readonly string[]): Promise<Part> {
+  const { sha256, bytes } = await packObjects(git, ids, (content) => store.put(content));
+  return { sha256, bytes };
+}
+
+/** Hands every object of the repository to `take`, as one pack. */
+export async function packAll<T>(git: GitPlace, take: (pack: Readable) => Promise<T>): Promise<T> {
+  return await packObjects(git, (await objectIds(git)).toString('latin1').split('\n').filter(Boolean), take);
+}
+
+async function objectIds(git: GitPlace): Promise<Buffer> {
+  return (await runGit(git, ['cat-file', '--batch-all-objects', '--batch-check=%(objectname)'])).stdout;
+}
+
+async function packObjects<T>(git: GitPlace, ids: readonly string[], take: (pack: Readable) => Promise<T>): Promise<T> {
   // What is stored as a difference already goes as it is; looking for more would take the processor from those who are served.
   const child = await spawnGit(git, ['pack-objects', '--stdout', '--quiet', '--window=0']);
-  const putting = store.put(child.stdout);
-  putting.catch(() => {});
+  const taking = take(child.stdout);
+  taking.catch(() => {});
   child.stdin.end(ids.map((id) => `${id}\n`).join(''));
-  const [{ sha256, bytes }, { status, words }] = await Promise.all([putting, child.ended]);
+  const [taken, { status, words }] = await Promise.all([taking, child.ended]);
   if (status !== 0) throw new Error(`git pack-objects ended with ${status}: ${words}`);
-  return { sha256, bytes };
+  return taken;
 }
 
 /** Makes the repository in a folder of that name, which is not there yet. git hashes every object as it comes. */
 export async function unpackRepository(store: Store, dir: string, { packs, refs }: RepositoryPart): Promise<void> {
+  await unpack(
+    dir,
+    packs.map((pack) => readPart(store, pack)),
+  );
+  await writeRefs(dir, refs);
+}
+
+/** Makes a repository of these packs, which no branch leads to yet. Throws where one is no pack. `more` is said to index-pack(1). */
+export async function unpack(dir: string, packs: Iterable<AsyncIterable<Buffer>>, more: string[] = []): Promise<void> {
   await mkdir(dir, { recursive: true });
-  const git = { dir };
-  await runGit(git, ['init', '--quiet', '--bare', '--template=', '--initial-branch=main', dir]);
+  await runGit({ dir }, ['init', '--quiet', '--bare', '--template=', '--initial-branch=main', dir]);
   for (const pack of packs) {
-    const child = await spawnGit(git, ['index-pack', '--stdin']);
-    const { status, words } = await finish(child, readPart(store, pack));
+    const child = await spawnGit({ dir }, ['index-pack', '--stdin', ...more]);
+    const { status, words } = await finish(child, pack);
     if (status !== 0) throw new Error(`git index-pack ended with ${status}: ${words}`);
   }
+}
+
+export async function writeRefs(dir: string, refs: Record<string, string>): Promise<void> {
   const lines = Object.entries(refs).map(([ref, id]) => `create ${ref} ${id}\n`);
-  await runGit(git, ['update-ref', '--stdin'], { input: lines });
+  await runGit({ dir }, ['update-ref', '--stdin'], { input: lines });
 }
 
 /** Which of these commits, and of those that branches are on, are not there with all that they lead to. */

@@ -55,6 +55,8 @@ function requireKnown({ databaseUrl }: Config, { migrations, version }: Manifest
 
 async function withClient<T>(databaseUrl: string, act: (client: pg.Client) => Promise<T>): Promise<T> {
   const client = new pg.Client({ connectionString: databaseUrl, application_name: 'frontage restore' });
+  // What is asked when a connection is lost says so itself.
+  client.on('error', () => {});
   await client.connect();
   try {
     return await act(client);

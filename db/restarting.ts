@@ -53,6 +53,11 @@ export const underWay: readonly UnderWay[] = [
     rows: `select id as "attemptId", refund_key as "refundKey" from payment_attempt where refund_key is not null and refunded_at is null`,
   },
   { type: 'expireOffer', rows: `select id as "offerId" from payout_offer where status = 'open'` },
+  {
+    type: 'scanContent',
+    rows: `select id from deployment where scanned_at is null and manifest_sha256 is not null and status in ('live', 'ready')
+      union all select id from sketch where scanned_at is null and status = 'shown'`,
+  },
   { type: 'notify', rows: `select id as "mailId" from mail where status = 'queued'` },
   { type: 'grantAccess', rows: `select id as "requestId" from access_request where status in ('pending', 'approved')` },
 ];

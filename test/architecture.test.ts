@@ -72,6 +72,7 @@ const layers: Record<string, string[]> = {
   mails: [...basics, 'web/html.ts'],
   git: [...basics, ...pure, 'db', 'providers'],
   backups: [...basics, ...pure, 'db', 'providers'],
+  exports: [...basics, ...pure, 'db', 'providers', 'git', 'api', 'backups'],
   workflows: [...pure, 'limits.ts'],
   activities: [...basics, 'deps.ts', 'db', 'domains', 'providers', 'git', 'mails', 'workflows/ids.ts'],
   api: [

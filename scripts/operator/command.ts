@@ -23,6 +23,7 @@ export const options = {
   settled: '',
   into: '/backups',
   from: '/backups',
+  'without-visitors': '',
   backup: '2026-01-31t120000z-…',
   reason: "'A sentence for the owner'",
 } as const;

@@ -4,6 +4,7 @@ import { accountCommands } from './accounts.ts';
 import { backupCommands } from './backups.ts';
 import { blockCommands } from './blocks.ts';
 import { type Command, type Option, options, useOf } from './command.ts';
+import { exportCommands } from './exports.ts';
 import { flagCommands } from './flags.ts';
 import { moneyCommands } from './money.ts';
 import { platformCommands } from './platform.ts';
@@ -12,6 +13,7 @@ export const commands: Record<string, Command> = {
   ...accountCommands,
   ...backupCommands,
   ...blockCommands,
+  ...exportCommands,
   ...flagCommands,
   ...moneyCommands,
   ...platformCommands,

@@ -1,10 +1,28 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { truncate } from 'node:fs/promises';
+import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import { openAccount } from '../../api/accounts/rules.ts';
+import { blobLines, repositoryLines } from '../../backups/check.ts';
+import { createBackup } from '../../backups/create.ts';
+import { readManifest } from '../../backups/manifest.ts';
+import { openPlace, type Place } from '../../backups/place.ts';
+import { restoreBackup } from '../../backups/restore.ts';
+import { newId } from '../../ids.ts';
+import type { Repositories } from '../../providers/repositories.ts';
+import { blobPath } from '../../providers/store/disk.ts';
+import type { Option } from '../../scripts/operator/command.ts';
+import { readCommand } from '../../scripts/operator/commands.ts';
 import { callWith } from '../api/world.ts';
-import { openLoad } from './load.ts';
-import { createWorld, openFolder, type World } from './world.ts';
+import { folder, git } from '../git/git.ts';
+import { sender } from '../output/sending.ts';
+import { flipBit } from './damage.ts';
+import { type Load, openLoad } from './load.ts';
+import { createWorld, type Installation, openFolder, openInstallation, type World } from './world.ts';
+
+// Each of them is a backup or two: much work for a machine that has others to do.
+vi.setConfig({ testTimeout: 180_000 });
 
 let world: World;
-let load: Awaited<ReturnType<typeof openLoad>>;
+let load: Load;
 const opened: { close(): Promise<void> }[] = [];
 const folders: { remove(): Promise<void> }[] = [];
 beforeAll(async () => {
@@ -19,8 +37,8 @@ afterAll(async () => {
   await world?.close();
 });
 
-async function elsewhere(): Promise<World> {
-  const made = await createWorld();
+async function elsewhere() {
+  const made = await openInstallation();
   opened.push(made);
   return made;
 }
@@ -31,18 +49,192 @@ async function newFolder() {
   return made;
 }
 
-test('what was taken is there elsewhere: rows, repositories, files, tokens', async () => {
+async function collect<Item>(items: AsyncIterable<Item>): Promise<Item[]> {
+  const all: Item[] = [];
+  for await (const item of items) all.push(item);
+  return all;
+}
+
+const accounts = async ({ deps }: Installation) => (await deps.em().execute('select 1 from account')).length;
+
+test('what was taken lives on elsewhere: pages, tokens, clones, forms, and what is published next', async () => {
   const backups = await newFolder();
-  const before = new Date();
   const manifest = await backups.create(world);
-  expect(manifest.spoilt).toEqual([]);
   expect(await backups.check(world)).toMatchObject({ faults: [], repositories: 2 });
-  const other = await elsewhere();
-  const restored = await backups.restore(other);
-  expect(restored).toMatchObject({ repositories: 2 });
-  expect(await load.missing(other, before)).toEqual({ promised: 5, missing: [] });
-  const { status, body } = await callWith(other.url, load.owner.token)('GET', `/v1/sites/${load.site.id}`);
-  expect([status, body.id]).toEqual([200, load.site.id]);
-  const page = async (in_: World) => (await in_.visit(load.site.name, '/')).text;
+  // Its API and its edge run already, and have nothing to show yet.
+  const other = await createWorld();
+  opened.push(other);
+  expect(await backups.restore(other, manifest.name)).toMatchObject({ repositories: 2 });
+  expect(await load.missing(other, new Date(manifest.at))).toEqual({ promised: 5, missing: [] });
+  const { site, owner, form } = load;
+  const call = callWith(other.url, owner.token);
+  expect((await call('GET', `/v1/sites/${site.id}`)).body.id).toBe(site.id);
+  const page = async (in_: World, headers = {}) => (await in_.visit(site.name, '/', headers)).text;
   await expect.poll(() => page(other)).toBe(await page(world));
+  const brotli = { 'accept-encoding': 'br' };
+  expect(await page(other, brotli)).toBe(await page(world, brotli));
+  const { body: login } = await call('POST', `/v1/sites/${site.id}/git-credentials`, {
+    body: { repository: 'source', access: 'read' },
+  });
+  const address = Object.assign(new URL(`${other.url}/git/${site.id}.git`), login);
+  await using clone = await folder();
+  await git(clone.path, ['clone', '--quiet', address.href, '.']);
+  expect(await git(clone.path, ['rev-parse', 'HEAD'])).toBe(await world.deps.repositories?.head(site.id, 'source'));
+  expect((await callWith(other.url)('GET', `/f/${form.id}/challenge`)).status).toBe(200);
+  await sender({ ...owner, call }).publish(site, { 'index.html': 'published after the restore' });
+  await expect.poll(() => page(other)).toBe('published after the restore');
+});
+
+test('a second backup copies only what is new, and each of them is whole', async () => {
+  const backups = await newFolder();
+  const first = await backups.create(world);
+  const before = await backups.files();
+  const second = await backups.create(world);
+  const fresh = (await backups.files()).filter((path) => !before.includes(path));
+  // Its name and its manifest, and what the worlds have written to rows meanwhile.
+  expect(fresh.length).toBeLessThan(6);
+  expect(second.blobs).toEqual(first.blobs);
+  await load.acts.push();
+  const third = await backups.create(world);
+  for (const { name } of [first, third]) expect((await backups.check(world, name)).faults).toEqual([]);
+  const other = await elsewhere();
+  await backups.restore(other, third.name);
+  expect((await load.missing(other, new Date(third.at))).missing).toEqual([]);
+});
+
+test('a bit that flips, an end that is lost and a file that is gone are found, and such a backup brings no rows', async () => {
+  const backups = await newFolder();
+  const manifest = await backups.create(world);
+  const { name, tables, repositories, blobs } = manifest;
+  const place = await openPlace(world.config, backups.where);
+  const site = tables.find((table) => table.name === 'site') as (typeof tables)[number];
+  const [git] = await collect(repositoryLines(place.store, manifest));
+  const [file] = await collect(blobLines(place.store, manifest));
+  const parts = { site, repositories, blobs, pack: git?.packs[0], objects: git?.objects, file };
+  for (const [what, part] of Object.entries(parts)) {
+    // What a restore has brought already, the next one does not read again.
+    const other = await elsewhere();
+    const mend = await flipBit(blobPath(backups.where, part?.sha256 as string));
+    expect((await backups.check(world)).faults.length, what).toBeGreaterThan(0);
+    // Its list of objects is for the next backup alone.
+    if (what !== 'objects') await expect(backups.restore(other), what).rejects.toThrow();
+    expect(await accounts(other), what).toBe(0);
+    await mend();
+  }
+  expect((await backups.check(world)).faults).toEqual([]);
+  await truncate(blobPath(backups.where, file?.sha256 as string), 3);
+  expect((await backups.check(world)).faults).toHaveLength(1);
+  // The name leads to the manifest by its hash.
+  await flipBit(blobPath(backups.where, (await place.read(name)) as string));
+  await expect(readManifest(place, name)).rejects.toThrow('The backup is damaged');
+});
+
+test('a backup into a disk that is full has no name, and the next one finds what was copied', async () => {
+  const backups = await newFolder();
+  const place = await openPlace(world.config, backups.where);
+  for (const until of [0, 60]) {
+    let puts = 0;
+    const full: Place = {
+      ...place,
+      store: {
+        ...place.store,
+        async put(content, options) {
+          if (puts++ >= until) throw new Error('ENOSPC: no space left on device');
+          return await place.store.put(content, options);
+        },
+      },
+    };
+    await expect(createBackup(world, full)).rejects.toThrow('ENOSPC');
+    expect(await place.names()).toEqual([]);
+  }
+  await backups.create(world);
+  expect((await backups.check(world)).faults).toEqual([]);
+});
+
+test('a restore that ends in its middle leaves no rows, and is run again to its end', async () => {
+  const backups = await newFolder();
+  const manifest = await backups.create(world);
+  const place = await openPlace(world.config, backups.where);
+  const other = await elsewhere();
+  for (const until of [1, 20]) {
+    let reads = 0;
+    const torn: Place = {
+      ...place,
+      store: {
+        ...place.store,
+        async read(...asked) {
+          if (reads++ >= until) throw new Error('the process was killed');
+          return await place.store.read(...asked);
+        },
+      },
+    };
+    await expect(restoreBackup(other, torn, manifest)).rejects.toThrow();
+    expect(await accounts(other)).toBe(0);
+  }
+  await backups.restore(other);
+  expect((await load.missing(other, new Date(manifest.at))).missing).toEqual([]);
+});
+
+test('nothing is restored over an installation that somebody uses, and nothing of it changes', async () => {
+  const backups = await newFolder();
+  await backups.create(world);
+  const used = await elsewhere();
+  const account = await openAccount(used.deps.em(), used.clock, { email: 'ada@example.com', name: 'Ada' });
+  await expect(backups.restore(used)).rejects.toThrow('not empty: its table account has rows. Nothing was changed');
+  expect(await used.deps.em().execute('select id from account')).toEqual([{ id: account.id }]);
+  expect(await used.deps.repositories?.siteIds()).toEqual([]);
+  // Its own installation neither, also where only the folder of repositories is in use.
+  await expect(backups.restore(world)).rejects.toThrow('not empty');
+  const { config, clock } = await elsewhere();
+  const { repositoriesDir } = world.config;
+  await expect(backups.restore({ config: { ...config, repositoriesDir }, clock })).rejects.toThrow(
+    'There are repositories',
+  );
+});
+
+test('a branch of a slot that was cleared while the backup was taken comes back with the rows that show it', async () => {
+  const { site, owner } = load;
+  const repositories = world.deps.repositories as Repositories;
+  const commit = (await repositories.head(site.id, 'source')) as string;
+  const [deployment, em] = [newId('dep'), world.deps.em()];
+  await em.execute(
+    `insert into deployment (id, site_id, number, kind, status, ticket, slot, source_commit, site_url, created_by_id, created_at)
+     values (?, ?, 900001, 'preview', 'cancelled', 0, 1, ?, 'http://site.test', ?, ?)`,
+    [deployment, site.id, commit, owner.accountId, world.clock.now()],
+  );
+  await em.execute('insert into preview (id, site_id, slot, label, latest_id, created_at) values (?, ?, 1, ?, ?, ?)', [
+    newId('prev'),
+    site.id,
+    'p--nobody',
+    deployment,
+    world.clock.now(),
+  ]);
+  const backups = await newFolder();
+  await backups.create(world);
+  const other = await elsewhere();
+  const { restarted } = await backups.restore(other);
+  expect(await other.deps.repositories?.head(site.id, 'source', 'preview/1')).toBe(commit);
+  expect(restarted.expirePreview).toBe(1);
+});
+
+test('the commands say what they have done, and print no key', async () => {
+  const backups = await newFolder();
+  const { config, clock } = world;
+  const ask = async (in_: Installation, ...args: string[]) => {
+    const { command, given } = readCommand(args);
+    const deps = { em: in_.deps.em(), config: in_.config, clock };
+    return (await command?.run(deps, given as Record<Option, string>)) as Record<string, unknown>;
+  };
+  const made = await ask(world, 'backup', 'create', '--into', backups.where);
+  expect(made.keys).toContain('FRONTAGE_SEALING_KEYS have to be kept apart');
+  expect(await ask(world, 'backup', 'list', '--from', backups.where)).toMatchObject({
+    items: [{ backup: made.backup }],
+  });
+  expect(await ask(world, 'backup', 'check', '--from', backups.where)).toMatchObject({ faults: [] });
+  const restored = await ask(await elsewhere(), 'backup', 'restore', '--from', backups.where);
+  expect(restored).toMatchObject({ backup: made.backup, sealed: { 'mail.sealed': { secret: expect.any(Number) } } });
+  await flipBit((await backups.files()).filter((path) => path.includes('/sha256/'))[3] as string);
+  await expect(ask(world, 'backup', 'check', '--from', backups.where)).rejects.toThrow(/damaged/);
+  await expect(ask(world, 'backup', 'create', '--into', config.storeDir)).rejects.toThrow('the store itself');
+  expect(JSON.stringify([made, restored])).not.toContain(world.config.secret);
 });

@@ -3,19 +3,20 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
+import { contentOf } from '../../api/source/content.ts';
 import { Deployment } from '../../db/entities/deployment.ts';
 import { parseManifest } from '../../providers/manifest.ts';
 import type { Repositories } from '../../providers/repositories.ts';
-import { callWith, createSite } from '../api/world.ts';
+import { createSite } from '../api/world.ts';
 import { timetable } from '../bookings/timetable.ts';
 import { bookings } from '../bookings/world.ts';
 import { forms } from '../forms/world.ts';
 import { commitFiles, git } from '../git/git.ts';
 import * as sample from '../git/samples.ts';
 import { sender } from '../output/sending.ts';
-import { sha256, type World } from './world.ts';
+import { type Installation, sha256, type World } from './world.ts';
 
-type Kept = { kind: string; at: number; isThere(in_: World): Promise<boolean> };
+type Kept = { kind: string; at: number; isThere(in_: Installation): Promise<boolean> };
 export type Load = Awaited<ReturnType<typeof openLoad>>;
 
 export async function openLoad(world: World) {
@@ -71,7 +72,13 @@ export async function openLoad(world: World) {
         headers: { 'content-type': 'application/octet-stream' },
       });
       if (answer.status !== 200) throw new Error(answer.text);
-      promise('asset', async ({ url }) => (await callWith(url, owner.token)('GET', to)).text === bytes.toString());
+      const { oid } = contentOf(bytes);
+      promise('asset', async ({ deps }) => {
+        const repositories = deps.repositories as Repositories;
+        const main = (await repositories.head(site.id, 'source')) as string;
+        const files = await repositories.listTree(site.id, 'source', main);
+        return files.some((file) => file.path === path && file.oid === oid);
+      });
     },
     async enquiry() {
       const { status, body, text } = await ask.send(form.id);
@@ -115,7 +122,7 @@ export async function openLoad(world: World) {
     acts,
     begin,
     /** Of what was promised before that moment: how much, and what of it is not there. */
-    async missing(in_: World, before: Date) {
+    async missing(in_: Installation, before: Date) {
       const older = book.filter(({ at }) => at < before.getTime());
       const found = await Promise.all(older.map(async (one) => ((await one.isThere(in_)) ? [] : [one.kind])));
       return { promised: older.length, missing: found.flat() };

@@ -8,9 +8,13 @@ import { createBackup } from '../../backups/create.ts';
 import { type Manifest, readManifest } from '../../backups/manifest.ts';
 import { openPlace } from '../../backups/place.ts';
 import { restoreBackup } from '../../backups/restore.ts';
+import { systemClock } from '../../clock.ts';
+import { readConfig } from '../../config.ts';
+import { createDeps } from '../../deps.ts';
 import type { World as ApiWorld } from '../api/world.ts';
 import { challengeEnv } from '../forms/world.ts';
 import { createWorld as createOutputWorld, type World } from '../output/world.ts';
+import { createTestDatabase } from '../stack/database.ts';
 
 export type { World };
 export const env = { ...challengeEnv, FRONTAGE_SMTP_URL: 'smtp://127.0.0.1:9' };
@@ -18,6 +22,31 @@ export const createWorld = (more: Record<string, string> = {}) => createOutputWo
 export const sha256 = (bytes: string | Buffer) => createHash('sha256').update(bytes).digest('hex');
 
 type Deps = Pick<ApiWorld, 'config' | 'clock'>;
+
+/** An installation that nobody serves yet: an empty database, and a folder. */
+export async function openInstallation(more: Record<string, string> = {}) {
+  const [database, dir] = await Promise.all([createTestDatabase(), mkdtemp(join(tmpdir(), 'frontage-empty-'))]);
+  const config = readConfig({
+    DATABASE_URL: database.url,
+    FRONTAGE_DATA: dir,
+    FRONTAGE_SECRET: 'a secret of the tests, long enough',
+    FRONTAGE_LOG_LEVEL: 'silent',
+    ...env,
+    ...more,
+  });
+  const deps = createDeps(config, { name: 'test' });
+  return {
+    config,
+    clock: systemClock,
+    deps,
+    async close() {
+      await deps.close();
+      await database.drop();
+      await rm(dir, { recursive: true, force: true });
+    },
+  };
+}
+export type Installation = Pick<Awaited<ReturnType<typeof openInstallation>>, 'config' | 'clock' | 'deps'>;
 
 /** A folder for backups, and what an operator does with it. */
 export async function openFolder() {

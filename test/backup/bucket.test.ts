@@ -1,0 +1,60 @@
+import { randomUUID } from 'node:crypto';
+import { mkdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import { lacksS3, type S3Server, startS3 } from '../store/s3-server.ts';
+import { type Load, openLoad } from './load.ts';
+import { createWorld, openFolder, operator, type World } from './world.ts';
+
+vi.setConfig({ testTimeout: 180_000, hookTimeout: 180_000 });
+
+let s3: S3Server;
+let world: World;
+let other: World;
+let load: Load;
+const bucket = async () => {
+  const name = `b-${randomUUID()}`;
+  await mkdir(join(s3.dir, name));
+  return `s3://${name}`;
+};
+beforeAll(async () => {
+  if (lacksS3) return;
+  s3 = await startS3();
+  const { endpoint, credentials } = s3.address;
+  const env = {
+    FRONTAGE_S3_ENDPOINT: endpoint,
+    FRONTAGE_S3_KEY_ID: credentials.accessKeyId,
+    FRONTAGE_S3_SECRET: credentials.secretAccessKey,
+  };
+  world = await createWorld({ ...env, FRONTAGE_STORE: await bucket() });
+  other = await createWorld(env);
+  load = await openLoad(world);
+  for (const act of Object.values(load.acts)) await act();
+});
+afterAll(async () => {
+  await load?.close();
+  await other?.close();
+  await world?.close();
+  await s3?.remove();
+});
+
+test('a store in a bucket is backed up into another, restored on a disk, and from there into a folder', async ({
+  skip,
+}) => {
+  skip(lacksS3 !== undefined, lacksS3);
+  const inBucket = operator(`${await bucket()}/backups/here`);
+  const manifest = await inBucket.create(world);
+  expect(await inBucket.check(world)).toMatchObject({ faults: [], blobs: manifest.blobs.count });
+  await inBucket.restore(other);
+  expect((await load.missing(other, new Date(manifest.at))).missing).toEqual([]);
+  const page = async (in_: World) => (await in_.visit(load.site.name, '/', { 'accept-encoding': 'br' })).text;
+  await expect.poll(() => page(other)).toBe(await page(world));
+  const inFolder = await openFolder();
+  try {
+    const again = await inFolder.create(other);
+    expect([again.blobs.count, again.spoilt]).toEqual([manifest.blobs.count, []]);
+    expect((await inFolder.check(other)).faults).toEqual([]);
+  } finally {
+    await inFolder.remove();
+  }
+});

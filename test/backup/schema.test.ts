@@ -1,0 +1,54 @@
+/** What the schema must be like, so that a backup is whole without anybody thinking of it. */
+import pg from 'pg';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { blobColumns } from '../../backups/check.ts';
+import { tablesOf } from '../../backups/tables.ts';
+import { underWay } from '../../db/restarting.ts';
+import { workflowIds } from '../../workflows/ids.ts';
+import { createTestDatabase, type TestDatabase } from '../stack/database.ts';
+
+let database: TestDatabase;
+let client: pg.Client;
+beforeAll(async () => {
+  database = await createTestDatabase();
+  client = new pg.Client({ connectionString: database.url });
+  await client.connect();
+});
+afterAll(async () => {
+  await client?.end();
+  await database?.drop();
+});
+
+test('every column that is a hash of a file is one whose file is looked for, or is known to be none of the store', async () => {
+  const { rows } = await client.query<{ at: string }>(
+    `select table_name || '.' || column_name as at from information_schema.columns
+     where table_schema = 'public' and column_name like '%sha256%' order by 1`,
+  );
+  const others = {
+    'asset.sha256': 'of a file in a repository',
+    'flag.sha256': 'of a file of a version, which names it too',
+    'upload_file.sha256': 'named by an upload under way; what came is in held_file',
+  };
+  const named = blobColumns.map(({ table, column }) => `${table}.${column}`);
+  expect(rows.map(({ at }) => at)).toEqual([...named, ...Object.keys(others)].sort());
+});
+
+test('what is left out of a backup may be lost: unlogged tables, and marks that a restore makes anew', async () => {
+  const kept = (await tablesOf(client)).map(({ name }) => name);
+  const { rows: all } = await client.query<{ name: string; kind: string }>(
+    `select relname as name, relpersistence as kind from pg_class where relnamespace = 'public'::regnamespace and relkind in ('r', 'p', 'm', 'S')`,
+  );
+  const left = all.filter(({ name }) => !kept.includes(name) && !name.startsWith('mikro_orm_'));
+  expect(left.filter(({ kind }) => kind !== 'u')).toEqual([]);
+  const { rows: marks } = await client.query(
+    `select attrelid::regclass::text as table from pg_attribute a left join pg_attrdef d on d.adrelid = attrelid and d.adnum = attnum
+     join pg_class c on c.oid = attrelid and c.relkind = 'r' and c.relnamespace = 'public'::regnamespace
+     where atttypid = 'xid8'::regtype and coalesce(pg_get_expr(adbin, adrelid), '') <> 'pg_current_xact_id()'`,
+  );
+  expect(marks).toEqual([]);
+});
+
+test('every kind of workflow is started again from its rows', () => {
+  const kinds = Object.keys(workflowIds).filter((name) => name !== 'schedule');
+  expect(underWay.map(({ type }) => type).sort()).toEqual(kinds.sort());
+});

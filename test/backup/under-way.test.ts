@@ -1,0 +1,74 @@
+import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import { OutboxEntry } from '../../db/entities/outbox-entry.ts';
+import { workflowIds } from '../../workflows/ids.ts';
+import { callWith, createSite } from '../api/world.ts';
+import { people } from '../invitations/world.ts';
+import { until } from '../stack/until.ts';
+import { createNamespace, startWorker } from '../stack/worker.ts';
+import { createWorld, openFolder, type World } from './world.ts';
+
+vi.setConfig({ testTimeout: 180_000 });
+
+let world: World;
+let other: World;
+let backups: Awaited<ReturnType<typeof openFolder>>;
+beforeAll(async () => {
+  [world, other, backups] = await Promise.all([
+    createWorld(),
+    createWorld({ TEMPORAL_NAMESPACE: await createNamespace() }),
+    openFolder(),
+  ]);
+});
+afterAll(async () => {
+  await Promise.all([world?.close(), other?.close(), backups?.remove()]);
+});
+
+test('what was under way goes on elsewhere, where the workflow engine knows nothing of it', async () => {
+  const ask = people(world);
+  const [owner, guest] = [await world.newCaller(), await world.newCaller()];
+  const site = await createSite(owner);
+  const publish = await owner.call('POST', `/v1/sites/${site.id}/publish`, {
+    body: { scope: 'site' },
+    headers: { prefer: 'respond-async' },
+  });
+  const invitation = await ask.invite(owner, site.id, await ask.emailOf(guest));
+  const request = await callWith(world.url)('POST', '/v1/auth/requests', {
+    body: { email: 'new@example.com', agent_name: 'Agent' },
+  });
+  expect([publish, invitation, request].map(({ status }) => status)).toEqual([200, 200, 200]);
+  // Sent long ago, and forgotten since.
+  await world.deps.em().nativeDelete(OutboxEntry, {});
+  await backups.create(world);
+  const { restarted } = await backups.restore(other);
+  expect(restarted).toEqual({ publishSite: 1, inviteCollaborator: 1, grantAccess: 1, notify: 2 });
+  const worker = await startWorker(other.deps);
+  try {
+    const ids = [
+      workflowIds.publishSite(publish.body.id),
+      workflowIds.inviteCollaborator(invitation.body.id),
+      workflowIds.grantAccess(request.body.id),
+    ];
+    const { temporal } = other.deps;
+    const statuses = () =>
+      Promise.all(
+        ids.map(async (id) => {
+          const found = await temporal.workflow
+            .getHandle(id)
+            .describe()
+            .catch(() => undefined);
+          return found?.status.name;
+        }),
+      );
+    await until(statuses, (seen) => seen.every((status) => status === 'RUNNING'));
+    // It has its turn, and waits for somebody who builds.
+    const status = async () =>
+      (await callWith(other.url, owner.token)('GET', `/v1/deployments/${publish.body.id}`)).body.status;
+    await until(status, (seen) => seen === 'building');
+    // Invited here, answered there.
+    const accepted = await callWith(other.url, guest.token)('POST', `/v1/invitations/${invitation.body.id}/accept`);
+    expect(accepted.status).toBe(200);
+    await until(statuses, (seen) => seen[1] === 'COMPLETED');
+  } finally {
+    await worker.close();
+  }
+});

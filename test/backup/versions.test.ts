@@ -1,0 +1,47 @@
+import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import { openPlace } from '../../backups/place.ts';
+import { restoreBackup } from '../../backups/restore.ts';
+import { knownMigrations, migrate } from '../../db/migrate.ts';
+import { newId } from '../../ids.ts';
+import { openFolder, openInstallation } from './world.ts';
+
+vi.setConfig({ testTimeout: 180_000 });
+
+let backups: Awaited<ReturnType<typeof openFolder>>;
+const opened: { close(): Promise<void> }[] = [];
+beforeAll(async () => {
+  backups = await openFolder();
+});
+afterAll(async () => {
+  await Promise.all([...opened.map((one) => one.close()), backups?.remove()]);
+});
+
+async function elsewhere() {
+  const made = await openInstallation();
+  opened.push(made);
+  return made;
+}
+
+test('a backup of an older version is brought to the newest schema, and one of a newer version is left to that', async () => {
+  const [older, other] = [await elsewhere(), await elsewhere()];
+  const newest = knownMigrations(older.config.databaseUrl);
+  for (const { deps } of [older, other]) await deps.em().execute('drop schema public cascade; create schema public');
+  await migrate(older.config.databaseUrl, { to: newest.at(-3) as string });
+  await older.deps
+    .em()
+    .execute(`insert into account (id, name, email, created_at) values (?, 'Old', 'old@example.com', ?)`, [
+      newId('acct'),
+      older.clock.now(),
+    ]);
+  const manifest = await backups.create(older);
+  expect(manifest.migrations).toEqual(newest.slice(0, -2));
+  await backups.restore(other);
+  const ran = await other.deps.em().execute('select name from mikro_orm_migrations order by id');
+  const accounts = await other.deps.em().execute('select 1 from account');
+  expect([ran.map(({ name }) => name), accounts.length]).toEqual([newest, 1]);
+  const place = await openPlace(older.config, backups.where);
+  const newer = { ...manifest, migrations: [...newest, '2027-01-01-tomorrow'] };
+  await expect(restoreBackup(await elsewhere(), place, newer)).rejects.toThrow('whose schema this one does not know');
+  // An empty database whose schema is ahead of the backup's.
+  await expect(backups.restore(await elsewhere())).rejects.toThrow('a newer schema than the backup');
+});
