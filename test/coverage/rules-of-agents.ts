@@ -47,6 +47,26 @@ export const rulesOfAgents = rowsOf('rule', 'agents', {
     'mcp/tools',
     'tools of what is off are not listed, and a call of one all the same is told what is off',
   ],
+  'a connector is let in by its owner alone, on a page of ours': [
+    'oauth/wishes',
+    'nobody is led to a client’s address before he has signed in, not even with what is wrong',
+  ],
+  'a refresh token is good once, and who brings it again ends the access': [
+    'oauth/attacks',
+    'a refresh token is good once: who brings it again ends the access for both',
+  ],
+  'a connector keeps its place in the cap on tokens while it can renew its own': [
+    'oauth/attacks',
+    'a connector keeps its place between two access tokens',
+  ],
+  'long work is told to who asks for progress, and a process that is to end answers with what it knows': [
+    'mcp/following',
+    'a process that is to end answers a followed call with what it knows, and another one goes on',
+  ],
+  'what is asked in turn of what a call has made gets no answer that is not in the description': [
+    'api/generated',
+    'what is asked in turn, of what the call before has made or listed',
+  ],
   'the access token of a connector is listed as an ordinary token': [
     'oauth/connecting',
     'its token is one of the owner’s list under the connector’s name',

@@ -86,6 +86,41 @@ test('of two refreshes at the same moment one at most stands, and a stranger’s
   expect(await status(won?.body.access_token)).toBe(401);
 });
 
+test('two processes that are asked at the same moment agree: one code, one refresh token, one answer', async () => {
+  const second = await world.start();
+  const { browser } = await world.newSignedIn();
+  const held = await approve(browser);
+  const at = async (url: string, fields: Record<string, string>) => {
+    const answer = await fetch(`${url}/oauth/token`, { method: 'POST', body: new URLSearchParams(fields) });
+    return { status: answer.status, body: (await answer.json()) as Record<string, string> };
+  };
+  const { clientId: client_id, code, verifier: code_verifier } = held;
+  const codes = await Promise.all(
+    [world.url, second.url, world.url, second.url].map((url) =>
+      at(url, { grant_type: 'authorization_code', client_id, code, code_verifier }),
+    ),
+  );
+  expect(codes.map((one) => one.status).sort()).toEqual([200, 400, 400, 400]);
+  const other = await approve(browser);
+  const { body } = await exchange(other);
+  const renewals = await Promise.all(
+    [world.url, second.url, world.url, second.url, world.url].map((url) =>
+      at(url, { grant_type: 'refresh_token', client_id: other.clientId, refresh_token: body.refresh_token }),
+    ),
+  );
+  expect(renewals.map((one) => one.status).sort()).toEqual([200, 400, 400, 400, 400]);
+  // A refresh against its own revocation: whichever comes first, in the end nobody is in.
+  const third = await approve(browser);
+  const { body: last } = await exchange(third);
+  const revoked = { client_id: third.clientId, token: last.refresh_token };
+  const [renewed] = await Promise.all([
+    at(world.url, { grant_type: 'refresh_token', client_id: third.clientId, refresh_token: last.refresh_token }),
+    fetch(`${second.url}/oauth/revoke`, { method: 'POST', body: new URLSearchParams(revoked) }),
+  ]);
+  expect(await status(last.access_token)).toBe(401);
+  if (renewed.status === 200) expect(await status(renewed.body.access_token ?? '')).toBe(401);
+});
+
 test('a refresh token that nobody used for a month is over, and what is over is forgotten', async () => {
   const { browser } = await world.newSignedIn();
   const held = await approve(browser);

@@ -1,0 +1,165 @@
+import { Client } from '@modelcontextprotocol/sdk/client/index.js';
+import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
+import { afterAll, expect, test } from 'vitest';
+import { createSite, createWorld } from '../api/world.ts';
+import { agentOf, connect } from './world.ts';
+
+const world = await createWorld();
+const second = await world.start();
+afterAll(async () => {
+  expect(world.unexpected()).toEqual([]);
+  await world.close();
+});
+const owner = await world.newCaller();
+
+/** Sends bytes as a message; answers the status, and what came. */
+async function send(body: string, headers: Record<string, string> = {}) {
+  const answer = await fetch(`${world.url}/mcp`, {
+    method: 'POST',
+    headers: {
+      authorization: `Bearer ${owner.token}`,
+      'content-type': 'application/json',
+      accept: 'application/json, text/event-stream',
+      ...headers,
+    },
+    body,
+  });
+  return { status: answer.status, text: await answer.text() };
+}
+
+test('a client whose every message reaches another process notices nothing, followed work included', async () => {
+  let turn = 0;
+  const alternating = (url: string | URL, init?: RequestInit) =>
+    fetch(String(url).replace(world.url, turn++ % 2 === 0 ? world.url : second.url), init);
+  const client = new Client({ name: 'test', version: '1' });
+  const transport = new StreamableHTTPClientTransport(new URL('/mcp', world.url), {
+    fetch: alternating,
+    requestInit: { headers: { authorization: `Bearer ${owner.token}` } },
+  });
+  await client.connect(transport as Parameters<typeof client.connect>[0]);
+  const agent = agentOf(client);
+  const names = Array.from({ length: 4 }, (_, n) => `turn-${process.pid}-${n}`);
+  await agent.tools();
+  const made = await Promise.all(
+    names.map((name) => agent.call('site_create', { name, title: 'T', idempotency_key: name })),
+  );
+  const again = await Promise.all(
+    names.map((name) => agent.call('site_create', { name, title: 'T', idempotency_key: name })),
+  );
+  expect(again.map(({ body }) => body.id)).toEqual(made.map(({ body }) => body.id));
+  expect(turn).toBeGreaterThan(10);
+  await agent.close();
+});
+
+test('a token that is revoked in the middle of a followed call ends it, and says why', async () => {
+  const site = await createSite(owner, { template: 'blank' });
+  const { body: token } = await owner.call('POST', '/v1/tokens', { body: { name: 'short' } });
+  const agent = await connect(world.url, token.access_token);
+  let revoked: Promise<unknown> | undefined;
+  const { isError, error } = await agent.call('site_publish', { id: site.id }, () => {
+    revoked ??= owner.call('DELETE', `/v1/tokens/${token.id}`);
+  });
+  await revoked;
+  expect([isError, error.code]).toEqual([true, 'unauthorized']);
+  await agent.close();
+});
+
+const call = (params: unknown, more: object = {}) =>
+  JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/call', params, ...more });
+const named = (args: unknown, more: object = {}) => call({ name: 'site_read', arguments: args, ...more });
+const deep = (depth: number) => `${'['.repeat(depth)}${']'.repeat(depth)}`;
+
+const hostile: [what: string, body: string][] = [
+  ['nothing', ''],
+  ['null', 'null'],
+  ['a number', '7'],
+  ['words', '"ping"'],
+  ['half a message', '{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{'],
+  ['an id that is a thing', call({ name: 'site_list' }, { id: { a: 1 } })],
+  ['an id that is null', call({ name: 'site_list' }, { id: null })],
+  ['an id of a broken number', '{"jsonrpc":"2.0","id":1e999,"method":"ping"}'],
+  ['an id that is long', call({ name: 'site_list' }, { id: 'x'.repeat(500_000) })],
+  ['another version', JSON.stringify({ jsonrpc: '1.0', id: 1, method: 'ping' })],
+  ['a method that is a list', JSON.stringify({ jsonrpc: '2.0', id: 1, method: ['tools/call'] })],
+  ['a method of objects', JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'toString' })],
+  ['a method of the prototype', JSON.stringify({ jsonrpc: '2.0', id: 1, method: '__proto__' })],
+  ['a tool of the prototype', call({ name: '__proto__', arguments: {} })],
+  ['a tool of zeros', call({ name: '\u0000'.repeat(1000), arguments: {} })],
+  ['inputs that are a list', named([])],
+  ['inputs that are words', named('id')],
+  ['inputs that are null', named(null)],
+  [
+    'a prototype',
+    '{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"site_read","arguments":{"__proto__":{"id":"x"}}}}',
+  ],
+  ['a constructor', named({ constructor: { prototype: { id: 'x' } } })],
+  [
+    'deep inputs',
+    `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"site_read","arguments":{"id":${deep(20_000)}}}}`,
+  ],
+  ['a very deep message', deep(200_000)],
+  ['half a character', named({ id: '\ud800' })],
+  ['an id of nothing but control characters', named({ id: '\u0000\u0007' })],
+  ['a long id of a site', named({ id: 'x'.repeat(100_000) })],
+  ['a token for progress that is a thing', call({ name: 'site_list', _meta: { progressToken: { a: 1 } } })],
+  ['a token for progress that is long', call({ name: 'site_list', _meta: { progressToken: 'x'.repeat(500_000) } })],
+  ['a task', call({ name: 'site_list', task: { ttl: 1e12 } })],
+  ['an answer that nobody asked for', JSON.stringify({ jsonrpc: '2.0', id: 1, result: { tools: [] } })],
+  ['an error that nobody asked for', JSON.stringify({ jsonrpc: '2.0', id: 1, error: { code: 1, message: 'x' } })],
+  [
+    'the end of somebody else’s call',
+    JSON.stringify({ jsonrpc: '2.0', method: 'notifications/cancelled', params: { requestId: 1 } }),
+  ],
+  [
+    'progress of nothing',
+    JSON.stringify({ jsonrpc: '2.0', method: 'notifications/progress', params: { progressToken: 1, progress: -1 } }),
+  ],
+  ['a subscription', JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'resources/subscribe', params: { uri: 'x' } })],
+  [
+    'a level of logging',
+    JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'logging/setLevel', params: { level: 'debug' } }),
+  ],
+  ['a cursor', JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/list', params: { cursor: '\u0000' } })],
+  [
+    'a resource by a path',
+    JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'resources/read', params: { uri: '/skill/../../etc/passwd' } }),
+  ],
+];
+
+test.each(hostile)('%s is answered in the words of the protocol, and does nothing', async (_what, body) => {
+  const { status, text } = await send(body);
+  expect(status).toBeLessThan(500);
+  expect([200, 202, 400, 413].includes(status), text.slice(0, 200)).toBe(true);
+  expect(text).not.toMatch(/node:internal|\.ts:\d|at \w+ \(/);
+  if (text.startsWith('{')) expect(JSON.parse(text)).toMatchObject({ jsonrpc: '2.0' });
+});
+
+test('headers of the protocol that are no headers of it are refused', async () => {
+  const ping = '{"jsonrpc":"2.0","id":1,"method":"ping"}';
+  for (const headers of [
+    { 'mcp-protocol-version': 'x'.repeat(4000) },
+    { 'mcp-protocol-version': '2025-06-18, 2025-11-25' },
+    { accept: 'application/json;q=0' },
+    { 'content-type': 'application/json; charset=utf-16' },
+    { 'content-encoding': 'gzip' },
+  ]) {
+    const { status } = await send(ping, headers);
+    expect([JSON.stringify(headers).slice(0, 60), status >= 500]).toEqual([
+      JSON.stringify(headers).slice(0, 60),
+      false,
+    ]);
+  }
+  // No session is kept, so one that a client thinks it has is nobody's, and opens nothing.
+  expect((await send(ping, { 'mcp-session-id': 'of-somebody-else' })).status).toBe(200);
+});
+
+test('many calls at once are each answered with their own', async () => {
+  const ids = Array.from({ length: 60 }, (_, n) => n + 1);
+  const answers = await Promise.all(
+    ids.map(async (id) =>
+      JSON.parse((await send(call({ name: 'feedback_create', arguments: { kind: `no ${id}` } }, { id }))).text),
+    ),
+  );
+  expect(answers.map(({ id }) => id)).toEqual(ids);
+  expect(answers.every(({ result }) => result.isError)).toBe(true);
+});

@@ -1,0 +1,67 @@
+/**
+ * The command line of the MCP Inspector lists the tools and calls each: a client that is not ours, one process for each call, so only the long form
+ * has it. `FRONTAGE_INSPECTOR` is the path of its program `mcp-inspector`.
+ */
+import { execFile } from 'node:child_process';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { CallToolResult, Tool } from '@modelcontextprotocol/sdk/types.js';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { type AccessWorld, createAccessWorld } from '../api/access-world.ts';
+import { routesOf } from '../api/samples.ts';
+import { again, entries, inputFor, throughApi, whoOf } from './samples.ts';
+
+const program = process.env.FRONTAGE_INSPECTOR ?? '';
+/** The CLI starts anew for each call. */
+const patience = { timeout: 1800_000 };
+let world: AccessWorld;
+let home = '';
+beforeAll(async () => {
+  if (program) world = await createAccessWorld();
+  home = await mkdtemp(join(tmpdir(), 'frontage-inspector-'));
+}, 60_000);
+afterAll(async () => {
+  await world?.close();
+  await rm(home, { recursive: true, force: true });
+});
+
+async function inspect<Result>(who: 'owner' | 'invitee', args: string[]): Promise<Result> {
+  const where = ['--cli', '--server-url', `${world.url}/mcp`, '--transport', 'http'];
+  const how = ['--header', `Authorization: Bearer ${world.tokens[who]}`, '--format', 'json', '--quiet'];
+  const options = { env: { ...process.env, HOME: home }, maxBuffer: 64 * 1024 * 1024 };
+  return await new Promise((resolve, reject) => {
+    execFile(program, [...where, ...how, ...args], options, (error, out, err) => {
+      // A tool's refusal is an answer all the same, and the exit code says so.
+      if (out.trim().startsWith('{')) resolve(JSON.parse(out).result as Result);
+      else reject(new Error(`${args.join(' ')}: ${err || error?.message}`));
+    });
+  });
+}
+
+test.skipIf(!program)('it lists every tool, and calls each as the API would be called', patience, async () => {
+  const { tools } = await inspect<{ tools: Tool[] }>('owner', ['--method', 'tools/list']);
+  const routes = routesOf(await world.document());
+  const told: [string, string][] = [];
+  for (const [name, entry] of entries) {
+    const route = routes.find(({ method, path }) => `${method} ${path}` === name);
+    const operation = route?.operation.operationId ?? '';
+    const tool = operation.replace('.', '_');
+    const input = JSON.stringify(await inputFor(world, operation, [name, entry]));
+    const args = ['--method', 'tools/call', '--tool-name', tool, '--tool-args-json', input];
+    const { isError, content } = await inspect<CallToolResult>(whoOf(entry), args);
+    const [first] = content;
+    const text = first?.type === 'text' ? first.text : '';
+    // What the inspector itself refuses to send is told in words.
+    expect([name, isError && !text.startsWith('{') ? text : '']).toEqual([name, '']);
+    const viaTool = isError ? JSON.parse(text).error.code : 'answered';
+    told.push([name, viaTool]);
+    const viaApi = await throughApi(world, name, entry);
+    expect([name, viaApi]).toEqual([name, again[name] ?? viaTool]);
+  }
+  const called = told.filter(([, outcome]) => outcome === 'answered').length;
+  console.info(
+    `${tools.length} listed, ${told.length} called, ${called} of them answered, the others refused as by the API`,
+  );
+  expect(told.length).toBe(entries.length);
+});

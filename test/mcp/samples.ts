@@ -1,0 +1,52 @@
+/** A call of each tool with inputs that it takes, and of the API's call that it is. */
+import { followed } from '../../api/mcp/following.ts';
+import { type Entry, table } from '../api/access-table.ts';
+import type { AccessWorld } from '../api/access-world.ts';
+import { errorOf } from '../api/world.ts';
+
+/** Calls of the API that take a token. */
+export const entries = Object.entries(table).filter(([name]) => name.includes(' /v1/') && !name.includes('/v1/auth/'));
+export const whoOf = ({ rule }: Entry) => (rule === 'invitee' ? 'invitee' : 'owner');
+
+/** What the second of two same calls is told, where the first has changed something for it. */
+export const again: Record<string, string> = {
+  'PATCH /v1/account': 'nothing_to_update',
+  'POST /v1/sites/{id}/collaborators': 'already_invited',
+};
+
+async function partsFor(world: AccessWorld, name: string, entry: Entry): Promise<Record<string, string>> {
+  const known = name.includes(' /v1/deployments/') ? world.deploymentId : world.siteId;
+  return { ...(name.includes('{id}') ? { id: known } : {}), ...(await entry.path?.(world)) };
+}
+
+/** Only what the path names: makers of the table answer more than that. */
+const inPath = (name: string, parts: Record<string, string>) =>
+  Object.fromEntries(Object.entries(parts).filter(([part]) => name.includes(`{${part}}`)));
+
+/** Answers `answered`, or the code that the call is refused with. */
+export async function throughApi(world: AccessWorld, name: string, entry: Entry): Promise<string> {
+  const parts = await partsFor(world, name, entry);
+  const [method = '', pattern = ''] = name.split(' ');
+  const path = pattern.replaceAll(/\{(\w+)\}/g, (_all, part) => parts[part] ?? part);
+  const answer = await world.calls[whoOf(entry)](method, `${path}${entry.query ?? ''}`, {
+    headers: { prefer: 'respond-async', ...(entry.file ? { 'content-type': 'application/octet-stream' } : {}) },
+    ...(entry.file ? { raw: entry.file } : {}),
+    ...(entry.body === undefined ? {} : { body: entry.body }),
+  });
+  return answer.status < 400 ? 'answered' : errorOf(answer).code;
+}
+
+/** Inputs of the tool of this operation, `site.publish`. */
+export async function inputFor(
+  world: AccessWorld,
+  operation: string,
+  [name, entry]: [string, Entry],
+): Promise<Record<string, unknown>> {
+  return {
+    ...inPath(name, await partsFor(world, name, entry)),
+    ...Object.fromEntries(new URLSearchParams(entry.query)),
+    ...(entry.body as object | undefined),
+    ...(entry.file ? { base64: entry.file.toString('base64') } : {}),
+    ...(operation in followed ? { wait_seconds: 0 } : {}),
+  };
+}
