@@ -96,6 +96,8 @@ const schema = z.object({
     .default(256 * 1024 * 1024),
   /** Whether the edge logs a line for each request: method, host, path, status, milliseconds. */
   FRONTAGE_EDGE_ACCESS_LOG: z.enum(['on', 'off']).default('off'),
+  /** Addresses or networks of fronts that begin each connection to an edge with whom it is from (PROXY protocol). */
+  FRONTAGE_PROXY_PROTOCOL_FROM: list.default([]),
   /** Domain under which sites are published: `<name>.<base domain>`. Another host than the base URL's. */
   FRONTAGE_BASE_DOMAIN: z
     .string()
@@ -331,6 +333,8 @@ export function readConfig(given: NodeJS.ProcessEnv = process.env) {
       cacheBytes: e.FRONTAGE_EDGE_CACHE_BYTES,
       diskBytes: e.FRONTAGE_EDGE_DISK_BYTES,
       accessLog: e.FRONTAGE_EDGE_ACCESS_LOG === 'on',
+      /** Whose connections begin with whom they are from; nobody's as a rule. */
+      fronts: e.FRONTAGE_PROXY_PROTOCOL_FROM,
     },
     publicPorts: { http: e.FRONTAGE_PUBLIC_HTTP_PORT, tls: e.FRONTAGE_PUBLIC_TLS_PORT },
     /** Absent where no certificates are got. */

@@ -1,12 +1,13 @@
 /** The edge's HTTP server: its patience with slow clients, its log, and how it ends. */
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
-import type { AddressInfo, Socket } from 'node:net';
+import type { AddressInfo } from 'node:net';
 import type { Logger } from 'pino';
 import { type Clock, systemClock } from '../clock.ts';
 import type { Challenges } from './challenges.ts';
 import type { Counting } from './counting.ts';
 import type { Edge } from './edge.ts';
 import type { AnswerFigures } from './figures.ts';
+import { type FrontsOptions, putFrontsFirst } from './fronts.ts';
 import { answerByHttp } from './http.ts';
 import { openQuick, type Quick, type Sent } from './quick.ts';
 import { openReviews } from './reviews.ts';
@@ -39,6 +40,8 @@ type Options = {
   challenges?: Challenges | undefined;
   /** Absent where no TLS is spoken. */
   tls?: TlsOptions | undefined;
+  /** Who passes connections on and says whom they are from; absent where nobody does. */
+  fronts?: FrontsOptions | undefined;
   /** A client that takes nothing for this long holds nothing any more. */
   stalledMs?: number;
 };
@@ -55,6 +58,7 @@ export async function listen(edge: Edge, options: Options): Promise<Listening> {
     counting,
     figures,
     challenges,
+    fronts,
     stalledMs = 60_000,
     closeWithinMs = 10_000,
   } = options;
@@ -81,15 +85,16 @@ export async function listen(edge: Edge, options: Options): Promise<Listening> {
   Object.assign(server, { httpAllowHalfOpen: true });
   const sent = whenSent(accessLog, counting, figures);
   const quick = putFirst(server, edge, clock, sent, accessLog !== undefined || figures !== undefined);
+  if (fronts) putFrontsFirst(server, fronts, true);
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject);
     server.listen({ host, port, backlog: 1024, reusePort: sharesPort }, resolve);
   });
   // Who speaks HTTP/1.1 under TLS is answered by the same server, with the same patience.
-  const speak = (socket: Socket) => server.emit('connection', socket);
+  const speak = quick.take;
   const tls =
     options.tls &&
-    (await listenTls(options.tls, { host, sharesPort, answering, speak, sent, closeWithinMs, stalledMs }));
+    (await listenTls(options.tls, { host, sharesPort, answering, speak, sent, closeWithinMs, stalledMs, fronts }));
   return {
     port: (server.address() as AddressInfo).port,
     tlsPort: tls?.port,

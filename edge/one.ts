@@ -68,6 +68,7 @@ export async function startOne({ config, log, processes, onReady, onFault }: Par
       counting,
       figures,
       challenges: openChallenges(asked),
+      fronts: config.edge.fronts.length > 0 ? { trusted: config.edge.fronts } : undefined,
       tls: certificates && {
         port: tlsPort ?? 0,
         certificates,

@@ -9,6 +9,7 @@ import type { Clock } from '../clock.ts';
 import type { Keyring } from '../sealing.ts';
 import { type Certificates, tlsSettings } from './certificates.ts';
 import type { CertificatesDatabase } from './certificates-database.ts';
+import { type FrontsOptions, knowFront, putFrontsFirst } from './fronts.ts';
 import type { Answering } from './http.ts';
 import { openHttp2 } from './http2.ts';
 import type { Sent } from './quick.ts';
@@ -34,6 +35,7 @@ type Within = {
   sent: Sent | undefined;
   closeWithinMs: number;
   stalledMs: number;
+  fronts: FrontsOptions | undefined;
 };
 
 const patienceMs = 10_000;
@@ -53,6 +55,7 @@ export async function listenTls(options: TlsOptions, within: Within) {
     sessionIdContext: 'frontage edge',
     noDelay: true,
   });
+  const from = within.fronts && putFrontsFirst(server, within.fronts, false);
   const open = new Set<Socket>();
   server.on('connection', (socket: Socket) => {
     open.add(socket);
@@ -63,6 +66,7 @@ export async function listenTls(options: TlsOptions, within: Within) {
     socket.allowHalfOpen = true;
     // Nobody needs it, and it makes the server work.
     socket.disableRenegotiation();
+    if (from) knowFront(from, socket);
     if (socket.alpnProtocol === 'h2') http2.take(socket);
     else within.speak(socket);
   });

@@ -31,6 +31,7 @@ export type EdgeOptions = {
   databaseUrl?: string;
   cacheBytes?: number;
   through?: (database: EdgeDatabase) => EdgeDatabase;
+  listening?: Partial<Parameters<typeof listen>[1]>;
 };
 
 export async function createWorld() {
@@ -58,7 +59,7 @@ export async function createWorld() {
     const parts = { baseDomain, store, database: asking, changes: hearing, clock: systemClock, log };
     const edge = createEdge({ ...parts, sitesFile, cacheBytes });
     await edge.ready;
-    const listening = await listen(edge, { host: '127.0.0.1', port: 0 });
+    const listening = await listen(edge, { host: '127.0.0.1', port: 0, ...options.listening });
     let closed: Promise<void> | undefined;
     const close = () => {
       closed ??= (async () => {
@@ -69,7 +70,7 @@ export async function createWorld() {
       return closed;
     };
     closing.push(close);
-    return { port: listening.port, close };
+    return { port: listening.port, tlsPort: listening.tlsPort, close };
   }
 
   async function addSite(name: string): Promise<string> {

@@ -83,6 +83,8 @@ test('every secret is a file, and every setting is one that exists', () => {
 test('edges behind the front believe no header about where a visitor is', () => {
   const { api, edge } = compose.services;
   expect(edge.environment.FRONTAGE_TRUSTED_PROXIES).toBe('');
+  // It says so before them, on each connection.
+  expect(edge.environment.FRONTAGE_PROXY_PROTOCOL_FROM).toContain('172.28.0.0/24');
   expect(api.environment.FRONTAGE_TRUSTED_PROXIES).toContain('172.28.0.0/24');
 });
 
