@@ -2,7 +2,7 @@
 import { planNamed } from '../../caps.ts';
 import type { Clock } from '../../clock.ts';
 import type { Config } from '../../config.ts';
-import { planGrantOf, paidBy } from '../../db/billing.ts';
+import { paidBy, planGrantOf } from '../../db/billing.ts';
 import { Account } from '../../db/entities/account.ts';
 import { PlanGrant } from '../../db/entities/plans.ts';
 import type { EntityManager } from '../../db/orm.ts';

@@ -1,4 +1,4 @@
-import { planGrantOf, openCheckoutOf, paidBy } from '../../db/billing.ts';
+import { openCheckoutOf, paidBy, planGrantOf } from '../../db/billing.ts';
 import { Account } from '../../db/entities/account.ts';
 import type { EntityManager } from '../../db/orm.ts';
 import type { Deps } from '../../deps.ts';

@@ -84,7 +84,7 @@ beforeAll(async () => {
     listening: {
       counting: { sent: (_request, _answer, socket) => void seen.push(socket.remoteAddress) },
       // 127.0.0.2 is somebody else.
-      fronts: { trusted: ['127.0.0.1'], headerMs: 400 },
+      fronts: { trusted: ['127.0.0.1'], headerMs: 30_000 },
       tls: {
         port: 0,
         certificates: { contextOf: async () => createSecureContext({ key, cert }) },
@@ -133,8 +133,9 @@ describe('a connection', () => {
   });
 
   test('from a front that says nothing, nonsense, or half of it too slowly is cut off', async () => {
+    const { port } = await world.openEdge({ listening: { fronts: { trusted: ['127.0.0.1'], headerMs: 100 } } });
     for (const pieces of [[request], ['\x16\x03\x01'], [Buffer.alloc(100)], [signature], ['PROXY TCP4 ', '1.1']])
-      expect(await say(pieces)).toEqual({ answer: '', seen: [] });
+      expect(await say(pieces, { port })).toEqual({ answer: '', seen: [] });
   });
 
   test('from anybody else is from where it comes: what it says of that is a bad request', async () => {
