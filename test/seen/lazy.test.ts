@@ -1,0 +1,27 @@
+/** What is not switched on is not paid for. */
+import { execFile } from 'node:child_process';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { expect, test } from 'vitest';
+
+const root = join(import.meta.dirname, '../..');
+const usual = ['api/app.ts', 'activities/index.ts', 'worker/steps.ts', 'worker/bundle.ts', 'edge/one.ts'];
+
+/** Packages that a process has when it has loaded these. */
+async function packagesOf(entries: string[]): Promise<string[]> {
+  const program = `
+    for (const entry of process.argv.slice(1)) await import(entry);
+    const { createRequire } = await import('node:module');
+    console.log(JSON.stringify(Object.keys(createRequire(import.meta.url).cache)));`;
+  const paths = entries.map((entry) => join(root, entry));
+  const { stdout } = await promisify(execFile)(process.execPath, ['--input-type=module', '-e', program, ...paths], {
+    maxBuffer: 16 * 1024 * 1024,
+  });
+  return JSON.parse(stdout);
+}
+
+test('where no traces and no figures are told, neither OpenTelemetry nor Prometheus’s library is loaded', async () => {
+  const isTelling = (path: string) => /@opentelemetry\/|interceptors-opentelemetry|prom-client/.test(path);
+  expect((await packagesOf(usual)).filter(isTelling)).toEqual([]);
+  expect((await packagesOf(['worker/tracing.ts', 'observing.ts'])).filter(isTelling).length).toBeGreaterThan(20);
+}, 60_000);
