@@ -75,7 +75,7 @@ import { Flags } from './migrations/2026-11-22-flags.ts';
 export type { EntityManager, MikroORM };
 
 /** Opens the database with a pool of `poolMax` connections. Connects at the first use. */
-export function openOrm(databaseUrl: string, options: { poolMax?: number } = {}): MikroORM {
+export function openOrm(databaseUrl: string, options: { poolMax?: number; lockTimeoutMs?: number } = {}): MikroORM {
   return new MikroORM(
     defineConfig({
       clientUrl: databaseUrl,
@@ -165,8 +165,11 @@ export function openOrm(databaseUrl: string, options: { poolMax?: number } = {})
         ],
         snapshot: false,
         transactional: true,
+        // Each by itself: none holds its tables for those after it.
+        allOrNothing: false,
       },
       pool: { min: 0, max: options.poolMax ?? 10 },
+      ...(options.lockTimeoutMs ? { driverOptions: { lock_timeout: options.lockTimeoutMs } } : {}),
       forceUtcTimezone: true,
       // It would write to the terminal of whoever starts us; who migrates is told what ran.
       logger: () => {},

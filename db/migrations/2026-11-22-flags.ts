@@ -5,11 +5,11 @@ export class Flags extends Migration {
   override up(): void {
     this.addSql(`
       alter table deployment add column scanned_at timestamptz;
-      create index deployment_unscanned on deployment (finished_at)
+      create index if not exists deployment_unscanned on deployment (finished_at)
         where scanned_at is null and manifest_sha256 is not null and status in ('live', 'ready');
-      create index deployment_scanned on deployment (site_id, scanned_at) where scanned_at is not null;
+      create index if not exists deployment_scanned on deployment (site_id, scanned_at) where scanned_at is not null;
       alter table sketch add column scanned_at timestamptz;
-      create index sketch_unscanned on sketch (created_at) where scanned_at is null and status = 'shown';
+      create index if not exists sketch_unscanned on sketch (created_at) where scanned_at is null and status = 'shown';
 
       create table flag (
         id text primary key,
