@@ -118,7 +118,7 @@ function listed({ id, kind, path, excerpt, open, ...row }: Listed) {
       : { sketch_id: row.sketch_id }),
     path,
     excerpt,
-    found_at: row.found_at,
+    found_at: new Date(row.found_at).toISOString(),
   };
 }
 

@@ -25,7 +25,7 @@ export function approvalPage(page: ApprovalPage): WrittenPage {
   const { request, email, form } = page;
   const main = html`<h1>Let ${request.agentName} in?</h1>
 <p class="lead">An agent that calls itself <strong>${request.agentName}</strong> asks to work on the websites of ${email}: to change
-them, publish them and read what visitors send.</p>
+and publish them, read what visitors send, and manage bookings, domains and payments.</p>
 ${fault(page.fault)}
 <div class="panel">
 ${requestFacts(request, page.now)}

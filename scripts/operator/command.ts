@@ -25,7 +25,7 @@ export const options = {
   from: '/backups',
   'without-visitors': '',
   backup: '2026-01-31t120000z-…',
-  reason: "'A sentence for the owner'",
+  reason: "'Why, in a sentence'",
 } as const;
 export type Option = keyof typeof options;
 

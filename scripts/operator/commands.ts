@@ -45,7 +45,8 @@ export function readCommand(args: string[]) {
   const { help, ...given } = values as Partial<Record<Option, string | boolean>> & { help?: boolean };
   if (help) return { help: helpFor(name) };
   const command = Object.hasOwn(commands, name) ? commands[name] : undefined;
-  if (!command) throw new UsageError(name ? `There is no command ${name}. There are:\n${helpFor(name)}` : helpFor(''));
+  if (!command)
+    throw new UsageError(`${name ? `There is no command ${name}.` : 'Which command?'} There are:\n${helpFor(name)}`);
   const { needs, takes = [] } = command;
   const wrong = (Object.keys(given) as Option[]).find((one) => ![...needs, ...takes].includes(one));
   if (wrong) throw new UsageError(`${name} takes no --${wrong}: ${useOf(name, command)}`);

@@ -39,7 +39,8 @@ class Stop extends Error {
   constructor(exit, message, { next, body, code } = {}) {
     super(message);
     const own = code ?? (exit === exits.usage ? 'usage' : 'unreachable');
-    Object.assign(this, { exit, next, body: body ?? { error: { code: own, message, retryable: false } } });
+    const error = { code: own, message, retryable: false, ...(next ? { next_action: next } : {}) };
+    Object.assign(this, { exit, next, body: body ?? { error } });
   }
 }
 const usage = (message, next = 'frontage --help') => new Stop(exits.usage, message, { next });
@@ -81,7 +82,8 @@ function whereTo(options) {
 function originOf(named) {
   if (!named)
     throw usage('No address of a Frontage is known.', 'frontage login --url https://… --email owner@example.com');
-  if (!URL.canParse(named) || !/^https?:/.test(named)) throw usage(`${named} is no address.`);
+  if (!URL.canParse(named) || !/^https?:/.test(named))
+    throw usage(`${named} is no address, as https://example.com is.`);
   return new URL(named).origin;
 }
 
@@ -272,11 +274,11 @@ const flagOf = (name) => name.replaceAll('_', '-');
 const typesOf = (schema = {}) => [schema.type, ...(schema.anyOf ?? schema.oneOf ?? []).map(({ type }) => type)].flat();
 
 /** The value of a flag as its schema wants it: `@file` and `-` read one, structures are JSON. */
-async function readValue(flag, written, schema) {
+async function readValue(flag, written, schema, use) {
   const types = typesOf(schema);
   if (written === true) {
     if (types.includes('boolean')) return true;
-    throw usage(`--${flag} needs a value.`);
+    throw usage(`--${flag} needs a value.`, use);
   }
   const text =
     written === '-' ? await readAll(process.stdin) : /^@./.test(written) ? readNamed(written.slice(1)) : written;
@@ -285,12 +287,13 @@ async function readValue(flag, written, schema) {
     return JSON.parse(text);
   } catch {
     if (types[0] === undefined) return text;
-    throw usage(`--${flag} takes ${types.filter(Boolean).join(' or ')}, as JSON.`);
+    throw usage(`--${flag} takes ${types.filter(Boolean).join(' or ')}, as JSON.`, use);
   }
 }
 
 async function runOperation(server, operation, words, options) {
   const { parts, query, body: schema, method, takesFile } = operation;
+  const teaching = `frontage ${operation.noun} ${operation.verb} --help`;
   if (words.length < parts.length || words.length > parts.length)
     throw usage(`It takes ${wordsOf(operation).join(' ') || 'no words'}.`, usageOf(operation));
   // A site may be called by its name wherever a call is about one.
@@ -308,7 +311,8 @@ async function runOperation(server, operation, words, options) {
   // A call may have a field of that name itself; then `--body` is that field.
   const isField = schema?.properties?.body !== undefined;
   if (isField && options.body !== undefined) options.flags.body = options.body;
-  const body = isField || options.body === undefined ? {} : await readValue('body', options.body, { type: 'object' });
+  const body =
+    isField || options.body === undefined ? {} : await readValue('body', options.body, { type: 'object' }, teaching);
   const known = { ...Object.fromEntries(query.map((one) => [flagOf(one.name), [asked, one.name, one.schema]])) };
   for (const [name, part] of Object.entries(schema?.properties ?? {})) known[flagOf(name)] = [body, name, part];
   for (const [flag, written] of Object.entries(options.flags)) {
@@ -316,8 +320,10 @@ async function runOperation(server, operation, words, options) {
     const [target, name, part] = known[flag] ?? [];
     if (!target) throw usage(`It knows no --${flag}.`, usageOf(operation));
     if (target === asked) asked.set(name, written === true ? 'true' : written);
-    else body[name] = await readValue(flag, written, part);
+    else body[name] = await readValue(flag, written, part, teaching);
   }
+  if (typeof body.site_id === 'string' && !/^site_/.test(body.site_id))
+    body.site_id = (await siteOf(server, body.site_id)).id;
   const lacking = (schema?.required ?? []).filter((name) => body[name] === undefined);
   if (lacking.length > 0)
     throw usage(`It needs ${lacking.map((name) => `--${flagOf(name)}`).join(' and ')}.`, usageOf(operation));
@@ -389,11 +395,16 @@ const waitsForPerson = ({ user_code, waiting_on, waiting_for }) =>
 const leading = ['id', 'name', 'title', 'status', 'address'];
 
 function showList({ items, next_cursor }) {
-  const isShort = (item, key) => typeof item[key] !== 'object' || item[key] === null;
-  const keys = items.flatMap((item) => Object.keys(item).filter((key) => isShort(item, key)));
+  // What is longer than a line is for who reads the one thing.
+  const isLong = (value) => typeof value === 'string' && (value.length > 100 || value.includes('\n'));
+  const isCell = (key) =>
+    items.every(
+      ({ [key]: value }) => value === null || (typeof value !== 'object' && (key === 'next_action' || !isLong(value))),
+    );
+  const keys = items.flatMap((item) => Object.keys(item).filter(isCell));
   const columns = [...new Set([...leading.filter((key) => keys.includes(key)), ...keys])].slice(0, 7);
   const widths = columns.map((key) =>
-    Math.min(48, Math.max(key.length, ...items.map((item) => shown(item[key]).length))),
+    Math.min(64, Math.max(key.length, ...items.map((item) => shown(item[key]).length))),
   );
   const row = (cells) =>
     cells
@@ -484,10 +495,12 @@ const commands = {
           ? known
           : await askForAccess(server, flags);
       // To the terminal, also where the answer goes to a program: without the code nobody can let it in.
-      say(
-        `The code is ${plain(asked.user_code)}. ${plain(asked.email)} has a mail: open its link and type the code there.`,
-      );
-      for (;;) {
+      const sayCode = () =>
+        say(
+          `The code is ${plain(asked.user_code)}. ${plain(asked.email)} has a mail: open its link and type the code there.`,
+        );
+      if (asked !== known) sayCode();
+      for (let isFirst = asked === known; ; isFirst = false) {
         const { status, access_token } = await json(
           { baseUrl: server.baseUrl },
           'POST',
@@ -495,6 +508,7 @@ const commands = {
           { body: { secret: asked.secret } },
         ).catch((stop) => {
           if (overWith.includes(stop.body?.error?.code)) changeServer(server.baseUrl, { request: undefined });
+          if (stop.body?.error?.code === 'expired') stop.next = `frontage login --email ${asked.email}`;
           throw stop;
         });
         if (status === 'approved') {
@@ -503,7 +517,9 @@ const commands = {
             json: asJson,
           });
         }
+        if (isFirst) sayCode();
         if (flags['no-wait']) {
+          if (!asJson) say('→ the same command again, once they have typed it');
           if (asJson) console.log(toJson({ status, user_code: asked.user_code, expires_at: asked.expires_at }));
           return exits.person;
         }
@@ -732,7 +748,8 @@ async function askForAccess(server, flags) {
 
 /** Asks in the terminal. Without one nobody is there to answer. */
 async function askPerson(question, flag) {
-  if (!process.stdin.isTTY || !isTerminal) throw usage(`${flag} is needed.`);
+  if (!process.stdin.isTTY || !isTerminal)
+    throw usage(`${flag} is needed.`, 'frontage login --email owner@example.com');
   const lines = createInterface({ input: process.stdin, output: process.stderr });
   try {
     return (await lines.question(question)).trim();
@@ -904,7 +921,7 @@ async function overview(server) {
     '',
     'Every call of the API is a noun and a verb (frontage site list; frontage <noun> <verb> --help teaches it):',
     '',
-    ...[...nouns].map(([noun, verbs]) => `  ${noun.padEnd(14)} ${verbs.join(' ')}`),
+    ...[...nouns].map(([noun, verbs]) => `  ${noun.padEnd(16)} ${verbs.join(' ')}`),
     '',
     '  --json prints the answer as it came. --wait 0…50 says how many seconds a call may wait for its end.',
     '  FRONTAGE_URL and FRONTAGE_TOKEN stand in for what login keeps. --version says whether a newer client is served.',
@@ -926,7 +943,13 @@ async function main(args) {
   const isShared = command && ['preview', 'skill'].includes(first) && (options.help || second !== undefined);
   const operations = command && !isShared ? [] : (await operationsOf(server)).filter(({ noun }) => noun === first);
   if (command && !operations.some(({ verb }) => verb === second)) {
-    if (!options.help) return await command.run(server, words.slice(1), options);
+    if (!options.help) {
+      const unknown = Object.keys(options.flags).find(
+        (flag) => !command.use.includes(`[--${flag}`) && !command.use.includes(` --${flag}`),
+      );
+      if (unknown) throw usage(`It knows no --${unknown}.`, command.use);
+      return await command.run(server, words.slice(1), options);
+    }
     return print([`${command.use}\n\n${command.about}`, ...operations.map(summaryOf)].join('\n\n'));
   }
 

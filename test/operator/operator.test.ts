@@ -41,7 +41,7 @@ test('it says in its exit code and its words what came of it', { timeout: 120_00
     run('site', 'close'),
     run('site', 'block', '--site', 'site_x', '--reason', 'r'),
   ]);
-  const use = "site block --site site_… --reason 'A sentence for the owner'\n    Takes";
+  const use = "site block --site site_… --reason 'Why, in a sentence'\n    Takes";
   expect(taught).toEqual({ exit: 0, out: expect.stringContaining(use), err: '' });
   expect(wrong).toEqual({ exit: 2, out: '', err: expect.stringContaining('There is no command site close') });
   expect(refused).toEqual({ exit: 1, out: '', err: '✗ not_found: There is no site of that id.\n' });

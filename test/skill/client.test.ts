@@ -75,6 +75,35 @@ test('a login whose answer goes to a program shows the code all the same', async
   expect([exit, JSON.parse(out), err]).toEqual([0, { id: 'acct_x' }, expect.stringContaining('The code is ABCD.')]);
 });
 
+test('a login that does not wait says what comes next, and shows no code that is typed already', async () => {
+  answers['POST /v1/auth/requests/areq_x/redeem'] = () => [200, { status: 'pending' }];
+  const again = [...login, '--no-wait'];
+  for (let asked = 0; asked < 2; asked += 1)
+    expect(await run(again)).toEqual({
+      exit: 4,
+      out: '',
+      err: expect.stringMatching(/^The code is ABCD[^→]*\n→ .*again/),
+    });
+  answers['POST /v1/auth/requests/areq_x/redeem'] = () => [200, { status: 'approved', access_token: 'fro_x' }];
+  expect(await run(again)).toEqual({ exit: 0, out: expect.stringContaining('acct_x'), err: '' });
+});
+
+test('its own commands refuse options that they do not know, before they do anything', async () => {
+  const { exit, out } = await run(['publish', 'site_x', '--scoop', 'posts', '--json'], {
+    env: { FRONTAGE_TOKEN: 'fro_x' },
+  });
+  const error = { code: 'usage', message: 'It knows no --scoop.', next_action: expect.stringContaining('[--scope') };
+  expect([exit, JSON.parse(out).error]).toEqual([2, expect.objectContaining(error)]);
+});
+
+test('a list leaves out what is longer than a line, but for the next step', async () => {
+  const long = 'x'.repeat(101);
+  const item = { id: 'site_x', embed: long, lines: 'a\nb', next_action: `Then ${long}` };
+  answers['GET /v1/sites'] = () => [200, { items: [item], next_cursor: null }];
+  const { out } = await run(['site', 'list'], { env: { FRONTAGE_TOKEN: 'fro_x' } });
+  expect(out.split('\n')[0]?.split(/ +/)).toEqual(['id', 'next_action']);
+});
+
 test('an access request is forgotten when it is over, and by no other refusal', async () => {
   const redeem = 'POST /v1/auth/requests/areq_x/redeem';
   for (const [status, code] of [
