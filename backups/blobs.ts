@@ -30,8 +30,7 @@ async function copy(from: Store, place: Store, sha256: string): Promise<boolean>
 }
 
 /** Puts all of these into the store, compressed forms made anew. Throws BackupFault at the first that is not what it was. */
-export async function restoreBlobs(place: Store, into: Store, lines: AsyncIterable<BlobLine>): Promise<number> {
-  let count = 0;
+export async function restoreBlobs(place: Store, into: Store, lines: AsyncIterable<BlobLine>): Promise<void> {
   for await (const blobs of batches(lines)) {
     const held = await into.sizes(blobs.map(({ sha256 }) => sha256));
     await Promise.all(
@@ -42,10 +41,8 @@ export async function restoreBlobs(place: Store, into: Store, lines: AsyncIterab
         if (put.sha256 !== blob.sha256) throw damaged(`${blob.sha256} is not what it was`);
       }),
     );
-    count += blobs.length;
   }
   await into.flush();
-  return count;
 }
 
 /** Of the lines, those whose bytes are not in the place as they were. */

@@ -1,6 +1,6 @@
 /**
- * Brings a backup back into an empty installation: files first, rows last and in one transaction. A restore that was ended in its middle leaves no rows,
- * and is run again.
+ * Brings a backup back into an empty installation: files first, then rows in one transaction, then what is under way is started again. A restore that was
+ * ended in its middle leaves no rows or all of them, and is run again.
  */
 import { randomUUID } from 'node:crypto';
 import { mkdir, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
@@ -34,15 +34,40 @@ export async function restoreBackup(
   const { repositoriesDir } = config;
   if (repositoriesDir === undefined && manifest.repositories.count > 0)
     throw new BackupFault('This installation holds no repositories (FRONTAGE_REPOSITORIES), and the backup does.');
-  await withClient(config.databaseUrl, (client) => requireEmpty(client, manifest));
-  if (repositoriesDir !== undefined) await claimFolder(repositoriesDir, manifest.name);
-  const blobs = await restoreBlobs(place.store, openStore(config), blobLines(place.store, manifest));
-  const repositories = repositoriesDir === undefined ? 0 : await restoreRepositories(place, manifest, repositoriesDir);
-  await migrate(config.databaseUrl, { to: manifest.migrations.at(-1) as string });
-  const restarted = await withClient(config.databaseUrl, (client) => restoreRows(client, clock, place, manifest));
+  if (!(await isLoaded(config, manifest))) await bring(config, place, manifest);
   await migrate(config.databaseUrl);
+  const restarted = await withClient(config.databaseUrl, (client) => restart(client, clock));
   if (repositoriesDir !== undefined) await rm(join(repositoriesDir, markName), { force: true });
-  return { blobs, repositories, rows: manifest.tables.reduce((sum, { rows }) => sum + rows, 0), restarted };
+  return {
+    blobs: manifest.blobs.count,
+    repositories: manifest.repositories.count,
+    rows: manifest.tables.reduce((sum, { rows }) => sum + rows, 0),
+    restarted,
+  };
+}
+
+/** Whether a restore of this backup was ended after its rows came, and before its end. */
+async function isLoaded({ repositoriesDir, databaseUrl }: Config, { name }: Manifest): Promise<boolean> {
+  if (repositoriesDir === undefined || (await markOf(repositoriesDir)) !== name) return false;
+  return (await withClient(databaseUrl, tableWithRows)) !== undefined;
+}
+
+async function bring(config: Config, place: Place, manifest: Manifest): Promise<void> {
+  const { repositoriesDir, databaseUrl } = config;
+  await withClient(databaseUrl, (client) => requireEmpty(client, manifest));
+  if (repositoriesDir !== undefined) await claimFolder(repositoriesDir, manifest.name);
+  await restoreBlobs(place.store, openStore(config), blobLines(place.store, manifest));
+  if (repositoriesDir !== undefined) await restoreRepositories(place, manifest, repositoriesDir);
+  await migrate(databaseUrl, { to: manifest.migrations.at(-1) as string });
+  await withClient(databaseUrl, (client) => restoreRows(client, place, manifest));
+}
+
+/** In the newest schema, whose rows the questions are about. */
+async function restart(client: pg.Client, clock: Clock): Promise<Record<string, number>> {
+  await client.query('begin');
+  const restarted = await restartAll(client, clock);
+  await client.query('commit');
+  return restarted;
 }
 
 function requireKnown({ databaseUrl }: Config, { migrations, version }: Manifest): void {
@@ -74,41 +99,47 @@ async function requireEmpty(client: pg.Client, { migrations }: Manifest): Promis
     throw new BackupFault(
       'This database has a newer schema than the backup. Make an empty one, and restore before anything is started.',
     );
+  const name = await tableWithRows(client);
+  if (name === undefined) return;
+  const words = `This installation is not empty: its table ${name} has rows. Nothing was changed.`;
+  throw new BackupFault(`${words} Restore into a new database and folder.`);
+}
+
+async function tableWithRows(client: pg.Client): Promise<string | undefined> {
   for (const { name } of await tablesOf(client)) {
     if (ownTables.includes(name)) continue;
     const { rows } = await client.query(`select exists (select from "${name}") as yes`);
-    if (!rows[0].yes) continue;
-    const words = `This installation is not empty: its table ${name} has rows. Nothing was changed.`;
-    throw new BackupFault(`${words} Restore into a new database and folder.`);
+    if (rows[0].yes) return name;
   }
+  return undefined;
+}
+
+function markOf(dir: string): Promise<string | undefined> {
+  return readFile(join(dir, markName), 'utf8').catch(() => undefined);
 }
 
 /** Takes the folder for this restore. Throws BackupFault where it holds repositories that no restore of this backup has brought. */
 async function claimFolder(dir: string, name: string): Promise<void> {
-  const mark = join(dir, markName);
-  const marked = await readFile(mark, 'utf8').catch(() => undefined);
+  const marked = await markOf(dir);
   if (marked === name) return;
   const names = (await readdir(dir).catch(() => [])).filter((one) => !one.startsWith('.'));
   if (names.length > 0 || marked !== undefined)
     throw new BackupFault(`There are repositories in ${dir} already. Nothing was changed: restore into a new folder.`);
   await mkdir(dir, { recursive: true });
-  await writeFile(mark, name, { flush: true });
+  await writeFile(join(dir, markName), name, { flush: true });
 }
 
-async function restoreRepositories({ store }: Place, manifest: Manifest, dir: string): Promise<number> {
-  let count = 0;
+async function restoreRepositories({ store }: Place, manifest: Manifest, dir: string): Promise<void> {
   for await (const part of repositoryLines(store, manifest)) {
-    count += 1;
     const target = join(dir, folderName(part.siteId, part.repository));
     if (await stat(target).catch(() => undefined)) continue;
     const aside = join(dir, '.making', randomUUID());
     await unpackRepository(store, aside, part);
     await rename(aside, target);
   }
-  return count;
 }
 
-async function restoreRows(client: pg.Client, clock: Clock, { store }: Place, manifest: Manifest) {
+async function restoreRows(client: pg.Client, { store }: Place, manifest: Manifest): Promise<void> {
   await client.query('begin');
   const tables = await tablesOf(client);
   // Whoever starts meanwhile waits, and finds all of it.
@@ -116,7 +147,5 @@ async function restoreRows(client: pg.Client, clock: Clock, { store }: Place, ma
   await requireEmpty(client, manifest);
   await client.query(`delete from capacity`);
   await loadTables(client, store, manifest.tables);
-  const restarted = await restartAll(client, clock);
   await client.query('commit');
-  return restarted;
 }

@@ -156,7 +156,7 @@ test('a restore that ends in its middle leaves no rows, and is run again to its 
   const manifest = await backups.create(world);
   const place = await openPlace(world.config, backups.where);
   const other = await elsewhere();
-  for (const until of [1, 20]) {
+  for (const until of [1, 20, 75]) {
     let reads = 0;
     const torn: Place = {
       ...place,

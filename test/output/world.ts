@@ -19,8 +19,11 @@ export type { Answer, Caller };
 
 export const sha256 = (bytes: string | Buffer) => createHash('sha256').update(bytes).digest('hex');
 
-export async function createWorld(env: Record<string, string> = {}) {
-  const api = await createApiWorld(env);
+export async function createWorld(
+  env: Record<string, string> = {},
+  options: Parameters<typeof createApiWorld>[1] = {},
+) {
+  const api = await createApiWorld(env, options);
   const { config, deps, clock } = api;
 
   /** Starts an edge; answers how to ask it. */
