@@ -151,7 +151,7 @@ test('a backup into a disk that is full has no name, and the next one finds what
   expect((await backups.check(world)).faults).toEqual([]);
 });
 
-test('a restore that ends in its middle leaves no rows, and is run again to its end', async () => {
+test('a restore that ends in its middle leaves no rows or all of them, and is run again to its end', async () => {
   const backups = await newFolder();
   const manifest = await backups.create(world);
   const place = await openPlace(world.config, backups.where);
@@ -171,7 +171,16 @@ test('a restore that ends in its middle leaves no rows, and is run again to its 
     await expect(restoreBackup(other, torn, manifest)).rejects.toThrow();
     expect(await accounts(other)).toBe(0);
   }
-  await backups.restore(other);
+  const dead = {
+    now: () => {
+      throw new Error('the process was killed');
+    },
+  };
+  // After the rows, before what they say is under way was started.
+  await expect(restoreBackup({ config: other.config, clock: dead }, place, manifest)).rejects.toThrow('killed');
+  expect(await accounts(other)).toBe(1);
+  expect((await backups.restore(other)).restarted.notify).toBeGreaterThan(0);
+  await expect(backups.restore(other)).rejects.toThrow('not empty');
   expect((await load.missing(other, new Date(manifest.at))).missing).toEqual([]);
 });
 
