@@ -49,7 +49,7 @@ export async function scanVersion(store: Pick<Store, 'read'>, { files, known, pl
       });
       break;
     }
-    const at = { ...place, address: new URL(encodeURI(file.path).replace(/^\/*/, '/'), place.address) };
+    const at = { ...place, address: new URL(encodeURI(file.path.toWellFormed()).replace(/^\/*/, '/'), place.address) };
     const findings = isScript(file.path)
       ? judgeScript(await scriptOf(file), at)
       : await judgeOf(store, file, { at, byPath, scriptOf });

@@ -59,6 +59,10 @@ describe('what is not', () => {
   });
 });
 
+test('a path that is no text stops no scan', async () => {
+  expect((await scan({ '\ud800%.html': form, 'z.html': form })).found).toHaveLength(2);
+});
+
 test('an excerpt is short, one line, and turns no terminal around', async () => {
   const action = `https://evil.example/\u202e\u001b[2J${'x'.repeat(5_000)}\n`;
   const { found } = await scan({
