@@ -56,7 +56,7 @@ export async function follow(
   send: Send,
   { read, isOpen, patienceSeconds, failed }: Followed,
   begun: Answered & { body: Input },
-  { input, tell, gone }: { input: Input; tell: Tell; gone: AbortSignal },
+  { input, tell, gone, stepMs = stepSeconds * 1000 }: { input: Input; tell: Tell; gone: AbortSignal; stepMs?: number },
 ): Promise<Answered> {
   let now: Answered = begun;
   let told: string | undefined;
@@ -65,7 +65,7 @@ export async function follow(
     if (status !== told || seconds % silenceSeconds === 0) await tell(seconds, status);
     told = status;
     if (seconds >= patienceSeconds || gone.aborted) break;
-    await pause(stepSeconds * 1000, undefined, { signal: gone }).catch(() => undefined);
+    await pause(stepMs, undefined, { signal: gone }).catch(() => undefined);
     if (gone.aborted) break;
     const next = await send('GET', read(begun.body, input));
     if (!isPassing(next)) now = next;

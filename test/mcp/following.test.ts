@@ -18,7 +18,11 @@ const refused = (retryable: boolean) => answered(retryable ? 429 : 404, { error:
 const never = () => new AbortController().signal;
 
 /** Follows the operation's work over these readings, in turn; answers the end, what was told, and what was read. */
-async function following(name: string, [begun, ...readings]: (Answered & { body: Input })[], gone = never()) {
+async function following(
+  name: string,
+  [begun, ...readings]: (Answered & { body: Input })[],
+  { gone = never(), stepMs = 1 } = {},
+) {
   const how = followed[name];
   if (!how || !begun) throw new Error(`${name} is not followed`);
   const heard: string[] = [];
@@ -31,7 +35,7 @@ async function following(name: string, [begun, ...readings]: (Answered & { body:
     return next;
   };
   const tell = async (_seconds: number, status: string) => void heard.push(status);
-  const ended = await follow(send, how, begun, { input: {}, tell, gone });
+  const ended = await follow(send, how, begun, { input: {}, tell, gone, stepMs });
   return { ended, heard, asked, left: left.length };
 }
 
@@ -67,7 +71,7 @@ test('a domain is followed while the platform has to act, and not while its owne
 test('who leaves in the middle of it is answered at once with the last reading, and nothing is read any more', async () => {
   const building = answered(200, { id: 'dep_x', status: 'building' });
   const leaving = new AbortController();
-  const how = following('site.publish', [building], leaving.signal);
+  const how = following('site.publish', [building], { gone: leaving.signal, stepMs: 60_000 });
   leaving.abort();
   expect(await how).toMatchObject({ ended: building, heard: ['building'], asked: [] });
 });
