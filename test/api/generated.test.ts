@@ -110,7 +110,7 @@ test(
     );
     const names = first.map(({ method, path }) => `${method} ${path}`);
     const config = `${inTurn}\n${await configFor(names, sites)}`;
-    await expectNothing({ name: 'in turn', phases: 'stateful', cases: wanted ?? '5', config, token: world.token }, 20);
+    await expectNothing({ name: 'in turn', phases: 'stateful', cases: wanted ?? '3', config, token: world.token }, 20);
   },
 );
 
