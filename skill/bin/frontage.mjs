@@ -377,9 +377,7 @@ async function writeOut(stream) {
 function show(body, { json: asJson }) {
   if (asJson) console.log(toJson(body));
   else if (Array.isArray(body.items)) showList(body);
-  else
-    for (const [key, value] of Object.entries(body))
-      if (key !== 'next_action') console.log(`${strong(plain(key).padEnd(24))} ${shown(value)}`);
+  else for (const [key, value] of Object.entries(body)) if (key !== 'next_action') console.log(field(key, value));
   if (typeof body.next_action !== 'string') return exits.done;
   if (!asJson) say(`→ ${plain(body.next_action)}`);
   return waitsForPerson(body) ? exits.person : exits.unfinished;
@@ -390,6 +388,30 @@ const waitsForPerson = ({ user_code, waiting_on, waiting_for }) =>
   Boolean(user_code) ||
   ['owner', 'operator'].includes(waiting_on) ||
   (Array.isArray(waiting_for) && waiting_for.length > 0);
+
+const isStructure = (value) => typeof value === 'object' && value !== null;
+/** In one line: `type A  name example.com`, or `a, b`. */
+function inLine(value) {
+  if (!isStructure(value)) return shown(value);
+  if (Array.isArray(value)) return value.map(shown).join(', ') || '–';
+  return Object.entries(value)
+    .map(([name, part]) => `${shown(name)} ${shown(part)}`)
+    .join('  ');
+}
+
+/** The lines of what has parts; none of what one line holds. */
+function partsOf(value) {
+  if (!isStructure(value)) return [];
+  if (Array.isArray(value)) return value.some(isStructure) ? value.map(inLine) : [];
+  return Object.entries(value).map(([name, part]) => `${shown(name).padEnd(22)} ${inLine(part)}`);
+}
+
+/** A field for reading. */
+function field(name, value) {
+  const parts = partsOf(value);
+  const head = `${strong(shown(name).padEnd(24))} ${parts.length > 0 ? '' : inLine(value)}`;
+  return [head.trimEnd(), ...parts.map((part) => `  ${part}`)].join('\n');
+}
 
 /** What tells things apart comes first. */
 const leading = ['id', 'name', 'title', 'status', 'address'];
@@ -513,9 +535,11 @@ const commands = {
         });
         if (status === 'approved') {
           changeServer(server.baseUrl, { token: access_token, request: undefined });
-          return show(await json({ baseUrl: server.baseUrl, token: access_token }, 'GET', '/v1/account'), {
-            json: asJson,
-          });
+          const account = await json({ baseUrl: server.baseUrl, token: access_token }, 'GET', '/v1/account');
+          if (asJson) return show(account, { json: true });
+          return print(
+            `✓ You are let in at ${server.baseUrl}, for ${account.email} (${account.id}).\n→ frontage skill teaches the work, frontage account read says what there is.`,
+          );
         }
         if (isFirst) sayCode();
         if (flags['no-wait']) {
@@ -842,10 +866,11 @@ function endOf(deployment, asJson) {
       : {
           id: deployment.id,
           status: deployment.status,
-          ...(deployment.warnings ? { warnings: deployment.warnings } : {}),
         },
     { json: asJson },
   );
+  if (!asJson)
+    for (const { path, message } of deployment.warnings?.items ?? []) say(`! ${shown(path)}: ${shown(message)}`);
   return ['live', 'retired', 'ready'].includes(deployment.status)
     ? exits.done
     : deployment.status === 'superseded' || deployment.status === 'cancelled'
@@ -927,6 +952,7 @@ async function overview(server) {
     '  FRONTAGE_URL and FRONTAGE_TOKEN stand in for what login keeps. --version says whether a newer client is served.',
     '  Exit codes: 0 done, 1 refused, 2 used wrongly, 3 not finished yet, 4 a person has to act.',
     '',
+    `“frontage” is this file: node ${client} …, or once: alias frontage="node '${client}'".`,
     'New here? frontage login, then frontage skill: it teaches the work.',
   ].join('\n');
 }

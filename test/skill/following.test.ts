@@ -127,6 +127,32 @@ test('a gap in the network ends neither a publish nor what it has shown: it goes
   expect(after).toEqual([undefined, ...Array(7).fill('0')]);
 });
 
+test('what has parts is read line by line, and what is wrong in a published site is said', async () => {
+  const setup = [{ type: 'A', name: 'shop.example', value: '192.0.2.1' }];
+  answers['GET /v1/domains/dom_x'] = json({
+    id: 'dom_x',
+    setup,
+    ssl: { status: 'pending' },
+    problems: [],
+    seen: ['a', 'b'],
+  });
+  const { out } = await run('domain', 'read', 'dom_x');
+  const lines = out.split('\n').map((line) => line.replace(/ +/g, ' '));
+  expect(lines).toEqual([
+    'id dom_x',
+    'setup',
+    ' type A name shop.example value 192.0.2.1',
+    'ssl',
+    ' status pending',
+    'problems –',
+    'seen a, b',
+    '',
+  ]);
+  const items = [{ kind: 'broken_link', path: '/about/', message: 'Its link to /nothing/ leads nowhere.' }];
+  answers['GET /v1/deployments/dep_x'] = json({ ...deployment('live'), warnings: { items } });
+  expect((await run('publish', 'site_x')).err).toContain('! /about/: Its link to /nothing/ leads nowhere.\n');
+});
+
 test('a refusal while it follows ends it at once, and says how to look again', async () => {
   answers['GET /v1/deployments/dep_x/log'] = json(
     { error: { code: 'not_found', message: 'No.', retryable: false } },
