@@ -29,6 +29,9 @@ export type Logged = {
   err?: { message: string; stack: string };
   operation?: string;
   mailId?: string;
+  reqId?: string;
+  step?: string;
+  attempt?: number;
 };
 
 export async function createWorld(
