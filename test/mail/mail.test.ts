@@ -241,18 +241,3 @@ test('a mail that another process has in hand is not sent beside it, and goes on
   );
   expect(world.mailsTo(to)).toHaveLength(1);
 });
-
-test('the lines of a mail, also of one that is tried again, say the id of the call that caused it', async () => {
-  const to = newAddress();
-  refusing.set(to, 451);
-  const { headers } = await ask.invite(owner, site.id, to);
-  const reqId = headers.get('x-request-id');
-  const lines = () => world.logged.filter((line) => line.reqId === reqId);
-  await until(lines, (some) => some.some(({ msg }) => msg === 'a mail waits'));
-  refusing.delete(to);
-  const all = await until(lines, (some) => some.some(({ step, msg }) => step === 'sendMail' && msg === 'step done'));
-  expect(all.map(({ msg }) => msg)).toEqual(expect.arrayContaining(['answered', 'a mail waits', 'a mail was sent']));
-  const sent = all.find(({ msg }) => msg === 'a mail was sent');
-  expect(sent).toMatchObject({ workflowId: `mail:${sent?.mailId}`, resource: sent?.mailId, step: 'sendMail' });
-  expect(sent?.attempt).toBeGreaterThan(1);
-});

@@ -1,0 +1,30 @@
+/** Lines of the log that a mail leaves, from the call that asked for it to the server that took it. */
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { people } from '../invitations/world.ts';
+import { createMailWorld, type MailWorld } from '../mail/world.ts';
+import { until } from '../stack/until.ts';
+
+const refusing = new Map<string, number>();
+let world: MailWorld;
+beforeAll(async () => {
+  world = await createMailWorld({ recipient: (address) => refusing.get(address) });
+}, 60_000);
+afterAll(() => world?.close());
+
+test('the lines of a mail, also of one that is tried again, say the id of the call that caused it', async () => {
+  const to = 'guest@example.com';
+  refusing.set(to, 451);
+  const ask = people(world);
+  const owner = await world.newCaller();
+  const site = await ask.newSite(owner);
+  const { headers } = await ask.invite(owner, site.id, to);
+  const reqId = headers.get('x-request-id');
+  const lines = () => world.logged.filter((line) => line.reqId === reqId);
+  await until(lines, (some) => some.some(({ msg }) => msg === 'a mail waits'));
+  refusing.delete(to);
+  const all = await until(lines, (some) => some.some(({ step, msg }) => step === 'sendMail' && msg === 'step done'));
+  expect(all.map(({ msg }) => msg)).toEqual(expect.arrayContaining(['answered', 'a mail waits', 'a mail was sent']));
+  const sent = all.find(({ msg }) => msg === 'a mail was sent');
+  expect(sent).toMatchObject({ workflowId: `mail:${sent?.mailId}`, resource: sent?.mailId, step: 'sendMail' });
+  expect(sent?.attempt).toBeGreaterThan(1);
+});
