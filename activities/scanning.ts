@@ -4,24 +4,37 @@ import { siteHostname } from '../config.ts';
 import { domainsOfSite } from '../db/domains.ts';
 import { Deployment } from '../db/entities/deployment.ts';
 import { Sketch } from '../db/entities/sketch.ts';
-import { type Found, raiseFlags } from '../db/flags.ts';
+import { raiseFlags, unscanned } from '../db/flags.ts';
 import type { Deps } from '../deps.ts';
+import { errors } from '../errors.ts';
 import { type ManifestFile, parseManifest } from '../providers/manifest.ts';
 import type { Place } from './scanning/judging.ts';
-import { scanVersion } from './scanning/version.ts';
+import { keyOf, scanVersion } from './scanning/version.ts';
 
-export type Scanned = { files: number; flags: number };
+/** `busy`: nothing was read, since this process scans something else. */
+export type Scanned = { files: number; flags: number; busy?: true };
+const none: Scanned = { files: 0, flags: 0 };
 type Needed = Pick<Deps, 'config' | 'clock' | 'em' | 'store' | 'log'>;
 
-/** Versions whose files are known to have been scanned. */
+/** Versions that were wholly scanned whose files are not read again. */
 const earlierMax = 3;
 
 export function scanningActivities(deps: Needed) {
   const { clock, config, em, store } = deps;
 
-  async function filesOf(manifestSha256: string): Promise<ManifestFile[]> {
+  async function filesOf(manifestSha256: string): Promise<ManifestFile[] | undefined> {
     const manifest = await store.readAll(manifestSha256);
-    return manifest ? parseManifest(manifest) : [];
+    return manifest && parseManifest(manifest);
+  }
+
+  async function earlierOf(site: Deployment['site']): Promise<Set<string>[]> {
+    const earlier = await em().find(
+      Deployment,
+      { site, scannedAt: { $ne: null }, scannedWhole: true, manifestSha256: { $ne: null } },
+      { orderBy: { scannedAt: 'desc' }, limit: earlierMax },
+    );
+    const all = await Promise.all(earlier.map(async ({ manifestSha256: of }) => (of ? await filesOf(of) : undefined)));
+    return all.map((files = []) => new Set(files.map(keyOf)));
   }
 
   async function placeOf({ site, siteUrl }: Deployment): Promise<Place> {
@@ -34,40 +47,36 @@ export function scanningActivities(deps: Needed) {
     const deployment = await em().findOne(Deployment, { id }, { populate: ['site'] });
     const { manifestSha256, scannedAt, status } = deployment ?? {};
     // What is shown no more is scanned when it is shown again.
-    if (!deployment || !manifestSha256 || scannedAt || (status !== 'live' && status !== 'ready'))
-      return { files: 0, flags: 0 };
-    const earlier = await em().find(
-      Deployment,
-      { site: deployment.site, scannedAt: { $ne: null }, manifestSha256: { $ne: null } },
-      { orderBy: { scannedAt: 'desc' }, limit: earlierMax },
-    );
-    const known = new Set<string>();
-    for (const { manifestSha256: of } of earlier)
-      for (const { sha256 } of of ? await filesOf(of) : []) known.add(sha256);
+    if (!deployment || !manifestSha256 || scannedAt || (status !== 'live' && status !== 'ready')) return none;
     const files = await filesOf(manifestSha256);
-    const { found, read } = await scanVersion(store, { files, known, place: await placeOf(deployment), beat });
+    if (!files) throw errors.storage_error('The list of the files of this version cannot be read now.');
+    const [place, earlier] = [await placeOf(deployment), await earlierOf(deployment.site)];
+    const { found, read, whole } = await scanVersion(store, { files, earlier, place, beat });
     await em().transactional(async (tx) => {
-      await raiseFlags(tx, clock, { site: deployment.site.id, deployment: id }, found);
-      await tx.nativeUpdate(Deployment, { id }, { scannedAt: clock.now() });
+      await raiseFlags(tx, clock, { site: deployment.site.id, deployment: id, of: manifestSha256 }, found);
+      await tx.nativeUpdate(Deployment, { id }, { scannedAt: clock.now(), scannedWhole: whole });
     });
     return { files: read, flags: found.length };
   }
 
   async function scanSketch(id: string, beat: () => void): Promise<Scanned> {
     const sketch = await em().findOne(Sketch, { id }, { populate: ['hosts'] });
-    if (!sketch || sketch.scannedAt || sketch.status !== 'shown') return { files: 0, flags: 0 };
+    if (!sketch || sketch.scannedAt || sketch.status !== 'shown') return none;
     const files = sketch.hosts.getItems().flatMap(({ position, sha256 }) => {
       return sha256 ? [{ path: `direction-${position}.html`, sha256, bytes: 0 }] : [];
     });
     const address = new URL(config.edgeUrl);
     const place = { address, hosts: new Set([address.hostname]), platform: new URL(config.baseUrl).host };
-    const { found, read } = await scanVersion(store, { files, known: new Set(), place, beat });
+    const { found, read } = await scanVersion(store, { files, earlier: [], place, beat });
     await em().transactional(async (tx) => {
-      await raiseFlags(tx, clock, { sketch: id }, found satisfies Found[]);
+      await raiseFlags(tx, clock, { sketch: id, of: id }, found);
       await tx.nativeUpdate(Sketch, { id }, { scannedAt: clock.now() });
     });
     return { files: read, flags: found.length };
   }
+
+  /** One at a time in a process: what is hostile takes its time, and others' work shares the process. */
+  let scanning = false;
 
   return {
     async scanFiles(id: string): Promise<Scanned> {
@@ -76,9 +85,36 @@ export function scanningActivities(deps: Needed) {
         context.heartbeat();
         context.cancellationSignal.throwIfAborted();
       };
-      const scanned = await (id.startsWith('sketch_') ? scanSketch(id, beat) : scanDeployment(id, beat));
-      if (scanned.flags > 0) deps.log.warn({ scanned: id, ...scanned }, 'files were flagged: `operator flags list`');
-      return scanned;
+      if (scanning) return { files: 0, flags: 0, busy: true };
+      scanning = true;
+      try {
+        const scanned = await (id.startsWith('sketch_') ? scanSketch(id, beat) : scanDeployment(id, beat));
+        if (scanned.flags > 0)
+          deps.log.warn({ scanned: id, ...scanned }, 'files were flagged: `frontage-admin flags list`');
+        return scanned;
+      } finally {
+        scanning = false;
+      }
+    },
+
+    /** What no try could read is flagged as a whole, and is not held to be known. */
+    async giveUpScan(id: string): Promise<Scanned> {
+      const found = (of: string) => [unscanned(of)];
+      const now = clock.now();
+      return await em().transactional(async (tx) => {
+        if (id.startsWith('sketch_')) {
+          if ((await tx.nativeUpdate(Sketch, { id, scannedAt: null }, { scannedAt: now })) === 0) return none;
+          await raiseFlags(tx, clock, { sketch: id, of: id }, found(id));
+        } else {
+          const deployment = await tx.findOne(Deployment, { id });
+          const of = deployment?.manifestSha256;
+          if (!deployment || !of) return none;
+          if ((await tx.nativeUpdate(Deployment, { id, scannedAt: null }, { scannedAt: now })) === 0) return none;
+          await raiseFlags(tx, clock, { site: deployment.site.id, deployment: id, of }, found(of));
+        }
+        deps.log.warn({ scanned: id }, 'could not be scanned, and was flagged for it: `frontage-admin flags list`');
+        return { files: 0, flags: 1 };
+      });
     },
   };
 }

@@ -9,7 +9,6 @@ import { enqueue } from './outbox.ts';
 
 /** Of one site or sketch: an operator has seen enough by then. */
 const openMax = 100;
-const listedMax = 200;
 const lookedAtMax = 50;
 const overdueMs = 5 * 60_000;
 const restartedMax = 100;
@@ -53,21 +52,21 @@ type Subject = { site: string; deployment: string } | { sketch: string };
 
 /**
  * Writes down what a scan found. A flag of the same file and kind has the newer bytes from then on, and is open again, unless a person has
- * let just these be.
+ * let just these be. `of`: the hash of what was scanned, as a whole.
  */
 export async function raiseFlags(
   tx: EntityManager,
   clock: Clock,
-  subject: Subject,
+  { of, ...subject }: Subject & { of: string },
   found: readonly Found[],
 ): Promise<void> {
   const [site, sketch, deployment] =
     'site' in subject ? [subject.site, null, subject.deployment] : [null, subject.sketch, null];
-  const [row] = await tx.execute<[{ count: string }]>(
-    'select count(*) as count from flag where coalesce(site_id, sketch_id) = ? and sha256 <> all (dismissed)',
+  const open = await tx.execute<Pick<Found, 'path' | 'kind'>[]>(
+    'select path, kind from flag where coalesce(site_id, sketch_id) = ? and sha256 <> all (dismissed)',
     [site ?? sketch],
   );
-  for (const { path, sha256, kind, excerpt } of found.slice(0, Math.max(0, openMax - Number(row.count)))) {
+  for (const { path, sha256, kind, excerpt } of mostSevere(open, found, of)) {
     await tx.execute(
       `insert into flag (id, site_id, sketch_id, deployment_id, path, kind, sha256, excerpt, found_at) values (?, ?, ?, ?, ?, ?, ?, ?, ?)
        on conflict (site_id, sketch_id, path, kind) do update set sha256 = excluded.sha256, excerpt = excluded.excerpt,
@@ -77,14 +76,63 @@ export async function raiseFlags(
   }
 }
 
-/** Open ones, the oldest first; with `all`, those that were dismissed too. */
-export async function listFlags(em: EntityManager, { all, site }: { all: boolean; site?: string | undefined }) {
+/** The worst first. What is cheap to have by the hundred comes last, so that it hides nothing. */
+const severity: readonly FlagKind[] = [
+  'wallet_drainer',
+  'password_form',
+  'password_sent',
+  'seed_phrase',
+  'brand_signin',
+  'redirect',
+  'unread',
+];
+const rankOf = ({ kind }: Pick<Found, 'kind'>) => severity.indexOf(kind);
+
+/** The path of what is said of a version as a whole: no file's begins so. */
+const wholePath = '/';
+/** What is said where a version, or a sketch, was not scanned at all. */
+export const unscanned = (of: string): Found => {
+  return {
+    path: wholePath,
+    sha256: of,
+    kind: 'unread',
+    excerpt: 'could not be scanned, though it was tried: none of it',
+  };
+};
+
+/** Those that are open already, and the worst of the others: each has its place while fewer than the most are open that are as bad. */
+function mostSevere(open: readonly Pick<Found, 'path' | 'kind'>[], found: readonly Found[], of: string): Found[] {
+  const nameOf = ({ path, kind }: Pick<Found, 'path' | 'kind'>) => `${kind} ${path}`;
+  const names = new Set(open.map(nameOf));
+  const ranks = open.filter(({ path }) => path !== wholePath).map(rankOf);
+  const sorted = found.toSorted((a, b) => rankOf(a) - rankOf(b));
+  const raised = sorted.filter((one) => {
+    if (names.has(nameOf(one)) || one.path === wholePath) return true;
+    if (ranks.filter((rank) => rank <= rankOf(one)).length >= openMax) return false;
+    ranks.push(rankOf(one));
+    return true;
+  });
+  const more = found.length - raised.length;
+  if (more === 0) return raised;
+  const excerpt = `${more} more ${more === 1 ? 'finding' : 'findings'} that no flag was raised for: look at the site`;
+  return [...raised, { path: wholePath, sha256: of, kind: 'unread', excerpt }];
+}
+
+type Which = { all: boolean; site?: string | undefined; after?: string | undefined; limit: number };
+
+/** Open ones, in the order in which they were raised first; with `all`, those that were dismissed too. */
+export async function listFlags(em: EntityManager, { all, site, after = '', limit }: Which) {
+  const where = '(? or sha256 <> all (dismissed)) and (? or flag.site_id = ?) and flag.id > ? order by flag.id limit ?';
+  return await rowsOf(em, where, [all, site === undefined, site ?? '', after, limit]);
+}
+
+async function rowsOf(em: EntityManager, where: string, values: unknown[]) {
   const rows = await em.execute<Listed[]>(
     `select flag.*, coalesce(site.account_id, sketch.account_id) as account, site.name as site_name, sha256 <> all (dismissed) as open,
        site.blocked_at is not null or site.owner_blocked_at is not null as blocked
      from flag left join site on site.id = flag.site_id left join sketch on sketch.id = flag.sketch_id
-     where (? or sha256 <> all (dismissed)) and (? or flag.site_id = ?) order by found_at, flag.id limit ${listedMax}`,
-    [all, site === undefined, site ?? ''],
+     where ${where}`,
+    values,
   );
   return rows.map(listed);
 }
@@ -125,7 +173,7 @@ function listed({ id, kind, path, excerpt, open, ...row }: Listed) {
 /** All that is known of one. Throws `not_found`. */
 export async function showFlag(em: EntityManager, id: string) {
   const flag = (await em.findOne(Flag, { id })) ?? noSuchFlag();
-  const [of] = (await listFlags(em, { all: true, site: flag.site?.id })).filter((one) => one.id === id);
+  const [of] = await rowsOf(em, 'flag.id = ?', [id]);
   const { deployment, sha256, dismissedAt, dismissedBecause } = flag;
   const last = { dismissed_at: dismissedAt ?? null, dismissed_because: dismissedBecause ?? null };
   return { ...of, deployment_id: deployment?.id ?? null, sha256, ...last };

@@ -105,10 +105,13 @@ export const build: ActivityOptions = {
   retry: { initialInterval: '500ms', backoffCoefficient: 2, maximumInterval: '15 seconds', maximumAttempts: 6 },
 };
 
-/** Reading what a version has new: seconds as a rule, minutes for the largest. It beats its heart. */
+/**
+ * Reading what a version has new: seconds as a rule, minutes for the largest. It beats its heart at each slice, so that one that hangs a
+ * process does it five times at most, within ten minutes.
+ */
 export const scanning: ActivityOptions = {
   taskQueue: 'platform',
   startToCloseTimeout: '15 minutes',
   heartbeatTimeout: '20 seconds',
-  retry: { initialInterval: '1 second', backoffCoefficient: 3, maximumInterval: '10 minutes' },
+  retry: { initialInterval: '2 seconds', backoffCoefficient: 6, maximumInterval: '10 minutes', maximumAttempts: 5 },
 };

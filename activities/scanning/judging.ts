@@ -27,7 +27,7 @@ export function judgePage(page: ScannedPage, others: readonly ScriptFacts[], pla
     ...drains(page.script),
     ...brandOf(page),
     ...(page.seedPhrase && page.hasField ? [finding('seed_phrase', 'asks for the words that open a wallet')] : []),
-    ...(page.whole ? [] : [finding('unread', 'nested too deep to be read to its end')]),
+    ...(page.whole ? [] : [finding('unread', 'nested too deep, or has too much in it, to be read to its end')]),
   ];
 }
 
@@ -80,9 +80,9 @@ function parse(address: string, base: URL): URL | undefined {
 const finding = (kind: FlagKind, words: string): Finding => ({ kind, excerpt: printed(words) });
 
 /** Safe to print: one line without what moves a cursor or turns text around. */
-export function printed(words: string): string {
+export function printed(words: string, max = excerptMax): string {
   return words
+    .slice(0, max)
     .replace(/[\p{C}\p{Zl}\p{Zp}]/gu, '·')
-    .slice(0, excerptMax)
     .toWellFormed();
 }

@@ -18,14 +18,16 @@ export type ScannedPage = {
   /** Title, headings and names of pictures; where a page speaks of the words that open a wallet. */
   called: string;
   seedPhrase: boolean;
-  /** Whether it was read to its end. */
+  /** Whether it was read to its end, and all that counts was kept. */
   whole: boolean;
 };
 
 // Beyond this the parser's own work grows with the square of the page.
 const depthMax = 2_048;
 const formsMax = 200;
+const actionsMax = 200;
 const scriptsMax = 50;
+const attributeMax = 1_000;
 const calledMax = 2_000;
 const instantSeconds = 2;
 const sliceBytes = 16_384;
@@ -34,7 +36,16 @@ const seeds =
   /\b(?:seed|recovery|mnemonic|secret (?:recovery )?)\s*(?:phrase|words)\b|\b(?:12|24)[\s-]words?\b.{0,40}\bwallet/i;
 const naming = /^(?:title|h1|h2|h3|legend|button|label)$/;
 
-export async function scanPage(content: AsyncIterable<Buffer>, frames = framesMax): Promise<ScannedPage> {
+type Reading = {
+  /** Called at each slice; what it throws ends the reading. */
+  beat: () => void;
+  /** Browsers read it as XML: elements may close themselves and bear a prefix. */
+  isXml?: boolean;
+  frames?: number;
+};
+
+export async function scanPage(content: AsyncIterable<Buffer>, reader: Reading): Promise<ScannedPage> {
+  const { beat, isXml = false, frames = framesMax } = reader;
   const page: ScannedPage = {
     base: undefined,
     forms: [],
@@ -47,23 +58,24 @@ export async function scanPage(content: AsyncIterable<Buffer>, frames = framesMa
     seedPhrase: false,
     whole: true,
   };
-  const reading = openReading(page);
+  const reading = openReading(page, isXml);
   let decoder: InstanceType<typeof TextDecoder> | undefined;
   for await (const chunk of content) {
     decoder ??= new TextDecoder(charsetOf(chunk));
     for (let at = 0; at < chunk.length && reading.depth() <= depthMax; at += sliceBytes) {
       await othersTurn();
+      beat();
       reading.write(decoder.decode(chunk.subarray(at, at + sliceBytes), { stream: true }));
     }
     if (reading.depth() > depthMax) break;
   }
-  page.whole = reading.depth() <= depthMax;
+  if (reading.depth() > depthMax) page.whole = false;
   reading.end();
   for (const inner of reading.frames.slice(0, frames)) {
     async function* one() {
       yield Buffer.from(inner);
     }
-    join(page, await scanPage(one(), frames - 1));
+    join(page, await scanPage(one(), { beat, frames: frames - 1 }));
   }
   return page;
 }
@@ -74,7 +86,7 @@ function charsetOf(chunk: Buffer): string {
   return chunk[0] === 0xfe && chunk[1] === 0xff ? 'utf-16be' : 'utf-8';
 }
 
-function openReading(page: ScannedPage) {
+function openReading(page: ScannedPage, isXml: boolean) {
   const frames: string[] = [];
   const open: FormFacts[] = [];
   const inside = { depth: 0, script: false, naming: 0 };
@@ -97,14 +109,20 @@ function openReading(page: ScannedPage) {
 
   function addForm(form: FormFacts): FormFacts {
     if (page.forms.length < formsMax) page.forms.push(form);
+    else page.whole = false;
     return form;
   }
 
   function beginForm({ id, action }: Record<string, string>): void {
     const [known] = id === undefined ? [] : page.forms.filter((one) => one.id === id);
     const form = known ?? addForm({ id, actions: [], hasPassword: false });
-    if (action !== undefined) form.actions.push(action.trim());
+    if (action !== undefined) addAction(form, action);
     if (open.length < formsMax) open.push(form);
+  }
+
+  function addAction({ actions }: FormFacts, action: string): void {
+    if (actions.length < actionsMax) actions.push(action.trim());
+    else page.whole = false;
   }
 
   function field(name: string, attributes: Record<string, string>): void {
@@ -115,12 +133,13 @@ function openReading(page: ScannedPage) {
       page.hasPassword = true;
       for (const form of forms) form.hasPassword = true;
     }
-    if (attributes.formaction !== undefined) for (const form of forms) form.actions.push(attributes.formaction.trim());
+    if (attributes.formaction !== undefined) for (const form of forms) addAction(form, attributes.formaction);
   }
 
   const parser = new Parser(
     {
-      onopentag(name, attributes) {
+      onopentag(tag, attributes) {
+        const name = unprefixed(tag);
         inside.depth += 1;
         if (naming.test(name)) inside.naming += 1;
         if (name === 'form') beginForm(attributes);
@@ -131,7 +150,9 @@ function openReading(page: ScannedPage) {
         if (name === 'iframe' && attributes.srcdoc && frames.length < framesMax) frames.push(attributes.srcdoc);
         if (name === 'script') {
           inside.script = isRun(attributes.type);
-          if (attributes.src && page.scripts.length < scriptsMax) page.scripts.push(attributes.src.trim());
+          const src = attributes.src ?? attributes.href ?? attributes['xlink:href'];
+          if (src && page.scripts.length < scriptsMax) page.scripts.push(src.trim());
+          else if (src) page.whole = false;
         }
         for (const event of ['onload', 'onpageshow', 'onerror']) {
           const its = attributes[event];
@@ -145,7 +166,8 @@ function openReading(page: ScannedPage) {
         if (!page.seedPhrase && seeds.test(spoken)) page.seedPhrase = true;
         spoken = spoken.slice(-100);
       },
-      onclosetag(name, isImplied) {
+      onclosetag(tag, isImplied) {
+        const name = unprefixed(tag);
         inside.depth -= 1;
         if (naming.test(name)) inside.naming = Math.max(0, inside.naming - 1);
         if (name === 'script') {
@@ -156,7 +178,7 @@ function openReading(page: ScannedPage) {
         if (name === 'form' && !isImplied) open.pop();
       },
     },
-    { decodeEntities: true, lowerCaseTags: true, lowerCaseAttributeNames: true },
+    { decodeEntities: true, lowerCaseTags: true, lowerCaseAttributeNames: true, xmlMode: isXml },
   );
   return {
     frames,
@@ -169,14 +191,20 @@ function openReading(page: ScannedPage) {
   };
 }
 
+/** In XML the same element may be called `form` or `x:form`. */
+const unprefixed = (tag: string): string => tag.slice(tag.lastIndexOf(':') + 1);
+
 function call(page: ScannedPage, text: string): void {
   if (page.called.length < calledMax) page.called += ` ${text.slice(0, 200)}`;
 }
 
+// No two parts that may follow each other take the same character: hostile text is gone through once.
+const refreshing = /^(\d*)(?:\.[\d.]*)?(?:\s*[;,]\s*|\s+)(?:url\s*=\s*)?["']?([^"']*)/i;
+
 /** WHATWG HTML, "shared declarative refresh steps". */
 function refresh(page: ScannedPage, { 'http-equiv': equiv = '', content = '' }: Record<string, string>): void {
-  if (equiv.trim().toLowerCase() !== 'refresh') return;
-  const [, seconds, address] = /^\s*(\d*)[\d.]*\s*[;,\s]\s*(?:url\s*=\s*)?["']?\s*([^"']*)/i.exec(content) ?? [];
+  if (equiv.slice(0, attributeMax).trim().toLowerCase() !== 'refresh') return;
+  const [, seconds = '', address] = refreshing.exec(content.trimStart()) ?? [];
   if (address && Number(seconds) <= instantSeconds) page.refreshes.push(address.trim());
 }
 
@@ -185,7 +213,9 @@ function isRun(type: string | undefined): boolean {
   return (
     type === undefined ||
     type.trim() === '' ||
-    /^\s*(?:module|(?:text|application)\/(?:x-)?(?:java|ecma)script|text\/jscript)/i.test(type)
+    /^(?:module|(?:text|application)\/(?:x-)?(?:java|ecma)script|text\/jscript)/i.test(
+      type.trim().slice(0, attributeMax),
+    )
   );
 }
 

@@ -1,80 +1,119 @@
-/** The files of a version that have to be read, one after the other, within a bound. */
+/** The files of a version that have to be read, one after the other, within bounds. */
+import { createHash } from 'node:crypto';
 import type { Found } from '../../db/flags.ts';
 import type { ManifestFile } from '../../providers/manifest.ts';
 import type { Store } from '../../providers/store/store.ts';
-import { judgePage, judgeScript, type Place, printed } from './judging.ts';
+import { type Finding, judgePage, judgeScript, type Place, printed } from './judging.ts';
 import { scanPage } from './page.ts';
-import { noScript, overlap, pieceMax, readScript, type ScriptFacts } from './scripts.ts';
+import { isPage, isScript, isXml, scanScript, TooLong, within } from './reading.ts';
+import { noScript, type ScriptFacts } from './scripts.ts';
 
 /** All that is read of one version; what is beyond is said to be unread. */
 const bytesMax = 512 * 1024 * 1024;
+const versionMs = 10 * 60_000;
+const fileMs = 60_000;
 const pathMax = 400;
-const ownScriptsMax = 20;
-
-const isPage = (path: string) => /\.(?:html?|xhtml|svg)$/i.test(path);
-const isScript = (path: string) => /\.[cm]?js$/i.test(path);
+const ownScriptsMax = 50;
 
 type Version = {
   files: readonly ManifestFile[];
-  /** Hashes of files that were scanned before. */
-  known: ReadonlySet<string>;
+  /** `keyOf` of the files of each version that was wholly scanned before. */
+  earlier: readonly ReadonlySet<string>[];
   place: Place;
+  /** Called at least once for each 64 KiB; what it throws ends the scan. */
   beat: () => void;
+  /** Milliseconds, of a clock that never goes back. */
+  elapsed?: () => number;
 };
 
-export async function scanVersion(store: Pick<Store, 'read'>, { files, known, place, beat }: Version) {
-  const changed = files.filter(({ path, sha256 }) => !known.has(sha256) && (isPage(path) || isScript(path)));
-  const byPath = new Map(files.map((file) => [file.path, file]));
-  const scripts = new Map<string, ScriptFacts>();
-  const found: Found[] = [];
-  let bytes = 0;
-  let read = 0;
+/** What was scanned is known by its bytes and its place: elsewhere, a page names other scripts. */
+export const keyOf = ({ sha256, path }: ManifestFile): string => `${sha256} ${path}`;
 
-  async function scriptOf({ sha256 }: ManifestFile): Promise<ScriptFacts> {
-    const facts = scripts.get(sha256) ?? (await scanScript(await store.read(sha256)));
+/** `whole`: all that had to be read was. Where not, what is missing is among `found`. */
+export async function scanVersion(store: Pick<Store, 'read'>, version: Version) {
+  const { files, place, beat, elapsed = () => performance.now() } = version;
+  const byPath = new Map(files.map((file) => [file.path, file]));
+  const scripts = new Map<string, ScriptFacts | undefined>();
+  const found: Found[] = [];
+  const end = elapsed() + versionMs;
+  let [bytes, read, whole] = [0, 0, true];
+
+  async function scriptOf({ sha256 }: ManifestFile, beat: () => void): Promise<ScriptFacts | undefined> {
+    if (scripts.has(sha256)) return scripts.get(sha256);
+    const content = await store.read(sha256);
+    const facts = content && (await scanScript(content, beat));
     scripts.set(sha256, facts);
     return facts;
   }
 
-  for (const file of changed) {
+  async function judge(file: ManifestFile): Promise<Finding[] | undefined> {
+    const address = new URL(encodeURI(file.path.toWellFormed()).replace(/^\/*/, '/'), place.address);
+    const at = { ...place, address };
+    const beats = within(fileMs, elapsed, beat);
+    if (!isScript(file.path)) {
+      return await judgeOf(store, file, { at, byPath, beat: beats, scriptOf: (one) => scriptOf(one, beats) });
+    }
+    const facts = await scriptOf(file, beats);
+    return facts && judgeScript(facts, at);
+  }
+
+  for (const file of unread(version)) {
     beat();
     bytes += file.bytes;
-    const path = printed(file.path).slice(0, pathMax);
-    if (bytes > bytesMax) {
-      found.push({
-        path,
-        sha256: file.sha256,
-        kind: 'unread',
-        excerpt: 'more was published at once than a scan reads',
-      });
+    const add = (finding: Finding) => found.push({ path: shownPath(file.path), sha256: file.sha256, ...finding });
+    if (bytes > bytesMax || elapsed() > end) {
+      add({ kind: 'unread', excerpt: 'more was published at once than a scan reads: this file and others' });
+      whole = false;
       break;
     }
-    const at = { ...place, address: new URL(encodeURI(file.path.toWellFormed()).replace(/^\/*/, '/'), place.address) };
-    const findings = isScript(file.path)
-      ? judgeScript(await scriptOf(file), at)
-      : await judgeOf(store, file, { at, byPath, scriptOf });
-    for (const finding of findings) found.push({ path, sha256: file.sha256, ...finding });
-    read += 1;
+    const findings = await judge(file).catch((error: unknown) => {
+      if (error instanceof TooLong) return [tooLong];
+      throw error;
+    });
+    for (const finding of findings ?? [missing]) add(finding);
+    if (!findings || findings[0] === tooLong) whole = false;
+    else read += 1;
   }
-  return { found, read };
+  return { found, read, whole };
+}
+
+const tooLong: Finding = { kind: 'unread', excerpt: 'takes longer to read than a scan may' };
+const missing: Finding = { kind: 'unread', excerpt: 'its bytes were not there to be read' };
+
+/** New files first, then known pages where a script is new to them: what is harmless with one script is not with another. */
+function unread({ files, earlier }: Version): ManifestFile[] {
+  const known = (of: readonly ReadonlySet<string>[], file: ManifestFile) => of.some((keys) => keys.has(keyOf(file)));
+  const scripts = files.filter(({ path }) => isScript(path));
+  const pages = files.filter(({ path }) => isPage(path));
+  const sameScripts = earlier.filter((keys) => scripts.every((file) => keys.has(keyOf(file))));
+  const changed = [...pages, ...scripts].filter((file) => !known(earlier, file));
+  return [...changed, ...pages.filter((file) => known(earlier, file) && !known(sameScripts, file))];
+}
+
+/** As it may be printed; of two paths that look the same then, each has its own. */
+function shownPath(path: string): string {
+  const shown = printed(path, pathMax);
+  if (shown === path) return path;
+  return `${shown}…${createHash('sha256').update(path).digest('hex').slice(0, 16)}`;
 }
 
 type Around = {
   at: Place;
   byPath: ReadonlyMap<string, ManifestFile>;
-  scriptOf: (file: ManifestFile) => Promise<ScriptFacts>;
+  beat: () => void;
+  scriptOf: (file: ManifestFile) => Promise<ScriptFacts | undefined>;
 };
 
-/** A page with a password field is judged together with the scripts of the site that it names. */
-async function judgeOf(store: Pick<Store, 'read'>, file: ManifestFile, { at, byPath, scriptOf }: Around) {
+/** A page with a password field is judged together with the scripts of the site that it names; nothing where its bytes are missing. */
+async function judgeOf(store: Pick<Store, 'read'>, file: ManifestFile, { at, byPath, beat, scriptOf }: Around) {
   const content = await store.read(file.sha256);
-  if (!content) return [];
-  const page = await scanPage(content);
+  if (!content) return undefined;
+  const page = await scanPage(content, { beat, isXml: isXml(file.path) });
   const own: ScriptFacts[] = [];
   for (const address of page.hasPassword ? page.scripts.slice(0, ownScriptsMax) : []) {
     const target = URL.parse(address, at.address.href);
     const script = target && at.hosts.has(target.hostname) && byPath.get(decoded(target.pathname.slice(1)));
-    if (script) own.push(await scriptOf(script));
+    if (script) own.push((await scriptOf(script)) ?? noScript());
   }
   return judgePage(page, own, at);
 }
@@ -85,18 +124,4 @@ function decoded(path: string): string {
   } catch {
     return path;
   }
-}
-
-async function scanScript(content: AsyncIterable<Buffer> | undefined): Promise<ScriptFacts> {
-  const facts = noScript();
-  const decoder = new TextDecoder();
-  let text = '';
-  for await (const chunk of content ?? []) {
-    text += decoder.decode(chunk, { stream: true });
-    if (text.length < pieceMax) continue;
-    readScript(facts, text);
-    text = text.slice(-overlap);
-  }
-  readScript(facts, text);
-  return facts;
 }

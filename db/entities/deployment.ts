@@ -68,6 +68,8 @@ export const Deployment = defineEntity({
     totalBytes: p.bigint('number').nullable(),
     /** When its files were scanned for what a person should look at. */
     scannedAt: p.datetime().nullable(),
+    /** Whether the scan read all that it had to: what such a version holds is not read again. */
+    scannedWhole: p.boolean().default(false),
     /** Until when an upload takes files. */
     uploadEndsAt: p.datetime().nullable(),
     /** Whether all its files stand in `held_file` under its site. */

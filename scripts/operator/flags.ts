@@ -1,13 +1,16 @@
 /** What scans of published files found, and a person should look at. */
 import { dismissFlag, listFlags, showFlag } from '../../db/flags.ts';
 import { command } from './command.ts';
+import { listed, pageOf, readRows } from './listing.ts';
 
 export const flagCommands = {
   'flags list': command({
-    about: 'Files that a scan found suspicious, the oldest first; with --all those that were dismissed, too.',
+    about: `Files that a scan found suspicious, the oldest first, ${listed} at a time; with --all those that were dismissed, too.`,
     needs: [],
-    takes: ['site', 'all'],
-    run: async ({ em }, { site, all }) => ({ items: await listFlags(em, { all: all !== undefined, site }) }),
+    takes: ['site', 'all', 'after'],
+    async run({ em }, { site, all, after }) {
+      return pageOf(await listFlags(em, { all: all !== undefined, site, after, limit: readRows }), (flag) => flag);
+    },
   }),
   'flags show': command({
     about: 'All that is known of one.',

@@ -10,6 +10,7 @@ import { openDiskStore } from '../../providers/store/disk.ts';
 import type { Option } from '../../scripts/operator/command.ts';
 import { commands, readCommand } from '../../scripts/operator/commands.ts';
 import { listed } from '../../scripts/operator/listing.ts';
+import { createSite } from '../api/world.ts';
 import { createWorld } from '../output/world.ts';
 
 const world = await createWorld();
@@ -32,7 +33,8 @@ async function insert(sql: string): Promise<void> {
 const numbered = (prefix: string) => `'${prefix}_' || lpad(n::text, 4, '0')`;
 
 test('every list ends, and says where the next page begins: together they hold each thing once', async () => {
-  const { accountId } = await world.newCaller();
+  const owner = await world.newCaller();
+  const { accountId } = owner;
   await insert(
     `account (id, name, email, created_at) select ${numbered('acct_many')}, 'Many', 'many' || n || '@example.com', ?`,
   );
@@ -46,11 +48,20 @@ test('every list ends, and says where the next page begins: together they hold e
   await insert(
     `plan_grant (id, account_id, plan, created_at, ends_at) select ${numbered('grant')}, ${numbered('acct_many')}, 'studio', ?::timestamptz, timestamptz '2999-01-01' + (n / 2) * interval '1 day'`,
   );
+  const site = await createSite(owner);
+  await insert(
+    `flag (id, site_id, path, kind, sha256, excerpt, found_at) select ${numbered('flag')}, '${site.id}', n || '.html', 'redirect', '', '', ?`,
+  );
+  expect(await ask('flags', 'show', '--flag', `flag_0${many}`)).toMatchObject({
+    path: `${many}.html`,
+    site: site.name,
+  });
   for (const [list, idOf] of [
     [['account', 'list', '--match', 'many'], 'id'],
     [['feedback', 'list'], 'id'],
     [['outbox', 'list'], 'id'],
     [['plan', 'list'], 'account_id'],
+    [['flags', 'list'], 'id'],
   ] as const) {
     const first = await ask(...list);
     expect([list, first.items.length, typeof first.next]).toEqual([list, listed, 'string']);

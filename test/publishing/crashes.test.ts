@@ -217,6 +217,7 @@ const elsewhere: Record<string, string> = {
   renewCertificate: 'certificates/getting',
   renewOwnCertificate: 'certificates/getting',
   scanFiles: 'scanning/scanning',
+  giveUpScan: 'scanning/scanning',
 };
 
 test('every activity has its entry', () => {

