@@ -1,8 +1,8 @@
 /** Structured logs: one line of JSON each, without secrets. */
 import pino, { type Logger } from 'pino';
-import { causeFields } from './cause.ts';
 import type { Config } from './config.ts';
-import { countRepair } from './metrics.ts';
+import { causeFields } from './telemetry/cause.ts';
+import { countRepair } from './telemetry/metrics.ts';
 
 const hasRequest = Symbol('a line of this says its request');
 

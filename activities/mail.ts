@@ -8,9 +8,9 @@ import { Mail } from '../db/entities/mail.ts';
 import { isOfBlocked, openLetter, settleMail, startNotify } from '../db/mail.ts';
 import type { Deps } from '../deps.ts';
 import { type MailData, writeMail } from '../mails/mails.ts';
-import { countMail } from '../metrics.ts';
 import { MailNotSent } from '../providers/mail.ts';
 import { SealBroken } from '../sealing.ts';
+import { countMail } from '../telemetry/metrics.ts';
 import { workflowIds } from '../workflows/ids.ts';
 
 // Younger ones may have a start that is on its way.

@@ -9,13 +9,15 @@ const config = readConfig();
 const { drainMs, graceMs } = config.ending;
 const deps = createDeps(config, { name: 'api' });
 const tracing =
-  config.tracing && (await import('../tracing.ts')).startTracing({ ...deps, tracing: config.tracing, process: 'api' });
+  config.tracing &&
+  (await import('../telemetry/tracing.ts')).startTracing({ ...deps, tracing: config.tracing, process: 'api' });
 const app = await buildApp(deps);
 const stopSweeping = startSweeping(deps);
 const stopRelay = startRelay(deps);
 const url = await app.listen({ host: config.api.host, port: config.api.port });
 const observing =
-  config.metrics && (await (await import('../observing.ts')).observe(deps, () => !deps.leaving.signal.aborted));
+  config.metrics &&
+  (await (await import('../telemetry/observing.ts')).observe(deps, () => !deps.leaving.signal.aborted));
 process.send?.({ ready: true, url });
 
 let stopping = false;

@@ -1,8 +1,8 @@
 /** For what a workflow is started or signalled goes to it in a header. */
 import type { WorkflowClientInterceptor } from '@temporalio/client';
 import { defaultPayloadConverter, type Headers } from '@temporalio/common';
-import { presentCause } from '../cause.ts';
-import { tracing } from '../spans.ts';
+import { presentCause } from '../telemetry/cause.ts';
+import { tracing } from '../telemetry/spans.ts';
 import { causeHeaders } from '../workflows/ids.ts';
 
 export const sayCause: WorkflowClientInterceptor = {

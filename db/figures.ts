@@ -1,6 +1,6 @@
 /** What waits and how long it has, for those who watch an installation. */
 import type { Clock } from '../clock.ts';
-import type { Figures } from '../prometheus.ts';
+import type { Figures } from '../telemetry/prometheus.ts';
 import type { EntityManager } from './orm.ts';
 
 type Row = {

@@ -4,11 +4,11 @@
  */
 import { type Client, WorkflowExecutionAlreadyStartedError, WorkflowNotFoundError } from '@temporalio/client';
 import { defineSearchAttributeKey, TypedSearchAttributes } from '@temporalio/common';
-import { carriedCause, doFor } from '../cause.ts';
 import type { Clock } from '../clock.ts';
 import type { Deps } from '../deps.ts';
 import { newId } from '../ids.ts';
-import { tracing } from '../spans.ts';
+import { carriedCause, doFor } from '../telemetry/cause.ts';
+import { tracing } from '../telemetry/spans.ts';
 import { queues } from '../workflows/ids.ts';
 import { OutboxEntry, type OutboxMessage } from './entities/outbox-entry.ts';
 import type { EntityManager } from './orm.ts';

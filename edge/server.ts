@@ -36,7 +36,7 @@ process.on('unhandledRejection', die);
 const stop = cluster.isPrimary && processes > 1 ? await startAll() : await startAnswering();
 
 if (config.metrics) {
-  const { observeEdge } = await import('../observing.ts');
+  const { observeEdge } = await import('../telemetry/observing.ts');
   await observeEdge({ config, log }, { processes, isReady: () => !stopping });
 }
 function end(): void {

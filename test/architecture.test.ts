@@ -49,10 +49,9 @@ const basics = [
   'ids.ts',
   'clock.ts',
   'log.ts',
-  'cause.ts',
-  'spans.ts',
-  'metrics.ts',
-  'prometheus.ts',
+  'telemetry/cause.ts',
+  'telemetry/spans.ts',
+  'telemetry/metrics.ts',
   'sealing.ts',
   'currencies.ts',
   'kept-versions.ts',
@@ -60,7 +59,8 @@ const basics = [
 ];
 const pure = ['workflows/ids.ts', 'db/states.ts'];
 const layers: Record<string, string[]> = {
-  '.': [...basics, 'telling.ts', 'db', 'providers'],
+  '.': [...basics, 'db', 'providers'],
+  telemetry: [...basics, 'deps.ts', 'db', 'providers'],
   db: [...basics, ...pure, 'bookings', 'domains'],
   bookings: basics,
   domains: [...basics, 'db/states.ts'],
@@ -78,8 +78,7 @@ const layers: Record<string, string[]> = {
   api: [
     ...basics,
     'deps.ts',
-    'observing.ts',
-    'tracing.ts',
+    'telemetry',
     'db',
     'providers',
     'git',
@@ -90,8 +89,8 @@ const layers: Record<string, string[]> = {
     'domains',
     'workflows/ids.ts',
   ],
-  edge: [...basics, 'deps.ts', 'observing.ts', 'db', 'providers', 'web'],
-  worker: [...basics, 'deps.ts', 'observing.ts', 'tracing.ts', 'db', 'providers', 'activities', 'workflows', 'sandbox'],
+  edge: [...basics, 'deps.ts', 'telemetry', 'db', 'providers', 'web'],
+  worker: [...basics, 'deps.ts', 'telemetry', 'db', 'providers', 'activities', 'workflows', 'sandbox'],
 };
 const layerOf = (file: string) => (file.includes('/') ? (file.split('/')[0] as string) : '.');
 

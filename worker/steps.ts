@@ -2,10 +2,10 @@
 import type { Context } from '@temporalio/activity';
 import { defaultPayloadConverter, type Headers } from '@temporalio/common';
 import type { ActivityInterceptors, WorkerInterceptors } from '@temporalio/worker';
-import { type Cause, causeFields, doFor, isRequestId } from '../cause.ts';
 import type { Deps } from '../deps.ts';
-import { countStep } from '../metrics.ts';
-import { tracing } from '../spans.ts';
+import { type Cause, causeFields, doFor, isRequestId } from '../telemetry/cause.ts';
+import { countStep } from '../telemetry/metrics.ts';
+import { tracing } from '../telemetry/spans.ts';
 import { causeHeaders } from '../workflows/ids.ts';
 
 export type StepInterceptors = (context: Context) => ActivityInterceptors;

@@ -63,7 +63,7 @@ const running = Promise.all(workers.map((worker) => worker.run()));
 for (const signal of ['SIGTERM', 'SIGINT'] as const) process.once(signal, shutDown);
 process.once('disconnect', shutDown);
 const isRunning = () => workers.every((worker) => worker.getState() === 'RUNNING');
-const observing = metrics && (await (await import('../observing.ts')).observe(deps, isRunning));
+const observing = metrics && (await (await import('../telemetry/observing.ts')).observe(deps, isRunning));
 process.send?.({ ready: true });
 isReady();
 deps.log.info({ queues: config.queues, sandbox: sandbox?.kind }, 'ready');

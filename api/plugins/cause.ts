@@ -2,9 +2,9 @@
 import type { IncomingMessage } from 'node:http';
 import proxyAddress from '@fastify/proxy-addr';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { type Cause, doFor, isRequestId, presentCause } from '../../cause.ts';
 import type { Config } from '../../config.ts';
-import { isTraceparent, type Spans, tracing } from '../../spans.ts';
+import { type Cause, doFor, isRequestId, presentCause } from '../../telemetry/cause.ts';
+import { isTraceparent, type Spans, tracing } from '../../telemetry/spans.ts';
 import type { Api } from '../api.ts';
 import { newRequestId } from './headers.ts';
 import { outerRequestId } from './inside.ts';

@@ -1,5 +1,5 @@
 /** One line for each request: who, what, how it ended, how long it took. No address, body or header: they may hold secrets. */
-import { countRequest } from '../../metrics.ts';
+import { countRequest } from '../../telemetry/metrics.ts';
 import type { Api } from '../api.ts';
 
 export function logRequests(app: Api): void {

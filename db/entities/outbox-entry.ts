@@ -1,5 +1,5 @@
 import { defineEntity, type InferEntity, p } from '@mikro-orm/core';
-import type { CarriedCause } from '../../cause.ts';
+import type { CarriedCause } from '../../telemetry/cause.ts';
 
 /** A message to the workflow engine, written in the transaction that made it necessary and sent after it. */
 export const OutboxEntry = defineEntity({

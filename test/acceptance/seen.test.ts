@@ -174,7 +174,7 @@ test('every figure that a rule or a panel names is told by some process', async 
   );
   const named = files.flatMap((text) => text.match(/\b(frontage|nodejs|process|temporal)_\w+/g) ?? []);
   expect(named.length).toBeGreaterThan(30);
-  // A certificate is in test/observing; and what the engine's SDK counts when something fails it names, and has not counted here.
+  // A certificate is in test/telemetry/observing; and what the engine's SDK counts when something fails it names, and has not counted here.
   const untold = named.filter((name) => !told.has(name) && !told.has(name.replace(/_(count|bucket|sum)$/, '')));
   const rare = untold.filter((name) => !sdk.includes(name.replace('temporal_', '')));
   expect(new Set(rare)).toEqual(new Set(['frontage_certificate_days_left']));

@@ -23,5 +23,7 @@ async function packagesOf(entries: string[]): Promise<string[]> {
 test('where no traces and no figures are told, neither OpenTelemetry nor Prometheus’s library is loaded', async () => {
   const isTelling = (path: string) => /@opentelemetry\/|interceptors-opentelemetry|prom-client/.test(path);
   expect((await packagesOf(usual)).filter(isTelling)).toEqual([]);
-  expect((await packagesOf(['worker/tracing.ts', 'observing.ts'])).filter(isTelling).length).toBeGreaterThan(20);
+  expect((await packagesOf(['worker/tracing.ts', 'telemetry/observing.ts'])).filter(isTelling).length).toBeGreaterThan(
+    20,
+  );
 }, 60_000);

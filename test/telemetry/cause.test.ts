@@ -2,8 +2,8 @@
 import pg from 'pg';
 import pino from 'pino';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { carriedCause, doFor } from '../../cause.ts';
 import { linesWithCause, logOfRequest } from '../../log.ts';
+import { carriedCause, doFor } from '../../telemetry/cause.ts';
 import { createWorld, type World } from '../api/world.ts';
 
 const ours = /^req_[0-9a-f]{24}$/;

@@ -21,9 +21,9 @@ import {
 } from '@opentelemetry/sdk-trace-node';
 import { OpenTelemetryWorkflowClientInterceptor } from '@temporalio/interceptors-opentelemetry/lib/client/index.js';
 import type { Logger } from 'pino';
-import type { Config } from './config.ts';
+import type { Config } from '../config.ts';
+import { openTelling } from './exporter.ts';
 import { type OpenSpan, type SpanAttributes, type Spans, traceWith } from './spans.ts';
-import { openTelling } from './telling.ts';
 
 type Parts = { tracing: NonNullable<Config['tracing']>; process: string; log: Logger };
 

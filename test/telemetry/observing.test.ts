@@ -5,15 +5,15 @@ import pg from 'pg';
 import pino from 'pino';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { parse } from 'yaml';
-import { readConfig } from '../config.ts';
-import { readFigures } from '../db/figures.ts';
-import { openOrm } from '../db/orm.ts';
-import { answerBounds, openAnswerFigures } from '../edge/figures.ts';
-import { newId, newPublicId } from '../ids.ts';
-import { openLog } from '../log.ts';
-import { startObserving } from '../observing.ts';
-import { renderMetrics, tellAnswers } from '../prometheus.ts';
-import { createTestDatabase } from './stack/database.ts';
+import { readConfig } from '../../config.ts';
+import { readFigures } from '../../db/figures.ts';
+import { openOrm } from '../../db/orm.ts';
+import { answerBounds, openAnswerFigures } from '../../edge/figures.ts';
+import { newId, newPublicId } from '../../ids.ts';
+import { openLog } from '../../log.ts';
+import { startObserving } from '../../telemetry/observing.ts';
+import { renderMetrics, tellAnswers } from '../../telemetry/prometheus.ts';
+import { createTestDatabase } from '../stack/database.ts';
 
 const now = new Date('2027-01-31T12:00:00Z');
 const clock = { now: () => now };
@@ -68,7 +68,7 @@ test('rules and the dashboard name only figures that are told', async () => {
   const text = await (await fetch(`http://127.0.0.1:${observing.port}/metrics`)).text();
   await observing.close();
   const all = new Set([...text.matchAll(/^# TYPE (\w+)/gm)].map(([, name]) => name));
-  const ops = join(import.meta.dirname, '../ops');
+  const ops = join(import.meta.dirname, '../../ops');
   const rules = parse(await readFile(join(ops, 'alerts.yml'), 'utf8')).groups[0].rules as { expr: string }[];
   const panels = JSON.parse(await readFile(join(ops, 'grafana.json'), 'utf8')).panels as {
     targets: { expr: string }[];
@@ -80,8 +80,8 @@ test('rules and the dashboard name only figures that are told', async () => {
 });
 
 test('each alert names the section that says what to do', async () => {
-  const rules = parse(await readFile(join(import.meta.dirname, '../ops/alerts.yml'), 'utf8')).groups[0].rules;
-  const operations = await readFile(join(import.meta.dirname, '../docs/operations.md'), 'utf8');
+  const rules = parse(await readFile(join(import.meta.dirname, '../../ops/alerts.yml'), 'utf8')).groups[0].rules;
+  const operations = await readFile(join(import.meta.dirname, '../../docs/operations.md'), 'utf8');
   for (const { annotations } of rules) expect(operations).toContain(`\n## ${annotations.do}\n`);
 });
 

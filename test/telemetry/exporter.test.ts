@@ -5,10 +5,10 @@ import { trace } from '@opentelemetry/api';
 import pino from 'pino';
 import { afterEach, expect, test } from 'vitest';
 import { readConfig } from '../../config.ts';
-import { collectProcessMetrics, renderMetrics } from '../../prometheus.ts';
-import { during, tracing } from '../../spans.ts';
-import { heldMax } from '../../telling.ts';
-import { startTracing } from '../../tracing.ts';
+import { heldMax } from '../../telemetry/exporter.ts';
+import { collectProcessMetrics, renderMetrics } from '../../telemetry/prometheus.ts';
+import { during, tracing } from '../../telemetry/spans.ts';
+import { startTracing } from '../../telemetry/tracing.ts';
 import { openReceiver } from '../stack/otlp.ts';
 import { until } from '../stack/until.ts';
 

@@ -12,7 +12,7 @@ import {
   type SpanProcessor,
 } from '@opentelemetry/sdk-trace-node';
 import type { Logger } from 'pino';
-import type { Config } from './config.ts';
+import type { Config } from '../config.ts';
 import { countSpans } from './metrics.ts';
 
 type Receiver = Pick<NonNullable<Config['tracing']>, 'url' | 'headers' | 'timeoutMs' | 'delayMs'>;

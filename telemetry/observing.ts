@@ -3,9 +3,9 @@ import cluster from 'node:cluster';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Logger } from 'pino';
-import type { Config } from './config.ts';
-import { readFigures } from './db/figures.ts';
-import type { Deps } from './deps.ts';
+import type { Config } from '../config.ts';
+import { readFigures } from '../db/figures.ts';
+import type { Deps } from '../deps.ts';
 import { collectProcessMetrics, metricsType, openCluster, renderMetrics } from './prometheus.ts';
 
 type Parts = {
