@@ -2,89 +2,10 @@
  * A tool's call: the call of the API, made in this process with the caller's token, address and request id. So who may do what, limits, keys,
  * validation and errors are those of the API, because they are the API's.
  */
-import type { Readable } from 'node:stream';
-import type { FastifyRequest } from 'fastify';
 import { type AppError, errors } from '../../errors.ts';
-import type { Api } from '../api.ts';
-import { within } from '../plugins/inside.ts';
 import type { Operation, Place } from './operations.ts';
+import type { Answered, Input, Send } from './sending.ts';
 import { extraInputs, extrasOf } from './tools.ts';
-
-export type Input = Record<string, unknown>;
-/** No more of an answer is read, however long it is. */
-export const answerBytesMax = 1_048_576;
-/**
- * `bytes` are those from `from` on, up to `answerBytesMax`; `more`: there are others behind them. `total` is the length of the whole, where it was
- * said. `body` is there where the answer is JSON that was read to its end.
- */
-export type Answered = {
-  status: number;
-  type: string;
-  bytes: Buffer;
-  from: number;
-  more: boolean;
-  total?: number | undefined;
-  path: string;
-  body?: Input;
-};
-
-export type Sent = {
-  body?: Input | undefined;
-  file?: Buffer | undefined;
-  key?: string | undefined;
-  waitSeconds?: number | undefined;
-  /** Where to begin in the bytes of the answer. */
-  from?: number | undefined;
-};
-/** Calls the API. */
-export type Send = (method: string, path: string, sent?: Sent) => Promise<Answered>;
-
-/** Calls as whoever made this request. */
-export function sendAs(app: Api, request: FastifyRequest): Send {
-  return async (method, path, { body, file, key, waitSeconds, from = 0 } = {}) => {
-    const headers: Record<string, string> = { authorization: request.headers.authorization ?? '' };
-    if (body) headers['content-type'] = 'application/json';
-    if (file) headers['content-type'] = 'application/octet-stream';
-    if (key !== undefined) headers['idempotency-key'] = key;
-    if (waitSeconds !== undefined) headers.prefer = waitSeconds === 0 ? 'respond-async' : `wait=${waitSeconds}`;
-    const payload = body ? JSON.stringify(body) : file;
-    const call = {
-      method: method as 'GET',
-      url: path,
-      remoteAddress: request.ip,
-      headers,
-      payloadAsStream: true as const,
-      ...(payload ? { payload } : {}),
-    };
-    const answer = await within(request.id, async () => await app.inject(call));
-    const { 'content-type': contentType = '', 'content-length': length } = answer.headers;
-    const type = String(contentType);
-    const window = await readWindow(answer.stream(), type.startsWith('text/') ? from : 0);
-    // To whoever writes it this is a caller who has hung up.
-    if (window.more) answer.raw.res.destroy(Object.assign(new Error('read far enough'), { code: prematureClose }));
-    const total = length === undefined ? undefined : Number(length);
-    const read = { status: answer.statusCode, type, path, total, ...window };
-    return isJson(read) && !window.more ? { ...read, body: JSON.parse(window.bytes.toString()) } : read;
-  };
-}
-
-const prematureClose = 'ERR_STREAM_PREMATURE_CLOSE';
-
-export const isJson = ({ type }: Pick<Answered, 'type'>): boolean => type.startsWith('application/json');
-
-/** Reads the stream from a byte on, and no further than a result can hold. */
-async function readWindow(stream: Readable, from: number): Promise<Pick<Answered, 'bytes' | 'from' | 'more'>> {
-  const kept: Buffer[] = [];
-  let [at, keptBytes] = [0, 0];
-  for await (const chunk of stream as AsyncIterable<Buffer>) {
-    const part = chunk.subarray(Math.max(0, from - at));
-    at += chunk.length;
-    kept.push(part);
-    keptBytes += part.length;
-    if (keptBytes > answerBytesMax) break;
-  }
-  return { bytes: Buffer.concat(kept).subarray(0, answerBytesMax), from, more: keptBytes > answerBytesMax };
-}
 
 /** Makes the call with a tool's input. What fits no call is refused as the API would refuse it. `waitSeconds` goes before the input's own. */
 export async function callOperation(

@@ -1,7 +1,7 @@
 /** Work that lasts longer than a call, followed by reading what it is about until it is done or the patience for it is over. */
 import { setTimeout as pause } from 'node:timers/promises';
 import { unfinishedStatuses } from '../../db/states.ts';
-import type { Answered, Input, Send } from './calling.ts';
+import type { Answered, Input, Send } from './sending.ts';
 
 type Followed = {
   /** Address of what the work is about. */

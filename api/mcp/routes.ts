@@ -11,8 +11,8 @@ import type { SkillTree } from '../../skill/tree.ts';
 import type { Api } from '../api.ts';
 import { challenge } from '../oauth/metadata.ts';
 import { beginError } from '../plugins/errors.ts';
-import { sendAs } from './calling.ts';
 import type { Operation } from './operations.ts';
+import { sendAs } from './sending.ts';
 import { type Served, servedBy, serverFor } from './server.ts';
 
 const options = { config: { operation: 'mcp.call', counted: 'mcp' as const }, schema: { hide: true } };

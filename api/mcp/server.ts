@@ -15,11 +15,12 @@ import type { Deps } from '../../deps.ts';
 import own from '../../package.json' with { type: 'json' };
 import type { SkillTree } from '../../skill/tree.ts';
 import { pageItems } from '../pages.ts';
-import { type Answered, callOperation, type Input, isJson, type Send } from './calling.ts';
+import { callOperation } from './calling.ts';
 import { follow, followed, type Tell } from './following.ts';
 import type { Operation } from './operations.ts';
 import { readResource, resourcesOf } from './resources.ts';
 import { failureOf, resultOf, textMax } from './results.ts';
+import { type Answered, type Input, isJson, type Send } from './sending.ts';
 import { offered, toolName, toolOf } from './tools.ts';
 
 /** What is the same for all requests to a process. */

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import type { Answered, Input } from '../../api/mcp/calling.ts';
 import { follow, followed } from '../../api/mcp/following.ts';
+import type { Answered, Input } from '../../api/mcp/sending.ts';
 import { createSite, createWorld } from '../api/world.ts';
 import { connect } from './world.ts';
 
