@@ -7,6 +7,8 @@ export default defineConfig({
     pool: 'forks',
     testTimeout: 30_000,
     hookTimeout: 60_000,
+    // Of a state that is waited for: on a busy machine it comes, and later.
+    expect: { poll: { timeout: 10_000 } },
     projects: [
       { test: { name: 'architecture', include: ['test/architecture.test.ts', 'test/coverage/**/*.test.ts'] } },
       {

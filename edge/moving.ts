@@ -40,9 +40,9 @@ export function openMoving({ clock, baseDomain, edgeUrl, tls }: Parts): Moving {
 
   const stands = (until: number | null | undefined) => typeof until === 'number' && until > clock.now().getTime();
 
-  /** A primary domain that would not answer sends nobody away from where they are. */
+  /** A primary domain that would not answer, or a site that is stopped, sends nobody away from where they are. */
   function homeOf(site: SiteRow | undefined): DomainRow | undefined {
-    const home = site?.domains?.find(({ isPrimary }) => isPrimary);
+    const home = site?.status === 'active' ? site.domains?.find(({ isPrimary }) => isPrimary) : undefined;
     return home?.status === 'active' && (!tls || stands(home.certifiedUntil)) ? home : undefined;
   }
 

@@ -380,6 +380,8 @@ function show(body, { json: asJson }) {
   else for (const [key, value] of Object.entries(body)) if (key !== 'next_action') console.log(field(key, value));
   if (typeof body.next_action !== 'string') return exits.done;
   if (!asJson) say(`→ ${plain(body.next_action)}`);
+  // What it may be used for next is no reason to wait.
+  if (['active', 'ready'].includes(body.status)) return exits.done;
   return waitsForPerson(body) ? exits.person : exits.unfinished;
 }
 

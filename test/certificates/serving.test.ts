@@ -76,6 +76,11 @@ test('further domains and the own address of a site lead to its primary domain',
   expect(await visitHttp2('/', trip(own))).toMatchObject({ status: 308 });
   // A reviewer is sent there before the marker is put on the wrong host.
   expect(await visit('/.frontage/review?site=x', trip(own))).toMatchObject(leadsTo(host, '/.frontage/review?site=x'));
+  await world.db.query(`update site set blocked_at = now(), block_reason = 'It asks for passwords.' where id = $1`, [
+    siteId,
+  ]);
+  await expect.poll(async () => (await visit('/', trip(own))).status).toBe(451);
+  await world.db.query('update site set blocked_at = null, block_reason = null where id = $1', [siteId]);
   await world.db.query(`update domain set status = 'Moved' where id = $1`, [domainId]);
   await expect.poll(async () => (await visit('/', trip(own))).status).toBe(200);
   expect((await visit('/', trip(host))).status).toBe(200);

@@ -169,12 +169,18 @@ test('what waits on a person ends with 4, and what goes on by itself with 3', as
   const account = { id: 'pout_x', status: 'pending', next_action: 'Open it.' };
   answers['GET /v1/domains/lacks'] = json({ ...account, waiting_for: ['a bank account'] });
   answers['GET /v1/domains/whole'] = json({ ...account, waiting_for: [] });
+  answers['GET /v1/domains/stands'] = json({
+    id: 'dom_x',
+    status: 'active',
+    waiting_on: 'owner',
+    next_action: 'Attach it.',
+  });
   const exits = await Promise.all(
-    ['owner', 'operator', 'lacks', 'platform', 'null', 'whole'].map(
+    ['owner', 'operator', 'lacks', 'platform', 'null', 'whole', 'stands'].map(
       async (id) => (await run('domain', 'read', id, '--json')).exit,
     ),
   );
-  expect(exits).toEqual([4, 4, 4, 3, 3, 3]);
+  expect(exits).toEqual([4, 4, 4, 3, 3, 3, 0]);
 });
 
 test('its version is its hash: sent with each call, and held against what is served', async () => {
