@@ -1,12 +1,13 @@
 /** Files of the store, into a place and out of it. Each is hashed on its way. */
 import { Readable } from 'node:stream';
 import { compressibleBytesMax } from '../providers/store/compressing.ts';
+import { WrongBytes } from '../providers/store/s3-reading.ts';
 import type { Store, StoredBlob } from '../providers/store/store.ts';
 import { type BlobLine, damaged, isSound, readPart } from './manifest.ts';
 
 const batchSize = 64;
 
-/** Copies what the place does not have, and tells of all; `spoilt` hears of what is not what its name says, and is left out. */
+/** Copies what the place does not have, and tells of all. `spoilt` hears of what is not what its name says: left out, unless the place has it right. */
 export async function* copyBlobs(
   from: Store,
   place: Store,
@@ -14,28 +15,49 @@ export async function* copyBlobs(
 ): AsyncGenerator<BlobLine> {
   for await (const blobs of batches(from.list())) {
     const held = await place.sizes(blobs.map(({ sha256 }) => sha256));
-    const copied = await Promise.all(
-      blobs.map(async ({ sha256, bytes }) => held.get(sha256) === bytes || (await copy(from, place, sha256))),
+    const parts = await Promise.all(
+      blobs.map(async ({ sha256, bytes }) => {
+        const before = held.get(sha256);
+        if (before === bytes || (await copy(from, place, sha256))) return { sha256, bytes };
+        spoilt(sha256);
+        const kept = before === undefined ? undefined : { sha256, bytes: before };
+        return kept && (await isSound(place, kept)) ? kept : undefined;
+      }),
     );
-    for (const [index, { sha256, bytes, encodings }] of blobs.entries()) {
-      if (!copied[index]) spoilt(sha256);
-      else yield encodings.length > 0 ? { sha256, bytes, compressed: true } : { sha256, bytes };
+    for (const [index, { encodings }] of blobs.entries()) {
+      const part = parts[index];
+      if (part) yield encodings.length > 0 ? { ...part, compressed: true } : part;
     }
   }
 }
 
 async function copy(from: Store, place: Store, sha256: string): Promise<boolean> {
   const content = await from.read(sha256);
-  return content !== undefined && (await place.put(content)).sha256 === sha256;
+  if (!content) return false;
+  try {
+    return (await place.put(content)).sha256 === sha256;
+  } catch (error) {
+    if (error instanceof WrongBytes) return false;
+    throw error;
+  }
 }
 
-/** Puts all of these into the store, compressed forms made anew. Throws BackupFault at the first that is not what it was. */
-export async function restoreBlobs(place: Store, into: Store, lines: AsyncIterable<BlobLine>): Promise<void> {
+/**
+ * Puts all of these into the store, compressed forms made anew. Throws BackupFault at the first that is not what it was, or tells `leaveOut` of
+ * each, where there is one.
+ */
+export async function restoreBlobs(
+  place: Store,
+  into: Store,
+  lines: AsyncIterable<BlobLine>,
+  leaveOut?: (sha256: string) => void,
+): Promise<void> {
   for await (const blobs of batches(lines)) {
     const held = await into.sizes(blobs.map(({ sha256 }) => sha256));
     await Promise.all(
       blobs.map(async (blob) => {
         if (held.get(blob.sha256) === blob.bytes && (await isSound(into, blob))) return;
+        if (leaveOut && !(await isSound(place, blob))) return leaveOut(blob.sha256);
         const compress = blob.compressed === true && blob.bytes <= compressibleBytesMax;
         const put = await into.put(Readable.from(readPart(place, blob), { objectMode: false }), { compress });
         if (put.sha256 !== blob.sha256) throw damaged(`${blob.sha256} is not what it was`);

@@ -10,30 +10,64 @@ import type { Place } from './place.ts';
 import { missingCommits, unpackRepository } from './repositories.ts';
 import { readRows } from './tables.ts';
 
-export type Checked = { faults: string[]; tables: number; repositories: number; blobs: number };
+export type Checked = {
+  faults: string[];
+  /** Hashes of the parts that are not what they were, for `mendPlace`. */
+  damaged: string[];
+  tables: number;
+  repositories: number;
+  blobs: number;
+};
 
 /** Reads all of it, and writes nothing to the place. `faults` is empty where the backup can be restored whole. */
 export async function checkBackup({ store }: Place, manifest: Manifest): Promise<Checked> {
-  const checked: Checked = { faults: [], tables: manifest.tables.length, repositories: 0, blobs: manifest.blobs.count };
-  const { faults } = checked;
-  for (const table of manifest.tables)
-    if (!(await isSound(store, table))) faults.push(`the table ${table.name} is damaged`);
-  for (const list of ['repositories', 'blobs'] as const)
-    if (!(await isSound(store, manifest[list]))) faults.push(`the list of ${list} is damaged`);
+  const checked = await checkLists(store, manifest);
+  const { faults, damaged } = checked;
   if (faults.length > 0) return checked;
   const unsound = new Set(await collect(unsoundBlobs(store, blobLines(store, manifest))));
   for (const sha256 of unsound) faults.push(`the file ${sha256} is damaged`);
+  damaged.push(...unsound);
   faults.push(...(await missingBlobs(store, manifest, unsound)));
   const named = await namedCommits(store, manifest.tables);
-  const sites = new Set<string>();
+  const held = new Set<string>();
   for await (const part of repositoryLines(store, manifest)) {
     checked.repositories += 1;
-    sites.add(part.siteId);
-    faults.push(...(await repositoryFaults(store, part, named.get(`${part.siteId} ${part.repository}`) ?? [])));
+    const key = `${part.siteId} ${part.repository}`;
+    held.add(key);
+    faults.push(...(await repositoryFaults(store, part, named.get(key) ?? [], damaged)));
   }
-  for (const site of new Set([...named.keys()].map((key) => key.split(' ')[0] as string)))
-    if (manifest.repositories.count > 0 && !sites.has(site)) faults.push(`the repositories of ${site} are missing`);
+  for (const site of manifest.withoutRepositories ? [] : await sitesOf(store, manifest.tables))
+    for (const repository of ['source', 'content'])
+      if (!held.has(`${site} ${repository}`)) faults.push(`the ${repository} repository of ${site} is missing`);
   return checked;
+}
+
+/** Moves what a check found damaged aside, so that the next backup writes it anew. Answers how many parts there were. */
+export async function mendPlace(place: Place, { damaged }: Checked): Promise<number> {
+  let moved = 0;
+  for (const sha256 of damaged) if (await place.setAside(sha256)) moved += 1;
+  return moved;
+}
+
+async function checkLists(store: Store, manifest: Manifest): Promise<Checked> {
+  const { tables, repositories, blobs } = manifest;
+  const checked: Checked = { faults: [], damaged: [], tables: tables.length, repositories: 0, blobs: blobs.count };
+  const parts = tables.map((table) => [`the table ${table.name}`, table] as const);
+  for (const [what, part] of [
+    ...parts,
+    ['the list of repositories', repositories],
+    ['the list of blobs', blobs],
+  ] as const) {
+    if (await isSound(store, part)) continue;
+    checked.faults.push(`${what} is damaged`);
+    checked.damaged.push(part.sha256);
+  }
+  return checked;
+}
+
+async function sitesOf(store: Store, tables: readonly TablePart[]): Promise<string[]> {
+  const sites = tables.find(({ name }) => name === 'site');
+  return sites ? (await collect(readRows(store, sites, ['id']))).map(([id]) => id as string) : [];
 }
 
 export async function* blobLines(store: Store, { blobs }: Manifest): AsyncGenerator<BlobLine> {
@@ -97,16 +131,25 @@ async function namedCommits(store: Store, tables: readonly TablePart[]): Promise
   return new Map([...named].map(([key, commits]) => [key, [...commits]]));
 }
 
-async function repositoryFaults(store: Store, part: RepositoryPart, commits: string[]): Promise<string[]> {
+async function repositoryFaults(
+  store: Store,
+  part: RepositoryPart,
+  commits: string[],
+  damaged: string[],
+): Promise<string[]> {
   const whose = `the ${part.repository} repository of ${part.siteId}`;
   // Of no use to a restore, but what the next backup holds the repository against.
-  if (!(await isSound(store, part.objects))) return [`the list of objects of ${whose} is damaged`];
+  if (!(await isSound(store, part.objects))) {
+    damaged.push(part.objects.sha256);
+    return [`the list of objects of ${whose} is damaged`];
+  }
   const dir = await mkdtemp(join(tmpdir(), 'frontage-backup-'));
   try {
     await unpackRepository(store, join(dir, 'checked'), part);
     const missing = await missingCommits(join(dir, 'checked'), commits);
     return missing.map((commit) => `${whose} lacks ${commit}`);
   } catch {
+    for (const pack of part.packs) if (!(await isSound(store, pack))) damaged.push(pack.sha256);
     return [`${whose} is damaged`];
   } finally {
     await rm(dir, { recursive: true, force: true });

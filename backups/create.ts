@@ -22,23 +22,28 @@ import {
   writeManifest,
 } from './manifest.ts';
 import type { Place } from './place.ts';
-import { packRepository } from './repositories.ts';
+import { packRepository, readTogether } from './repositories.ts';
 import { dumpTable, migrationsOf, tablesOf } from './tables.ts';
 
 /** A slot's branch, and the commit of the build that was asked for last. */
 type Slot = { siteId: string; repository: Repository; ref: string; commit: string };
 type Rows = Pick<Manifest, 'migrations' | 'tables'> & { siteIds: string[]; slots: Slot[] };
 
-/** Answers the manifest, which is written. A process that ends before leaves no backup, and the next one finds what was copied. */
+/**
+ * Answers the manifest, which is written, and says what is `missing` and `spoilt`. A process that ends before leaves no backup, and the next one finds
+ * what was copied. Throws BackupFault where others may read the place.
+ */
 export async function createBackup(
   { config, clock }: { config: Config; clock: Clock },
   place: Place,
 ): Promise<Manifest> {
   const repositories = config.repositoriesDir === undefined ? undefined : openRepositories(config.repositoriesDir);
+  await place.claim();
   const before = await lastRepositories(place);
   const at = clock.now();
   const { siteIds, slots, ...rows } = await readSnapshot(config.databaseUrl, place);
-  const packed = repositories ? packAll(place, repositories, { siteIds, slots, before }) : [];
+  const missing: string[] = [];
+  const packed = repositories ? packAll(place, repositories, { siteIds, slots, before, missing }) : [];
   const spoilt: string[] = [];
   const manifest: Manifest = {
     format: 1,
@@ -52,10 +57,14 @@ export async function createBackup(
       place.store,
       copyBlobs(openStore(config), place.store, (sha256) => spoilt.push(sha256)),
     ),
+    withoutRepositories: repositories === undefined,
+    missing,
     spoilt,
     endedAt: clock.now().toISOString(),
   };
   await writeManifest(place, manifest);
+  // What backups left that were killed.
+  await place.store.sweep();
   return manifest;
 }
 
@@ -91,15 +100,26 @@ async function readSnapshot(databaseUrl: string, place: Place): Promise<Rows> {
 
 const keyOf = ({ siteId, repository }: Pick<RepositoryPart, 'siteId' | 'repository'>) => `${siteId} ${repository}`;
 
+type Packing = Pick<Rows, 'siteIds' | 'slots'> & {
+  before: Map<string, RepositoryPart>;
+  /** Hears of what is not there. */
+  missing: string[];
+};
+
 async function* packAll(
   { store }: Place,
   repositories: Repositories,
-  { siteIds, slots, before }: Pick<Rows, 'siteIds' | 'slots'> & { before: Map<string, RepositoryPart> },
+  { siteIds, slots, before, missing }: Packing,
 ): AsyncGenerator<RepositoryPart> {
   for (const siteId of siteIds) {
+    const held: Repository[] = [];
     for (const repository of ['source', 'content'] as const) {
-      if (!(await repositories.exists(siteId, repository))) continue;
-      const asked = { siteId, repository };
+      if (await repositories.exists(siteId, repository)) held.push(repository);
+      else missing.push(keyOf({ siteId, repository }));
+    }
+    const together = await readTogether(held.map((repository) => repositories.place(siteId, repository)));
+    for (const [index, repository] of held.entries()) {
+      const asked = { siteId, repository, refs: together[index] ?? {} };
       const part = await packRepository(store, repositories.place(siteId, repository), asked, before.get(keyOf(asked)));
       // A slot may have been cleared since the rows were read; they still show it.
       const gone = slots.filter((slot) => keyOf(slot) === keyOf(asked) && !part.refs[slot.ref]);

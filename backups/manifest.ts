@@ -1,8 +1,8 @@
 /** What a backup is: its parts, by their hashes, and what they were taken from. */
 import { createHash } from 'node:crypto';
-import { createInterface } from 'node:readline';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
+import { StringDecoder } from 'node:string_decoder';
 import { createGunzip, createGzip } from 'node:zlib';
 import type { Repository } from '../db/states.ts';
 import type { Store } from '../providers/store/store.ts';
@@ -39,7 +39,11 @@ export type Manifest = {
   /** Lists of JSON lines: of `RepositoryPart`, of `BlobLine`. */
   repositories: Part & { count: number };
   blobs: Part & { count: number };
-  /** Files of the store whose bytes were not what their names say, and which are therefore not in it. */
+  /** The installation is one without repositories: its configuration says so. */
+  withoutRepositories: boolean;
+  /** Repositories of sites that were not there to be copied, as `site_… source`. */
+  missing: string[];
+  /** Files of the store whose bytes were not what their names say. In it are those of them that an earlier backup had right. */
   spoilt: string[];
 };
 
@@ -66,8 +70,23 @@ export async function* readLines(store: Store, part: Part): AsyncGenerator<strin
   const gunzip = createGunzip();
   const reading = pipeline(readPart(store, part), gunzip);
   reading.catch(() => {});
-  for await (const line of createInterface({ input: gunzip, crlfDelay: Number.POSITIVE_INFINITY })) yield line;
+  yield* linesOf(gunzip);
   await reading;
+}
+
+/** Lines end with a line feed and with nothing else: what COPY and JSON write has other ends of lines within. */
+async function* linesOf(chunks: AsyncIterable<Buffer>): AsyncGenerator<string> {
+  const decoder = new StringDecoder('utf8');
+  let begun = '';
+  for await (const chunk of chunks) {
+    const [first, ...more] = decoder.write(chunk).split('\n') as [string, ...string[]];
+    begun += first;
+    for (const next of more) {
+      yield begun;
+      begun = next;
+    }
+  }
+  if (begun) yield begun;
 }
 
 /** The part's bytes. Ends in a BackupFault where they are not what the hash says, after all of them were given. */

@@ -3,12 +3,14 @@
  * backup. A name is written last, so what has a name is whole; what is the same in two backups is there once.
  */
 import { randomUUID } from 'node:crypto';
-import { mkdir, open, readdir, readFile, rename, writeFile } from 'node:fs/promises';
+import { mkdir, open, readdir, readFile, rename, stat, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { bucketOf, type Config, folderOrBucket } from '../config.ts';
-import { keptName } from '../providers/store/names.ts';
+import { blobPath } from '../providers/store/disk.ts';
+import { blobName, keptName } from '../providers/store/names.ts';
 import { openStore } from '../providers/store/open.ts';
+import type { BucketAddress } from '../providers/store/s3-bucket.ts';
 import type { Store } from '../providers/store/store.ts';
 import { BackupFault } from './manifest.ts';
 
@@ -19,6 +21,10 @@ export type Place = {
   /** The hash of a backup's manifest. */
   read(name: string): Promise<string | undefined>;
   write(name: string, sha256: string): Promise<void>;
+  /** Before anything is written. Throws BackupFault where others may read what will be. */
+  claim(): Promise<void>;
+  /** Moves a part that is damaged out of the way, to `damaged/`. False where there is none. */
+  setAside(sha256: string): Promise<boolean>;
 };
 
 type Settings = Pick<Config, 'storeDir' | 's3' | 's3Server' | 'dataDir'>;
@@ -31,18 +37,19 @@ export async function openPlace(config: Settings, where: string): Promise<Place>
     const dir = resolve(where);
     if (!config.s3 && dir === config.storeDir)
       throw new BackupFault('That is the store itself: a backup needs a place of its own.');
-    return { store: openStore({ storeDir: dir, s3: undefined, dataDir }), ...(await openNamesOnDisk(dir)) };
+    return { store: openStore({ storeDir: dir, s3: undefined, dataDir }), ...openNamesOnDisk(dir) };
   }
   const address = { ...bucketOf(where), ...config.s3Server };
   if (config.s3?.bucket === address.bucket && config.s3.prefix === address.prefix)
     throw new BackupFault('That is the store itself: a backup needs a place of its own.');
-  return { store: openStore({ storeDir: '', s3: address, dataDir }), ...(await openNamesInBucket(address)) };
+  return {
+    store: openStore({ storeDir: '', s3: address, dataDir }),
+    ...(await openNamesInBucket(address, join(dataDir, 'spool'))),
+  };
 }
 
-async function openNamesOnDisk(dir: string): Promise<Omit<Place, 'store'>> {
+function openNamesOnDisk(dir: string): Omit<Place, 'store'> {
   const folder = join(dir, 'backups');
-  // Rows of all accounts are in it.
-  await mkdir(dir, { recursive: true, mode: 0o700 });
   return {
     names: async () => (await readdir(folder).catch(() => [])).filter((name) => !name.startsWith('.')).sort(),
     async read(name) {
@@ -57,12 +64,29 @@ async function openNamesOnDisk(dir: string): Promise<Omit<Place, 'store'>> {
       const handle = await open(folder);
       await handle.sync().finally(() => handle.close());
     },
+    async claim() {
+      await mkdir(dir, { recursive: true, mode: 0o700 });
+      if (((await stat(dir)).mode & 0o007) === 0) return;
+      const words = `Everybody on this machine may look into ${dir}, and a backup holds everybody's rows in clear`;
+      throw new BackupFault(`${words}: chmod 700 it, or name a folder that is not there yet.`);
+    },
+    async setAside(sha256) {
+      await mkdir(join(dir, 'damaged'), { recursive: true });
+      return await rename(blobPath(dir, sha256), join(dir, 'damaged', sha256)).then(
+        () => true,
+        (error: NodeJS.ErrnoException) => {
+          if (error.code === 'ENOENT') return false;
+          throw error;
+        },
+      );
+    },
   };
 }
 
-async function openNamesInBucket(address: Parameters<typeof import('../providers/store/s3-bucket.ts').openBucket>[0]) {
+async function openNamesInBucket(address: BucketAddress, spoolDir: string): Promise<Omit<Place, 'store'>> {
   // Loaded by who has a bucket alone: see providers/store/open.ts.
   const { openBucket } = await import('../providers/store/s3-bucket.ts');
+  const { openSpool } = await import('../providers/store/spool.ts');
   const bucket = openBucket(address);
   const folder = 'backups/';
   return {
@@ -77,6 +101,17 @@ async function openNamesInBucket(address: Parameters<typeof import('../providers
     },
     async write(name: string, sha256: string) {
       await bucket.put(folder + keptName(name), Buffer.from(`${sha256}\n`));
+    },
+    // Who may read a bucket, its own server says.
+    async claim() {},
+    async setAside(sha256: string) {
+      const found = await bucket.get(blobName(sha256));
+      if (!found) return false;
+      const spool = await openSpool(spoolDir, found.body);
+      const keeping = spool.bytes > 0 ? bucket.putParts(`damaged/${sha256}`, spool.parts()) : undefined;
+      await Promise.resolve(keeping).finally(() => spool.close());
+      await bucket.remove(blobName(sha256));
+      return true;
     },
   };
 }

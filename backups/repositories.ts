@@ -1,6 +1,7 @@
 /** A repository in a backup: packs that hold every object of it, those that no branch reaches too, and where its branches stand. */
 import { mkdir } from 'node:fs/promises';
 import { Readable } from 'node:stream';
+import { isDeepStrictEqual } from 'node:util';
 import type { Repository } from '../db/states.ts';
 import { finish, type Place as GitPlace, runGit, spawnGit } from '../providers/repositories/git.ts';
 import type { Store } from '../providers/store/store.ts';
@@ -11,6 +12,33 @@ const packsMax = 24;
 
 type Asked = { siteId: string; repository: Repository };
 
+export type Refs = Record<string, string>;
+
+/** A branch that moves between all readings is read this often. */
+const readingsMax = 50;
+
+/**
+ * Where the branches of both repositories of a site stood at one moment: what two readings in turn found, of the one and the other. A publish moves
+ * branches of both, and what it built from belongs together.
+ */
+export async function readTogether(
+  places: readonly GitPlace[],
+  read: (git: GitPlace) => Promise<Refs> = readRefs,
+): Promise<Refs[]> {
+  const readAll = async () => {
+    const refs: Refs[] = [];
+    for (const git of places) refs.push(await read(git));
+    return refs;
+  };
+  let last = await readAll();
+  for (let count = 1; count < readingsMax; count++) {
+    const again = await readAll();
+    if (isDeepStrictEqual(last, again)) break;
+    last = again;
+  }
+  return last;
+}
+
 /**
  * Writes what `before`, the same repository in an earlier backup, does not have. Branches are read before objects: whatever they lead to is among
  * these. Nobody ever removes an object, and git finds one that is packed anew meanwhile.
@@ -18,13 +46,12 @@ type Asked = { siteId: string; repository: Repository };
 export async function packRepository(
   store: Store,
   git: GitPlace,
-  asked: Asked,
+  asked: Asked & { refs: Refs },
   before: RepositoryPart | undefined,
 ): Promise<RepositoryPart> {
-  const refs = await readRefs(git);
   const ids = await objectIds(git);
   const objects = await putGzipped(store, Readable.from([ids]));
-  const part = { ...asked, refs, objects };
+  const part = { ...asked, objects };
   if (before?.objects.sha256 === objects.sha256) return { ...part, packs: before.packs };
   const isUseful = before && before.packs.length < packsMax && (await isSound(store, before.objects));
   const known = isUseful ? await idsOf(store, before.objects) : new Set<string>();
@@ -36,7 +63,7 @@ export async function packRepository(
   return { ...part, packs: isMore ? [...(before?.packs ?? []), pack] : [pack] };
 }
 
-export async function readRefs(git: GitPlace): Promise<Record<string, string>> {
+export async function readRefs(git: GitPlace): Promise<Refs> {
   const { stdout } = await runGit(git, ['for-each-ref', '--format=%(refname) %(objectname)', 'refs/heads']);
   const lines = stdout.toString().split('\n').filter(Boolean);
   return Object.fromEntries(lines.map((line) => line.split(' ') as [string, string]));
@@ -93,7 +120,7 @@ export async function unpack(dir: string, packs: Iterable<AsyncIterable<Buffer>>
   }
 }
 
-export async function writeRefs(dir: string, refs: Record<string, string>): Promise<void> {
+export async function writeRefs(dir: string, refs: Refs): Promise<void> {
   const lines = Object.entries(refs).map(([ref, id]) => `create ${ref} ${id}\n`);
   await runGit({ dir }, ['update-ref', '--stdin'], { input: lines });
 }

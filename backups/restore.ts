@@ -14,12 +14,28 @@ import { folderName } from '../providers/repositories.ts';
 import { openStore } from '../providers/store/open.ts';
 import { restoreBlobs } from './blobs.ts';
 import { blobLines, repositoryLines } from './check.ts';
-import { BackupFault, type Manifest } from './manifest.ts';
+import { BackupFault, isSound, type Manifest } from './manifest.ts';
+import { type Past, settlePast } from './past.ts';
 import type { Place } from './place.ts';
 import { unpackRepository } from './repositories.ts';
 import { loadTables, migrationsOf, tablesOf } from './tables.ts';
 
-export type Restored = { blobs: number; repositories: number; rows: number; restarted: Record<string, number> };
+export type Restored = {
+  blobs: number;
+  repositories: number;
+  rows: number;
+  restarted: Record<string, number>;
+  /** What was damaged and is not there now: hashes of files, and repositories as `site_… source`. */
+  leftOut: string[];
+  past: Past;
+};
+
+export type Wishes = {
+  /** The installation itself goes on elsewhere: nothing is started, and what waited to be sent never is. */
+  isDrill?: boolean;
+  /** Brings what is whole of it. Rows have to be. */
+  despiteDamage?: boolean;
+};
 
 /** In a folder of repositories: which backup is being restored into it. */
 const markName = '.restoring';
@@ -29,20 +45,26 @@ export async function restoreBackup(
   { config, clock }: { config: Config; clock: Clock },
   place: Place,
   manifest: Manifest,
+  { isDrill = false, despiteDamage = false }: Wishes = {},
 ): Promise<Restored> {
   requireKnown(config, manifest);
   const { repositoriesDir } = config;
   if (repositoriesDir === undefined && manifest.repositories.count > 0)
     throw new BackupFault('This installation holds no repositories (FRONTAGE_REPOSITORIES), and the backup does.');
-  if (!(await isLoaded(config, manifest))) await bring(config, place, manifest);
+  if (manifest.missing.length > 0 && !despiteDamage)
+    throw new BackupFault(`Repositories are missing in this backup: ${manifest.missing.slice(0, 20).join(', ')}.`);
+  const leftOut: string[] = [...manifest.missing];
+  const leaveOut = despiteDamage ? (what: string) => void leftOut.push(what) : undefined;
+  if (!(await isLoaded(config, manifest))) await bring(config, place, manifest, leaveOut);
   await migrate(config.databaseUrl);
-  const restarted = await withClient(config.databaseUrl, (client) => restart(client, clock));
+  const settled = await withClient(config.databaseUrl, (client) => settle(client, clock, isDrill));
   if (repositoriesDir !== undefined) await rm(join(repositoriesDir, markName), { force: true });
   return {
     blobs: manifest.blobs.count,
     repositories: manifest.repositories.count,
     rows: manifest.tables.reduce((sum, { rows }) => sum + rows, 0),
-    restarted,
+    leftOut,
+    ...settled,
   };
 }
 
@@ -52,22 +74,29 @@ async function isLoaded({ repositoriesDir, databaseUrl }: Config, { name }: Mani
   return (await withClient(databaseUrl, tableWithRows)) !== undefined;
 }
 
-async function bring(config: Config, place: Place, manifest: Manifest): Promise<void> {
+type LeaveOut = ((what: string) => void) | undefined;
+
+async function bring(config: Config, place: Place, manifest: Manifest, leaveOut: LeaveOut): Promise<void> {
   const { repositoriesDir, databaseUrl } = config;
   await withClient(databaseUrl, (client) => requireEmpty(client, manifest));
   if (repositoriesDir !== undefined) await claimFolder(repositoriesDir, manifest.name);
-  await restoreBlobs(place.store, openStore(config), blobLines(place.store, manifest));
-  if (repositoriesDir !== undefined) await restoreRepositories(place, manifest, repositoriesDir);
+  await restoreBlobs(place.store, openStore(config), blobLines(place.store, manifest), leaveOut);
+  if (repositoriesDir !== undefined) await restoreRepositories(place, manifest, repositoriesDir, leaveOut);
   await migrate(databaseUrl, { to: manifest.migrations.at(-1) as string });
   await withClient(databaseUrl, (client) => restoreRows(client, place, manifest));
 }
 
 /** In the newest schema, whose rows the questions are about. */
-async function restart(client: pg.Client, clock: Clock): Promise<Record<string, number>> {
+async function settle(
+  client: pg.Client,
+  clock: Clock,
+  isDrill: boolean,
+): Promise<Pick<Restored, 'past' | 'restarted'>> {
   await client.query('begin');
-  const restarted = await restartAll(client, clock);
+  const past = await settlePast(client, clock, { isDrill });
+  const restarted = isDrill ? {} : await restartAll(client, clock);
   await client.query('commit');
-  return restarted;
+  return { past, restarted };
 }
 
 function requireKnown({ databaseUrl }: Config, { migrations, version }: Manifest): void {
@@ -129,10 +158,20 @@ async function claimFolder(dir: string, name: string): Promise<void> {
   await writeFile(join(dir, markName), name, { flush: true });
 }
 
-async function restoreRepositories({ store }: Place, manifest: Manifest, dir: string): Promise<void> {
+async function restoreRepositories(
+  { store }: Place,
+  manifest: Manifest,
+  dir: string,
+  leaveOut: LeaveOut,
+): Promise<void> {
   for await (const part of repositoryLines(store, manifest)) {
     const target = join(dir, folderName(part.siteId, part.repository));
     if (await stat(target).catch(() => undefined)) continue;
+    const sound = leaveOut ? await Promise.all(part.packs.map((pack) => isSound(store, pack))) : [];
+    if (sound.includes(false)) {
+      leaveOut?.(`${part.siteId} ${part.repository}`);
+      continue;
+    }
     const aside = join(dir, '.making', randomUUID());
     await unpackRepository(store, aside, part);
     await rename(aside, target);

@@ -1,13 +1,14 @@
 /** Backups of the whole installation: see docs/operations.md. */
-import { type Checked, checkBackup } from '../../backups/check.ts';
+import { type Checked, checkBackup, mendPlace } from '../../backups/check.ts';
 import { createBackup } from '../../backups/create.ts';
 import { BackupFault, type Manifest, readManifest } from '../../backups/manifest.ts';
 import { openPlace } from '../../backups/place.ts';
 import { restoreBackup } from '../../backups/restore.ts';
 import { countSealed } from '../../db/sealed.ts';
 import { command } from './command.ts';
+import { listed } from './listing.ts';
 
-const shown = ({ name, version, at, endedAt, from, tables, repositories, blobs, spoilt }: Manifest) => ({
+const shown = ({ name, version, at, endedAt, from, tables, repositories, blobs, ...rest }: Manifest) => ({
   backup: name,
   version,
   at,
@@ -16,18 +17,33 @@ const shown = ({ name, version, at, endedAt, from, tables, repositories, blobs, 
   rows: tables.reduce((sum, { rows }) => sum + rows, 0),
   repositories: repositories.count,
   files: blobs.count,
-  spoilt,
+  without_repositories: rest.withoutRepositories,
+  missing: firstOf(rest.missing),
+  spoilt: firstOf(rest.spoilt),
 });
+
+const firstOf = (all: readonly string[]) => ({ count: all.length, first: all.slice(0, listed) });
+
+type Counted = ReturnType<typeof firstOf>;
+
+function lackWords({ missing, spoilt }: { missing: Counted; spoilt: Counted }): string | undefined {
+  const words = [
+    missing.count > 0 ? `${missing.count} repositories of sites were not there to be copied` : '',
+    spoilt.count > 0 ? `${spoilt.count} files of the store are not what their names say` : '',
+  ].filter(Boolean);
+  return words.length > 0 ? `The backup was written, and it is not all: ${words.join(', ')}.` : undefined;
+}
 
 export const backupCommands = {
   'backup create': command({
     about:
-      'Writes rows, repositories and files as they are now to a folder or bucket, while everything goes on. What an earlier one there has is not copied again. The keys (FRONTAGE_SECRET, FRONTAGE_SEALING_KEYS) are not in it: keep them elsewhere.',
+      'Writes rows, repositories and files as they are now to a folder or bucket, while everything goes on. What an earlier one there has is not copied again. Ends with 1 where a repository of a site was missing or a file of the store is spoilt. The keys (FRONTAGE_SECRET, FRONTAGE_SEALING_KEYS) are not in it: keep them elsewhere.',
     needs: ['into'],
     async run({ config, clock }, { into }) {
       const manifest = await createBackup({ config, clock }, await openPlace(config, into));
       return { ...shown(manifest), keys: 'not in it: FRONTAGE_SECRET and FRONTAGE_SEALING_KEYS have to be kept apart' };
     },
+    alarm: (answer) => lackWords(answer as { missing: Counted; spoilt: Counted }),
   }),
   'backup list': command({
     about: 'The backups of a folder or bucket, the oldest first.',
@@ -41,37 +57,57 @@ export const backupCommands = {
   }),
   'backup check': command({
     about:
-      'Reads all of a backup, the newest unless one is named: whether every byte is what it was, and all that rows name is in it.',
+      'Reads all of a backup, the newest unless one is named: whether every byte is what it was, and all that rows name is in it. --mend moves damaged parts aside, so that the next backup writes them anew.',
     needs: ['from'],
-    takes: ['backup'],
-    async run({ config }, { from, backup }) {
+    takes: ['backup', 'mend'],
+    async run({ config }, { from, backup, mend }) {
       const place = await openPlace(config, from);
       const manifest = await readManifest(place, backup);
       const checked = await checkBackup(place, manifest);
-      if (checked.faults.length > 0) throw new BackupFault(faultsOf(manifest, checked));
-      return { backup: manifest.name, at: manifest.at, ...checked };
+      const moved = mend ? await mendPlace(place, checked) : 0;
+      if (checked.faults.length > 0) throw new BackupFault(faultsOf(manifest, checked) + movedWords(moved));
+      const { damaged: _, ...counts } = checked;
+      return { backup: manifest.name, at: manifest.at, ...counts };
     },
   }),
   'backup restore': command({
     about:
-      'Brings a backup, the newest unless one is named, back into an empty installation: a new database and new folders, under the keys of the old one. Run it before anything is started.',
+      'Brings a backup, the newest unless one is named, back into an empty installation: a new database and new folders, under the keys of the old one. Run it before anything is started. It takes the place of the old one, which must not run any more: mails go on, domains and payments are followed. --drill only tries: it starts nothing and sends nothing. --despite-damage leaves out what is damaged, and names it.',
     needs: ['from'],
-    takes: ['backup'],
-    async run({ em, config, clock }, { from, backup }) {
+    takes: ['backup', 'drill', 'despite-damage'],
+    async run({ em, config, clock }, { from, backup, drill, 'despite-damage': despite }) {
       const place = await openPlace(config, from);
       const manifest = await readManifest(place, backup);
-      const restored = await restoreBackup({ config, clock }, place, manifest);
-      const { blobs: files, ...counts } = restored;
+      const restored = await restoreBackup({ config, clock }, place, manifest, {
+        isDrill: Boolean(drill),
+        despiteDamage: Boolean(despite),
+      });
+      const { blobs: files, leftOut, past, ...counts } = restored;
+      const { mailsEnded, ...cameBack } = past;
       return {
         backup: manifest.name,
         at: manifest.at,
         files,
         ...counts,
+        left_out: firstOf(leftOut),
+        mails_ended: mailsEnded,
+        came_back: cameBack,
         sealed: await countSealed(em, config.sealing),
+        next: drill ? afterDrill : afterRestore,
       };
     },
   }),
 };
+
+const afterRestore =
+  'This installation takes the place of the old one, which must not be started again. What was blocked, revoked or removed since the backup is so no more: do it again.';
+const afterDrill =
+  'A drill: start API and edge to look at it, and no platform worker, without keys of payments, mail and DNS. Throw it away afterwards.';
+
+const movedWords = (moved: number) =>
+  moved > 0
+    ? `\n${moved} damaged parts were moved aside: the next backup writes anew what the installation still has.`
+    : '';
 
 const faultsShown = 20;
 

@@ -25,6 +25,9 @@ export const options = {
   from: '/backups',
   'without-visitors': '',
   backup: '2026-01-31t120000z-…',
+  mend: '',
+  drill: '',
+  'despite-damage': '',
   reason: "'Why, in a sentence'",
 } as const;
 export type Option = keyof typeof options;

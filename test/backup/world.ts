@@ -7,7 +7,7 @@ import { checkBackup } from '../../backups/check.ts';
 import { createBackup } from '../../backups/create.ts';
 import { type Manifest, readManifest } from '../../backups/manifest.ts';
 import { openPlace } from '../../backups/place.ts';
-import { restoreBackup } from '../../backups/restore.ts';
+import { restoreBackup, type Wishes } from '../../backups/restore.ts';
 import { systemClock } from '../../clock.ts';
 import { readConfig } from '../../config.ts';
 import { createDeps } from '../../deps.ts';
@@ -68,9 +68,9 @@ export function operator(where: string) {
       const { place, manifest } = await named(deps, name);
       return await checkBackup(place, manifest);
     },
-    async restore(deps: Deps, name?: string) {
+    async restore(deps: Deps, name?: string, wishes?: Wishes) {
       const { place, manifest } = await named(deps, name);
-      return await restoreBackup(deps, place, manifest);
+      return await restoreBackup(deps, place, manifest, wishes);
     },
     /** Paths of all files, with what they hold at the end of their name. */
     files: async () =>

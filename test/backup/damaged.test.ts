@@ -1,0 +1,179 @@
+/** What a backup does where something of the installation, or of the place, is not as it was. */
+import { chmod, mkdir, stat, truncate, utimes, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { Readable } from 'node:stream';
+import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import { repositoryLines } from '../../backups/check.ts';
+import { type Manifest, putGzipped, readLines } from '../../backups/manifest.ts';
+import { openPlace } from '../../backups/place.ts';
+import { readTogether } from '../../backups/repositories.ts';
+import { blobPath } from '../../providers/store/disk.ts';
+import type { Option } from '../../scripts/operator/command.ts';
+import { readCommand } from '../../scripts/operator/commands.ts';
+import { createSite } from '../api/world.ts';
+import { flipBit } from './damage.ts';
+import { createWorld, type Installation, openFolder, openInstallation, type World } from './world.ts';
+
+vi.setConfig({ testTimeout: 180_000 });
+
+let world: World;
+let site: { id: string };
+let kept: string;
+const opened: { close(): Promise<void> }[] = [];
+const folders: { remove(): Promise<void> }[] = [];
+beforeAll(async () => {
+  world = await createWorld();
+  site = await createSite(await world.newCaller());
+  kept = (await world.deps.store.put(Buffer.from('a file of the store'))).sha256;
+});
+afterAll(async () => {
+  await Promise.all(opened.map((one) => one.close()));
+  await Promise.all(folders.map((one) => one.remove()));
+  await world?.close();
+});
+
+async function elsewhere() {
+  const made = await openInstallation();
+  opened.push(made);
+  return made;
+}
+
+async function newFolder() {
+  const made = await openFolder();
+  folders.push(made);
+  return made;
+}
+
+const placeAt = (where: string) => openPlace(world.config, where);
+
+/** What the operator's command answers, and what it is alarmed by. */
+async function ask({ config, deps }: Pick<Installation, 'config' | 'deps'>, ...args: string[]) {
+  const { command, given } = readCommand(args);
+  const answer = await command?.run({ em: deps.em(), config, clock: world.clock }, given as Record<Option, string>);
+  return { answer: answer as Record<string, unknown>, alarm: command?.alarm?.(answer) };
+}
+
+async function firstPack(where: string, manifest: Manifest): Promise<string> {
+  for await (const { packs } of repositoryLines((await placeAt(where)).store, manifest))
+    return packs[0]?.sha256 as string;
+  throw new Error('no repository is in it');
+}
+
+test('repositories that are not there are missed by the backup, by its check and by a restore', async () => {
+  const backups = await newFolder();
+  const unmounted = join(backups.where, '..', 'frontage-unmounted-of-nobody');
+  const torn = { ...world, config: { ...world.config, repositoriesDir: unmounted } };
+  const { answer, alarm } = await ask(torn, 'backup', 'create', '--into', backups.where);
+  const both = [`${site.id} source`, `${site.id} content`];
+  expect(answer.missing).toEqual({ count: 2, first: both });
+  expect(alarm).toContain('2 repositories of sites were not there');
+  expect((await backups.check(world)).faults).toEqual([
+    `the source repository of ${site.id} is missing`,
+    `the content repository of ${site.id} is missing`,
+  ]);
+  const other = await elsewhere();
+  await expect(backups.restore(other)).rejects.toThrow('Repositories are missing');
+  expect((await backups.restore(other, undefined, { despiteDamage: true })).leftOut).toEqual(both);
+});
+
+test('an installation without repositories by its configuration has none to miss', async () => {
+  const backups = await newFolder();
+  const { answer, alarm } = await ask(
+    { ...world, config: { ...world.config, repositoriesDir: undefined } },
+    ...['backup', 'create', '--into', backups.where],
+  );
+  expect([answer.without_repositories, answer.missing, alarm]).toEqual([true, { count: 0, first: [] }, undefined]);
+  expect((await backups.check(world)).faults).toEqual([]);
+});
+
+test('rot in the place is moved aside by a check that mends, and the next backup writes it anew', async () => {
+  const backups = await newFolder();
+  const pack = await firstPack(backups.where, await backups.create(world));
+  for (const sha256 of [kept, pack]) await flipBit(blobPath(backups.where, sha256));
+  // Its size is what it was.
+  await backups.create(world);
+  expect((await backups.check(world)).faults).toHaveLength(2);
+  const mending = ask(world, 'backup', 'check', '--from', backups.where, '--mend');
+  await expect(mending).rejects.toThrow('2 damaged parts were moved aside');
+  const set = (await backups.files()).filter((path) => path.includes('/damaged/'));
+  expect(set.map((path) => path.slice(-64)).sort()).toEqual([kept, pack].sort());
+  await backups.create(world);
+  expect((await backups.check(world)).faults).toEqual([]);
+});
+
+test('a restore despite damage brings all that is whole, and names what it left out', async () => {
+  const backups = await newFolder();
+  const whole = (await world.deps.store.put(Buffer.from('another file'))).sha256;
+  const pack = await firstPack(backups.where, await backups.create(world));
+  for (const sha256 of [kept, pack]) await flipBit(blobPath(backups.where, sha256));
+  const other = await elsewhere();
+  await expect(backups.restore(other)).rejects.toThrow('damaged');
+  const { answer } = await ask(other, 'backup', 'restore', '--from', backups.where, '--despite-damage');
+  expect(answer.left_out).toEqual({ count: 2, first: [kept, `${site.id} source`] });
+  expect((await other.deps.store.readAll(whole))?.toString()).toBe('another file');
+  expect(await other.deps.store.readAll(kept)).toBeUndefined();
+  expect(await other.deps.repositories?.exists(site.id, 'source')).toBe(false);
+  expect(await other.deps.repositories?.exists(site.id, 'content')).toBe(true);
+});
+
+test('a file that the store has lost the end of is still the one that the place had, and the backup is alarmed', async () => {
+  const backups = await newFolder();
+  const { sha256 } = await world.deps.store.put(Buffer.from('of which the end will be lost'));
+  const never = (await world.deps.store.put(Buffer.from('of which the place has nothing'))).sha256;
+  const before = await backups.create(world);
+  const later = (await world.deps.store.put(Buffer.from('and one that came since'))).sha256;
+  for (const one of [sha256, later]) await truncate(blobPath(world.config.storeDir, one), 4);
+  const { answer, alarm } = await ask(world, 'backup', 'create', '--into', backups.where);
+  expect(answer.spoilt).toEqual({ count: 2, first: expect.arrayContaining([sha256, later]) });
+  expect(alarm).toContain('2 files of the store are not what their names say');
+  expect(answer.files).toBe(before.blobs.count);
+  expect((await backups.check(world)).faults).toEqual([]);
+  const other = await elsewhere();
+  await backups.restore(other);
+  expect((await other.deps.store.readAll(sha256))?.toString()).toBe('of which the end will be lost');
+  expect((await other.deps.store.readAll(never))?.toString()).toBe('of which the place has nothing');
+});
+
+test('a line ends with a line feed, and not with what else ends lines', async () => {
+  const { store } = await placeAt((await newFolder()).where);
+  const lines = ['one\u2028of\u2029many', '', 'two\r', 'x'.repeat(200_000), 'ünd'];
+  const part = await putGzipped(store, Readable.from([Buffer.from(`${lines.join('\n')}\n`)]));
+  const read: string[] = [];
+  for await (const line of readLines(store, part)) read.push(line);
+  expect(read).toEqual(lines);
+});
+
+test('branches of both repositories are read as they stood at one moment, while a publish moves both', async () => {
+  const [source, content] = [{ dir: 'source' }, { dir: 'content' }];
+  let readings = 0;
+  // Both move after the first was read, and again after the third.
+  const moves = [1, 3];
+  let version = 0;
+  const found = await readTogether([source, content], async ({ dir }) => {
+    const refs = { [`refs/heads/${dir}`]: String(version) };
+    if (moves.includes(++readings)) version += 1;
+    return refs;
+  });
+  expect(found).toEqual([{ 'refs/heads/source': '2' }, { 'refs/heads/content': '2' }]);
+});
+
+test('a place that everybody may look into is not written to', async () => {
+  const backups = await newFolder();
+  await chmod(backups.where, 0o755);
+  await expect(backups.create(world)).rejects.toThrow('Everybody on this machine may look into');
+  expect(await backups.files()).toEqual([]);
+  const made = join(backups.where, 'within');
+  await ask(world, 'backup', 'create', '--into', made);
+  expect((await stat(made)).mode & 0o777).toBe(0o700);
+});
+
+test('what a killed backup left in the place a day ago is removed by the next', async () => {
+  const backups = await newFolder();
+  await mkdir(join(backups.where, 'tmp'));
+  const left = join(backups.where, 'tmp', 'half');
+  await writeFile(left, 'half of a table');
+  const [now, old] = [Date.now() / 1000, Date.now() / 1000 - 25 * 3600];
+  await utimes(left, now, old);
+  await backups.create(world);
+  expect(await backups.files()).not.toContain(left);
+});

@@ -1,0 +1,85 @@
+/** What comes back from the past, and what of it may not go on. */
+import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import { queueMail } from '../../db/mail.ts';
+import { newId } from '../../ids.ts';
+import { createSite } from '../api/world.ts';
+import { people } from '../invitations/world.ts';
+import { createWorld, openFolder, openInstallation, type World } from './world.ts';
+
+vi.setConfig({ testTimeout: 180_000 });
+
+let world: World;
+let backups: Awaited<ReturnType<typeof openFolder>>;
+const opened: { close(): Promise<void> }[] = [];
+beforeAll(async () => {
+  [world, backups] = await Promise.all([createWorld(), openFolder()]);
+  const [owner, guest] = [await world.newCaller(), await world.newCaller()];
+  const site = await createSite(owner);
+  const ask = people(world);
+  const { body: invitation } = await ask.invite(owner, site.id, await ask.emailOf(guest));
+  await guest.call('POST', `/v1/invitations/${invitation.id}/accept`);
+  await signIn(owner.accountId);
+  const em = world.deps.em();
+  const data = { reason: 'A reason' };
+  for (const hours of [0, 2]) {
+    const clock = { now: () => new Date(world.clock.now().getTime() - hours * 3600_000) };
+    queueMail(em, { clock, config: world.config }, { kind: 'account-blocked', to: 'a@example.com', data });
+    await em.flush();
+  }
+  await backups.create(world);
+});
+afterAll(async () => {
+  await Promise.all([...opened.map((one) => one.close()), world?.close(), backups?.remove()]);
+});
+
+async function signIn(accountId: string): Promise<void> {
+  const em = world.deps.em();
+  const [now, soon] = [world.clock.now(), new Date(world.clock.now().getTime() + 600_000)];
+  await em.execute(
+    `insert into browser_session (id, account_id, hash, created_at, expires_at) values (?, ?, '\\x01', ?, ?)`,
+    [newId('sess'), accountId, now, soon],
+  );
+  await em.execute(
+    `insert into signin_link (id, email, hash, browser_hash, code_hash, created_at, expires_at)
+     values ('link_open', 'a@example.com', '\\x01', '\\x02', '\\x03', ?, ?)`,
+    [now, soon],
+  );
+  await em.execute(
+    `insert into oauth_code (hash, account_id, client_hash, client_name, redirect_uri, challenge, created_at, expires_at)
+     values ('\\x01', ?, '\\x02', 'Agent', 'https://agent.example/', 'challenge', ?, ?)`,
+    [accountId, now, soon],
+  );
+}
+
+async function restored(isDrill: boolean) {
+  const other = await openInstallation();
+  opened.push(other);
+  const told = await backups.restore(other, undefined, { isDrill });
+  const count = async (question: string) => (await other.deps.em().execute(question)).length;
+  const mails = await other.deps.em().execute('select status, failure from mail order by created_at');
+  return { told, count, mails };
+}
+
+test('sessions, open links and codes do not come back, and what does is counted', async () => {
+  const { told, count } = await restored(false);
+  for (const table of ['browser_session', 'signin_link', 'oauth_code'])
+    expect(await count(`select 1 from ${table}`), table).toBe(0);
+  expect(told.past).toMatchObject({ tokens: 2, connectors: 0, collaborators: 1 });
+});
+
+test('a mail that waited for longer than an hour is not sent again, and a younger one is', async () => {
+  const { told, mails } = await restored(false);
+  expect(mails[0]).toEqual({ status: 'failed', failure: 'restored' });
+  expect(mails.at(-1)).toEqual({ status: 'queued', failure: null });
+  expect(told.past.mailsEnded).toBe(1);
+  expect(told.restarted.notify).toBe(mails.length - 1);
+});
+
+test('a drill starts nothing, and nothing that waited to be sent is sent by it', async () => {
+  const before = await world.deps.em().execute('select 1 from outbox where sent_at is null');
+  expect(before.length).toBeGreaterThan(0);
+  const { told, count, mails } = await restored(true);
+  expect(told.restarted).toEqual({});
+  expect(await count('select 1 from outbox where sent_at is null')).toBe(0);
+  expect(new Set(mails.map(({ status }) => status))).toEqual(new Set(['failed']));
+});
