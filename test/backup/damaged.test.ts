@@ -172,8 +172,8 @@ test('what a killed backup left in the place a day ago is removed by the next', 
   await mkdir(join(backups.where, 'tmp'));
   const left = join(backups.where, 'tmp', 'half');
   await writeFile(left, 'half of a table');
-  const [now, old] = [Date.now() / 1000, Date.now() / 1000 - 25 * 3600];
-  await utimes(left, now, old);
+  const old = new Date(Date.now() - 25 * 3600_000);
+  await utimes(left, old, old);
   await backups.create(world);
   expect(await backups.files()).not.toContain(left);
 });
