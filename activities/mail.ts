@@ -3,7 +3,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { Context } from '@temporalio/activity';
 import { WorkflowNotFoundError } from '@temporalio/client';
-import { ApplicationFailure } from '@temporalio/common';
+import { ApplicationFailure, ApplicationFailureCategory } from '@temporalio/common';
 import { Mail } from '../db/entities/mail.ts';
 import { isOfBlocked, openLetter, settleMail, startNotify } from '../db/mail.ts';
 import type { Deps } from '../deps.ts';
@@ -53,12 +53,17 @@ export function mailActivities(deps: Deps) {
     }
   }
 
+  /** The one that tells of the block goes out. */
+  const isHeldBack = async (mail: Mail) => mail.kind !== 'account-blocked' && (await isOfBlocked(deps.em(), mail));
+
   async function send(id: string): Promise<string> {
     const mail = await deps.em().findOne(Mail, { id });
     if (!mail) return 'gone';
     if (!mail.sealed) return mail.status;
-    if (mail.kind !== 'account-blocked' && (await isOfBlocked(deps.em(), mail))) {
-      throw ApplicationFailure.retryable('the account it is of is blocked', 'blocked');
+    if (await isHeldBack(mail)) {
+      // It waits on purpose: no fault that anybody should look at.
+      const [message, category] = ['the account it is of is blocked', ApplicationFailureCategory.BENIGN];
+      throw ApplicationFailure.create({ message, type: 'blocked', nonRetryable: false, category });
     }
     if (!deps.mailer) throw ApplicationFailure.retryable('no mail server is configured', 'not_configured');
     try {
@@ -99,9 +104,15 @@ export function mailActivities(deps: Deps) {
     },
 
     async giveUpMail(id: string): Promise<string> {
-      log.error({ mailId: id }, 'a mail was given up');
-      countMail('given_up');
-      await settleMail(deps.em(), clock, id, { status: 'failed', failure: 'no mail server took it for days' });
+      const mail = await deps.em().findOne(Mail, { id });
+      if (mail && (await isHeldBack(mail))) {
+        log.info({ mailId: id }, 'a mail of a blocked account was given up');
+        await settleMail(deps.em(), clock, id, { status: 'failed', failure: 'its account was blocked' });
+      } else {
+        log.error({ mailId: id }, 'a mail was given up');
+        countMail('given_up');
+        await settleMail(deps.em(), clock, id, { status: 'failed', failure: 'no mail server took it for days' });
+      }
       return (await deps.em().findOne(Mail, { id }))?.status ?? 'gone';
     },
 

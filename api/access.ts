@@ -104,8 +104,16 @@ export function requireActive(site: Site): void {
 
 /** Stops what a site may not do while a person of the platform has it off the web. `what` is the act, as in "be renamed". */
 export function requireNotBlocked(site: Site, what: string): void {
-  if (!blockOf(site)) return;
-  throw errors.site_archived(
+  if (blockOf(site)) throw takenOff(site, what);
+}
+
+/** Stops what would show something new on a site whose owner's account is blocked: it is to come back as it was. A site that is blocked by itself is mended. */
+export function requireOwnerGoesOn(site: Site, what: string): void {
+  if (site.ownerBlockedAt) throw takenOff(site, what);
+}
+
+function takenOff(site: Site, what: string): AppError {
+  return errors.site_archived(
     `The site ${site.name} was taken off the web by a person of the platform: it may not ${what}.`,
     {
       nextAction: `Read why in blocked of GET /v1/sites/${site.id}, mend it, and write to the operator of the platform.`,

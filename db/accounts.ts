@@ -13,12 +13,14 @@ import { Site } from './entities/site.ts';
 import { endHolds } from './holds.ts';
 import { queueMail } from './mail.ts';
 import type { EntityManager } from './orm.ts';
+import { endPaymentsOf } from './payout-payments.ts';
 
 type Deps = { clock: Clock; config: Config };
 
 /**
- * A person stops the account, with a reason for its owner, who is told by mail. What is being built for its sites is cancelled, and their holds
- * end. Of an account that is blocked the reason changes alone. Throws `not_found`.
+ * A person stops the account, with a reason for its owner, who is told by mail. What is being built for its sites is cancelled, their holds end,
+ * and so does what is open to be paid there or into its payout accounts. Of an account that is blocked the reason changes alone. Throws
+ * `not_found`.
  */
 export async function blockAccount(em: EntityManager, deps: Deps, id: string, reason: string): Promise<Account> {
   return await em.transactional(async (tx) => {
@@ -35,6 +37,7 @@ export async function blockAccount(em: EntityManager, deps: Deps, id: string, re
       await cancelUnfinished(tx, deps.clock, site);
     }
     await tellDomainsOf(tx, deps.clock, id, 'block');
+    await endPaymentsOf(tx, deps.clock, { account: id });
     return account;
   });
 }

@@ -4,19 +4,22 @@ import type { Config } from '../config.ts';
 import { workflowIds } from '../workflows/ids.ts';
 import { tellOfReturn } from './booking-mails.ts';
 import { reachOf, seatPaid } from './bookings.ts';
+import type { WholeBooking } from './entities/booking.ts';
+import type { Payment } from './entities/payment.ts';
 import { PaymentAttempt } from './entities/payment-attempt.ts';
+import { PayoutAccount } from './entities/payout-account.ts';
 import { Site } from './entities/site.ts';
 import type { EntityManager } from './orm.ts';
 import { enqueue } from './outbox.ts';
 import { type Locked, releaseSeat, tellPayment, withPayment } from './payments.ts';
-import type { RefundReason } from './states.ts';
+import { isClosed, type RefundReason } from './states.ts';
 
 type Deps = { clock: Clock; config: Config };
 export type Found = { id: string; payment: { id: string }; page: string | null };
 
 /**
- * Money was charged on a page. The first charge of a payment is kept, and its booking seated; if the seat is gone by then, and for every
- * other charge, it goes back. Repeated, it changes nothing.
+ * Money was charged on a page. The first charge of a payment is kept, and its booking seated; if the seat is gone by then or nothing may be
+ * paid there any more, and for every other charge, it goes back. Repeated, it changes nothing.
  */
 export async function takeCharge(em: EntityManager, deps: Deps, found: Found, charge: string): Promise<void> {
   await withPayment(em, found.payment.id, async (locked) => {
@@ -39,13 +42,31 @@ export async function takeCharge(em: EntityManager, deps: Deps, found: Found, ch
   });
 }
 
-/** Whether what was paid for can be had. Where it cannot, both hear that the money goes back. */
+/** Whether what was paid for can be had. Where it cannot, and it is a booking, both hear that the money goes back. */
 async function seated({ tx, payment, booking }: Locked, deps: Deps): Promise<boolean> {
-  if (!booking || (await seatPaid(tx, deps, booking))) return true;
+  const mayStay = await mayLand(tx, payment);
+  if (!booking) return mayStay;
+  if (mayStay && (await seatPaid(tx, deps, booking))) return true;
   const site = await tx.findOneOrFail(Site, booking.site.id);
   const reach = booking.visitorSealed ? reachOf(deps.config, booking.id, booking.visitorSealed) : null;
   await tellOfReturn(tx, deps, { booking, site, payment, email: reach?.email ?? null });
+  endHold(deps.clock, booking);
   return false;
+}
+
+/** Whether money may land there at all: not for a site that is closed, nor with somebody whose account is blocked. */
+async function mayLand(tx: EntityManager, payment: Payment): Promise<boolean> {
+  const site = await tx.findOneOrFail(Site, payment.site.id, { refresh: true });
+  const account = await tx.findOneOrFail(PayoutAccount, payment.payoutAccount.id, { refresh: true });
+  return !isClosed(site) && account.blockReason == null;
+}
+
+/** A seat whose money went back is held for nobody. */
+function endHold(clock: Clock, booking: WholeBooking): void {
+  if (booking.status !== 'held') return;
+  const now = clock.now();
+  booking.status = 'expired';
+  if (booking.holdExpiresAt && booking.holdExpiresAt > now) booking.holdExpiresAt = now;
 }
 
 /** Sends a charge back where it came from. The key with which the provider is asked stands in the row before it is. */

@@ -127,10 +127,13 @@ export async function goLive(
     if (restoreTicket === undefined && isSettled(deployment.status) && deployment.status !== 'ready') return deployment;
     if (restoreTicket === undefined && (await endOvertaken(tx, clock, site, deployment))) return deployment;
     const ticket = restoreTicket ?? deployment.ticket;
-    if (site.liveTicket <= ticket && site.status === 'active') await movePointer(tx, clock, site, deployment, ticket);
+    if (site.liveTicket <= ticket && mayChange(site)) await movePointer(tx, clock, site, deployment, ticket);
     return deployment;
   });
 }
+
+/** A site whose owner's account is blocked comes back as it was. One that is blocked by itself is mended meanwhile. */
+const mayChange = ({ status, ownerBlockedAt }: Site) => status === 'active' && !ownerBlockedAt;
 
 /** Ends what can no longer go live, because something later is or the site is closed. Answers whether that was so. */
 export async function endOvertaken(
@@ -139,7 +142,7 @@ export async function endOvertaken(
   site: Site,
   deployment: Deployment,
 ): Promise<boolean> {
-  const isClosed = site.status === 'archived';
+  const isClosed = !mayChange(site);
   if (site.liveTicket <= deployment.ticket && !isClosed) return false;
   deployment.status = isClosed ? 'cancelled' : 'superseded';
   deployment.supersededById = isClosed ? null : site.liveDeploymentId;

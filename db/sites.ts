@@ -6,6 +6,7 @@ import { Deployment } from './entities/deployment.ts';
 import { Site } from './entities/site.ts';
 import { endHolds } from './holds.ts';
 import type { EntityManager } from './orm.ts';
+import { endPaymentsOf } from './payout-payments.ts';
 
 /** The row of the site, locked until the transaction ends. */
 export async function lockSite(tx: EntityManager, siteId: string): Promise<Site> {
@@ -21,13 +22,16 @@ export async function liveDeploymentOf(
 }
 
 /**
- * A person takes the site off the web, with a reason for its owner: its holds end, and what is paid from now on goes back. Of a site that is
+ * A person takes the site off the web, with a reason for its owner: its holds and its open payments end, and what is paid
+ * from now on goes back. Of a site that is
  * blocked the reason changes alone. Throws `not_found`.
  */
 export async function blockSite(em: EntityManager, clock: Clock, siteId: string, reason: string): Promise<Site> {
   return await em.transactional(async (tx) => {
     const site = await lockNamed(tx, siteId);
-    if (!site.blockedAt) await endHolds(tx, clock, site.id);
+    const isNew = !site.blockedAt;
+    if (isNew) await endHolds(tx, clock, site.id);
+    if (isNew) await endPaymentsOf(tx, clock, { site: site.id });
     return Object.assign(site, { blockedAt: site.blockedAt ?? clock.now(), blockReason: reason });
   });
 }

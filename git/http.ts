@@ -69,9 +69,9 @@ export function gitRoutes<App extends FastifyInstance>(app: App, deps: GitDeps, 
         });
       });
       git.post<Named>('/:name/git-receive-pack', { config: { operation: 'git.push' } }, async (request, reply) => {
-        const { place, address, caps } = await open(deps, request, 'git-receive-pack');
+        const { place, address, access, caps } = await open(deps, request, 'git-receive-pack');
         await sweepRepository(place.dir);
-        const push = pushOf(deps, { caps, platform, place, address, body: bodyOf(request), times });
+        const push = pushOf(deps, { access, caps, platform, place, address, body: bodyOf(request), times });
         return answer(slots, address, request, reply, push);
       });
     },
@@ -98,15 +98,16 @@ async function open(
   deps: GitDeps,
   request: FastifyRequest<Named>,
   service: Service,
-): Promise<{ place: Place; address: Address; caps: Caps }> {
+): Promise<{ place: Place; address: Address; caps: Caps; access: Pushed['access'] }> {
   if (!deps.repositories) throw new GitRefusal(503, 'This deployment holds no repositories.');
   const address = parseAddress(request.params.name);
   const wanted = service === 'git-receive-pack' ? 'write' : 'read';
   const { authorization } = request.headers;
-  const { site, by } = await requireAccess(deps.em(), deps.clock.now(), authorization, address, wanted);
+  const access = () => requireAccess(deps.em(), deps.clock.now(), authorization, address, wanted);
+  const { site, by } = await access();
   if (!(await deps.repositories.exists(address.siteId, address.repository))) throw noRepository();
   const place = deps.repositories.place(address.siteId, address.repository);
-  return { place, address, caps: capsOf(deps, site, by) };
+  return { place, address, access, caps: capsOf(deps, site, by) };
 }
 
 async function advertise(place: Place, service: Service, protocol: string | undefined, reply: FastifyReply) {
@@ -130,6 +131,8 @@ function bodyOf(request: FastifyRequest): Readable {
 }
 
 type Pushed = {
+  /** Asks for the access again. Throws a GitRefusal. */
+  access: () => Promise<unknown>;
   caps: Caps;
   platform: ReadonlyMap<string, string>;
   place: Place;
@@ -140,9 +143,12 @@ type Pushed = {
 
 function pushOf(
   deps: GitDeps,
-  { caps: { limits, lift }, platform, place, address: { siteId, repository }, body, times }: Pushed,
+  { access, caps: { limits, lift }, platform, place, address: { siteId, repository }, body, times }: Pushed,
 ): Request {
   const judge = async ({ quarantine, updates }: Push): Promise<string[]> => {
+    // What is pushed may have been on its way for minutes, and the access may have ended meanwhile.
+    const lost = await access().catch(refusedOrThrow);
+    if (lost instanceof GitRefusal) return ['', 'Refused. Nothing has changed.', `  ${lost.message}`, ''];
     const main = (await deps.repositories?.head(siteId, repository)) ?? null;
     const pushed = quarantine === undefined ? place : { ...place, quarantine: join(place.dir, 'objects', quarantine) };
     return refusal(await judgePush({ repository, limits, lift, platform }, pushed, updates, main));
@@ -177,10 +183,7 @@ async function answer(
   wanted: Request,
 ): Promise<FastifyReply> {
   const type = `application/x-${wanted.service}-result`;
-  const release = await slots.take(siteId).catch((error: unknown) => {
-    if (error instanceof GitRefusal) return error;
-    throw error;
-  });
+  const release = await slots.take(siteId).catch(refusedOrThrow);
   if (release instanceof GitRefusal) {
     await drain(wanted);
     return neverCached(reply).type(type).send(refusalOf(wanted.service, release.message));
@@ -200,6 +203,11 @@ async function answer(
     yield* pieces;
   }
   return neverCached(reply).type(type).send(Readable.from(all()));
+}
+
+function refusedOrThrow(error: unknown): GitRefusal {
+  if (error instanceof GitRefusal) return error;
+  throw error;
 }
 
 /** Reads what is sent to its end: a client listens for an answer when it has said all. */

@@ -1,6 +1,6 @@
 /** Around each step: it runs for the request that its workflow was started for, and a line says how it ended. */
 import type { Context } from '@temporalio/activity';
-import { defaultPayloadConverter, type Headers } from '@temporalio/common';
+import { ApplicationFailure, defaultPayloadConverter, type Headers } from '@temporalio/common';
 import type { ActivityInterceptors, WorkerInterceptors } from '@temporalio/worker';
 import type { Deps } from '../deps.ts';
 import { type Cause, causeFields, doFor, isRequestId } from '../telemetry/cause.ts';
@@ -34,7 +34,7 @@ function aroundStep({ info }: Context, log: Deps['log']): ActivityInterceptors {
             else log.info(line, 'step done');
             return result;
           } catch (error) {
-            countStep(info.activityType, 'failed', took() / 1000);
+            if (!waitsOnPurpose(error)) countStep(info.activityType, 'failed', took() / 1000);
             throw error;
           }
         });
@@ -44,6 +44,9 @@ function aroundStep({ info }: Context, log: Deps['log']): ActivityInterceptors {
     outbound: { getLogAttributes: (input, next) => ({ ...next(input), ...doFor(cause, causeFields) }) },
   };
 }
+
+/** The SDK neither tells of such a failure nor counts it. */
+const waitsOnPurpose = (error: unknown) => error instanceof ApplicationFailure && error.category === 'BENIGN';
 
 function causeOf({ workflowExecution, activityType, attempt }: Context['info'], headers: Headers): Cause {
   const { workflowId } = workflowExecution ?? { workflowId: '' };

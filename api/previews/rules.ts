@@ -10,7 +10,7 @@ import { acceptSlotPublish } from '../../db/slot-publishes.ts';
 import type { Deps } from '../../deps.ts';
 import { errors } from '../../errors.ts';
 import { bothRepositories } from '../../git/mains.ts';
-import { type Actor, loadSite, requireActive, roleOf } from '../access.ts';
+import { type Actor, loadSite, requireActive, requireOwnerGoesOn, roleOf } from '../access.ts';
 import { requirePublishRoom } from '../publishing/rules.ts';
 import { requireRepositories } from '../source/writing.ts';
 import { branchOf, commitsOf, loadSlot, readSlot, type Slot, slotNumber, tipsOf } from './slots.ts';
@@ -22,6 +22,7 @@ export type OnSlot = { id: string; siteId: string; slot: string };
 export async function buildDraft(em: EntityManager, deps: Deps, actor: Actor, call: OnSlot): Promise<Deployment> {
   const site = await loadSite(em, actor, call.siteId);
   requireActive(site);
+  requireOwnerGoesOn(site, 'be previewed');
   const slot = readSlot(deps, site, roleOf(site, actor), call.slot);
   const deployment = await acceptDraft(em, deps.clock, {
     ...call,
@@ -59,6 +60,7 @@ function refuseArchived(site: Site): never {
 export async function publishSlot(em: EntityManager, deps: Deps, actor: Actor, call: OnSlot): Promise<Deployment> {
   const site = await loadSite(em, actor, call.siteId);
   requireActive(site);
+  requireOwnerGoesOn(site, 'be published');
   const number = await slotNumber(em, deps, site, roleOf(site, actor), call.slot);
   const deployment = await acceptSlotPublish(em, deps.clock, {
     ...call,

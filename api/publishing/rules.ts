@@ -13,7 +13,7 @@ import type { Deps } from '../../deps.ts';
 import { errors } from '../../errors.ts';
 import { bringMains } from '../../git/mains.ts';
 import { buildImageId } from '../../providers/sandbox/identity.ts';
-import { type Actor, loadSite, requireActive } from '../access.ts';
+import { type Actor, loadSite, requireActive, requireOwnerGoesOn } from '../access.ts';
 
 const hourMs = 3600_000;
 
@@ -38,6 +38,7 @@ export async function publish(
 ): Promise<Deployment> {
   const site = await loadSite(em, actor, siteId);
   requireActive(site);
+  requireOwnerGoesOn(site, 'be published');
   const live = await liveDeploymentOf(em, site);
   const now = await pinned(em, deps, site, { scope, live });
   if (!anew && live && (await isSame(em, live, now))) return live;
@@ -122,8 +123,12 @@ async function isSame(em: EntityManager, live: Deployment, wanted: Pinned): Prom
   return (await em.count(Deployment, underWay)) === 0;
 }
 
-/** Throws `rate_limited` when the owner's sites were published and previewed as often as may be in the last hour. */
+/**
+ * Throws `site_archived` when the owner's account is blocked, and `rate_limited` when his sites were published and previewed as often as may be in
+ * the last hour.
+ */
 export async function requirePublishRoom(em: EntityManager, deps: Deps, site: Site): Promise<void> {
+  requireOwnerGoesOn(site, 'be published');
   const limit = limitsOf(deps, site).publishes_per_hour;
   const since = new Date(deps.clock.now().getTime() - hourMs);
   const recent = await em.find(

@@ -95,6 +95,10 @@ export type HeldLink = { link: UploadLink; site: Site; lost: boolean };
 export async function linkOf(em: EntityManager, secret: string): Promise<HeldLink> {
   const link = await em.findOne(UploadLink, { hash: hashSecret(secret) });
   if (!link) throw errors.not_found('There is no upload page at this address. Check that all of it was copied.');
+  return await heldAs(em, link);
+}
+
+async function heldAs(em: EntityManager, link: UploadLink): Promise<HeldLink> {
   const maker = { accountId: link.account.id };
   const reached = await findSite(em, maker, link.site.id);
   return { link, site: reached ?? (await em.findOneOrFail(Site, link.site.id)), lost: reached === null };
@@ -107,6 +111,12 @@ export function requireOpen({ link, site, lost }: HeldLink, now: Date): void {
   if (status === 'full') throw errors.plan_limit('This link has taken all the photos that it was made for.');
   if (status === 'expired') throw errors.expired('This link has run out.');
   if (status === 'ended') throw errors.expired('This link was closed.');
+}
+
+/** Throws like `requireOpen`, of the link and its site as they are by now: a file may have been on its way for minutes. */
+export async function requireStillOpen(deps: Pick<Deps, 'em' | 'clock'>, linkId: string): Promise<void> {
+  const em = deps.em();
+  requireOpen(await heldAs(em, await em.findOneOrFail(UploadLink, linkId)), deps.clock.now());
 }
 
 /** Takes one of the link's places, in one statement; false when there is none, or no link any more. */

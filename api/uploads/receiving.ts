@@ -11,7 +11,7 @@ import { missing } from '../capabilities.ts';
 import type { Content, Files } from '../source/content.ts';
 import { type Incoming, keepBytes, takeIn } from '../source/incoming.ts';
 import { writeChanges } from '../source/writing.ts';
-import { giveBackPlace, type HeldLink, requireOpen, takePlace } from './links.ts';
+import { giveBackPlace, type HeldLink, requireOpen, requireStillOpen, takePlace } from './links.ts';
 import { freePath, goodName } from './names.ts';
 import { formatWords, refusalWords, sizeWords } from './words.ts';
 
@@ -103,6 +103,7 @@ async function commitInPlace(
       author: await em.findOneOrFail(Account, link.account.id),
       source: 'upload_link',
       async begin() {
+        await requireStillOpen(deps, link.id);
         place.taken = await takePlace(em, deps, link.id);
         if (!place.taken) throw errors.plan_limit('This link takes no more photos.');
       },

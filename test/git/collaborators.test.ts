@@ -1,10 +1,16 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { readdir, readFile } from 'node:fs/promises';
+import { request } from 'node:http';
+import { text } from 'node:stream/consumers';
+import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { openAccount } from '../../api/accounts/rules.ts';
 import { createCredential } from '../../api/source/credentials.ts';
+import { blockAccount, unblockAccount } from '../../db/accounts.ts';
 import { Collaborator } from '../../db/entities/collaborator.ts';
 import { newId, newSecret } from '../../ids.ts';
 import { commitFiles, folder, git, tryGit } from './git.ts';
 import { type Platform, startPlatform } from './platform.ts';
+import { gitProcesses } from './state.ts';
+import { opened } from './wire.ts';
 
 let platform: Platform;
 beforeAll(async () => {
@@ -52,4 +58,48 @@ test('a password that was being made while its maker was removed opens nothing e
   // The row of the password is there; the right it was made under is not.
   await platform.deps.em().nativeDelete(Collaborator, { site: siteId, account: accountId });
   expect((await tryGit(work.path, ['clone', address, 'x'])).stderr).toMatch(/may not act on the site any more/);
+});
+
+/** A push of one commit whose last bytes wait for `meanwhile`, which runs when its access was found good. Answers what the pusher reads. */
+async function slowPush(siteId: string, address: string, meanwhile: () => Promise<unknown>): Promise<string> {
+  await using work = await folder();
+  const clone = `${work.path}/site`;
+  await git(work.path, ['clone', '--quiet', address, 'site']);
+  const from = await git(clone, ['rev-parse', 'HEAD']);
+  await commitFiles(clone, { 'src/late.txt': 'late' });
+  const to = await git(clone, ['rev-parse', 'HEAD']);
+  await git(clone, ['pack-objects', '--revs', '--quiet', '../late'], `${to}\n^${from}\n`);
+  const [pack = ''] = (await readdir(work.path)).filter((name) => name.endsWith('.pack'));
+  const bytes = await readFile(`${work.path}/${pack}`);
+  const { url, authorization } = opened(address);
+  const sending = request(`${url}/git-receive-pack`, {
+    method: 'POST',
+    headers: { authorization, 'content-type': 'application/x-git-receive-pack-request' },
+  });
+  const answer = new Promise<string>((resolve, reject) => {
+    sending.on('error', reject).on('response', (got) => text(got).then(resolve, reject));
+  });
+  const line = `${from} ${to} refs/heads/main\0 report-status`;
+  sending.write(`${(line.length + 4).toString(16).padStart(4, '0')}${line}0000`);
+  sending.write(bytes.subarray(0, -1));
+  await vi.waitFor(async () => expect(await gitProcesses(platform, siteId)).not.toEqual([]), { timeout: 20_000 });
+  await meanwhile();
+  sending.end(bytes.subarray(-1));
+  return await answer;
+}
+
+test('a push that began before its maker was removed or blocked does not land after it', async () => {
+  const siteId = await platform.site({ 'a.txt': 'a' });
+  const head = () => platform.repositories.head(siteId, 'source');
+  const before = await head();
+  const { deps } = platform;
+  const [removed, blocked] = [await newCollaborator(siteId), await newCollaborator(siteId)];
+  const gone = () => deps.em().nativeDelete(Collaborator, { site: siteId, account: removed.accountId });
+  expect(await slowPush(siteId, removed.address, gone)).toMatch(/ng refs\/heads\/main/);
+  const block = () => blockAccount(deps.em(), deps, blocked.accountId, 'For a reason.');
+  expect(await slowPush(siteId, blocked.address, block)).toMatch(/ng refs\/heads\/main/);
+  expect(await head()).toBe(before);
+  await unblockAccount(deps.em(), deps, blocked.accountId);
+  expect(await slowPush(siteId, blocked.address, async () => {})).toMatch(/ok refs\/heads\/main/);
+  expect(await head()).not.toBe(before);
 });

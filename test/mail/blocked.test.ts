@@ -1,8 +1,10 @@
 /** Mails of an account that a person of the platform has stopped. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { mailActivities } from '../../activities/mail.ts';
 import { blockAccount, unblockAccount } from '../../db/accounts.ts';
 import { Mail } from '../../db/entities/mail.ts';
 import { queueMail } from '../../db/mail.ts';
+import { countWith } from '../../telemetry/metrics.ts';
 import { workflowIds } from '../../workflows/ids.ts';
 import { people } from '../invitations/world.ts';
 import { until } from '../stack/until.ts';
@@ -13,6 +15,21 @@ beforeAll(async () => {
   world = await createMailWorld();
 }, 60_000);
 afterAll(() => world?.close());
+
+/** What is counted from now on. */
+function counted() {
+  const [steps, mails]: string[][] = [[], []];
+  const nothing = () => {};
+  countWith({
+    repair: nothing,
+    request: nothing,
+    build: nothing,
+    spans: nothing,
+    step: (step, outcome) => void steps?.push(`${step} ${outcome}`),
+    mail: (outcome) => void mails?.push(outcome),
+  });
+  return { steps: steps as string[], mails: mails as string[] };
+}
 
 test('mails of a blocked account wait until it goes on, those of its sites too; its owner is told the reason at once', async () => {
   const blocked = await world.newCaller();
@@ -32,8 +49,15 @@ test('mails of a blocked account wait until it goes on, those of its sites too; 
   expect(told).toMatchObject({ subject: 'Your account is blocked' });
   expect(told?.text).toContain('Its sites ask for passwords of a bank.');
   const { workflow } = world.deps.temporal;
+  const { steps, mails } = counted();
   const tried = async () => (await workflow.getHandle(workflowIds.notify(mail.id)).describe()).raw.pendingActivities;
-  await until(tried, (pending) => (pending?.[0]?.lastFailure?.message ?? '').includes('is blocked'));
+  const isTried = (times: number) => (pending: Awaited<ReturnType<typeof tried>>) =>
+    (pending?.[0]?.lastFailure?.message ?? '').includes('is blocked') && (pending?.[0]?.attempt ?? 0) >= times;
+  await until(tried, isTried(1));
+  await until(tried, isTried(3));
+  // It waits on purpose: nothing that anybody should look at.
+  expect(steps.filter((step) => step === 'sendMail failed')).toEqual([]);
+  expect(mails).not.toContain('given_up');
   expect(world.mailsTo(to)).toEqual([]);
   expect((await em().findOneOrFail(Mail, { id: mail.id })).status).toBe('queued');
   await unblockAccount(em(), world, blocked.accountId);
@@ -49,4 +73,20 @@ test('mails of a blocked account wait until it goes on, those of its sites too; 
       )
     )[0]?.subject,
   ).toBe('Your account goes on');
+});
+
+test('a mail that was held until its days were over says that its account was blocked, and is no fault of ours', async () => {
+  const blocked = await world.newCaller();
+  const { mails } = counted();
+  const mail = await world.deps.em().transactional(async (tx) => {
+    await blockAccount(tx, world, blocked.accountId, 'Its sites ask for passwords of a bank.');
+    const data = { hostname: 'x.example.com', link: 'https://example.com/l', days: 14 };
+    return queueMail(tx, world, { kind: 'invitation', to: 'guest@example.com', data, account: blocked.accountId });
+  });
+  const { giveUpMail } = mailActivities(world.deps);
+  expect(await giveUpMail(mail.id)).toBe('failed');
+  const { failure } = await world.deps.em().findOneOrFail(Mail, { id: mail.id });
+  expect(failure).toBe('its account was blocked');
+  const [line] = world.logged.filter((one) => one.mailId === mail.id && one.msg.includes('given up'));
+  expect([line?.level, mails.includes('given_up')]).toEqual([30, false]);
 });

@@ -1,10 +1,17 @@
 /** Files that arrive slowly. */
 import { readdir, readlink } from 'node:fs/promises';
-import { request } from 'node:http';
+import { type RequestOptions, request } from 'node:http';
 
 /** A PUT whose body comes in pieces. */
-export function openPut(token: string, url: string) {
-  const call = request(url, { method: 'PUT', headers: { authorization: `Bearer ${token}` } });
+export const openPut = (token: string, url: string) =>
+  openCall(url, { method: 'PUT', headers: { authorization: `Bearer ${token}` } });
+
+/** A file that is sent to an upload link in pieces. */
+export const openSend = (url: string, name: string) =>
+  openCall(url, { method: 'POST', headers: { 'x-file-name': name, accept: 'application/json' } });
+
+function openCall(url: string, how: RequestOptions) {
+  const call = request(url, how);
   const answer = new Promise<{ status: number; body: { error?: { code: string } } }>((resolve, reject) => {
     call.on('error', reject);
     call.on('response', (got) => {

@@ -1,6 +1,7 @@
 /** An account that a person of the platform has stopped: what it, its sites and others' sites are meanwhile, and after. */
 import { afterAll, expect, test } from 'vitest';
 import { blockAccount, unblockAccount } from '../../db/accounts.ts';
+import { goLive, takeTicket } from '../../db/deployments.ts';
 import { Collaborator } from '../../db/entities/collaborator.ts';
 import { Deployment } from '../../db/entities/deployment.ts';
 import { Mail } from '../../db/entities/mail.ts';
@@ -134,6 +135,42 @@ test('who works on a site of a blocked owner sees that, and not the reason', asy
   await block(owner);
   const { blocked } = (await helper.call('GET', `/v1/sites/${site.id}`)).body;
   expect(blocked).toEqual({ at: expect.any(String), reason: 'The account of its owner is blocked.' });
+});
+
+test('nobody shows anything new on its sites meanwhile, while work on their source goes on', async () => {
+  const [owner, helper] = [await world.newCaller(), await world.newCaller()];
+  const site = await createSite(owner);
+  await join(helper, site);
+  const first = await world.publish(site.id, owner.accountId, { 'index.html': page });
+  await world.publish(site.id, owner.accountId, { 'index.html': page.replace('Hello', 'Second') });
+  const live = async () => (await world.deps.em().findOneOrFail(Site, { id: site.id })).liveDeploymentId;
+  const before = await live();
+  await block(owner);
+  const at = `/v1/sites/${site.id}`;
+  for (const path of [
+    `${at}/publish`,
+    `/v1/deployments/${first}/restore`,
+    `${at}/previews/1`,
+    `${at}/previews/1/update`,
+    `${at}/previews/1/publish`,
+    `${at}/deployments`,
+  ]) {
+    const answer = await helper.call('POST', path, { headers: { prefer: 'respond-async' } });
+    const error = expect.objectContaining({
+      code: 'site_archived',
+      message: expect.stringContaining('taken off the web'),
+    });
+    expect([path, answer.status, errorOf(answer)]).toEqual([path, 409, error]);
+  }
+  // What came through before the block was written down moves nothing either.
+  const ticket = await takeTicket(world.deps.em(), site.id);
+  await goLive(world.deps.em(), world.clock, first, ticket);
+  expect(await live()).toBe(before);
+  const file = { message: 'Write', changes: [{ path: 'src/a.txt', text: 'a' }] };
+  expect((await helper.call('POST', `${at}/commits`, { body: file })).status).toBe(200);
+  await unblock(owner);
+  expect((await helper.call('POST', `/v1/deployments/${first}/restore`)).status).toBe(200);
+  expect(await live()).toBe(first);
 });
 
 test('what was being built for its sites is cancelled and its workflow told so', async () => {

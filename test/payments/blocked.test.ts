@@ -1,0 +1,74 @@
+/** Money on pages that were open when a person stopped a site or an account: none of it stays with who was stopped. */
+import { describe, expect, test } from 'vitest';
+import { blockAccount } from '../../db/accounts.ts';
+import { Booking } from '../../db/entities/booking.ts';
+import { Payment } from '../../db/entities/payment.ts';
+import { PaymentAttempt } from '../../db/entities/payment-attempt.ts';
+import { blockSite } from '../../db/sites.ts';
+import { atRest, heldIn, mailsWaiting } from './held.ts';
+import { type PayingWorld, usePayingWorld } from './world.ts';
+
+let world: PayingWorld;
+usePayingWorld((made) => {
+  world = made;
+});
+
+const soon = { timeout: 20_000, interval: 50 };
+const why = 'It sells what it has not.';
+const em = () => world.deps.em();
+const statusOf = async (id: string) => (await em().findOneOrFail(Payment, { id })).status;
+type Made = Awaited<ReturnType<PayingWorld['newPayment']>>;
+
+const blocks = {
+  'of the site': ({ site }: Made) => blockSite(em(), world.clock, site.id, why),
+  'of the account': ({ owner }: Made) => blockAccount(em(), world, owner.accountId, why),
+  'of whose payout account it is': async ({ account }: Made) => {
+    const other = await world.newCaller();
+    // The two have agreed on it, as by an offer.
+    await em().execute('update payout_account set account_id = ? where id = ?', [other.accountId, account.id]);
+    await blockAccount(em(), world, other.accountId, why);
+  },
+};
+
+describe.each(Object.entries(blocks))('a block %s', (_whose, block) => {
+  test('ends payments that are open, and closes their pages', async () => {
+    const made = await world.newPayment();
+    expect((await world.openLink(made.payUrl)).status).toBe(303);
+    await atRest(world, made.id);
+    await block(made);
+    expect(await statusOf(made.id)).toBe('expired');
+    const attempt = async () => (await em().findOneOrFail(PaymentAttempt, { payment: made.id })).status;
+    await expect.poll(attempt, soon).toBe('closed');
+  });
+
+  test('gives back what was paid on a page that could not be closed', async () => {
+    const made = await world.newPayment();
+    const { page } = await world.openLink(made.payUrl);
+    await atRest(world, made.id);
+    world.standIn.knobs.turnAway = 1;
+    await block(made);
+    await world.press(page, 'pay', { comesBack: false });
+    world.standIn.knobs.turnAway = 0;
+    await world.deps.temporal.workflow.getHandle(`payment:${made.id}`).signal('moved');
+    await expect.poll(() => statusOf(made.id), soon).toBe('refunded');
+    expect(world.heldFor(made.id)).toBe(0);
+  });
+});
+
+test('a booking on somebody else’s site that pays into a blocked account gets its money back and no seat, and is told', async () => {
+  const { account, payUrl, paymentId, id, owner, nudge } = await heldIn(world);
+  const other = await world.newCaller();
+  await em().execute('update payout_account set account_id = ? where id = ?', [other.accountId, account.id]);
+  const { page } = await world.openLink(payUrl);
+  await atRest(world, paymentId);
+  world.standIn.knobs.turnAway = 1;
+  await blockAccount(em(), world, other.accountId, why);
+  await world.press(page, 'pay', { comesBack: false });
+  world.standIn.knobs.turnAway = 0;
+  await nudge();
+  await expect.poll(() => statusOf(paymentId), soon).toBe('refunded');
+  expect(world.heldFor(paymentId)).toBe(0);
+  expect(await em().findOneOrFail(Booking, { id })).toMatchObject({ status: 'expired', visitorSealed: null });
+  const told = (await mailsWaiting(world, 'money-returned', id)).map(({ to }) => to).sort();
+  expect(told).toEqual(['ada@example.org', await world.emailOf(owner)].sort());
+});
