@@ -12,9 +12,13 @@ const folders = [
   'git',
   'db',
   'providers',
+  'bookings',
+  'domains',
   'mails',
   'web',
+  'skill',
   'sandbox',
+  'telemetry',
   'templates',
   '.',
 ];
