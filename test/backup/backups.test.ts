@@ -16,38 +16,24 @@ import { folder, git } from '../git/git.ts';
 import { sender } from '../output/sending.ts';
 import { flipBit } from './damage.ts';
 import { type Load, openLoad } from './load.ts';
-import { createWorld, type Installation, openFolder, openInstallation, type World } from './world.ts';
+import { createWorld, type Installation, keepOpened, type World } from './world.ts';
 
 // Each of them is a backup or two: much work for a machine that has others to do.
 vi.setConfig({ testTimeout: 180_000 });
 
 let world: World;
 let load: Load;
-const opened: { close(): Promise<void> }[] = [];
-const folders: { remove(): Promise<void> }[] = [];
+const { opened, elsewhere, newFolder, closeAll } = keepOpened();
 beforeAll(async () => {
   world = await createWorld();
   load = await openLoad(world);
   for (const act of Object.values(load.acts)) await act();
 });
 afterAll(async () => {
-  await Promise.all(opened.map((one) => one.close()));
-  await Promise.all(folders.map((one) => one.remove()));
+  await closeAll();
   await load?.close();
   await world?.close();
 });
-
-async function elsewhere() {
-  const made = await openInstallation();
-  opened.push(made);
-  return made;
-}
-
-async function newFolder() {
-  const made = await openFolder();
-  folders.push(made);
-  return made;
-}
 
 async function collect<Item>(items: AsyncIterable<Item>): Promise<Item[]> {
   const all: Item[] = [];

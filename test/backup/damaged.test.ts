@@ -12,37 +12,23 @@ import type { Option } from '../../scripts/operator/command.ts';
 import { readCommand } from '../../scripts/operator/commands.ts';
 import { createSite } from '../api/world.ts';
 import { flipBit } from './damage.ts';
-import { createWorld, type Installation, openFolder, openInstallation, type World } from './world.ts';
+import { createWorld, type Installation, keepOpened, type World } from './world.ts';
 
 vi.setConfig({ testTimeout: 180_000 });
 
 let world: World;
 let site: { id: string };
 let kept: string;
-const opened: { close(): Promise<void> }[] = [];
-const folders: { remove(): Promise<void> }[] = [];
+const { elsewhere, newFolder, closeAll } = keepOpened();
 beforeAll(async () => {
   world = await createWorld();
   site = await createSite(await world.newCaller());
   kept = (await world.deps.store.put(Buffer.from('a file of the store'))).sha256;
 });
 afterAll(async () => {
-  await Promise.all(opened.map((one) => one.close()));
-  await Promise.all(folders.map((one) => one.remove()));
+  await closeAll();
   await world?.close();
 });
-
-async function elsewhere() {
-  const made = await openInstallation();
-  opened.push(made);
-  return made;
-}
-
-async function newFolder() {
-  const made = await openFolder();
-  folders.push(made);
-  return made;
-}
 
 const placeAt = (where: string) => openPlace(world.config, where);
 

@@ -80,3 +80,26 @@ export function operator(where: string) {
         .sort(),
   };
 }
+
+/** Installations and folders of a file's tests; `closeAll` ends what they opened. */
+export function keepOpened() {
+  const opened: { close(): Promise<void> }[] = [];
+  const folders: { remove(): Promise<void> }[] = [];
+  return {
+    opened,
+    async elsewhere() {
+      const made = await openInstallation();
+      opened.push(made);
+      return made;
+    },
+    async newFolder() {
+      const made = await openFolder();
+      folders.push(made);
+      return made;
+    },
+    async closeAll() {
+      await Promise.all(opened.map((one) => one.close()));
+      await Promise.all(folders.map((one) => one.remove()));
+    },
+  };
+}
