@@ -75,8 +75,11 @@ test('the id that a publish is answered with is in the lines of every process, a
     () => linesOf('worker', reqId),
     (some) => some.some(({ step }) => step === 'putLive'),
   );
-  const workflow = { reqId, workflowId: `publish:${answer.body.id}`, resource: answer.body.id };
-  for (const line of lines) expect(line).toMatchObject(workflow);
+  const { id } = answer.body;
+  for (const line of lines) expect(line).toMatchObject({ reqId, resource: id });
+  expect(new Set([...lines.map(({ workflowId }) => workflowId), `scan:${id}`])).toEqual(
+    new Set([`publish:${id}`, `scan:${id}`]),
+  );
   const done = lines.filter(({ msg }) => msg === 'step done');
   for (const step of ['claimBuild', 'snapshotSource', 'buildSite', 'putLive'])
     expect(done.map((line) => line.step)).toContain(step);
