@@ -5,7 +5,8 @@ import type { OAuthClientProvider } from '@modelcontextprotocol/sdk/client/auth.
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
 import type { OAuthClientInformationMixed, OAuthTokens } from '@modelcontextprotocol/sdk/shared/auth.js';
-import { type Agent, agentOf } from '../mcp/world.ts';
+import { type Agent, agentOf, type Called } from '../mcp/world.ts';
+import { until } from '../stack/until.ts';
 
 export type Connector = {
   agent: Agent;
@@ -42,11 +43,30 @@ export async function connectAs(
   const again = new Client({ name, version: '1' });
   await again.connect(open() as Parameters<typeof again.connect>[0]);
   return {
-    agent: agentOf(again),
+    agent: patient(agentOf(again)),
     tokens: () => held.tokens,
     async close() {
       await again.close();
       listener.close();
+    },
+  };
+}
+
+const underWay = ['queued', 'building', 'storing'];
+
+/** As agents do where a call was answered before its work had ended, because the process that followed it was told to end: it reads how that went. */
+function patient(agent: Agent): Agent {
+  return {
+    ...agent,
+    async call(name, input = {}, onprogress) {
+      const first = await agent.call(name, input, onprogress);
+      const isOver = ({ body }: Called) => !underWay.includes(body?.status);
+      if (isOver(first)) return first;
+      const ofSlot = name.startsWith('preview_');
+      const read = () =>
+        ofSlot ? agent.call('preview_read', input) : agent.call('deployment_read', { id: first.body.id });
+      const end = await until(read, isOver, 300_000);
+      return end.body?.status === 'failed' ? { ...end, isError: true, error: end.body.error } : end;
     },
   };
 }
