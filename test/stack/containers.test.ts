@@ -3,6 +3,7 @@ import { execFile, fork } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { cp, mkdtemp, readdir, readFile, rm, stat, symlink } from 'node:fs/promises';
+import { BlockList } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
@@ -81,11 +82,24 @@ test('every secret is a file, and every setting is one that exists', () => {
 });
 
 test('edges behind the front believe no header about where a visitor is', () => {
-  const { api, edge } = compose.services;
+  const { edge } = compose.services;
   expect(edge.environment.FRONTAGE_TRUSTED_PROXIES).toBe('');
-  // It says so before them, on each connection.
-  expect(edge.environment.FRONTAGE_PROXY_PROTOCOL_FROM).toContain('172.28.0.0/24');
-  expect(api.environment.FRONTAGE_TRUSTED_PROXIES).toContain('172.28.0.0/24');
+});
+
+test('edges and the API believe the front alone whom a call is from: no network, and not the gateway that published ports come from', () => {
+  const { api, edge, front } = compose.services;
+  const address = front.networks.inside.ipv4_address;
+  const [{ subnet, ip_range: shared, gateway }] = compose.networks.inside.ipam.config;
+  expect(edge.environment.FRONTAGE_PROXY_PROTOCOL_FROM).toBe(`\${FRONTAGE_PROXY_PROTOCOL_FROM:-${address}}`);
+  expect(api.environment.FRONTAGE_TRUSTED_PROXIES).toBe(`\${FRONTAGE_TRUSTED_PROXIES:-${address}}`);
+  const within = (network: string) => {
+    const list = new BlockList();
+    const [net = '', bits] = network.split('/');
+    list.addSubnet(net, Number(bits));
+    return list.check(address);
+  };
+  // Of the network, and never given to another container while the front is down.
+  expect([within(subnet), within(shared), gateway === address]).toEqual([true, false, false]);
 });
 
 describe('secrets', () => {
