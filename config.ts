@@ -132,6 +132,11 @@ const schema = z.object({
   /** Its access key; both empty where the machine itself has a role. */
   FRONTAGE_S3_KEY_ID: z.string().default(''),
   FRONTAGE_S3_SECRET: z.string().default(''),
+  /** The server of backups in a bucket, where that is another one; its endpoint and key as above. */
+  FRONTAGE_BACKUP_S3_ENDPOINT: url.or(z.literal('')).default(''),
+  FRONTAGE_BACKUP_S3_REGION: z.string().default('us-east-1'),
+  FRONTAGE_BACKUP_S3_KEY_ID: z.string().default(''),
+  FRONTAGE_BACKUP_S3_SECRET: z.string().default(''),
   /** Disk that an edge may take for files of a store that is elsewhere. */
   FRONTAGE_EDGE_DISK_BYTES: z.coerce
     .number()
@@ -309,13 +314,8 @@ export function readConfig(given: NodeJS.ProcessEnv = process.env) {
   }
   const e = parsed.data;
   const { plans } = catalog;
-  const s3Server = {
-    endpoint: e.FRONTAGE_S3_ENDPOINT ? e.FRONTAGE_S3_ENDPOINT.href : undefined,
-    region: e.FRONTAGE_S3_REGION,
-    credentials: e.FRONTAGE_S3_KEY_ID
-      ? { accessKeyId: e.FRONTAGE_S3_KEY_ID, secretAccessKey: e.FRONTAGE_S3_SECRET }
-      : undefined,
-  };
+  const s3Server = s3ServerOf(e.FRONTAGE_S3_ENDPOINT, e.FRONTAGE_S3_REGION, e.FRONTAGE_S3_KEY_ID, e.FRONTAGE_S3_SECRET);
+  const hasBackupServer = e.FRONTAGE_BACKUP_S3_ENDPOINT !== '' || e.FRONTAGE_BACKUP_S3_KEY_ID !== '';
   const repositories =
     e.FRONTAGE_REPOSITORIES === 'none' ? undefined : e.FRONTAGE_REPOSITORIES || `${e.FRONTAGE_DATA}/repositories`;
   return Object.freeze({
@@ -353,8 +353,15 @@ export function readConfig(given: NodeJS.ProcessEnv = process.env) {
     storeDir: resolve(e.FRONTAGE_STORE || `${e.FRONTAGE_DATA}/store`),
     /** Absent where the store is a folder. */
     s3: e.FRONTAGE_STORE.startsWith('s3://') ? { ...bucketOf(e.FRONTAGE_STORE), ...s3Server } : undefined,
-    /** The server behind `s3://…`, of the store or of backups. */
-    s3Server,
+    /** The server behind the `s3://…` of backups: the store's, where none is named for them. */
+    backupServer: hasBackupServer
+      ? s3ServerOf(
+          e.FRONTAGE_BACKUP_S3_ENDPOINT,
+          e.FRONTAGE_BACKUP_S3_REGION,
+          e.FRONTAGE_BACKUP_S3_KEY_ID,
+          e.FRONTAGE_BACKUP_S3_SECRET,
+        )
+      : s3Server,
     files: e.FRONTAGE_FILES === 'on',
     sketches: e.FRONTAGE_SKETCHES === 'on',
     bookings: e.FRONTAGE_BOOKINGS === 'on',
@@ -470,6 +477,14 @@ function receiverOf(e: z.output<typeof schema>) {
     resource: e.OTEL_RESOURCE_ATTRIBUTES,
     sampler: e.OTEL_TRACES_SAMPLER,
     samplerArg: e.OTEL_TRACES_SAMPLER_ARG,
+  };
+}
+
+function s3ServerOf(endpoint: URL | '', region: string, accessKeyId: string, secretAccessKey: string) {
+  return {
+    endpoint: endpoint ? endpoint.href : undefined,
+    region,
+    credentials: accessKeyId ? { accessKeyId, secretAccessKey } : undefined,
   };
 }
 

@@ -27,9 +27,9 @@ export type Place = {
   setAside(sha256: string): Promise<boolean>;
 };
 
-type Settings = Pick<Config, 'storeDir' | 's3' | 's3Server' | 'dataDir'>;
+type Settings = Pick<Config, 'storeDir' | 's3' | 'backupServer' | 'dataDir'>;
 
-/** `where` is a folder, or `s3://bucket/folder` on the server that the configuration names. Throws BackupFault. */
+/** `where` is a folder, or `s3://bucket/folder` on the server that the configuration names for backups. Throws BackupFault. */
 export async function openPlace(config: Settings, where: string): Promise<Place> {
   if (!folderOrBucket.test(where)) throw new BackupFault('Say a folder, or s3://bucket/folder.');
   const { dataDir } = config;
@@ -39,8 +39,12 @@ export async function openPlace(config: Settings, where: string): Promise<Place>
       throw new BackupFault('That is the store itself: a backup needs a place of its own.');
     return { store: openStore({ storeDir: dir, s3: undefined, dataDir }), ...openNamesOnDisk(dir) };
   }
-  const address = { ...bucketOf(where), ...config.s3Server };
-  if (config.s3?.bucket === address.bucket && config.s3.prefix === address.prefix)
+  const address = { ...bucketOf(where), ...config.backupServer };
+  if (
+    config.s3?.endpoint === address.endpoint &&
+    config.s3?.bucket === address.bucket &&
+    config.s3.prefix === address.prefix
+  )
     throw new BackupFault('That is the store itself: a backup needs a place of its own.');
   return {
     store: openStore({ storeDir: '', s3: address, dataDir }),

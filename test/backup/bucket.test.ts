@@ -29,7 +29,9 @@ beforeAll(async () => {
     FRONTAGE_S3_SECRET: credentials.secretAccessKey,
   };
   world = await createWorld({ ...env, FRONTAGE_STORE: await bucket() });
-  other = await createWorld(env);
+  // Whoever has the store elsewhere names the server of the backups.
+  const named = Object.entries(env).map(([name, value]) => [name.replace('_S3_', '_BACKUP_S3_'), value]);
+  other = await createWorld(Object.fromEntries(named));
   load = await openLoad(world);
   for (const act of Object.values(load.acts)) await act();
 });
