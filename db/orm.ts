@@ -131,6 +131,7 @@ export function openOrm(databaseUrl: string, options: { poolMax?: number; lockTi
       ],
       extensions: [Migrator],
       migrations: {
+        // Only ever appended to, and none is edited once a release has it (test/upgrades): a restore compares by position.
         migrationsList: [
           { name: '2026-11-21-initial', class: Initial },
           { name: '2026-11-21-mail', class: MailMigration },

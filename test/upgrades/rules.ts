@@ -41,7 +41,7 @@ export function faultsBetween(before: string[], after: string[]): string[] {
     if (!had.has(name) && tables.has(tableOf(name)) && isRequired)
       faults.push(`${name} is new and has to be given, by who does not know it`);
   const stands = new Set(after);
-  for (const line of [...namesOf('function', before), ...namesOf('history', before)])
+  for (const line of ['function', 'history', 'migration'].flatMap((kind) => namesOf(kind, before)))
     if (!stands.has(line)) faults.push(`${line} is gone or another`);
   const stood = new Set(before);
   for (const line of namesOf('restraint', after))

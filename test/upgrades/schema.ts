@@ -1,10 +1,22 @@
-/** What a release relies on, as lines of text: the database's shape, and the workflows that it may leave running. */
+/** What a release relies on, as lines of text: the database's shape, the migrations that made it, and the workflows that it may leave running. */
 import { createHash } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import pg from 'pg';
+import { knownMigrations } from '../../db/migrate.ts';
 
 const histories = join(import.meta.dirname, '../histories');
+const migrations = join(import.meta.dirname, '../../db/migrations');
+
+const hashOf = (dir: string, name: string) =>
+  createHash('sha256')
+    .update(readFileSync(join(dir, name)))
+    .digest('hex')
+    .slice(0, 16);
+
+/** As `migration 003 2026-11-21-output <hash of its file>`: another place, name or text is another line. */
+export const migrationLine = (name: string, index: number) =>
+  `migration ${String(index + 1).padStart(3, '0')} ${name} ${hashOf(migrations, `${name}.ts`)}`;
 
 /** One line a row, as `column site.name text required`. `free` columns may be left out by who inserts, `required` ones not. */
 const queries = [
@@ -25,15 +37,18 @@ const queries = [
     where pronamespace = 'public'::regnamespace`,
 ];
 
+let filesOfThis: string[] | undefined;
+
 /** Of a migrated database, and of this checkout. Sorted, and each line once. */
 export async function describeRelease(databaseUrl: string): Promise<string[]> {
   const client = new pg.Client({ connectionString: databaseUrl });
   await client.connect();
   try {
-    const lines = readdirSync(histories).map((name) => {
-      const hash = createHash('sha256').update(readFileSync(join(histories, name)));
-      return `history ${name} ${hash.digest('hex').slice(0, 16)}`;
-    });
+    filesOfThis ??= [
+      ...readdirSync(histories).map((name) => `history ${name} ${hashOf(histories, name)}`),
+      ...knownMigrations(databaseUrl).map(migrationLine),
+    ];
+    const lines = [...filesOfThis];
     for (const query of queries) lines.push(...(await client.query<{ line: string }>(query)).rows.map(flat));
     return [...new Set(lines.filter((line) => !line.includes('mikro_orm_migrations')))].sort();
   } finally {

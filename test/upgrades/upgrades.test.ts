@@ -1,9 +1,11 @@
 /** A migration works with the release before it: that one runs on beside the new database until each of its processes was replaced. */
+import { execFile } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { promisify } from 'node:util';
 import pg from 'pg';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { migrate } from '../../db/migrate.ts';
+import { knownMigrations, migrate } from '../../db/migrate.ts';
 import { createTestDatabase, type TestDatabase } from '../stack/database.ts';
 import { judged } from './judged.ts';
 import { faultsBetween } from './rules.ts';
@@ -37,11 +39,17 @@ test('from each release to the next, and from the last to this checkout, all tha
   expect(Object.keys(judged).filter((fault) => !faults.includes(fault))).toEqual([]);
 });
 
-test('a record of a release names its tables, its functions and its histories', () => {
+test('a record of a release names its tables, its functions, its histories and its migrations', () => {
   expect(versions).toContain('0.1.0');
   for (const version of versions) {
     const lines = release(version).join('\n');
-    for (const part of ['column site.name text filled', 'restraint deployment ', 'function ', 'history publish-live.'])
+    for (const part of [
+      'column site.name text filled',
+      'restraint deployment ',
+      'function ',
+      'history publish-live.',
+      'migration 001 2026-11-21-initial ',
+    ])
       expect(lines).toContain(part);
   }
 });
@@ -116,6 +124,33 @@ test('a history that a release kept is neither taken away nor recorded anew', ()
     'history a.binpb 1234 is gone or another',
     'history b.binpb 5678 is gone or another',
   ]);
+});
+
+test('a migration that a release has is neither edited, renamed nor put behind another', () => {
+  const before = ['migration 001 first aaaa', 'migration 002 second bbbb'];
+  const faultsOfList = (...after: string[]) => faultsBetween(before, after);
+  expect(faultsOfList(...before, 'migration 003 third cccc')).toEqual([]);
+  expect(faultsOfList('migration 001 first aaaa', 'migration 002 second ffff')).toEqual([
+    'migration 002 second bbbb is gone or another',
+  ]);
+  expect(faultsOfList('migration 001 earlier dddd', 'migration 002 first aaaa', 'migration 003 second bbbb')).toEqual([
+    'migration 001 first aaaa is gone or another',
+    'migration 002 second bbbb is gone or another',
+  ]);
+});
+
+test('every file of a migration stands in the list of those that are run', () => {
+  const files = readdirSync(join(import.meta.dirname, '../../db/migrations')).map((name) => name.replace(/\.ts$/, ''));
+  expect(knownMigrations(database.url).sort()).toEqual(files.sort());
+});
+
+test('the record of a release is not written anew by mistake', async () => {
+  const script = join(import.meta.dirname, '../../scripts/record-release.ts');
+  const ran = promisify(execFile)(process.execPath, [script]);
+  await expect(ran).rejects.toMatchObject({
+    code: 1,
+    stderr: expect.stringMatching(/releases\/.*\.txt stands already/),
+  });
 });
 
 test('the release before, told to migrate a newer database, leaves it as it is: so it can be gone back to', async () => {
