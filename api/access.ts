@@ -7,7 +7,7 @@ import { Collaborator } from '../db/entities/collaborator.ts';
 import { Deployment } from '../db/entities/deployment.ts';
 import { Site } from '../db/entities/site.ts';
 import type { EntityManager } from '../db/orm.ts';
-import { blockOf, type Role } from '../db/states.ts';
+import { blockOf, isChangeable, type Role } from '../db/states.ts';
 import { type AppError, errors } from '../errors.ts';
 import { isId } from '../ids.ts';
 
@@ -93,6 +93,15 @@ export function requireOwner(site: Site, actor: Person, what: string): void {
   });
 }
 
+/**
+ * Stops a change of what the site's visitors see, or would see: of a site that is archived, or whose owner's account is blocked
+ * (`isChangeable`). What such a site may still do is what asks `requireActive`: work on its source and talk about it.
+ */
+export function requireChangeable(site: Site): void {
+  requireActive(site);
+  if (!isChangeable(site)) throw takenOff(site, 'change what its visitors see');
+}
+
 /** Stops a write to a site that is archived. */
 export function requireActive(site: Site): void {
   if (site.status === 'archived') {
@@ -105,11 +114,6 @@ export function requireActive(site: Site): void {
 /** Stops what a site may not do while a person of the platform has it off the web. `what` is the act, as in "be renamed". */
 export function requireNotBlocked(site: Site, what: string): void {
   if (blockOf(site)) throw takenOff(site, what);
-}
-
-/** Stops what would show something new on a site whose owner's account is blocked: it is to come back as it was. A site that is blocked by itself is mended. */
-export function requireOwnerGoesOn(site: Site, what: string): void {
-  if (site.ownerBlockedAt) throw takenOff(site, what);
 }
 
 function takenOff(site: Site, what: string): AppError {

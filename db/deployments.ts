@@ -12,7 +12,7 @@ import { startScan } from './flags.ts';
 import type { EntityManager } from './orm.ts';
 import { enqueue } from './outbox.ts';
 import { lockSite } from './sites.ts';
-import { isSettled, isSlotDraft, publishKinds, unfinishedStatuses } from './states.ts';
+import { isChangeable, isSettled, isSlotDraft, publishKinds, unfinishedStatuses } from './states.ts';
 import { callNext, supersede } from './turns.ts';
 
 /** The next place in the order of everything that may go live on the site. */
@@ -127,13 +127,10 @@ export async function goLive(
     if (restoreTicket === undefined && isSettled(deployment.status) && deployment.status !== 'ready') return deployment;
     if (restoreTicket === undefined && (await endOvertaken(tx, clock, site, deployment))) return deployment;
     const ticket = restoreTicket ?? deployment.ticket;
-    if (site.liveTicket <= ticket && mayChange(site)) await movePointer(tx, clock, site, deployment, ticket);
+    if (site.liveTicket <= ticket && isChangeable(site)) await movePointer(tx, clock, site, deployment, ticket);
     return deployment;
   });
 }
-
-/** A site whose owner's account is blocked comes back as it was. One that is blocked by itself is mended meanwhile. */
-const mayChange = ({ status, ownerBlockedAt }: Site) => status === 'active' && !ownerBlockedAt;
 
 /** Ends what can no longer go live, because something later is or the site is closed. Answers whether that was so. */
 export async function endOvertaken(
@@ -142,7 +139,7 @@ export async function endOvertaken(
   site: Site,
   deployment: Deployment,
 ): Promise<boolean> {
-  const isClosed = !mayChange(site);
+  const isClosed = !isChangeable(site);
   if (site.liveTicket <= deployment.ticket && !isClosed) return false;
   deployment.status = isClosed ? 'cancelled' : 'superseded';
   deployment.supersededById = isClosed ? null : site.liveDeploymentId;

@@ -11,7 +11,7 @@ import { lockSite } from '../../db/sites.ts';
 import type { Deps } from '../../deps.ts';
 import { errors } from '../../errors.ts';
 import { newId } from '../../ids.ts';
-import { type Actor, loadSite, requireActive } from '../access.ts';
+import { type Actor, loadSite, requireChangeable } from '../access.ts';
 import { readNotifyTo } from '../notify-to.ts';
 import { type BookableInput, timetableOf } from './schemas.ts';
 
@@ -30,11 +30,11 @@ export async function declareBookable(
 ): Promise<Declared> {
   const timetable = timetableOf(input);
   return await em.transactional(async (tx) => {
-    requireActive(await loadSite(tx, actor, siteId));
+    requireChangeable(await loadSite(tx, actor, siteId));
     const fault = faultOf(timetable) ?? priceFault(timetable);
     if (fault) throw errors.invalid_timetable(`The timetable cannot be used: ${fault.where}: ${fault.what}.`);
     const site = await lockSite(tx, siteId);
-    requireActive(site);
+    requireChangeable(site);
     const known = await tx.find(BookingCalendar, { site });
     await lockCalendars(
       tx,
@@ -90,8 +90,8 @@ export async function endBookable(
   { confirmed }: { confirmed: boolean },
 ): Promise<Declared> {
   return await em.transactional(async (tx) => {
-    requireActive(await loadSite(tx, actor, siteId));
-    await lockSite(tx, siteId);
+    await loadSite(tx, actor, siteId);
+    requireChangeable(await lockSite(tx, siteId));
     const declared = await readBookable(tx, actor, siteId);
     await lockCalendars(
       tx,

@@ -7,7 +7,7 @@ import { isRestorable, type Repository } from '../../db/states.ts';
 import type { Deps } from '../../deps.ts';
 import { errors } from '../../errors.ts';
 import { diffManifests, type ManifestFile, parseManifest } from '../../providers/manifest.ts';
-import { type Actor, loadDeployment, requireActive, requireOwnerGoesOn } from '../access.ts';
+import { type Actor, loadDeployment, requireChangeable } from '../access.ts';
 
 const logTailBytes = 64 * 1024;
 const changesShown = 200;
@@ -85,8 +85,7 @@ async function commitsOf(
  */
 export async function restore(em: EntityManager, deps: Deps, actor: Actor, deploymentId: string): Promise<Deployment> {
   const deployment = await loadDeployment(em, actor, deploymentId);
-  requireActive(deployment.site);
-  requireOwnerGoesOn(deployment.site, 'be restored');
+  requireChangeable(deployment.site);
   if (!isRestorable(deployment)) {
     throw errors.not_restorable(`Version ${deployment.number} was never live, so there is nothing to bring back.`, {
       nextAction: `Publish from source with POST /v1/sites/${deployment.site.id}/publish.`,
@@ -96,8 +95,7 @@ export async function restore(em: EntityManager, deps: Deps, actor: Actor, deplo
   await requireHeldFiles(deps, deployment);
   const restored = await goLive(em, deps.clock, deploymentId, ticket);
   if (restored.site.liveTicket !== ticket) {
-    requireActive(restored.site);
-    requireOwnerGoesOn(restored.site, 'be restored');
+    requireChangeable(restored.site);
     throw errors.superseded('A later publish or restore went live while this one was being done.', {
       nextAction: `Read GET /v1/sites/${deployment.site.id}/deployments for what is live now.`,
     });

@@ -6,7 +6,7 @@ import type { EntityManager } from '../../db/orm.ts';
 import { lockSite } from '../../db/sites.ts';
 import type { Deps } from '../../deps.ts';
 import { errors } from '../../errors.ts';
-import { loadSite, type Person, requireActive } from '../access.ts';
+import { loadSite, type Person, requireChangeable } from '../access.ts';
 import { loadDomain, requireMayLeave } from './rules.ts';
 
 /**
@@ -29,7 +29,7 @@ export async function attach(
     const domain = await lockDomainWithSite(tx, id, siteId);
     requireUsable(domain);
     const locked = await lockSite(tx, siteId);
-    requireActive(locked);
+    requireChangeable(locked);
     const isNew = !domain.site;
     if (isNew) Object.assign(domain, { site: locked, attachedAt: deps.clock.now() });
     await placeFirst(tx, domain, locked, primary);

@@ -9,7 +9,7 @@ import type { FormStatus } from '../../db/states.ts';
 import type { Deps } from '../../deps.ts';
 import { errors } from '../../errors.ts';
 import { isId } from '../../ids.ts';
-import { type Actor, findSite, loadSite, requireActive, roleOf } from '../access.ts';
+import { type Actor, findSite, loadSite, requireChangeable, roleOf } from '../access.ts';
 import { countWithinLimit } from '../limits.ts';
 import { notifyAddress, notifyOptions, readNotifyTo } from '../notify-to.ts';
 import { requireCompatible } from './changes.ts';
@@ -31,10 +31,10 @@ export async function createForm(
   { id, name, fields, notify_to }: FormInput,
 ): Promise<Form> {
   const seen = await loadSite(em, actor, siteId);
-  requireActive(seen);
+  requireChangeable(seen);
   return await em.transactional(async (tx) => {
     const site = await lockSite(tx, seen.id);
-    requireActive(site);
+    requireChangeable(site);
     await countWithinLimit(tx, deps, {
       limit: 'forms_per_site',
       accountId: site.account.id,
@@ -139,7 +139,7 @@ export async function contextOf(
 /** The form of an active site, held until the transaction ends: what is sent to it waits, or has come. */
 async function lockForm(tx: EntityManager, actor: Actor, formId: string): Promise<Form> {
   const { id, site } = await loadForm(tx, actor, formId);
-  requireActive(site as Site);
+  requireChangeable(site as Site);
   const form = await tx.findOne(Form, { id }, { lockMode: LockMode.PESSIMISTIC_WRITE, refresh: true });
   if (!form) throw errors.not_found('The form was removed a moment ago.');
   return form;

@@ -13,7 +13,7 @@ import { type ManifestFile, renderManifest } from '../../providers/manifest.ts';
 import { printable } from '../../providers/paths.ts';
 import { redirectsFile, requireUsableRedirects } from '../../providers/redirects/file.ts';
 import type { Encoding } from '../../providers/store/store.ts';
-import { type Actor, loadDeployment, loadSite, requireActive, requireOwnerGoesOn } from '../access.ts';
+import { type Actor, loadDeployment, loadSite, requireActive, requireChangeable } from '../access.ts';
 import { requirePublishRoom } from '../publishing/rules.ts';
 
 const uploadMs = 24 * 3600_000;
@@ -26,7 +26,7 @@ export async function startUpload(
   { id, siteId }: { id: string; siteId: string },
 ): Promise<Deployment> {
   const site = await loadSite(em, actor, siteId);
-  requireActive(site);
+  requireChangeable(site);
   const endsAt = new Date(deps.clock.now().getTime() + uploadMs);
   const { address: siteUrl } = await homeOf(em, deps.config, site);
   const requireRoom = (tx: EntityManager, locked: Site) => requirePublishRoom(tx, deps, locked);
@@ -38,8 +38,7 @@ export async function startUpload(
 
 /** Stops a call on a deployment that takes no files, or none any more. */
 export function requireTakesFiles(deployment: Deployment, now: Date): void {
-  requireActive(deployment.site);
-  requireOwnerGoesOn(deployment.site, 'be published');
+  requireChangeable(deployment.site);
   const { status, uploadEndsAt, number, ticket } = deployment;
   if (status === 'superseded') throw overtaken(deployment);
   const isOver = uploadEndsAt === null || uploadEndsAt === undefined || uploadEndsAt <= now;

@@ -7,7 +7,7 @@ import type { Site } from '../../db/entities/site.ts';
 import { siteServedOn } from '../../db/hostnames.ts';
 import type { EntityManager } from '../../db/orm.ts';
 import { lockParties, startOffer, withdrawOffers } from '../../db/payout-offers.ts';
-import type { PayoutParty } from '../../db/states.ts';
+import { isChangeable, type PayoutParty } from '../../db/states.ts';
 import type { Deps } from '../../deps.ts';
 import { errors } from '../../errors.ts';
 import { isId } from '../../ids.ts';
@@ -174,8 +174,10 @@ export function requireThere({ status, name }: Pick<PayoutAccount, 'status' | 'n
 }
 
 /** In words for whoever is not on the site. */
-export function requireServing({ name, status }: Pick<Site, 'name' | 'status'>): void {
-  if (status === 'archived') throw errors.site_archived(`The site ${name} is archived and takes no money.`);
+export function requireServing(site: Pick<Site, 'name' | 'status' | 'ownerBlockedAt'>): void {
+  if (isChangeable(site)) return;
+  const why = site.status === 'archived' ? 'is archived' : 'was taken off the web';
+  throw errors.site_archived(`The site ${site.name} ${why} and takes no money.`);
 }
 
 function noSuchAccount() {

@@ -10,7 +10,7 @@ import { acceptSlotPublish } from '../../db/slot-publishes.ts';
 import type { Deps } from '../../deps.ts';
 import { errors } from '../../errors.ts';
 import { bothRepositories } from '../../git/mains.ts';
-import { type Actor, loadSite, requireActive, requireOwnerGoesOn, roleOf } from '../access.ts';
+import { type Actor, loadSite, requireActive, requireChangeable, roleOf } from '../access.ts';
 import { requirePublishRoom } from '../publishing/rules.ts';
 import { requireRepositories } from '../source/writing.ts';
 import { branchOf, commitsOf, loadSlot, readSlot, type Slot, slotNumber, tipsOf } from './slots.ts';
@@ -21,8 +21,7 @@ export type OnSlot = { id: string; siteId: string; slot: string };
 /** Builds the slot's draft: of each repository its own branch, else the site's. Throws `site_archived`, `no_source`, `rate_limited`. */
 export async function buildDraft(em: EntityManager, deps: Deps, actor: Actor, call: OnSlot): Promise<Deployment> {
   const site = await loadSite(em, actor, call.siteId);
-  requireActive(site);
-  requireOwnerGoesOn(site, 'be previewed');
+  requireChangeable(site);
   const slot = readSlot(deps, site, roleOf(site, actor), call.slot);
   const deployment = await acceptDraft(em, deps.clock, {
     ...call,
@@ -59,8 +58,7 @@ function refuseArchived(site: Site): never {
  */
 export async function publishSlot(em: EntityManager, deps: Deps, actor: Actor, call: OnSlot): Promise<Deployment> {
   const site = await loadSite(em, actor, call.siteId);
-  requireActive(site);
-  requireOwnerGoesOn(site, 'be published');
+  requireChangeable(site);
   const number = await slotNumber(em, deps, site, roleOf(site, actor), call.slot);
   const deployment = await acceptSlotPublish(em, deps.clock, {
     ...call,
@@ -149,7 +147,7 @@ export async function clearSlot(
   for (let tries = 0; tries < triesMax; tries++) {
     const isCleared = await em.transactional(async (tx) => {
       const locked = await lockSite(tx, siteId);
-      requireActive(locked);
+      requireChangeable(locked);
       const slot = await loadSlot(tx, deps, locked, number);
       if (slot.status === 'empty' && !slot.branched) requireDraftOf(slot, siteId);
       if (slot.holdsWork && !discard) throw holdsWork(number, siteId);

@@ -10,7 +10,7 @@ import { judgePush } from '../../git/push.ts';
 import type { Rules } from '../../git/rules.ts';
 import { contentFolder, printable } from '../../providers/paths.ts';
 import type { Author, BranchMove, Repositories } from '../../providers/repositories.ts';
-import { type Actor, loadSite, requireActive, requireOwnerGoesOn, roleOf } from '../access.ts';
+import { type Actor, loadSite, requireChangeable, roleOf } from '../access.ts';
 import { refusal } from '../source/judging.ts';
 import { requireRepositories, rulesFor } from '../source/writing.ts';
 import { buildDraft, type OnSlot, requireBranch, requireDraftOf } from './rules.ts';
@@ -25,8 +25,7 @@ const filesNamedMax = 20;
  */
 export async function updateSlot(em: EntityManager, deps: Deps, actor: Actor, call: OnSlot): Promise<Deployment> {
   const site = await loadSite(em, actor, call.siteId);
-  requireActive(site);
-  requireOwnerGoesOn(site, 'be previewed');
+  requireChangeable(site);
   const number = readSlot(deps, site, roleOf(site, actor), call.slot);
   const repositories = requireRepositories(deps);
   const author = await em.findOneOrFail(Account, actor.accountId);

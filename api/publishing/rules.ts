@@ -13,7 +13,7 @@ import type { Deps } from '../../deps.ts';
 import { errors } from '../../errors.ts';
 import { bringMains } from '../../git/mains.ts';
 import { buildImageId } from '../../providers/sandbox/identity.ts';
-import { type Actor, loadSite, requireActive, requireOwnerGoesOn } from '../access.ts';
+import { type Actor, loadSite, requireActive, requireChangeable } from '../access.ts';
 
 const hourMs = 3600_000;
 
@@ -37,8 +37,7 @@ export async function publish(
   { id, siteId, scope, anew }: Publish,
 ): Promise<Deployment> {
   const site = await loadSite(em, actor, siteId);
-  requireActive(site);
-  requireOwnerGoesOn(site, 'be published');
+  requireChangeable(site);
   const live = await liveDeploymentOf(em, site);
   const now = await pinned(em, deps, site, { scope, live });
   if (!anew && live && (await isSame(em, live, now))) return live;
@@ -128,7 +127,7 @@ async function isSame(em: EntityManager, live: Deployment, wanted: Pinned): Prom
  * the last hour.
  */
 export async function requirePublishRoom(em: EntityManager, deps: Deps, site: Site): Promise<void> {
-  requireOwnerGoesOn(site, 'be published');
+  requireChangeable(site);
   const limit = limitsOf(deps, site).publishes_per_hour;
   const since = new Date(deps.clock.now().getTime() - hourMs);
   const recent = await em.find(

@@ -1,13 +1,13 @@
 /** The redirect rules that a call sets. They belong to the site, and stay through publishes and restores. */
 import { siteAddress } from '../../config.ts';
-import type { Site } from '../../db/entities/site.ts';
+import { Site } from '../../db/entities/site.ts';
 import { homeOf } from '../../db/homes.ts';
 import type { EntityManager } from '../../db/orm.ts';
 import type { Deps } from '../../deps.ts';
 import { errors } from '../../errors.ts';
 import { checkRedirects } from '../../providers/redirects/rules.ts';
 import type { RedirectRule } from '../../providers/redirects.ts';
-import { type Actor, loadSite, requireActive } from '../access.ts';
+import { type Actor, loadSite, requireChangeable } from '../access.ts';
 
 export async function redirectsOf(deps: Deps, { redirectsSha256 }: Site): Promise<RedirectRule[]> {
   if (!redirectsSha256) return [];
@@ -25,7 +25,7 @@ export async function setRedirects(
   rules: readonly { from: string; to?: string | null | undefined; status: number }[],
 ): Promise<RedirectRule[]> {
   const site = await loadSite(em, actor, siteId);
-  requireActive(site);
+  requireChangeable(site);
   const written = rules.map(({ from, to, status }, index) => ({
     name: `Rule ${index + 1}`,
     from,
@@ -40,9 +40,10 @@ export async function setRedirects(
   const { sha256 } = await deps.store.put(Buffer.from(JSON.stringify(checked)));
   await deps.store.flush();
   const [row] = await em.execute<{ id: string }[]>(
-    `update site set redirects_sha256 = ? where id = ? and status = 'active' returning id`,
+    `update site set redirects_sha256 = ? where id = ? and status = 'active' and owner_blocked_at is null returning id`,
     [checked.length > 0 ? sha256 : null, site.id],
   );
-  if (!row) requireActive({ ...site, status: 'archived' });
+  // Archived, or its owner's account blocked, meanwhile.
+  if (!row) requireChangeable(await em.findOneOrFail(Site, { id: site.id }, { refresh: true }));
   return checked;
 }

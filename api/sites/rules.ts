@@ -10,7 +10,7 @@ import type { Deps } from '../../deps.ts';
 import { type AppError, errors } from '../../errors.ts';
 import { newPublicId } from '../../ids.ts';
 import { readTemplate } from '../../templates/templates.ts';
-import { type Actor, loadSite, requireActive, requireNotBlocked, requireOwner } from '../access.ts';
+import { type Actor, loadSite, requireChangeable, requireNotBlocked, requireOwner } from '../access.ts';
 import { missing } from '../capabilities.ts';
 import { countWithinLimit } from '../limits.ts';
 import { endReviewsOf } from '../review-links/links.ts';
@@ -60,7 +60,7 @@ export async function updateSite(
     .transactional(async (tx) => {
       const site = await lockSeenSite(tx, actor, siteId);
       if (name !== undefined) requireOwner(site, actor, 'change its name');
-      requireActive(site);
+      requireChangeable(site);
       if (title === undefined && name === undefined) {
         throw errors.nothing_to_update('The call names no change.', { nextAction: 'Send a title, a name, or both.' });
       }

@@ -71,6 +71,9 @@ export async function createAccessWorld() {
   return {
     close: world.close,
     url: world.url,
+    deps: world.deps,
+    ownerId: owner.accountId,
+    collaboratorId: collaborator.accountId,
     /** Of the owner. */
     token: owner.token,
     tokens: { owner: owner.token, invitee: invitee.token },

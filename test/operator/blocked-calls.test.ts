@@ -1,0 +1,118 @@
+/** Every call on a site whose owner's account is blocked, from those who may still call: its collaborators, and who is paid by it. */
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { setRedirects } from '../../api/redirects/rules.ts';
+import { blockAccount, unblockAccount } from '../../db/accounts.ts';
+import { Site } from '../../db/entities/site.ts';
+import { table } from '../api/access-table.ts';
+import { type AccessWorld, createAccessWorld } from '../api/access-world.ts';
+import { errorOf } from '../api/world.ts';
+
+/** What visitors see, or will see once the account goes on. */
+const ofVisitors = [
+  'PATCH /v1/sites/{id}',
+  'PUT /v1/sites/{id}/redirects',
+  'POST /v1/sites/{id}/forms',
+  'PATCH /v1/forms/{id}',
+  'DELETE /v1/forms/{id}',
+  'POST /v1/forms/{id}/disable',
+  'POST /v1/forms/{id}/enable',
+  'POST /v1/sites/{id}/bookable',
+  'DELETE /v1/sites/{id}/bookable',
+  'POST /v1/sites/{id}/payments',
+  'POST /v1/payout-offers/{id}/accept',
+  'POST /v1/sites/{id}/deployments',
+  'POST /v1/deployments/{id}/manifest',
+  'PUT /v1/deployments/{id}/files/{sha256}',
+  'POST /v1/deployments/{id}/complete',
+  'POST /v1/deployments/{id}/restore',
+  'POST /v1/sites/{id}/publish',
+  'POST /v1/sites/{id}/previews/{slot}',
+  'POST /v1/sites/{id}/previews/{slot}/update',
+  'POST /v1/sites/{id}/previews/{slot}/publish',
+  'DELETE /v1/sites/{id}/previews/{slot}',
+];
+
+/** Work on the source, talk about it, and what either side may always end. */
+const ofPeople = [
+  'POST /v1/sites/{id}/git-credentials',
+  'POST /v1/sites/{id}/commits',
+  'PUT /v1/sites/{id}/assets/{path}',
+  'POST /v1/sites/{id}/photos',
+  'POST /v1/sites/{id}/uploads',
+  'DELETE /v1/uploads/{id}',
+  'POST /v1/bookings/{id}/cancel',
+  'POST /v1/sites/{id}/comments',
+  'POST /v1/comments/{id}/reply',
+  'POST /v1/sites/{id}/review-links',
+  'DELETE /v1/review-links/{id}',
+  'DELETE /v1/payout-offers/{id}',
+  'DELETE /v1/sites/{id}/payout-account',
+];
+
+let world: AccessWorld;
+beforeAll(async () => {
+  world = await createAccessWorld();
+}, 60_000);
+afterAll(() => world?.close());
+
+const isOfTwo = (rule: string) => rule === 'parties' || rule === 'sides';
+
+/** What the call is answered while the account of the site's owner is blocked; undefined where it did what it does. */
+async function whileBlocked(name: string): Promise<string | undefined> {
+  const entry = table[name];
+  if (!entry) throw new Error(`${name} is not in the table`);
+  const [method = '', pattern = ''] = name.split(' ');
+  const known = pattern.startsWith('/v1/deployments/') ? world.deploymentId : world.siteId;
+  const parts: Record<string, string> = { id: known, ...(await entry.path?.(world)) };
+  const path = pattern.replaceAll(/\{(\w+)\}/g, (_all, part) => parts[part] ?? part);
+  const caller = world.calls[isOfTwo(entry.rule) ? 'payout owner' : 'collaborator'];
+  await blockAccount(world.deps.em(), world.deps, world.ownerId, 'Its sites ask for passwords.');
+  const answer = await caller(method, `${path}${entry.query ?? ''}`, {
+    headers: { prefer: 'respond-async', ...(entry.file ? { 'content-type': 'application/octet-stream' } : {}) },
+    ...(entry.file ? { raw: entry.file } : {}),
+    ...(entry.body === undefined ? {} : { body: entry.body }),
+  });
+  await unblockAccount(world.deps.em(), world.deps, world.ownerId);
+  if (answer.status < 400) return undefined;
+  const { code, message } = errorOf(answer);
+  return `${code}: ${message.includes('taken off the web') ? 'taken off the web' : message}`;
+}
+
+test('every call that changes something of a site is on one of the two lists', () => {
+  const asked = Object.entries(table).filter(
+    ([name, { rule }]) => !name.startsWith('GET ') && (rule === 'members' || isOfTwo(rule)),
+  );
+  expect([...ofVisitors, ...ofPeople].sort()).toEqual(asked.map(([name]) => name).sort());
+});
+
+test.each(ofVisitors)(
+  '%s changes nothing that visitors see while the account of the owner is blocked',
+  async (name) => {
+    expect(await whileBlocked(name)).toBe('site_archived: taken off the web');
+  },
+);
+
+test.each(ofPeople)('%s goes on while the account of the owner is blocked', async (name) => {
+  const refusal = table[name]?.rule === 'members' ? table[name].refusal : undefined;
+  const answer = await whileBlocked(name);
+  expect(answer?.split(':')[0]).toBe(refusal);
+});
+
+test('redirects that were judged before a block are not set after it', async () => {
+  const em = world.deps.em();
+  const before = (await em.findOneOrFail(Site, { id: world.siteId })).redirectsSha256;
+  const store = {
+    ...world.deps.store,
+    // The block comes between the judging and the writing.
+    async flush() {
+      await world.deps.store.flush();
+      await blockAccount(world.deps.em(), world.deps, world.ownerId, 'Its sites ask for passwords.');
+    },
+  };
+  const actor = { accountId: world.collaboratorId, tokenId: 'tok' };
+  const rules = [{ from: '/a', to: '/b', status: 301 }];
+  const setting = setRedirects(world.deps.em(), { ...world.deps, store }, actor, world.siteId, rules);
+  await expect(setting).rejects.toMatchObject({ code: 'site_archived' });
+  await unblockAccount(world.deps.em(), world.deps, world.ownerId);
+  expect((await world.deps.em().findOneOrFail(Site, { id: world.siteId })).redirectsSha256).toBe(before);
+});
