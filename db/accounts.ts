@@ -10,10 +10,9 @@ import { type DomainMove, tellDomain } from './domains.ts';
 import { Account } from './entities/account.ts';
 import { Domain } from './entities/domain.ts';
 import { Site } from './entities/site.ts';
-import { endHolds } from './holds.ts';
+import { endMoneyOf } from './holds.ts';
 import { queueMail } from './mail.ts';
 import type { EntityManager } from './orm.ts';
-import { endPaymentsOf } from './payout-payments.ts';
 
 type Deps = { clock: Clock; config: Config };
 
@@ -32,12 +31,9 @@ export async function blockAccount(em: EntityManager, deps: Deps, id: string, re
     await tx.flush();
     tellOwner(tx, deps, account, reason);
     if (!isNew) return account;
-    for (const site of sites) {
-      if (!site.blockedAt) await endHolds(tx, deps.clock, site.id);
-      await cancelUnfinished(tx, deps.clock, site);
-    }
+    for (const site of sites) await cancelUnfinished(tx, deps.clock, site);
     await tellDomainsOf(tx, deps.clock, id, 'block');
-    await endPaymentsOf(tx, deps.clock, { account: id });
+    await endMoneyOf(tx, deps.clock, { account: id });
     return account;
   });
 }

@@ -41,33 +41,51 @@ export async function settleHold(em: EntityManager, now: Date, id: string): Prom
   return settledAt(now, { status, endsAt: isOver ? new Date(now.getTime() + closingMs) : booking.holdExpiresAt });
 }
 
-/** Ends every hold of the site now: it takes no bookings any more. What is paid from now on goes back. */
-export async function endHolds(tx: EntityManager, clock: Clock, siteId: string): Promise<void> {
-  await lockHolds(tx, siteId);
-  const held = await tx.execute<{ id: string; payment_id: string | null }[]>(
-    `update booking set status = 'expired', visitor_sealed = ${reachKept}, hold_expires_at = least(hold_expires_at, ?)
-     where site_id = ? and status = 'held' returning id, payment_id`,
-    [clock.now(), siteId],
+/** Ends every hold of an archived site now: it takes no bookings any more. What is paid from now on goes back. The site is locked. */
+export async function endHolds(tx: EntityManager, clock: Clock, site: string): Promise<void> {
+  await endThem(tx, clock, { site }, 'false');
+}
+
+type Of = { site: string } | { account: string };
+
+/**
+ * Ends, with a block and in its transaction, what is held and what is open to be paid: on the site; or on all sites of the account, and into its
+ * payout accounts on others'. The sites are locked, so that nothing is held or opened there meanwhile. Call it last.
+ */
+export async function endMoneyOf(tx: EntityManager, clock: Clock, of: Of): Promise<void> {
+  await endThem(
+    tx,
+    clock,
+    of,
+    `status = 'open' and (site_id in (select id from its_sites)
+       or payout_account_id in (select id from payout_account where account_id = (select account from of_whom)))`,
   );
-  for (const { id } of held) tellHold(tx, clock, id);
-  const paid = held.flatMap(({ payment_id: id }) => (id ? [id] : []));
-  for (const payment of await tx.find(Payment, { id: { $in: paid } }, { refresh: true }))
+}
+
+/**
+ * Calendars, then payments, as everybody who settles money locks them; and all payments at once in the order of their ids, or two blocks whose
+ * accounts pay into each other would wait for each other. `andThese` is SQL for payments that no booking is held for.
+ */
+async function endThem(tx: EntityManager, clock: Clock, of: Of, andThese: string): Promise<void> {
+  await tx.flush();
+  const { site = null, account = null } = { ...of } as { site?: string; account?: string };
+  const sites = `with of_whom as (select ?::text as site, ?::text as account),
+    its_sites as (select site.id from site, of_whom where site.id = of_whom.site or site.account_id = of_whom.account)`;
+  const isHeld = `status = 'held' and site_id in (select id from its_sites)`;
+  const values = [site, account];
+  const calendars = `${sites} select distinct calendar_id as id from booking where ${isHeld}`;
+  await lockCalendars(tx, idsOf(await tx.execute(calendars, values)));
+  const paid = `select payment_id from booking where ${isHeld}`;
+  const payments = `${sites} select id from payment where id in (${paid}) or (${andThese}) order by id for update of payment`;
+  const locked = idsOf(await tx.execute(payments, values));
+  const held = `${sites} update booking set status = 'expired', visitor_sealed = ${reachKept}, hold_expires_at = least(hold_expires_at, ?)
+     where ${isHeld} returning id`;
+  for (const id of idsOf(await tx.execute(held, [...values, clock.now()]))) tellHold(tx, clock, id);
+  for (const payment of await tx.find(Payment, { id: { $in: locked } }, { refresh: true }))
     endPayment(tx, clock, payment);
 }
 
-/** Calendars, then payments, as everybody who settles money locks them. */
-async function lockHolds(tx: EntityManager, siteId: string): Promise<void> {
-  const held = await tx.execute<{ calendar_id: string }[]>(
-    `select distinct calendar_id from booking where site_id = ? and status = 'held'`,
-    [siteId],
-  );
-  const calendars = held.map((one) => one.calendar_id);
-  await lockCalendars(tx, calendars);
-  await tx.execute(
-    `select 1 from payment where id in (select payment_id from booking where site_id = ? and status = 'held') order by id for update`,
-    [siteId],
-  );
-}
+const idsOf = (rows: { id: string }[]) => rows.map(({ id }) => id);
 
 /**
  * Writes down holds that ran out an hour ago and whose workflow never did, and forgets visitors whose money nobody could ask about for days: no

@@ -16,25 +16,6 @@ export async function endOpenPayments(em: EntityManager, clock: Clock, where: Wh
   }
 }
 
-/**
- * Ends, with a block and in its transaction, what is open to be paid: on the site; or on all sites of the account, and into its payout accounts
- * on others'. Call it last: it locks payments, and whoever has them waits for nothing that a block holds.
- */
-export async function endPaymentsOf(
-  tx: EntityManager,
-  clock: Clock,
-  { site, account }: { site?: string; account?: string },
-): Promise<void> {
-  await tx.flush();
-  const rows = await tx.execute<{ id: string }[]>(
-    `select id from payment where status = 'open' and (site_id in (select id from site where id = ? or account_id = ?)
-       or payout_account_id in (select id from payout_account where account_id = ?)) order by id for update`,
-    [site ?? null, account ?? null, account ?? null],
-  );
-  const open = await tx.find(Payment, { id: { $in: rows.map(({ id }) => id) } }, { refresh: true });
-  for (const payment of open) endPayment(tx, clock, payment);
-}
-
 /** Whether somebody may still pay on a page of the account. */
 export async function hasOpenPages(em: EntityManager, payoutAccount: string): Promise<boolean> {
   const open = { payment: { payoutAccount }, status: { $in: [...unsettledAttempts] } };

@@ -4,9 +4,8 @@ import type { Clock } from '../clock.ts';
 import { errors } from '../errors.ts';
 import { Deployment } from './entities/deployment.ts';
 import { Site } from './entities/site.ts';
-import { endHolds } from './holds.ts';
+import { endMoneyOf } from './holds.ts';
 import type { EntityManager } from './orm.ts';
-import { endPaymentsOf } from './payout-payments.ts';
 
 /** The row of the site, locked until the transaction ends. */
 export async function lockSite(tx: EntityManager, siteId: string): Promise<Site> {
@@ -30,8 +29,7 @@ export async function blockSite(em: EntityManager, clock: Clock, siteId: string,
   return await em.transactional(async (tx) => {
     const site = await lockNamed(tx, siteId);
     const isNew = !site.blockedAt;
-    if (isNew) await endHolds(tx, clock, site.id);
-    if (isNew) await endPaymentsOf(tx, clock, { site: site.id });
+    if (isNew) await endMoneyOf(tx, clock, { site: site.id });
     return Object.assign(site, { blockedAt: site.blockedAt ?? clock.now(), blockReason: reason });
   });
 }

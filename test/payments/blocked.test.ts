@@ -1,10 +1,10 @@
 /** Money on pages that were open when a person stopped a site or an account: none of it stays with who was stopped. */
 import { describe, expect, test } from 'vitest';
-import { blockAccount } from '../../db/accounts.ts';
+import { blockAccount, unblockAccount } from '../../db/accounts.ts';
 import { Booking } from '../../db/entities/booking.ts';
 import { Payment } from '../../db/entities/payment.ts';
 import { PaymentAttempt } from '../../db/entities/payment-attempt.ts';
-import { blockSite } from '../../db/sites.ts';
+import { blockSite, unblockSite } from '../../db/sites.ts';
 import { atRest, heldIn, mailsWaiting } from './held.ts';
 import { type PayingWorld, usePayingWorld } from './world.ts';
 
@@ -71,4 +71,26 @@ test('a booking on somebody else’s site that pays into a blocked account gets 
   expect(await em().findOneOrFail(Booking, { id })).toMatchObject({ status: 'expired', visitorSealed: null });
   const told = (await mailsWaiting(world, 'money-returned', id)).map(({ to }) => to).sort();
   expect(told).toEqual(['ada@example.org', await world.emailOf(owner)].sort());
+});
+
+test('blocks at the same time, of accounts that pay into each other and of their sites, never wait for each other', async () => {
+  const [one, two] = [await heldIn(world), await heldIn(world)];
+  const both = [one, two];
+  const pays = (made: typeof one, into: typeof one) =>
+    em().execute('update payout_account set account_id = ? where id = ?', [into.owner.accountId, made.account.id]);
+  await Promise.all([pays(one, two), pays(two, one)]);
+  const later = new Date(world.clock.now().getTime() + 3600_000);
+  const account = ({ owner }: typeof one) => blockAccount(em(), world, owner.accountId, why);
+  const site = ({ site }: typeof one) => blockSite(em(), world.clock, site.id, why);
+  for (let round = 0; round < 12; round++) {
+    const acts = [() => account(one), () => (round % 3 === 2 ? site(two) : account(two))];
+    await Promise.all((round % 2 === 0 ? acts : acts.reverse()).map((act) => act()));
+    expect(await Promise.all(both.map(({ paymentId }) => statusOf(paymentId)))).toEqual(['expired', 'expired']);
+    for (const { owner, site, id, paymentId } of both) {
+      await unblockAccount(em(), world, owner.accountId);
+      await unblockSite(em(), site.id);
+      await em().execute(`update booking set status = 'held', hold_expires_at = ? where id = ?`, [later, id]);
+      await em().execute(`update payment set status = 'open', expires_at = ? where id = ?`, [later, paymentId]);
+    }
+  }
 });
