@@ -20,7 +20,13 @@ import { openSlots, type SlotLimits, type Slots } from './slots.ts';
 type Request = Omit<Exchange, 'hangUp' | 'onExit'>;
 type GitDeps = Pick<Deps, 'config' | 'clock' | 'log' | 'em' | 'repositories'>;
 
-const usualTimes: GitTimes = { idleMs: 60_000, workMs: 300_000, slowMs: 60_000, bytesPerSecondMin: 8_192 };
+const usualTimes: GitTimes = {
+  idleMs: 60_000,
+  workMs: 300_000,
+  slowMs: 60_000,
+  bytesPerSecondMin: 8_192,
+  askMs: 5_000,
+};
 
 // What a fetch asks for: a line of 50 bytes for each commit that the client has.
 const fetchBytesMax = 16_777_216;
@@ -57,7 +63,7 @@ export function gitRoutes<App extends FastifyInstance>(app: App, deps: GitDeps, 
         },
       );
       git.post<Named>('/:name/git-upload-pack', { config: { operation: 'git.fetch' } }, async (request, reply) => {
-        const { place, address } = await open(deps, request, 'git-upload-pack');
+        const { place, address, access } = await open(deps, request, 'git-upload-pack');
         return answer(slots, address, request, reply, {
           service: 'git-upload-pack',
           dir: place.dir,
@@ -65,6 +71,7 @@ export function gitRoutes<App extends FastifyInstance>(app: App, deps: GitDeps, 
           body: bodyOf(request),
           bodyBytesMax: fetchBytesMax,
           tooLarge: ['The list of commits that this clone has is too long: clone anew.'],
+          mayGoOn: () => stands(access),
           times,
         });
       });
@@ -164,6 +171,7 @@ function pushOf(
       `This push is larger than ${megabytes > 0 ? `${megabytes} MiB` : `${limits.push_bytes} bytes`}, the cap for one push.`,
       `Push fewer commits at a time, or leave large files out of the history. ${lift('push_bytes')}`,
     ],
+    mayGoOn: () => stands(access),
     onHook(channel) {
       answerHook(channel, judge).catch((error) => {
         deps.log.error({ err: error, siteId }, 'a push could not be judged');
@@ -203,6 +211,11 @@ async function answer(
     yield* pieces;
   }
   return neverCached(reply).type(type).send(Readable.from(all()));
+}
+
+/** False where the access was taken away meanwhile. */
+async function stands(access: Pushed['access']): Promise<boolean> {
+  return !((await access().catch(refusedOrThrow)) instanceof GitRefusal);
 }
 
 function refusedOrThrow(error: unknown): GitRefusal {

@@ -11,9 +11,10 @@ export type Service = 'git-upload-pack' | 'git-receive-pack';
 
 /**
  * Patience, in milliseconds: with a silent client (`idleMs`), with a push that has arrived (`workMs`), and with a client that sends or takes less than
- * `bytesPerSecondMin` on average (`slowMs`): whoever sends a byte a minute would hold a place for ever.
+ * `bytesPerSecondMin` on average (`slowMs`): whoever sends a byte a minute would hold a place for ever. `askMs`: how often it is asked whether the client may
+ * go on.
  */
-export type GitTimes = { idleMs: number; workMs: number; slowMs: number; bytesPerSecondMin: number };
+export type GitTimes = { idleMs: number; workMs: number; slowMs: number; bytesPerSecondMin: number; askMs: number };
 
 export type Exchange = {
   service: Service;
@@ -29,6 +30,8 @@ export type Exchange = {
   times: GitTimes;
   /** Answers the `pre-receive` hook; for pushes alone. */
   onHook?: (channel: Duplex) => void;
+  /** Whether the access that it began with still stands: an account may be blocked, a password may run out. */
+  mayGoOn: () => Promise<boolean>;
   /** Ends the connection to a client that is not worth waiting for. */
   hangUp: () => void;
   /** Called once git has ended, however it did. */
@@ -46,12 +49,15 @@ export async function* serveGit(exchange: Exchange): AsyncGenerator<Buffer | str
     exchange.body.destroy(new Error(reason));
   };
   let isWorking = false;
-  const { idleMs, workMs, slowMs, bytesPerSecondMin } = exchange.times;
+  const { idleMs, workMs, slowMs, bytesPerSecondMin, askMs } = exchange.times;
   const abandon = (reason: string) => {
     stop(reason);
     exchange.hangUp();
   };
   const timer = setTimeout(() => abandon('fell silent'), idleMs);
+  // A push that has arrived is judged once more by its hook.
+  const ask = async () => isWorking || (await exchange.mayGoOn()) || abandon('may not go on');
+  const asking = setInterval(() => void ask().catch(() => {}), askMs);
   const began = performance.now();
   let bytes = 0;
   const moved = (chunk: Buffer) => {
@@ -81,6 +87,7 @@ export async function* serveGit(exchange: Exchange): AsyncGenerator<Buffer | str
     else if (status !== 0) throw new Error(`${exchange.service} ended with ${status}: ${words}`);
   } finally {
     clearTimeout(timer);
+    clearInterval(asking);
     work.then(clearTimeout, () => {});
     git.stop();
   }

@@ -6,6 +6,7 @@ import { findDeployment, loadDeployment, loadSite } from '../access.ts';
 import type { Api } from '../api.ts';
 import { filesAtOnceMax, missingOf } from '../output/manifest.ts';
 import { byId, listOf, newestFirst, page, pageQuery } from '../pages.ts';
+import { isStillGood } from '../plugins/bearer.ts';
 import { idParams } from '../schemas.ts';
 import { ended, logText, streamLog } from './log.ts';
 import { changesOf, failureDetail, manifestOf, restore } from './rules.ts';
@@ -105,10 +106,14 @@ export function deploymentRoutes(app: Api, deps: Deps): void {
       if (/\btext\/event-stream\b/i.test(headers.accept ?? '')) {
         const lastEventId = headers['last-event-id']?.toString();
         if (lastEventId === ended) return reply.code(204).send();
+        const load = async () => {
+          const fresh = deps.em();
+          return (await isStillGood(fresh, deps, actor)) ? await findDeployment(fresh, actor, id) : null;
+        };
         return reply
           .type('text/event-stream')
           .serializer((body: unknown) => body as string)
-          .send(streamLog(deps, id, () => findDeployment(deps.em(), actor, id), lastEventId));
+          .send(streamLog(deps, id, load, lastEventId));
       }
       return reply
         .type('text/plain; charset=utf-8')

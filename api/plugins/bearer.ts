@@ -48,6 +48,16 @@ export async function requireStillGood(
   if (token.blockReason != null) throw accountBlocked(token.blockReason);
 }
 
+/** The same as an answer, for what is cut off in silence. */
+export async function isStillGood(
+  em: EntityManager,
+  { clock }: Pick<Deps, 'clock'>,
+  { tokenId }: Actor,
+): Promise<boolean> {
+  const token = await em.findOne(Token, { id: tokenId }, { disableIdentityMap: true });
+  return token !== null && isGood(token, clock.now()) && token.blockReason == null;
+}
+
 function isGood({ revokedAt, expiresAt }: Token, now: Date): boolean {
   return !revokedAt && !(expiresAt && expiresAt <= now);
 }

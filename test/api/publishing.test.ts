@@ -2,10 +2,12 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { streamLog } from '../../api/deployments/log.ts';
+import { blockAccount } from '../../db/accounts.ts';
 import { appendLog } from '../../db/build-log.ts';
 import { announceBuilder } from '../../db/capacity.ts';
 import { settle } from '../../db/deployments.ts';
 import { Deployment } from '../../db/entities/deployment.ts';
+import { Token } from '../../db/entities/token.ts';
 import { type Caller, createSite, createWorld, errorOf, limitsIn, type World } from './world.ts';
 
 let world: World;
@@ -75,6 +77,29 @@ test('a follower of the log who was cut off goes on after what came last, and st
   expect(numbersOf((await follow({ 'last-event-id': 'x' })).text)).toEqual(['0', '1', '2', 'end']);
   const { status, text } = await follow({ 'last-event-id': 'end' });
   expect({ status, text }).toEqual({ status: 204, text: '' });
+});
+
+test('a log that is followed breaks off when the account is blocked or the token ends', async () => {
+  const blocks = {
+    account: ({ accountId }: Caller) => blockAccount(world.deps.em(), world, accountId, 'For a reason.'),
+    token: ({ accountId }: Caller) =>
+      world.deps.em().nativeUpdate(Token, { account: accountId }, { revokedAt: world.clock.now() }),
+  };
+  for (const end of Object.values(blocks)) {
+    const other = await world.newCaller();
+    const { body } = await publish(other, await createSite(other));
+    const answer = await fetch(`${world.url}/v1/deployments/${body.id}/log`, {
+      headers: { authorization: `Bearer ${other.token}`, accept: 'text/event-stream' },
+    });
+    const reader = answer.body?.getReader();
+    expect(Buffer.from((await reader?.read())?.value ?? []).toString()).toContain('the build log');
+    await end(other);
+    await appendLog(world.deps.em(), body.id, 0, 'a secret of later\n');
+    let rest = '';
+    for (let piece = await reader?.read(); piece && !piece.done; piece = await reader?.read())
+      rest += Buffer.from(piece.value).toString();
+    expect(rest).toBe('');
+  }
 });
 
 test('a log that is silent for long says that it goes on', async () => {

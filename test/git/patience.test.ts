@@ -1,14 +1,16 @@
 /** Turns, patience and floods: what one client does costs the others little, and each is told what to do. */
+import { setTimeout as pause } from 'node:timers/promises';
 import Fastify from 'fastify';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { buildApp } from '../../api/app.ts';
+import { blockAccount, unblockAccount } from '../../db/accounts.ts';
 import { type GitOptions, gitRoutes } from '../../git/http.ts';
 import { pktLine } from '../../git/pkt-line.ts';
 import { openSlots } from '../../git/slots.ts';
 import { commitFiles, folder, git, tryGit } from './git.ts';
 import { type Platform, startPlatform } from './platform.ts';
 import { gitProcesses, stateOf } from './state.ts';
-import { get, post, startPush } from './wire.ts';
+import { get, post, startFetch, startPush } from './wire.ts';
 
 let platform: Platform;
 beforeAll(async () => {
@@ -64,6 +66,25 @@ test('a client that sends a byte now and then is hung up on, and leaves nothing'
   const drip = setInterval(() => slow.write('x'), 50);
   await new Promise((done) => slow.on('close', done));
   clearInterval(drip);
+  await idle(siteId);
+  expect(await stateOf(platform, siteId)).toEqual(before);
+});
+
+test.each([
+  ['push', startPush],
+  ['fetch', startFetch],
+])('a %s under way is cut off once its account is blocked, and leaves nothing', async (_what, start) => {
+  await using site = await serving({ times: { askMs: 50 } });
+  const siteId = await platform.site({ 'a.txt': 'a' });
+  const before = await stateOf(platform, siteId);
+  const half = await start(platform, siteId, site.url);
+  const closed = new Promise((done) => half.on('close', done));
+  await vi.waitFor(async () => expect(await gitProcesses(platform, siteId)).not.toEqual([]), patient);
+  // Asked, and let go on.
+  expect(await Promise.race([closed.then(() => 'cut off'), pause(500, 'goes on')])).toBe('goes on');
+  await blockAccount(platform.deps.em(), platform.deps, platform.accountId, 'For a reason.');
+  await closed;
+  await unblockAccount(platform.deps.em(), platform.deps, platform.accountId);
   await idle(siteId);
   expect(await stateOf(platform, siteId)).toEqual(before);
 });

@@ -44,15 +44,26 @@ function unframed(answer: Buffer): string {
   return Buffer.concat(parts).toString();
 }
 
-/** Sends the beginning of a push and goes on holding the line. */
-export async function startPush(platform: Platform, siteId: string, origin = platform.url): Promise<ClientRequest> {
+/** Sends the beginning of a fetch and goes on holding the line. */
+export async function startFetch(platform: Platform, siteId: string, origin = platform.url): Promise<ClientRequest> {
+  const sending = await start('git-upload-pack', platform, siteId, origin);
+  sending.write('0014command=ls-refs\n');
+  return sending;
+}
+
+async function start(service: string, platform: Platform, siteId: string, origin: string): Promise<ClientRequest> {
   const address = new URL(await platform.address(siteId, { seconds: 86_400 }));
   const { authorization } = opened(address.href);
-  const sending = request(`${origin}${address.pathname}/git-receive-pack`, {
+  const sending = request(`${origin}${address.pathname}/${service}`, {
     method: 'POST',
-    headers: { authorization, 'content-type': 'application/x-git-receive-pack-request' },
+    headers: { authorization, 'content-type': `application/x-${service}-request`, 'git-protocol': 'version=2' },
   });
-  sending.on('error', () => {});
+  return sending.on('error', () => {});
+}
+
+/** Sends the beginning of a push and goes on holding the line. */
+export async function startPush(platform: Platform, siteId: string, origin = platform.url): Promise<ClientRequest> {
+  const sending = await start('git-receive-pack', platform, siteId, origin);
   const head = (await platform.repositories.head(siteId, 'source')) ?? '';
   const text = `${head} ${'1'.repeat(40)} refs/heads/main\0 report-status side-band-64k`;
   sending.write(`${(text.length + 4).toString(16).padStart(4, '0')}${text}0000PACK`);
