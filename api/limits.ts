@@ -1,5 +1,5 @@
 /** Caps of an account, held to under its lock, so that calls at the same moment do not both take the last place. */
-import { capsOf, type Knowing } from '../caps.ts';
+import { type Caps, capsOf, type Knowing } from '../caps.ts';
 import type { EntityManager } from '../db/orm.ts';
 import { lockAccount } from '../db/standing.ts';
 import type { Role } from '../db/states.ts';
@@ -26,9 +26,17 @@ export async function countWithinLimit(
   deps: Knowing,
   { limit, accountId, by, count, what, holder = 'this account', nextAction }: Cap,
 ): Promise<void> {
-  const { limits, plan, lift } = capsOf(deps, await lockAccount(tx, accountId), by);
-  if ((await count()) < limits[limit]) return;
-  throw errors.plan_limit(`${plan} has a cap of ${limits[limit]} on ${what}, and ${holder} has reached it.`, {
-    nextAction: `${nextAction} ${lift(limit)}`,
+  const caps = capsOf(deps, await lockAccount(tx, accountId), by);
+  if ((await count()) < caps.limits[limit]) return;
+  throw errors.plan_limit(overCap(caps, { limit, what, holder }), {
+    nextAction: `${nextAction} ${caps.lift(limit)}`,
   });
+}
+
+/** What is said to whom meets a cap, whoever asks. */
+export function overCap(
+  { limits, plan }: Pick<Caps, 'limits' | 'plan'>,
+  { limit, what, holder = 'this account' }: Pick<Cap, 'limit' | 'what' | 'holder'>,
+): string {
+  return `${plan} has a cap of ${limits[limit]} on ${what}, and ${holder} has reached it.`;
 }

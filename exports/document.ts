@@ -124,6 +124,9 @@ export const siteDocument = z.strictObject({
     title: siteInput.shape.title,
     template: z.string().regex(/^[a-z][a-z0-9-]{0,39}$/),
     created_at: moment,
+    // Left out of a site that is neither, as of archives that were written before they were known.
+    archived_at: moment.optional(),
+    blocked: z.strictObject({ at: moment, reason: text(1000).min(1) }).optional(),
   }),
   live: z
     .strictObject({

@@ -49,7 +49,7 @@ export async function importSite(deps: Deps, { archive, accountId, name }: Wish)
     try {
       await client.query('begin');
       // What does not fit together is found before files are put, which nobody would remove.
-      await writeRows(client, deps.clock, { document, accountId });
+      await writeRows(client, deps, { document, accountId });
       await nameFiles(client, document, await putFiles(openStore(config), unpacked, redirects));
       for (const { aside, place } of made) {
         await mkdir(dirname(place), { recursive: true });

@@ -1,5 +1,7 @@
 /** The rows of a site that is taken in. */
 import type pg from 'pg';
+import { overCap } from '../api/limits.ts';
+import { capsOf, type Knowing } from '../caps.ts';
 import type { Clock } from '../clock.ts';
 import { standingOf } from '../db/standing.ts';
 import { ExportFault, type RowTable, rowSchemas, type SiteDocument } from './document.ts';
@@ -62,9 +64,10 @@ const owned: Record<RowTable, 'site_id' | 'account_id' | undefined> = {
 };
 
 /** Into the client's transaction. Throws ExportFault where the database does not take them. */
-export async function writeRows(client: pg.ClientBase, clock: Clock, taken: Taken): Promise<void> {
+export async function writeRows(client: pg.ClientBase, deps: Knowing, taken: Taken): Promise<void> {
   try {
-    await writeSite(client, clock, taken);
+    await requireRoom(client, deps, taken);
+    await writeSite(client, deps.clock, taken);
     const { rows, site } = taken.document;
     for (const [table, owner] of Object.entries(owned) as [RowTable, (typeof owned)[RowTable]][]) {
       const columns = Object.keys(rowSchemas[table].shape).map((name) => `"${name}"`);
@@ -83,12 +86,36 @@ export async function writeRows(client: pg.ClientBase, clock: Clock, taken: Take
   }
 }
 
+/** As for a site that is made or brought back: one that is archived counts for nothing. The account is held until the transaction ends. */
+async function requireRoom(client: pg.ClientBase, deps: Knowing, { document, accountId }: Taken): Promise<void> {
+  if (document.site.archived_at) return;
+  const { rows: accounts } = await client.query(
+    `select ${standingOf('account.id')} as standing from account where id = $1 for no key update`,
+    [accountId],
+  );
+  const caps = capsOf(deps, accounts[0]);
+  const { rows: counted } = await client.query(
+    `select count(*)::int as sites from site where account_id = $1 and status = 'active'`,
+    [accountId],
+  );
+  if (counted[0].sites < caps.limits.sites) return;
+  const remedy = deps.config.billing
+    ? 'Archive one of its sites, or give it a larger plan with plan grant.'
+    : 'Archive one of its sites.';
+  throw new ExportFault(`${overCap(caps, { limit: 'sites', what: 'sites' })} ${remedy}`);
+}
+
 async function writeSite(client: pg.ClientBase, clock: Clock, { document, accountId }: Taken): Promise<void> {
   const { site, live } = document;
   await client.query(
     `insert into site (id, account_id, name, title, template, status, public_id, created_at)
      values ($1, $2, $3, $4, $5, 'active', $6, $7)`,
     [site.id, accountId, site.name, site.title, site.template, site.public_id, site.created_at],
+  );
+  await client.query(
+    `update site set status = case when $2::timestamptz is null then status else 'archived' end, archived_at = $2, blocked_at = $3,
+       block_reason = $4 where id = $1`,
+    [site.id, site.archived_at ?? null, site.blocked?.at ?? null, site.blocked?.reason ?? null],
   );
   if (!live) return;
   const { id, manifest, source_commit: source, content_commit: content, site_url: url, live_at: at } = live;

@@ -10,6 +10,7 @@ import { type Pack, pack } from 'tar-stream';
 import { packAll, readRefs } from '../backups/repositories.ts';
 import type { Clock } from '../clock.ts';
 import { type Config, siteHostname } from '../config.ts';
+import { ownerBlockedReason } from '../db/states.ts';
 import own from '../package.json' with { type: 'json' };
 import { parseManifest } from '../providers/manifest.ts';
 import { openRepositories } from '../providers/repositories.ts';
@@ -65,6 +66,10 @@ const within: Partial<Record<RowTable, string>> = {
   comment_message: 'thread_id in (select id from comment_thread where site_id = $1)',
 };
 
+/** A site whose owner's account is blocked is blocked by itself elsewhere, where nobody knows that account. */
+const blocked = `case when blocked_at is not null then jsonb_build_object('at', blocked_at, 'reason', block_reason)
+  when owner_blocked_at is not null then jsonb_build_object('at', owner_blocked_at, 'reason', $2::text) end`;
+
 async function readRows(databaseUrl: string, siteId: string, withVisitors: boolean): Promise<Read> {
   const client = new pg.Client({ connectionString: databaseUrl, application_name: 'frontage export' });
   // What is asked when a connection is lost says so itself.
@@ -73,9 +78,10 @@ async function readRows(databaseUrl: string, siteId: string, withVisitors: boole
   try {
     await client.query('begin isolation level repeatable read read only');
     const { rows: found } = await client.query(
-      `select jsonb_build_object('id', id, 'public_id', public_id, 'name', name, 'title', title, 'template', template, 'created_at', created_at) as site,
+      `select jsonb_build_object('id', id, 'public_id', public_id, 'name', name, 'title', title, 'template', template, 'created_at', created_at)
+           || jsonb_strip_nulls(jsonb_build_object('archived_at', archived_at, 'blocked', ${blocked})) as site,
          redirects_sha256 as "redirectsSha256", live_deployment_id as live from site where id = $1`,
-      [siteId],
+      [siteId, ownerBlockedReason],
     );
     if (!found[0]) throw new ExportFault('There is no site of that id.');
     const { rows: live } = await client.query(
