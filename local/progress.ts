@@ -34,8 +34,9 @@ export function showProgress(output: Output = process.stdout): TerminalProgress 
       drawStatus();
       try {
         const result = await run((note) => {
+          const isNew = note !== entry.note;
           entry.note = note;
-          if (!terminal) line(`… ${title}: ${note}`);
+          if (!terminal && isNew) line(`… ${title}: ${note}`);
         });
         underWay.delete(title);
         line(`✓ ${title} (${seconds(entry.since)})`);
