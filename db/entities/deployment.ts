@@ -5,6 +5,7 @@ import { Account } from './account.ts';
 import { Site } from './site.ts';
 
 export const warningKinds = [
+  'no_home_page',
   'broken_link',
   'dead_form',
   'image_without_alt',

@@ -51,6 +51,15 @@ test('what is wrong in the output is told with the version, and stops nothing', 
   expect(items[0].warnings).toBeUndefined();
 });
 
+test('a version without a page at its root is published, and says so first', async () => {
+  const warnings = await warned({ 'dist/index.html': page(''), 'dist/deep/er/index.html': page(''), 'a.html': '<p>x' });
+  expect(warnings.counts).toMatchObject({ no_home_page: 1, page_without_title: 1 });
+  expect(warnings.items[0]).toMatchObject({ kind: 'no_home_page', path: '/' });
+  expect(warnings.items[0].message).toContain('There is dist/index.html: was its folder to be sent?');
+  const led = await warned({ 'a.html': page(''), _redirects: '/ /a 302' });
+  expect(led.items).toEqual([]);
+});
+
 test('a version that was built has its warnings when it is read', async () => {
   const site = await createSite(owner);
   const id = await world.publish(site.id, owner.accountId, { 'index.html': page('<a href="/gone">x</a>') });

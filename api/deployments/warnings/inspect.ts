@@ -44,6 +44,7 @@ export async function inspect(
   const leads = (path: string) => isServed(served, path) || findRedirect(tables, path) !== undefined;
   const pages = files.filter(({ path }) => /\.html?$/i.test(path));
   const found = openFindings();
+  if (!leads('')) found.add('no_home_page', '/', homeless(files));
   for (const { path, bytes } of files) {
     if (bytes > largeBytes)
       found.add('large_file', path, `${printable(path)} has ${megabytes(bytes)}, which visitors wait for.`);
@@ -52,6 +53,16 @@ export async function inspect(
     judgePage(found, path, page, { origins, baseUrl, leads }),
   );
   return { ...found.warnings, pages: { read, all: pages.length } };
+}
+
+/** The folder above or below the one that was meant is what this mostly is. */
+function homeless(files: readonly ManifestFile[]): string {
+  const [home] = files
+    .map(({ path }) => path)
+    .filter((path) => path.endsWith('/index.html'))
+    .sort((a, b) => a.length - b.length);
+  const meant = home === undefined ? '' : ` There is ${printable(home)}: was its folder to be sent?`;
+  return `The address of the site itself answers 404: no index.html stands at the root of this version.${meant}`;
 }
 
 async function ownRules(store: Pick<Store, 'readAll'>, files: ManifestFile[]): Promise<RedirectTable | undefined> {
