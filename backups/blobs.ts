@@ -3,7 +3,8 @@ import { Readable } from 'node:stream';
 import { compressibleBytesMax } from '../providers/store/compressing.ts';
 import { WrongBytes } from '../providers/store/s3-reading.ts';
 import type { Store, StoredBlob } from '../providers/store/store.ts';
-import { type BlobLine, damaged, isSound, readPart } from './manifest.ts';
+import { damaged } from './fault.ts';
+import { type BlobLine, isSound, readPart } from './manifest.ts';
 
 const batchSize = 64;
 

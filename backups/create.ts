@@ -11,8 +11,8 @@ import own from '../package.json' with { type: 'json' };
 import { openRepositories, type Repositories } from '../providers/repositories.ts';
 import { openStore } from '../providers/store/open.ts';
 import { copyBlobs } from './blobs.ts';
+import { BackupFault } from './fault.ts';
 import {
-  BackupFault,
   type Manifest,
   putLines,
   type RepositoryPart,
@@ -21,6 +21,7 @@ import {
   type TablePart,
   writeManifest,
 } from './manifest.ts';
+import { type Mark, outwait, whileMarked } from './marks.ts';
 import type { Place } from './place.ts';
 import { packRepository, readTogether } from './repositories.ts';
 import { dumpTable, migrationsOf, tablesOf } from './tables.ts';
@@ -29,16 +30,22 @@ import { dumpTable, migrationsOf, tablesOf } from './tables.ts';
 type Slot = { siteId: string; repository: Repository; ref: string; commit: string };
 type Rows = Pick<Manifest, 'migrations' | 'tables'> & { siteIds: string[]; slots: Slot[] };
 
+type Deps = { config: Config; clock: Clock };
+
 /**
  * Answers the manifest, which is written, and says what is `missing` and `spoilt`. A process that ends before leaves no backup, and the next one finds
- * what was copied. Throws BackupFault where others may read the place.
+ * what was copied. Waits while backups are removed there. Throws BackupFault where others may read the place.
  */
-export async function createBackup(
-  { config, clock }: { config: Config; clock: Clock },
-  place: Place,
-): Promise<Manifest> {
-  const repositories = config.repositoriesDir === undefined ? undefined : openRepositories(config.repositoriesDir);
+export async function createBackup(deps: Deps, place: Place): Promise<Manifest> {
   await place.claim();
+  return await whileMarked(place, 'create', async (mark) => {
+    await outwait(mark, 'remove');
+    return await createMarked(deps, place, mark);
+  });
+}
+
+async function createMarked({ config, clock }: Deps, place: Place, mark: Mark): Promise<Manifest> {
+  const repositories = config.repositoriesDir === undefined ? undefined : openRepositories(config.repositoriesDir);
   const before = await lastRepositories(place);
   const at = clock.now();
   const { siteIds, slots, ...rows } = await readSnapshot(config.databaseUrl, place);
@@ -62,7 +69,13 @@ export async function createBackup(
     spoilt,
     endedAt: clock.now().toISOString(),
   };
+  await mark.requireHeld();
   await writeManifest(place, manifest);
+  // Held up between the two, it may name what was removed meanwhile.
+  await mark.requireHeld().catch(async (error) => {
+    await place.forget(manifest.name);
+    throw error;
+  });
   // What backups left that were killed.
   await place.store.sweep();
   return manifest;

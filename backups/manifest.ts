@@ -6,6 +6,7 @@ import { StringDecoder } from 'node:string_decoder';
 import { createGunzip, createGzip } from 'node:zlib';
 import type { Repository } from '../db/states.ts';
 import type { Store } from '../providers/store/store.ts';
+import { BackupFault, damaged } from './fault.ts';
 import type { Place } from './place.ts';
 
 /** Bytes in the place. Tables and lists are gzipped. */
@@ -110,11 +111,6 @@ export async function isSound(store: Store, part: Part): Promise<boolean> {
     return false;
   }
 }
-
-/** Why something is not done, in words for the operator. Nothing was changed by what throws it. */
-export class BackupFault extends Error {}
-
-export const damaged = (what: string) => new BackupFault(`The backup is damaged: ${what}.`);
 
 export async function writeManifest(place: Place, manifest: Manifest): Promise<void> {
   const { sha256 } = await place.store.put(Buffer.from(JSON.stringify(manifest)));

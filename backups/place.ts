@@ -3,7 +3,7 @@
  * backup. A name is written last, so what has a name is whole; what is the same in two backups is there once.
  */
 import { randomUUID } from 'node:crypto';
-import { mkdir, open, readdir, readFile, rename, stat, writeFile } from 'node:fs/promises';
+import { mkdir, open, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { bucketOf, type Config, folderOrBucket } from '../config.ts';
@@ -12,7 +12,7 @@ import { blobName, keptName } from '../providers/store/names.ts';
 import { openStore } from '../providers/store/open.ts';
 import type { BucketAddress } from '../providers/store/s3-bucket.ts';
 import type { Store } from '../providers/store/store.ts';
-import { BackupFault } from './manifest.ts';
+import { BackupFault } from './fault.ts';
 
 export type Place = {
   store: Store;
@@ -25,6 +25,16 @@ export type Place = {
   claim(): Promise<void>;
   /** Moves a part that is damaged out of the way, to `damaged/`. False where there is none. */
   setAside(sha256: string): Promise<boolean>;
+  /** Takes the name away; its parts stay. */
+  forget(name: string): Promise<void>;
+  /** Removes a part for good. */
+  drop(sha256: string): Promise<void>;
+  /** Empty files of processes that work here, and when each was written last, in milliseconds of the place's own clock: see marks.ts. */
+  marks: {
+    write(name: string): Promise<void>;
+    list(): Promise<{ name: string; at: number }[]>;
+    remove(name: string): Promise<void>;
+  };
 };
 
 type Settings = Pick<Config, 'storeDir' | 's3' | 'backupServer' | 'dataDir'>;
@@ -68,6 +78,13 @@ function openNamesOnDisk(dir: string): Omit<Place, 'store'> {
       const handle = await open(folder);
       await handle.sync().finally(() => handle.close());
     },
+    async forget(name) {
+      await rm(join(folder, keptName(name)), { force: true });
+      const handle = await open(folder);
+      await handle.sync().finally(() => handle.close());
+    },
+    drop: (sha256) => rm(blobPath(dir, sha256), { force: true }),
+    marks: openMarksOnDisk(join(dir, 'under-way')),
     async claim() {
       await mkdir(dir, { recursive: true, mode: 0o700 });
       if (((await stat(dir)).mode & 0o007) === 0) return;
@@ -87,12 +104,31 @@ function openNamesOnDisk(dir: string): Omit<Place, 'store'> {
   };
 }
 
+function openMarksOnDisk(folder: string): Place['marks'] {
+  return {
+    async write(name) {
+      await mkdir(folder, { recursive: true });
+      await writeFile(join(folder, name), '\n');
+    },
+    async list() {
+      const names = await readdir(folder);
+      const all = names.map(async (name) => ({
+        name,
+        at: (await stat(join(folder, name)).catch(() => undefined))?.mtimeMs,
+      }));
+      return (await Promise.all(all)).flatMap(({ name, at }) => (at === undefined ? [] : { name, at }));
+    },
+    remove: (name) => rm(join(folder, name), { force: true }),
+  };
+}
+
 async function openNamesInBucket(address: BucketAddress, spoolDir: string): Promise<Omit<Place, 'store'>> {
   // Loaded by who has a bucket alone: see providers/store/open.ts.
   const { openBucket } = await import('../providers/store/s3-bucket.ts');
   const { openSpool } = await import('../providers/store/spool.ts');
   const bucket = openBucket(address);
   const folder = 'backups/';
+  const marks = 'under-way/';
   return {
     async names() {
       const names: string[] = [];
@@ -105,6 +141,20 @@ async function openNamesInBucket(address: BucketAddress, spoolDir: string): Prom
     },
     async write(name: string, sha256: string) {
       await bucket.put(folder + keptName(name), Buffer.from(`${sha256}\n`));
+    },
+    forget: (name: string) => bucket.remove(folder + keptName(name)),
+    drop: (sha256: string) => bucket.remove(blobName(sha256)),
+    marks: {
+      async write(name: string) {
+        await bucket.put(marks + name, Buffer.from('\n'));
+      },
+      async list() {
+        const all: { name: string; at: number }[] = [];
+        for await (const { name, modifiedAt } of bucket.list(marks))
+          all.push({ name: name.slice(marks.length), at: modifiedAt.getTime() });
+        return all;
+      },
+      remove: (name: string) => bucket.remove(marks + name),
     },
     // Who may read a bucket, its own server says.
     async claim() {},

@@ -8,7 +8,8 @@ import { createGunzip } from 'node:zlib';
 import type pg from 'pg';
 import { from as copyFrom, to as copyTo } from 'pg-copy-streams';
 import type { Store } from '../providers/store/store.ts';
-import { damaged, putGzipped, readLines, readPart, type TablePart } from './manifest.ts';
+import { damaged } from './fault.ts';
+import { putGzipped, readLines, readPart, type TablePart } from './manifest.ts';
 
 export type Table = { name: string; columns: string[] };
 

@@ -98,9 +98,19 @@ export async function keepFlags(
 /** A person has seen to something else. */
 const unsettled = { settledAt: null, settledBecause: null };
 
-/** What a person has to look at, the oldest first, with what it means and what to do. */
-export async function listFlags(em: EntityManager, { settled }: { settled: boolean }) {
-  const flags = await em.find(LedgerFlag, settled ? {} : { settledAt: null }, { orderBy: { foundAt: 'asc' } });
+/**
+ * What a person has to look at, the oldest first, with what it means and what to do; what comes behind the subject `after`. Throws `not_found`
+ * where that is no flag any more.
+ */
+export async function listFlags(
+  em: EntityManager,
+  { settled, after, limit }: { settled: boolean; after?: string | undefined; limit?: number },
+) {
+  const flags = await em.find(
+    LedgerFlag,
+    { ...(settled ? {} : { settledAt: null }), ...(after === undefined ? {} : await foundAfter(em, after)) },
+    { orderBy: { foundAt: 'asc', subject: 'asc' }, ...(limit === undefined ? {} : { limit }) },
+  );
   return flags.map((flag) => ({
     subject: flag.subject,
     payout_account_id: flag.payoutAccountId ?? null,
@@ -110,6 +120,12 @@ export async function listFlags(em: EntityManager, { settled }: { settled: boole
     seen_at: flag.seenAt,
     ...(flag.settledAt ? { settled_at: flag.settledAt, settled_because: flag.settledBecause } : {}),
   }));
+}
+
+async function foundAfter(em: EntityManager, subject: string) {
+  const last = await em.findOne(LedgerFlag, { subject });
+  if (!last) throw errors.not_found('No flag has the subject of --after any more: list from the beginning.');
+  return { $or: [{ foundAt: { $gt: last.foundAt } }, { foundAt: last.foundAt, subject: { $gt: subject } }] };
 }
 
 /** A person has seen to it where the check cannot look: it is told no more, unless something else is found. Throws `not_found`. */

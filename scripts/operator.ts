@@ -11,8 +11,8 @@ import { systemClock } from '../clock.ts';
 import { readConfig } from '../config.ts';
 import { openOrm } from '../db/orm.ts';
 import { AppError } from '../errors.ts';
-import type { Option } from './operator/command.ts';
-import { readCommand, UsageError } from './operator/commands.ts';
+import { type Option, UsageError } from './operator/command.ts';
+import { readCommand } from './operator/commands.ts';
 
 async function main(): Promise<void> {
   const { help, command, given } = readCommand(process.argv.slice(2));

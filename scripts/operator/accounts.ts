@@ -11,7 +11,7 @@ import { Site } from '../../db/entities/site.ts';
 import { Token } from '../../db/entities/token.ts';
 import type { EntityManager } from '../../db/orm.ts';
 import { errors } from '../../errors.ts';
-import { command, type Given } from './command.ts';
+import { command, type Given, UsageError } from './command.ts';
 import { listed, pageOf, readRows } from './listing.ts';
 
 export const accountCommands = {
@@ -98,9 +98,9 @@ const shown = ({ id, name, email, createdAt, blockReason }: Account) => {
 
 type Which = { account?: string | undefined; email?: string | undefined };
 
-/** The account of a command that takes its id or its address. Throws `invalid_input`, `not_found`. */
+/** The account of a command that takes its id or its address. Throws UsageError, `not_found`. */
 export async function namedAccount(em: EntityManager, name: string, { account: id, email }: Which): Promise<Account> {
-  if (!id === !email) throw errors.invalid_input(`${name} takes --account or --email, one of them.`);
+  if (!id === !email) throw new UsageError(`${name} takes --account or --email, one of them.`);
   const account = await em.findOne(Account, id ? { id } : { email: String(email).trim().toLowerCase() });
   if (account) return account;
   throw errors.not_found('There is no such account. account list --match finds one.');

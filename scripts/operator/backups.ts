@@ -1,12 +1,14 @@
 /** Backups of the whole installation: see docs/operations.md. */
 import { type Checked, checkBackup, mendPlace } from '../../backups/check.ts';
 import { createBackup } from '../../backups/create.ts';
-import { BackupFault, type Manifest, readManifest } from '../../backups/manifest.ts';
+import { BackupFault } from '../../backups/fault.ts';
+import { type Manifest, readManifest } from '../../backups/manifest.ts';
 import { openPlace } from '../../backups/place.ts';
+import { removeBackups } from '../../backups/remove.ts';
 import { restoreBackup } from '../../backups/restore.ts';
 import { countSealed } from '../../db/sealed.ts';
-import { command } from './command.ts';
-import { listed } from './listing.ts';
+import { command, UsageError } from './command.ts';
+import { listed, pageBy, readRows } from './listing.ts';
 
 const shown = ({ name, version, at, endedAt, from, tables, repositories, blobs, ...rest }: Manifest) => ({
   backup: name,
@@ -21,6 +23,14 @@ const shown = ({ name, version, at, endedAt, from, tables, repositories, blobs, 
   missing: firstOf(rest.missing),
   spoilt: firstOf(rest.spoilt),
 });
+
+/** Which of all names, the oldest first, are removed. Throws UsageError. */
+function chosenBy(backup: string | undefined, keep: string | undefined): (names: string[]) => string[] {
+  if (!backup === !keep) throw new UsageError('backup remove takes --backup or --keep, one of them.');
+  if (backup) return () => [backup];
+  if (!/^[1-9]\d{0,5}$/.test(keep ?? '')) throw new UsageError('--keep takes a number from 1 on.');
+  return (names) => names.slice(0, -Number(keep));
+}
 
 const firstOf = (all: readonly string[]) => ({ count: all.length, first: all.slice(0, listed) });
 
@@ -46,13 +56,37 @@ export const backupCommands = {
     alarm: (answer) => lackWords(answer as { missing: Counted; spoilt: Counted }),
   }),
   'backup list': command({
-    about: 'The backups of a folder or bucket, the oldest first.',
+    about: `The backups of a folder or bucket, the oldest first, ${listed} at a time.`,
     needs: ['from'],
-    async run({ config }, { from }) {
+    takes: ['after'],
+    async run({ config }, { from, after = '' }) {
       const place = await openPlace(config, from);
+      const names = (await place.names()).filter((name) => name > after).slice(0, readRows);
+      const page = pageBy(
+        names,
+        (name) => name,
+        (name) => name,
+      );
       const items = [];
-      for (const name of await place.names()) items.push(shown(await readManifest(place, name)));
-      return { items };
+      for (const name of page.items) items.push(shown(await readManifest(place, name)));
+      return { ...page, items };
+    },
+  }),
+  'backup remove': command({
+    about:
+      'Removes one backup of a folder or bucket (--backup), or all but the newest so many (--keep), and every part that no other backup there names. Not while one is being written there. Killed half-way, it is run again.',
+    needs: ['from'],
+    takes: ['backup', 'keep'],
+    async run({ config }, { from, backup, keep }) {
+      const choose = chosenBy(backup, keep);
+      const { absent, unread, ...removed } = await removeBackups(await openPlace(config, from), choose);
+      return { ...removed, absent, unread: firstOf(unread) };
+    },
+    alarm(answer) {
+      const { absent, unread } = answer as { absent: string[]; unread: Counted };
+      if (absent.length > 0) return `There was no backup ${absent[0]} here. What no backup names was removed.`;
+      if (unread.count === 0) return undefined;
+      return `The name is gone, and all parts stayed: ${unread.first[0]} is damaged and does not say what it is made of. Remove it too.`;
     },
   }),
   'backup check': command({

@@ -25,6 +25,7 @@ export const options = {
   from: '/backups',
   'without-visitors': '',
   backup: '2026-01-31t120000z-…',
+  keep: '48',
   mend: '',
   drill: '',
   'despite-damage': '',
@@ -48,6 +49,9 @@ export type Command<Needed extends Option = Option, Taken extends Option = Optio
 export const command = <Needed extends Option = never, Taken extends Option = never>(
   one: Command<Needed, Taken>,
 ): Command => one as unknown as Command;
+
+/** A command that was typed wrongly: it ends with 2. */
+export class UsageError extends Error {}
 
 export function useOf(name: string, { needs, takes = [] }: Command): string {
   const shown = (option: Option) => `--${option} ${options[option]}`.trimEnd();

@@ -3,7 +3,7 @@ import { parseArgs } from 'node:util';
 import { accountCommands } from './accounts.ts';
 import { backupCommands } from './backups.ts';
 import { blockCommands } from './blocks.ts';
-import { type Command, type Option, options, useOf } from './command.ts';
+import { type Command, type Option, options, UsageError, useOf } from './command.ts';
 import { exportCommands } from './exports.ts';
 import { flagCommands } from './flags.ts';
 import { moneyCommands } from './money.ts';
@@ -18,8 +18,6 @@ export const commands: Record<string, Command> = {
   ...moneyCommands,
   ...platformCommands,
 };
-
-export class UsageError extends Error {}
 
 /** All commands, or those that begin with the words that were given. */
 function helpFor(words: string): string {

@@ -8,6 +8,12 @@ export const readRows = listed + 1;
 
 /** The items of a page, and in `next` what `--after` takes to go on behind it; null where nothing more follows. */
 export function pageOf<Row extends { id: string }, Item>(rows: readonly Row[], show: (row: Row) => Item) {
+  return pageBy(rows, show, ({ id }) => id);
+}
+
+/** The same of things that go by another name than an id. */
+export function pageBy<Row, Item>(rows: readonly Row[], show: (row: Row) => Item, nameOf: (row: Row) => string) {
   const shown = rows.slice(0, listed);
-  return { items: shown.map(show), next: rows.length > listed ? (shown.at(-1)?.id ?? null) : null };
+  const last = shown.at(-1);
+  return { items: shown.map(show), next: rows.length > listed && last ? nameOf(last) : null };
 }

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { blobLines } from '../../backups/check.ts';
 import { openPlace } from '../../backups/place.ts';
+import { removeBackups } from '../../backups/remove.ts';
 import { lacksS3, type S3Server, startS3 } from '../store/s3-server.ts';
 import { type Load, openLoad } from './load.ts';
 import { createWorld, openFolder, operator, type World } from './world.ts';
@@ -59,6 +60,11 @@ test('a store in a bucket is backed up into another, restored on a disk, and fro
   expect((await load.missing(other, new Date(manifest.at))).missing).toEqual([]);
   const page = async (in_: World) => (await in_.visit(load.site.name, '/', { 'accept-encoding': 'br' })).text;
   await expect.poll(() => page(other)).toBe(await page(world));
+  // A second one, and the first goes with what it alone had.
+  const { name } = await inBucket.create(world);
+  const removed = await removeBackups(place, (names) => names.filter((one) => one !== name));
+  expect([removed.left, removed.parts > 0, await place.marks.list()]).toEqual([1, true, []]);
+  expect((await inBucket.check(world, name)).faults).toEqual([]);
   const inFolder = await openFolder();
   try {
     const again = await inFolder.create(other);

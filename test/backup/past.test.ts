@@ -4,15 +4,15 @@ import { queueMail } from '../../db/mail.ts';
 import { newId } from '../../ids.ts';
 import { createSite } from '../api/world.ts';
 import { people } from '../invitations/world.ts';
-import { createWorld, openFolder, openInstallation, type World } from './world.ts';
+import { createWorld, keepOpened, type World } from './world.ts';
 
 vi.setConfig({ testTimeout: 180_000 });
 
 let world: World;
-let backups: Awaited<ReturnType<typeof openFolder>>;
-const opened: { close(): Promise<void> }[] = [];
+const { elsewhere, newFolder, closeAll } = keepOpened();
+let backups: Awaited<ReturnType<typeof newFolder>>;
 beforeAll(async () => {
-  [world, backups] = await Promise.all([createWorld(), openFolder()]);
+  [world, backups] = await Promise.all([createWorld(), newFolder()]);
   const [owner, guest] = [await world.newCaller(), await world.newCaller()];
   const site = await createSite(owner);
   const ask = people(world);
@@ -29,7 +29,8 @@ beforeAll(async () => {
   await backups.create(world);
 });
 afterAll(async () => {
-  await Promise.all([...opened.map((one) => one.close()), world?.close(), backups?.remove()]);
+  await closeAll();
+  await world?.close();
 });
 
 async function signIn(accountId: string): Promise<void> {
@@ -52,8 +53,7 @@ async function signIn(accountId: string): Promise<void> {
 }
 
 async function restored(isDrill: boolean) {
-  const other = await openInstallation();
-  opened.push(other);
+  const other = await elsewhere();
   const told = await backups.restore(other, undefined, { isDrill });
   const count = async (question: string) => (await other.deps.em().execute(question)).length;
   const mails = await other.deps.em().execute('select status, failure from mail order by created_at');

@@ -1,22 +1,15 @@
 /** What the schema must be like, so that a backup is whole without anybody thinking of it. */
-import pg from 'pg';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import type pg from 'pg';
+import { expect, test } from 'vitest';
 import { blobColumns } from '../../backups/check.ts';
 import { tablesOf } from '../../backups/tables.ts';
 import { underWay } from '../../db/restarting.ts';
 import { workflowIds } from '../../workflows/ids.ts';
-import { createTestDatabase, type TestDatabase } from '../stack/database.ts';
+import { useDatabaseClient } from '../stack/database-client.ts';
 
-let database: TestDatabase;
 let client: pg.Client;
-beforeAll(async () => {
-  database = await createTestDatabase();
-  client = new pg.Client({ connectionString: database.url });
-  await client.connect();
-});
-afterAll(async () => {
-  await client?.end();
-  await database?.drop();
+useDatabaseClient((opened) => {
+  client = opened;
 });
 
 test('every column that is a hash of a file is one whose file is looked for, or is known to be none of the store', async () => {

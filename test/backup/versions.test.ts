@@ -3,24 +3,16 @@ import { openPlace } from '../../backups/place.ts';
 import { restoreBackup } from '../../backups/restore.ts';
 import { knownMigrations, migrate } from '../../db/migrate.ts';
 import { newId } from '../../ids.ts';
-import { openFolder, openInstallation } from './world.ts';
+import { keepOpened } from './world.ts';
 
 vi.setConfig({ testTimeout: 180_000 });
 
-let backups: Awaited<ReturnType<typeof openFolder>>;
-const opened: { close(): Promise<void> }[] = [];
+const { elsewhere, newFolder, closeAll } = keepOpened();
+let backups: Awaited<ReturnType<typeof newFolder>>;
 beforeAll(async () => {
-  backups = await openFolder();
+  backups = await newFolder();
 });
-afterAll(async () => {
-  await Promise.all([...opened.map((one) => one.close()), backups?.remove()]);
-});
-
-async function elsewhere() {
-  const made = await openInstallation();
-  opened.push(made);
-  return made;
-}
+afterAll(closeAll);
 
 test('a backup of an older version is brought to the newest schema, and one of a newer version is left to that', async () => {
   const [older, other] = [await elsewhere(), await elsewhere()];

@@ -26,9 +26,9 @@ async function ask(...args: string[]): Promise<any> {
 }
 
 const many = listed + 5;
-async function insert(sql: string): Promise<void> {
+async function insert(sql: string, from = ''): Promise<void> {
   const now = world.clock.now();
-  await world.deps.em().execute(`insert into ${sql} from generate_series(1, ${many}) n`, [now]);
+  await world.deps.em().execute(`insert into ${sql} from ${from} generate_series(1, ${many}) n`, [now]);
 }
 const numbered = (prefix: string) => `'${prefix}_' || lpad(n::text, 4, '0')`;
 
@@ -52,6 +52,11 @@ test('every list ends, and says where the next page begins: together they hold e
   await insert(
     `flag (id, site_id, path, kind, sha256, excerpt, found_at) select ${numbered('flag')}, '${site.id}', n || '.html', 'redirect', '', '', ?`,
   );
+  // All of them found at one moment.
+  await insert(
+    `ledger_flag (subject, why, found_at, seen_at) select ${numbered('ch')}, 'no such attempt', t, t`,
+    '(select ?::timestamptz as t) as at,',
+  );
   expect(await ask('flags', 'show', '--flag', `flag_0${many}`)).toMatchObject({
     path: `${many}.html`,
     site: site.name,
@@ -62,6 +67,7 @@ test('every list ends, and says where the next page begins: together they hold e
     [['outbox', 'list'], 'id'],
     [['plan', 'list'], 'account_id'],
     [['flags', 'list'], 'id'],
+    [['ledger', 'list'], 'subject'],
   ] as const) {
     const first = await ask(...list);
     expect([list, first.items.length, typeof first.next]).toEqual([list, listed, 'string']);

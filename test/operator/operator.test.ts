@@ -36,14 +36,16 @@ async function print(...args: string[]): Promise<string> {
 const ask = async (...args: string[]) => JSON.parse(await print(...args));
 
 test('it says in its exit code and its words what came of it', { timeout: 120_000 }, async () => {
-  const [taught, wrong, refused] = await Promise.all([
+  const [taught, wrong, unsaid, refused] = await Promise.all([
     run('site', '--help'),
     run('site', 'close'),
+    run('account', 'show'),
     run('site', 'block', '--site', 'site_x', '--reason', 'r'),
   ]);
   const use = "site block --site site_… --reason 'Why, in a sentence'\n    Takes";
   expect(taught).toEqual({ exit: 0, out: expect.stringContaining(use), err: '' });
   expect(wrong).toEqual({ exit: 2, out: '', err: expect.stringContaining('There is no command site close') });
+  expect(unsaid).toEqual({ exit: 2, out: '', err: expect.stringContaining('--account or --email, one of them') });
   expect(refused).toEqual({ exit: 1, out: '', err: '✗ not_found: There is no site of that id.\n' });
 });
 

@@ -3,10 +3,11 @@ import { execFile } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import pg from 'pg';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import type pg from 'pg';
+import { expect, test } from 'vitest';
 import { knownMigrations, migrate } from '../../db/migrate.ts';
-import { createTestDatabase, type TestDatabase } from '../stack/database.ts';
+import type { TestDatabase } from '../stack/database.ts';
+import { useDatabaseClient } from '../stack/database-client.ts';
 import { judged } from './judged.ts';
 import { faultsBetween } from './rules.ts';
 import { describeRelease } from './schema.ts';
@@ -22,14 +23,9 @@ const release = (version: string) =>
 
 let database: TestDatabase;
 let client: pg.Client;
-beforeAll(async () => {
-  database = await createTestDatabase();
-  client = new pg.Client({ connectionString: database.url });
-  await client.connect();
-});
-afterAll(async () => {
-  await client?.end();
-  await database?.drop();
+useDatabaseClient((opened, its) => {
+  client = opened;
+  database = its;
 });
 
 test('from each release to the next, and from the last to this checkout, all that the one before relies on stays', async () => {

@@ -1,0 +1,266 @@
+/** Backups that are removed from a place: what is left is whole, whoever else works there and whenever somebody is killed. */
+import { readdir, utimes } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import { createBackup } from '../../backups/create.ts';
+import { openPlace, type Place } from '../../backups/place.ts';
+import { removeBackups } from '../../backups/remove.ts';
+import type { Option } from '../../scripts/operator/command.ts';
+import { readCommand } from '../../scripts/operator/commands.ts';
+import { listed } from '../../scripts/operator/listing.ts';
+import { createSite } from '../api/world.ts';
+import { flipBit } from './damage.ts';
+import { createWorld, keepOpened, type World } from './world.ts';
+
+vi.setConfig({ testTimeout: 180_000 });
+
+let world: World;
+const { newFolder, closeAll } = keepOpened();
+beforeAll(async () => {
+  world = await createWorld();
+  await createSite(await world.newCaller());
+});
+afterAll(async () => {
+  await closeAll();
+  await world?.close();
+});
+
+type Folder = Awaited<ReturnType<typeof newFolder>>;
+const placeOf = ({ where }: Folder) => openPlace(world.config, where);
+const put = async (text: string) => (await world.deps.store.put(Buffer.from(text))).sha256;
+
+// biome-ignore lint/suspicious/noExplicitAny: what a test reads of an answer is what it asserts.
+async function ask(...args: string[]): Promise<{ answer: any; alarm: string | undefined }> {
+  const { command, given } = readCommand(['backup', ...args]);
+  const { config, clock, deps } = world;
+  const answer = await command?.run({ em: deps.em(), config, clock }, given as Record<Option, string>);
+  return { answer, alarm: command?.alarm?.(answer) };
+}
+
+/** Backups one after another, each of a file more. */
+async function manyIn(folder: Folder, count: number) {
+  const made = [];
+  for (let number = 0; number < count; number++) {
+    const file = await put(`a file before ${folder.where} ${number}`);
+    made.push({ file, name: (await folder.create(world)).name });
+  }
+  return made as [Made, Made, ...Made[]];
+}
+type Made = { file: string; name: string };
+
+/** All that is here can be restored, and nothing is here but that. */
+async function expectWhole(folder: Folder, names: string[]): Promise<void> {
+  const { answer } = await ask('list', '--from', folder.where);
+  expect(answer.items.map(({ backup }: { backup: string }) => backup)).toEqual(names);
+  for (const name of names) expect((await folder.check(world, name)).faults).toEqual([]);
+  expect(await readdir(join(folder.where, 'under-way'))).toEqual([]);
+  const again = await removeBackups(await placeOf(folder), () => []);
+  expect(again).toMatchObject({ removed: [], parts: 0, left: names.length });
+}
+
+/** A promise and what settles it, for a process that is held up. */
+function gate() {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  const reached = Promise.withResolvers<void>();
+  return {
+    pass: async () => {
+      reached.resolve();
+      await promise;
+    },
+    reached: reached.promise,
+    open: resolve,
+  };
+}
+
+const holdingUp = (place: Place, pass: () => Promise<void>): Place => ({
+  ...place,
+  store: {
+    ...place.store,
+    async flush() {
+      await pass();
+      await place.store.flush();
+    },
+  },
+});
+
+test('one that is removed takes along what no other names, and no more', async () => {
+  const folder = await newFolder();
+  const [first, second, third] = await manyIn(folder, 3);
+  const { answer, alarm } = await ask('remove', '--from', folder.where, '--backup', second.name);
+  expect([answer, alarm]).toEqual([
+    {
+      removed: [second.name],
+      absent: [],
+      left: 2,
+      parts: expect.any(Number),
+      bytes: expect.any(Number),
+      unread: { count: 0, first: [] },
+    },
+    undefined,
+  ]);
+  expect(answer.parts).toBeGreaterThan(0);
+  await expectWhole(folder, [first.name, third?.name ?? '']);
+  // The file of the first is in the last, which is what it is restored from.
+  await ask('remove', '--from', folder.where, '--keep', '1');
+  await expectWhole(folder, [third?.name ?? '']);
+  const held = await (await placeOf(folder)).store.sizes([first.file, second.file]);
+  expect(held.size).toBe(2);
+  await ask('remove', '--from', folder.where, '--backup', third?.name ?? '');
+  expect((await folder.files()).length).toBe(0);
+});
+
+test('what is not there is said, and a place that is none is not made one', async () => {
+  const folder = await newFolder();
+  const [first] = await manyIn(folder, 1);
+  const wrong = await ask('remove', '--from', folder.where, '--backup', 'x');
+  expect([wrong.answer.absent, wrong.alarm]).toEqual([
+    ['x'],
+    'There was no backup x here. What no backup names was removed.',
+  ]);
+  await expectWhole(folder, [first.name]);
+  const nowhere = join(folder.where, 'nowhere');
+  await expect(ask('remove', '--from', nowhere, '--keep', '1')).rejects.toThrow('There is no backup here.');
+  await expect(readdir(nowhere)).rejects.toThrow('ENOENT');
+  for (const [said, words] of [
+    [[], '--backup or --keep, one of them'],
+    [['--backup', 'x', '--keep', '1'], '--backup or --keep, one of them'],
+    [['--keep', '0'], 'from 1 on'],
+  ] as const)
+    await expect(ask('remove', '--from', folder.where, ...said)).rejects.toThrow(words);
+});
+
+test('a removal that was killed half-way leaves the others whole, and is ended by the same command', async () => {
+  const folder = await newFolder();
+  const [first, second] = await manyIn(folder, 2);
+  const place = await placeOf(folder);
+  let dropped = 0;
+  const killed: Place = {
+    ...place,
+    async drop(sha256) {
+      if (dropped++ > 0) throw new Error('killed');
+      await place.drop(sha256);
+    },
+    marks: { ...place.marks, remove: async () => {} },
+  };
+  await expect(removeBackups(killed, () => [first.name])).rejects.toThrow('killed');
+  expect((await folder.check(world, second.name)).faults).toEqual([]);
+  const again = () => ask('remove', '--from', folder.where, '--backup', first.name);
+  await expect(again()).rejects.toThrow('A backup is being written or removed here at this moment');
+  await passTime(folder);
+  const { answer, alarm } = await again();
+  expect([answer.parts > 0, alarm]).toEqual([true, expect.stringContaining('There was no backup')]);
+  await expectWhole(folder, [second.name]);
+});
+
+/** Whoever works there has said nothing for twenty minutes. */
+async function passTime({ where }: Folder): Promise<void> {
+  const before = new Date(Date.now() - 20 * 60_000);
+  for (const name of await readdir(join(where, 'under-way')))
+    await utimes(join(where, 'under-way', name), before, before);
+}
+
+test('nothing is removed while a backup is being written, which counts on what is there', async () => {
+  const folder = await newFolder();
+  const [first] = await manyIn(folder, 1);
+  const { pass, reached, open } = gate();
+  const creating = createBackup(world, holdingUp(await placeOf(folder), pass));
+  await reached;
+  const remove = () => ask('remove', '--from', folder.where, '--backup', first.name);
+  await expect(remove()).rejects.toThrow('is being written');
+  open();
+  const { name } = await creating;
+  await remove();
+  await expectWhole(folder, [name]);
+});
+
+const moments: Record<string, (place: Place, pass: () => Promise<void>) => Place> = {
+  'before it has copied all': (place, pass) => ({
+    ...place,
+    store: {
+      ...place.store,
+      async sizes(hashes) {
+        await pass();
+        return await place.store.sizes(hashes);
+      },
+    },
+  }),
+  'just before it has its name': (place, pass) => ({
+    ...place,
+    async write(name, sha256) {
+      await pass();
+      await place.write(name, sha256);
+    },
+  }),
+};
+
+test.each(Object.entries(moments))(
+  'a backup that was held up %s until it was taken for dead is none',
+  async (_when, hold) => {
+    const folder = await newFolder();
+    const [first] = await manyIn(folder, 1);
+    const { pass, reached, open } = gate();
+    const creating = createBackup(world, hold(await placeOf(folder), pass));
+    await reached;
+    await passTime(folder);
+    await put(`a file after ${folder.where}`);
+    const { name } = await folder.create(world);
+    await ask('remove', '--from', folder.where, '--backup', first.name);
+    open();
+    await expect(creating).rejects.toThrow('taken for dead');
+    // What it had copied goes with the next removal.
+    await removeBackups(await placeOf(folder), () => []);
+    await expectWhole(folder, [name]);
+  },
+);
+
+test('a backup waits while others are removed, and is whole', async () => {
+  const folder = await newFolder();
+  const [first] = await manyIn(folder, 1);
+  const place = await placeOf(folder);
+  const { pass, reached, open } = gate();
+  const removing = removeBackups(
+    {
+      ...place,
+      async drop(sha256) {
+        await pass();
+        await place.drop(sha256);
+      },
+    },
+    () => [first.name],
+  );
+  await reached;
+  let ended = false;
+  const creating = folder.create(world).finally(() => {
+    ended = true;
+  });
+  await expect.poll(async () => (await readdir(join(folder.where, 'under-way'))).length).toBe(2);
+  expect(ended).toBe(false);
+  open();
+  await removing;
+  await expectWhole(folder, [(await creating).name]);
+});
+
+test('a damaged backup costs no other its parts, and is removed itself', async () => {
+  const folder = await newFolder();
+  const [first, second] = await manyIn(folder, 2);
+  const place = await placeOf(folder);
+  const manifest = (await place.read(second.name)) ?? '';
+  await flipBit(join(folder.where, 'sha256', manifest.slice(0, 2), manifest.slice(2)));
+  const one = await ask('remove', '--from', folder.where, '--backup', first.name);
+  expect([one.answer.parts, one.alarm]).toEqual([0, expect.stringContaining(`${second.name} is damaged`)]);
+  const other = await ask('remove', '--from', folder.where, '--backup', second.name);
+  expect(other.alarm).toBe(undefined);
+  expect((await folder.files()).length).toBe(0);
+});
+
+test('a list of backups ends, and says where the next page begins', async () => {
+  const folder = await newFolder();
+  const [{ name }] = await manyIn(folder, 1);
+  const place = await placeOf(folder);
+  const sha256 = (await place.read(name)) ?? '';
+  for (let number = 0; number < listed + 1; number++) await place.write(`${name}-${1000 + number}`, sha256);
+  const first = await ask('list', '--from', folder.where);
+  const second = await ask('list', '--from', folder.where, '--after', first.answer.next);
+  expect([first.answer.items.length, first.answer.next]).toEqual([listed, `${name}-${1000 + listed - 2}`]);
+  expect([second.answer.items.length, second.answer.next]).toEqual([2, null]);
+});
