@@ -3,11 +3,12 @@
  * same `not_found` as what does not exist. Caps are the owner's, whoever acts.
  */
 import type { Loaded } from '@mikro-orm/core';
+import { blockOf, isChangeable } from '../db/blocks.ts';
 import { Collaborator } from '../db/entities/collaborator.ts';
 import { Deployment } from '../db/entities/deployment.ts';
 import { Site } from '../db/entities/site.ts';
 import type { EntityManager } from '../db/orm.ts';
-import { blockOf, isChangeable, type Role } from '../db/states.ts';
+import type { Role } from '../db/states.ts';
 import { type AppError, errors } from '../errors.ts';
 import { isId } from '../ids.ts';
 

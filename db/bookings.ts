@@ -9,13 +9,14 @@ import type { Clock } from '../clock.ts';
 import type { Config } from '../config.ts';
 import { type Keyring, open, seal } from '../sealing.ts';
 import { workflowIds } from '../workflows/ids.ts';
+import { isClosed } from './blocks.ts';
 import { tellOfBooking } from './booking-mails.ts';
 import { Booking, type WholeBooking } from './entities/booking.ts';
 import { Site } from './entities/site.ts';
 import type { EntityManager } from './orm.ts';
 import { enqueue } from './outbox.ts';
 import { contextOf } from './sealed.ts';
-import { type BookingStatus, bookingStatusAt, isClosed, unknownAttempts } from './states.ts';
+import { type BookingStatus, bookingStatusAt, unknownAttempts } from './states.ts';
 
 /** How to reach a visitor: never in a row as it is. `cancelSecret` opens the page that cancels. */
 export type Reach = { email: string; cancelSecret: string };

@@ -2,6 +2,7 @@
 import type { Clock } from '../clock.ts';
 import type { Config } from '../config.ts';
 import { workflowIds } from '../workflows/ids.ts';
+import { isClosed } from './blocks.ts';
 import { tellOfReturn } from './booking-mails.ts';
 import { reachOf, seatPaid } from './bookings.ts';
 import type { WholeBooking } from './entities/booking.ts';
@@ -12,7 +13,7 @@ import { Site } from './entities/site.ts';
 import type { EntityManager } from './orm.ts';
 import { enqueue } from './outbox.ts';
 import { type Locked, releaseSeat, tellPayment, withPayment } from './payments.ts';
-import { isClosed, type RefundReason } from './states.ts';
+import type { RefundReason } from './states.ts';
 
 type Deps = { clock: Clock; config: Config };
 export type Found = { id: string; payment: { id: string }; page: string | null };

@@ -5,6 +5,7 @@
 import type { Clock } from '../clock.ts';
 import type { ErrorBody } from '../errors.ts';
 import { workflowIdOf, workflowIds } from '../workflows/ids.ts';
+import { isChangeable } from './blocks.ts';
 import { Account } from './entities/account.ts';
 import { Deployment } from './entities/deployment.ts';
 import type { Site } from './entities/site.ts';
@@ -12,7 +13,7 @@ import { startScan } from './flags.ts';
 import type { EntityManager } from './orm.ts';
 import { enqueue } from './outbox.ts';
 import { lockSite } from './sites.ts';
-import { isChangeable, isSettled, isSlotDraft, publishKinds, unfinishedStatuses } from './states.ts';
+import { isSettled, isSlotDraft, publishKinds, unfinishedStatuses } from './states.ts';
 import { callNext, supersede } from './turns.ts';
 
 /** The next place in the order of everything that may go live on the site. */

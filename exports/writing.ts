@@ -10,7 +10,7 @@ import { type Pack, pack } from 'tar-stream';
 import { packAll, readRefs } from '../backups/repositories.ts';
 import type { Clock } from '../clock.ts';
 import { type Config, siteHostname } from '../config.ts';
-import { ownerBlockedReason } from '../db/states.ts';
+import { ownerBlockedReason } from '../db/blocks.ts';
 import own from '../package.json' with { type: 'json' };
 import { parseManifest } from '../providers/manifest.ts';
 import { openRepositories } from '../providers/repositories.ts';

@@ -19,6 +19,17 @@ export class GitRefusal extends Error {
   }
 }
 
+/** The refusal as an answer. */
+export function refusedOrThrow(error: unknown): GitRefusal {
+  if (error instanceof GitRefusal) return error;
+  throw error;
+}
+
+/** False where the access was taken away since it was found good. */
+export async function stands(access: () => Promise<unknown>): Promise<boolean> {
+  return !((await access().catch(refusedOrThrow)) instanceof GitRefusal);
+}
+
 /** A repository as its address names it: `<site id>.git` or `<site id>.content.git`. */
 export type Address = { siteId: string; repository: Repository };
 

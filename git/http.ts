@@ -8,13 +8,21 @@ import type { Deps } from '../deps.ts';
 import { AppError } from '../errors.ts';
 import type { Place } from '../providers/repositories/git.ts';
 import { sweepRepository } from '../providers/repositories/leftovers.ts';
-import { type Address, GitRefusal, noRepository, parseAddress, requireAccess } from './access.ts';
+import {
+  type Address,
+  GitRefusal,
+  noRepository,
+  parseAddress,
+  refusedOrThrow,
+  requireAccess,
+  stands,
+} from './access.ts';
 import { readAdvertisement } from './advertisement.ts';
 import { answerHook, assertHookRuns, type Push, refusal } from './hook.ts';
 import { refusalOf } from './pkt-line.ts';
 import { judgePush } from './push.ts';
 import { readPlatformFiles } from './rules.ts';
-import { type Exchange, type GitTimes, type Service, serveGit } from './serve.ts';
+import { drain, type Exchange, type GitTimes, type Service, serveGit } from './serve.ts';
 import { openSlots, type SlotLimits, type Slots } from './slots.ts';
 
 type Request = Omit<Exchange, 'hangUp' | 'onExit'>;
@@ -211,25 +219,6 @@ async function answer(
     yield* pieces;
   }
   return neverCached(reply).type(type).send(Readable.from(all()));
-}
-
-/** False where the access was taken away meanwhile. */
-async function stands(access: Pushed['access']): Promise<boolean> {
-  return !((await access().catch(refusedOrThrow)) instanceof GitRefusal);
-}
-
-function refusedOrThrow(error: unknown): GitRefusal {
-  if (error instanceof GitRefusal) return error;
-  throw error;
-}
-
-/** Reads what is sent to its end: a client listens for an answer when it has said all. */
-async function drain({ body, bodyBytesMax }: Request): Promise<void> {
-  let bytes = 0;
-  for await (const chunk of body) {
-    bytes += (chunk as Buffer).length;
-    if (bytes > bodyBytesMax) return;
-  }
 }
 
 function neverCached(reply: FastifyReply): FastifyReply {

@@ -114,6 +114,15 @@ async function feed(
   git.stdin.end();
 }
 
+/** Reads what is sent to its end: a client listens for an answer when it has said all. */
+export async function drain({ body, bodyBytesMax }: Pick<Exchange, 'body' | 'bodyBytesMax'>): Promise<void> {
+  let bytes = 0;
+  for await (const chunk of body) {
+    bytes += (chunk as Buffer).length;
+    if (bytes > bodyBytesMax) return;
+  }
+}
+
 type Git = Launched & { stop(): void };
 
 async function start({ service, dir, protocol, bodyBytesMax, onHook, onExit }: Exchange): Promise<Git> {

@@ -1,10 +1,10 @@
 /** The owner's page, and the page that confirms a new address. */
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { siteAddress } from '../../config.ts';
+import { blockOf } from '../../db/blocks.ts';
 import { Site } from '../../db/entities/site.ts';
 import { Token } from '../../db/entities/token.ts';
 import { renewableTokenIds } from '../../db/oauth.ts';
-import { blockOf } from '../../db/states.ts';
 import type { Deps } from '../../deps.ts';
 import { errors } from '../../errors.ts';
 import { accountPage, type SiteShown } from '../../web/account.ts';

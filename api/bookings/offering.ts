@@ -3,12 +3,12 @@ import { dateOf, dayOf } from '../../bookings/dates.ts';
 import { bookableDays, dayAt, offersOf, spanAround } from '../../bookings/slots.ts';
 import type { Service } from '../../bookings/timetable.ts';
 import { localTime } from '../../bookings/zones.ts';
+import { isClosed } from '../../db/blocks.ts';
 import { takenIn } from '../../db/bookings.ts';
 import type { BookingCalendar } from '../../db/entities/bookable.ts';
 import type { FormField } from '../../db/entities/form.ts';
 import { Site } from '../../db/entities/site.ts';
 import type { EntityManager } from '../../db/orm.ts';
-import { isClosed } from '../../db/states.ts';
 import { type AppError, errors } from '../../errors.ts';
 import { calendarOf, type Declared, declaredOf } from './declaring.ts';
 

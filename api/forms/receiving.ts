@@ -1,5 +1,6 @@
 /** An enquiry, from what a visitor sent to a row: judged, taken once, stored, and only then mailed. */
 import { LockMode } from '@mikro-orm/core';
+import { isClosed } from '../../db/blocks.ts';
 import { Form, type FormField } from '../../db/entities/form.ts';
 import type { Mail } from '../../db/entities/mail.ts';
 import { Site } from '../../db/entities/site.ts';
@@ -9,7 +10,6 @@ import { homeOf } from '../../db/homes.ts';
 import { queueMail } from '../../db/mail.ts';
 import { addressToTell } from '../../db/notify-to.ts';
 import type { EntityManager } from '../../db/orm.ts';
-import { isClosed } from '../../db/states.ts';
 import type { Deps } from '../../deps.ts';
 import { type AppError, errors } from '../../errors.ts';
 import { isId, newId } from '../../ids.ts';

@@ -1,13 +1,14 @@
 /** The pay link: each opening leads to a fresh page of the provider, on which the payment can be paid once. */
 import type { Loaded } from '@mikro-orm/core';
 import type { Clock } from '../../clock.ts';
+import { isClosed } from '../../db/blocks.ts';
 import { waitUntil } from '../../db/changes.ts';
 import { Booking } from '../../db/entities/booking.ts';
 import { Payment } from '../../db/entities/payment.ts';
 import type { EntityManager } from '../../db/orm.ts';
 import { attemptOpened, beginAttempt, closeAttempt, tellPayment } from '../../db/payments.ts';
 import { agreementOf, credentialsOf } from '../../db/payouts.ts';
-import { isClosed, type PaymentStatus, paymentStatusAt } from '../../db/states.ts';
+import { type PaymentStatus, paymentStatusAt } from '../../db/states.ts';
 import type { Deps } from '../../deps.ts';
 import { errors } from '../../errors.ts';
 import { isId } from '../../ids.ts';

@@ -1,4 +1,6 @@
 /** Offers are opened from either side: by the owner of a site, or by the owner of a payout account. */
+
+import { isChangeable } from '../../db/blocks.ts';
 import type { PayoutAccount } from '../../db/entities/payout-account.ts';
 import { PayoutAccount as PayoutAccounts } from '../../db/entities/payout-account.ts';
 import { PayoutAgreement } from '../../db/entities/payout-agreement.ts';
@@ -7,7 +9,7 @@ import type { Site } from '../../db/entities/site.ts';
 import { siteServedOn } from '../../db/hostnames.ts';
 import type { EntityManager } from '../../db/orm.ts';
 import { lockParties, startOffer, withdrawOffers } from '../../db/payout-offers.ts';
-import { isChangeable, type PayoutParty } from '../../db/states.ts';
+import type { PayoutParty } from '../../db/states.ts';
 import type { Deps } from '../../deps.ts';
 import { errors } from '../../errors.ts';
 import { isId } from '../../ids.ts';

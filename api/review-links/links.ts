@@ -1,9 +1,10 @@
 /** Review links: made, listed, ended, and who whoever holds one is. */
+
+import { isClosed } from '../../db/blocks.ts';
 import { Account } from '../../db/entities/account.ts';
 import { ReviewLink } from '../../db/entities/review-link.ts';
 import type { Site } from '../../db/entities/site.ts';
 import type { EntityManager } from '../../db/orm.ts';
-import { isClosed } from '../../db/states.ts';
 import type { Deps } from '../../deps.ts';
 import { errors } from '../../errors.ts';
 import { isId } from '../../ids.ts';

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { type Config, siteAddress } from '../../config.ts';
+import { blockOf } from '../../db/blocks.ts';
 import type { Site } from '../../db/entities/site.ts';
-import { blockOf } from '../../db/states.ts';
 import { type Actor, roleOf } from '../access.ts';
 import { moment } from '../schemas.ts';
 import { repositoryAddress } from '../source/schemas.ts';

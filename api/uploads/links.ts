@@ -1,10 +1,10 @@
 /** Upload links: made, listed, ended, and what one is still good for. */
 import { capsOf } from '../../caps.ts';
+import { isClosed } from '../../db/blocks.ts';
 import { Account } from '../../db/entities/account.ts';
 import { Site } from '../../db/entities/site.ts';
 import { UploadLink } from '../../db/entities/upload-link.ts';
 import type { EntityManager } from '../../db/orm.ts';
-import { isClosed } from '../../db/states.ts';
 import type { Deps } from '../../deps.ts';
 import { errors } from '../../errors.ts';
 import { isId } from '../../ids.ts';

@@ -10,6 +10,7 @@ import { readCommand } from '../../scripts/operator/commands.ts';
 import { listed } from '../../scripts/operator/listing.ts';
 import { createSite } from '../api/world.ts';
 import { flipBit } from './damage.ts';
+import { gate, heldBeforeFlush, moments } from './held-up.ts';
 import { createWorld, keepOpened, type World } from './world.ts';
 
 vi.setConfig({ testTimeout: 180_000 });
@@ -57,31 +58,6 @@ async function expectWhole(folder: Folder, names: string[]): Promise<void> {
   const again = await removeBackups(await placeOf(folder), () => []);
   expect(again).toMatchObject({ removed: [], parts: 0, left: names.length });
 }
-
-/** A promise and what settles it, for a process that is held up. */
-function gate() {
-  const { promise, resolve } = Promise.withResolvers<void>();
-  const reached = Promise.withResolvers<void>();
-  return {
-    pass: async () => {
-      reached.resolve();
-      await promise;
-    },
-    reached: reached.promise,
-    open: resolve,
-  };
-}
-
-const holdingUp = (place: Place, pass: () => Promise<void>): Place => ({
-  ...place,
-  store: {
-    ...place.store,
-    async flush() {
-      await pass();
-      await place.store.flush();
-    },
-  },
-});
 
 test('one that is removed takes along what no other names, and no more', async () => {
   const folder = await newFolder();
@@ -163,7 +139,7 @@ test('nothing is removed while a backup is being written, which counts on what i
   const folder = await newFolder();
   const [first] = await manyIn(folder, 1);
   const { pass, reached, open } = gate();
-  const creating = createBackup(world, holdingUp(await placeOf(folder), pass));
+  const creating = createBackup(world, heldBeforeFlush(await placeOf(folder), pass));
   await reached;
   const remove = () => ask('remove', '--from', folder.where, '--backup', first.name);
   await expect(remove()).rejects.toThrow('is being written');
@@ -172,26 +148,6 @@ test('nothing is removed while a backup is being written, which counts on what i
   await remove();
   await expectWhole(folder, [name]);
 });
-
-const moments: Record<string, (place: Place, pass: () => Promise<void>) => Place> = {
-  'before it has copied all': (place, pass) => ({
-    ...place,
-    store: {
-      ...place.store,
-      async sizes(hashes) {
-        await pass();
-        return await place.store.sizes(hashes);
-      },
-    },
-  }),
-  'just before it has its name': (place, pass) => ({
-    ...place,
-    async write(name, sha256) {
-      await pass();
-      await place.write(name, sha256);
-    },
-  }),
-};
 
 test.each(Object.entries(moments))(
   'a backup that was held up %s until it was taken for dead is none',

@@ -1,15 +1,11 @@
 import { truncate } from 'node:fs/promises';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { openAccount } from '../../api/accounts/rules.ts';
-import { blockAccount, unblockAccount } from '../../db/accounts.ts';
-import { Site } from '../../db/entities/site.ts';
-import { blockSite, unblockSite } from '../../db/sites.ts';
-import { blockOf } from '../../db/states.ts';
 import { ExportFault, type SiteDocument } from '../../exports/document.ts';
 import { importSite } from '../../exports/reading.ts';
 import { exportSite } from '../../exports/writing.ts';
 import { newId } from '../../ids.ts';
-import { callWith, withLimits } from '../api/world.ts';
+import { callWith } from '../api/world.ts';
 import { type Load, openLoad } from '../backup/load.ts';
 import { createWorld, type Installation, keepOpened, type World } from '../backup/world.ts';
 import { ada, forms } from '../forms/world.ts';
@@ -227,52 +223,4 @@ test('an archive that somebody has bent is refused whole, and nothing of it stay
   expect(await importSite(other, { archive: exported, accountId: other.accountId })).toMatchObject({
     site_id: load.site.id,
   });
-});
-
-test('what was archived or blocked comes in as it was, with its reason', async () => {
-  const { owner, site } = load;
-  const { deps, clock } = world;
-  const reason = 'It shows what is not its own.';
-  const states = {
-    archived: [
-      () => owner.call('POST', `/v1/sites/${site.id}/archive`),
-      () => owner.call('POST', `/v1/sites/${site.id}/unarchive`),
-      { status: 'archived', blocked: null },
-    ],
-    blocked: [
-      () => blockSite(deps.em(), clock, site.id, reason),
-      () => unblockSite(deps.em(), site.id),
-      { status: 'active', blocked: { at: expect.any(Date), reason } },
-    ],
-    'of a blocked account': [
-      () => blockAccount(deps.em(), world, owner.accountId, 'A reason for its owner alone.'),
-      () => unblockAccount(deps.em(), world, owner.accountId),
-      { status: 'active', blocked: { at: expect.any(Date), reason: 'The account of its owner is blocked.' } },
-    ],
-  } as const;
-  for (const [begin, end, expected] of Object.values(states)) {
-    const archive = archives.path();
-    await begin();
-    await exportSite(world, { siteId: site.id, into: archive, withVisitors: false });
-    await end();
-    const other = await elsewhere();
-    await importSite(other, { archive, accountId: other.accountId });
-    const { status, ...taken } = await other.deps.em().findOneOrFail(Site, { id: site.id });
-    expect({ status, blocked: blockOf(taken) }).toEqual(expected);
-  }
-});
-
-test('a site counts against the plan of the account that it comes to, unless it is archived', async () => {
-  const other = await elsewhere();
-  const { config } = other;
-  const full = { ...other, config: withLimits(config, { sites: 0 }) };
-  const wish = { archive: exported, accountId: other.accountId };
-  await expect(importSite(full, wish)).rejects.toThrow(
-    'The plan has a cap of 0 on sites, and this account has reached it.',
-  );
-  expect(await heldBy(other)).toEqual(nothing);
-  const archived = withDocument(await entriesOf(exported), ({ site }) => {
-    site.archived_at = '2026-01-01T00:00:00Z';
-  });
-  await importSite(full, { ...wish, archive: await writeArchive(archives.path(), archived) });
 });

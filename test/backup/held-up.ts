@@ -1,0 +1,48 @@
+/** Processes that are held up at a moment of their work in a place of backups. */
+import type { Place } from '../../backups/place.ts';
+
+/** A promise and what settles it, for a process that is held up. */
+export function gate() {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  const reached = Promise.withResolvers<void>();
+  return {
+    pass: async () => {
+      reached.resolve();
+      await promise;
+    },
+    reached: reached.promise,
+    open: resolve,
+  };
+}
+
+export const heldBeforeFlush = (place: Place, pass: () => Promise<void>): Place => ({
+  ...place,
+  store: {
+    ...place.store,
+    async flush() {
+      await pass();
+      await place.store.flush();
+    },
+  },
+});
+
+/** Where a backup may be held up for long. */
+export const moments: Record<string, (place: Place, pass: () => Promise<void>) => Place> = {
+  'before it has copied all': (place, pass) => ({
+    ...place,
+    store: {
+      ...place.store,
+      async sizes(hashes) {
+        await pass();
+        return await place.store.sizes(hashes);
+      },
+    },
+  }),
+  'just before it has its name': (place, pass) => ({
+    ...place,
+    async write(name, sha256) {
+      await pass();
+      await place.write(name, sha256);
+    },
+  }),
+};

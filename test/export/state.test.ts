@@ -1,0 +1,88 @@
+/** In which state a site comes in elsewhere, and whether there is room for it. */
+import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import { openAccount } from '../../api/accounts/rules.ts';
+import { blockAccount, unblockAccount } from '../../db/accounts.ts';
+import { blockOf } from '../../db/blocks.ts';
+import { Site } from '../../db/entities/site.ts';
+import { blockSite, unblockSite } from '../../db/sites.ts';
+import { importSite } from '../../exports/reading.ts';
+import { exportSite } from '../../exports/writing.ts';
+import { createSite, withLimits } from '../api/world.ts';
+import { createWorld, keepOpened, type World } from '../backup/world.ts';
+import { entriesOf, openArchives, withDocument, writeArchive } from './world.ts';
+
+vi.setConfig({ testTimeout: 180_000 });
+
+let world: World;
+let archives: Awaited<ReturnType<typeof openArchives>>;
+let owner: Awaited<ReturnType<World['newCaller']>>;
+let site: { id: string };
+let exported: string;
+const { elsewhere: openElsewhere, closeAll } = keepOpened();
+beforeAll(async () => {
+  [world, archives] = await Promise.all([createWorld(), openArchives()]);
+  owner = await world.newCaller();
+  site = await createSite(owner);
+  await world.publish(site.id, owner.accountId, { 'index.html': '<!doctype html><title>T</title>' });
+  exported = archives.path();
+  await exportSite(world, { siteId: site.id, into: exported, withVisitors: true });
+});
+afterAll(async () => {
+  await closeAll();
+  await archives?.remove();
+  await world?.close();
+});
+
+async function elsewhere() {
+  const made = await openElsewhere();
+  const { id } = await openAccount(made.deps.em(), made.clock, { email: 'new@example.com', name: 'New' });
+  return { ...made, accountId: id };
+}
+
+test('what was archived or blocked comes in as it was, with its reason', async () => {
+  const { deps, clock } = world;
+  const reason = 'It shows what is not its own.';
+  const states = {
+    archived: [
+      () => owner.call('POST', `/v1/sites/${site.id}/archive`),
+      () => owner.call('POST', `/v1/sites/${site.id}/unarchive`),
+      { status: 'archived', blocked: null },
+    ],
+    blocked: [
+      () => blockSite(deps.em(), clock, site.id, reason),
+      () => unblockSite(deps.em(), site.id),
+      { status: 'active', blocked: { at: expect.any(Date), reason } },
+    ],
+    'of a blocked account': [
+      () => blockAccount(deps.em(), world, owner.accountId, 'A reason for its owner alone.'),
+      () => unblockAccount(deps.em(), world, owner.accountId),
+      { status: 'active', blocked: { at: expect.any(Date), reason: 'The account of its owner is blocked.' } },
+    ],
+  } as const;
+  for (const [begin, end, expected] of Object.values(states)) {
+    const archive = archives.path();
+    await begin();
+    await exportSite(world, { siteId: site.id, into: archive, withVisitors: false });
+    await end();
+    const other = await elsewhere();
+    await importSite(other, { archive, accountId: other.accountId });
+    const { status, ...taken } = await other.deps.em().findOneOrFail(Site, { id: site.id });
+    expect({ status, blocked: blockOf(taken) }).toEqual(expected);
+  }
+});
+
+test('a site counts against the plan of the account that it comes to, unless it is archived', async () => {
+  const other = await elsewhere();
+  const { config } = other;
+  const full = { ...other, config: withLimits(config, { sites: 0 }) };
+  const wish = { archive: exported, accountId: other.accountId };
+  await expect(importSite(full, wish)).rejects.toThrow(
+    'The plan has a cap of 0 on sites, and this account has reached it.',
+  );
+  expect(await other.deps.em().count(Site)).toBe(0);
+  expect(await other.deps.repositories?.siteIds()).toEqual([]);
+  const archived = withDocument(await entriesOf(exported), ({ site }) => {
+    site.archived_at = '2026-01-01T00:00:00Z';
+  });
+  await importSite(full, { ...wish, archive: await writeArchive(archives.path(), archived) });
+});
