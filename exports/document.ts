@@ -126,7 +126,7 @@ export const siteDocument = z.strictObject({
     created_at: moment,
     // Left out of a site that is neither, as of archives that were written before they were known.
     archived_at: moment.optional(),
-    blocked: z.strictObject({ at: moment, reason: text(1000).min(1) }).optional(),
+    blocked: z.strictObject({ at: moment, reason: text(10_000).min(1) }).optional(),
   }),
   live: z
     .strictObject({

@@ -43,7 +43,8 @@ export async function setRedirects(
     `update site set redirects_sha256 = ? where id = ? and status = 'active' and owner_blocked_at is null returning id`,
     [checked.length > 0 ? sha256 : null, site.id],
   );
-  // Archived, or its owner's account blocked, meanwhile.
-  if (!row) requireChangeable(await em.findOneOrFail(Site, { id: site.id }, { refresh: true }));
-  return checked;
+  if (row) return checked;
+  // Archived, or its owner's account blocked, meanwhile; or that, and back again.
+  requireChangeable(await em.findOneOrFail(Site, { id: site.id }, { refresh: true }));
+  return await setRedirects(em, deps, actor, siteId, rules);
 }
