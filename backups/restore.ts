@@ -5,9 +5,10 @@
 import { randomUUID } from 'node:crypto';
 import { mkdir, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import pg from 'pg';
+import type pg from 'pg';
 import type { Clock } from '../clock.ts';
 import type { Config } from '../config.ts';
+import { withClient as withNamedClient } from '../db/client.ts';
 import { knownMigrations, migrate } from '../db/migrate.ts';
 import { restartAll } from '../db/restarting.ts';
 import { folderName } from '../providers/repositories.ts';
@@ -108,17 +109,8 @@ function requireKnown({ databaseUrl }: Config, { migrations, version }: Manifest
   );
 }
 
-async function withClient<T>(databaseUrl: string, act: (client: pg.Client) => Promise<T>): Promise<T> {
-  const client = new pg.Client({ connectionString: databaseUrl, application_name: 'frontage restore' });
-  // What is asked when a connection is lost says so itself.
-  client.on('error', () => {});
-  await client.connect();
-  try {
-    return await act(client);
-  } finally {
-    await client.end();
-  }
-}
+const withClient = <T>(databaseUrl: string, act: (client: pg.Client) => Promise<T>) =>
+  withNamedClient(databaseUrl, 'frontage restore', act);
 
 /** What workers write by themselves in an installation that nobody uses yet. */
 const ownTables = ['capacity'];

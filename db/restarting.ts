@@ -69,21 +69,21 @@ export async function restartAll(client: pg.ClientBase, clock: Clock): Promise<R
   for (const { type, rows: question } of underWay) {
     const values = question.includes('$1') ? [now] : [];
     const { rows } = await client.query<Record<string, string>>(question, values);
-    for (const input of rows) await enqueueStart(client, now, { type, input });
+    for (const input of rows)
+      await enqueueStart(client, now, { type, input, summary: 'Taken up again after a restore' });
     if (rows.length > 0) counts[type] = rows.length;
   }
   return counts;
 }
 
-async function enqueueStart(
-  client: pg.ClientBase,
-  now: Date,
-  { type, input }: { type: UnderWay['type']; input: Record<string, string> },
-): Promise<void> {
+type Start = { type: UnderWay['type']; input: Record<string, string>; summary: string };
+
+/** What `enqueue` does, on a client that has no entity manager. */
+export async function enqueueStart(client: pg.ClientBase, now: Date, { type, input, summary }: Start): Promise<void> {
   // A refund is known by its key, everything else by the id of its row.
   const key = Object.values(input).at(-1) as string;
   const searchAttributes = { Resource: Object.values(input)[0] };
-  const message = { type, input, mayRestart: true, summary: 'Taken up again after a restore', searchAttributes };
+  const message = { type, input, mayRestart: true, summary, searchAttributes };
   await client.query(
     `insert into outbox (id, kind, workflow_id, message, created_at) values ($1, 'start', $2, $3, $4)`,
     [newId('out'), workflowIds[type](key), JSON.stringify(message), now],

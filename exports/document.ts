@@ -12,7 +12,8 @@ import { type IdPrefix, isId } from '../ids.ts';
 const id = (prefix: IdPrefix) => z.string().refine((text) => isId(prefix, text), `is not an id of ${prefix}`);
 const hash = z.string().regex(/^[0-9a-f]{64}$/);
 const oid = z.string().regex(/^[0-9a-f]{40}$/);
-const moment = z.string().refine((text) => !Number.isNaN(Date.parse(text)), 'is not a time');
+// As PostgreSQL writes it in JSON.
+const moment = z.iso.datetime({ offset: true });
 // PostgreSQL takes no NUL.
 const text = (max: number) =>
   z
@@ -109,7 +110,9 @@ export const visitorTables: readonly RowTable[] = ['submission', 'booking'];
 
 const repository = z.strictObject({
   pack: hash,
-  refs: z.record(z.string().regex(/^refs\/heads\/(main|preview\/[1-9][0-9]{0,3})$/), oid),
+  refs: z
+    .record(z.string().regex(/^refs\/heads\/(main|preview\/[1-9][0-9]{0,3})$/), oid)
+    .refine((refs) => 'refs/heads/main' in refs, 'has no main'),
 });
 
 export const siteDocument = z.strictObject({
@@ -139,7 +142,7 @@ export const siteDocument = z.strictObject({
     })
     .nullable(),
   redirects: z.array(z.strictObject({ from: text(2048), to: text(4096).optional(), status: z.int() })),
-  repositories: z.strictObject({ source: repository.optional(), content: repository.optional() }),
+  repositories: z.strictObject({ source: repository, content: repository }),
   rows: z.strictObject(
     Object.fromEntries(Object.entries(rowSchemas).map(([name, schema]) => [name, z.array(schema)])) as {
       [Name in RowTable]: z.ZodArray<(typeof rowSchemas)[Name]>;

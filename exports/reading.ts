@@ -1,71 +1,48 @@
 /** Takes a site in from an archive, under the ids that it had. All of it is judged before anything is written; rows come last, in one transaction. */
-import { randomUUID } from 'node:crypto';
 import { createReadStream } from 'node:fs';
-import { mkdir, mkdtemp, rename, rm } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
-import pg from 'pg';
+import { mkdir, mkdtemp, rm } from 'node:fs/promises';
+import { join } from 'node:path';
 import { isReserved } from '../api/sites/names.ts';
 import { siteInput } from '../api/sites/schemas.ts';
-import { missingCommits, unpack, writeRefs } from '../backups/repositories.ts';
-import { capsOf } from '../caps.ts';
 import type { Clock } from '../clock.ts';
 import { type Config, siteAddress, siteHostname } from '../config.ts';
-import type { Repository } from '../db/states.ts';
 import { AppError } from '../errors.ts';
-import { judgePush } from '../git/push.ts';
-import { readPlatformFiles, sentence } from '../git/rules.ts';
 import { renderManifest } from '../providers/manifest.ts';
 import { isCompressible } from '../providers/media-types.ts';
 import { checkRedirects } from '../providers/redirects/rules.ts';
-import { openRepositories } from '../providers/repositories.ts';
 import { openStore } from '../providers/store/open.ts';
 import type { Store } from '../providers/store/store.ts';
+import { commitSite, tryRows } from './committing.ts';
 import { ExportFault, type SiteDocument } from './document.ts';
-import { nameFiles, type Put, requireNew, writeRows } from './rows.ts';
-import { refused, type Unpacked, unpackArchive } from './unpacking.ts';
+import { judgeRepositories, withRepositories } from './repositories.ts';
+import type { Put } from './rows.ts';
+import { refused, requirePast, type Unpacked, unpackArchive } from './unpacking.ts';
 
 export type Wish = { archive: string; accountId: string; name?: string | undefined };
 export type Imported = { site_id: string; hostname: string; files: number; rows: Record<string, number> };
-type Deps = { config: Config; clock: Clock };
+type Deps = { config: Config; clock: Clock; store?: Store };
 
-/** Throws ExportFault, and has then changed nothing. */
+/** Throws ExportFault, and has then changed nothing but that files may be in the store, where nobody names them. */
 export async function importSite(deps: Deps, { archive, accountId, name }: Wish): Promise<Imported> {
-  const { config } = deps;
+  const { config, clock, store = openStore(config) } = deps;
   await mkdir(config.dataDir, { recursive: true });
   const dir = await mkdtemp(join(config.dataDir, 'import-'));
-  const client = new pg.Client({ connectionString: config.databaseUrl, application_name: 'frontage import' });
-  // What is asked when a connection is lost says so itself.
-  client.on('error', () => {});
   try {
     const unpacked = await unpackArchive(archive, dir);
     const { document } = unpacked;
     document.site.name = usableName(name ?? document.site.name);
+    requirePast(document, clock.now());
     const redirects = usableRedirects(config, document);
-    // What is asked when a connection is lost says so itself.
-    client.on('error', () => {});
-    await client.connect();
-    const standing = await requireNew(client, document, accountId);
-    const made = await makeRepositories(deps, unpacked, standing);
-    try {
-      await client.query('begin');
-      // What does not fit together is found before files are put, which nobody would remove.
-      await writeRows(client, deps, { document, accountId });
-      await nameFiles(client, document, await putFiles(openStore(config), unpacked, redirects));
-      for (const { aside, place } of made) {
-        await mkdir(dirname(place), { recursive: true });
-        await rename(aside, place);
-      }
-      await client.query('commit');
-    } catch (error) {
-      for (const { aside, place } of made)
-        for (const path of [aside, place]) await rm(path, { recursive: true, force: true });
-      throw error;
-    }
+    const taken = { document, accountId, siteUrl: siteAddress(config, document.site.name) };
+    const standing = await tryRows(deps, taken);
+    await judgeRepositories(deps, unpacked, { dir, standing });
+    // Takes as long as the store does: no row is held meanwhile, and nothing lies where it would be swept.
+    const put = await putFiles(store, unpacked, redirects);
+    await withRepositories(deps, unpacked, (made) => commitSite(deps, taken, { put, made }));
     const rows = Object.entries(document.rows).map(([table, all]) => [table, all.length]);
     const hostname = siteHostname(config, document.site.name);
     return { site_id: document.site.id, hostname, files: unpacked.files.length, rows: Object.fromEntries(rows) };
   } finally {
-    await client.end();
     await rm(dir, { recursive: true, force: true });
   }
 }
@@ -83,48 +60,6 @@ function usableRedirects(config: Config, { redirects, site }: SiteDocument) {
     if (error instanceof AppError) throw refused(`its redirects: ${error.message}`);
     throw error;
   }
-}
-
-type Made = { aside: string; place: string };
-
-/** Beside their places, judged as a push of all of it would be. */
-async function makeRepositories({ config, clock }: Deps, unpacked: Unpacked, standing: string | null): Promise<Made[]> {
-  const { document, path } = unpacked;
-  const { repositoriesDir } = config;
-  if (repositoriesDir === undefined) throw new ExportFault('This installation holds no repositories.');
-  const repositories = openRepositories(repositoriesDir);
-  const { limits, lift } = capsOf({ config, clock }, { standing });
-  const made: Made[] = [];
-  try {
-    for (const repository of ['source', 'content'] as const) {
-      const part = document.repositories[repository];
-      if (!part) continue;
-      const aside = join(repositoriesDir, '.making', randomUUID());
-      made.push({ aside, place: repositories.place(document.site.id, repository).dir });
-      await unpack(aside, [createReadStream(path.pack(repository))], ['--strict']).catch(() => {
-        throw refused(`${repository}.pack is no sound repository`);
-      });
-      const commits = [...Object.values(part.refs), ...liveCommits(document, repository)];
-      if ((await missingCommits(aside, commits)).length > 0) throw refused(`${repository}.pack lacks commits`);
-      const rules = { repository, limits, lift, platform: readPlatformFiles() };
-      const updates = Object.entries(part.refs).map(([ref, to]) => ({ ref, from: null, to }));
-      // Files that the platform keeps are those of the installation it comes from; builds here use their own.
-      const verdicts = (await judgePush(rules, { dir: aside }, updates, null)).filter(
-        ({ code }) => code !== 'frozen_file',
-      );
-      if (verdicts[0]) throw refused(`its ${repository}: ${sentence(verdicts[0])}`);
-      await writeRefs(aside, part.refs);
-    }
-    return made;
-  } catch (error) {
-    for (const { aside } of made) await rm(aside, { recursive: true, force: true });
-    throw error;
-  }
-}
-
-function liveCommits({ live }: SiteDocument, repository: Repository): string[] {
-  const commit = repository === 'source' ? live?.source_commit : live?.content_commit;
-  return commit ? [commit] : [];
 }
 
 /** Into the store, compressed as a build does. Until rows name them they are nobody's. */

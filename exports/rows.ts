@@ -3,6 +3,7 @@ import type pg from 'pg';
 import { overCap } from '../api/limits.ts';
 import { capsOf, type Knowing } from '../caps.ts';
 import type { Clock } from '../clock.ts';
+import { enqueueStart } from '../db/restarting.ts';
 import { standingOf } from '../db/standing.ts';
 import { ExportFault, type RowTable, rowSchemas, type SiteDocument } from './document.ts';
 import { refused } from './unpacking.ts';
@@ -10,8 +11,7 @@ import { refused } from './unpacking.ts';
 /** Throws ExportFault where an id, the address of bookings or the name is somebody's here already. Answers the plans of the account. */
 export async function requireNew(
   client: pg.ClientBase,
-  { site, live, rows }: SiteDocument,
-  accountId: string,
+  { document: { site, live, rows }, accountId }: Taken,
 ): Promise<string | null> {
   const { rows: accounts } = await client.query(
     `select ${standingOf('account.id')} as standing from account where id = $1`,
@@ -42,7 +42,8 @@ export async function requireNew(
 
 const known = (table: string) => refused(`something of it is here already (${table})`);
 
-type Taken = { document: SiteDocument; accountId: string };
+/** `siteUrl` is the address that the site has here. */
+export type Taken = { document: SiteDocument; accountId: string; siteUrl: string };
 /** What is in the store now. */
 export type Put = {
   manifestSha256: string | null;
@@ -105,7 +106,8 @@ async function requireRoom(client: pg.ClientBase, deps: Knowing, { document, acc
   throw new ExportFault(`${overCap(caps, { limit: 'sites', what: 'sites' })} ${remedy}`);
 }
 
-async function writeSite(client: pg.ClientBase, clock: Clock, { document, accountId }: Taken): Promise<void> {
+async function writeSite(client: pg.ClientBase, clock: Clock, taken: Taken): Promise<void> {
+  const { document, accountId, siteUrl } = taken;
   const { site, live } = document;
   await client.query(
     `insert into site (id, account_id, name, title, template, status, public_id, created_at)
@@ -118,12 +120,12 @@ async function writeSite(client: pg.ClientBase, clock: Clock, { document, accoun
     [site.id, site.archived_at ?? null, site.blocked?.at ?? null, site.blocked?.reason ?? null],
   );
   if (!live) return;
-  const { id, manifest, source_commit: source, content_commit: content, site_url: url, live_at: at } = live;
+  const { id, manifest, source_commit: source, content_commit: content, live_at: at } = live;
   await client.query(
     `insert into deployment (id, site_id, number, kind, status, ticket, source_commit, content_commit, site_url, manifest_sha256,
        created_by_id, created_at, finished_at, live_at)
-     values ($1, $2, 1, $3, 'live', 1, $4, $5, $6, $7, $8, $9, $9, $10)`,
-    [id, site.id, source ? 'site' : 'upload', source, content, url, manifest, accountId, at, clock.now()],
+     values ($1, $2, 1, $3, 'live', 1, $4, $5, $6, $7, $8, $9, $10, $10)`,
+    [id, site.id, source ? 'site' : 'upload', source, content, siteUrl, manifest, accountId, at, clock.now()],
   );
   await client.query(
     'update site set live_deployment_id = $2, live_ticket = 1, last_ticket = 1, last_number = 1 where id = $1',
@@ -138,4 +140,15 @@ export async function nameFiles(client: pg.ClientBase, { site, live }: SiteDocum
     'update deployment set manifest_sha256 = $2, file_count = $3, total_bytes = $4 where id = $1 and $2::text is not null',
     [live?.id, put.manifestSha256, put.fileCount, put.totalBytes],
   );
+}
+
+/** In the same transaction: somebody else may have looked at what is live, and nobody here has. */
+export async function startScan(client: pg.ClientBase, clock: Clock, { live }: SiteDocument): Promise<void> {
+  if (!live) return;
+  const scan = {
+    type: 'scanContent',
+    input: { id: live.id },
+    summary: 'Looks for what a person should look at',
+  } as const;
+  await enqueueStart(client, clock.now(), scan);
 }

@@ -35,12 +35,11 @@ export async function unpackArchive(archive: string, dir: string): Promise<Unpac
       blobs.set(sha256, bytes);
     } else if (name !== 'site.json') {
       const repository = document.repositories[name === 'source.pack' ? 'source' : 'content'];
-      if (repository?.pack !== sha256) throw refused(`${name} is not what site.json says`);
+      if (repository.pack !== sha256) throw refused(`${name} is not what site.json says`);
     }
   }
   for (const repository of ['source', 'content'] as const)
-    if (document.repositories[repository] && !found.has(`${repository}.pack`))
-      throw refused(`${repository}.pack is missing`);
+    if (!found.has(`${repository}.pack`)) throw refused(`${repository}.pack is missing`);
   const path = {
     blob: (sha256: string) => join(dir, 'blobs', sha256),
     pack: (repository: 'source' | 'content') => join(dir, `${repository}.pack`),
@@ -106,6 +105,20 @@ function readDocument(text: string): SiteDocument {
   if (success) return data;
   const [issue] = error.issues;
   throw refused(`site.json: ${issue?.path.join('.')}: ${issue?.message}`);
+}
+
+/** Clocks of two machines differ by less. */
+const skewMs = 300_000;
+const mayCome = new Set(['expires_at', 'starts_at', 'ends_at']);
+
+/** What has happened has happened by now. */
+export function requirePast({ site, live, rows }: SiteDocument, now: Date): void {
+  for (const row of [site, { blocked_at: site.blocked?.at }, live ?? {}, ...Object.values(rows).flat()]) {
+    for (const [name, value] of Object.entries(row)) {
+      const isPast = name.endsWith('_at') && !mayCome.has(name) && typeof value === 'string';
+      if (isPast && Date.parse(value) > now.getTime() + skewMs) throw refused(`${name} is yet to come`);
+    }
+  }
 }
 
 /** Rows lead to rows of the archive alone, and each has an id of its own. */

@@ -11,6 +11,7 @@ import { packAll, readRefs } from '../backups/repositories.ts';
 import type { Clock } from '../clock.ts';
 import { type Config, siteHostname } from '../config.ts';
 import { ownerBlockedReason } from '../db/blocks.ts';
+import type { Repository } from '../db/states.ts';
 import own from '../package.json' with { type: 'json' };
 import { parseManifest } from '../providers/manifest.ts';
 import { openRepositories } from '../providers/repositories.ts';
@@ -153,17 +154,19 @@ async function addEntry(tar: Pack, name: string, size: number, content: Readable
 }
 
 async function addRepositories(tar: Pack, config: Config, siteId: string, aside: string) {
-  const written: SiteDocument['repositories'] = {};
-  if (config.repositoriesDir === undefined) return written;
+  if (config.repositoriesDir === undefined) throw new ExportFault('This installation holds no repositories.');
   const repositories = openRepositories(config.repositoriesDir);
-  for (const repository of ['source', 'content'] as const) {
-    if (!(await repositories.exists(siteId, repository))) continue;
+  const add = async (repository: Repository) => {
+    if (!(await repositories.exists(siteId, repository)))
+      throw new ExportFault(
+        `The ${repository} repository of the site is missing: is the folder of the repositories there?`,
+      );
     const git = repositories.place(siteId, repository);
     const refs = await readRefs(git);
     const path = join(aside, repository);
     await packAll(git, (content) => pipeline(content, createWriteStream(path)));
     const { size } = await stat(path);
-    written[repository] = { refs, pack: await addEntry(tar, `${repository}.pack`, size, createReadStream(path)) };
-  }
-  return written;
+    return { refs, pack: await addEntry(tar, `${repository}.pack`, size, createReadStream(path)) };
+  };
+  return { source: await add('source'), content: await add('content') };
 }

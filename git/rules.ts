@@ -12,7 +12,10 @@ import { formatFault, placeOf, takesName } from './rules/formats.ts';
 /** Why a file is refused: `what` is the end of a sentence that begins with the path, `remedy` says what to do. */
 export type Verdict = { code: ErrorCode; path: string; what: string; remedy: string };
 
-/** What the files are judged by: the repository they are for, the caps, and the platform's own files by their blob's id. */
+/**
+ * What the files are judged by: the repository they are for, the caps, and the platform's own files, each by the id of its blob, or `anyBytes` where another
+ * release may have written it.
+ */
 export type Rules = { repository: Repository; platform: ReadonlyMap<string, string> } & Pick<Caps, 'limits' | 'lift'>;
 
 /** The id that git gives a file of these bytes. */
@@ -25,10 +28,17 @@ export function blobHash(bytes: number): Hash {
   return createHash('sha1').update(`blob ${bytes}\0`);
 }
 
-/** The frozen files that the platform builds with. A site may hold these very bytes at its root. */
-export function readPlatformFiles(): ReadonlyMap<string, string> {
+export const anyBytes = '*';
+
+/** The frozen files that the platform builds with, by their names at the root of a site. */
+export function platformFiles(): ReadonlyMap<string, Buffer> {
   const names = ['package.json', 'package-lock.json'];
-  return new Map(names.map((name) => [name, blobId(readFileSync(resolve(import.meta.dirname, '../sandbox', name)))]));
+  return new Map(names.map((name) => [name, readFileSync(resolve(import.meta.dirname, '../sandbox', name))]));
+}
+
+/** The same by the ids of their blobs. A site may hold these very bytes. */
+export function readPlatformFiles(): ReadonlyMap<string, string> {
+  return new Map([...platformFiles()].map(([name, bytes]) => [name, blobId(bytes)]));
 }
 
 /**
@@ -43,7 +53,7 @@ export function judgeTree(rules: Rules, files: readonly TreeEntry[], differences
 
 function judgeDifference(rules: Rules, difference: Difference, bytes: number): Verdict | undefined {
   const { path, oid, mode } = difference;
-  if (isFrozen(path)) return judgeFrozen(rules, difference);
+  if (isFrozen(path)) return judgeFrozen(rules, difference, bytes);
   if (oid === null) return undefined;
   const fault = sourceFault(path);
   if (fault) return refuse(fault.code, path, fault.what, 'Rename it or leave it out.');
@@ -64,10 +74,11 @@ function judgeDifference(rules: Rules, difference: Difference, bytes: number): V
 }
 
 /** Unchanged ones stay whatever they are: the platform's own may have moved on since, and the build uses those. */
-function judgeFrozen(rules: Rules, { path, oid, mode }: Difference): Verdict | undefined {
-  const isPlatforms =
-    rules.repository === 'source' && oid !== null && rules.platform.get(path) === oid && mode === '100644';
-  if (isPlatforms) return undefined;
+function judgeFrozen(rules: Rules, { path, oid, mode }: Difference, bytes: number): Verdict | undefined {
+  const { repository, platform, limits } = rules;
+  const kept = platform.get(path);
+  const isKept = oid === kept || (kept === anyBytes && bytes <= limits.file_bytes);
+  if (repository === 'source' && oid !== null && mode === '100644' && isKept) return undefined;
   return refuse(
     'frozen_file',
     path,

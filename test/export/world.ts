@@ -4,7 +4,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { buffer } from 'node:stream/consumers';
 import { extract, pack } from 'tar-stream';
+import { openAccount } from '../../api/accounts/rules.ts';
 import type { SiteDocument } from '../../exports/document.ts';
+import { exportSite } from '../../exports/writing.ts';
+import { openLoad } from '../backup/load.ts';
+import { createWorld, openInstallation } from '../backup/world.ts';
 
 export type Entry = { name: string; bytes: Buffer; type?: 'file' | 'symlink' | 'directory'; linkname?: string };
 
@@ -42,4 +46,31 @@ export function withDocument(entries: readonly Entry[], change: (document: SiteD
     change(document);
     return { ...entry, bytes: Buffer.from(JSON.stringify(document)) };
   });
+}
+
+/** A site with a live version, and its archive. */
+export async function openExport() {
+  const [world, archives] = await Promise.all([createWorld(), openArchives()]);
+  const load = await openLoad(world);
+  await load.acts.publish();
+  const exported = archives.path();
+  await exportSite(world, { siteId: load.site.id, into: exported, withVisitors: true });
+  return {
+    world,
+    archives,
+    site: load.site,
+    owner: load.owner,
+    exported,
+    async close() {
+      await Promise.all([load.close(), archives.remove()]);
+      await world.close();
+    },
+  };
+}
+
+/** An installation without sites, and an account in it. */
+export async function openEmpty() {
+  const made = await openInstallation();
+  const { id } = await openAccount(made.deps.em(), made.clock, { email: 'new@example.com', name: 'New' });
+  return { ...made, accountId: id };
 }
