@@ -3,17 +3,16 @@
  * call runs. So a call that died half-way is taken up by the next one with the same id, and nothing is ever made twice.
  */
 import { createCipheriv, createDecipheriv, createHash, hkdfSync, randomBytes } from 'node:crypto';
-import { setTimeout as pause } from 'node:timers/promises';
 import { typeid } from 'typeid-js';
 import { IdempotencyKey } from '../db/entities/idempotency-key.ts';
 import type { Deps } from '../deps.ts';
 import { errors } from '../errors.ts';
+import type { Repetitions } from './repetitions.ts';
 
 const keptMs = 24 * 60 * 60 * 1000;
 /** A running call says this often that it lives, and is taken for dead when it has not for the length of the lease. */
 export const renewalMs = 3_000;
 const leaseMs = 12_000;
-const pollMs = { first: 20, most: 250 };
 
 /** What a caller repeats. `bearer` seals what is shown once. */
 export type Repeatable = {
@@ -25,10 +24,10 @@ export type Repeatable = {
   bearer: string;
 };
 
-/** `reservedId` is the resource id without its prefix, `secret` the bytes of what is shown once. */
-export type Attempt = { scope: Buffer; reservedId: string; secret: Buffer | undefined } & (
+/** `reservedId` is the resource id without its prefix, `secret` the bytes of what is shown once, `lease` the number of this run of the call. */
+export type Attempt = { scope: Buffer; reservedId: string; lease: number; secret: Buffer | undefined } & (
   | { state: 'first' }
-  /** An earlier call with this key died, perhaps after it had made its resource. */
+  /** An earlier call with this key died or failed, perhaps after it had made its resource. */
   | { state: 'resumed' }
   /** The call was answered before, with this resource. */
   | { state: 'answered'; resourceId: string }
@@ -36,52 +35,79 @@ export type Attempt = { scope: Buffer; reservedId: string; secret: Buffer | unde
 
 type Memory = Pick<Deps, 'em' | 'clock'>;
 
+/** How one that runs is waited for: together with others, until `stop`. */
+export type Waiting = { repetitions: Repetitions; stop: AbortSignal };
+
 /**
  * Says whether the call is to run or was answered, after waiting for one that runs. Throws `idempotency_mismatch` when the key was
- * used with another body, or by another token where a secret is shown.
+ * used with another body, or by another token where a secret is shown, and `rate_limited` when it has waited for as long as it may.
  */
-export async function begin(memory: Memory, call: Repeatable, options: { showsSecret: boolean }): Promise<Attempt> {
+export async function begin(
+  memory: Memory,
+  call: Repeatable,
+  { showsSecret, repetitions, stop }: Waiting & { showsSecret: boolean },
+): Promise<Attempt> {
   const scope = digest([call.accountId, call.method, call.path, call.key]);
   const bodyHash = digest([call.body ?? {}]);
   const sealingKey = Buffer.from(hkdfSync('sha256', call.bearer, scope, `idempotency\0${call.key}`, 32));
-  for (let waitMs = pollMs.first; ; waitMs = Math.min(waitMs * 2, pollMs.most)) {
-    const started = await start(memory, scope, bodyHash, options.showsSecret ? sealingKey : undefined);
+  const name = scope.toString('hex');
+  for (;;) {
+    repetitions.requireRoom(name);
+    const started = await start(memory, scope, bodyHash, showsSecret ? sealingKey : undefined);
     if (started) return started;
     const row = await memory.em().findOne(IdempotencyKey, { scope });
     if (!row) continue;
-    const now = memory.clock.now();
-    if (row.resourceId && row.expiresAt <= now) {
-      await memory.em().nativeDelete(IdempotencyKey, { scope, expiresAt: row.expiresAt });
+    const isOther = !bodyHash.equals(row.bodyHash);
+    const isOver = row.expiresAt <= memory.clock.now();
+    // An answer past its time, or a call that failed: the key is free for another.
+    if (isOver && (row.resourceId || isOther)) {
+      await memory.em().nativeDelete(IdempotencyKey, { scope, ...runOf(row), expiresAt: row.expiresAt });
       continue;
     }
-    if (!bodyHash.equals(row.bodyHash))
-      throw errors.idempotency_mismatch('This Idempotency-Key was used with another body.');
+    if (isOther) throw errors.idempotency_mismatch('This Idempotency-Key was used with another body.');
     const known = {
       scope,
       reservedId: row.reservedId,
       secret: row.sealed ? unseal(sealingKey, row.sealed) : undefined,
     };
-    if (row.resourceId) return { ...known, state: 'answered', resourceId: row.resourceId };
-    if (row.expiresAt <= now && (await takeOver(memory, row))) return { ...known, state: 'resumed' };
-    await pause(waitMs);
+    if (row.resourceId) return { ...known, lease: row.lease, state: 'answered', resourceId: row.resourceId };
+    const lease = row.lease + 1;
+    if (isOver && (await takeOver(memory, row, lease))) return { ...known, lease, state: 'resumed' };
+    await repetitions.wait(name, () => isRunning(memory, row), stop);
   }
 }
+
+async function isRunning({ em, clock }: Memory, { scope }: IdempotencyKey): Promise<boolean> {
+  return (await em().count(IdempotencyKey, { scope, resourceId: null, expiresAt: { $gt: clock.now() } })) > 0;
+}
+
+/** This run of the call and no other, in a question to the database. */
+const runOf = ({ reservedId, lease }: { reservedId: string; lease: number }) => ({ reservedId, lease });
+
+/** The row of a call, for as long as the call is this one's to run. */
+const ownOf = (attempt: Attempt) => ({ scope: attempt.scope, ...runOf(attempt), resourceId: null });
 
 /** Keeps the answer for 24 hours. */
 export async function keep({ em, clock }: Memory, attempt: Attempt, resourceId: string): Promise<void> {
   const expiresAt = new Date(clock.now().getTime() + keptMs);
-  await em().nativeUpdate(IdempotencyKey, { scope: attempt.scope, resourceId: null }, { resourceId, expiresAt });
+  await em().nativeUpdate(IdempotencyKey, ownOf(attempt), { resourceId, expiresAt });
 }
 
-/** Leaves the key free: an error is not kept. */
+/** Leaves the key free: a refusal is not kept, and nothing was made. */
 export async function free({ em }: Memory, attempt: Attempt): Promise<void> {
-  await em().nativeDelete(IdempotencyKey, { scope: attempt.scope, resourceId: null });
+  await em().nativeDelete(IdempotencyKey, ownOf(attempt));
+}
+
+/** Ends a run of which nobody knows what it made: the same call takes it up at once, under the same ids, and another one is free to come. */
+export async function giveUp({ em, clock }: Memory, attempt: Attempt): Promise<void> {
+  const ended = { lease: attempt.lease + 1, expiresAt: clock.now() };
+  await em().nativeUpdate(IdempotencyKey, ownOf(attempt), ended);
 }
 
 /** Says that the call still runs. */
 export async function renew({ em, clock }: Memory, attempt: Attempt): Promise<void> {
   const expiresAt = new Date(clock.now().getTime() + leaseMs);
-  await em().nativeUpdate(IdempotencyKey, { scope: attempt.scope, resourceId: null }, { expiresAt });
+  await em().nativeUpdate(IdempotencyKey, ownOf(attempt), { expiresAt });
 }
 
 /** Removes what is over for good: answers past their time, and calls that died and that nobody took up for a day. */
@@ -105,14 +131,14 @@ async function start(
      on conflict (scope) do nothing returning reserved_id`,
     [scope, bodyHash, reservedId, sealed, now, new Date(now.getTime() + leaseMs)],
   );
-  return rows.length > 0 ? { scope, reservedId, secret, state: 'first' } : undefined;
+  return rows.length > 0 ? { scope, reservedId, lease: 1, secret, state: 'first' } : undefined;
 }
 
 /** Of several that wait for a dead call, one goes on with it. */
-async function takeOver({ em, clock }: Memory, row: IdempotencyKey): Promise<boolean> {
+async function takeOver({ em, clock }: Memory, row: IdempotencyKey, lease: number): Promise<boolean> {
   const expiresAt = new Date(clock.now().getTime() + leaseMs);
-  const dead = { scope: row.scope, resourceId: null, expiresAt: row.expiresAt };
-  return (await em().nativeUpdate(IdempotencyKey, dead, { expiresAt })) === 1;
+  const dead = { scope: row.scope, ...runOf(row), resourceId: null, expiresAt: row.expiresAt };
+  return (await em().nativeUpdate(IdempotencyKey, dead, { lease, expiresAt })) === 1;
 }
 
 function digest(parts: unknown[]): Buffer {

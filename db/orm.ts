@@ -71,6 +71,7 @@ import { BuiltAnew } from './migrations/2026-11-21-speed.ts';
 import { TokensForgotten } from './migrations/2026-11-21-tokens-forgotten.ts';
 import { AccountBlocks } from './migrations/2026-11-22-account-blocks.ts';
 import { Flags } from './migrations/2026-11-22-flags.ts';
+import { IdempotencyLeases } from './migrations/2026-11-22-idempotency-leases.ts';
 import { ScansWhole } from './migrations/2026-11-22-scans-whole.ts';
 
 export type { EntityManager, MikroORM };
@@ -165,6 +166,7 @@ export function openOrm(databaseUrl: string, options: { poolMax?: number; lockTi
           { name: '2026-11-22-account-blocks', class: AccountBlocks },
           { name: '2026-11-22-flags', class: Flags },
           { name: '2026-11-22-scans-whole', class: ScansWhole },
+          { name: '2026-11-22-idempotency-leases', class: IdempotencyLeases },
         ],
         snapshot: false,
         transactional: true,

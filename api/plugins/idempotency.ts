@@ -1,11 +1,15 @@
 /** `Idempotency-Key` on every POST of the scope: a repeated call answers what the first one made, as it is now. */
-import type { FastifyRequest } from 'fastify';
+import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Deps } from '../../deps.ts';
 import { AppError, errors } from '../../errors.ts';
 import { newId, newSecret } from '../../ids.ts';
 import type { Api } from '../api.ts';
-import { type Attempt, begin, free, keep, type Repeatable, renew, renewalMs } from '../idempotency.ts';
+import { type Attempt, begin, free, giveUp, keep, type Repeatable, renew, renewalMs } from '../idempotency.ts';
+import { openRepetitions } from '../repetitions.ts';
 import { bearerSecret } from './bearer.ts';
+
+/** A call waits for its work for 50 s at most, and its repetition a little longer for the call. */
+const waitsMostMs = 60_000;
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -43,11 +47,14 @@ export function honourIdempotencyKeys(
   deps: Deps,
   whose: (request: FastifyRequest) => Pick<Repeatable, 'accountId' | 'bearer'> = callers,
 ): void {
+  const repetitions = openRepetitions();
+
   scope.addHook('preHandler', async (request, reply) => {
     const key = readKey(request);
     if (key === undefined) return;
     const { showsSecret = false } = request.routeOptions.config;
-    request.attempt = await begin(deps, { ...whose(request), ...repeatable(request, key) }, { showsSecret });
+    const call = { ...whose(request), ...repeatable(request, key) };
+    request.attempt = await whileWanted(deps, reply, (stop) => begin(deps, call, { showsSecret, repetitions, stop }));
     const answer = await earlierAnswer(request, request.attempt);
     if (answer !== undefined) return reply.send(answer);
     request.renewal = keepRenewing(deps, request, request.attempt);
@@ -65,10 +72,38 @@ export function honourIdempotencyKeys(
     if (!attempt || attempt.state === 'answered') return;
     const { makes } = request.routeOptions.config;
     const made = request.answeredId ?? (makes ? `${makes}_${attempt.reservedId}` : attempt.reservedId);
-    const done = reply.statusCode < 400 ? keep(deps, attempt, made) : free(deps, attempt);
+    const done = settle(deps, attempt, { status: reply.statusCode, made });
     // Not kept: the lease runs out, and the next call takes this one up.
     await done.catch((error) => request.log.warn({ err: error }, 'an idempotency key could not be settled'));
   });
+}
+
+/** A refusal of a first run made nothing. What a failure left, or the run before this one, nobody knows. */
+async function settle(deps: Deps, attempt: Attempt, { status, made }: { status: number; made: string }): Promise<void> {
+  if (status < 400) return await keep(deps, attempt, made);
+  if (status < 500 && attempt.state === 'first') return await free(deps, attempt);
+  await giveUp(deps, attempt);
+}
+
+/** Tells the act to stop when the caller hung up, the process is to end, or it has taken longer than any call waits. */
+async function whileWanted<T>(
+  { leaving }: Deps,
+  { raw }: FastifyReply,
+  act: (stop: AbortSignal) => Promise<T>,
+): Promise<T> {
+  const stop = new AbortController();
+  const end = () => stop.abort();
+  const timer = setTimeout(end, waitsMostMs);
+  raw.once('close', end);
+  leaving.signal.addEventListener('abort', end);
+  if (leaving.signal.aborted) end();
+  try {
+    return await act(stop.signal);
+  } finally {
+    clearTimeout(timer);
+    raw.off('close', end);
+    leaving.signal.removeEventListener('abort', end);
+  }
 }
 
 function readKey(request: FastifyRequest): string | undefined {

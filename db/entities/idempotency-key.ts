@@ -13,6 +13,8 @@ export const IdempotencyKey = defineEntity({
     resourceId: p.text().nullable(),
     /** What is shown once, sealed under a key that only the caller's token and key together make. */
     sealed: p.blob().nullable(),
+    /** Grows each time that the call is taken up: who runs it under an earlier number has been taken for dead. */
+    lease: p.integer().default(1),
     createdAt: p.datetime(),
     /** While the call runs: when it is taken for dead. After: when the answer is forgotten. */
     expiresAt: p.datetime(),

@@ -1,0 +1,69 @@
+/**
+ * Calls of this process that wait for an earlier one with their `Idempotency-Key`: however many they are, the database is asked once for all
+ * of a key, and ever less often.
+ */
+import { setTimeout as pause } from 'node:timers/promises';
+import { type AppError, errors } from '../errors.ts';
+
+const pauseMs = { first: 20, most: 1_000 };
+/** Calls with one key that one process lets wait. */
+export const waitersMax = 50;
+
+export type Repetitions = {
+  /** Throws `rate_limited` where as many wait for this key as may. */
+  requireRoom(key: string): void;
+  /** Returns when the call is seen not to run any more; throws `rate_limited` when `stop` comes first. */
+  wait(key: string, isRunning: () => Promise<boolean>, stop: AbortSignal): Promise<void>;
+};
+
+type Room = { waiting: number; over: Promise<void> };
+
+export function openRepetitions(): Repetitions {
+  const rooms = new Map<string, Room>();
+
+  function requireRoom(key: string): void {
+    if ((rooms.get(key)?.waiting ?? 0) >= waitersMax) throw stillRuns();
+  }
+
+  function openRoom(key: string, isRunning: () => Promise<boolean>): Room {
+    const room: Room = { waiting: 0, over: Promise.resolve() };
+    rooms.set(key, room);
+    room.over = watch(room, isRunning).finally(() => rooms.delete(key));
+    room.over.catch(() => {});
+    return room;
+  }
+
+  return {
+    requireRoom,
+    async wait(key, isRunning, stop) {
+      requireRoom(key);
+      const room = rooms.get(key) ?? openRoom(key, isRunning);
+      room.waiting += 1;
+      const stopped = Promise.withResolvers<void>();
+      stop.addEventListener('abort', () => stopped.resolve(), { once: true });
+      if (stop.aborted) stopped.resolve();
+      try {
+        await Promise.race([room.over, stopped.promise]);
+      } finally {
+        room.waiting -= 1;
+      }
+      if (stop.aborted) throw stillRuns();
+    },
+  };
+}
+
+/** Ends with the call, or when nobody waits any more. */
+async function watch(room: Room, isRunning: () => Promise<boolean>): Promise<void> {
+  for (let ms = pauseMs.first; ; ms = Math.min(ms * 2, pauseMs.most)) {
+    await pause(ms);
+    if (room.waiting === 0 || !(await isRunning())) return;
+  }
+}
+
+function stillRuns(): AppError {
+  return errors.rate_limited('An earlier call with this Idempotency-Key still runs.', {
+    nextAction:
+      'Send the same request again in a few seconds, with the same key: it is answered with what that call made.',
+    retryAfterSeconds: 3,
+  });
+}
