@@ -5,6 +5,7 @@ import { type Clock, systemClock } from './clock.ts';
 import type { Config } from './config.ts';
 import { sayCause } from './db/cause-header.ts';
 import { type Changes, openChanges } from './db/changes.ts';
+import { statementMs } from './db/connections.ts';
 import { type Exclusive, openExclusive } from './db/exclusive.ts';
 import { type EntityManager, type MikroORM, openOrm } from './db/orm.ts';
 import { openLog } from './log.ts';
@@ -57,7 +58,7 @@ export function createDeps(
   options: { name: string; clock?: Clock; log?: Logger },
 ): Deps & { close(): Promise<void> } {
   const log = options.log ?? openLog(config, options.name);
-  const orm = openOrm(config.databaseUrl);
+  const orm = openOrm(config.databaseUrl, { patienceMs: statementMs });
   const leaving = new AbortController();
   const changes = openChanges(config.databaseUrl, log, leaving.signal);
   const exclusive = openExclusive(config.databaseUrl, log);

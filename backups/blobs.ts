@@ -57,10 +57,13 @@ export async function restoreBlobs(
     const held = await into.sizes(blobs.map(({ sha256 }) => sha256));
     await Promise.all(
       blobs.map(async (blob) => {
-        if (held.get(blob.sha256) === blob.bytes && (await isSound(into, blob))) return;
+        const isThere = held.has(blob.sha256);
+        if (isThere && held.get(blob.sha256) === blob.bytes && (await isSound(into, blob))) return;
         if (leaveOut && !(await isSound(place, blob))) return leaveOut(blob.sha256);
         const compress = blob.compressed === true && blob.bytes <= compressibleBytesMax;
-        const put = await into.put(Readable.from(readPart(place, blob), { objectMode: false }), { compress });
+        const part = Readable.from(readPart(place, blob), { objectMode: false });
+        // What is there is not what its name says, whatever its length.
+        const put = await into.put(part, { compress, anew: isThere });
         if (put.sha256 !== blob.sha256) throw damaged(`${blob.sha256} is not what it was`);
       }),
     );

@@ -58,6 +58,22 @@ export function openExclusive(databaseUrl: string, log: Logger): Exclusive {
     return (await asked).rows[0]?.yes === true;
   }
 
+  /** Nobody may ask over it any more; the server lets go of its locks when it notices. */
+  function giveUp(client: pg.Client): void {
+    if (current === client) opening = undefined;
+    client.end().catch(() => {});
+  }
+
+  async function tryLock(client: pg.Client, key: string): Promise<boolean> {
+    try {
+      return await ask(client, 'pg_try_advisory_lock', key);
+    } catch (error) {
+      // The question may be answered yet, with a lock that nobody knows of.
+      giveUp(client);
+      throw error;
+    }
+  }
+
   return {
     async run(key, act) {
       // Within a session a lock can be taken twice.
@@ -65,12 +81,12 @@ export function openExclusive(databaseUrl: string, log: Logger): Exclusive {
       atIt.add(key);
       try {
         const client = await connected();
-        if (!(await ask(client, 'pg_try_advisory_lock', key))) return { busy: true };
+        if (!(await tryLock(client, key))) return { busy: true };
         try {
           return { busy: false, value: await act() };
         } finally {
           // A connection that cannot say so is given up, and its locks with it.
-          await ask(client, 'pg_advisory_unlock', key).catch(() => client.end().catch(() => {}));
+          await ask(client, 'pg_advisory_unlock', key).catch(() => giveUp(client));
         }
       } finally {
         atIt.delete(key);

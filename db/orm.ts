@@ -1,6 +1,7 @@
 /** The database: one list of entities, one list of migrations. */
 import { Migrator } from '@mikro-orm/migrations';
 import { defineConfig, type EntityManager, MikroORM } from '@mikro-orm/postgresql';
+import { connectionOptions } from './connections.ts';
 import { AccessRequest } from './entities/access-request.ts';
 import { Account } from './entities/account.ts';
 import { Asset } from './entities/asset.ts';
@@ -76,8 +77,14 @@ import { ScansWhole } from './migrations/2026-11-22-scans-whole.ts';
 
 export type { EntityManager, MikroORM };
 
-/** Opens the database with a pool of `poolMax` connections. Connects at the first use. */
-export function openOrm(databaseUrl: string, options: { poolMax?: number; lockTimeoutMs?: number } = {}): MikroORM {
+/**
+ * Opens the database with a pool of `poolMax` connections. Connects at the first use. With `patienceMs` no statement runs for longer, and a
+ * connection over which nothing comes for as long while it is asked something is given up.
+ */
+export function openOrm(
+  databaseUrl: string,
+  options: { poolMax?: number; lockTimeoutMs?: number; patienceMs?: number } = {},
+): MikroORM {
   return new MikroORM(
     defineConfig({
       clientUrl: databaseUrl,
@@ -174,7 +181,7 @@ export function openOrm(databaseUrl: string, options: { poolMax?: number; lockTi
         allOrNothing: false,
       },
       pool: { min: 0, max: options.poolMax ?? 10 },
-      ...(options.lockTimeoutMs ? { driverOptions: { lock_timeout: options.lockTimeoutMs } } : {}),
+      driverOptions: connectionOptions(options),
       forceUtcTimezone: true,
       // It would write to the terminal of whoever starts us; who migrates is told what ran.
       logger: () => {},

@@ -9,6 +9,8 @@ export type OwnCertificate = { certifiedUntil: number; healthySince: number };
 
 export type CertificateChanges = {
   mark: string;
+  /** Which start of which server answered: a mark says nothing to another one. */
+  server: string;
   /** Names whose certificate may be another one since. */
   names: string[];
   own: OwnCertificate | undefined;
@@ -30,7 +32,7 @@ const certificateSql = `
   select id, chain, sealed_key as "sealedKey" from certificate where name = $1 and chain is not null order by not_after desc limit 1`;
 
 const changesSql = `
-  select mark.xid::text as mark, certificate.name, certificate.domain_id is null as "isOwn", certificate.changed_xid >= $1::xid8 as "isNew",
+  select mark.xid::text as mark, extract(epoch from pg_postmaster_start_time())::text as server, certificate.name, certificate.domain_id is null as "isOwn", certificate.changed_xid >= $1::xid8 as "isNew",
     floor(extract(epoch from not_after) * 1000)::float8 as "certifiedUntil",
     floor(extract(epoch from healthy_since) * 1000)::float8 as "healthySince"
   from (select pg_snapshot_xmin(pg_current_snapshot()) as xid) as mark
@@ -61,6 +63,7 @@ export function openCertificatesDatabase(databaseUrl: string): CertificatesDatab
       const own = rows.find((row) => row.isOwn && row.certifiedUntil !== null);
       return {
         mark: rows[0].mark,
+        server: rows[0].server,
         names: rows.filter((row) => row.isNew).map((row) => row.name),
         own: own && { certifiedUntil: own.certifiedUntil, healthySince: own.healthySince },
       };

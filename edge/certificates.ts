@@ -66,7 +66,7 @@ export function openCertificates({ database, changes, log, baseDomain, sealing, 
   });
   /** Names that are being asked for; of those whose certificate may have changed meanwhile, the answer is not remembered. */
   const reading = new Set<{ name: string; isOld: boolean }>();
-  let mark: string | undefined;
+  let asked: { mark: string; server: string } | undefined;
   let own: OwnCertificate | undefined;
 
   async function read(name: string): Promise<SecureContext | undefined> {
@@ -91,16 +91,16 @@ export function openCertificates({ database, changes, log, baseDomain, sealing, 
   }
 
   async function ask(): Promise<void> {
-    const answer = await database.changedSince(mark);
-    // A mark that goes backwards: the database was put back from a copy, and nothing known can be trusted.
-    if (mark !== undefined && BigInt(answer.mark) < BigInt(mark)) {
+    const answer = await database.changedSince(asked?.mark);
+    // A mark that goes backwards, or another server: the database was put back from a copy, or lost its last transactions.
+    if (asked && (answer.server !== asked.server || BigInt(answer.mark) < BigInt(asked.mark))) {
       contexts.clear();
       unknown.clear();
-      for (const asked of reading) asked.isOld = true;
+      for (const one of reading) one.isOld = true;
     }
     for (const name of answer.names) forget(name);
     own = answer.own;
-    mark = answer.mark;
+    asked = { mark: answer.mark, server: answer.server };
   }
 
   const following = follow({ ask, canDoWithout: () => true, channel: 'certificate_changed', changes, log });

@@ -33,6 +33,8 @@ export type PreviewRow = { label: string; slot: number; manifestSha256: string; 
 export type SiteChanges = {
   /** Where to go on from at the next question. */
   mark: string;
+  /** Which start of which server answered: a mark says nothing to another one. */
+  server: string;
   sites: SiteRow[];
 };
 
@@ -63,7 +65,7 @@ export type EdgeDatabase = {
 // Commits come in another order than numbers are given out. What was not visible at the last question was written by a
 // transaction not older than the oldest that was running then: that one is the mark.
 const sitesSql = `
-  select mark.xid::text as mark, site.id, site.name,
+  select mark.xid::text as mark, extract(epoch from pg_postmaster_start_time())::text as server, site.id, site.name,
     case when site.blocked_at is null and site.owner_blocked_at is null then site.status else 'blocked' end as status, deployment.manifest_sha256 as "manifestSha256",
     site.redirects_sha256 as "redirectsSha256",
     (select json_agg(json_build_object('label', preview.label, 'slot', preview.slot, 'manifestSha256', draft.manifest_sha256,
@@ -114,7 +116,8 @@ export function openEdgeDatabase(databaseUrl: string): EdgeDatabase {
     const sites = rows.filter((row) => row.id !== null);
     return {
       mark: rows[0].mark,
-      sites: sites.map(({ mark: _, previews, domains, ...site }) => ({
+      server: rows[0].server,
+      sites: sites.map(({ mark: _, server: __, previews, domains, ...site }) => ({
         ...site,
         ...(previews ? { previews } : {}),
         ...(domains ? { domains } : {}),

@@ -22,17 +22,19 @@ type Parts = { database: EdgeDatabase; changes: Changes; log: Logger; file: stri
 export function openSites({ database, changes, log, file }: Parts): Sites {
   const table = createSiteTable();
   const saving = openSaving(file, () => table.all(), log);
-  let mark: string | undefined;
+  let known: { mark: string; server: string } | undefined;
   let knownFromFile = false;
 
   async function ask(): Promise<void> {
-    let answer = mark === undefined ? await database.allSites() : await database.sitesChangedSince(mark);
-    // Marks only grow, unless the database was put back from a copy. Then nothing known can be trusted.
-    const whole = mark === undefined || BigInt(answer.mark) < BigInt(mark);
-    if (whole && mark !== undefined) answer = await database.allSites();
+    let answer = known ? await database.sitesChangedSince(known.mark) : await database.allSites();
+    // Marks only grow, unless the database was put back from a copy, or another server took over that lost the last transactions of this one,
+    // and whose own may have passed the mark since. Then nothing known can be trusted.
+    const isOther = known && (answer.server !== known.server || BigInt(answer.mark) < BigInt(known.mark));
+    if (isOther) answer = await database.allSites();
+    const whole = !known || isOther;
     if (whole) table.replace(answer.sites);
     if (whole || table.apply(answer.sites)) saving.soon();
-    mark = answer.mark;
+    known = { mark: answer.mark, server: answer.server };
   }
 
   async function knowFromFile(): Promise<void> {

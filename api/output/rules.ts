@@ -71,7 +71,7 @@ export async function completeUpload(
   // One that was being completed when its process died is taken up here.
   requireTakesFiles({ ...deployment, ticket: 0 }, deps.clock.now());
   await requireAll(em, deploymentId);
-  await requireSafe(em, deps, deploymentId);
+  await requireSafe(em, deps, deployment);
   if (!(await acceptCompletion(em, deploymentId, deps.clock.now()))) {
     return await completeUpload(deps.em(), deps, actor, deploymentId);
   }
@@ -104,14 +104,19 @@ async function requireAll(em: EntityManager, deploymentId: string): Promise<void
   });
 }
 
-/** Bytes that came with this version are safe on the disk before it is named; what a loss of power took is asked for again. */
-async function requireSafe(em: EntityManager, { store }: Deps, deploymentId: string): Promise<void> {
+/**
+ * Bytes that came with this version, or with another that the site began, are safe on the disk before it is named, whichever process took them;
+ * what a loss of power took is asked for again.
+ */
+async function requireSafe(em: EntityManager, { store }: Deps, { id: deploymentId, site }: Deployment): Promise<void> {
   const came = await em.execute<{ sha256: string; bytes: string }[]>(
-    `select distinct encode(sha256, 'hex') as sha256, bytes from upload_file where deployment_id = ? and came`,
-    [deploymentId],
+    `select distinct encode(sha256, 'hex') as sha256, bytes from upload_file where deployment_id = ? and (came or sha256 in
+       (select sha256 from upload_file where came and deployment_id in (select id from deployment where site_id = ?)))`,
+    [deploymentId, site.id],
   );
-  await store.flush();
-  const sizes = await store.sizes(came.map(({ sha256 }) => sha256));
+  const hashes = came.map(({ sha256 }) => sha256);
+  await store.flush(hashes);
+  const sizes = await store.sizes(hashes);
   const lost = came.filter(({ sha256, bytes }) => sizes.get(sha256) !== Number(bytes));
   if (lost.length === 0) return;
   await em.execute(

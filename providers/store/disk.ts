@@ -9,10 +9,10 @@ import { join } from 'node:path';
 import { type Readable, Transform } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { compress, compressibleBytesMax, readUpTo } from './compressing.ts';
-import { openDurable } from './durable.ts';
+import { eachMax, openDurable } from './durable.ts';
 import { openNamed, sweepFolder } from './named.ts';
 import { blobName, storageError, suffixes } from './names.ts';
-import type { Encoding, Store, StoredBlob } from './store.ts';
+import type { Encoding, PutOptions, Store, StoredBlob } from './store.ts';
 
 /** Where the bytes of a hash stand. Throws on anything that is not a SHA-256 in hex. */
 export function blobPath(dir: string, sha256: string, encoding: Encoding = 'identity'): string {
@@ -38,6 +38,15 @@ async function variantsOf(path: string): Promise<Encoding[]> {
     ),
   );
   return held.filter((encoding) => encoding !== undefined);
+}
+
+function withVariants(path: string, encodings: Encoding[]): string[] {
+  return [path, ...encodings.map((encoding) => path + suffixes[encoding])];
+}
+
+/** What there is to sync of a blob: nothing where it is not held. */
+async function namesAt(path: string): Promise<string[]> {
+  return (await orMissing(stat(path))) ? withVariants(path, await variantsOf(path)) : [];
 }
 
 export function openDiskStore(dir: string): Store {
@@ -70,13 +79,13 @@ export function openDiskStore(dir: string): Store {
     }
   }
 
-  async function putBuffer(content: Buffer, wantsVariants: boolean): Promise<StoredBlob> {
+  async function putBuffer(content: Buffer, { compress: wantsVariants, anew }: PutOptions): Promise<StoredBlob> {
     const sha256 = createHash('sha256').update(content).digest('hex');
     const path = blobPath(dir, sha256);
     // A name with other bytes is what a loss of power left: it is written anew.
-    if ((await orMissing(stat(path)))?.size === content.length) {
+    if (!anew && (await orMissing(stat(path)))?.size === content.length) {
       const encodings = await variantsOf(path);
-      written.add([path, ...encodings.map((encoding) => path + suffixes[encoding])]);
+      written.add(withVariants(path, encodings));
       return { sha256, bytes: content.length, encodings };
     }
     await folder(join(path, '..'));
@@ -114,10 +123,10 @@ export function openDiskStore(dir: string): Store {
   return {
     async put(content, options = {}) {
       try {
-        if (Buffer.isBuffer(content)) return await putBuffer(content, options.compress ?? false);
+        if (Buffer.isBuffer(content)) return await putBuffer(content, options);
         if (!options.compress) return await putStream(content);
         const { head, rest } = await readUpTo(content, compressibleBytesMax);
-        return rest ? await putStream(rest) : await putBuffer(head, true);
+        return rest ? await putStream(rest) : await putBuffer(head, options);
       } catch (error) {
         if (Buffer.isBuffer(content) || content.errored === null || content.errored === undefined)
           throw storageError(error);
@@ -157,7 +166,10 @@ export function openDiskStore(dir: string): Store {
       }
     },
 
-    async flush() {
+    async flush(hashes = []) {
+      const paths = hashes.map((sha256) => blobPath(dir, sha256));
+      // So many are synced with all of the file system: there is no need to look what is beside them.
+      written.add(paths.length > eachMax ? paths : (await Promise.all(paths.map(namesAt))).flat());
       await written.flush().catch((error) => {
         throw storageError(error);
       });

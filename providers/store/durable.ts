@@ -5,7 +5,7 @@ import { open } from 'node:fs/promises';
 import { dirname } from 'node:path';
 
 // Above this, one syncfs(2) is less than as many waits for the journal, though it also waits for what others wrote.
-const eachMax = 64;
+export const eachMax = 64;
 
 export type Durable = {
   /** Files, under their final names, that the next flush is to make durable. */

@@ -49,7 +49,7 @@ function openLater(opening: Promise<Store>): Store {
     async *list() {
       yield* (await opening).list();
     },
-    flush: async () => (await opening).flush(),
+    flush: async (hashes) => (await opening).flush(hashes),
     async *audit() {
       yield* (await opening).audit();
     },

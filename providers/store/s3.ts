@@ -12,7 +12,7 @@ import { type Bucket, type BucketAddress, type Found, openBucket, type Patience 
 import { askedFolder, openS3Named, sweepS3 } from './s3-named.ts';
 import { openReading } from './s3-reading.ts';
 import { openSpool } from './spool.ts';
-import type { Encoding, Store, StoredBlob } from './store.ts';
+import type { Encoding, PutOptions, Store, StoredBlob } from './store.ts';
 
 const looksAtOnce = 32;
 const auditsAtOnce = 16;
@@ -30,9 +30,9 @@ export function openS3Store(address: BucketAddress, { spoolDir, patience }: Opti
     return found.bytes === bytes ? { sha256, bytes, encodings: variantsOf(found) } : 'other bytes';
   }
 
-  async function putBuffer(content: Buffer, wantsVariants: boolean): Promise<StoredBlob> {
+  async function putBuffer(content: Buffer, { compress: wantsVariants, anew }: PutOptions): Promise<StoredBlob> {
     const sha256 = hashOf(content);
-    const before = await held(sha256, content.length);
+    const before = anew ? 'other bytes' : await held(sha256, content.length);
     if (typeof before === 'object') return before;
     const variants = Object.entries(wantsVariants ? await compress(content) : {}) as [Encoding, Buffer][];
     await Promise.all(
@@ -55,11 +55,11 @@ export function openS3Store(address: BucketAddress, { spoolDir, patience }: Opti
     throw new Error('the name is taken by other bytes');
   }
 
-  async function putStream(content: Readable): Promise<StoredBlob> {
+  async function putStream(content: Readable, { anew }: PutOptions): Promise<StoredBlob> {
     const spool = await openSpool(spoolDir, content);
     try {
       const { sha256, bytes } = spool;
-      const before = await held(sha256, bytes);
+      const before = anew ? 'other bytes' : await held(sha256, bytes);
       if (typeof before === 'object') return before;
       await bucket.putParts(blobName(sha256), spool.parts(), { onlyIfAbsent: before === 'absent' });
       return { sha256, bytes, encodings: [] };
@@ -68,10 +68,10 @@ export function openS3Store(address: BucketAddress, { spoolDir, patience }: Opti
     }
   }
 
-  async function put(content: Readable | Buffer, wantsVariants: boolean): Promise<StoredBlob> {
-    if (Buffer.isBuffer(content)) return putBuffer(content, wantsVariants);
+  async function put(content: Readable | Buffer, options: PutOptions): Promise<StoredBlob> {
+    if (Buffer.isBuffer(content)) return putBuffer(content, options);
     const { head, rest } = await readUpTo(content, compressibleBytesMax);
-    return rest ? putStream(rest) : putBuffer(head, wantsVariants);
+    return rest ? putStream(rest, options) : putBuffer(head, options);
   }
 
   const readBlob = (sha256: string, encoding: Encoding, range?: { start: number; end: number }) =>
@@ -92,7 +92,7 @@ export function openS3Store(address: BucketAddress, { spoolDir, patience }: Opti
   return {
     async put(content, options = {}) {
       try {
-        return await put(content, options.compress ?? false);
+        return await put(content, options);
       } catch (error) {
         if (Buffer.isBuffer(content) || !content.errored) throw storageError(error);
         throw content.errored;

@@ -6,9 +6,14 @@ export type Encoding = 'identity' | 'br' | 'gzip';
 
 export type StoredBlob = { sha256: string; bytes: number; encodings: Encoding[] };
 
+export type PutOptions = { compress?: boolean; anew?: boolean };
+
 export interface Store {
-  /** Takes bytes of unknown hash; what is already held is not written again. Rejects with `storage_error`. */
-  put(content: Readable | Buffer, options?: { compress?: boolean }): Promise<StoredBlob>;
+  /**
+   * Takes bytes of unknown hash; what is already held is not written again, but with `anew`, for bytes that are not what their name says.
+   * Rejects with `storage_error`.
+   */
+  put(content: Readable | Buffer, options?: PutOptions): Promise<StoredBlob>;
   /** Bytes of the blob, or `undefined` when it is not held. */
   read(sha256: string, encoding?: Encoding, range?: { start: number; end: number }): Promise<Readable | undefined>;
   /** Whole small blob in memory. */
@@ -17,8 +22,11 @@ export interface Store {
   sizes(hashes: string[]): Promise<Map<string, number>>;
   /** All that is held, in the order of the hashes' first bytes. What is put meanwhile may be among it. */
   list(): AsyncIterable<StoredBlob>;
-  /** Returns when all that was put before is safe from a loss of power. */
-  flush(): Promise<void>;
+  /**
+   * Returns when all that was put before by this process is safe from a loss of power, and what is held under these hashes, whoever put it:
+   * another process, or one before this.
+   */
+  flush(hashes?: string[]): Promise<void>;
   /** Re-hashes all that is held: whether the bytes are what their name says. */
   audit(): AsyncIterable<{ sha256: string; sound: boolean }>;
   /** Bytes that live for the length of one piece of work, at most a day. */

@@ -117,7 +117,7 @@ export const backupCommands = {
         despiteDamage: Boolean(despite),
       });
       const { blobs: files, leftOut, past, ...counts } = restored;
-      const { mailsEnded, ...cameBack } = past;
+      const { mailsEnded, gitPasswords, reviewLinks, ...cameBack } = past;
       return {
         backup: manifest.name,
         at: manifest.at,
@@ -125,7 +125,7 @@ export const backupCommands = {
         ...counts,
         left_out: firstOf(leftOut),
         mails_ended: mailsEnded,
-        came_back: cameBack,
+        came_back: { ...cameBack, git_passwords: gitPasswords, review_links: reviewLinks },
         sealed: await countSealed(em, config.sealing),
         next: drill ? afterDrill : afterRestore,
       };

@@ -19,6 +19,7 @@ beforeAll(async () => {
   const { body: invitation } = await ask.invite(owner, site.id, await ask.emailOf(guest));
   await guest.call('POST', `/v1/invitations/${invitation.id}/accept`);
   await signIn(owner.accountId);
+  await letIn(owner.accountId, site.id);
   const em = world.deps.em();
   const data = { reason: 'A reason' };
   for (const hours of [0, 2]) {
@@ -52,6 +53,39 @@ async function signIn(accountId: string): Promise<void> {
   );
 }
 
+/** Ways in that live for minutes or a day, and two that owners hand out for longer. */
+async function letIn(accountId: string, siteId: string): Promise<void> {
+  const em = world.deps.em();
+  const at = [world.clock.now(), new Date(world.clock.now().getTime() + 3600_000)];
+  await em.execute(
+    `insert into email_change (id, account_id, email, hash, status, created_at, expires_at)
+     values ('addr_open', ?, 'new@example.com', '\\x01', 'pending', ?, ?)`,
+    [accountId, ...at],
+  );
+  await em.execute(
+    `insert into upload_link (id, site_id, account_id, hash, max_files, max_file_bytes, created_at, expires_at)
+     values ('upl_open', ?, ?, '\\x01', 1, 1, ?, ?)`,
+    [siteId, accountId, ...at],
+  );
+  await em.execute(
+    `insert into payout_account (id, account_id, rail, name, status, created_at) values ('pout_open', ?, 'connect', 'Shop', 'pending', ?)`,
+    [accountId, at[0]],
+  );
+  await em.execute(
+    `insert into payout_onboarding (payout_account_id, hash, created_at, expires_at) values ('pout_open', '\\x01', ?, ?)`,
+    at,
+  );
+  await em.execute(
+    `insert into review_link (id, site_id, account_id, hash, created_at, expires_at) values ('rev_open', ?, ?, '\\x01', ?, ?)`,
+    [siteId, accountId, ...at],
+  );
+  await em.execute(
+    `insert into git_credential (id, site_id, account_id, repository, access, username, hash, created_at, expires_at)
+     values ('cred_open', ?, ?, 'source', 'write', 'git-of-past', '\\x01', ?, ?)`,
+    [siteId, accountId, ...at],
+  );
+}
+
 async function restored(isDrill: boolean) {
   const other = await elsewhere();
   const told = await backups.restore(other, undefined, { isDrill });
@@ -60,11 +94,13 @@ async function restored(isDrill: boolean) {
   return { told, count, mails };
 }
 
-test('sessions, open links and codes do not come back, and what does is counted', async () => {
+test('sessions, open links, changes of an address and codes do not come back, and what does is counted', async () => {
   const { told, count } = await restored(false);
-  for (const table of ['browser_session', 'signin_link', 'oauth_code'])
+  for (const table of ['browser_session', 'signin_link', 'oauth_code', 'payout_onboarding'])
     expect(await count(`select 1 from ${table}`), table).toBe(0);
-  expect(told.past).toMatchObject({ tokens: 2, connectors: 0, collaborators: 1 });
+  expect(await count(`select 1 from email_change where status = 'pending'`)).toBe(0);
+  expect(await count('select 1 from upload_link where ended_at is null')).toBe(0);
+  expect(told.past).toMatchObject({ tokens: 2, connectors: 0, collaborators: 1, gitPasswords: 1, reviewLinks: 1 });
 });
 
 test('a mail that waited for longer than an hour is not sent again, and a younger one is', async () => {

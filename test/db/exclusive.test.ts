@@ -2,6 +2,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type Exclusive, openExclusive } from '../../db/exclusive.ts';
 import { createWorld, type World } from '../api/world.ts';
+import { openSilentProxy } from '../stack/silent-proxy.ts';
 import { until } from '../stack/until.ts';
 
 let world: World;
@@ -65,4 +66,19 @@ test('a process that is gone holds nothing, and one that lost its connection tak
   first.resolve('late');
   expect(await first.ended).toEqual({ busy: false, value: 'late' });
   expect(await one.run('d', now)).toEqual({ busy: false, value: 'done' });
+});
+
+test('a lock whose answer never came is held by nobody, and the next question goes over a new connection', async () => {
+  const proxy = await openSilentProxy(world.database.url);
+  const far = openExclusive(proxy.url, world.deps.log);
+  expect(await far.run('e', now)).toEqual({ busy: false, value: 'done' });
+  proxy.silence('answers');
+  await expect(far.run('f', now)).rejects.toThrow();
+  await until(
+    () => other.run('f', now),
+    (tried) => !tried.busy,
+  );
+  expect(await far.run('f', now)).toEqual({ busy: false, value: 'done' });
+  await far.close();
+  await proxy.close();
 });

@@ -1,6 +1,6 @@
 /** What visitors see follows the site's pointer: at once, wholly, and without the database when it must. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { EdgeDatabase } from '../../edge/database.ts';
+import { type EdgeDatabase, openEdgeDatabase } from '../../edge/database.ts';
 import { quickest } from '../stack/quickest.ts';
 import { type Answer, ask, createWorld, deaf, until, type World } from './world.ts';
 
@@ -115,6 +115,36 @@ test('a database that was put back from a copy is believed, and what it does not
     await world.addDeployment(stays.siteId, await world.keep({ 'index.html': 'moves on' })),
   );
   await shows(port, 'stays', 'moves on');
+});
+
+test('another server that took over, with fewer of the last transactions and a mark that grew, is asked for all', async () => {
+  const { siteId } = await world.publish('lost', { 'index.html': 'before' });
+  let tookOver = false;
+  const through = (database: EdgeDatabase): EdgeDatabase => {
+    const told = <T extends object>(answer: T) => ({ ...answer, ...(tookOver && { server: 'another' }) });
+    return {
+      ...database,
+      allSites: async () => told(await database.allSites()),
+      // What a lost transaction changed, or its loss did, no mark tells of.
+      sitesChangedSince: async (mark) => told({ ...(await database.sitesChangedSince(mark)), sites: [] }),
+    };
+  };
+  const { port } = await world.openEdge({ changes: deaf, through });
+  await shows(port, 'lost', 'before');
+  await world.point(siteId, await world.addDeployment(siteId, await world.keep({ 'index.html': 'after' })));
+  tookOver = true;
+  await shows(port, 'lost', 'after');
+});
+
+test('an edge is told by which start of the server it is answered', async () => {
+  const database = openEdgeDatabase(world.database.url);
+  const [{ mark, server }, { rows }] = await Promise.all([
+    database.allSites(),
+    world.db.query('select extract(epoch from pg_postmaster_start_time())::text as started'),
+  ]);
+  expect(server).toBe(rows[0].started);
+  expect((await database.sitesChangedSince(mark)).server).toBe(server);
+  await database.close();
 });
 
 test('while the pointer moves 100 times, every answer is whole and of one version', async () => {

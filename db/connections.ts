@@ -1,0 +1,43 @@
+/**
+ * What connections of the pool do about a database that vanished: its machine lost its power, or a firewall forgot them, and nobody says goodbye.
+ * TCP itself would send what was asked again for a quarter of an hour (tcp(7), tcp_retries2), and whoever asked would wait for as long.
+ */
+import type { Socket } from 'node:net';
+import type pg from 'pg';
+
+/** Longer than any honest statement of a call or a step. */
+export const statementMs = 60_000;
+/** Before it waits no longer for a free connection, or a new one. */
+const connectMs = 30_000;
+const keepAliveAfterMs = 10_000;
+
+/** What of a client its types do not tell. */
+type Client = pg.PoolClient & { connection: { stream: Socket }; _getActiveQuery(): unknown };
+
+/** Options of `pg.Pool`. Without `patienceMs` statements may take as long as they want, as those of migrations do. */
+export function connectionOptions({ lockTimeoutMs, patienceMs }: { lockTimeoutMs?: number; patienceMs?: number }) {
+  return {
+    keepAlive: true,
+    keepAliveInitialDelayMillis: keepAliveAfterMs,
+    ...(lockTimeoutMs ? { lock_timeout: lockTimeoutMs } : {}),
+    ...(patienceMs ? { connectionTimeoutMillis: Math.min(patienceMs, connectMs), ...endingSilent(patienceMs) } : {}),
+  };
+}
+
+/**
+ * The server ends a statement a little earlier, so that what is silent for all the time is lost. The driver's own `query_timeout` would leave the
+ * connection in the pool, with the question still under way.
+ */
+function endingSilent(patienceMs: number) {
+  return {
+    statement_timeout: Math.floor(patienceMs * 0.9),
+    onPoolCreated(pool: pg.Pool): void {
+      pool.on('connect', (client) => {
+        const { connection } = client as Client;
+        connection.stream.setTimeout(patienceMs, () => {
+          if ((client as Client)._getActiveQuery()) connection.stream.destroy(new Error('the database is silent'));
+        });
+      });
+    },
+  };
+}

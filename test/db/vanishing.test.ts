@@ -1,0 +1,69 @@
+/** A database that is gone without a word: what was asked over its connections ends, and what comes after goes over new ones. */
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { statementMs } from '../../db/connections.ts';
+import { type MikroORM, openOrm } from '../../db/orm.ts';
+import { createWorld, type World } from '../api/world.ts';
+import { openSilentProxy } from '../stack/silent-proxy.ts';
+import { until } from '../stack/until.ts';
+
+const patienceMs = 1_000;
+const poolMax = 3;
+
+let world: World;
+let proxy: Awaited<ReturnType<typeof openSilentProxy>>;
+let orm: MikroORM;
+beforeAll(async () => {
+  world = await createWorld();
+  proxy = await openSilentProxy(world.database.url);
+  orm = openOrm(proxy.url, { poolMax, patienceMs });
+});
+afterAll(async () => {
+  await orm?.close();
+  await proxy?.close();
+  await world?.close();
+});
+
+const ask = (question = 'select 1 as one') => orm.em.fork().execute(question);
+const asked = () =>
+  ask().then(
+    () => true,
+    () => false,
+  );
+
+test('a pool whose every connection fell silent works again, without a restart', async () => {
+  await Promise.all(Array.from({ length: poolMax }, () => ask('select pg_sleep(0.2)')));
+  expect(proxy.silence('both')).toBe(poolMax);
+  const lost = await Promise.allSettled(Array.from({ length: poolMax }, () => ask()));
+  expect(lost.map(({ status }) => status)).toEqual(Array(poolMax).fill('rejected'));
+  expect(await until(asked, (works) => works, 10 * patienceMs)).toBe(true);
+});
+
+test('a transaction over a connection that fell silent fails, and the next one goes through', async () => {
+  const under = orm.em.fork().transactional(async (tx) => {
+    await tx.execute('select 1');
+    proxy.silence('both');
+    await tx.execute('select 2');
+  });
+  await expect(under).rejects.toThrow();
+  await until(asked, (works) => works, 10 * patienceMs);
+});
+
+test('an idle connection is not taken for a silent one', async () => {
+  const pid = async () => (await ask('select pg_backend_pid() as pid'))[0]?.pid;
+  const before = await pid();
+  await world.deps.em().execute('select pg_sleep(?)', [(1.5 * patienceMs) / 1000]);
+  expect(await pid()).toBe(before);
+});
+
+test('a statement that takes too long is ended by the server, and its connection goes on', async () => {
+  await expect(ask('select pg_sleep(30)')).rejects.toThrow('statement timeout');
+  expect(await asked()).toBe(true);
+});
+
+test('calls and steps have this patience, and migrations have all the time they need', async () => {
+  const patience = async (of: MikroORM) => (await of.em.fork().execute('show statement_timeout'))[0]?.statement_timeout;
+  expect(await patience(world.deps.orm)).toBe(`${(0.9 * statementMs) / 1000}s`);
+  const migrating = openOrm(world.database.url, { poolMax: 1, lockTimeoutMs: 3_000 });
+  expect(await patience(migrating)).toBe('0');
+  await migrating.close();
+});

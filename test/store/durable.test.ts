@@ -1,0 +1,48 @@
+/** What is synced before it is acknowledged: by name, whichever process wrote it. */
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { blobPath, openDiskStore } from '../../providers/store/disk.ts';
+
+const synced = vi.hoisted(() => [] as string[]);
+vi.mock('node:fs/promises', async (importOriginal) => {
+  const real = await importOriginal<typeof import('node:fs/promises')>();
+  const open: typeof real.open = async (path, ...how) => {
+    const file = await real.open(path, ...how);
+    const sync = file.sync.bind(file);
+    file.sync = async () => {
+      await sync();
+      synced.push(String(path));
+    };
+    return file;
+  };
+  return { ...real, open };
+});
+
+const page = Buffer.from('<p>the same words again</p>\n'.repeat(200));
+let dir: string;
+beforeEach(async () => {
+  dir = await mkdtemp(join(tmpdir(), 'frontage-durable-'));
+  synced.length = 0;
+});
+afterEach(() => rm(dir, { recursive: true, force: true }));
+
+test('what another process put is synced by a flush that names it, with its variants and its folders', async () => {
+  const { sha256, encodings } = await openDiskStore(dir).put(page, { compress: true });
+  expect(encodings).toEqual(['br', 'gzip']);
+  const other = openDiskStore(dir);
+  await other.flush();
+  expect(synced).toEqual([]);
+  await other.flush([sha256]);
+  const path = blobPath(dir, sha256);
+  const folders = [dirname(path), dirname(dirname(path))];
+  expect(new Set(synced)).toEqual(new Set([path, `${path}.br`, `${path}.gz`, ...folders]));
+});
+
+test('a name under which nothing is held keeps no flush from its end', async () => {
+  const { sha256 } = await openDiskStore(dir).put(page);
+  const other = openDiskStore(dir);
+  await other.flush(['0'.repeat(64), sha256]);
+  expect(synced).toContain(blobPath(dir, sha256));
+});
