@@ -20,24 +20,39 @@ export function connectionOptions({ lockTimeoutMs, patienceMs }: { lockTimeoutMs
     keepAlive: true,
     keepAliveInitialDelayMillis: keepAliveAfterMs,
     ...(lockTimeoutMs ? { lock_timeout: lockTimeoutMs } : {}),
-    ...(patienceMs ? { connectionTimeoutMillis: Math.min(patienceMs, connectMs), ...endingSilent(patienceMs) } : {}),
+    // The server ends a statement a little earlier, so that what is silent for all the time is lost.
+    ...(patienceMs
+      ? { connectionTimeoutMillis: Math.min(patienceMs, connectMs), statement_timeout: Math.floor(patienceMs * 0.9) }
+      : {}),
+    onPoolCreated(pool: pg.Pool): void {
+      takeBackLost(pool);
+      if (patienceMs) pool.on('connect', (client) => endSilent(client as Client, patienceMs));
+    },
   };
 }
 
+/** The driver's own `query_timeout` would leave the connection in the pool, with the question still under way. */
+function endSilent(client: Client, patienceMs: number): void {
+  const { stream } = client.connection;
+  stream.setTimeout(patienceMs, () => {
+    if (client._getActiveQuery()) stream.destroy(new Error('the database is silent'));
+  });
+}
+
 /**
- * The server ends a statement a little earlier, so that what is silent for all the time is lost. The driver's own `query_timeout` would leave the
- * connection in the pool, with the question still under way.
+ * A transaction that cannot be rolled back, because its connection is lost, keeps its place in the pool for good (Kysely's controlled transactions
+ * release after the rollback alone): ten of them, and nobody would ever get a connection again. So the pool takes back what is lost.
  */
-function endingSilent(patienceMs: number) {
-  return {
-    statement_timeout: Math.floor(patienceMs * 0.9),
-    onPoolCreated(pool: pg.Pool): void {
-      pool.on('connect', (client) => {
-        const { connection } = client as Client;
-        connection.stream.setTimeout(patienceMs, () => {
-          if ((client as Client)._getActiveQuery()) connection.stream.destroy(new Error('the database is silent'));
-        });
-      });
-    },
-  };
+function takeBackLost(pool: pg.Pool): void {
+  const taken = new Set<pg.PoolClient>();
+  pool.on('acquire', (client) => taken.add(client));
+  pool.on('release', (_error, client) => taken.delete(client));
+  pool.on('connect', (client) => {
+    client.once('end', () => {
+      if (!taken.has(client)) return;
+      client.release(true);
+      // Who had it may give it back all the same.
+      client.release = () => {};
+    });
+  });
 }

@@ -1,7 +1,7 @@
 /** A database that is gone without a word: what was asked over its connections ends, and what comes after goes over new ones. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { statementMs } from '../../db/connections.ts';
-import { type MikroORM, openOrm } from '../../db/orm.ts';
+import { type EntityManager, type MikroORM, openOrm } from '../../db/orm.ts';
 import { createWorld, type World } from '../api/world.ts';
 import { openSilentProxy } from '../stack/silent-proxy.ts';
 import { until } from '../stack/until.ts';
@@ -46,6 +46,13 @@ test('a transaction over a connection that fell silent fails, and the next one g
   });
   await expect(under).rejects.toThrow();
   await until(asked, (works) => works, 10 * patienceMs);
+});
+
+test('a transaction whose connection was lost gives its place in the pool back', async () => {
+  const lose = (em: EntityManager) => em.execute('select pg_terminate_backend(pg_backend_pid())');
+  for (let times = 0; times < 2 * poolMax; times += 1)
+    await expect(orm.em.fork().transactional(lose)).rejects.toThrow('terminating connection');
+  expect(await Promise.all(Array.from({ length: 2 * poolMax }, asked))).toEqual(Array(2 * poolMax).fill(true));
 });
 
 test('an idle connection is not taken for a silent one', async () => {

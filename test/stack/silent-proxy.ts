@@ -26,8 +26,8 @@ export async function openSilentProxy(databaseUrl: string) {
     silence(whose: Silence): number {
       const standing = [...pairs];
       for (const { near, far } of standing) {
-        far.unpipe(near).on('data', () => {});
-        if (whose === 'both') near.unpipe(far).on('data', () => {});
+        far.unpipe(near).resume();
+        if (whose === 'both') near.unpipe(far).resume();
       }
       return standing.length;
     },
