@@ -1,12 +1,11 @@
-import { afterAll, expect, test, vi } from 'vitest';
-import { begin, free, keep, renew } from '../../api/idempotency.ts';
-import { openRepetitions, waitersMax } from '../../api/repetitions.ts';
+import { afterAll, expect, test } from 'vitest';
+import { begin } from '../../api/idempotency.ts';
+import { openRepetitions } from '../../api/repetitions.ts';
 import { createSite as createSiteRule } from '../../api/sites/rules.ts';
 import { issueToken } from '../../api/tokens/rules.ts';
 import { IdempotencyKey } from '../../db/entities/idempotency-key.ts';
 import { Site } from '../../db/entities/site.ts';
 import { Token } from '../../db/entities/token.ts';
-import { until } from '../stack/until.ts';
 import { type Caller, callWith, createWorld, errorOf, freeName } from './world.ts';
 
 const world = await createWorld();
@@ -112,148 +111,6 @@ async function takeCall(key: string, body: SiteBody) {
   const attempt = await beginCall(key, body);
   return { id: `site_${attempt.reservedId}`, ...body, template: 'blank' };
 }
-
-/** The next write that an entity manager of the process is asked for is done, and its answer lost. */
-function loseNextAnswer(method: 'transactional' | 'flush', after = 0) {
-  const { em } = world.deps;
-  let left = after + 1;
-  const spy = vi.spyOn(world.deps, 'em').mockImplementation(() => {
-    const fork = em();
-    const real = fork[method].bind(fork) as (...given: unknown[]) => Promise<unknown>;
-    const losing = async (...given: unknown[]) => {
-      const answer = await real(...given);
-      if (--left === 0) throw new Error('terminating connection due to administrator command');
-      return answer;
-    };
-    return Object.assign(fork, { [method]: losing });
-  });
-  return () => spy.mockRestore();
-}
-
-test('a call whose transaction was committed and whose answer was lost made what its repetition answers', async () => {
-  const [body, token] = [{ name: freeName(), title: 'A' }, { name: 'once, though lost' }];
-  // A site's room is asked about in a transaction of its own.
-  const restore = loseNextAnswer('transactional', 1);
-  const lost = await keyed(owner, 'lost', body);
-  restore();
-  expect([lost.status, errorOf(lost).retryable]).toEqual([500, true]);
-  const [made] = await world.deps.em().find(Site, { name: body.name });
-  const again = await keyed(owner, 'lost', body);
-  expect([again.status, again.body.id]).toEqual([200, made?.id]);
-
-  const restoreToken = loseNextAnswer('transactional');
-  expect((await keyed(owner, 'lost', token, '/v1/tokens')).status).toBe(500);
-  restoreToken();
-  const { status, body: issued } = await keyed(owner, 'lost', token, '/v1/tokens');
-  expect(status).toBe(200);
-  expect(await world.deps.em().count(Token, token)).toBe(1);
-  expect((await callWith(world.url, issued.access_token)('GET', '/v1/account')).status).toBe(200);
-});
-
-test('a call that failed before it made anything is run again at once, and leaves its key free for another body', async () => {
-  const { prototype } = world.deps.orm.em.constructor;
-  const [first, other] = [freeName(), freeName()].map((name) => ({ name, title: 'A' }));
-  for (const then of [other, first]) {
-    const failing = vi.spyOn(prototype, 'transactional').mockRejectedValueOnce(new Error('no connection'));
-    expect((await keyed(owner, `failed-${then?.name}`, first)).status).toBe(500);
-    failing.mockRestore();
-    const answer = await keyed(owner, `failed-${then?.name}`, then);
-    expect([answer.status, answer.body.name]).toEqual([200, then?.name]);
-  }
-});
-
-test('who was taken for dead and goes on neither frees nor keeps nor renews the key of who took over', async () => {
-  const body = { name: freeName(), title: 'A' };
-  const stalled = await beginCall('fenced', body);
-  world.skip(13_000);
-  const next = await beginCall('fenced', body);
-  expect(next).toMatchObject({ state: 'resumed', reservedId: stalled.reservedId });
-  const row = () => world.deps.em().findOneOrFail(IdempotencyKey, { reservedId: next.reservedId });
-  const before = await row();
-  world.skip(1_000);
-  await renew(world.deps, stalled);
-  await keep(world.deps, stalled, 'site_of_the_stalled');
-  await free(world.deps, stalled);
-  expect(await row()).toMatchObject({ resourceId: null, expiresAt: before.expiresAt });
-  await keep(world.deps, next, 'site_of_the_next');
-  expect((await row()).resourceId).toBe('site_of_the_next');
-});
-
-/** Takes the call, and is at it for as long as the test lasts. */
-async function beginLongCall(key: string, body: SiteBody) {
-  const { reservedId } = await beginCall(key, body);
-  const expiresAt = new Date(world.clock.now().getTime() + 3_600_000);
-  await world.deps.em().nativeUpdate(IdempotencyKey, { reservedId }, { expiresAt });
-}
-
-/** Statements about keys that the process asks of the database, from now on. */
-function countStatements() {
-  let asked = 0;
-  const { em } = world.deps;
-  const spy = vi.spyOn(world.deps, 'em').mockImplementation(() => {
-    asked += 1;
-    return em();
-  });
-  return { asked: () => asked, end: () => spy.mockRestore() };
-}
-
-test('two hundred repetitions of a call that runs ask little, and are all told to come again when the process ends', async () => {
-  const third = await world.start();
-  const body = { name: freeName(), title: 'A' };
-  await beginLongCall('crowd', body);
-  const call = callWith(third.url, owner.token);
-  let asked = 0;
-  const { em } = third.deps;
-  third.deps.em = () => {
-    asked += 1;
-    return em();
-  };
-  const headers = { 'idempotency-key': 'crowd' };
-  const answers: string[] = [];
-  const crowd = Array.from({ length: 200 }, async () => {
-    const answer = await call('POST', '/v1/sites', { body, headers });
-    answers.push(`${answer.status} ${errorOf(answer).code} ${answer.headers.get('retry-after') !== null}`);
-  });
-  await until(
-    () => answers.length,
-    (many) => many === 200 - waitersMax,
-  );
-  const afterArrival = asked;
-  // What it asks while they wait: each of the waiters would ask more than this.
-  await until(
-    () => asked,
-    (now) => now >= afterArrival + 3,
-  );
-  expect(asked - afterArrival).toBeLessThan(waitersMax);
-  expect(afterArrival).toBeLessThan(1_000);
-  third.deps.leaving.abort();
-  await Promise.all(crowd);
-  expect(new Set(answers)).toEqual(new Set(['429 rate_limited true']));
-});
-
-test('nobody waits any more for whom the caller has hung up', async () => {
-  const body = { name: freeName(), title: 'A' };
-  await beginLongCall('hung-up', body);
-  const hangUp = new AbortController();
-  const statements = countStatements();
-  const url = new URL('/v1/sites', world.url);
-  const headers = {
-    authorization: `Bearer ${owner.token}`,
-    'content-type': 'application/json',
-    'idempotency-key': 'hung-up',
-  };
-  const call = fetch(url, { method: 'POST', headers, body: JSON.stringify(body), signal: hangUp.signal });
-  await until(statements.asked, (asked) => asked > 4);
-  hangUp.abort();
-  await expect(call).rejects.toThrow();
-  const quiet = async () => {
-    const before = statements.asked();
-    await new Promise((resolve) => setTimeout(resolve, 1_200));
-    return statements.asked() - before;
-  };
-  await until(quiet, (asked) => asked === 0);
-  statements.end();
-});
 
 test('a call whose process died before it made anything is run by the next one', async () => {
   const body = { name: freeName(), title: 'A' };
