@@ -65,14 +65,18 @@ export async function startOwnStack(options: Partial<StackOptions> = {}): Promis
   return { ...withCalls(address), pid, kill, restart, stop: removing(stack.stop), killAll: removing(stack.killAll) };
 }
 
-/** Starts a stack in the run's folder. The sandbox's image, which takes long to make, is the run's and linked into each. */
+/**
+ * Starts a stack in the run's folder. The sandbox's image, which takes long to make, is the run's and linked into each. No sandbox is started
+ * ahead unless a test asks for that: each builds a site to be warm, and a test run publishes too seldom for that to pay.
+ */
 export async function startTestStack(runFolder: string, name: string, options: Partial<StackOptions> = {}) {
   const dataDir = join(runFolder, name);
   const sandbox = join(runFolder, 'sandbox');
   for (const folder of [dataDir, sandbox]) mkdirSync(folder, { recursive: true });
   symlinkSync(sandbox, join(dataDir, 'sandbox'));
   const prepare = () => prepareSandbox(runFolder, { ...process.env, ...options.env }, () => {});
-  const stack = await startStack({ durable: false, prepare, ...options, dataDir });
+  const env = { FRONTAGE_WARM_SANDBOXES: '0', ...options.env };
+  const stack = await startStack({ durable: false, prepare, ...options, env, dataDir });
   try {
     const { baseUrl, edgeUrl, baseDomain, databaseUrl, temporalAddress, temporalUiUrl, mailUrl, registrarUrl, env } =
       stack;

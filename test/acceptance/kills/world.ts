@@ -15,8 +15,8 @@ import { type OwnStack, startOwnStack } from '../../stack/stack.ts';
 import { armEdges, withClient } from './edges.ts';
 import { pagesOf } from './visitor.ts';
 
-/** Of a worker, unless it is told otherwise. */
-const buildSlots = 2;
+/** Sandboxes that the worker keeps started ahead: what waits may be killed too, with who keeps it or with the engine. */
+const warmSandboxes = 1;
 
 export type Part = 'api' | 'worker' | 'temporal' | 'postgres' | 'engine';
 
@@ -29,7 +29,12 @@ export type Machine = { stack: OwnStack; engine: OwnEngine };
 export async function startMachine(): Promise<Machine & { stop(): Promise<void> }> {
   const runFolder = inject('runFolder');
   const engine = await startOwnEngine(runFolder, runFolder);
-  const stack = await startOwnStack({ env: { DOCKER_HOST: engine.host, FRONTAGE_SANDBOX: 'docker' } });
+  const env = {
+    DOCKER_HOST: engine.host,
+    FRONTAGE_SANDBOX: 'docker',
+    FRONTAGE_WARM_SANDBOXES: String(warmSandboxes),
+  };
+  const stack = await startOwnStack({ env });
   await armEdges(stack.databaseUrl);
   return {
     stack,
@@ -199,7 +204,7 @@ export async function readRows({ stack, site }: Asking): Promise<Row[]> {
 
 /**
  * What was still to be sent, rows that have not ended, and containers that nobody waits for: all but those started ahead, which a
- * worker that is there has as many of as it has slots.
+ * worker that is there has as many of as it is told to.
  */
 export async function listLeftovers({ stack, engine }: Machine) {
   const { rows } = await withClient(stack.databaseUrl, (client) =>
@@ -209,7 +214,7 @@ export async function listLeftovers({ stack, engine }: Machine) {
   );
   const containers = await engine.docker.listContainers({ all: true });
   const ahead = containers.filter(({ Names, State }) => Names[0]?.includes('.warm.') && State === 'running');
-  return { ...rows[0], orphans: containers.length - Math.min(ahead.length, buildSlots) };
+  return { ...rows[0], orphans: containers.length - Math.min(ahead.length, warmSandboxes) };
 }
 
 /** Starts the sweep of orphans now, which its schedule starts each two minutes. */
