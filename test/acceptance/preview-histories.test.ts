@@ -9,7 +9,7 @@ import { useStack } from '../stack/stack.ts';
 import { clone } from './story.ts';
 
 const stack = useStack();
-const count = Number(process.env.BUILT_HISTORIES ?? 2);
+const count = Number(process.env.BUILT_HISTORIES ?? 1);
 
 type Git = Awaited<ReturnType<typeof clone>>;
 let sites = 0;
