@@ -172,7 +172,7 @@ describe('clients without haste', () => {
     const began = performance.now();
     await other.close();
     // The patience with handshakes, and with what is finished at an end, is 10 s.
-    expect(performance.now() - began).toBeLessThan(5_000);
+    expect(performance.now() - began).toBeLessThan(9_500);
   });
 
   test('1,000 that never end their handshake are cut off, and a visitor is served meanwhile', {

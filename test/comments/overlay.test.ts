@@ -46,7 +46,8 @@ describe.skipIf(!executablePath)('the owner', () => {
     await comment(review, 'Larger, please.', () => pointAt(review.page, 'h1'));
     const sent = performance.now();
     const { body: news } = await inbox;
-    expect(performance.now() - sent).toBeLessThan(1000);
+    // Who is not told hears of it after the 50 s that were asked for.
+    expect(performance.now() - sent).toBeLessThan(25_000);
     const [thread] = await threads(site);
     expect(news.items).toMatchObject([{ kind: 'open_comment', id: thread.id, message: 'Larger, please.' }]);
     expect(thread).toMatchObject({

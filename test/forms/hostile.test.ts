@@ -4,6 +4,7 @@ import fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { catalog } from '../../errors.ts';
 import { bookings, createBookingWorld } from '../bookings/world.ts';
+import { quickest } from '../stack/quickest.ts';
 import { challengeEnv, forms } from './world.ts';
 
 let world: Awaited<ReturnType<typeof createBookingWorld>>;
@@ -147,11 +148,12 @@ test.each([
   ['an answer of numbers', 'application/json', `{"name":[${'1e308,'.repeat(150_000)}1]}`],
   ['signs that are half encoded', 'application/x-www-form-urlencoded', '%'.repeat(1_000_000)],
 ])('a body of %s is answered in a moment', async (_what, type, body) => {
-  const began = performance.now();
   const headers = { 'content-type': type, accept: 'application/json' };
-  const answer = await world.app.inject({ method: 'POST', url: formAddress, payload: body, headers });
-  expect(answer.statusCode).toBe(400);
-  expect(performance.now() - began).toBeLessThan(3_000);
+  const sent = async () => {
+    const answer = await world.app.inject({ method: 'POST', url: formAddress, payload: body, headers });
+    expect(answer.statusCode).toBe(400);
+  };
+  expect(await quickest(3_000, sent)).toBeLessThan(3_000);
 });
 
 test('those who send a byte now and then keep nobody else waiting', async () => {

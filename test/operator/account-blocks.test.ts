@@ -86,7 +86,7 @@ test('its sites answer 451 on every edge and take nothing, sketches too, and com
   ];
   await expect.poll(edges).toEqual([200, 200, 451, 200]);
   await block(owner);
-  await expect.poll(edges, { timeout: 5_000 }).toEqual([451, 451, 451, 451]);
+  await expect.poll(edges).toEqual([451, 451, 451, 451]);
   expect((await world.visit(site.name, '/')).text).not.toContain('bank');
   const sent = await fetch(`${world.url}/f/${form.id}`, {
     method: 'POST',
@@ -98,7 +98,7 @@ test('its sites answer 451 on every edge and take nothing, sketches too, and com
     'site_archived',
   ]);
   await unblock(owner);
-  await expect.poll(edges, { timeout: 5_000 }).toEqual([200, 200, 451, 200]);
+  await expect.poll(edges).toEqual([200, 200, 451, 200]);
   await another.close();
 });
 

@@ -138,9 +138,9 @@ export function travelling(world: PayingWorld, { random, journeys }: { random: (
       if (booking) expect([booking.status === 'confirmed', booking.id]).toEqual([status === 'paid', booking.id]);
       if (booking) expect([booking.paying, booking.visitorSealed ?? null]).toEqual([false, null]);
     }
-    // The journeys lead to more than one place, or they show nothing; a few of them may happen not to.
+    // The journeys lead to more than one place, or they show nothing; some tens of them may happen not to.
     expect(charges).toBeGreaterThan(0);
-    if (journeys >= 24) expect([states.paid, states.refunded]).toEqual([expect.any(Number), expect.any(Number)]);
+    if (journeys >= 100) expect([states.paid, states.refunded]).toEqual([expect.any(Number), expect.any(Number)]);
     return { journeys, charges, flagged, states, ...did };
   }
 

@@ -31,7 +31,7 @@ async function withWork(): Promise<{ site: Site; address: string; tip: string }>
   const site = await world.newSite();
   const tip = await world.write(site, 'preview/1', { 'a.html': '<body>Work</body>' });
   const { body } = await world.build(site, 1);
-  await expect.poll(async () => (await world.visit(body.address, '/a')).status, { timeout: 5000 }).toBe(200);
+  await expect.poll(async () => (await world.visit(body.address, '/a')).status).toBe(200);
   return { site, address: body.address, tip };
 }
 
@@ -64,7 +64,7 @@ test('a draft is marked 14 days after its last build, for every reader at that m
   expect(await codeOf(world.publish(site, 1))).toBe('slot_empty');
   await wake(id);
   expect(await workflowOf(id).result()).toEqual({ status: 'removed' });
-  await expect.poll(async () => (await world.visit(address, '/a')).status, { timeout: 5000 }).toBe(404);
+  await expect.poll(async () => (await world.visit(address, '/a')).status).toBe(404);
   // What was pushed is nobody's to remove.
   expect(await world.repositories.head(site.id, 'source', 'preview/1')).toBe(tip);
 });
@@ -77,8 +77,8 @@ test('a slot that ran out is built anew on another host, and the old one stays c
   expect(body.address).not.toBe(address);
   const [old = ''] = await idsOf(site);
   expect(await workflowOf(old).result()).toEqual({ status: 'removed' });
-  await expect.poll(async () => (await world.visit(address, '/a')).status, { timeout: 5000 }).toBe(404);
-  await expect.poll(async () => (await world.visit(body.address, '/a')).status, { timeout: 5000 }).toBe(200);
+  await expect.poll(async () => (await world.visit(address, '/a')).status).toBe(404);
+  await expect.poll(async () => (await world.visit(body.address, '/a')).status).toBe(200);
 });
 
 test('a removal that no workflow has written down is swept', async () => {
@@ -101,13 +101,13 @@ test('an archived site shows no draft, builds none, and takes up again where it 
   release();
   const { body } = await world.owner.call('GET', `/v1/sites/${site.id}/deployments`);
   expect(body.items[0]).toMatchObject({ kind: 'preview', status: 'cancelled' });
-  await expect.poll(async () => (await world.visit(address, '/a')).status, { timeout: 5000 }).toBe(410);
+  await expect.poll(async () => (await world.visit(address, '/a')).status).toBe(410);
   for (const act of [world.build, world.update, world.publish, world.clear]) {
     expect(await codeOf(act(site, 1))).toBe('site_archived');
   }
   expect((await world.read(site, 1)).body.status).toBe('draft');
   await world.owner.call('POST', `/v1/sites/${site.id}/unarchive`);
-  await expect.poll(async () => (await world.visit(address, '/a')).status, { timeout: 5000 }).toBe(200);
+  await expect.poll(async () => (await world.visit(address, '/a')).status).toBe(200);
 });
 
 describe('a build that outlasts the draft before it', () => {

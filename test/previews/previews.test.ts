@@ -42,7 +42,7 @@ describe('a slot', () => {
     expect((await world.visit(site, '/new')).status).toBe(404);
     const cleared = await world.clear(site, 1, '?discard=true');
     expect(cleared.body).toMatchObject({ status: 'empty', branched: false, holds_work: false, address: null });
-    await expect.poll(async () => (await world.visit(built.address, '/new')).status, { timeout: 5000 }).toBe(404);
+    await expect.poll(async () => (await world.visit(built.address, '/new')).status).toBe(404);
     const again = await world.build(site, 1);
     expect(again.body.address).not.toBe(built.address);
   });

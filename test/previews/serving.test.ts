@@ -122,7 +122,7 @@ test('the site itself carries neither bar nor word to search engines', async () 
   const site = await world.newSite();
   await world.write(site, 'main', { 'index.html': '<body>Live</body>' });
   await world.publishSite(site);
-  await expect.poll(async () => (await world.visit(site, '/')).status, { timeout: 5000 }).toBe(200);
+  await expect.poll(async () => (await world.visit(site, '/')).status).toBe(200);
   const { text, headers } = await world.visit(site, '/');
   expect(text).toBe('<body>Live</body>');
   expect(headers['x-robots-tag']).toBeUndefined();

@@ -95,7 +95,7 @@ export async function createPreviewWorld({ limits = {}, env = {}, worker = true 
     visit,
     /** Holds once visitors of the page read the words. */
     async isServed(at: Site | string, asked: string, words: string) {
-      await expect.poll(async () => (await visit(at, asked)).text, { timeout: 5000, interval: 20 }).toContain(words);
+      await expect.poll(async () => (await visit(at, asked)).text, { interval: 20 }).toContain(words);
     },
     async close() {
       await listening.close();

@@ -34,7 +34,8 @@ describe.each(kinds)('in $kind', ({ kind, missing }) => {
       limit: 'build_seconds',
       message: expect.stringContaining('2 seconds'),
     });
-    expect(performance.now() - started).toBeLessThan(5_000);
+    // Its time began when its sandbox was there; all others have a minute.
+    expect(performance.now() - started).toBeLessThan(30_000);
   });
 
   test.skipIf(missing)('a build that eats memory fails for that, not for its time', async () => {
