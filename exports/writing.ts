@@ -163,6 +163,7 @@ async function addRepositories(tar: Pack, config: Config, siteId: string, aside:
       );
     const git = repositories.place(siteId, repository);
     const refs = await readRefs(git);
+    if (!('refs/heads/main' in refs)) throw new ExportFault(`The ${repository} repository of the site has no main.`);
     const path = join(aside, repository);
     await packAll(git, (content) => pipeline(content, createWriteStream(path)));
     const { size } = await stat(path);

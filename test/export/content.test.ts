@@ -114,9 +114,13 @@ test('what comes in is scanned at once, as of now and of the address that it has
 test('a site without one of its repositories is not exported, and not taken in', async () => {
   for (const repository of ['source', 'content'] as const) {
     const site = await createSite(source.owner);
-    await rm(source.world.deps.repositories?.place(site.id, repository).dir as string, { recursive: true });
-    const into = source.archives.path();
-    await expect(exportSite(source.world, { siteId: site.id, into, withVisitors: true })).rejects.toThrow(ExportFault);
+    const dir = source.world.deps.repositories?.place(site.id, repository).dir as string;
+    const exporting = () =>
+      exportSite(source.world, { siteId: site.id, into: source.archives.path(), withVisitors: true });
+    await git(dir, ['update-ref', '-d', 'refs/heads/main']);
+    await expect(exporting()).rejects.toThrow(ExportFault);
+    await rm(dir, { recursive: true });
+    await expect(exporting()).rejects.toThrow(ExportFault);
     const less = withDocument(
       whole.filter(({ name }) => name !== `${repository}.pack`),
       ({ repositories }) => Reflect.deleteProperty(repositories, repository),

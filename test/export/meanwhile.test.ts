@@ -1,5 +1,5 @@
 /** Imports that something happens to: another import, a lost connection, a slow store. */
-import { readdir, utimes } from 'node:fs/promises';
+import { mkdir, readdir, readFile, utimes, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { blockAccount } from '../../db/accounts.ts';
@@ -74,6 +74,19 @@ test('an import whose connection is lost as it commits is what the database says
   const taken = await importSite({ ...other, config: { ...other.config, databaseUrl: done.url } }, wish);
   expect([taken.site_id, done.breaks()]).toEqual([source.site.id, 1]);
   await expectWhole(other);
+});
+
+test('what lies where a repository belongs stays, and the import that it is in the way of leaves nothing', async () => {
+  const other = keep(await openEmpty());
+  const dir = other.deps.repositories?.place(source.site.id, 'content').dir as string;
+  await mkdir(dir, { recursive: true });
+  await writeFile(join(dir, 'HEAD'), 'somebody was here');
+  const taking = importSite(other, { archive: source.exported, accountId: other.accountId });
+  await expect(taking).rejects.toThrow(ExportFault);
+  expect(await readFile(join(dir, 'HEAD'), 'utf8')).toBe('somebody was here');
+  expect(await other.deps.repositories?.exists(source.site.id, 'source')).toBe(false);
+  expect(await other.deps.em().execute('select 1 from site')).toEqual([]);
+  expect(await madeIn(other)).toEqual([]);
 });
 
 test('while files of an import go into the store its owner publishes, makes sites and is blocked, and what takes hours is not swept', async () => {
