@@ -1,17 +1,19 @@
 /** The step of `scanContent`: what is new in a version, or a sketch's directions, is read and what a person should look at written down. */
 import { Context } from '@temporalio/activity';
-import { siteHostname } from '../config.ts';
-import { domainsOfSite } from '../db/domains.ts';
+import { siteAddress } from '../config.ts';
 import { Deployment } from '../db/entities/deployment.ts';
 import { Sketch } from '../db/entities/sketch.ts';
-import { raiseFlags, unscanned } from '../db/flags.ts';
+import { raiseFlags, raiseForRules, type SetRules, unscanned } from '../db/flags.ts';
+import type { EntityManager } from '../db/orm.ts';
+import { ownHostsOf } from '../db/own-hosts.ts';
 import type { Deps } from '../deps.ts';
 import { errors } from '../errors.ts';
 import { type ManifestFile, parseManifest } from '../providers/manifest.ts';
 import type { Place } from './scanning/judging.ts';
+import { openTurns } from './scanning/turns.ts';
 import { keyOf, scanVersion } from './scanning/version.ts';
 
-/** `busy`: nothing was read, since this process scans something else. */
+/** `busy`: to be asked again, since this process scans something else, or what was read was judged by what has changed. */
 export type Scanned = { files: number; flags: number; busy?: true };
 const none: Scanned = { files: 0, flags: 0 };
 type Needed = Pick<Deps, 'config' | 'clock' | 'em' | 'store' | 'log'>;
@@ -37,10 +39,15 @@ export function scanningActivities(deps: Needed) {
     return all.map((files = []) => new Set(files.map(keyOf)));
   }
 
-  async function placeOf({ site, siteUrl }: Deployment): Promise<Place> {
-    const domains = await domainsOfSite(em(), site.id);
-    const hosts = [siteHostname(config, site.name), ...domains.map(({ name }) => name), new URL(siteUrl).hostname];
-    return { address: new URL(siteUrl), hosts: new Set(hosts), platform: new URL(config.baseUrl).host };
+  async function placeOf(from: EntityManager, { site }: Deployment): Promise<Place> {
+    const address = new URL(siteAddress(config, site.name));
+    return { address, hosts: await ownHostsOf(from, config, site), platform: new URL(config.baseUrl).host };
+  }
+
+  /** The rules that a call set, as they are now. */
+  async function rulesOf({ redirectsSha256: sha256 }: Deployment['site']): Promise<SetRules | undefined> {
+    const blob = sha256 ? await store.readAll(sha256) : undefined;
+    return sha256 && blob ? { sha256, rules: JSON.parse(blob.toString()) } : undefined;
   }
 
   async function scanDeployment(id: string, beat: () => void): Promise<Scanned> {
@@ -50,13 +57,19 @@ export function scanningActivities(deps: Needed) {
     if (!deployment || !manifestSha256 || scannedAt || (status !== 'live' && status !== 'ready')) return none;
     const files = await filesOf(manifestSha256);
     if (!files) throw errors.storage_error('The list of the files of this version cannot be read now.');
-    const [place, earlier] = [await placeOf(deployment), await earlierOf(deployment.site)];
+    const [place, earlier] = [await placeOf(em(), deployment), await earlierOf(deployment.site)];
     const { found, read, whole } = await scanVersion(store, { files, earlier, place, beat });
-    await em().transactional(async (tx) => {
+    const rules = await rulesOf(deployment.site);
+    return await em().transactional(async (tx) => {
+      await tx.execute('select 1 from site where id = ? for share', [deployment.site.id]);
+      const { hosts } = await placeOf(tx, deployment);
+      // A domain went away meanwhile: what was judged by it is judged again.
+      if ([...place.hosts].some((host) => !hosts.has(host))) return { files: 0, flags: 0, busy: true };
+      if (rules) await raiseForRules(tx, clock, { site: deployment.site.id, own: place, ...rules });
       await raiseFlags(tx, clock, { site: deployment.site.id, deployment: id, of: manifestSha256 }, found);
       await tx.nativeUpdate(Deployment, { id }, { scannedAt: clock.now(), scannedWhole: whole });
+      return { files: read, flags: found.length };
     });
-    return { files: read, flags: found.length };
   }
 
   async function scanSketch(id: string, beat: () => void): Promise<Scanned> {
@@ -75,8 +88,13 @@ export function scanningActivities(deps: Needed) {
     return { files: read, flags: found.length };
   }
 
+  async function accountOf(id: string): Promise<string> {
+    if (id.startsWith('sketch_')) return (await em().findOne(Sketch, { id }))?.account.id ?? '';
+    return (await em().findOne(Deployment, { id }, { populate: ['site'] }))?.site.account.id ?? '';
+  }
+
   /** One at a time in a process: what is hostile takes its time, and others' work shares the process. */
-  let scanning = false;
+  const turns = openTurns();
 
   return {
     async scanFiles(id: string): Promise<Scanned> {
@@ -85,15 +103,14 @@ export function scanningActivities(deps: Needed) {
         context.heartbeat();
         context.cancellationSignal.throwIfAborted();
       };
-      if (scanning) return { files: 0, flags: 0, busy: true };
-      scanning = true;
+      if (!turns.take(id, await accountOf(id))) return { files: 0, flags: 0, busy: true };
       try {
         const scanned = await (id.startsWith('sketch_') ? scanSketch(id, beat) : scanDeployment(id, beat));
         if (scanned.flags > 0)
           deps.log.warn({ scanned: id, ...scanned }, 'files were flagged: `frontage-admin flags list`');
         return scanned;
       } finally {
-        scanning = false;
+        turns.end();
       }
     },
 

@@ -14,6 +14,7 @@ import type { Site } from './entities/site.ts';
 import { isHeldByAnother } from './holding.ts';
 import type { EntityManager } from './orm.ts';
 import { enqueue } from './outbox.ts';
+import { scanAnew } from './own-hosts.ts';
 import { isHolder, servedStatuses } from './states.ts';
 import { delegationHere } from './zones.ts';
 
@@ -88,6 +89,8 @@ export async function keepSight(
     if (isHolder(after) && !isHolder(before)) await takeOver(tx, clock, domain);
     Object.assign(domain, after, { sight });
     await tx.flush();
+    if (before.status === 'active' && after.status !== 'active' && domain.site)
+      await scanAnew(tx, clock, domain.site.id);
     if (asked) tellDomain(tx, clock, id, 'check');
     return domain;
   });
@@ -140,6 +143,7 @@ export async function detachDomain(tx: EntityManager, clock: Clock, domain: Doma
   if (!site) return;
   Object.assign(domain, { site: null, isPrimary: false, attachedAt: null, detachedAt: clock.now() });
   await tx.flush();
+  await scanAnew(tx, clock, site.id);
   if (!isPrimary) return;
   const [next] = await tx.find(Domain, { site }, { orderBy: { attachedAt: 'asc', id: 'asc' }, limit: 1 });
   if (next) next.isPrimary = true;
@@ -165,6 +169,8 @@ export async function blockDomain(em: EntityManager, clock: Clock, id: string, r
     if (wasLost) await detachDomain(tx, clock, domain);
     const stopped = { status: 'Blocked', statusSince: clock.now(), blockReason: reason, nextCheckAt: null } as const;
     Object.assign(domain, stopped, wasLost ? { provedAt: null } : {});
+    await tx.flush();
+    if (domain.site) await scanAnew(tx, clock, domain.site.id);
     if (!domain.removedAt) tellDomain(tx, clock, id, 'block');
     return domain;
   });

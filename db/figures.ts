@@ -11,6 +11,7 @@ type Row = {
   mails: string;
   mails_since: string | Date | null;
   flags: string;
+  unscanned_since: string | Date | null;
   certificate_until: string | Date | null;
 };
 
@@ -24,11 +25,13 @@ const isNotStopped = `not exists (select 1 from account where blocked_at is not 
 export async function readFigures(em: EntityManager, clock: Clock): Promise<Figures> {
   const [row] = await em.execute<[Row]>(
     `select o.count as outbox, o.since as outbox_since, d.count as builds, d.since as builds_since, m.count as mails,
-       m.since as mails_since, f.count as flags, c.until as certificate_until
+       m.since as mails_since, f.count as flags, s.since as unscanned_since, c.until as certificate_until
      from (select count(*), min(created_at) as since from outbox where sent_at is null) o,
        (select count(*), min(created_at) as since from deployment where status = 'queued') d,
        (select count(*), min(created_at) as since from mail where status = 'queued' and ${isNotStopped}) m,
        (select count(*) from flag where sha256 <> all (dismissed)) f,
+       (select min(finished_at) as since from deployment
+         where scanned_at is null and manifest_sha256 is not null and status in ('live', 'ready')) s,
        (select min(not_after) as until from certificate where chain is not null) c`,
   );
   const now = clock.now().getTime();
@@ -41,6 +44,7 @@ export async function readFigures(em: EntityManager, clock: Clock): Promise<Figu
     mailsWaiting: Number(row.mails),
     mailsOldestSeconds: age(row.mails_since),
     flagsOpen: Number(row.flags),
+    unscannedOldestSeconds: age(row.unscanned_since),
     certificateDaysLeft: row.certificate_until ? (new Date(row.certificate_until).getTime() - now) / dayMs : undefined,
   };
 }

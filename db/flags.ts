@@ -2,6 +2,8 @@
 import type { Clock } from '../clock.ts';
 import { errors } from '../errors.ts';
 import { newId } from '../ids.ts';
+import { leadsAway, type Own } from '../providers/redirects/leading.ts';
+import type { RedirectRule } from '../providers/redirects.ts';
 import { workflowIds } from '../workflows/ids.ts';
 import { Flag, type FlagKind } from './entities/flag.ts';
 import type { EntityManager } from './orm.ts';
@@ -48,7 +50,7 @@ export async function restartScans(em: EntityManager, clock: Clock): Promise<num
 }
 
 export type Found = { path: string; sha256: string; kind: FlagKind; excerpt: string };
-type Subject = { site: string; deployment: string } | { sketch: string };
+type Subject = { site: string; deployment: string | null } | { sketch: string };
 
 /**
  * Writes down what a scan found. A flag of the same file and kind has the newer bytes from then on, and is open again, unless a person has
@@ -74,6 +76,20 @@ export async function raiseFlags(
       [newId('flag'), site, sketch, deployment, path, kind, sha256, excerpt, clock.now()],
     );
   }
+}
+
+export type SetRules = { sha256: string; rules: readonly RedirectRule[] };
+
+/** Flags redirects that a call set where they lead visitors away: they act at once, under each version. No file's path begins as theirs. */
+export async function raiseForRules(
+  tx: EntityManager,
+  clock: Clock,
+  { site, own, sha256, rules }: SetRules & { site: string; own: Own },
+): Promise<void> {
+  const excerpt = leadsAway(rules, own);
+  if (excerpt === undefined) return;
+  const found: Found = { path: '/redirects', sha256, kind: 'redirect', excerpt: excerpt.replace(/\p{C}/gu, '·') };
+  await raiseFlags(tx, clock, { site, deployment: null, of: sha256 }, [found]);
 }
 
 /** The worst first. What is cheap to have by the hundred comes last, so that it hides nothing. */

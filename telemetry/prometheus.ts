@@ -56,6 +56,8 @@ export type Figures = {
   mailsOldestSeconds: number;
   /** What scans found and nobody has dismissed. */
   flagsOpen: number;
+  /** Since when a version is shown that no scan has read. */
+  unscannedOldestSeconds: number;
   /** Of the certificate that ends first; absent where there is none. */
   certificateDaysLeft: number | undefined;
 };
@@ -68,6 +70,7 @@ const gauges: Record<keyof Figures, Gauge> = {
   mailsWaiting: gauge('mails_waiting', 'Mails that are neither sent nor given up.'),
   mailsOldestSeconds: gauge('mails_oldest_seconds', 'Age of the oldest of them.'),
   flagsOpen: gauge('flags_open', 'Published files that a scan flagged and nobody has looked at.'),
+  unscannedOldestSeconds: gauge('unscanned_oldest_seconds', 'Age of the oldest shown version that was not scanned.'),
   certificateDaysLeft: gauge('certificate_days_left', 'Days until the first certificate ends.'),
 };
 

@@ -2,9 +2,9 @@
  * scanContent: the files of a version that is shown, or of a sketch, read for what a person of the platform should look at.
  *
  * Key: `scan:<deployment or sketch>`. Nobody waits for it: a version is live before it is scanned. Durable because it is to happen once for
- * whatever was shown, through killed workers; what it finds are rows that a second run finds again. A process scans one thing at a time:
- * while it is busy, this waits. Ends when the row says scanned; after five tries it says so too, with a flag. If it is stuck: its activity's
- * last failure says why. If it was terminated: the reconciler starts it again.
+ * whatever was shown, through killed workers; what it finds are rows that a second run finds again. A process scans one thing at a time, and
+ * first that of whoever had no turn for longest: until it is this one's, this waits. Ends when the row says scanned; after five tries it says
+ * so too, with a flag. If it is stuck: its activity's last failure says why. If it was terminated: the reconciler starts it again.
  */
 import { continueAsNew, isCancellation, proxyActivities, setCurrentDetails, sleep } from '@temporalio/workflow';
 import type { Activities } from '../activities/index.ts';
@@ -15,7 +15,8 @@ const { scanFiles } = proxyActivities<Activities>(policies.scanning);
 const { giveUpScan } = proxyActivities<Activities>(policies.quick);
 
 const waitsMax = 200;
-const longestWaitMs = 30_000;
+/** Well within what a process holds who waits to be there for. */
+const longestWaitMs = 10_000;
 
 export async function scanContent({ id }: { id: string }): Promise<{ flags: number }> {
   let scanned = await scan(id);

@@ -2,11 +2,16 @@
 import { createHash } from 'node:crypto';
 import type { Found } from '../../db/flags.ts';
 import type { ManifestFile } from '../../providers/manifest.ts';
+import { parseRedirectsFile, redirectsFile } from '../../providers/redirects/file.ts';
+import { leadsAway } from '../../providers/redirects/leading.ts';
+import type { RedirectRule } from '../../providers/redirects.ts';
 import type { Store } from '../../providers/store/store.ts';
 import { type Finding, judgePage, judgeScript, type Place, printed } from './judging.ts';
 import { scanPage } from './page.ts';
 import { isPage, isScript, isXml, scanScript, TooLong, within } from './reading.ts';
 import { noScript, type ScriptFacts } from './scripts.ts';
+
+type Reads = Pick<Store, 'read' | 'readAll'>;
 
 /** All that is read of one version; what is beyond is said to be unread. */
 const bytesMax = 512 * 1024 * 1024;
@@ -30,7 +35,7 @@ type Version = {
 export const keyOf = ({ sha256, path }: ManifestFile): string => `${sha256} ${path}`;
 
 /** `whole`: all that had to be read was. Where not, what is missing is among `found`. */
-export async function scanVersion(store: Pick<Store, 'read'>, version: Version) {
+export async function scanVersion(store: Reads, version: Version) {
   const { files, place, beat, elapsed = () => performance.now() } = version;
   const byPath = new Map(files.map((file) => [file.path, file]));
   const scripts = new Map<string, ScriptFacts | undefined>();
@@ -50,6 +55,7 @@ export async function scanVersion(store: Pick<Store, 'read'>, version: Version) 
     const address = new URL(encodeURI(file.path.toWellFormed()).replace(/^\/*/, '/'), place.address);
     const at = { ...place, address };
     const beats = within(fileMs, elapsed, beat);
+    if (file.path === redirectsFile) return await judgeRules(store, file, place);
     if (!isScript(file.path)) {
       return await judgeOf(store, file, { at, byPath, beat: beats, scriptOf: (one) => scriptOf(one, beats) });
     }
@@ -83,10 +89,11 @@ const missing: Finding = { kind: 'unread', excerpt: 'its bytes were not there to
 /** New files first, then known pages where a script is new to them: what is harmless with one script is not with another. */
 function unread({ files, earlier }: Version): ManifestFile[] {
   const known = (of: readonly ReadonlySet<string>[], file: ManifestFile) => of.some((keys) => keys.has(keyOf(file)));
+  const rules = files.filter(({ path }) => path === redirectsFile);
   const scripts = files.filter(({ path }) => isScript(path));
   const pages = files.filter(({ path }) => isPage(path));
   const sameScripts = earlier.filter((keys) => scripts.every((file) => keys.has(keyOf(file))));
-  const changed = [...pages, ...scripts].filter((file) => !known(earlier, file));
+  const changed = [...rules, ...pages, ...scripts].filter((file) => !known(earlier, file));
   return [...changed, ...pages.filter((file) => known(earlier, file) && !known(sameScripts, file))];
 }
 
@@ -95,6 +102,22 @@ function shownPath(path: string): string {
   const shown = printed(path, pathMax);
   if (shown === path) return path;
   return `${shown}…${createHash('sha256').update(path).digest('hex').slice(0, 16)}`;
+}
+
+/** The rules that a version brings. Those that cannot be read are rules to nobody: edges pass them over too. */
+async function judgeRules(store: Reads, { sha256 }: ManifestFile, place: Place): Promise<Finding[] | undefined> {
+  const content = await store.readAll(sha256);
+  if (!content) return undefined;
+  const away = leadsAway(rulesIn(content), place);
+  return away === undefined ? [] : [{ kind: 'redirect', excerpt: printed(away) }];
+}
+
+function rulesIn(content: Buffer): RedirectRule[] {
+  try {
+    return parseRedirectsFile(content, '');
+  } catch {
+    return [];
+  }
 }
 
 type Around = {

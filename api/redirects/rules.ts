@@ -1,8 +1,10 @@
 /** The redirect rules that a call sets. They belong to the site, and stay through publishes and restores. */
 import { siteAddress } from '../../config.ts';
 import { Site } from '../../db/entities/site.ts';
+import { raiseForRules } from '../../db/flags.ts';
 import { homeOf } from '../../db/homes.ts';
 import type { EntityManager } from '../../db/orm.ts';
+import { ownHostsOf } from '../../db/own-hosts.ts';
 import type { Deps } from '../../deps.ts';
 import { errors } from '../../errors.ts';
 import { checkRedirects } from '../../providers/redirects/rules.ts';
@@ -39,11 +41,16 @@ export async function setRedirects(
   // Bytes before their name: an edge may ask as soon as the row says so.
   const { sha256 } = await deps.store.put(Buffer.from(JSON.stringify(checked)));
   await deps.store.flush();
-  const [row] = await em.execute<{ id: string }[]>(
-    `update site set redirects_sha256 = ? where id = ? and status = 'active' and owner_blocked_at is null returning id`,
-    [checked.length > 0 ? sha256 : null, site.id],
-  );
-  if (row) return checked;
+  const own = { hosts: await ownHostsOf(em, deps.config, site), platform: new URL(deps.config.baseUrl).host };
+  const isSet = await em.transactional(async (tx) => {
+    const [row] = await tx.execute<{ id: string }[]>(
+      `update site set redirects_sha256 = ? where id = ? and status = 'active' and owner_blocked_at is null returning id`,
+      [checked.length > 0 ? sha256 : null, site.id],
+    );
+    if (row) await raiseForRules(tx, deps.clock, { site: site.id, own, sha256, rules: checked });
+    return row !== undefined;
+  });
+  if (isSet) return checked;
   // Archived, or its owner's account blocked, meanwhile; or that, and back again.
   requireChangeable(await em.findOneOrFail(Site, { id: site.id }, { refresh: true }));
   return await setRedirects(em, deps, actor, siteId, rules);

@@ -213,6 +213,22 @@ function nested(depth: number): string {
   return inner;
 }
 
+describe('rules of a version that lead visitors away', () => {
+  test.each([
+    ['/* https://evil.example/:splat 302', true],
+    ['/ https://evil.example/', true],
+    ['/in https://evil.example/', true],
+    ['/in.html https://other.sites.test/', true],
+    ['/a /b\n/* http://bakery.sites.test.evil.example/', true],
+    ['/* /new/:splat', false],
+    ['/* https://bakery.example/:splat 301', false],
+    ['/old 410', false],
+    ['/logo.png https://pictures.example/logo.png', false],
+  ])('%s: %s', async (rules, isFlagged) => {
+    expect((await scan({ _redirects: rules })).kinds).toEqual(isFlagged ? ['_redirects redirect'] : []);
+  });
+});
+
 test('two files whose names begin alike, or look alike when printed, have a flag each', async () => {
   const long = 'x'.repeat(450);
   const paths = [`${long}1.html`, `${long}2.html`, 'a\u202e.html', 'a\u202d.html', `${'y'.repeat(300)}.html`];

@@ -1,0 +1,84 @@
+/** What is a site's own place at the moment of a scan, and what leads away from it by rules that a call sets. */
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { blockDomain } from '../../db/domains.ts';
+import { Deployment } from '../../db/entities/deployment.ts';
+import { Domain } from '../../db/entities/domain.ts';
+import { newId } from '../../ids.ts';
+import { type Caller, createSite } from '../api/world.ts';
+import { createScanningWorld, type ScanningWorld } from './world.ts';
+
+let world: ScanningWorld;
+beforeAll(async () => {
+  world = await createScanningWorld();
+}, 60_000);
+afterAll(() => world?.close());
+
+const soon = { timeout: 15_000, interval: 50 };
+const untilScanned = async (id: string) => {
+  const read = async () => (await world.deps.em().findOneOrFail(Deployment, { id })).scannedAt;
+  await expect.poll(read, soon).toBeInstanceOf(Date);
+};
+const kindsOf = async (site: { id: string }) =>
+  (await world.flagsOf(site)).map(({ path, kind }: { path: string; kind: string }) => `${path} ${kind}`);
+
+/** A domain of the owner's that leads here and shows the site. */
+async function attached({ accountId }: Caller, site: { id: string }): Promise<{ id: string; name: string }> {
+  const em = world.deps.em();
+  const now = world.clock.now();
+  const name = `own-${newId('dom').slice(-12).toLowerCase()}.example`;
+  const held = { status: 'active', statusSince: now, provedAt: now, attachedAt: now, createdAt: now } as const;
+  const proof = { mode: 'cname', proof: 'p', pair: 'a', registrable: name } as const;
+  const domain = em.create(Domain, { id: newId('dom'), account: accountId, site: site.id, name, ...proof, ...held });
+  await em.flush();
+  return { id: domain.id, name };
+}
+
+const ends = {
+  detached: async (owner: Caller, { id }: { id: string }) => {
+    expect((await owner.call('POST', `/v1/domains/${id}/detach`)).status).toBe(200);
+  },
+  blocked: async (_owner: Caller, { id }: { id: string }) => {
+    await blockDomain(world.deps.em(), world.clock, id, 'It is not theirs.');
+  },
+};
+
+test.each(Object.keys(ends) as (keyof typeof ends)[])(
+  'a password for a domain that was the site’s own is flagged once that is %s',
+  async (end) => {
+    const owner = await world.newCaller();
+    const site = await createSite(owner);
+    const domain = await attached(owner, site);
+    const files = { 'index.html': `<form action="https://${domain.name}/"><input type="password"></form>` };
+    const first = await world.publish(site.id, owner.accountId, files);
+    await untilScanned(first);
+    const later = await world.publish(site.id, owner.accountId, { ...files, 'a.html': '<p>a' });
+    await untilScanned(later);
+    expect(await kindsOf(site)).toEqual([]);
+    await ends[end](owner, domain);
+    await expect.poll(() => kindsOf(site), soon).toEqual(['index.html password_form']);
+  },
+);
+
+test('rules that lead from a page to a foreign host are flagged when a call sets them, and no others', async () => {
+  const owner = await world.newCaller();
+  const site = await createSite(owner);
+  const domain = await attached(owner, site);
+  const set = async (...rules: { from: string; to: string; status?: number }[]) => {
+    const { status } = await owner.call('PUT', `/v1/sites/${site.id}/redirects`, { body: { rules } });
+    return [status, await kindsOf(site)];
+  };
+  expect(await set({ from: '/*', to: `https://${domain.name}/:splat` }, { from: '/a', to: '/b' })).toEqual([200, []]);
+  const away = { from: '/*', to: 'https://evil.example/:splat', status: 302 };
+  expect(await set({ from: '/in', to: 'https://in.example/' }, away)).toEqual([200, ['/redirects redirect']]);
+  expect(await world.flagsOf(site)).toMatchObject([
+    { excerpt: '/* leads to https://evil.example/:splat, and 1 more', open: true },
+  ]);
+});
+
+test('rules that a version brings are flagged when it is published', async () => {
+  const owner = await world.newCaller();
+  const site = await createSite(owner);
+  const files = { 'index.html': '<p>x', _redirects: '/ https://evil.example/ 302' };
+  await untilScanned(await world.publish(site.id, owner.accountId, files));
+  expect(await kindsOf(site)).toEqual(['_redirects redirect']);
+});
