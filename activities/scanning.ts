@@ -3,12 +3,14 @@ import { Context } from '@temporalio/activity';
 import { siteAddress } from '../config.ts';
 import { Deployment } from '../db/entities/deployment.ts';
 import { Sketch } from '../db/entities/sketch.ts';
-import { raiseFlags, raiseForRules, type SetRules, unscanned } from '../db/flags.ts';
+import { raiseFlags, raiseForRules, unscanned } from '../db/flags.ts';
 import type { EntityManager } from '../db/orm.ts';
 import { ownHostsOf } from '../db/own-hosts.ts';
 import type { Deps } from '../deps.ts';
 import { errors } from '../errors.ts';
 import { type ManifestFile, parseManifest } from '../providers/manifest.ts';
+import { leadsAway } from '../providers/redirects/leading.ts';
+import type { RedirectRule } from '../providers/redirects.ts';
 import type { Place } from './scanning/judging.ts';
 import { openTurns } from './scanning/turns.ts';
 import { keyOf, scanVersion } from './scanning/version.ts';
@@ -44,10 +46,11 @@ export function scanningActivities(deps: Needed) {
     return { address, hosts: await ownHostsOf(from, config, site), platform: new URL(config.baseUrl).host };
   }
 
-  /** The rules that a call set, as they are now. */
-  async function rulesOf({ redirectsSha256: sha256 }: Deployment['site']): Promise<SetRules | undefined> {
+  /** What is to be said of the rules that a call set, as they are now. */
+  async function rulesOf({ redirectsSha256: sha256 }: Deployment['site'], place: Place) {
     const blob = sha256 ? await store.readAll(sha256) : undefined;
-    return sha256 && blob ? { sha256, rules: JSON.parse(blob.toString()) } : undefined;
+    const excerpt = blob && leadsAway(JSON.parse(blob.toString()) as RedirectRule[], place);
+    return sha256 && excerpt ? { sha256, excerpt } : undefined;
   }
 
   async function scanDeployment(id: string, beat: () => void): Promise<Scanned> {
@@ -59,13 +62,13 @@ export function scanningActivities(deps: Needed) {
     if (!files) throw errors.storage_error('The list of the files of this version cannot be read now.');
     const [place, earlier] = [await placeOf(em(), deployment), await earlierOf(deployment.site)];
     const { found, read, whole } = await scanVersion(store, { files, earlier, place, beat });
-    const rules = await rulesOf(deployment.site);
+    const rules = await rulesOf(deployment.site, place);
     return await em().transactional(async (tx) => {
       await tx.execute('select 1 from site where id = ? for share', [deployment.site.id]);
       const { hosts } = await placeOf(tx, deployment);
       // A domain went away meanwhile: what was judged by it is judged again.
       if ([...place.hosts].some((host) => !hosts.has(host))) return { files: 0, flags: 0, busy: true };
-      if (rules) await raiseForRules(tx, clock, { site: deployment.site.id, own: place, ...rules });
+      if (rules) await raiseForRules(tx, clock, { site: deployment.site.id, ...rules });
       await raiseFlags(tx, clock, { site: deployment.site.id, deployment: id, of: manifestSha256 }, found);
       await tx.nativeUpdate(Deployment, { id }, { scannedAt: clock.now(), scannedWhole: whole });
       return { files: read, flags: found.length };

@@ -2,8 +2,6 @@
 import type { Clock } from '../clock.ts';
 import { errors } from '../errors.ts';
 import { newId } from '../ids.ts';
-import { leadsAway, type Own } from '../providers/redirects/leading.ts';
-import type { RedirectRule } from '../providers/redirects.ts';
 import { workflowIds } from '../workflows/ids.ts';
 import { Flag, type FlagKind } from './entities/flag.ts';
 import type { EntityManager } from './orm.ts';
@@ -78,17 +76,14 @@ export async function raiseFlags(
   }
 }
 
-export type SetRules = { sha256: string; rules: readonly RedirectRule[] };
-
-/** Flags redirects that a call set where they lead visitors away: they act at once, under each version. No file's path begins as theirs. */
+/** Flags redirects that a call set, by the hash of them all: they act at once, under each version. No file's path begins as theirs. */
 export async function raiseForRules(
   tx: EntityManager,
   clock: Clock,
-  { site, own, sha256, rules }: SetRules & { site: string; own: Own },
-): Promise<void> {
-  const excerpt = leadsAway(rules, own);
-  if (excerpt === undefined) return;
-  const found: Found = { path: '/redirects', sha256, kind: 'redirect', excerpt: excerpt.replace(/\p{C}/gu, '·') };
+  of: { site: string; sha256: string; excerpt: string },
+) {
+  const { site, sha256 } = of;
+  const found: Found = { path: '/redirects', sha256, kind: 'redirect', excerpt: of.excerpt.replace(/\p{C}/gu, '·') };
   await raiseFlags(tx, clock, { site, deployment: null, of: sha256 }, [found]);
 }
 

@@ -4,8 +4,8 @@
 export const askedMs = 25_000;
 const rememberedMs = 3600_000;
 
-/** `now`: milliseconds, of a clock that never goes back. */
-export function openTurns(now: () => number = () => performance.now()) {
+/** `elapsed`: milliseconds, of a clock that never goes back. */
+export function openTurns(elapsed: () => number = () => performance.now()) {
   const waiting = new Map<string, { account: string; at: number }>();
   /** When something of an account was begun last. */
   const began = new Map<string, number>();
@@ -19,7 +19,7 @@ export function openTurns(now: () => number = () => performance.now()) {
   return {
     /** Whether it may begin now; else it waits in line while it goes on asking. Who takes a turn ends it. */
     take(id: string, account: string): boolean {
-      const at = now();
+      const at = elapsed();
       for (const [one, asked] of waiting) if (at - asked.at > askedMs) waiting.delete(one);
       for (const [one, last] of began) if (at - last > rememberedMs) began.delete(one);
       if (taken || !isFirst(account)) {

@@ -7,6 +7,7 @@ import type { EntityManager } from '../../db/orm.ts';
 import { ownHostsOf } from '../../db/own-hosts.ts';
 import type { Deps } from '../../deps.ts';
 import { errors } from '../../errors.ts';
+import { leadsAway } from '../../providers/redirects/leading.ts';
 import { checkRedirects } from '../../providers/redirects/rules.ts';
 import type { RedirectRule } from '../../providers/redirects.ts';
 import { type Actor, loadSite, requireChangeable } from '../access.ts';
@@ -42,12 +43,13 @@ export async function setRedirects(
   const { sha256 } = await deps.store.put(Buffer.from(JSON.stringify(checked)));
   await deps.store.flush();
   const own = { hosts: await ownHostsOf(em, deps.config, site), platform: new URL(deps.config.baseUrl).host };
+  const excerpt = leadsAway(checked, own);
   const isSet = await em.transactional(async (tx) => {
     const [row] = await tx.execute<{ id: string }[]>(
       `update site set redirects_sha256 = ? where id = ? and status = 'active' and owner_blocked_at is null returning id`,
       [checked.length > 0 ? sha256 : null, site.id],
     );
-    if (row) await raiseForRules(tx, deps.clock, { site: site.id, own, sha256, rules: checked });
+    if (row && excerpt) await raiseForRules(tx, deps.clock, { site: site.id, sha256, excerpt });
     return row !== undefined;
   });
   if (isSet) return checked;

@@ -25,8 +25,17 @@ const kindsOf = async (site: { id: string }) =>
 async function attached({ accountId }: Caller, site: { id: string }): Promise<{ id: string; name: string }> {
   const em = world.deps.em();
   const now = world.clock.now();
+  const later = new Date(now.getTime() + 3600_000);
   const name = `own-${newId('dom').slice(-12).toLowerCase()}.example`;
-  const held = { status: 'active', statusSince: now, provedAt: now, attachedAt: now, createdAt: now } as const;
+  const held = {
+    isPrimary: true,
+    status: 'active',
+    statusSince: now,
+    provedAt: now,
+    attachedAt: now,
+    createdAt: now,
+    nextCheckAt: later,
+  } as const;
   const proof = { mode: 'cname', proof: 'p', pair: 'a', registrable: name } as const;
   const domain = em.create(Domain, { id: newId('dom'), account: accountId, site: site.id, name, ...proof, ...held });
   await em.flush();
