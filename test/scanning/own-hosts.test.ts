@@ -36,7 +36,7 @@ async function attached({ accountId }: Caller, site: { id: string }): Promise<{ 
     createdAt: now,
     nextCheckAt: later,
   } as const;
-  const proof = { mode: 'cname', proof: 'p', pair: 'a', registrable: name } as const;
+  const proof = { mode: 'cname', proof: name, pair: name, registrable: name } as const;
   const domain = em.create(Domain, { id: newId('dom'), account: accountId, site: site.id, name, ...proof, ...held });
   await em.flush();
   return { id: domain.id, name };
