@@ -96,7 +96,8 @@ async function whileWanted<T>(
   const timer = setTimeout(end, waitsMostMs);
   raw.once('close', end);
   leaving.signal.addEventListener('abort', end);
-  if (leaving.signal.aborted) end();
+  // Either may have come before anybody listened.
+  if (leaving.signal.aborted || raw.destroyed) end();
   try {
     return await act(stop.signal);
   } finally {

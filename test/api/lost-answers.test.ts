@@ -160,7 +160,7 @@ test('nobody waits any more for whom the caller has hung up', async () => {
   await expect(call).rejects.toThrow();
   const quiet = async () => {
     const before = statements.asked();
-    await new Promise((resolve) => setTimeout(resolve, 1_200));
+    await new Promise((resolve) => setTimeout(resolve, 3_000));
     return statements.asked() - before;
   };
   await until(quiet, (asked) => asked === 0);
