@@ -228,7 +228,7 @@ async function hereInstead(ports: { plain: number; tls: number }): Promise<strin
   return (
     whole
       .replace(/^resolvers docker\n(?: .*\n)+/m, '')
-      .replace(/^frontend api\n(?: .*\n|\n)+backend api\n(?: .*\n)+/m, '')
+      .replace(/^frontend api\n(?: .*\n|\n)+backend apis\n(?: .*\n)+/m, '')
       .replace(' resolvers docker init-addr none', '')
       // As many files as a test may open.
       .replace('maxconn 20000', 'maxconn 200')
