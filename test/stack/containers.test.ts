@@ -28,9 +28,6 @@ const loader = executableAt('compose-spec', []);
 type Service = {
   depends_on?: string[] | Record<string, { required?: boolean }>;
   image: string;
-  build?: string;
-  init?: boolean;
-  ulimits?: { nofile: number };
   profiles: string[];
   command: string[] | string;
   deploy?: { replicas: number };
@@ -43,10 +40,7 @@ type Service = {
   privileged?: boolean;
   cap_drop?: string[];
   security_opt?: string[];
-  tmpfs?: string[];
 };
-
-const dockerfile = () => readFile(join(root, 'Dockerfile'), 'utf8');
 
 test('two of each of ours run, one for builds, all from one image that may change nothing and gain nothing', () => {
   const replicas = Object.fromEntries(ours.map(([name, service]) => [name, service.deploy?.replicas ?? 1]));
@@ -106,31 +100,6 @@ test('edges and the API believe the front alone whom a call is from: no network,
   };
   // Of the network, and never given to another container while the front is down.
   expect([within(subnet), within(shared), gateway === address]).toEqual([true, false, false]);
-});
-
-test('the image is built once, as a clone installs itself', async () => {
-  expect(ours.filter(([, { build }]) => build).map(([name]) => name)).toEqual(['migrate']);
-  // `npm ci` refuses our lockfile: docs/decisions/009.
-  expect(await dockerfile()).toContain('|| npm install --no-save --omit=dev --ignore-scripts');
-});
-
-test('nothing that a process loads has to run from a /tmp where nothing runs', async () => {
-  for (const [, { tmpfs = [] }] of ours) expect(tmpfs).toEqual(['/tmp']);
-  expect(await dockerfile()).toMatch(/^ENV .*SWC_NATIVE_BINDING_CACHE=\/data\//m);
-});
-
-test('the database is not the first process of its container, and is healthy when it can be reached', () => {
-  const { init, healthcheck } = compose.services.postgres as Service;
-  expect(init).toBe(true);
-  expect(healthcheck?.test).toContain('--host=127.0.0.1');
-});
-
-test('the front may open as many files as its connections take', async () => {
-  const cfg = await readFile(join(root, 'ops/haproxy.cfg'), 'utf8');
-  const connections = Number(/^ {2}maxconn (\d+)$/m.exec(cfg)?.[1]);
-  expect((compose.services.front as Service).ulimits?.nofile).toBeGreaterThan(2 * connections + 100);
-  const names = [...cfg.matchAll(/^(?:frontend|backend) (\S+)$/gm)].map(([, name]) => name);
-  expect(new Set(names).size).toBe(names.length);
 });
 
 describe('secrets', () => {
