@@ -141,6 +141,8 @@ test('two hundred repetitions of a call that runs ask little, and are all told t
   third.deps.leaving.abort();
   await Promise.all(crowd);
   expect(new Set(answers)).toEqual(new Set(['429 rate_limited true']));
+  // As a process does that ends: callers keep some of two hundred connections without ever asking over them.
+  third.app.server.closeAllConnections();
 });
 
 test('nobody waits any more for whom the caller has hung up', async () => {
