@@ -63,8 +63,9 @@ const sealingKeys = list
   )
   .refine((keys) => new Set(keys.flatMap(({ version, secret }) => [version, secret])).size === 2 * keys.length, tooFew);
 
-/** How a folder, or a folder of a bucket, is written. */
-export const folderOrBucket = /^(?!s3:)|^s3:\/\/[a-z0-9][a-z0-9.-]{1,61}[a-z0-9](\/[a-zA-Z0-9._/-]*)?$/;
+/** How a folder, or a folder of a bucket, is written. What looks like the address of another kind of store is no folder. */
+export const folderOrBucket =
+  /^(?![sS]3:|[A-Za-z][A-Za-z0-9+.-]*:\/\/)|^s3:\/\/[a-z0-9][a-z0-9.-]{1,61}[a-z0-9](\/[a-zA-Z0-9._/-]*)?$/;
 
 const schema = z.object({
   NODE_ENV: z.string().default('production'),
@@ -125,7 +126,7 @@ const schema = z.object({
   /** Clones, fetches and pushes that one API process serves at the same time. */
   FRONTAGE_GIT_SLOTS: z.coerce.number().int().min(1).max(1024).default(16),
   /** A folder, or `s3://bucket/folder` on an S3-compatible server. */
-  FRONTAGE_STORE: z.string().regex(folderOrBucket, 'is not s3://bucket/folder').default(''),
+  FRONTAGE_STORE: z.string().regex(folderOrBucket, 'is neither a folder nor s3://bucket/folder').default(''),
   /** Address of that server; empty for the vendor's own. */
   FRONTAGE_S3_ENDPOINT: url.or(z.literal('')).default(''),
   FRONTAGE_S3_REGION: z.string().default('us-east-1'),
@@ -350,7 +351,10 @@ export function readConfig(given: NodeJS.ProcessEnv = process.env) {
     dockerHost: e.DOCKER_HOST,
     repositoriesDir: repositories === undefined ? undefined : resolve(repositories),
     gitSlots: e.FRONTAGE_GIT_SLOTS,
-    storeDir: resolve(e.FRONTAGE_STORE || `${e.FRONTAGE_DATA}/store`),
+    /** Absent where the store is in a bucket. */
+    storeDir: e.FRONTAGE_STORE.startsWith('s3://')
+      ? undefined
+      : resolve(e.FRONTAGE_STORE || `${e.FRONTAGE_DATA}/store`),
     /** Absent where the store is a folder. */
     s3: e.FRONTAGE_STORE.startsWith('s3://') ? { ...bucketOf(e.FRONTAGE_STORE), ...s3Server } : undefined,
     /** The server behind the `s3://…` of backups: the store's, where none is named for them. */

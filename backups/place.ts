@@ -57,7 +57,7 @@ export async function openPlace(config: Settings, where: string): Promise<Place>
   )
     throw new BackupFault('That is the store itself: a backup needs a place of its own.');
   return {
-    store: openStore({ storeDir: '', s3: address, dataDir }),
+    store: openStore({ storeDir: undefined, s3: address, dataDir }),
     ...(await openNamesInBucket(address, join(dataDir, 'spool'))),
   };
 }

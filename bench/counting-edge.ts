@@ -19,7 +19,7 @@ const edge = createEdge({
   edgeUrl: config.edgeUrl,
   tls: undefined,
   baseDomain: config.baseDomain,
-  store: openDiskStore(config.storeDir),
+  store: openDiskStore(config.storeDir as string),
   database: openEdgeDatabase(config.databaseUrl),
   changes: openChanges(config.databaseUrl, log),
   clock: systemClock,

@@ -40,8 +40,13 @@ test('a file that cannot be read, and one beside its variable, are faults that s
 test('a store is a folder or a folder of a bucket', () => {
   const storeOf = (FRONTAGE_STORE: string) => readConfig({ FRONTAGE_SECRET: secret, FRONTAGE_STORE });
   expect(storeOf('/data/store')).toMatchObject({ storeDir: '/data/store', s3: undefined });
-  expect(storeOf('s3://sites')).toMatchObject({ s3: { bucket: 'sites', prefix: '' } });
+  expect(storeOf('s3://sites')).toMatchObject({
+    storeDir: undefined,
+    s3: { bucket: 'sites', prefix: '' },
+  });
   expect(storeOf('s3://sites/of/ours/')).toMatchObject({ s3: { bucket: 'sites', prefix: 'of/ours/' } });
-  for (const wrong of ['s3://', 's3:/sites', 's3://-sites', 's3://sites?key=1'])
-    expect(() => storeOf(wrong)).toThrow('FRONTAGE_STORE');
+  for (const wrong of ['s3://', 's3:/sites', 's3://-sites', 's3://sites?key=1', 'S3://sites', 'S3:sites'])
+    expect(() => storeOf(wrong)).toThrow('FRONTAGE_STORE: is neither a folder nor s3://bucket/folder');
+  for (const other of ['azure://sites', 'gs://sites', 'file:///data', 'https://store.test/sites'])
+    expect(() => storeOf(other)).toThrow('FRONTAGE_STORE: is neither a folder nor s3://bucket/folder');
 });

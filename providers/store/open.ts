@@ -11,7 +11,10 @@ import type { NamedBytes, Store } from './store.ts';
 type Settings = Pick<Config, 'storeDir' | 's3' | 'dataDir'>;
 
 export function openStore({ storeDir, s3, dataDir }: Settings): Store {
-  if (!s3) return openDiskStore(storeDir);
+  if (!s3) {
+    if (storeDir === undefined) throw new Error('a store is in a folder or in a bucket');
+    return openDiskStore(storeDir);
+  }
   // Its client takes 30 MiB and a tenth of a second to load: only who has a bucket loads it.
   const opening = import('./s3.ts').then(({ openS3Store }) => openS3Store(s3, { spoolDir: join(dataDir, 'spool') }));
   opening.catch(() => {}); // met by the first that uses it

@@ -2,12 +2,10 @@
 import { createHash } from 'node:crypto';
 import { Readable } from 'node:stream';
 import type { Bucket, Opened } from './s3-bucket.ts';
+import { WrongBytes } from './store.ts';
 
 // In a row, each without a byte that came.
 const attemptsMax = 4;
-
-/** The bytes that a server gave are not those that were stored. */
-export class WrongBytes extends Error {}
 
 /** The rest of an answer; a connection that breaks is followed by one that asks for what is missing, of the same object. */
 async function* resumed(bucket: Bucket, name: string, opened: Opened, start: number): AsyncGenerator<Buffer> {

@@ -8,11 +8,20 @@ export type StoredBlob = { sha256: string; bytes: number; encodings: Encoding[] 
 
 export type PutOptions = { compress?: boolean; anew?: boolean };
 
+/** Bytes that a store gave are not those that were stored. */
+export class WrongBytes extends Error {}
+
+/**
+ * What every store keeps to, whatever place it is in; `test/store/kinds.ts` lists the kinds, each held to the same sentences.
+ *
+ * - What is not held is `undefined`, or absent from the answer, never an error. A name that is no SHA-256 is refused.
+ * - A place that fails rejects: `put` and `flush` with `storage_error`, the others with that or with the fault itself.
+ * - A stream that is given and breaks off leaves nothing, and `put` rejects with the stream's own error.
+ * - A stream that is read fails when it cannot go on. A store that hashes while it reads fails it with `WrongBytes` before the last chunk, so
+ *   that nobody gets all of something wrong; of one that does not, `audit` tells.
+ */
 export interface Store {
-  /**
-   * Takes bytes of unknown hash; what is already held is not written again, but with `anew`, for bytes that are not what their name says.
-   * Rejects with `storage_error`.
-   */
+  /** Takes bytes of unknown hash; what is already held is not written again, but with `anew`, for bytes that are not what their name says. */
   put(content: Readable | Buffer, options?: PutOptions): Promise<StoredBlob>;
   /** Bytes of the blob, or `undefined` when it is not held. */
   read(sha256: string, encoding?: Encoding, range?: { start: number; end: number }): Promise<Readable | undefined>;

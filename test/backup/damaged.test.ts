@@ -108,7 +108,7 @@ test('a file that the store has lost the end of is still the one that the place 
   const never = (await world.deps.store.put(Buffer.from('of which the place has nothing'))).sha256;
   const before = await backups.create(world);
   const later = (await world.deps.store.put(Buffer.from('and one that came since'))).sha256;
-  for (const one of [sha256, later]) await truncate(blobPath(world.config.storeDir, one), 4);
+  for (const one of [sha256, later]) await truncate(blobPath(world.config.storeDir as string, one), 4);
   const { answer, alarm } = await ask(world, 'backup', 'create', '--into', backups.where);
   expect(answer.spoilt).toEqual({ count: 2, first: expect.arrayContaining([sha256, later]) });
   expect(alarm).toContain('2 files of the store are not what their names say');

@@ -70,14 +70,14 @@ test('bytes that a loss of power took are asked for again before the version is 
   const upload = await begin(site);
   const page = unique();
   await fill(upload, { 'index.html': page });
-  await rm(blobPath(world.config.storeDir, sha256(page)));
+  await rm(blobPath(world.config.storeDir as string, sha256(page)));
   // Where the bytes were not yet synced, that fails first.
   if (errorOf(await complete(upload)).code !== 'upload_incomplete') {
     expect(refusal(await complete(upload))).toEqual([409, 'upload_incomplete']);
   }
   expect((await send(upload, sha256(page), page)).status).toBe(200);
   expect((await complete(upload)).body.status).toBe('live');
-  await rm(blobPath(world.config.storeDir, sha256(page)));
+  await rm(blobPath(world.config.storeDir as string, sha256(page)));
   expect((await publish(site, { 'index.html': page })).sent).toBe(1);
 });
 

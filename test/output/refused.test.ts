@@ -46,7 +46,7 @@ test('a corpus of 500 hostile paths and files is refused whole: none is named, s
     expect([path, await isStored(world, content)]).toEqual([path, false]);
   }
   expect(refusal(await complete(upload))).toEqual([409, 'upload_incomplete']);
-  expect(await readdir(join(world.config.storeDir, 'tmp'))).toEqual([]);
+  expect(await readdir(join(world.config.storeDir as string, 'tmp'))).toEqual([]);
   expect((await world.visit(site.name, '/')).status).toBe(404);
 }, 120_000);
 
@@ -213,7 +213,7 @@ test('a caller who goes away half-way leaves nothing, and may send the file agai
     `PUT /v1/deployments/${upload.id}/files/${sha256(content)} HTTP/1.1\r\nhost: x\r\nauthorization: Bearer ${owner.token}\r\ncontent-length: ${content.length}\r\n\r\n`,
   );
   socket.write(content.slice(0, 200_000));
-  const halves = async () => (await readdir(join(world.config.storeDir, 'tmp')).catch(() => [])).length;
+  const halves = async () => (await readdir(join(world.config.storeDir as string, 'tmp')).catch(() => [])).length;
   await expect.poll(halves, { interval: 5 }).toBe(1);
   socket.destroy();
   await expect.poll(halves, { interval: 5 }).toBe(0);

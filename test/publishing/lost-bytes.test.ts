@@ -13,7 +13,7 @@ test('a restore of a version whose bytes are lost is unarchived_content and name
   const site = await createSite(owner);
   const old = await world.publish(site.id, owner.accountId, { 'index.html': 'the old page', 'same.txt': 'same' });
   const live = await world.publish(site.id, owner.accountId, { 'index.html': 'the new page', 'same.txt': 'same' });
-  await rm(blobPath(world.config.storeDir, sha256('the old page')));
+  await rm(blobPath(world.config.storeDir as string, sha256('the old page')));
   const answer = await owner.call('POST', `/v1/deployments/${old}/restore`);
   expect([answer.status, errorOf(answer).code, errorOf(answer).retryable]).toEqual([409, 'unarchived_content', false]);
   expect(errorOf(answer).message).toContain('index.html');
@@ -24,7 +24,7 @@ test('a list of files that the store does not give is a storage_error that may p
   const site = await createSite(owner);
   const id = await world.publish(site.id, owner.accountId, { 'index.html': 'a page of its own' });
   const { manifestSha256 } = await world.deps.em().findOneOrFail(Deployment, { id });
-  await rm(blobPath(world.config.storeDir, manifestSha256 as string));
+  await rm(blobPath(world.config.storeDir as string, manifestSha256 as string));
   const answer = await owner.call('GET', `/v1/deployments/${id}/files`);
   expect([answer.status, errorOf(answer).code, errorOf(answer).retryable]).toEqual([502, 'storage_error', true]);
   expect(answer.text).not.toMatch(/sha256|ENOENT|store\//);

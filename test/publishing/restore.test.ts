@@ -111,7 +111,7 @@ test('a restore that something newer overtakes is superseded, and what is live s
 test('a version whose bytes are lost is not restored, and the first lost file is named', async () => {
   const [first] = await siteWithVersions(2);
   if (!first) throw new Error('no version');
-  await rm(blobPath(deps.config.storeDir, first.file));
+  await rm(blobPath(deps.config.storeDir as string, first.file));
   const refusal = { code: 'unarchived_content', retryable: false, message: expect.stringContaining('index.html') };
   await expect(restore(deps.em(), deps, actor, first.id)).rejects.toMatchObject(refusal);
 });
@@ -119,7 +119,7 @@ test('a version whose bytes are lost is not restored, and the first lost file is
 test('a list of files that the store does not give is a storage error that may pass', async () => {
   const [first] = await siteWithVersions(1);
   if (!first) throw new Error('no version');
-  await rm(blobPath(deps.config.storeDir, first.manifest));
+  await rm(blobPath(deps.config.storeDir as string, first.manifest));
   const deployment = await deps.em().findOneOrFail(Deployment, { id: first.id });
   await expect(manifestOf(deps, deployment)).rejects.toMatchObject({ code: 'storage_error', retryable: true });
 });

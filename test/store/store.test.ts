@@ -70,7 +70,7 @@ describe.each(kinds)('a store $name', (kind) => {
         throw new Error('the build went away');
       })(),
     );
-    await expect(store.put(broken)).rejects.toThrow();
+    await expect(store.put(broken)).rejects.toThrow('the build went away');
     expect((await store.sizes([sha(Buffer.from('half'))])).size).toBe(0);
   });
 
