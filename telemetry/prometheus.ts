@@ -1,5 +1,6 @@
 /** What a process counts of itself, and what an installation holds, for Prometheus. docs/operations.md says what each figure is. */
 import { AggregatorRegistry, Counter, collectDefaultMetrics, Gauge, Histogram, Registry, register } from 'prom-client';
+import type { Figures } from '../db/figures.ts';
 import { countWith, gitPlaces } from './metrics.ts';
 
 /** Of the API: by operation, and by the first digit of the status. */
@@ -45,22 +46,6 @@ countWith({
   repair: (way) => repairs.inc({ repair: way }),
   request: (operation, status, seconds) => requests.observe({ operation, status }, seconds),
 });
-
-/** What the database holds at the moment of asking; each process that has it says the same. */
-export type Figures = {
-  outboxWaiting: number;
-  outboxOldestSeconds: number;
-  buildsWaiting: number;
-  buildsOldestSeconds: number;
-  mailsWaiting: number;
-  mailsOldestSeconds: number;
-  /** What scans found and nobody has dismissed. */
-  flagsOpen: number;
-  /** Since when a version is shown that no scan has read. */
-  unscannedOldestSeconds: number;
-  /** Of the certificate that ends first; absent where there is none. */
-  certificateDaysLeft: number | undefined;
-};
 
 const gauges: Record<keyof Figures, Gauge> = {
   outboxWaiting: gauge('outbox_waiting', 'Entries of the outbox that are not sent.'),

@@ -62,7 +62,23 @@ test('figures are of what waits now, with the age of the oldest, and of the cert
   });
 });
 
-test('rules and the dashboard name only figures that are told', async () => {
+test('a certificate that nobody renews is no figure: of a domain that is not followed any more, or of a blocked account', async () => {
+  const daysLeft = async () => (await readFigures(orm.em.fork(), clock)).certificateDaysLeft;
+  const [free, blocked] = [await addAccount(), await addAccount()];
+  await db.query(`update account set blocked_at = $2, block_reason = 'abuse' where id = $1`, [blocked, now]);
+  for (const status of ['Moved', 'Deleted', 'Blocked', 'pending']) await addDomain(free, status, 2);
+  await addDomain(blocked, 'active', 2);
+  expect(await daysLeft()).toBe(12);
+  const domain = await addDomain(free, 'active', 5);
+  expect(await daysLeft()).toBe(5);
+  await db.query(
+    'update domain set removed_at = $2, next_check_at = null, site_id = null, attached_at = null where id = $1',
+    [domain, now],
+  );
+  expect(await daysLeft()).toBe(12);
+});
+
+test('rules and the dashboard name only figures that are told, and operations.md all of ours', async () => {
   const figures = await readFigures(orm.em.fork(), clock);
   tellAnswers(openAnswerFigures(), answerBounds);
   const told = () => renderMetrics({ ...figures, certificateDaysLeft: 1 });
@@ -79,12 +95,18 @@ test('rules and the dashboard name only figures that are told', async () => {
   const named = exprs.flatMap((expr) => expr.match(/\b(frontage|nodejs|process)_\w+/g) ?? []);
   expect(named.length).toBeGreaterThan(15);
   expect(named.map((name) => name.replace(/_(count|bucket|sum)$/, '')).filter((name) => !all.has(name))).toEqual([]);
+  const operations = await readFile(join(import.meta.dirname, '../../docs/operations.md'), 'utf8');
+  const ours = [...all].filter((name) => name?.startsWith('frontage_'));
+  expect(ours.filter((name) => !operations.includes(`\`${name}\``))).toEqual([]);
 });
 
 test('each alert names the section that says what to do', async () => {
   const rules = parse(await readFile(join(import.meta.dirname, '../../ops/alerts.yml'), 'utf8')).groups[0].rules;
   const operations = await readFile(join(import.meta.dirname, '../../docs/operations.md'), 'utf8');
-  for (const { annotations } of rules) expect(operations).toContain(`\n## ${annotations.do}\n`);
+  for (const { alert, annotations } of rules) {
+    expect(operations).toContain(`\n## ${annotations.do}\n`);
+    if (annotations.do === 'What to look at at 3 a.m.') expect(operations).toContain(`| \`${alert}\` |`);
+  }
 });
 
 test('a repair that is logged is counted', async () => {
@@ -119,17 +141,8 @@ async function addWhatWaits(): Promise<void> {
     `insert into mail (id, kind, status, sealed, created_at) values ($1, 'sign_in', 'queued', '\\x00', $2)`,
     [newId('mail'), ago(3700)],
   );
-  for (const days of [40, 12])
-    await db.query(
-      `insert into certificate (id, name, status, chain, sealed_key, not_before, not_after, renew_at, created_at, refusals, looks)
-       values ($1, $1, 'active', 'pem', '\\x00', $2, $3, $3, $2, 0, 0)`,
-      [`cert_${days}`, now, ago(-days * 86_400)],
-    );
-  const [account, site] = [newId('acct'), newId('site')];
-  await db.query(`insert into account (id, name, email, created_at) values ($1, 'Ada', 'ada@example.test', $2)`, [
-    account,
-    now,
-  ]);
+  for (const days of [40, 12]) await addCertificate(null, days);
+  const [account, site] = [await addAccount(), newId('site')];
   await db.query(
     `insert into site (id, account_id, name, title, template, status, public_id, created_at)
      values ($1, $2, 'shop', 'Shop', 'blank', 'active', $3, $4)`,
@@ -140,4 +153,38 @@ async function addWhatWaits(): Promise<void> {
      values ($1, $2, 1, 'site', 'queued', 1, 'http://shop.sites.test', $3, $4)`,
     [newId('dep'), site, account, ago(700)],
   );
+}
+
+async function addAccount(): Promise<string> {
+  const id = newId('acct');
+  const add = `insert into account (id, name, email, created_at) values ($1, 'Ada', $1 || '@example.test', $2)`;
+  await db.query(add, [id, now]);
+  return id;
+}
+
+/** A certificate of these days, of a domain or of ours. */
+async function addCertificate(domain: string | null, days: number): Promise<void> {
+  await db.query(
+    `insert into certificate (id, domain_id, name, status, chain, sealed_key, not_before, not_after, renew_at, created_at, refusals, looks)
+     values ($1, $2, $1, 'active', 'pem', '\\x00', $3, $4, $4, $3, 0, 0)`,
+    [newId('cert'), domain, now, ago(-days * 86_400)],
+  );
+}
+
+async function addDomain(account: string, status: string, days: number): Promise<string> {
+  const id = newId('dom');
+  await db.query(
+    `insert into domain (id, account_id, name, registrable, mode, status, status_since, proof, pair, proved_at, created_at, next_check_at, block_reason)
+     values ($1, $2, $3, $3, 'cname', $4, $5, $1, $1, $5, $5, $5, $6)`,
+    [
+      id,
+      account,
+      `${status}-${account.slice(5)}.test`.toLowerCase(),
+      status,
+      now,
+      status === 'Blocked' ? 'abuse' : null,
+    ],
+  );
+  await addCertificate(id, days);
+  return id;
 }
