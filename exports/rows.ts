@@ -28,11 +28,10 @@ export async function requireNew(
     throw new ExportFault(`There is a site called ${site.name} here. Say another name with --name.`);
   if (taken.length > 0) throw known('site');
   for (const table of Object.keys(rowSchemas) as RowTable[]) {
-    const ids = rows[table].flatMap((row) => ('id' in row ? row.id : []));
-    const { rows: there } = await client.query(
-      `select 1 from ${table === 'bookable' ? 'site' : table} where id = any($1) limit 1`,
-      [ids],
-    );
+    // A timetable goes by its site.
+    if (table === 'bookable') continue;
+    const ids = rows[table].map(({ id }) => id);
+    const { rows: there } = await client.query(`select 1 from ${table} where id = any($1) limit 1`, [ids]);
     if (there.length > 0) throw known(table);
   }
   const { rows: versions } = await client.query('select 1 from deployment where id = $1', [live?.id]);

@@ -1,0 +1,50 @@
+/** What an archive of a site must say something about, so that nothing is left behind without anybody thinking of it. */
+import pg from 'pg';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { rowSchemas, siteDocument } from '../../exports/document.ts';
+import { left } from '../../exports/left.ts';
+import { createTestDatabase, type TestDatabase } from '../stack/database.ts';
+
+let database: TestDatabase;
+let client: pg.Client;
+beforeAll(async () => {
+  database = await createTestDatabase();
+  client = new pg.Client({ connectionString: database.url });
+  await client.connect();
+});
+afterAll(async () => {
+  await client?.end();
+  await database?.drop();
+});
+
+/** Columns of each table whose rows are carried, by the names they have in the database. */
+const { site, live } = siteDocument.shape;
+const carried: Record<string, readonly string[]> = {
+  site: Object.keys(site.shape),
+  deployment: Object.keys(live.unwrap().shape),
+  ...Object.fromEntries(Object.entries(rowSchemas).map(([table, { shape }]) => [table, Object.keys(shape)])),
+};
+
+async function tablesOfSites(): Promise<string[]> {
+  const { rows } = await client.query<{ name: string }>(
+    `with recursive of_site (id) as (
+       select 'site'::regclass::oid
+       union select conrelid from pg_constraint join of_site on of_site.id = confrelid where contype = 'f')
+     select id::regclass::text as name from of_site`,
+  );
+  return rows.map(({ name }) => name);
+}
+
+test('every table that leads to a site, and every column of those that are carried, is in an archive or is left with a reason', async () => {
+  const tables = await tablesOfSites();
+  expect(tables.length).toBeGreaterThan(20);
+  const { rows } = await client.query<{ table: string; column: string }>(
+    `select table_name as table, column_name as column from information_schema.columns where table_schema = 'public' and table_name = any($1)`,
+    [Object.keys(carried)],
+  );
+  const untold = [
+    ...tables.filter((name) => !(name in carried)),
+    ...rows.filter(({ table, column }) => !carried[table]?.includes(column)).map((at) => `${at.table}.${at.column}`),
+  ];
+  expect(Object.keys(left).sort()).toEqual(untold.sort());
+});
