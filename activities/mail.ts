@@ -2,16 +2,17 @@
 
 import { setTimeout as pause } from 'node:timers/promises';
 import { Context } from '@temporalio/activity';
-import { WorkflowNotFoundError } from '@temporalio/client';
 import { ApplicationFailure, ApplicationFailureCategory } from '@temporalio/common';
 import { Mail } from '../db/entities/mail.ts';
 import { isOfBlocked, openLetter, settleMail, startNotify } from '../db/mail.ts';
+import { requestOf } from '../db/outbox.ts';
 import type { Deps } from '../deps.ts';
 import { type MailData, writeMail } from '../mails/mails.ts';
 import { MailNotSent } from '../providers/mail.ts';
 import { SealBroken } from '../sealing.ts';
 import { countMail } from '../telemetry/metrics.ts';
 import { workflowIds } from '../workflows/ids.ts';
+import { workflowState } from './workflow-state.ts';
 
 // Younger ones may have a start that is on its way.
 const settlingMs = 60_000;
@@ -40,16 +41,6 @@ export function mailActivities(deps: Deps) {
         log.warn({ err: error, mailId: id }, 'a mail was sent and could not be written down yet');
         await pause(waitMs);
       }
-    }
-  }
-
-  async function workflowOf(id: string): Promise<'running' | 'ended' | 'missing'> {
-    try {
-      const { status } = await deps.temporal.workflow.getHandle(workflowIds.notify(id)).describe();
-      return status.name === 'RUNNING' ? 'running' : 'ended';
-    } catch (error) {
-      if (error instanceof WorkflowNotFoundError) return 'missing';
-      throw error;
     }
   }
 
@@ -126,16 +117,19 @@ export function mailActivities(deps: Deps) {
       );
       const repaired = { restarted: 0, failed: 0 };
       for (const mail of waiting) {
-        const workflow = await workflowOf(mail.id);
+        const workflowId = workflowIds.notify(mail.id);
+        const workflow = await workflowState(deps.temporal, workflowId);
+        if (workflow === 'running') continue;
+        const told = { mailId: mail.id, reqId: await requestOf(em, workflowId) };
         if (workflow === 'missing') {
           startNotify(em, clock, mail);
           repaired.restarted += 1;
-          log.warn({ mailId: mail.id, repair: 'restarted' }, 'a mail that waits had no workflow: started again');
-        } else if (workflow === 'ended') {
+          log.warn({ ...told, repair: 'restarted' }, 'a mail that waits had no workflow: started again');
+        } else {
           const failure = 'stopped before it was sent';
           if (!(await settleMail(em, clock, mail.id, { status: 'failed', failure }))) continue;
           repaired.failed += 1;
-          log.error({ mailId: mail.id, repair: 'failed' }, 'a mail that waits has no workflow that could send it');
+          log.error({ ...told, repair: 'failed' }, 'a mail that waits has no workflow that could send it');
         }
       }
       await em.flush();

@@ -1,18 +1,18 @@
 /** What the schedules do: rows held against workflows, and what is past its time deleted. */
-import { WorkflowNotFoundError } from '@temporalio/client';
 import { sweepAccessRequests } from '../db/access-requests.ts';
 import { sweepBilling } from '../db/billing.ts';
 import { sweepTicketKeys } from '../db/certificates.ts';
 import { settle } from '../db/deployments.ts';
-import { restartOverdue } from '../db/domains.ts';
+import { overdueDomains, restartDomains } from '../db/domains.ts';
 import { Deployment } from '../db/entities/deployment.ts';
 import { GitCredential } from '../db/entities/git-credential.ts';
 import { OutboxEntry } from '../db/entities/outbox-entry.ts';
-import { restartScans } from '../db/flags.ts';
+import { overdueScans, restartScans } from '../db/flags.ts';
 import { sweepForms } from '../db/forms.ts';
 import { sweepHolds } from '../db/holds.ts';
 import { sweepMails } from '../db/mail.ts';
 import { sweepOauth } from '../db/oauth.ts';
+import { requestOf } from '../db/outbox.ts';
 import { sweepUploads } from '../db/output.ts';
 import { sweepPaymentEvents } from '../db/payments.ts';
 import { sweepPreviews } from '../db/previews.ts';
@@ -21,8 +21,9 @@ import { unfinishedStatuses } from '../db/states.ts';
 import { sweepTokens } from '../db/tokens.ts';
 import type { Deps } from '../deps.ts';
 import { errors } from '../errors.ts';
-import { workflowIdOf } from '../workflows/ids.ts';
+import { workflowIdOf, workflowIds } from '../workflows/ids.ts';
 import { removeSnapshots } from './publishing/snapshot.ts';
+import { workflowState } from './workflow-state.ts';
 
 // Younger ones may have a start that is on its way.
 const settlingMs = 60_000;
@@ -33,39 +34,45 @@ type Unfinished = Pick<Deployment, 'id' | 'kind' | 'ticket'>;
 export function reconcilingActivities(deps: Deps) {
   const { clock, log } = deps;
 
-  /** Whether the deployment's workflow runs, has ended, or was never there. */
-  async function workflowOf(deployment: Unfinished): Promise<'running' | 'ended' | 'missing'> {
-    try {
-      const { status } = await deps.temporal.workflow.getHandle(workflowIdOf(deployment)).describe();
-      return status.name === 'RUNNING' ? 'running' : 'ended';
-    } catch (error) {
-      if (error instanceof WorkflowNotFoundError) return 'missing';
-      throw error;
-    }
+  /** A line of each repair, which is counted with it, for the request that began what was lost. */
+  async function tell(repair: 'restarted' | 'failed', lost: string, words: string): Promise<void> {
+    const line = { lost, reqId: await requestOf(deps.em(), lost), repair };
+    if (repair === 'failed') log.error(line, words);
+    else log.warn(line, words);
+  }
+
+  /** Starts again what rows say should be at work on domains and scans; tells of those whose workflow was lost. */
+  async function restartLost(): Promise<void> {
+    const [domains, scans] = [await overdueDomains(deps.em(), clock), await overdueScans(deps.em(), clock)];
+    // Those that were removed have ended, as a rule.
+    const due = domains.filter(({ removedAt }) => !removedAt).map(({ id }) => workflowIds.onboardDomain(id));
+    const lost: string[] = [];
+    for (const workflowId of [...due, ...scans.map(({ id }) => workflowIds.scanContent(id))])
+      if ((await workflowState(deps.temporal, workflowId)) !== 'running') lost.push(workflowId);
+    await restartDomains(deps.em(), clock, domains);
+    await restartScans(deps.em(), clock, scans);
+    for (const workflowId of lost)
+      await tell('restarted', workflowId, 'what should be at work was lost: started again');
   }
 
   /** Sends the start again. False where the entry is gone: it was sent longer ago than entries are kept. */
   async function restart(deployment: Unfinished): Promise<boolean> {
-    const sent = await deps
-      .em()
-      .execute(`update outbox set sent_at = null where workflow_id = ? and kind = 'start' returning id`, [
-        workflowIdOf(deployment),
-      ]);
-    if (sent.length > 0)
-      log.warn(
-        { deploymentId: deployment.id, repair: 'restarted' },
-        'an unfinished publish had no workflow: started again',
-      );
+    const workflowId = workflowIdOf(deployment);
+    const again = `update outbox set sent_at = null where workflow_id = ? and kind = 'start' returning id`;
+    const sent = await deps.em().execute(again, [workflowId]);
+    if (sent.length > 0) await tell('restarted', workflowId, 'an unfinished publish had no workflow: started again');
     return sent.length > 0;
   }
 
-  async function fail(deploymentId: string): Promise<boolean> {
+  async function fail(deployment: Unfinished): Promise<boolean> {
+    const deploymentId = deployment.id;
     const error = errors.internal('The platform could not finish this publish.', { nextAction: 'Publish again.' });
     const ended = await settle(deps.em(), clock, deploymentId, { status: 'failed', error: error.toBody() });
     await removeSnapshots(deps.store, deploymentId);
     if (ended)
-      log.error(
-        { deploymentId, repair: 'failed' },
+      await tell(
+        'failed',
+        workflowIdOf(deployment),
         'an unfinished publish has no workflow that could end it: marked as failed',
       );
     return ended;
@@ -83,11 +90,11 @@ export function reconcilingActivities(deps: Deps) {
         );
       const repaired = { restarted: 0, failed: 0 };
       for (const deployment of unfinished) {
-        const workflow = await workflowOf(deployment);
+        const workflow = await workflowState(deps.temporal, workflowIdOf(deployment));
         if (workflow === 'missing' && (await restart(deployment))) {
           repaired.restarted += 1;
         } else if (workflow !== 'running') {
-          if (await fail(deployment.id)) repaired.failed += 1;
+          if (await fail(deployment)) repaired.failed += 1;
         }
       }
       return repaired;
@@ -112,8 +119,7 @@ export function reconcilingActivities(deps: Deps) {
       const billing = await sweepBilling(em, now);
       const heard = await sweepPaymentEvents(em, now);
       const previews = await sweepPreviews(em, now);
-      await restartOverdue(em, clock);
-      await restartScans(em, clock);
+      await restartLost();
       const ticketKeys = await sweepTicketKeys(em, now);
       return (
         sent +

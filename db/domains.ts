@@ -194,23 +194,26 @@ export async function unblockDomain(em: EntityManager, clock: Clock, id: string)
 const overdueMs = 15 * 60_000;
 const leftBehindMs = 2 * 3600_000;
 
-/** Starts the workflow of each domain that is long overdue, and of those that were removed a while ago: one that runs takes no notice. */
-export async function restartOverdue(em: EntityManager, clock: Clock): Promise<number> {
+/** Domains that are long overdue, and those that were removed a while ago: what works on them may be lost. */
+export async function overdueDomains(em: EntityManager, clock: Clock): Promise<Domain[]> {
   const now = clock.now().getTime();
   const overdue = new Date(now - overdueMs);
-  return await em.transactional(async (tx) => {
-    const domains = await tx.find(
-      Domain,
-      {
-        $or: [
-          { nextCheckAt: { $lt: overdue }, account: { blockedAt: null } },
-          { removedAt: { $lt: overdue, $gt: new Date(now - leftBehindMs) } },
-        ],
-      },
-      { limit: 500, orderBy: { nextCheckAt: 'asc' } },
-    );
+  return await em.find(
+    Domain,
+    {
+      $or: [
+        { nextCheckAt: { $lt: overdue }, account: { blockedAt: null } },
+        { removedAt: { $lt: overdue, $gt: new Date(now - leftBehindMs) } },
+      ],
+    },
+    { limit: 500, orderBy: { nextCheckAt: 'asc' } },
+  );
+}
+
+/** Starts the workflow of each: one that runs takes no notice. */
+export async function restartDomains(em: EntityManager, clock: Clock, domains: readonly Domain[]): Promise<void> {
+  await em.transactional(async (tx) => {
     for (const domain of domains) startOnboarding(tx, clock, domain);
-    return domains.length;
   });
 }
 

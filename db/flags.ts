@@ -31,19 +31,24 @@ export function startScan(tx: EntityManager, clock: Clock, { id, scannedAt }: Sc
   });
 }
 
-/** Starts the scans of what is shown for minutes and was not scanned: one that runs takes no notice. Answers how many. */
-export async function restartScans(em: EntityManager, clock: Clock): Promise<number> {
+type Unscanned = { id: string; site: string | null };
+
+/** What is shown for minutes and was not scanned: its scan may be lost. */
+export async function overdueScans(em: EntityManager, clock: Clock): Promise<Unscanned[]> {
   const before = new Date(clock.now().getTime() - overdueMs);
-  return await em.transactional(async (tx) => {
-    const rows = await tx.execute<{ id: string; site: string | null }[]>(
-      `(select id, site_id as site from deployment where scanned_at is null and manifest_sha256 is not null
-         and status in ('live', 'ready') and finished_at < ? order by finished_at limit ${restartedMax})
-       union all
-       (select id, null from sketch where scanned_at is null and status = 'shown' and created_at < ? order by created_at limit ${restartedMax})`,
-      [before, before],
-    );
-    for (const { id, site } of rows) startScan(tx, clock, { id }, site ?? undefined);
-    return rows.length;
+  return await em.execute<Unscanned[]>(
+    `(select id, site_id as site from deployment where scanned_at is null and manifest_sha256 is not null
+       and status in ('live', 'ready') and finished_at < ? order by finished_at limit ${restartedMax})
+     union all
+     (select id, null from sketch where scanned_at is null and status = 'shown' and created_at < ? order by created_at limit ${restartedMax})`,
+    [before, before],
+  );
+}
+
+/** Starts the scan of each: one that runs takes no notice. */
+export async function restartScans(em: EntityManager, clock: Clock, scans: readonly Unscanned[]): Promise<void> {
+  await em.transactional(async (tx) => {
+    for (const { id, site } of scans) startScan(tx, clock, { id }, site ?? undefined);
   });
 }
 

@@ -34,6 +34,15 @@ export function enqueue(
   em.create(OutboxEntry, { id: newId('out'), ...entry, message, createdAt: clock.now() });
 }
 
+/** The id of the request for which the workflow was started; none where nobody asked, or its entry is gone. */
+export async function requestOf(em: EntityManager, workflowId: string): Promise<string | undefined> {
+  const [first] = await em.execute<{ id: string | null }[]>(
+    `select message->'cause'->>'reqId' as id from outbox where workflow_id = ? and kind = 'start' order by outbox.id limit 1`,
+    [workflowId],
+  );
+  return first?.id ?? undefined;
+}
+
 function searchAttributesOf(message: OutboxMessage): TypedSearchAttributes {
   const pairs = Object.entries(message.searchAttributes ?? {}) as [keyof typeof searchAttributeKeys, string][];
   return new TypedSearchAttributes(pairs.map(([name, value]) => ({ key: searchAttributeKeys[name], value })));

@@ -4,7 +4,7 @@
  * Key: `scan:<deployment or sketch>`. Nobody waits for it: a version is live before it is scanned. Durable because it is to happen once for
  * whatever was shown, through killed workers; what it finds are rows that a second run finds again. A process scans one thing at a time, and
  * first that of whoever had no turn for longest: until it is this one's, this waits. Ends when the row says scanned; after five tries it says
- * so too, with a flag. If it is stuck: its activity's last failure says why. If it was terminated: the reconciler starts it again.
+ * so too, with a flag. If it is stuck: its activity's last failure says why. If it was terminated: `sweep` starts it again.
  */
 import { continueAsNew, isCancellation, proxyActivities, setCurrentDetails, sleep } from '@temporalio/workflow';
 import type { Activities } from '../activities/index.ts';

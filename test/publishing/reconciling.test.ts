@@ -12,6 +12,7 @@ import { relayOutbox } from '../../db/outbox.ts';
 import { claimBuild } from '../../db/turns.ts';
 import { createDeps, type Deps } from '../../deps.ts';
 import { newId } from '../../ids.ts';
+import { doFor } from '../../telemetry/cause.ts';
 import { workflowIds } from '../../workflows/ids.ts';
 import { createTestDatabase, type TestDatabase, temporalAddress } from '../stack/database.ts';
 
@@ -163,4 +164,24 @@ test('a failure whose words no database takes is kept with those words made stor
   expect(await settle(deps.em(), clock, id, { status: 'failed', error })).toBe(true);
   expect((await read(id)).error?.message).toBe('cut \u{FFFD} and \u{FFFD}');
   expect(await settle(deps.em(), clock, id, { status: 'cancelled' })).toBe(false);
+});
+
+test('a scan whose workflow was lost is started again, with a line for the request that it was for; one that runs is nothing', async () => {
+  const id = await accept(await newSite());
+  await claimBuild(deps.em(), clock, id);
+  await built(id);
+  await doFor({ reqId: 'req-of-a-publish' }, () => goLive(deps.em(), clock, id));
+  const lost = workflowIds.scanContent(id);
+  await deps.em().nativeUpdate(OutboxEntry, { workflowId: lost }, { sentAt: clock.now() });
+  clock.time = new Date(clock.time.getTime() + 600_000);
+  const told: object[] = [];
+  const log = { ...deps.log, warn: (line: object) => void told.push(line) } as unknown as Deps['log'];
+  const { sweepRows } = reconcilingActivities({ ...deps, log });
+  await sweepRows();
+  expect(told).toContainEqual({ lost, reqId: 'req-of-a-publish', repair: 'restarted' });
+  while ((await relayOutbox(deps)) > 0);
+  expect((await deps.temporal.workflow.getHandle(lost).describe()).status.name).toBe('RUNNING');
+  told.length = 0;
+  await sweepRows();
+  expect(told).toEqual([]);
 });
