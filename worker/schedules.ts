@@ -1,8 +1,8 @@
-/** The recurring work, as Temporal Schedules: made or brought up to date each time a worker starts. */
-import { type Client, ScheduleAlreadyRunning, type ScheduleOptions } from '@temporalio/client';
+/** The recurring work, as Temporal Schedules: made or brought up to date each time a worker starts, and those removed that are not in this version. */
+import { type Client, ScheduleAlreadyRunning, ScheduleNotFoundError, type ScheduleOptions } from '@temporalio/client';
 import { queues, workflowIds } from '../workflows/ids.ts';
 
-const recurring = [
+export const recurring = [
   { name: 'reconcile', type: 'reconcile', every: '1 minute', note: 'Holds unfinished rows against their workflows.' },
   {
     name: 'reconcile-mails',
@@ -52,6 +52,21 @@ const recurring = [
 
 export async function ensureSchedules(temporal: Client): Promise<void> {
   await Promise.all(recurring.map((one) => ensureSchedule(temporal, one)));
+  await removeOthers(temporal);
+}
+
+/** Those of another version, whose workflow nobody here knows. The last worker that starts decides, in an upgrade and on the way back. */
+async function removeOthers(temporal: Client): Promise<void> {
+  const known: string[] = recurring.map(({ name }) => workflowIds.schedule(name));
+  for await (const { scheduleId } of temporal.schedule.list()) {
+    if (!scheduleId.startsWith(workflowIds.schedule('')) || known.includes(scheduleId)) continue;
+    await temporal.schedule
+      .getHandle(scheduleId)
+      .delete()
+      .catch((error) => {
+        if (!(error instanceof ScheduleNotFoundError)) throw error;
+      });
+  }
 }
 
 async function ensureSchedule(

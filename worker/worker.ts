@@ -20,6 +20,7 @@ import { queues } from '../workflows/ids.ts';
 import { workflowBundle } from './bundle.ts';
 import { ensureSchedules } from './schedules.ts';
 import { stepInterceptors } from './steps.ts';
+import { unknownStep } from './unknown-step.ts';
 
 const pinoLevels: Record<LogLevel, 'trace' | 'debug' | 'info' | 'warn' | 'error'> = {
   TRACE: 'trace',
@@ -100,7 +101,7 @@ async function createWorkers(): Promise<Worker[]> {
         ...common,
         taskQueue: queues.platform,
         workflowBundle: bundle,
-        activities: createPlatformActivities(deps),
+        activities: { ...createPlatformActivities(deps), default: unknownStep },
         shutdownGraceTime: '10 seconds',
         shutdownForceTime: '20 seconds',
       }),
@@ -111,7 +112,7 @@ async function createWorkers(): Promise<Worker[]> {
       await Worker.create({
         ...common,
         taskQueue: queues.builds,
-        activities: createBuildActivities({ ...deps, sandbox }),
+        activities: { ...createBuildActivities({ ...deps, sandbox }), default: unknownStep },
         maxConcurrentActivityTaskExecutions: config.buildSlots,
         // A build that is cut off begins again on the next worker: better at once than after a wait.
         shutdownGraceTime: '1 second',

@@ -5,6 +5,7 @@ import protos from '@temporalio/proto';
 import { DefaultLogger, Runtime, Worker } from '@temporalio/worker';
 import { expect, test } from 'vitest';
 import { workflowInterceptorModules } from '../../worker/bundle.ts';
+import { recurring } from '../../worker/schedules.ts';
 import { workflowModules } from '../../worker/tracing.ts';
 import { workflowIds } from '../../workflows/ids.ts';
 
@@ -26,6 +27,18 @@ test('of every workflow that follows a row a history is kept', () => {
     ({ history }) => history.events[0]?.workflowExecutionStartedEventAttributes?.workflowType?.name,
   );
   for (const name of Object.keys(followers)) expect(kept).toContain(name);
+});
+
+test('docs/workflows.md has a section for every workflow that follows a row, and a line for every schedule', () => {
+  const page = readFileSync(join(import.meta.dirname, '../../docs/workflows.md'), 'utf8');
+  const headings = page.split('\n').filter((line) => line.startsWith('## '));
+  const told = headings.flatMap((line) => line.slice(3).split(', '));
+  const { schedule, ...followers } = workflowIds;
+  expect(told).toEqual(expect.arrayContaining(Object.keys(followers)));
+  for (const { name, type, every } of recurring)
+    expect(page).toContain(
+      `| \`${schedule(name)}\` | \`${type}\` | ${every.replace(/inutes?|our/, '').replace(' m', ' min')} |`,
+    );
 });
 
 /** Traces may be switched on and off under workflows that run. */

@@ -1,0 +1,64 @@
+/** Workers of two releases beside each other, and what the last one to start leaves standing. */
+import { Client, Connection } from '@temporalio/client';
+import { DefaultLogger, NativeConnection, Worker } from '@temporalio/worker';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { workflowBundle } from '../../worker/bundle.ts';
+import { ensureSchedules, recurring } from '../../worker/schedules.ts';
+import { unknownStep } from '../../worker/unknown-step.ts';
+import { bundleDir, temporalAddress } from '../stack/database.ts';
+import { until } from '../stack/until.ts';
+import { createNamespace } from '../stack/worker.ts';
+
+let connection: Connection;
+let temporal: Client;
+beforeAll(async () => {
+  const namespace = await createNamespace();
+  connection = await Connection.connect({ address: temporalAddress() });
+  temporal = new Client({ connection, namespace });
+});
+afterAll(() => connection?.close());
+
+test('a step that a worker does not know keeps its few tries for a worker that does', async () => {
+  const native = await NativeConnection.connect({ address: temporalAddress() });
+  const worker = await Worker.create({
+    connection: native,
+    namespace: temporal.options.namespace,
+    taskQueue: 'platform',
+    workflowBundle: await workflowBundle(bundleDir(), new DefaultLogger('ERROR')),
+    activities: { default: unknownStep },
+  });
+  const running = worker.run();
+  const handle = await temporal.workflow.start('reconcile', {
+    workflowId: 'of-a-newer-release',
+    taskQueue: 'platform',
+  });
+  const pending = async () => (await handle.describe()).raw.pendingActivities?.[0];
+  const step = await until(pending, (one) => one?.lastFailure != null);
+  expect(step?.lastFailure?.applicationFailureInfo).toMatchObject({ type: 'unknown_step', nonRetryable: false });
+  expect([step?.attempt, Number(step?.maximumAttempts), Number(step?.currentRetryInterval?.seconds)]).toEqual([
+    2, 3, 60,
+  ]);
+  await handle.terminate();
+  worker.shutdown();
+  await running;
+  await native.close();
+});
+
+test('the worker that starts last has its schedules and no others of ours, and leaves those of others and a pause', async () => {
+  const action = { type: 'startWorkflow', workflowType: 'reconcile', taskQueue: 'platform' } as const;
+  for (const scheduleId of ['schedule:of-another-release', 'of-somebody-else'])
+    await temporal.schedule.create({ scheduleId, spec: { intervals: [{ every: '30 days' }] }, action });
+  const standing = async () => {
+    const ids: string[] = [];
+    for await (const { scheduleId } of temporal.schedule.list()) ids.push(scheduleId);
+    return ids.sort();
+  };
+  const ours = recurring.map(({ name }) => `schedule:${name}`);
+  await until(standing, (ids) => ids.length === 2);
+  await ensureSchedules(temporal);
+  await temporal.schedule.getHandle('schedule:maintain').pause();
+  await ensureSchedules(temporal);
+  const all = [...ours, 'of-somebody-else'].sort();
+  expect(await until(standing, (ids) => ids.join() === all.join())).toEqual(all);
+  expect((await temporal.schedule.getHandle('schedule:maintain').describe()).state.paused).toBe(true);
+});
