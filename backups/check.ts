@@ -8,7 +8,7 @@ import { unsoundBlobs } from './blobs.ts';
 import { type BlobLine, isSound, type Manifest, type RepositoryPart, readLines, type TablePart } from './manifest.ts';
 import type { Place } from './place.ts';
 import { missingCommits, unpackRepository } from './repositories.ts';
-import { readRows } from './tables.ts';
+import { rowsOf } from './tables.ts';
 
 export type Checked = {
   faults: string[];
@@ -67,7 +67,7 @@ async function checkLists(store: Store, manifest: Manifest): Promise<Checked> {
 
 async function sitesOf(store: Store, tables: readonly TablePart[]): Promise<string[]> {
   const sites = tables.find(({ name }) => name === 'site');
-  return sites ? (await collect(readRows(store, sites, ['id']))).map(([id]) => id as string) : [];
+  return sites ? (await collect(rowsOf(store, sites, ['id']))).map(([id]) => id as string) : [];
 }
 
 export async function* blobLines(store: Store, { blobs }: Manifest): AsyncGenerator<BlobLine> {
@@ -106,14 +106,17 @@ async function* namedBlobs(store: Store, tables: readonly TablePart[]): AsyncGen
   for (const { table: name, column, isManifest } of blobColumns) {
     const table = tables.find((one) => one.name === name);
     if (!table) continue;
-    for await (const [value] of readRows(store, table, [column]))
+    for await (const [value] of rowsOf(store, table, [column]))
       if (value) yield { sha256: value.replace(/^\\x/, ''), isManifest };
   }
   const deployments = tables.find(({ name }) => name === 'deployment');
   if (!deployments) return;
-  for await (const [drafts] of readRows(store, deployments, ['without_drafts']))
+  for await (const [drafts] of rowsOf(store, deployments, ['without_drafts']))
     if (drafts) yield { sha256: JSON.parse(drafts).manifestSha256, isManifest: true };
 }
+
+/** Columns that name commits, by the repository they are in. A test holds this list against the schema. */
+export const commitColumns = ['source_commit', 'content_commit'] as const;
 
 /** Commits by site and repository. */
 async function namedCommits(store: Store, tables: readonly TablePart[]): Promise<Map<string, string[]>> {
@@ -122,8 +125,8 @@ async function namedCommits(store: Store, tables: readonly TablePart[]): Promise
     if (commit !== null) named.set(key, (named.get(key) ?? new Set()).add(commit));
   };
   const deployments = tables.find(({ name }) => name === 'deployment');
-  const columns = ['site_id', 'source_commit', 'content_commit', 'mains_before'];
-  for await (const [site, source, content, before] of deployments ? readRows(store, deployments, columns) : []) {
+  const columns = ['site_id', ...commitColumns, 'mains_before'];
+  for await (const [site, source, content, before] of deployments ? rowsOf(store, deployments, columns) : []) {
     const mains = before ? JSON.parse(before) : {};
     for (const commit of [source, mains.source]) add(`${site} source`, commit ?? null);
     for (const commit of [content, mains.content]) add(`${site} content`, commit ?? null);

@@ -60,7 +60,7 @@ export async function loadTables(client: pg.ClientBase, store: Store, tables: re
 }
 
 /** What these columns hold, row by row; null where they hold nothing. */
-export async function* readRows(store: Store, table: TablePart, columns: string[]): AsyncGenerator<(string | null)[]> {
+export async function* rowsOf(store: Store, table: TablePart, columns: string[]): AsyncGenerator<(string | null)[]> {
   const places = columns.map((column) => table.columns.indexOf(column));
   for await (const line of readLines(store, table)) {
     const fields = line.split('\t');

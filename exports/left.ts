@@ -78,10 +78,14 @@ export const left: Record<string, string> = {
   'deployment.without_drafts': 'of drafts',
 
   'site.account_id': owner,
+  'site.block_reason': 'carried as `blocked`',
+  'site.blocked_at': 'carried as `blocked`',
   'site.changed_xid': 'means something in one database alone',
   'site.last_number': 'versions are counted anew',
   'site.last_ticket': 'versions are counted anew',
   'site.live_deployment_id': 'carried as `live`',
   'site.live_ticket': 'versions are counted anew',
+  'site.owner_blocked_at': 'carried as `blocked`',
   'site.redirects_sha256': 'carried as `redirects`',
+  'site.status': 'carried as `archived_at`',
 };

@@ -1,27 +1,12 @@
 /** Tells of changes to our source, gathered while they come in quick succession. */
-import { watch as watchFolder } from 'node:fs';
+import { readFileSync, watch as watchFolder } from 'node:fs';
 import { dirname, join } from 'node:path';
 
 const root = dirname(import.meta.dirname);
-const folders = [
-  'api',
-  'activities',
-  'worker',
-  'workflows',
-  'edge',
-  'git',
-  'db',
-  'providers',
-  'bookings',
-  'domains',
-  'mails',
-  'web',
-  'skill',
-  'sandbox',
-  'telemetry',
-  'templates',
-  '.',
-];
+/** What runs is what an image has: its folders, and the files beside them. */
+const folders = [...readFileSync(join(root, '.dockerignore'), 'utf8').matchAll(/^!([a-z]+)$/gm)]
+  .map(([, folder = '']) => folder)
+  .concat('.');
 
 export function watchSource(onChange: (file: string) => void): void {
   let timer: NodeJS.Timeout | undefined;

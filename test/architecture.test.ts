@@ -108,6 +108,12 @@ test('every layer stands on those below it and on no other', () => {
   expect(wrong).toEqual([]);
 });
 
+test('an image has the folder of every layer, and `npm run dev` watches what an image has', () => {
+  const taken = [...text('.dockerignore').matchAll(/^!([a-z]+)$/gm)].map(([, folder]) => folder);
+  const folders = Object.keys(layers).filter((layer) => layer !== '.');
+  expect(taken.sort()).toEqual([...folders, 'scripts'].sort());
+});
+
 test('workflows reach nothing but other pure modules', () => {
   const reached = new Set(product.filter((file) => layerOf(file) === 'workflows'));
   const outside: string[] = [];

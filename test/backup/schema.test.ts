@@ -1,7 +1,7 @@
 /** What the schema must be like, so that a backup is whole without anybody thinking of it. */
 import type pg from 'pg';
 import { expect, test } from 'vitest';
-import { blobColumns } from '../../backups/check.ts';
+import { blobColumns, commitColumns } from '../../backups/check.ts';
 import { tablesOf } from '../../backups/tables.ts';
 import { underWay } from '../../db/restarting.ts';
 import { workflowIds } from '../../workflows/ids.ts';
@@ -24,6 +24,14 @@ test('every column that is a hash of a file is one whose file is looked for, or 
   };
   const named = blobColumns.map(({ table, column }) => `${table}.${column}`);
   expect(rows.map(({ at }) => at)).toEqual([...named, ...Object.keys(others)].sort());
+});
+
+test('every column that is a commit is one whose commit is looked for', async () => {
+  const { rows } = await client.query<{ at: string }>(
+    `select table_name || '.' || column_name as at from information_schema.columns
+     where table_schema = 'public' and column_name like '%commit%' order by 1`,
+  );
+  expect(rows.map(({ at }) => at)).toEqual(commitColumns.map((column) => `deployment.${column}`).sort());
 });
 
 test('what is left out of a backup may be lost: unlogged tables, and marks that a restore makes anew', async () => {

@@ -1,20 +1,13 @@
 /** What an archive of a site must say something about, so that nothing is left behind without anybody thinking of it. */
-import pg from 'pg';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import type pg from 'pg';
+import { expect, test } from 'vitest';
 import { rowSchemas, siteDocument } from '../../exports/document.ts';
 import { left } from '../../exports/left.ts';
-import { createTestDatabase, type TestDatabase } from '../stack/database.ts';
+import { useDatabaseClient } from '../stack/database-client.ts';
 
-let database: TestDatabase;
 let client: pg.Client;
-beforeAll(async () => {
-  database = await createTestDatabase();
-  client = new pg.Client({ connectionString: database.url });
-  await client.connect();
-});
-afterAll(async () => {
-  await client?.end();
-  await database?.drop();
+useDatabaseClient((opened) => {
+  client = opened;
 });
 
 /** Columns of each table whose rows are carried, by the names they have in the database. */

@@ -95,6 +95,26 @@ test('an unfinished publish without a workflow is started again, one whose workf
   expect(await reconciling.reconcileDeployments()).toEqual({ restarted: 0, failed: 0 });
 });
 
+test('a scan whose workflow was lost is started again, with a line for the request that it was for; one that runs is nothing', async () => {
+  const id = await accept(await newSite());
+  await claimBuild(deps.em(), clock, id);
+  await built(id);
+  await doFor({ reqId: 'req-of-a-publish' }, () => goLive(deps.em(), clock, id));
+  const lost = workflowIds.scanContent(id);
+  await deps.em().nativeUpdate(OutboxEntry, { workflowId: lost }, { sentAt: clock.now() });
+  clock.time = new Date(clock.time.getTime() + 600_000);
+  const told: object[] = [];
+  const log = { ...deps.log, warn: (line: object) => void told.push(line) } as unknown as Deps['log'];
+  const { sweepRows } = reconcilingActivities({ ...deps, log });
+  await sweepRows();
+  expect(told).toContainEqual({ lost, reqId: 'req-of-a-publish', repair: 'restarted' });
+  while ((await relayOutbox(deps)) > 0);
+  expect((await deps.temporal.workflow.getHandle(lost).describe()).status.name).toBe('RUNNING');
+  told.length = 0;
+  await sweepRows();
+  expect(told).toEqual([]);
+});
+
 test('a site has one build at a time, in the order of acceptance, and repeating a claim changes nothing', async () => {
   const site = await newSite();
   const first = await accept(site);
@@ -164,24 +184,4 @@ test('a failure whose words no database takes is kept with those words made stor
   expect(await settle(deps.em(), clock, id, { status: 'failed', error })).toBe(true);
   expect((await read(id)).error?.message).toBe('cut \u{FFFD} and \u{FFFD}');
   expect(await settle(deps.em(), clock, id, { status: 'cancelled' })).toBe(false);
-});
-
-test('a scan whose workflow was lost is started again, with a line for the request that it was for; one that runs is nothing', async () => {
-  const id = await accept(await newSite());
-  await claimBuild(deps.em(), clock, id);
-  await built(id);
-  await doFor({ reqId: 'req-of-a-publish' }, () => goLive(deps.em(), clock, id));
-  const lost = workflowIds.scanContent(id);
-  await deps.em().nativeUpdate(OutboxEntry, { workflowId: lost }, { sentAt: clock.now() });
-  clock.time = new Date(clock.time.getTime() + 600_000);
-  const told: object[] = [];
-  const log = { ...deps.log, warn: (line: object) => void told.push(line) } as unknown as Deps['log'];
-  const { sweepRows } = reconcilingActivities({ ...deps, log });
-  await sweepRows();
-  expect(told).toContainEqual({ lost, reqId: 'req-of-a-publish', repair: 'restarted' });
-  while ((await relayOutbox(deps)) > 0);
-  expect((await deps.temporal.workflow.getHandle(lost).describe()).status.name).toBe('RUNNING');
-  told.length = 0;
-  await sweepRows();
-  expect(told).toEqual([]);
 });

@@ -1,13 +1,16 @@
 /** Workers of two releases beside each other, and what the last one to start leaves standing. */
 import { Client, Connection } from '@temporalio/client';
 import { DefaultLogger, NativeConnection, Worker } from '@temporalio/worker';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { workflowBundle } from '../../worker/bundle.ts';
 import { ensureSchedules, recurring } from '../../worker/schedules.ts';
 import { unknownStep } from '../../worker/unknown-step.ts';
 import { bundleDir, temporalAddress } from '../stack/database.ts';
 import { until } from '../stack/until.ts';
 import { createNamespace } from '../stack/worker.ts';
+
+// The bundle of the workflows may have to be made first.
+vi.setConfig({ testTimeout: 90_000, hookTimeout: 60_000 });
 
 let connection: Connection;
 let temporal: Client;
@@ -33,7 +36,7 @@ test('a step that a worker does not know keeps its few tries for a worker that d
     taskQueue: 'platform',
   });
   const pending = async () => (await handle.describe()).raw.pendingActivities?.[0];
-  const step = await until(pending, (one) => one?.lastFailure != null);
+  const step = await until(pending, (one) => one?.lastFailure != null, 60_000);
   expect(step?.lastFailure?.applicationFailureInfo).toMatchObject({ type: 'unknown_step', nonRetryable: false });
   expect([step?.attempt, Number(step?.maximumAttempts), Number(step?.currentRetryInterval?.seconds)]).toEqual([
     2, 3, 60,
