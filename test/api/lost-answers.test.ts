@@ -9,7 +9,12 @@ import { until } from '../stack/until.ts';
 import { callWith, createWorld, errorOf, freeName } from './world.ts';
 
 const world = await createWorld();
-afterAll(() => world.close());
+afterAll(async () => {
+  // As a process does that ends: callers who hung up keep connections over which they never ask.
+  const closing = setInterval(() => world.app.server.closeAllConnections(), 100);
+  await world.close();
+  clearInterval(closing);
+});
 const owner = await world.newCaller();
 
 const keyed = (key: string, body: unknown, path = '/v1/sites') =>
@@ -141,8 +146,6 @@ test('two hundred repetitions of a call that runs ask little, and are all told t
   third.deps.leaving.abort();
   await Promise.all(crowd);
   expect(new Set(answers)).toEqual(new Set(['429 rate_limited true']));
-  // As a process does that ends: callers keep some of two hundred connections without ever asking over them.
-  third.app.server.closeAllConnections();
 });
 
 test('nobody waits any more for whom the caller has hung up', async () => {
