@@ -1,4 +1,4 @@
-/** Backups of the whole installation: see docs/operations.md. */
+/** Backups of the whole installation: see docs/backups.md. */
 import { type Checked, checkBackup, mendPlace } from '../../backups/check.ts';
 import { createBackup } from '../../backups/create.ts';
 import { BackupFault } from '../../backups/fault.ts';

@@ -1,4 +1,4 @@
-/** One site as an archive, out of this installation and into another: see docs/operations.md. */
+/** One site as an archive, out of this installation and into another: see docs/backups.md. */
 import { resolve } from 'node:path';
 import { importSite } from '../../exports/reading.ts';
 import { exportSite } from '../../exports/writing.ts';

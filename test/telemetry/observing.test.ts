@@ -102,7 +102,8 @@ test('rules and the dashboard name only figures that are told, and operations.md
 
 test('each alert names the section that says what to do', async () => {
   const rules = parse(await readFile(join(import.meta.dirname, '../../ops/alerts.yml'), 'utf8')).groups[0].rules;
-  const operations = await readFile(join(import.meta.dirname, '../../docs/operations.md'), 'utf8');
+  const pages = ['operations.md', 'domains.md'].map((name) => join(import.meta.dirname, '../../docs', name));
+  const operations = (await Promise.all(pages.map((page) => readFile(page, 'utf8')))).join('\n');
   for (const { alert, annotations } of rules) {
     expect(operations).toContain(`\n## ${annotations.do}\n`);
     if (annotations.do === 'What to look at at 3 a.m.') expect(operations).toContain(`| \`${alert}\` |`);
