@@ -185,8 +185,12 @@ test('no address, link or word of a mail stands in a log or in a history', async
     (one) => one.mail === 'failed',
   );
   const ids = [`mail:${mailId}`, `invitation:${body.id}`];
-  const histories = await Promise.all(ids.map((id) => world.deps.temporal.workflow.getHandle(id).fetchHistory()));
-  const told = JSON.stringify([histories.map(readable), world.logged]);
+  const tell = async () => {
+    const histories = await Promise.all(ids.map((id) => world.deps.temporal.workflow.getHandle(id).fetchHistory()));
+    return JSON.stringify([histories.map(readable), world.logged]);
+  };
+  // The step says that it failed before its tries are in the history.
+  const told = await until(tell, (text) => text.includes('not_taken'));
   for (const shown of ['not_taken', 'the mail server did not take it (451)', mailId])
     expect(told.includes(shown)).toBe(true);
   for (const secret of [to, '/invitations/inv_', 'refused on purpose']) expect(told.includes(secret)).toBe(false);

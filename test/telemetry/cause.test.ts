@@ -22,7 +22,7 @@ describe('behind a front that is trusted', () => {
   });
 
   const answered = async (given: string) =>
-    (await fetch(`${world.url}/healthz`, { headers: { 'x-request-id': given } })).headers.get('x-request-id');
+    (await fetch(`${world.url}/llms.txt`, { headers: { 'x-request-id': given } })).headers.get('x-request-id');
 
   test('a request has the id that the front gave it, where it is an id', async () => {
     expect(await answered(id)).toBe(id);
@@ -52,7 +52,7 @@ describe('behind a front that is trusted', () => {
 
 test('who is no trusted front does not choose its id', async () => {
   const world = await createWorld({ FRONTAGE_TRUSTED_PROXIES: '192.0.2.1' });
-  const { headers } = await fetch(`${world.url}/healthz`, { headers: { 'x-request-id': id } });
+  const { headers } = await fetch(`${world.url}/llms.txt`, { headers: { 'x-request-id': id } });
   expect(headers.get('x-request-id')).toMatch(ours);
   await world.close();
 });
