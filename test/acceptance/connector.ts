@@ -6,6 +6,7 @@ import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
 import type { OAuthClientInformationMixed, OAuthTokens } from '@modelcontextprotocol/sdk/shared/auth.js';
 import { type Agent, agentOf, type Called } from '../mcp/world.ts';
+import { underWay } from '../stack/following.ts';
 import { until } from '../stack/until.ts';
 
 export type Connector = {
@@ -51,8 +52,6 @@ export async function connectAs(
     },
   };
 }
-
-const underWay = ['queued', 'building', 'storing'];
 
 /** As agents do where a call was answered before its work had ended, because the process that followed it was told to end: it reads how that went. */
 function patient(agent: Agent): Agent {

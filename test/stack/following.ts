@@ -3,7 +3,8 @@ import type { Answer } from '../../local/client.ts';
 import { codes } from '../coverage/codes.ts';
 import { until } from './until.ts';
 
-const underWay = ['queued', 'building', 'storing'];
+/** What a deployment or a slot is while a build of it goes on. */
+export const underWay = ['queued', 'building', 'storing'];
 /** No build takes longer. */
 const patienceMs = 300_000;
 
@@ -11,14 +12,20 @@ const patienceMs = 300_000;
 export async function followed(path: string, answer: Answer, read: (path: string) => Promise<Answer>): Promise<Answer> {
   const { id, status } = answer.body ?? {};
   if (answer.status !== 200 || !underWay.includes(status)) return answer;
-  const at = String(id).startsWith('dep_') ? `/v1/deployments/${id}` : path;
+  // A slot is read where it is built; its update is a call beside that.
+  const at = String(id).startsWith('dep_') ? `/v1/deployments/${id}` : path.replace(/\/update$/, '');
   const end = await until(
     () => read(at),
     ({ body }) => !underWay.includes(body.status),
     patienceMs,
   );
-  const { error } = end.body;
-  return end.body.status === 'failed'
-    ? { ...end, status: codes.find(({ name }) => name === error.code)?.status ?? 500, body: { error } }
-    : end;
+  const { failed_deployment_id: failed } = end.body;
+  return refusalOf(failed ? await read(`/v1/deployments/${failed}`) : end);
+}
+
+/** What a call is answered with whose build failed. */
+function refusalOf(end: Answer): Answer {
+  const { status, error } = end.body;
+  if (status !== 'failed') return end;
+  return { ...end, status: codes.find(({ name }) => name === error.code)?.status ?? 500, body: { error } };
 }
