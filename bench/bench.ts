@@ -10,6 +10,7 @@ const benches: Record<string, () => Promise<unknown>> = {
   counting: async () => await (await import('./counting.ts')).benchCounting(),
   git: async () => await (await import('./git.ts')).benchGit(),
   workers: async () => await (await import('./workers.ts')).benchWorkers(),
+  scan: async () => await (await import('./scan.ts')).benchScan(),
 };
 
 /** Only when asked for by name. */
@@ -30,6 +31,7 @@ const headings: Record<string, string> = {
   counting: 'Counting',
   hour: 'An hour',
   workers: 'Builds workers',
+  scan: 'The scan at publish',
 };
 const results = join(import.meta.dirname, 'RESULTS.md');
 

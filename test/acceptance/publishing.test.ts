@@ -3,7 +3,7 @@ import { rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { useStack } from '../stack/stack.ts';
-import { change, clone, expectPage, expectStatus, newSite, page, post, publish } from './story.ts';
+import { buildPatience, change, clone, expectPage, expectStatus, newSite, page, post, publish } from './story.ts';
 
 const stack = useStack();
 
@@ -138,11 +138,14 @@ test('of publishes that wait for one that builds, the newest wins and names itse
     ids.push(body.id);
     if (n === 0)
       await expect
-        .poll(async () => (await stack.api(`/v1/deployments/${ids[0]}`)).body.status, { timeout: 60_000, interval: 50 })
+        .poll(async () => (await stack.api(`/v1/deployments/${ids[0]}`)).body.status, {
+          timeout: buildPatience,
+          interval: 50,
+        })
         .not.toBe('queued');
   }
   await expect
-    .poll(async () => (await stack.api(`/v1/deployments/${ids[3]}`)).body.status, { timeout: 60_000 })
+    .poll(async () => (await stack.api(`/v1/deployments/${ids[3]}`)).body.status, { timeout: buildPatience })
     .toBe('live');
   const ends = await Promise.all(ids.map(async (id) => (await stack.api(`/v1/deployments/${id}`)).body));
   expect(ends.map((end) => end.status)).toEqual(['retired', 'superseded', 'superseded', 'live']);

@@ -59,6 +59,9 @@ export async function publish(site: { id: string }, scope: 'site' | 'posts' = 's
 // Edges that start, beside others that do, on a machine that is full of them, are given more.
 const patience = process.env.FRONTAGE_RESTARTS ? 30_000 : 2_000;
 
+/** For builds that were asked for and that nobody waits for in a call; a worker that is restarted begins its build anew. */
+export const buildPatience = process.env.FRONTAGE_RESTARTS ? 300_000 : 60_000;
+
 /** The same of a status, which the front page has. */
 export async function expectStatus(site: { name: string }, status: number) {
   await expect
