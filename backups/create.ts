@@ -50,7 +50,7 @@ async function createMarked({ config, clock }: Deps, place: Place, mark: Mark): 
   const at = clock.now();
   const { siteIds, slots, ...rows } = await readSnapshot(config.databaseUrl, place);
   const missing: string[] = [];
-  const packed = repositories ? packAll(place, repositories, { siteIds, slots, before, missing }) : [];
+  const packed = repositories ? packRepositories(place, repositories, { siteIds, slots, before, missing }) : [];
   const spoilt: string[] = [];
   const manifest: Manifest = {
     format: 1,
@@ -119,7 +119,7 @@ type Packing = Pick<Rows, 'siteIds' | 'slots'> & {
   missing: string[];
 };
 
-async function* packAll(
+async function* packRepositories(
   { store }: Place,
   repositories: Repositories,
   { siteIds, slots, before, missing }: Packing,

@@ -28,7 +28,7 @@ export async function exportSite(
 ): Promise<Exported> {
   if (await stat(into).catch(() => undefined)) throw new ExportFault(`${into} is there already.`);
   const store = openStore(config);
-  const read = await readRows(config.databaseUrl, siteId, withVisitors);
+  const read = await readSite(config.databaseUrl, siteId, withVisitors);
   const aside = await mkdtemp(join(dirname(into), '.export-'));
   try {
     const tar = pack();
@@ -71,7 +71,7 @@ const within: Partial<Record<RowTable, string>> = {
 const blocked = `case when blocked_at is not null then jsonb_build_object('at', blocked_at, 'reason', block_reason)
   when owner_blocked_at is not null then jsonb_build_object('at', owner_blocked_at, 'reason', $2::text) end`;
 
-async function readRows(databaseUrl: string, siteId: string, withVisitors: boolean): Promise<Read> {
+async function readSite(databaseUrl: string, siteId: string, withVisitors: boolean): Promise<Read> {
   const client = new pg.Client({ connectionString: databaseUrl, application_name: 'frontage export' });
   // What is asked when a connection is lost says so itself.
   client.on('error', () => {});

@@ -12,7 +12,7 @@ import { Token } from '../../db/entities/token.ts';
 import type { EntityManager } from '../../db/orm.ts';
 import { errors } from '../../errors.ts';
 import { command, type Given, UsageError } from './command.ts';
-import { listed, pageOf, readRows } from './listing.ts';
+import { listed, pageOf, rowsToRead } from './listing.ts';
 
 export const accountCommands = {
   'account create': command({
@@ -34,7 +34,7 @@ export const accountCommands = {
         ...(match === undefined ? {} : { $or: [{ email: like }, { name: like }] }),
         ...(after === undefined ? {} : { id: { $lt: after } }),
       };
-      const accounts = await em.find(Account, where, { orderBy: { id: 'desc' }, limit: readRows });
+      const accounts = await em.find(Account, where, { orderBy: { id: 'desc' }, limit: rowsToRead });
       return pageOf(accounts, (account) => ({ ...shown(account), plan: planOf(deps, account).name }));
     },
   }),
@@ -76,7 +76,7 @@ export const accountCommands = {
       const grants = await em.find(
         PlanGrant,
         { endedAt: null, endsAt: { $gt: clock.now() }, ...(after ? await endingAfter(em, after) : {}) },
-        { orderBy: { endsAt: 'asc', id: 'asc' }, limit: readRows, populate: ['account'] },
+        { orderBy: { endsAt: 'asc', id: 'asc' }, limit: rowsToRead, populate: ['account'] },
       );
       return pageOf(grants, ({ account, plan, createdAt, endsAt }) => {
         return { account_id: account.id, email: account.email, plan, created_at: createdAt, ends_at: endsAt };

@@ -8,7 +8,7 @@ import { removeBackups } from '../../backups/remove.ts';
 import { restoreBackup } from '../../backups/restore.ts';
 import { countSealed } from '../../db/sealed.ts';
 import { command, UsageError } from './command.ts';
-import { listed, pageBy, readRows } from './listing.ts';
+import { listed, pageBy, rowsToRead } from './listing.ts';
 
 const shown = ({ name, version, at, endedAt, from, tables, repositories, blobs, ...rest }: Manifest) => ({
   backup: name,
@@ -61,7 +61,7 @@ export const backupCommands = {
     takes: ['after'],
     async run({ config }, { from, after = '' }) {
       const place = await openPlace(config, from);
-      const names = (await place.names()).filter((name) => name > after).slice(0, readRows);
+      const names = (await place.names()).filter((name) => name > after).slice(0, rowsToRead);
       const page = pageBy(
         names,
         (name) => name,

@@ -1,7 +1,7 @@
 /** What scans of published files found, and a person should look at. */
 import { dismissFlag, listFlags, showFlag } from '../../db/flags.ts';
 import { command } from './command.ts';
-import { listed, pageOf, readRows } from './listing.ts';
+import { listed, pageOf, rowsToRead } from './listing.ts';
 
 export const flagCommands = {
   'flags list': command({
@@ -9,7 +9,7 @@ export const flagCommands = {
     needs: [],
     takes: ['site', 'all', 'after'],
     async run({ em }, { site, all, after }) {
-      return pageOf(await listFlags(em, { all: all !== undefined, site, after, limit: readRows }), (flag) => flag);
+      return pageOf(await listFlags(em, { all: all !== undefined, site, after, limit: rowsToRead }), (flag) => flag);
     },
   }),
   'flags show': command({

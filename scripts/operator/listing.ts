@@ -4,7 +4,7 @@
 export const listed = 200;
 
 /** What to read for a page: one row more than is shown. */
-export const readRows = listed + 1;
+export const rowsToRead = listed + 1;
 
 /** The items of a page, and in `next` what `--after` takes to go on behind it; null where nothing more follows. */
 export function pageOf<Row extends { id: string }, Item>(rows: readonly Row[], show: (row: Row) => Item) {

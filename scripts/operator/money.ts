@@ -1,7 +1,7 @@
 /** What the ledger check could not mend, and a person has to see to. */
 import { listFlags, settleFlag } from '../../db/ledger.ts';
 import { command } from './command.ts';
-import { listed, pageBy, readRows } from './listing.ts';
+import { listed, pageBy, rowsToRead } from './listing.ts';
 
 export const moneyCommands = {
   'ledger list': command({
@@ -9,7 +9,7 @@ export const moneyCommands = {
     needs: [],
     takes: ['settled', 'after'],
     async run({ em }, { settled, after }) {
-      const flags = await listFlags(em, { settled: settled !== undefined, after, limit: readRows });
+      const flags = await listFlags(em, { settled: settled !== undefined, after, limit: rowsToRead });
       return pageBy(
         flags,
         (flag) => flag,

@@ -7,7 +7,7 @@ import { errors } from '../../errors.ts';
 import { openStore } from '../../providers/store/open.ts';
 import type { Store } from '../../providers/store/store.ts';
 import { command } from './command.ts';
-import { listed, pageOf, readRows } from './listing.ts';
+import { listed, pageOf, rowsToRead } from './listing.ts';
 
 export const platformCommands = {
   'feedback list': command({
@@ -16,7 +16,7 @@ export const platformCommands = {
     takes: ['since', 'after'],
     async run({ em }, { since = '1970-01-01T00:00:00Z', after = '' }) {
       if (Number.isNaN(Date.parse(since))) throw errors.invalid_since('--since is a time, as 2026-01-31T12:00:00Z.');
-      return pageOf(await listFeedback(em, { since: new Date(since), after, limit: readRows }), (note) => note);
+      return pageOf(await listFeedback(em, { since: new Date(since), after, limit: rowsToRead }), (note) => note);
     },
   }),
   'outbox list': command({
@@ -25,7 +25,7 @@ export const platformCommands = {
     takes: ['after'],
     async run({ em }, { after = '' }) {
       const where = { sentAt: null, id: { $gt: after } };
-      return pageOf(await em.find(OutboxEntry, where, { orderBy: { id: 'asc' }, limit: readRows }), shown);
+      return pageOf(await em.find(OutboxEntry, where, { orderBy: { id: 'asc' }, limit: rowsToRead }), shown);
     },
   }),
   'outbox replay': command({
