@@ -52,6 +52,8 @@ async function* events(
     const deployment = await load();
     if (!deployment) return;
     const pieces = await readLog(deps.em(), deploymentId, last);
+    // What was written after the right to read it ended is not sent.
+    if (pieces.length > 0 && !(await load())) return;
     for (const { seq, text } of pieces) {
       last = seq;
       yield `event: log\nid: ${seq}\n${text
