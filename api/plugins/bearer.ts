@@ -38,24 +38,21 @@ export function bearerSecret(request: FastifyRequest): string | undefined {
 
 /** For calls that last: throws `unauthorized` when the token has been revoked or has run out since the call began, `access_denied`
  * when its account was blocked. */
-export async function requireStillGood(
-  em: EntityManager,
-  { clock }: Pick<Deps, 'clock'>,
-  { tokenId }: Actor,
-): Promise<void> {
-  const token = await em.findOne(Token, { id: tokenId }, { disableIdentityMap: true });
+export async function requireStillGood(em: EntityManager, { clock }: Pick<Deps, 'clock'>, actor: Actor): Promise<void> {
+  const token = await readAnew(em, actor);
   if (!token || !isGood(token, clock.now())) throw unauthorized();
   if (token.blockReason != null) throw accountBlocked(token.blockReason);
 }
 
 /** The same as an answer, for what is cut off in silence. */
-export async function isStillGood(
-  em: EntityManager,
-  { clock }: Pick<Deps, 'clock'>,
-  { tokenId }: Actor,
-): Promise<boolean> {
-  const token = await em.findOne(Token, { id: tokenId }, { disableIdentityMap: true });
+export async function isStillGood(em: EntityManager, { clock }: Pick<Deps, 'clock'>, actor: Actor): Promise<boolean> {
+  const token = await readAnew(em, actor);
   return token !== null && isGood(token, clock.now()) && token.blockReason == null;
+}
+
+/** As it stands now, whatever this call has read of it before. */
+function readAnew(em: EntityManager, { tokenId }: Actor): Promise<Token | null> {
+  return em.findOne(Token, { id: tokenId }, { disableIdentityMap: true });
 }
 
 function isGood({ revokedAt, expiresAt }: Token, now: Date): boolean {

@@ -1,11 +1,10 @@
 import { afterAll, expect, test } from 'vitest';
-import { begin } from '../../api/idempotency.ts';
-import { openRepetitions } from '../../api/repetitions.ts';
 import { createSite as createSiteRule } from '../../api/sites/rules.ts';
 import { issueToken } from '../../api/tokens/rules.ts';
 import { IdempotencyKey } from '../../db/entities/idempotency-key.ts';
 import { Site } from '../../db/entities/site.ts';
 import { Token } from '../../db/entities/token.ts';
+import { beginCall, type SiteBody } from './begun-calls.ts';
 import { type Caller, callWith, createWorld, errorOf, freeName } from './world.ts';
 
 const world = await createWorld();
@@ -96,19 +95,9 @@ test('a key takes 1 to 255 visible characters', async () => {
   }
 });
 
-type SiteBody = { name: string; title: string };
-
-/** Takes the call, as a process does before it runs it. */
-async function beginCall(key: string, body: SiteBody) {
-  const whole = { ...body, template: 'blank' };
-  const call = { accountId: owner.accountId, method: 'POST', path: '/v1/sites', key, body: whole, bearer: owner.token };
-  const alone = { repetitions: openRepetitions(), stop: new AbortController().signal };
-  return await begin(world.deps, call, { showsSecret: false, ...alone });
-}
-
 /** Writes down what a process does that takes the call and dies before it answers. */
 async function takeCall(key: string, body: SiteBody) {
-  const attempt = await beginCall(key, body);
+  const attempt = await beginCall(world, owner, key, body);
   return { id: `site_${attempt.reservedId}`, ...body, template: 'blank' };
 }
 

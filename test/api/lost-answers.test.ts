@@ -1,11 +1,12 @@
 /** Calls under an `Idempotency-Key` that failed, whose answer was lost, or that are waited for. */
 import { afterAll, expect, test, vi } from 'vitest';
-import { begin, free, keep, renew } from '../../api/idempotency.ts';
-import { openRepetitions, waitersMax } from '../../api/repetitions.ts';
+import { free, keep, renew } from '../../api/idempotency.ts';
+import { waitersMax } from '../../api/repetitions.ts';
 import { IdempotencyKey } from '../../db/entities/idempotency-key.ts';
 import { Site } from '../../db/entities/site.ts';
 import { Token } from '../../db/entities/token.ts';
 import { until } from '../stack/until.ts';
+import { beginCall, type SiteBody } from './begun-calls.ts';
 import { callWith, createWorld, errorOf, freeName } from './world.ts';
 
 const world = await createWorld();
@@ -19,16 +20,6 @@ const owner = await world.newCaller();
 
 const keyed = (key: string, body: unknown, path = '/v1/sites') =>
   owner.call('POST', path, { body, headers: { 'idempotency-key': key } });
-
-type SiteBody = { name: string; title: string };
-
-/** Takes the call, as a process does before it runs it. */
-async function beginCall(key: string, body: SiteBody) {
-  const whole = { ...body, template: 'blank' };
-  const call = { accountId: owner.accountId, method: 'POST', path: '/v1/sites', key, body: whole, bearer: owner.token };
-  const alone = { repetitions: openRepetitions(), stop: new AbortController().signal };
-  return await begin(world.deps, call, { showsSecret: false, ...alone });
-}
 
 /** The next write that an entity manager of the process is asked for is done, and its answer lost. */
 function loseNextAnswer(method: 'transactional' | 'flush', after = 0) {
@@ -81,9 +72,9 @@ test('a call that failed before it made anything is run again at once, and leave
 
 test('who was taken for dead and goes on neither frees nor keeps nor renews the key of who took over', async () => {
   const body = { name: freeName(), title: 'A' };
-  const stalled = await beginCall('fenced', body);
+  const stalled = await beginCall(world, owner, 'fenced', body);
   world.skip(13_000);
-  const next = await beginCall('fenced', body);
+  const next = await beginCall(world, owner, 'fenced', body);
   expect(next).toMatchObject({ state: 'resumed', reservedId: stalled.reservedId });
   const row = () => world.deps.em().findOneOrFail(IdempotencyKey, { reservedId: next.reservedId });
   const before = await row();
@@ -98,7 +89,7 @@ test('who was taken for dead and goes on neither frees nor keeps nor renews the 
 
 /** Takes the call, and is at it for as long as the test lasts. */
 async function beginLongCall(key: string, body: SiteBody) {
-  const { reservedId } = await beginCall(key, body);
+  const { reservedId } = await beginCall(world, owner, key, body);
   const expiresAt = new Date(world.clock.now().getTime() + 3_600_000);
   await world.deps.em().nativeUpdate(IdempotencyKey, { reservedId }, { expiresAt });
 }

@@ -1,0 +1,19 @@
+/** Calls that a process has taken and not answered yet. */
+import { begin } from '../../api/idempotency.ts';
+import { openRepetitions } from '../../api/repetitions.ts';
+import type { Caller, World } from './world.ts';
+
+export type SiteBody = { name: string; title: string };
+
+/** Takes the caller's call that makes a site, as a process does before it runs it. */
+export async function beginCall(
+  { deps }: Pick<World, 'deps'>,
+  { accountId, token }: Pick<Caller, 'accountId' | 'token'>,
+  key: string,
+  body: SiteBody,
+) {
+  const whole = { ...body, template: 'blank' };
+  const call = { accountId, method: 'POST', path: '/v1/sites', key, body: whole, bearer: token };
+  const alone = { repetitions: openRepetitions(), stop: new AbortController().signal };
+  return await begin(deps, call, { showsSecret: false, ...alone });
+}
