@@ -1,29 +1,29 @@
 import { type WrittenMail, write } from './layout.ts';
 
-/** To the owner of an account that a person of the platform has stopped, with the reason; `null` once it goes on. */
+/** To the owner of an account that the operator has blocked, with the reason; `null` once it is unblocked. */
 export function accountBlocked({ reason }: { reason: string | null }): WrittenMail {
-  if (reason === null) return goesOn;
+  if (reason === null) return unblocked;
   return write({
     subject: 'Your account is blocked',
-    preview: 'Those who run this platform have stopped it, and say why.',
+    preview: 'The operator has blocked it and gives a reason.',
     heading: 'Your account is blocked',
     blocks: [
-      'Those who run this platform have stopped your account. The reason they give:',
+      'The operator of this service has blocked your account and gave this reason:',
       { quote: reason },
-      'Until they let it go on, your websites are not shown, they take no enquiries, bookings or payments, and nobody can sign in or act for you. Nothing is deleted.',
-      'If this is a mistake, or once it is mended, write to whoever runs this platform.',
+      'While it is blocked, your websites are offline, they accept no enquiries, bookings or payments, and neither you nor your agents can sign in. Nothing is deleted.',
+      'If this is a mistake, or once you have fixed the problem, write to the operator.',
     ],
     footer: 'You get this because this address has an account here.',
   });
 }
 
-const goesOn = write({
-  subject: 'Your account goes on',
-  preview: 'It is no longer blocked.',
-  heading: 'Your account goes on',
+const unblocked = write({
+  subject: 'Your account has been unblocked',
+  preview: 'Your websites are online again.',
+  heading: 'Your account has been unblocked',
   blocks: [
-    'Your account is no longer blocked. Your websites are shown again as they were, and you and your agents can go on.',
-    'What was being published when it was blocked was cancelled: publish it again.',
+    'Your account is active again. Your websites are online as they were before, and you and your agents can sign in.',
+    'Anything that was being published at the time was cancelled. Please publish it again.',
   ],
   footer: 'You get this because this address has an account here.',
 });

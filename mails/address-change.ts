@@ -1,20 +1,20 @@
 import { type WrittenMail, write } from './layout.ts';
 
-/** To the address that an account has, or had: that another one is to take its place, or has. */
+/** To the current address of an account when a change is requested, and to the former one when it is done. */
 export function addressChange({ newAddress, done }: { newAddress: string; done: boolean }): WrittenMail {
-  return done ? changed(newAddress) : asked(newAddress);
+  return done ? changed(newAddress) : requested(newAddress);
 }
 
-function asked(newAddress: string): WrittenMail {
+function requested(newAddress: string): WrittenMail {
   return write({
-    subject: 'A new address was asked for',
-    preview: 'It is not in force yet.',
-    heading: 'Your account is to have another address',
+    subject: 'A change of your e-mail address was requested',
+    preview: 'Nothing has changed yet.',
+    heading: 'Change of your e-mail address requested',
     blocks: [
-      'Somebody who holds a token of your account asked for this change:',
+      'Someone with a token for your account requested this change:',
       { facts: [['New address', newAddress]] },
-      'It comes into force when the new address confirms it. Until then everything goes on coming here.',
-      'If this was not you or your agent: sign in, and revoke the tokens that you do not know.',
+      'It takes effect when the new address confirms it. Until then, all e-mail for the account comes here.',
+      'If this was not you or your agent, sign in and revoke every token that you do not recognise.',
     ],
     footer: 'You get this because this is the address of a Frontage account.',
   });
@@ -22,15 +22,16 @@ function asked(newAddress: string): WrittenMail {
 
 function changed(newAddress: string): WrittenMail {
   return write({
-    subject: 'Your account has a new address',
-    preview: 'Links to sign in go there from now on.',
-    heading: 'Your account has a new address',
+    subject: 'Your account has a new e-mail address',
+    preview: 'Sign-in links are now sent there.',
+    heading: 'Your account has a new e-mail address',
     blocks: [
-      'The new address was confirmed, and is in force:',
+      'The new address has been confirmed:',
       { facts: [['New address', newAddress]] },
-      'Links to sign in and agents’ requests go there from now on. What was sent here before is over.',
-      'If this was not you, write at once to whoever runs this platform.',
+      'Sign-in links and access requests are now sent there. Links sent to this address before have expired.',
+      'If this was not you, write to the operator of this service immediately.',
     ],
-    footer: 'You get this because this was the address of the account. It is the last mail about it.',
+    footer:
+      'You get this because this was the address of the account. We send no more e-mail about it to this address.',
   });
 }

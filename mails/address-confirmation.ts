@@ -1,17 +1,17 @@
 import { type WrittenMail, write } from './layout.ts';
 
-/** To the new address of an account, which is not in force before its link is confirmed. */
+/** To the new address of an account. The change takes effect when the link is confirmed. */
 export function addressConfirmation({ link, accountName }: { link: string; accountName: string }): WrittenMail {
   return write({
     subject: 'Confirm your new address',
-    preview: 'The account keeps its old address until you do.',
+    preview: 'The account keeps its old address until you confirm.',
     heading: 'Is this your new address?',
     blocks: [
-      'This address is to become the one of a Frontage account, to which links to sign in and agents’ requests go:',
+      'Confirm that this is your address. Sign-in links and access requests for this account will be sent here:',
       { facts: [['Account', accountName]] },
       { button: { label: 'Confirm this address', url: link } },
-      'The link works once, for one day. Until you confirm, nothing changes.',
+      'The link works once and expires after one day. Nothing changes until you confirm.',
     ],
-    footer: 'You know nothing of this account? Then do nothing.',
+    footer: 'Don’t recognise this account? Ignore this e-mail; nothing changes.',
   });
 }

@@ -1,22 +1,22 @@
-/** What is said about a booking: to the visitor, with a file for their calendar, and to who is told of it on the site. */
+/** Mails about a booking: to the visitor, with a calendar file, and to the site's address for booking notices. */
 import { calendarFile } from './calendar-file.ts';
 import { type WrittenMail, write } from './layout.ts';
 
 export type BookingFacts = {
   id: string;
   reference: string;
-  /** The site as people know it, and where it is. */
+  /** The site's canonical host name and URL. */
   hostname: string;
   address: string;
   service: string;
   calendar: string;
   timeZone: string;
-  /** RFC 3339, as the clocks of the calendar's zone show it. */
+  /** RFC 3339, with the offset of the calendar's time zone. */
   start: string;
   end: string;
   seats: number;
   createdAt: string;
-  /** What was paid for it, as people read it; absent where nothing was. */
+  /** The formatted amount paid; absent if nothing was paid. */
   paid?: string;
 };
 
@@ -28,15 +28,16 @@ export function bookingConfirmed(
   const when = whenOf(facts);
   const written = write({
     subject: `Booked: ${facts.service}, ${when}`,
+    brand: facts.hostname,
     preview: `Your booking on ${facts.hostname} is confirmed.`,
     heading: 'Your booking is confirmed',
     blocks: [
       { facts: factsTable(facts) },
-      'The attached file puts it into your calendar.',
-      'You cannot come? Cancel it, so that somebody else can have the place. The page asks once more before it does.',
+      'Open the attached file to add it to your calendar.',
+      'Can’t come? Cancel the booking so that someone else can have the time. You will be asked to confirm.',
       { button: { label: 'Cancel the booking', url: cancelUrl } },
     ],
-    footer: `You get this because this address was given for a booking on ${facts.hostname}. If it was not you, cancel it.`,
+    footer: `You get this because this address was given for a booking on ${facts.hostname}. If you did not book, cancel it.`,
   });
   const content = calendarFile({
     uid: `${facts.id}@${new URL(baseUrl).hostname}`,
@@ -54,7 +55,7 @@ export function bookingConfirmed(
   };
 }
 
-/** To who is told on the site. Answers to it go to the visitor. */
+/** To the site's address for booking notices. Replies go to the visitor. */
 export function bookingTaken({
   visitor,
   intake,
@@ -65,19 +66,20 @@ export function bookingTaken({
 }): WrittenMail {
   return write({
     subject: `New booking: ${facts.service}, ${whenOf(facts)}`,
+    brand: facts.hostname,
     preview: `${visitor.name} booked on ${facts.hostname}.`,
-    heading: `A booking on ${facts.hostname}`,
+    heading: `New booking on ${facts.hostname}`,
     blocks: [
-      { facts: [...factsTable(facts), ['Name', visitor.name], ['Address', visitor.email]] },
-      ...(intake.length > 0 ? ['What the visitor was asked, and answered:', { facts: intake }] : []),
-      'Answer this mail to write to the visitor. Keep it: their address stands in no other place of ours once this is sent.',
-      `Your agent can cancel it with POST /v1/bookings/${facts.id}/cancel.`,
+      { facts: [...factsTable(facts), ['Name', visitor.name], ['E-mail', visitor.email]] },
+      ...(intake.length > 0 ? ['The visitor’s answers:', { facts: intake }] : []),
+      'Reply to this e-mail to write to the visitor. Keep this e-mail: we do not store the visitor’s address after sending it.',
+      `Need to cancel it? Ask your agent and give it the reference ${facts.reference}.`,
     ],
-    footer: `You get this because bookings on ${facts.hostname} are told to this address.`,
+    footer: `You get this because booking notices for ${facts.hostname} are sent to this address.`,
   });
 }
 
-/** To who is told on the site, or to a visitor whose confirmation had not left yet. */
+/** To the site's address for booking notices, or to a visitor whose confirmation was not yet sent. */
 export function bookingCancelled({
   to,
   visitorName,
@@ -87,36 +89,43 @@ export function bookingCancelled({
 }: BookingFacts & {
   to: 'site' | 'visitor';
   visitorName: string;
-  /** What was paid and goes back by itself; what was paid and can be given back by who has it alone. */
+  /** The amount being refunded automatically, and the amount that only the owner of the payout account can refund. */
   moneyBack?: string | null;
   moneyOwed?: string | null;
 }): WrittenMail {
   const forSite = to === 'site';
   return write({
     subject: `Cancelled: ${facts.service}, ${whenOf(facts)}`,
-    preview: forSite ? `${visitorName} cancelled. The time is free again.` : 'This booking does not stand any more.',
+    brand: facts.hostname,
+    preview: forSite ? `${visitorName} cancelled. The time is free again.` : 'Your booking was cancelled.',
     heading: forSite ? `A booking on ${facts.hostname} was cancelled` : 'Your booking was cancelled',
     blocks: [
       forSite
         ? `${visitorName} cancelled this booking. The time is free again.`
         : `${facts.hostname} cancelled this booking.`,
-      ...(moneyBack === null ? [] : [`The ${moneyBack} that was paid goes back to where it came from.`]),
+      ...(moneyBack === null
+        ? []
+        : [
+            forSite
+              ? `The visitor’s payment of ${moneyBack} is being refunded.`
+              : `Your payment of ${moneyBack} is being refunded. It can take a few days to reach you.`,
+          ]),
       ...(moneyOwed === null ? [] : [forSite ? owedBySite(moneyOwed) : owedToVisitor(moneyOwed, facts)]),
       { facts: factsTable(facts) },
-      ...(forSite ? [] : [`To book another time, or to ask why: ${facts.address}`]),
+      ...(forSite ? [] : [`To book another time or ask why, go to ${facts.address}`]),
     ],
     footer: forSite
-      ? `You get this because bookings on ${facts.hostname} are told to this address.`
+      ? `You get this because booking notices for ${facts.hostname} are sent to this address.`
       : `You get this because this address was given for a booking on ${facts.hostname}.`,
   });
 }
 
 const owedBySite = (sum: string) =>
-  `The ${sum} that was paid is owed to the visitor, and cannot be given back from here: the payout account that it went into is not used here any more. ` +
-  'The money is not lost: the owner of that account can refund it in their own dashboard at the payment provider.';
+  `The visitor paid ${sum}, which must be refunded. It cannot be refunded from here, because the payout account that received it is no longer connected. ` +
+  'The owner of that account can refund it in the payment provider’s dashboard.';
 
 const owedToVisitor = (sum: string, { hostname }: BookingFacts) =>
-  `You paid ${sum}. ${hostname} has to give that back to you by itself: please ask them for it.`;
+  `You paid ${sum}. ${hostname} must refund you directly: please ask them for it.`;
 
 export function factsTable(facts: BookingFacts): (readonly [string, string])[] {
   return [

@@ -1,7 +1,7 @@
-/** A calendar file (RFC 5545) of one event, which mail programs offer to put into the reader's calendar. */
+/** A calendar file (RFC 5545) with one event, which mail clients offer to add to the reader's calendar. */
 
 export type CalendarEvent = {
-  /** The same for ever, so that a second file of it is no second event. */
+  /** Never changes, so that a second file updates the same event. */
   uid: string;
   /** RFC 3339. */
   stamp: string;
@@ -13,7 +13,7 @@ export type CalendarEvent = {
   url: string;
 };
 
-/** Its times are in UTC, so no reader needs to know what the clocks of a place do. */
+/** Times are in UTC, so that no time zone definition is needed. */
 export function calendarFile(event: CalendarEvent): string {
   const lines = [
     'BEGIN:VCALENDAR',
@@ -40,7 +40,7 @@ export function calendarFile(event: CalendarEvent): string {
 
 const utc = (moment: string) => `${new Date(moment).toISOString().slice(0, 19).replace(/[-:]/g, '')}Z`;
 
-/** Section 3.3.11. Control characters have no place in a text. */
+/** Section 3.3.11. Control characters are not allowed in TEXT. */
 function escaped(text: string): string {
   return text
     .toWellFormed()
@@ -50,7 +50,7 @@ function escaped(text: string): string {
     .replace(/\n/g, '\\n');
 }
 
-/** Section 3.1: at most 75 octets in a line, and no character in two. */
+/** Section 3.1: at most 75 octets in a line, without splitting a character. */
 function fold(line: string): string {
   const folded: string[] = [];
   let part = '';

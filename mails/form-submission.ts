@@ -4,29 +4,30 @@ export type SubmissionMail = {
   hostname: string;
   formName: string;
   answers: { label: string; text: string }[];
-  /** The path it was sent from. */
+  /** Path of the page with the form. */
   page: string | null;
 };
 
-/** To who hears of enquiries. The answers are a stranger's words: in a table where they are short, as a quotation else. */
+/** To the address for enquiries. The answers are a stranger's text: short ones go into a table, long ones into a quotation. */
 export function formSubmission({ hostname, formName, answers, page }: SubmissionMail): WrittenMail {
   return write({
     subject: `New enquiry on ${hostname}: ${formName}`,
+    brand: hostname,
     preview: answers
       .map(({ text }) => text)
       .join(' · ')
       .slice(0, 140),
     heading: `New enquiry: ${formName}`,
     blocks: [
-      `Somebody filled in the form ${formName} on ${page === null ? hostname : `${hostname}${page}`}.`,
-      ...answers.reduce<Block[]>(put, []),
+      `A visitor filled in the form ${formName} on ${page === null ? hostname : `${hostname}${page}`}.`,
+      ...answers.reduce<Block[]>(addAnswer, []),
     ],
-    footer: `You get this because enquiries of this form on ${hostname} go to your address. It is kept with the site for 180 days too.`,
+    footer: `You get this because enquiries from this form on ${hostname} are sent to your address. The site keeps a copy for 180 days.`,
   });
 }
 
-/** Neighbours that are short share one table. */
-function put(blocks: Block[], { label, text }: SubmissionMail['answers'][number]): Block[] {
+/** Consecutive short answers share one table. */
+function addAnswer(blocks: Block[], { label, text }: SubmissionMail['answers'][number]): Block[] {
   if (text.length > 120 || text.includes('\n')) return [...blocks, `${label}:`, { quote: text }];
   const last = blocks.at(-1);
   if (typeof last === 'object' && 'facts' in last)

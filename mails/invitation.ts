@@ -1,17 +1,16 @@
 import { type WrittenMail, write } from './layout.ts';
 
-/** To the invited address. The site is named by its hostname: a title is free text, and would speak in our name. */
+/** To the invited address. Names the site by its hostname: a title is free text by a stranger, and this mail is in our name. */
 export function invitation({ hostname, link, days }: { hostname: string; link: string; days: number }): WrittenMail {
   return write({
-    subject: `You are invited to work on ${hostname}`,
+    subject: `You are invited to edit ${hostname}`,
     preview: `Accept within ${days} days.`,
-    heading: `You are invited to work on ${hostname}`,
+    heading: `You are invited to edit ${hostname}`,
     blocks: [
-      `The owner of ${hostname} asks you to work on that site with them: to edit it, look at drafts and publish.`,
+      `The owner of ${hostname} invites you to work on the site with them: to edit it, view drafts and publish.`,
       { button: { label: 'See the invitation', url: link } },
-      `It holds for ${days} days. Opening the link accepts nothing yet: you sign in with this address and decide there.`,
-      'Your agent can accept too: it finds the invitation with GET /v1/invitations.',
+      `The invitation expires in ${days} days. Opening the link does not accept it: you sign in with this address and decide there.`,
     ],
-    footer: `You get this because someone invited this address to ${hostname}. If you know nothing of it, do nothing.`,
+    footer: `You get this because someone invited this address to ${hostname}. Don’t recognise it? Ignore this e-mail; nothing changes.`,
   });
 }

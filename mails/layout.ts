@@ -1,10 +1,9 @@
 /**
- * The form of every mail: one list of blocks, written as plain text and as HTML for a phone. No picture, no tracking, nothing fetched.
- * What a mail client keeps of a page differs, so all style is inline, and the one style sheet only adds the dark look.
+ * The layout of every mail: a list of blocks, rendered as plain text and as HTML. No pictures, no tracking, nothing loaded.
+ * Mail clients drop style sheets to different degrees, so styles are inline; the style sheet only adds dark colours.
  */
 import { type Html, html } from '../web/html.ts';
 
-/** A file that goes with a mail. */
 export type Attachment = { filename: string; contentType: string; content: string };
 
 export type WrittenMail = { subject: string; text: string; html: string; attachments?: readonly Attachment[] };
@@ -13,31 +12,33 @@ export type Block =
   | string
   | { button: { label: string; url: string } }
   | { facts: readonly (readonly [label: string, value: string])[] }
-  /** Words of somebody else, which must not be taken for ours. */
+  /** Text by somebody else, marked so that it cannot be mistaken for ours. */
   | { quote: string };
 
 export type Content = {
   subject: string;
-  /** What an inbox shows behind the subject. */
+  /** Shown above the heading: who the mail is about. The product's name unless set. */
+  brand?: string;
+  /** Inboxes show it after the subject. */
   preview: string;
   heading: string;
   blocks: readonly Block[];
-  /** Why this address got it. */
+  /** Why this address received the mail. */
   footer: string;
 };
 
-/** Writes both forms. Every text may hold what strangers chose: it is cleaned of what does not show, and escaped. */
+/** Renders both versions. Any text may come from a stranger, so invisible characters are removed and HTML is escaped. */
 export function write(content: Content): WrittenMail {
   const subject = oneLine(content.subject).slice(0, 200);
   return { subject, text: writeText(content), html: writeHtml(subject, content) };
 }
 
-/** Without control characters (but line ends) and without what turns the direction of writing or takes no room. */
+/** Without control characters (except line feeds), bidirectional controls and zero-width characters. */
 function visible(text: string): string {
   return text.toWellFormed().replace(/[^\P{Cc}\n]|[\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff]/gu, '');
 }
 
-/** For what stands in a line of ours: a second line would look like one of ours too. */
+/** For a value inside our own line: a second line would look like ours. */
 function oneLine(text: string): string {
   return visible(text).replace(/\s+/g, ' ');
 }
@@ -62,7 +63,7 @@ function blockText(block: Block): string {
 const font = "font-family:system-ui,-apple-system,'Segoe UI',Roboto,Helvetica,Arial,sans-serif";
 const paragraph = `margin:0 0 16px;${font};font-size:17px;line-height:1.55;color:#23211d`;
 
-function writeHtml(subject: string, { preview, heading, blocks, footer }: Content): string {
+function writeHtml(subject: string, { brand = 'Frontage', preview, heading, blocks, footer }: Content): string {
   const title = `margin:0 0 20px;${font};font-size:24px;line-height:1.25;font-weight:600;color:#23211d;overflow-wrap:anywhere`;
   const small = `margin:20px 4px 0;${font};font-size:14px;line-height:1.5;color:#5f5a50;overflow-wrap:anywhere`;
   return html`<!doctype html>
@@ -90,7 +91,7 @@ function writeHtml(subject: string, { preview, heading, blocks, footer }: Conten
 <table role="presentation" class="paper" width="100%" cellpadding="0" cellspacing="0" style="background:#f7f4ee">
 <tr><td align="center" style="padding:24px 12px">
 <table role="presentation" width="100%" cellpadding="0" cellspacing="0" style="max-width:560px">
-<tr><td class="mark" style="padding:0 4px 12px;${font};font-size:15px;font-weight:600;color:#8b3320">Frontage</td></tr>
+<tr><td class="mark" style="padding:0 4px 12px;${font};font-size:15px;font-weight:600;color:#8b3320">${visible(brand)}</td></tr>
 <tr><td class="card" style="padding:28px 24px 12px;background:#fffdf9;border:1px solid #e2dac9;border-radius:10px">
 <h1 class="ink" style="${title}">${visible(heading)}</h1>
 ${blocks.map(blockHtml)}
@@ -115,7 +116,7 @@ function blockHtml(block: Block): Html {
   return facts(block.facts);
 }
 
-/** The address stands below it too: for who cannot press it, and to see where it leads. */
+/** The URL is repeated below, for mail clients that show no button and for readers who check it first. */
 function button({ label, url }: { label: string; url: string }): Html {
   const cell = 'background:#a8412a;border-radius:8px';
   const anchor = `display:inline-block;padding:14px 22px;${font};font-size:17px;font-weight:600;color:#ffffff;text-decoration:none`;

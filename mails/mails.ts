@@ -1,4 +1,4 @@
-/** Every kind of mail that goes out: what it is made of, and the function that writes it. Pure. */
+/** Every kind of mail: its data and the function that renders it. Pure. */
 import { accessRequest } from './access-request.ts';
 import { accountBlocked } from './account-blocked.ts';
 import { addressChange } from './address-change.ts';
@@ -10,7 +10,7 @@ import type { WrittenMail } from './layout.ts';
 import { moneyReturned } from './money-returned.ts';
 import { signinLink } from './signin-link.ts';
 
-/** What every mail may know besides its own data. */
+/** Available to every mail besides its own data. */
 export type MailContext = { baseUrl: string };
 export type Template<Data> = (data: Data, context: MailContext) => WrittenMail;
 

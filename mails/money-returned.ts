@@ -1,5 +1,4 @@
-/** Money came for a booking that could not be had any more, and goes back: to the visitor who paid, and to who is told on the site. */
-
+/** A payment arrived too late for its booking and is refunded: to the visitor, and to the site's address for booking notices. */
 import { written } from '../currencies.ts';
 import { type BookingFacts, factsTable, whenOf } from './booking.ts';
 import { type WrittenMail, write } from './layout.ts';
@@ -21,17 +20,18 @@ export function moneyReturned({
   const money = written({ amount, currency });
   return write({
     subject: `Not booked: ${facts.service}, ${whenOf(facts)}`,
-    preview: forSite ? `${money} came too late and goes back.` : `Your ${money} goes back to you.`,
-    heading: forSite ? `A payment on ${facts.hostname} came too late` : 'Your booking did not come about',
+    brand: facts.hostname,
+    preview: forSite ? `${money} is being refunded to the visitor.` : `Your ${money} is being refunded.`,
+    heading: forSite ? `A payment on ${facts.hostname} arrived too late` : 'Your booking could not be completed',
     blocks: [
       forSite
-        ? `${visitorName} paid ${money} when the time could not be booked any more. The money goes back by itself.`
-        : `Your payment of ${money} arrived when this time could not be booked any more. The money goes back to where it came from; that takes some days.`,
+        ? `${visitorName} paid ${money} after the time was no longer available. The payment is refunded automatically.`
+        : `Your payment of ${money} arrived after this time was no longer available. It is being refunded, which can take a few days.`,
       { facts: factsTable(facts) },
-      ...(forSite ? [] : [`To book another time: ${facts.address}`]),
+      ...(forSite ? [] : [`To book another time, go to ${facts.address}`]),
     ],
     footer: forSite
-      ? `You get this because bookings on ${facts.hostname} are told to this address.`
+      ? `You get this because booking notices for ${facts.hostname} are sent to this address.`
       : `You get this because this address was given for a booking on ${facts.hostname}.`,
   });
 }

@@ -72,7 +72,7 @@ test('mails of a blocked account wait until it goes on, those of its sites too; 
         ({ length }) => length === 2,
       )
     )[0]?.subject,
-  ).toBe('Your account goes on');
+  ).toBe('Your account has been unblocked');
 });
 
 test('a mail that was held until its days were over says that its account was blocked, and is no fault of ours', async () => {

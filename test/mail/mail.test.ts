@@ -50,7 +50,7 @@ test('an invitation arrives, once, at the invited address, with a link that name
   );
   expect(world.mailsTo(to)).toHaveLength(1);
   const hostname = `${site.name}.sites.localhost`;
-  expect(mail).toMatchObject({ to: [to], from: 'hello@localhost', subject: `You are invited to work on ${hostname}` });
+  expect(mail).toMatchObject({ to: [to], from: 'hello@localhost', subject: `You are invited to edit ${hostname}` });
   for (const form of [mail?.text, mail?.html]) {
     expect(form).toContain(hostname);
     expect(form).toContain(`${world.config.baseUrl}/invitations/${body.id}`);

@@ -41,7 +41,7 @@ test('a new address is in force only once it is confirmed, and the old one is to
   expect(await read(call)).toMatchObject({ email, pending_email: next });
   expect((await confirm(next)).text).toContain('Your address is changed');
   expect(await read(call)).toMatchObject({ email: next, pending_email: null });
-  expect((await world.lettersTo(email))[0]?.subject).toBe('Your account has a new address');
+  expect((await world.lettersTo(email))[0]?.subject).toBe('Your account has a new e-mail address');
 });
 
 test('opening the link confirms nothing, in no way a scanner has', async () => {
