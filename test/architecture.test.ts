@@ -175,3 +175,7 @@ test('nothing speaks of the machine that it was written on, nor of a package reg
     ),
   ).toEqual([]);
 });
+
+test('one version of Node is pinned, for the packages and for version managers', () => {
+  expect(text('.nvmrc').trim()).toBe(JSON.parse(text('package.json')).dependencies.node);
+});
