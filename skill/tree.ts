@@ -1,7 +1,7 @@
 /**
- * The skill tree: what an agent reads to build a good site here. Its files stand beside this one, as the Agent Skills format has them (`SKILL.md` with
- * front matter, more on demand), with `{base_url}` for this deployment's address and parts between `<!-- with forms -->` and `<!-- end -->`
- * for what a deployment may have switched off. A file of which nothing is left is not in the tree.
+ * The skill tree: the pages that teach an agent to build a good site here. Its files are in this folder, in the Agent Skills format (`SKILL.md` with
+ * front matter, further pages on demand). `{base_url}` becomes this deployment's address. A part between `<!-- with forms -->` and `<!-- end -->`
+ * is removed where that capability is off; a page that is then empty is not in the tree.
  */
 import { createHash } from 'node:crypto';
 import { readdir, readFile } from 'node:fs/promises';
@@ -18,8 +18,8 @@ const types: Record<string, string> = {
   '.mjs': 'text/javascript; charset=utf-8',
 };
 
-/** The tree of a deployment with these capabilities on. The version is a hash of all it holds: 16 hex digits. */
-export async function openSkill({
+/** The tree of a deployment with these capabilities. The version is a hash of its contents: 16 hex digits. */
+export async function loadSkillTree({
   baseUrl,
   isOn,
 }: {
@@ -29,7 +29,7 @@ export async function openSkill({
   const texts = new Map<string, string>();
   for (const path of await listPaths()) {
     const text = (await readFile(join(here, path), 'utf8')).replaceAll('{base_url}', baseUrl);
-    texts.set(path, path.endsWith('.md') ? withoutWhatIsOff(text, isOn) : text);
+    texts.set(path, path.endsWith('.md') ? removeDisabledParts(text, isOn) : text);
   }
   texts.set('reference/errors.md', errorTable());
   const kept = [...texts].filter(([, text]) => text !== '').sort(([a], [b]) => (a < b ? -1 : 1));
@@ -39,25 +39,25 @@ export async function openSkill({
   return { version: version.digest('hex').slice(0, 16), files };
 }
 
-/** What a page calls itself, in its first heading. */
+/** A page's first heading, or its path if it has none. */
 export const titleOf = ({ path, bytes }: SkillFile): string => /^# (.+)$/m.exec(bytes.toString())?.[1] ?? path;
 
-/** Drops the parts of what is off, and the marks of those that stay. Parts may hold others. */
-export function withoutWhatIsOff(text: string, isOn: (capability: string) => boolean): string {
+/** Removes the parts of disabled capabilities, and the markers of the others. Parts may be nested. */
+export function removeDisabledParts(text: string, isOn: (capability: string) => boolean): string {
   let kept = '';
   const shown = [true];
   for (const { words, mark } of pieces(text)) {
     if (shown.at(-1)) kept += words;
     if (mark === 'end') shown.pop();
     else if (mark !== undefined) shown.push(shown.at(-1) === true && isOn(mark.with));
-    if (shown.length === 0) throw new Error(`a part ends that never began, after: ${words.slice(-60)}`);
+    if (shown.length === 0) throw new Error(`a part ends that was not opened, after: ${words.slice(-60)}`);
   }
-  if (shown.length > 1) throw new Error(`a part never ends: ${text.slice(0, 60)}`);
+  if (shown.length > 1) throw new Error(`a part is not closed: ${text.slice(0, 60)}`);
   const tidy = kept.replace(/\n{3,}/g, '\n\n').trim();
   return tidy === '' ? '' : `${tidy}\n`;
 }
 
-/** Words, each with the mark that follows them; a mark that has a line to itself takes the line with it. */
+/** Pieces of text, each with the marker that follows it. A marker alone on a line includes its line break. */
 function* pieces(text: string): Generator<{ words: string; mark: { with: string } | 'end' | undefined }> {
   let from = 0;
   for (const found of text.matchAll(/^<!-- (?:with (\w+)|end) -->\n|<!-- (?:with (\w+)|end) -->/gm)) {
@@ -82,13 +82,13 @@ function fileOf(path: string, text: string): SkillFile {
 
 function errorTable(): string {
   const rows = Object.entries(catalog).map(([code, { status, retryable, when }]) => {
-    const again = retryable === true ? 'yes' : retryable === false ? 'no' : 'as the answer says';
+    const again = retryable === true ? 'yes' : retryable === false ? 'no' : 'see the response';
     return `| \`${code}\` | ${status} | ${again} | ${when} | ${remedies[code as ErrorCode]} |`;
   });
   return `# Errors
 
-Every error is \`{ "error": { code, message, retryable, next_action?, request_id?, detail? } }\`: \`request_id\` where the fault is the service's, \`detail\` with the log of a build that failed. Relay \`message\` to the owner, do what \`next_action\` says: it is nearer to your case than this
-table. Send the same request again only where \`retryable\` is true (after \`retry-after\` seconds, where that header is). \`plan_limit\` is a cap that money or a smaller request lifts, \`rate_limited\` one that waiting lifts.
+Every error is \`{ "error": { code, message, retryable, next_action?, request_id?, detail? } }\`: \`request_id\` if the fault is the service's, \`detail\` with the log of a failed build. Relay \`message\` to the owner and follow \`next_action\`: it is more specific than this
+table. Retry a request only if \`retryable\` is true (after \`retry-after\` seconds if that header is present). \`plan_limit\` is a limit that a larger plan or a smaller request avoids; \`rate_limited\` is one that ends with time.
 
 | Code | Status | Retry | When | What to do |
 | --- | --- | --- | --- | --- |

@@ -119,6 +119,6 @@ function shorterPage({ body, bytes, more, type }: Answered, asked: unknown): num
 
 function instructions(baseUrl: string): string {
   return `Frontage makes and runs websites for you and your owner. Read ${baseUrl}/skill/SKILL.md first (as a resource, or with the tool skill_read): it teaches the work.
-Each tool is one call of the API. A result that carries next_action is not finished: do what it says. An error says whether to try again, and what helps; relay its message to the owner.
-Ids come from the lists (site_list first). inbox_read says what waits for you. Sources are read with source_files and written with source_commit; larger files come by upload_create or by git.`;
+Each tool is one API operation. A result with next_action is not finished: follow it. Errors state whether to retry and what helps; relay their message to the owner.
+Get ids from the lists (site_list first). inbox_read lists your open tasks. Read sources with source_files and write them with source_commit; send larger files with upload_create or git.`;
 }

@@ -9,12 +9,12 @@ import { llmsText } from './llms-text.ts';
 
 const skillSchema = z
   .object({
-    version: z.string().describe('Changes with any byte of the tree.'),
+    version: z.string().describe('Changes when any byte of the tree changes.'),
     files: z.array(z.object({ path: z.string(), bytes: z.number().int(), sha256: z.string() })),
   })
   .meta({ id: 'Skill' });
 
-/** The skill tree for who has a token. */
+/** The skill tree for clients with a token. */
 export function skillRoutes(app: Api, tree: SkillTree): void {
   app.get(
     '/v1/skill',
@@ -23,7 +23,7 @@ export function skillRoutes(app: Api, tree: SkillTree): void {
       schema: {
         summary: 'List the files of the skill',
         description:
-          'What an agent reads to build a good site here, `SKILL.md` first. Without a token it stands below `/skill/`.',
+          'Pages that teach an agent to build a good site here; read `SKILL.md` first. They are also public at `/skill/`.',
         response: { 200: skillSchema },
       },
     },
@@ -36,7 +36,7 @@ export function skillRoutes(app: Api, tree: SkillTree): void {
       config: { operation: 'skill.read', answers: ['text/markdown', 'text/javascript'] },
       schema: {
         summary: 'Read a file of the skill',
-        params: z.object({ '*': z.string().describe('As the list has it, `stages/design.md`.') }),
+        params: z.object({ '*': z.string().describe('A path from the list, such as `stages/design.md`.') }),
         response: { 200: z.any().describe('The file.') },
       },
     },
@@ -44,7 +44,7 @@ export function skillRoutes(app: Api, tree: SkillTree): void {
   );
 }
 
-/** The same tree, and the address that agents look at first, for who has no token yet. */
+/** The public skill tree and `/llms.txt`, for agents without a token. */
 export function skillPages(scope: Api, { config }: Deps, tree: SkillTree): void {
   const connects = capabilitiesOf(config).email_signin;
   const options = (operation: string) => ({ config: { operation }, schema: { hide: true } });
@@ -67,8 +67,8 @@ function skillView({ version, files }: SkillTree): z.output<typeof skillSchema> 
 function fileAt({ files }: SkillTree, path: string): SkillFile {
   const file = files.get(path);
   if (file) return file;
-  throw errors.not_found('The skill has no file of that path.', {
-    nextAction: 'Read GET /v1/skill for the paths it has.',
+  throw errors.not_found('The skill has no file with that path.', {
+    nextAction: 'List the files with GET /v1/skill.',
   });
 }
 

@@ -1,6 +1,6 @@
-/** The skill tree of this deployment: read once, since neither files nor capabilities change while a process runs. */
+/** The skill tree of this deployment. It is read once: files and capabilities do not change while a process runs. */
 import type { Config } from '../../config.ts';
-import { openSkill, type SkillTree } from '../../skill/tree.ts';
+import { loadSkillTree, type SkillTree } from '../../skill/tree.ts';
 import { type Capability, capabilitiesOf } from '../capabilities.ts';
 
 const opened = new WeakMap<Config, Promise<SkillTree>>();
@@ -9,7 +9,7 @@ export function skillOf(config: Config): Promise<SkillTree> {
   const known = opened.get(config);
   if (known) return known;
   const on = capabilitiesOf(config);
-  const tree = openSkill({ baseUrl: config.baseUrl, isOn: (capability) => on[capability as Capability] === true });
+  const tree = loadSkillTree({ baseUrl: config.baseUrl, isOn: (capability) => on[capability as Capability] === true });
   opened.set(config, tree);
   return tree;
 }

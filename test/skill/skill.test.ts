@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { afterAll, expect, test } from 'vitest';
 import { capabilities } from '../../api/capabilities.ts';
 import { inboxKinds } from '../../api/inbox/item.ts';
-import { openSkill, withoutWhatIsOff } from '../../skill/tree.ts';
+import { loadSkillTree, removeDisabledParts } from '../../skill/tree.ts';
 import { routesOf } from '../api/samples.ts';
 import { callWith, createWorld, errorOf } from '../api/world.ts';
 
@@ -31,7 +31,7 @@ const textOf = async (call: typeof anyone) => {
   const texts = await Promise.all(files.map(({ path }) => call('GET', `/skill/${path}`)));
   return texts.map(({ text }) => text).join('\n');
 };
-const everything = await openSkill({ baseUrl: 'https://api.example.com', isOn: () => true });
+const everything = await loadSkillTree({ baseUrl: 'https://api.example.com', isOn: () => true });
 const markdown = [...everything.files.values()].filter(({ path }) => path.endsWith('.md'));
 
 test('the tree is listed, and each file reads as listed, with a token and without', async () => {
@@ -59,12 +59,14 @@ test('the tree is listed, and each file reads as listed, with a token and withou
 test('its version is in the account, and changes with any byte', async () => {
   const { version } = (await agent.call('GET', '/v1/skill')).body;
   expect((await agent.call('GET', '/v1/account')).body.skill).toBe(version);
-  const elsewhere = await openSkill({ baseUrl: 'https://other.example.com', isOn: () => true });
+  const elsewhere = await loadSkillTree({ baseUrl: 'https://other.example.com', isOn: () => true });
   expect(elsewhere.version).not.toBe(everything.version);
-  expect((await openSkill({ baseUrl: 'https://api.example.com', isOn: () => true })).version).toBe(everything.version);
+  expect((await loadSkillTree({ baseUrl: 'https://api.example.com', isOn: () => true })).version).toBe(
+    everything.version,
+  );
 });
 
-test('/llms.txt leads who knows nothing but the address to every page', async () => {
+test('/llms.txt links to every page', async () => {
   const { status, text } = await anyone('GET', '/llms.txt');
   expect([status, text.startsWith('# Frontage\n\n> ')]).toEqual([200, true]);
   const links = [...text.matchAll(/\]\((\S+?)\)/g)].map(([, url]) => new URL(url ?? '').pathname);
@@ -72,7 +74,7 @@ test('/llms.txt leads who knows nothing but the address to every page', async ()
   for (const path of links) expect([path, (await anyone('GET', path)).status]).toEqual([path, 200]);
 });
 
-test('what a deployment has switched off is not in its tree', async () => {
+test('the tree omits disabled capabilities', async () => {
   const off = await textOf(callWith(bare.url));
   const on = await textOf(anyone);
   for (const word of ['previews/1', '/bookable', '/v1/sketches', '/analytics', '/v1/photos/search']) {
@@ -83,7 +85,7 @@ test('what a deployment has switched off is not in its tree', async () => {
   expect(on + off).not.toMatch(/<!--|\{base_url\}/);
 });
 
-test('the page of the inbox says what to do about each kind of news', () => {
+test('the inbox page explains every kind of item', () => {
   const page = everything.files.get('reference/inbox.md')?.bytes.toString() ?? '';
   const taught = [...page.matchAll(/^\| `(\w+)` \|/gm)].map(([, kind]) => kind);
   expect(taught.filter((kind) => kind !== 'kind').sort()).toEqual([...inboxKinds].sort());
@@ -112,7 +114,7 @@ test('SKILL.md has the front matter of the Agent Skills format, and is short', (
   expect(text.split('\n').length).toBeLessThan(500);
 });
 
-test('every file of the tree that is named exists, and every file is named', () => {
+test('every file that a page names exists, and every file is named', () => {
   const named = new Set(
     markdown.flatMap(({ bytes }) =>
       [...bytes.toString().matchAll(/`((?:stages|design|reference)\/[\w/-]*\.md)`/g)].map(([, path]) => path ?? ''),
@@ -122,7 +124,7 @@ test('every file of the tree that is named exists, and every file is named', () 
   expect([...named].sort()).toEqual(there.sort());
 });
 
-test('who cannot let a program in by OAuth, or ask by mail, is not told to', async () => {
+test('a deployment without e-mail sign-in mentions neither OAuth nor access requests', async () => {
   const told = async (call: typeof anyone) => {
     const [llms, skill] = [await call('GET', '/llms.txt'), await call('GET', '/skill/SKILL.md')];
     return [/OAuth/.test(llms.text), /auth\/requests|frontage\.mjs login|OAuth/.test(skill.text)];
@@ -131,7 +133,7 @@ test('who cannot let a program in by OAuth, or ask by mail, is not told to', asy
   expect(await told(callWith(bare.url))).toEqual([false, false]);
 });
 
-test('every call that it teaches is one of the API', async () => {
+test('every call that it teaches exists in the API', async () => {
   const routes = routesOf((await anyone('GET', '/openapi.json')).body);
   const known = new Set(routes.map(({ method, path }) => `${method} ${path.replaceAll(/\{\w+\}/g, '*')}`));
   const taught = [...(await textOf(anyone)).matchAll(/`(GET|POST|PUT|PATCH|DELETE) (\/v1\/[^`?\s]+)/g)];
@@ -142,13 +144,13 @@ test('every call that it teaches is one of the API', async () => {
   expect(calls.filter((call) => !known.has(call))).toEqual([]);
 });
 
-test('every body that it teaches is one that its call takes', async () => {
+test('the API accepts every body that it teaches', async () => {
   const text = markdown.map(({ bytes }) => bytes.toString()).join('\n');
   const taught = [...text.matchAll(/`(POST|PUT) (\/v1\/[^`?\s]+)`(?: with)? `(\{[^`]*\})`/g)];
   expect(taught.length).toBeGreaterThan(10);
   for (const [, method = '', path = '', body = ''] of taught) {
     const answer = await agent.call(method, path.replaceAll(/\{\w+\}/g, 'x'), { body: JSON.parse(body) });
-    const code = answer.status === 200 ? 'taken' : errorOf(answer).code;
+    const code = answer.status === 200 ? 'accepted' : errorOf(answer).code;
     expect([path, code, ['invalid_json', 'invalid_input', 'internal'].includes(code)]).toEqual([path, code, false]);
   }
   const timetable = JSON.parse(/```json\n(.*?)```/s.exec(text)?.[1] ?? '');
@@ -156,9 +158,9 @@ test('every body that it teaches is one that its call takes', async () => {
   expect((await agent.call('POST', `/v1/sites/${id}/bookable`, { body: timetable })).status).toBe(200);
 });
 
-test('every mark names a capability, and one that is not closed is a fault', async () => {
+test('every marker names a capability, and an unclosed marker is an error', async () => {
   const asked = new Set<string>();
-  await openSkill({ baseUrl: 'x', isOn: (name) => asked.add(name).size > 0 });
+  await loadSkillTree({ baseUrl: 'x', isOn: (name) => asked.add(name).size > 0 });
   expect([...asked].filter((name) => !(capabilities as readonly string[]).includes(name))).toEqual([]);
   const only =
     (...on: string[]) =>
@@ -166,9 +168,9 @@ test('every mark names a capability, and one that is not closed is a fault', asy
       on.includes(name);
   const nested =
     'a\n<!-- with forms -->\nb\n<!-- with mail -->\nc\n<!-- end -->\n<!-- end -->\nd<!-- with mail --> e<!-- end -->.\n';
-  expect(withoutWhatIsOff(nested, only('forms', 'mail'))).toBe('a\nb\nc\nd e.\n');
-  expect(withoutWhatIsOff(nested, only('forms'))).toBe('a\nb\nd.\n');
-  expect(withoutWhatIsOff(nested, only('mail'))).toBe('a\nd e.\n');
-  expect(() => withoutWhatIsOff('<!-- with forms -->\nb', only())).toThrow('never ends');
-  expect(() => withoutWhatIsOff('b <!-- end -->', only())).toThrow('never began');
+  expect(removeDisabledParts(nested, only('forms', 'mail'))).toBe('a\nb\nc\nd e.\n');
+  expect(removeDisabledParts(nested, only('forms'))).toBe('a\nb\nd.\n');
+  expect(removeDisabledParts(nested, only('mail'))).toBe('a\nd e.\n');
+  expect(() => removeDisabledParts('<!-- with forms -->\nb', only())).toThrow('is not closed');
+  expect(() => removeDisabledParts('b <!-- end -->', only())).toThrow('was not opened');
 });

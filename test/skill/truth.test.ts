@@ -1,11 +1,11 @@
-/** What the skill tree says is so: each word, path, command, family and field that it names is one that there is. */
+/** Everything that the skill tree names exists: fields, error codes, paths, commands and font families. */
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
 import { capabilities } from '../../api/capabilities.ts';
 import { catalog } from '../../errors.ts';
 import { limitNames } from '../../limits.ts';
-import { openSkill } from '../../skill/tree.ts';
+import { loadSkillTree } from '../../skill/tree.ts';
 import { listTemplates, readTemplate } from '../../templates/templates.ts';
 import { callWith, createWorld } from '../api/world.ts';
 
@@ -13,7 +13,7 @@ const root = join(import.meta.dirname, '../..');
 const world = await createWorld({});
 afterAll(() => world.close());
 const description = (await callWith(world.url)('GET', '/openapi.json')).body;
-const { files } = await openSkill({ baseUrl: 'https://api.example.com', isOn: () => true });
+const { files } = await loadSkillTree({ baseUrl: 'https://api.example.com', isOn: () => true });
 const pages = [...files.values()].filter(({ path }) => path.endsWith('.md'));
 const operations = Object.values<Record<string, { operationId: string }>>(description.paths)
   .flatMap((methods) => Object.values(methods))
@@ -21,7 +21,7 @@ const operations = Object.values<Record<string, { operationId: string }>>(descri
 const textOf = (path: string) => files.get(path)?.bytes.toString() ?? '';
 const all = pages.map(({ bytes }) => bytes.toString()).join('\n');
 
-/** Names of fields, parameters and values, wherever they stand in the description. */
+/** Names of fields, parameters and values anywhere in the description. */
 function namesIn(value: unknown, names = new Set<string>()): Set<string> {
   if (typeof value !== 'object' || value === null) return names;
   for (const [key, part] of Object.entries(value)) {
@@ -33,7 +33,7 @@ function namesIn(value: unknown, names = new Set<string>()): Set<string> {
   return names;
 }
 
-test('every field, code, tool and value that it names is one of the API', () => {
+test('every field, code, tool and value that it names exists in the API', () => {
   const known = namesIn(description);
   const tools = operations.map((operation) => operation.replaceAll('.', '_'));
   for (const names of [Object.keys(catalog), limitNames, capabilities, tools])
@@ -45,7 +45,7 @@ test('every field, code, tool and value that it names is one of the API', () => 
   expect(limits.filter((name) => !(limitNames as readonly string[]).includes(name))).toEqual([]);
 });
 
-test('every command of the client that it names is one', async () => {
+test('every client command that it names exists', async () => {
   const client = await readFile(join(root, 'skill/bin/frontage.mjs'), 'utf8');
   const own = [...client.matchAll(/^ {4}use: 'frontage ([\w-]+)/gm)].map(([, name]) => name);
   expect(own).toContain('publish');
@@ -61,7 +61,7 @@ test('every command of the client that it names is one', async () => {
     ]).toEqual([first, true]);
 });
 
-test('every file that a page says a site has, each template has', async () => {
+test('each template contains every site file that a page names', async () => {
   const named = [...all.matchAll(/`((?:src|docs)\/[\w./-]+\.(?:json|astro|css|ts))`/g)].map(([, path]) => path ?? '');
   const made = ['docs/facts.md', 'docs/decisions.md', 'docs/open.md'];
   expect(named).toContain('src/pages/favicon.svg.ts');
@@ -79,7 +79,7 @@ test('every file that a page says a site has, each template has', async () => {
   ]).toEqual([true, expect.objectContaining({ form: '' })]);
 });
 
-test('the families that it offers are those that every site has', async () => {
+test('the font families that it offers are installed in every site', async () => {
   const { dependencies } = JSON.parse(await readFile(join(root, 'sandbox/package.json'), 'utf8'));
   const packages = Object.keys(dependencies).filter((name) => name.startsWith('@fontsource'));
   const rows = textOf('design/type.md').match(/^\| (?!Character|---).+$/gm) ?? [];
@@ -90,7 +90,7 @@ test('the families that it offers are those that every site has', async () => {
     expect(textOf('design/type.md')).toContain(families.find((family) => name.endsWith(`/${nameOf(family)}`)));
 });
 
-test('its first page can be read at once, and each other one, too', () => {
+test('every page is short enough to read at once', () => {
   for (const { path, bytes } of pages.filter((page) => page.path !== 'reference/errors.md'))
     expect([path, bytes.length < (path === 'SKILL.md' ? 12_000 : 4_000)]).toEqual([path, true]);
 });
