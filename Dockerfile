@@ -17,7 +17,7 @@ RUN command -v git >/dev/null || { apt-get update && apt-get install -y --no-ins
 WORKDIR /frontage
 COPY --from=packages /frontage/node_modules ./node_modules
 COPY . .
-RUN ln -s /frontage/scripts/operator.ts /usr/local/bin/frontage-admin
+RUN ln -s /frontage/operator/admin.ts /usr/local/bin/frontage-admin
 # The compiler that workers make one file of the workflows with unpacks itself, and nothing runs from the /tmp of a container.
 ENV NODE_ENV=production FRONTAGE_DATA=/data FRONTAGE_API_HOST=0.0.0.0 FRONTAGE_EDGE_HOST=0.0.0.0 HOME=/tmp SWC_NATIVE_BINDING_CACHE=/data/cache/swc
 USER 10000:10000

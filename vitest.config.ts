@@ -1,5 +1,5 @@
 import { defineConfig } from 'vitest/config';
-import { LongestFirst } from './test/stack/longest-first.ts';
+import { LongestFirst } from './test/stack/setup/longest-first.ts';
 
 export default defineConfig({
   test: {
@@ -18,7 +18,7 @@ export default defineConfig({
           name: 'unit',
           include: ['test/**/*.test.ts'],
           exclude: ['test/architecture.test.ts', 'test/coverage/**', 'test/acceptance/**'],
-          globalSetup: ['./test/stack/services-setup.ts'],
+          globalSetup: ['./test/stack/setup/services-setup.ts'],
           maxWorkers: 3,
         },
       },
@@ -27,7 +27,7 @@ export default defineConfig({
           name: 'acceptance',
           include: ['test/acceptance/**/*.test.ts'],
           exclude: ['test/acceptance/start.test.ts'],
-          globalSetup: ['./test/stack/acceptance-setup.ts'],
+          globalSetup: ['./test/stack/setup/acceptance-setup.ts'],
           sequence: { groupOrder: 1 },
           testTimeout: 120_000,
           hookTimeout: 180_000,
@@ -39,7 +39,7 @@ export default defineConfig({
         test: {
           name: 'start',
           include: ['test/acceptance/start.test.ts'],
-          globalSetup: ['./test/stack/start-setup.ts'],
+          globalSetup: ['./test/stack/setup/start-setup.ts'],
           sequence: { groupOrder: 2 },
           testTimeout: 120_000,
           hookTimeout: 180_000,

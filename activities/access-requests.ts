@@ -1,6 +1,6 @@
 /** The step of `grantAccess`. */
-import { settleAccessRequest } from '../db/access-requests.ts';
-import type { Deps } from '../deps.ts';
+import { settleAccessRequest } from '#db/auth/access-request-expiry.ts';
+import type { Deps } from '#runtime/deps.ts';
 
 export function accessRequestActivities({ em, clock }: Pick<Deps, 'em' | 'clock'>) {
   return {

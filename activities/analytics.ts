@@ -1,7 +1,7 @@
 /** Views of pages, rolled up. */
 import { Context } from '@temporalio/activity';
-import { type Rolled, rollUpViews } from '../db/analytics/rolling.ts';
-import type { Deps } from '../deps.ts';
+import { type Rolled, rollUpViews } from '#db/analytics/roll-up.ts';
+import type { Deps } from '#runtime/deps.ts';
 
 export function analyticsActivities({ em, clock }: Pick<Deps, 'em' | 'clock'>) {
   return {

@@ -1,6 +1,6 @@
 /** The step of `followSubscription`, and of the schedule that does what it should have done. */
-import { askAbout, askLate } from '../db/billing-asks.ts';
-import type { Deps } from '../deps.ts';
+import { askAbout, askLate } from '#db/billing/provider-queries.ts';
+import type { Deps } from '#runtime/deps.ts';
 
 export function billingActivities(deps: Deps) {
   return {

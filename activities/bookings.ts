@@ -1,6 +1,6 @@
 /** The step of `holdBooking`. */
-import { settleHold } from '../db/holds.ts';
-import type { Deps } from '../deps.ts';
+import { settleHold } from '#db/bookings/holds.ts';
+import type { Deps } from '#runtime/deps.ts';
 
 export function bookingActivities({ em, clock }: Pick<Deps, 'em' | 'clock'>) {
   return {

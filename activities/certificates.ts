@@ -1,10 +1,10 @@
 /** The steps of certificates: of owners' domains for `onboardDomain`, and of our own names. */
 import { Context } from '@temporalio/activity';
 import { ApplicationFailure } from '@temporalio/common';
-import { LeaseLost } from '../db/certificates.ts';
-import { Domain } from '../db/entities/domain.ts';
-import type { Deps } from '../deps.ts';
-import type { Authority } from '../providers/acme.ts';
+import { LeaseLost } from '#db/certificates/transitions.ts';
+import { Domain } from '#db/domains/domain.ts';
+import type { Authority } from '#providers/acme.ts';
+import type { Deps } from '#runtime/deps.ts';
 import { Busy, bringOn, type Renewed } from './certificates/renewing.ts';
 import type { Wanted } from './certificates/work.ts';
 
@@ -15,7 +15,7 @@ export function certificateActivities(deps: Deps) {
   let opened: Promise<Authority> | undefined;
   // Its library is loaded where certificates are got, and by no other process.
   const authorityOf = (acme: NonNullable<typeof config.acme>) => {
-    opened ??= import('../providers/acme.ts').then(({ openAuthority }) => openAuthority(acme, clock));
+    opened ??= import('#providers/acme.ts').then(({ openAuthority }) => openAuthority(acme, clock));
     // A file that is not there yet is looked for again.
     opened.catch(() => (opened = undefined));
     return opened;

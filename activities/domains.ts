@@ -1,12 +1,12 @@
 /** The steps of `onboardDomain`. */
-import { forgetCertificate } from '../db/certificates.ts';
-import { keepSight } from '../db/domains.ts';
-import { Domain } from '../db/entities/domain.ts';
-import type { DomainStatus } from '../db/states.ts';
-import { syncZone } from '../db/zones.ts';
-import type { Deps } from '../deps.ts';
-import { wantedOf } from '../domains/judging.ts';
-import { lookAt } from '../providers/dns/looking.ts';
+import { forgetCertificate } from '#db/certificates/transitions.ts';
+import { Domain } from '#db/domains/domain.ts';
+import { keepSight } from '#db/domains/transitions.ts';
+import { syncZone } from '#db/domains/zones.ts';
+import { lookAt } from '#providers/dns/looking.ts';
+import { wantedOf } from '#rules/dns/evaluation.ts';
+import type { DomainStatus } from '#rules/states.ts';
+import type { Deps } from '#runtime/deps.ts';
 
 /** What the workflow goes by. `leftMs` is null where no look is due; `at` is the moment at which this was so. */
 export type DomainStep =

@@ -1,6 +1,6 @@
 /** How a step says that its work failed for good. */
 import { ApplicationFailure } from '@temporalio/common';
-import { AppError } from '../errors.ts';
+import { AppError } from '#runtime/errors.ts';
 
 /** An expected failure ends the workflow's step for good, with its code as the failure's type; anything else is tried again. */
 export async function asFailure<T>(act: () => Promise<T>): Promise<T> {

@@ -1,5 +1,5 @@
 /** The activities of each queue, made of what they need. */
-import type { Deps } from '../deps.ts';
+import type { Deps } from '#runtime/deps.ts';
 import { accessRequestActivities } from './access-requests.ts';
 import { analyticsActivities } from './analytics.ts';
 import { billingActivities } from './billing.ts';

@@ -1,6 +1,6 @@
 /** The step of `inviteCollaborator`. */
-import { settleInvitation } from '../db/invitations.ts';
-import type { Deps } from '../deps.ts';
+import { settleInvitation } from '#db/collaborators/invitation-expiry.ts';
+import type { Deps } from '#runtime/deps.ts';
 
 export function invitationActivities({ em, clock }: Pick<Deps, 'em' | 'clock'>) {
   return {

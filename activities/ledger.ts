@@ -2,10 +2,7 @@
  * The ledger check: each charge is a payment that is paid, or goes back, or is flagged; each booking that was paid has a seat or its money back. It
  * does by itself what a lost workflow should have done, so a flag is for a person.
  */
-import { beginRefund, takeCharge } from '../db/charges.ts';
-import type { LedgerFlag } from '../db/entities/ledger-flag.ts';
-import { PaymentAttempt } from '../db/entities/payment-attempt.ts';
-import { PayoutAccount } from '../db/entities/payout-account.ts';
+import { beginRefund, takeCharge } from '#db/payments/charges.ts';
 import {
   chargedSince,
   type Finding,
@@ -13,13 +10,16 @@ import {
   findLeftBehind,
   flaggedCharges,
   keepFlags,
-} from '../db/ledger.ts';
-import { found } from '../db/ledger-findings.ts';
-import { withPayment } from '../db/payments.ts';
-import { credentialsOf } from '../db/payouts.ts';
-import type { Deps } from '../deps.ts';
-import { AppError } from '../errors.ts';
-import { type Charge, PaymentsFault } from '../providers/payments.ts';
+} from '#db/payments/ledger.ts';
+import { found } from '#db/payments/ledger-findings.ts';
+import type { LedgerFlag } from '#db/payments/ledger-flag.ts';
+import { PaymentAttempt } from '#db/payments/payment-attempt.ts';
+import { withPayment } from '#db/payments/transitions.ts';
+import { credentialsOf } from '#db/payouts/credentials.ts';
+import { PayoutAccount } from '#db/payouts/payout-account.ts';
+import { type Charge, PaymentsFault } from '#providers/payments.ts';
+import type { Deps } from '#runtime/deps.ts';
+import { AppError } from '#runtime/errors.ts';
 import { beating } from './beating.ts';
 import { giveBackCharge } from './payments/refunding.ts';
 import { required, settleAttempt } from './payments.ts';

@@ -3,15 +3,15 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { Context } from '@temporalio/activity';
 import { ApplicationFailure, ApplicationFailureCategory } from '@temporalio/common';
-import { Mail } from '../db/entities/mail.ts';
-import { isOfBlocked, openLetter, settleMail, startNotify } from '../db/mail.ts';
-import { requestOf } from '../db/outbox.ts';
-import type { Deps } from '../deps.ts';
-import { type MailData, writeMail } from '../mails/mails.ts';
-import { MailNotSent } from '../providers/mail.ts';
-import { SealBroken } from '../sealing.ts';
-import { countMail } from '../telemetry/metrics.ts';
-import { workflowIds } from '../workflows/ids.ts';
+import { Mail } from '#db/mail/mail.ts';
+import { isOfBlocked, openLetter, settleMail, startNotify } from '#db/mail/queue.ts';
+import { requestOf } from '#db/outbox.ts';
+import { MailNotSent } from '#providers/mail.ts';
+import { workflowIds } from '#rules/workflow-ids.ts';
+import type { Deps } from '#runtime/deps.ts';
+import { SealBroken } from '#runtime/encryption.ts';
+import { countMail } from '#runtime/telemetry/metrics.ts';
+import { type MailData, writeMail } from '#web/mails/mails.ts';
 import { workflowState } from './workflow-state.ts';
 
 // Younger ones may have a start that is on its way.

@@ -1,7 +1,7 @@
 /** The upkeep of the sites' repositories. */
 import { Context } from '@temporalio/activity';
-import { Site } from '../db/entities/site.ts';
-import type { Deps } from '../deps.ts';
+import { Site } from '#db/sites/site.ts';
+import type { Deps } from '#runtime/deps.ts';
 
 export type Upkeep = { repacked: number; removed: number; failed: number };
 

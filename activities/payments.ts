@@ -1,15 +1,16 @@
 /** The steps of `settlePayment`: the provider is asked, and the rows are moved by what it answers. */
-import { takeCharge } from '../db/charges.ts';
-import type { Settled } from '../db/deadlines.ts';
-import { Payment } from '../db/entities/payment.ts';
-import { PaymentAttempt } from '../db/entities/payment-attempt.ts';
-import { attemptOpened, closeAttempt, expirePayment } from '../db/payments.ts';
-import { credentialsOf } from '../db/payouts.ts';
-import { paymentStatusAt, unsettledAttempts } from '../db/states.ts';
-import type { Deps } from '../deps.ts';
-import { AppError } from '../errors.ts';
-import { pageFor } from '../providers/payments/pages.ts';
-import { type PaymentCredentials, PaymentsFault } from '../providers/payments.ts';
+
+import type { Settled } from '#db/deadlines.ts';
+import { takeCharge } from '#db/payments/charges.ts';
+import { Payment } from '#db/payments/payment.ts';
+import { PaymentAttempt } from '#db/payments/payment-attempt.ts';
+import { attemptOpened, closeAttempt, expirePayment } from '#db/payments/transitions.ts';
+import { credentialsOf } from '#db/payouts/credentials.ts';
+import { pageFor } from '#providers/payments/pages.ts';
+import { type PaymentCredentials, PaymentsFault } from '#providers/payments.ts';
+import { paymentStatusAt, unsettledAttempts } from '#rules/states.ts';
+import type { Deps } from '#runtime/deps.ts';
+import { AppError } from '#runtime/errors.ts';
 import { beating } from './beating.ts';
 
 /** From the last sign of life of a page on, it is asked about after a quarter of what has passed, within these. */

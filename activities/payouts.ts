@@ -1,7 +1,7 @@
 /** The steps of what goes on by itself about payouts: offers that run out, and accounts that are asked for. */
-import { settleOffer } from '../db/payout-offers.ts';
-import { refreshPayoutAccounts } from '../db/payout-states.ts';
-import type { Deps } from '../deps.ts';
+import { settleOffer } from '#db/payouts/offer-transitions.ts';
+import { refreshPayoutAccounts } from '#db/payouts/provider-status.ts';
+import type { Deps } from '#runtime/deps.ts';
 
 export function payoutActivities(deps: Deps) {
   return {

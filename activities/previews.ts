@@ -1,10 +1,10 @@
 /** The steps of preview slots that are not those of a publish: a draft is kept, its bytes go live, and its time runs out. */
-import { Deployment } from '../db/entities/deployment.ts';
-import { settlePreview } from '../db/previews.ts';
-import { putSlotLive } from '../db/slot-publishes.ts';
-import type { Deps } from '../deps.ts';
-import { errors } from '../errors.ts';
-import { bringMains } from '../git/mains.ts';
+import { Deployment } from '#db/deployments/deployment.ts';
+import { putSlotLive } from '#db/previews/publishes.ts';
+import { settlePreview } from '#db/previews/transitions.ts';
+import { bringMains } from '#git/mains.ts';
+import type { Deps } from '#runtime/deps.ts';
+import { errors } from '#runtime/errors.ts';
 import { asFailure } from './failures.ts';
 import { removeSnapshots } from './publishing/snapshot.ts';
 

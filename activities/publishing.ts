@@ -1,11 +1,11 @@
 /** The steps of `publishSite`. Each reads the row first, does one thing, and may be repeated at any point. */
 import { Context } from '@temporalio/activity';
-import { goLive, settle } from '../db/deployments.ts';
-import { Deployment } from '../db/entities/deployment.ts';
-import { type DeploymentStatus, isSettled, isSlotDraft } from '../db/states.ts';
-import { claimBuild, type Turn } from '../db/turns.ts';
-import type { Deps } from '../deps.ts';
-import { AppError, catalog, type ErrorCode, errors } from '../errors.ts';
+import { Deployment } from '#db/deployments/deployment.ts';
+import { claimBuild, type Turn } from '#db/deployments/queue.ts';
+import { goLive, settle } from '#db/deployments/transitions.ts';
+import { type DeploymentStatus, isSettled, isSlotDraft } from '#rules/states.ts';
+import type { Deps } from '#runtime/deps.ts';
+import { AppError, catalog, type ErrorCode, errors } from '#runtime/errors.ts';
 import { asFailure } from './failures.ts';
 import { buildDeployment } from './publishing/build.ts';
 import type { BuilderDeps } from './publishing/deps.ts';

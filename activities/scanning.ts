@@ -1,16 +1,16 @@
 /** The step of `scanContent`: what is new in a version, or a sketch's directions, is read and what a person should look at written down. */
 import { Context } from '@temporalio/activity';
-import { siteAddress } from '../config.ts';
-import { Deployment } from '../db/entities/deployment.ts';
-import { Sketch } from '../db/entities/sketch.ts';
-import { raiseFlags, raiseForRules, unscanned } from '../db/flags.ts';
-import type { EntityManager } from '../db/orm.ts';
-import { ownHostsOf } from '../db/own-hosts.ts';
-import type { Deps } from '../deps.ts';
-import { errors } from '../errors.ts';
-import { type ManifestFile, parseManifest } from '../providers/manifest.ts';
-import { leadsAway } from '../providers/redirects/leading.ts';
-import type { RedirectRule } from '../providers/redirects.ts';
+import { Deployment } from '#db/deployments/deployment.ts';
+import { ownHostsOf } from '#db/domains/site-hosts.ts';
+import type { EntityManager } from '#db/orm.ts';
+import { raiseFlags, raiseForRules, unscanned } from '#db/scanning/transitions.ts';
+import { Sketch } from '#db/sketches/sketch.ts';
+import { type ManifestFile, parseManifest } from '#providers/manifest.ts';
+import { leadsAway } from '#providers/redirects/leading.ts';
+import type { RedirectRule } from '#providers/redirects.ts';
+import { siteAddress } from '#runtime/config.ts';
+import type { Deps } from '#runtime/deps.ts';
+import { errors } from '#runtime/errors.ts';
 import type { Place } from './scanning/judging.ts';
 import { openTurns } from './scanning/turns.ts';
 import { keyOf, scanVersion } from './scanning/version.ts';

@@ -3,14 +3,14 @@
  * same `not_found` as what does not exist. Caps are the owner's, whoever acts.
  */
 import type { Loaded } from '@mikro-orm/core';
-import { blockOf, isChangeable } from '../db/blocks.ts';
-import { Collaborator } from '../db/entities/collaborator.ts';
-import { Deployment } from '../db/entities/deployment.ts';
-import { Site } from '../db/entities/site.ts';
-import type { EntityManager } from '../db/orm.ts';
-import type { Role } from '../db/states.ts';
-import { type AppError, errors } from '../errors.ts';
-import { isId } from '../ids.ts';
+import { Collaborator } from '#db/collaborators/collaborator.ts';
+import { Deployment } from '#db/deployments/deployment.ts';
+import type { EntityManager } from '#db/orm.ts';
+import { blockOf, isChangeable } from '#db/sites/blocks.ts';
+import { Site } from '#db/sites/site.ts';
+import type { Role } from '#rules/states.ts';
+import { type AppError, errors } from '#runtime/errors.ts';
+import { isId } from '#runtime/ids.ts';
 
 /** Who asks: the account behind the token. */
 export type Actor = { accountId: string; tokenId: string };

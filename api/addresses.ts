@@ -1,5 +1,5 @@
 /** Email addresses as people give them. */
-import { errors } from '../errors.ts';
+import { errors } from '#runtime/errors.ts';
 
 const local = /^[a-z0-9!#$%&'*+/=?^_{|}~-]+(\.[a-z0-9!#$%&'*+/=?^_{|}~-]+)*$/;
 const domain = /^([a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z]([a-z0-9-]{0,61}[a-z0-9])$/;

@@ -7,9 +7,9 @@ import type {
   RawServerDefault,
 } from 'fastify';
 import type { ZodTypeProvider } from 'fastify-type-provider-zod';
-import type { EntityManager } from '../db/orm.ts';
-import type { ErrorCode } from '../errors.ts';
-import type { IdPrefix } from '../ids.ts';
+import type { EntityManager } from '#db/orm.ts';
+import type { ErrorCode } from '#runtime/errors.ts';
+import type { IdPrefix } from '#runtime/ids.ts';
 import type { Actor } from './access.ts';
 import type { Requirement } from './capabilities.ts';
 

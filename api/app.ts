@@ -2,9 +2,9 @@
 import Fastify, { type FastifyReply, type FastifyRequest, LogController } from 'fastify';
 import { serializerCompiler, validatorCompiler, type ZodTypeProvider } from 'fastify-type-provider-zod';
 import type { Logger } from 'pino';
-import type { Deps } from '../deps.ts';
-import { gitRoutes } from '../git/http.ts';
-import { logOfRequest } from '../log.ts';
+import { gitRoutes } from '#git/http.ts';
+import type { Deps } from '#runtime/deps.ts';
+import { logOfRequest } from '#runtime/log.ts';
 import { addressPages, ownerPages } from './accounts/pages.ts';
 import { accountRoutes } from './accounts/routes.ts';
 import { analyticsRoutes } from './analytics/routes.ts';

@@ -1,8 +1,9 @@
 /** What this deployment can do, from its configuration, and what a call answers that needs more. */
-import type { Config } from '../config.ts';
-import { hasBuilder } from '../db/capacity.ts';
-import type { Deps } from '../deps.ts';
-import { type AppError, type ErrorCode, errors } from '../errors.ts';
+
+import { hasBuilder } from '#db/deployments/builder-capacity.ts';
+import type { Config } from '#runtime/config.ts';
+import type { Deps } from '#runtime/deps.ts';
+import { type AppError, type ErrorCode, errors } from '#runtime/errors.ts';
 
 export const capabilities = [
   'builds',

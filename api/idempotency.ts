@@ -4,9 +4,9 @@
  */
 import { createCipheriv, createDecipheriv, createHash, hkdfSync, randomBytes } from 'node:crypto';
 import { typeid } from 'typeid-js';
-import { IdempotencyKey } from '../db/entities/idempotency-key.ts';
-import type { Deps } from '../deps.ts';
-import { errors } from '../errors.ts';
+import { IdempotencyKey } from '#db/idempotency-key.ts';
+import type { Deps } from '#runtime/deps.ts';
+import { errors } from '#runtime/errors.ts';
 import type { Repetitions } from './repetitions.ts';
 
 const keptMs = 24 * 60 * 60 * 1000;

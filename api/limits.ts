@@ -1,10 +1,11 @@
 /** Caps of an account, held to under its lock, so that calls at the same moment do not both take the last place. */
-import { type Caps, capsOf, type Knowing } from '../caps.ts';
-import type { EntityManager } from '../db/orm.ts';
-import { lockAccount } from '../db/standing.ts';
-import type { Role } from '../db/states.ts';
-import { errors } from '../errors.ts';
-import type { LimitName } from '../limits.ts';
+
+import { lockAccount } from '#db/accounts/subscription-sql.ts';
+import type { EntityManager } from '#db/orm.ts';
+import { type Caps, capsOf, type Knowing } from '#rules/caps.ts';
+import type { LimitName } from '#rules/limits.ts';
+import type { Role } from '#rules/states.ts';
+import { errors } from '#runtime/errors.ts';
 
 export type Cap = {
   limit: LimitName;

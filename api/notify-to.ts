@@ -2,11 +2,11 @@
  * `notify_to`: who on a site hears of what its visitors do. A row holds no address but the collaborator (null: the owner), so an address
  * that changes is followed, and the database gives it to the owner when that collaborator is removed.
  */
-import { Account } from '../db/entities/account.ts';
-import { Collaborator } from '../db/entities/collaborator.ts';
-import type { Site } from '../db/entities/site.ts';
-import type { EntityManager } from '../db/orm.ts';
-import { AppError, errors } from '../errors.ts';
+import { Account } from '#db/accounts/account.ts';
+import { Collaborator } from '#db/collaborators/collaborator.ts';
+import type { EntityManager } from '#db/orm.ts';
+import type { Site } from '#db/sites/site.ts';
+import { AppError, errors } from '#runtime/errors.ts';
 import { readAddress } from './addresses.ts';
 
 /**

@@ -2,8 +2,8 @@
 import { createHmac, hkdfSync, timingSafeEqual } from 'node:crypto';
 import type { EntityName, FilterQuery } from '@mikro-orm/core';
 import { z } from 'zod';
-import type { EntityManager } from '../db/orm.ts';
-import { errors } from '../errors.ts';
+import type { EntityManager } from '#db/orm.ts';
+import { errors } from '#runtime/errors.ts';
 
 /** Items of a page whose caller does not say how many. */
 export const pageItems = 50;

@@ -3,7 +3,7 @@
  * of a key, and ever less often.
  */
 import { setTimeout as pause } from 'node:timers/promises';
-import { type AppError, errors } from '../errors.ts';
+import { type AppError, errors } from '#runtime/errors.ts';
 
 const pauseMs = { first: 20, most: 1_000 };
 /** Calls with one key that one process lets wait. */

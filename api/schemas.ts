@@ -1,6 +1,6 @@
 /** Parts that the schemas of several resources are made of. */
 import { z } from 'zod';
-import { catalog, type ErrorCode } from '../errors.ts';
+import { catalog, type ErrorCode } from '#runtime/errors.ts';
 
 /** A moment in an answer: RFC 3339 in UTC. */
 export const moment = z.date();

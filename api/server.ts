@@ -1,7 +1,8 @@
 /** The API process. Answers until it is told to stop, says that it is not ready, and finishes what it has begun. */
-import { readConfig } from '../config.ts';
-import { startRelay } from '../db/outbox.ts';
-import { createDeps } from '../deps.ts';
+
+import { startRelay } from '#db/outbox.ts';
+import { readConfig } from '#runtime/config.ts';
+import { createDeps } from '#runtime/deps.ts';
 import { buildApp } from './app.ts';
 import { startSweeping } from './sweeping.ts';
 
@@ -10,14 +11,14 @@ const { drainMs, graceMs } = config.ending;
 const deps = createDeps(config, { name: 'api' });
 const tracing =
   config.tracing &&
-  (await import('../telemetry/tracing.ts')).startTracing({ ...deps, tracing: config.tracing, process: 'api' });
+  (await import('#runtime/telemetry/tracing.ts')).startTracing({ ...deps, tracing: config.tracing, process: 'api' });
 const app = await buildApp(deps);
 const stopSweeping = startSweeping(deps);
 const stopRelay = startRelay(deps);
 const url = await app.listen({ host: config.api.host, port: config.api.port });
 const observing =
   config.metrics &&
-  (await (await import('../telemetry/observing.ts')).observe(deps, () => !deps.leaving.signal.aborted));
+  (await (await import('#runtime/telemetry/metrics-server.ts')).observe(deps, () => !deps.leaving.signal.aborted));
 process.send?.({ ready: true, url });
 
 let stopping = false;

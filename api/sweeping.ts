@@ -1,6 +1,6 @@
 /** Removes what the API's own memory holds past its time. Any process may, at any time; nothing depends on it but disk space. */
-import { sweepAllowances } from '../db/allowance.ts';
-import type { Deps } from '../deps.ts';
+import { sweepAllowances } from '#db/accounts/daily-quota.ts';
+import type { Deps } from '#runtime/deps.ts';
 import { sweepIdempotencyKeys } from './idempotency.ts';
 import { sweepNews } from './inbox/news.ts';
 import { sweepIncoming } from './source/incoming.ts';

@@ -4,14 +4,14 @@
  */
 import { type Client, WorkflowExecutionAlreadyStartedError, WorkflowNotFoundError } from '@temporalio/client';
 import { defineSearchAttributeKey, TypedSearchAttributes } from '@temporalio/common';
-import type { Clock } from '../clock.ts';
-import type { Deps } from '../deps.ts';
-import { newId } from '../ids.ts';
-import { carriedCause, doFor } from '../telemetry/cause.ts';
-import { tracing } from '../telemetry/spans.ts';
-import { queues } from '../workflows/ids.ts';
-import { OutboxEntry, type OutboxMessage } from './entities/outbox-entry.ts';
+import { queues } from '#rules/workflow-ids.ts';
+import type { Clock } from '#runtime/clock.ts';
+import type { Deps } from '#runtime/deps.ts';
+import { newId } from '#runtime/ids.ts';
+import { carriedCause, doFor } from '#runtime/telemetry/context.ts';
+import { tracing } from '#runtime/telemetry/spans.ts';
 import type { EntityManager } from './orm.ts';
+import { OutboxEntry, type OutboxMessage } from './outbox-entry.ts';
 
 const batchSize = 50;
 const sendTimeoutMs = 5_000;

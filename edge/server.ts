@@ -1,9 +1,9 @@
 /** Entry of the edge: `node edge/server.ts`. Tells its parent `{ ready, url }`; ends on SIGTERM, SIGINT or the loss of its parent. */
 import cluster from 'node:cluster';
 import { availableParallelism } from 'node:os';
-import { readConfig } from '../config.ts';
-import { openLog } from '../log.ts';
-import { type Ready, startProcesses } from './processes.ts';
+import { readConfig } from '#runtime/config.ts';
+import { openLog } from '#runtime/log.ts';
+import { type Ready, startProcesses } from './cluster.ts';
 
 const config = readConfig();
 const log = openLog(config, 'edge');
@@ -16,7 +16,7 @@ async function startAll(): Promise<() => Promise<void>> {
 
 /** What it takes is loaded by those alone who answer visitors. */
 async function startAnswering(): Promise<() => Promise<void>> {
-  const { startOne } = await import('./one.ts');
+  const { startOne } = await import('./edge-process.ts');
   return await startOne({ config, log, processes, onReady: tellParent, onFault: die });
 }
 
@@ -36,7 +36,7 @@ process.on('unhandledRejection', die);
 const stop = cluster.isPrimary && processes > 1 ? await startAll() : await startAnswering();
 
 if (config.metrics) {
-  const { observeEdge } = await import('../telemetry/observing.ts');
+  const { observeEdge } = await import('#runtime/telemetry/metrics-server.ts');
   await observeEdge({ config, log }, { processes, isReady: () => !stopping });
 }
 function end(): void {

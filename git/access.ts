@@ -1,11 +1,11 @@
 /** Who may fetch from and push to a repository: Basic credentials of that one repository (RFC 7617). */
 import { createHash, timingSafeEqual } from 'node:crypto';
-import { Collaborator } from '../db/entities/collaborator.ts';
-import { GitCredential } from '../db/entities/git-credential.ts';
-import type { Site } from '../db/entities/site.ts';
-import type { EntityManager } from '../db/orm.ts';
-import type { GitAccess, Repository, Role } from '../db/states.ts';
-import { isId } from '../ids.ts';
+import { GitCredential } from '#db/auth/git-credential.ts';
+import { Collaborator } from '#db/collaborators/collaborator.ts';
+import type { EntityManager } from '#db/orm.ts';
+import type { Site } from '#db/sites/site.ts';
+import type { GitAccess, Repository, Role } from '#rules/states.ts';
+import { isId } from '#runtime/ids.ts';
 
 /** A refusal in git's own manner: a status, and a line of plain text that git prints behind `remote:`. */
 export class GitRefusal extends Error {

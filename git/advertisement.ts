@@ -1,5 +1,5 @@
 /** The first answer to every clone, fetch and push: what the service can do and, before version 2 of the protocol, which branches there are. */
-import { type Place, runGit } from '../providers/repositories/git.ts';
+import { type Place, runGit } from '#providers/repositories/git.ts';
 import { flush, pktLine } from './pkt-line.ts';
 import type { Service } from './serve.ts';
 

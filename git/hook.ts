@@ -2,7 +2,7 @@
 import { accessSync, constants } from 'node:fs';
 import { basename, join } from 'node:path';
 import type { Duplex } from 'node:stream';
-import { hooksDir } from '../providers/repositories/git.ts';
+import { hooksDir } from '#providers/repositories/git.ts';
 import type { RefUpdate } from './push.ts';
 import { sentence, type Verdict } from './rules.ts';
 

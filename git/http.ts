@@ -3,11 +3,11 @@ import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { createGunzip } from 'node:zlib';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { type Caps, capsOf } from '../caps.ts';
-import type { Deps } from '../deps.ts';
-import { AppError } from '../errors.ts';
-import type { Place } from '../providers/repositories/git.ts';
-import { sweepRepository } from '../providers/repositories/leftovers.ts';
+import type { Place } from '#providers/repositories/git.ts';
+import { sweepRepository } from '#providers/repositories/leftovers.ts';
+import { type Caps, capsOf } from '#rules/caps.ts';
+import type { Deps } from '#runtime/deps.ts';
+import { AppError } from '#runtime/errors.ts';
 import {
   type Address,
   GitRefusal,

@@ -1,7 +1,7 @@
 /** Brings what was built from a preview slot onto `main` of both repositories. It stands on top of what is there, so nothing is merged. */
-import type { Mains } from '../db/entities/deployment.ts';
-import type { Repository } from '../db/states.ts';
-import type { BranchMove, Repositories } from '../providers/repositories.ts';
+import type { Mains } from '#db/deployments/deployment.ts';
+import type { BranchMove, Repositories } from '#providers/repositories.ts';
+import type { Repository } from '#rules/states.ts';
 
 export const bothRepositories = ['source', 'content'] as const satisfies Repository[];
 

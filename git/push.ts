@@ -1,5 +1,5 @@
 /** Judges a push while its objects are still in quarantine: what is refused was never part of the repository. */
-import type { Place } from '../providers/repositories/git.ts';
+import type { Place } from '#providers/repositories/git.ts';
 import {
   type Difference,
   diffTrees,
@@ -9,7 +9,7 @@ import {
   type TreeEntry,
   walkHistory,
   walkTree,
-} from '../providers/repositories/objects.ts';
+} from '#providers/repositories/objects.ts';
 import { judgeContent, judgeHistory, judgeTree, needsBytes, type Rules, type Verdict } from './rules.ts';
 
 /** One branch of a push: from which commit to which; null where it does not exist before or after. */

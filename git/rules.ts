@@ -2,11 +2,11 @@
 import { createHash, type Hash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
-import type { Caps } from '../caps.ts';
-import type { Repository } from '../db/states.ts';
-import type { ErrorCode } from '../errors.ts';
-import { isFrozen, isHarmful, isWithin, printable, sourceFault } from '../providers/paths.ts';
-import type { Difference, TreeEntry } from '../providers/repositories/objects.ts';
+import { isFrozen, isHarmful, isWithin, printable, sourceFault } from '#providers/paths.ts';
+import type { Difference, TreeEntry } from '#providers/repositories/objects.ts';
+import type { Caps } from '#rules/caps.ts';
+import type { Repository } from '#rules/states.ts';
+import type { ErrorCode } from '#runtime/errors.ts';
 import { formatFault, placeOf, takesName } from './rules/formats.ts';
 
 /** Why a file is refused: `what` is the end of a sentence that begins with the path, `remedy` says what to do. */
@@ -33,7 +33,9 @@ export const anyBytes = '*';
 /** The frozen files that the platform builds with, by their names at the root of a site. */
 export function platformFiles(): ReadonlyMap<string, Buffer> {
   const names = ['package.json', 'package-lock.json'];
-  return new Map(names.map((name) => [name, readFileSync(resolve(import.meta.dirname, '../sandbox', name))]));
+  return new Map(
+    names.map((name) => [name, readFileSync(resolve(import.meta.dirname, '../providers/sandbox/image', name))]),
+  );
 }
 
 /** The same by the ids of their blobs. A site may hold these very bytes. */

@@ -1,5 +1,5 @@
 /** How many git processes one API process runs at a time. The rest wait their turn for a while, then are told to come again. */
-import { gitPlaces } from '../telemetry/metrics.ts';
+import { gitPlaces } from '#runtime/telemetry/metrics.ts';
 import { GitRefusal } from './access.ts';
 
 export type Slots = {

@@ -7,7 +7,7 @@ import { readFileSync } from 'node:fs';
 import { Agent } from 'node:https';
 import { setTimeout as pause } from 'node:timers/promises';
 import * as acme from 'acme-client';
-import type { Clock } from '../clock.ts';
+import type { Clock } from '#runtime/clock.ts';
 import { AcmeRefused, AcmeUnreachable, kindOf, retryAfterOf } from './acme/refused.ts';
 import { askRenewal, type Renewal, renewalId } from './acme/renewal.ts';
 

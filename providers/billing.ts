@@ -4,7 +4,7 @@
  */
 import { createHash } from 'node:crypto';
 import type Stripe from 'stripe';
-import { toProvider } from '../currencies.ts';
+import { toProvider } from '#rules/currencies.ts';
 import { asked, openClient, readSigned } from './payments/client.ts';
 import { translate } from './payments/faults.ts';
 

@@ -1,6 +1,6 @@
 /** The challenge that the configuration names. */
-import type { Clock } from '../clock.ts';
-import type { Config } from '../config.ts';
+import type { Clock } from '#runtime/clock.ts';
+import type { Config } from '#runtime/config.ts';
 import { openAltcha } from './challenge/altcha.ts';
 import type { Challenge } from './challenge/challenge.ts';
 import { openTurnstile } from './challenge/turnstile.ts';

@@ -1,7 +1,7 @@
 /** The public DNS, asked: what a resolver says of a name, and what the name servers of its parent zone say (RFC 1034). */
 import { getServers } from 'node:dns';
 import type { Answer, RecordType } from 'dns-packet';
-import type { DnsAnswer } from '../domains/sight.ts';
+import type { DnsAnswer } from '#rules/dns/observation.ts';
 import { type DecodedPacket, exchange } from './dns/exchange.ts';
 
 export type AskedType = 'A' | 'AAAA' | 'CAA' | 'CNAME' | 'DS' | 'NS' | 'TXT';

@@ -1,6 +1,6 @@
 /** Sends mail over SMTP (RFC 5321). What the server says of itself stays here: callers hear what it means. */
 import { createTransport } from 'nodemailer';
-import type { WrittenMail } from '../mails/layout.ts';
+import type { WrittenMail } from '#web/mails/layout.ts';
 
 /** `refused`: this mail will never be taken for this recipient. `later`: anything that another try may find mended. */
 export class MailNotSent extends Error {

@@ -3,8 +3,8 @@
  * what it says of itself stays here, callers hear what it means.
  */
 import type Stripe from 'stripe';
-import { toProvider } from '../currencies.ts';
-import { type AppError, errors } from '../errors.ts';
+import { toProvider } from '#rules/currencies.ts';
+import { type AppError, errors } from '#runtime/errors.ts';
 import { waitingFor } from './payments/accounts.ts';
 import { type Charge, chargeOf, type HostedPage, pageOf, refundStatus } from './payments/answers.ts';
 import { asked, openClient, readSigned } from './payments/client.ts';

@@ -2,8 +2,8 @@
 import { randomUUID } from 'node:crypto';
 import { access, mkdir, readdir, readFile, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { Repository } from '../db/states.ts';
-import { isId } from '../ids.ts';
+import type { Repository } from '#rules/states.ts';
+import { isId } from '#runtime/ids.ts';
 import { type Author, type Change, writeBlob, writeCommit } from './repositories/commits.ts';
 import { type Place, runGit } from './repositories/git.ts';
 import { sweepMaking } from './repositories/leftovers.ts';

@@ -1,7 +1,7 @@
 /** Our own name server, through PowerDNS's HTTP API. One writer at a time for each zone in a process; what it fails at for a moment is tried again. */
 import { randomInt } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { errors } from '../errors.ts';
+import { errors } from '#runtime/errors.ts';
 
 /** All records of one name and type, in a zone file's words. `name` and names in `contents` end with a dot, texts have their quotes. */
 export type RecordSet = { name: string; type: string; ttl: number; contents: readonly string[] };

@@ -6,8 +6,8 @@
 import { createHash } from 'node:crypto';
 import { readdir, readFile } from 'node:fs/promises';
 import { extname, join, relative, sep } from 'node:path';
-import { catalog, type ErrorCode } from '../errors.ts';
-import { remedies } from '../remedies.ts';
+import { catalog, type ErrorCode } from '#runtime/errors.ts';
+import { remedies } from '#runtime/remedies.ts';
 
 export type SkillFile = { path: string; bytes: Buffer; sha256: string; type: string };
 export type SkillTree = { version: string; files: ReadonlyMap<string, SkillFile> };

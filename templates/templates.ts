@@ -3,7 +3,7 @@ import { readdir, readFile } from 'node:fs/promises';
 import { join, relative, sep } from 'node:path';
 
 const here = import.meta.dirname;
-const frozenDir = join(here, '..', 'sandbox');
+const frozenDir = join(here, '../providers/sandbox/image');
 const frozenFiles = ['package.json', 'package-lock.json'];
 
 export type TemplateSummary = { name: string; title: string; description: string };

@@ -14,7 +14,7 @@ const files = execFileSync('git', ['ls-files', '-co', '--exclude-standard'], { c
 const text = (file: string) => readFileSync(join(root, file), 'utf8');
 const isIn = (file: string, folders: string[]) => folders.some((folder) => file.startsWith(`${folder}/`));
 const code = files.filter((file) => /\.(ts|mjs)$/.test(file) && !isIn(file, ['templates']));
-const harness = ['local', 'scripts', 'test', 'bench'];
+const harness = ['tools', 'test'];
 const product = code.filter((file) => file.endsWith('.ts') && !isIn(file, harness) && file !== 'vitest.config.ts');
 
 /** `file:line` of every match, so that a failure points at the place. */
@@ -26,96 +26,102 @@ function places(among: string[], pattern: RegExp): string[] {
   );
 }
 
-/** What a file imports at run time; imports of types vanish with them. */
-function imports(file: string): string[] {
+/** What a file imports at run time, paths from the root; with `types`, also what vanishes with them. */
+function imports(file: string, types = false): string[] {
   const found = text(file).matchAll(
-    /^\s*(?:import|export)\s+(?!type\b)(?:[^'";]*?\bfrom\s+)?'([^']+)'|\bimport\('([^']+)'\)/gm,
+    /^\s*(?:import|export)\s+(type\b)?(?:[^'";]*?\bfrom\s+)?'([^']+)'|\bimport\('([^']+)'\)/gm,
   );
   return [...found]
-    .map((match) => match[1] ?? match[2] ?? '')
-    .map((name) => (name.startsWith('.') ? resolveFrom(file, name) : name));
+    .filter((match) => types || !match[1])
+    .map((match) => match[2] ?? match[3] ?? '')
+    .map((name) => (name.startsWith('#') ? name.slice(1) : name.startsWith('.') ? resolveFrom(file, name) : name));
 }
 
 const resolveFrom = (file: string, name: string) => relative(root, join(root, dirname(file), name));
 
-/** For each layer, what it may stand on besides itself. `.` are the files beside package.json. */
-const basics = [
-  'config.ts',
-  'errors.ts',
-  'remedies.ts',
-  'limits.ts',
-  'plans.ts',
-  'caps.ts',
-  'ids.ts',
-  'clock.ts',
-  'log.ts',
-  'telemetry/cause.ts',
-  'telemetry/spans.ts',
-  'telemetry/metrics.ts',
-  'sealing.ts',
-  'currencies.ts',
-  'kept-versions.ts',
-  'package.json',
+/**
+ * The rooms, from the ground up. A room imports from those before it; what it imports from those after it is an arrow upward, listed below
+ * with its reason. Imports of types count as well.
+ */
+const rooms = [
+  'rules',
+  'runtime',
+  'providers',
+  'db',
+  'web',
+  'templates',
+  'skill',
+  'git',
+  'activities',
+  'workflows',
+  'api',
+  'edge',
+  'operator',
+  'worker',
+  'tools',
 ];
-const pure = ['workflows/ids.ts', 'db/states.ts'];
-const layers: Record<string, string[]> = {
-  '.': [...basics, 'db', 'providers'],
-  telemetry: [...basics, 'deps.ts', 'db', 'providers'],
-  db: [...basics, ...pure, 'bookings', 'domains'],
-  bookings: basics,
-  domains: [...basics, 'db/states.ts'],
-  sandbox: basics,
-  templates: basics,
-  skill: basics,
-  providers: [...basics, ...pure, 'domains', 'sandbox', 'templates'],
-  web: basics,
-  mails: [...basics, 'web/html.ts'],
-  git: [...basics, ...pure, 'db', 'providers'],
-  backups: [...basics, ...pure, 'db', 'providers'],
-  exports: [...basics, ...pure, 'db', 'providers', 'git', 'api', 'backups'],
-  workflows: [...pure, 'limits.ts'],
-  activities: [...basics, 'deps.ts', 'db', 'domains', 'providers', 'git', 'mails', 'workflows/ids.ts'],
-  api: [
-    ...basics,
-    'deps.ts',
-    'telemetry',
-    'db',
-    'providers',
-    'git',
-    'templates',
-    'skill',
-    'web',
-    'bookings',
-    'domains',
-    'workflows/ids.ts',
-  ],
-  edge: [...basics, 'deps.ts', 'telemetry', 'db', 'providers', 'web'],
-  worker: [...basics, 'deps.ts', 'telemetry', 'db', 'providers', 'activities', 'workflows', 'sandbox'],
+const upward: Record<string, string> = {
+  'rules → runtime': 'types of the configuration and the clock, which a plan is read with',
+  'runtime → providers': 'deps.ts connects what every process is made of',
+  'runtime → db': 'deps.ts connects the database; metrics are read from it',
+  'providers → web': 'the type of a mail',
+  'db → web': 'the types of mails, which are queued as rows',
 };
-const layerOf = (file: string) => (file.includes('/') ? (file.split('/')[0] as string) : '.');
+const roomOf = (file: string) => (file.includes('/') ? (file.split('/')[0] as string) : '.');
 
-test('every layer stands on those below it and on no other', () => {
-  const wrong = product.flatMap((file) => {
-    const layer = layerOf(file);
-    const allowed = layers[layer];
-    if (!allowed) return [`${file} is in a folder that no layer names`];
-    const own = layer === '.' ? basics : [layer];
-    return imports(file)
-      .filter((name) => /\.(ts|mjs|json)$/.test(name))
-      .filter((name) => ![...own, ...allowed].some((one) => name === one || name.startsWith(`${one}/`)))
-      .map((name) => `${file} imports ${name}`);
-  });
-  expect(wrong).toEqual([]);
+/** Every arrow from a room to another, with the files that draw it. */
+const arrows = Map.groupBy(
+  product
+    .concat(code.filter((file) => isIn(file, ['tools'])))
+    .flatMap((file) => imports(file, true).map((name) => ({ file, from: roomOf(file), to: roomOf(name), name })))
+    .filter(({ from, to, name }) => from !== to && /\.(ts|mjs|json)$/.test(name) && name !== 'package.json'),
+  ({ from, to }) => `${from} → ${to}`,
+);
+
+test('a room imports from those below it; each arrow upward has its reason', () => {
+  const isUpward = (arrow: string) => {
+    const [from = '', to = ''] = arrow.split(' → ');
+    return !rooms.includes(from) || rooms.indexOf(to) > rooms.indexOf(from) || !rooms.includes(to);
+  };
+  const up = [...arrows].filter(([arrow]) => isUpward(arrow));
+  expect(up.filter(([arrow]) => !(arrow in upward)).map(([arrow, files]) => `${arrow}: ${files[0]?.file}`)).toEqual([]);
+  expect(Object.keys(upward).filter((arrow) => !arrows.has(arrow))).toEqual([]);
+  expect(up.length).toBeLessThanOrEqual(6);
+  expect(arrows.size).toBeLessThanOrEqual(70);
 });
 
-test('an image has the folder of every layer, and `npm run dev` watches what an image has', () => {
+test('rules are pure: they import nothing that acts, and no package that does', () => {
+  const acting = product
+    .filter((file) => roomOf(file) === 'rules')
+    .flatMap((file) => imports(file).map((name) => ({ file, name })))
+    .filter(({ name }) => !/^rules\/|^temporal-polyfill|^tldts$|^zod$|^node:(fs|path|util|url|net)$/.test(name));
+  expect(acting).toEqual([]);
+});
+
+test('what another folder holds is imported by its path from the root, what is beside a file relatively', () => {
+  const relatives = code.filter((file) => !isIn(file, ['skill/bin', 'providers/sandbox/image']));
+  expect(places(relatives, /^\s*(?:import|export|\}) .*\bfrom '\.\.\//)).toEqual([]);
+});
+
+test('the root and every folder can be read at a glance', () => {
+  const shown = files.filter((file) => !file.startsWith('.'));
+  const folders = new Set(shown.filter((file) => file.includes('/')).map(roomOf));
+  expect([...folders].length).toBeLessThanOrEqual(18);
+  expect(shown.filter((file) => !file.includes('/')).length).toBeLessThanOrEqual(14);
+  const full = [...Map.groupBy(shown, dirname)].filter(
+    ([folder, inside]) =>
+      inside.length > 25 && !/migrations$|histories$|decisions$|^templates\//.test(folder) && folder !== '.',
+  );
+  expect(full.map(([folder, inside]) => `${folder}: ${inside.length}`)).toEqual([]);
+});
+
+test('an image has the folder of every room but the tools, and `npm run dev` watches what an image has', () => {
   const taken = [...text('.dockerignore').matchAll(/^!([a-z]+)$/gm)].map(([, folder]) => folder);
-  const folders = Object.keys(layers).filter((layer) => layer !== '.');
-  expect(taken.sort()).toEqual([...folders, 'scripts'].sort());
+  expect(taken.sort()).toEqual(rooms.filter((room) => room !== 'tools').sort());
 });
 
 test('workflows reach nothing but other pure modules', () => {
-  const reached = new Set(product.filter((file) => layerOf(file) === 'workflows'));
+  const reached = new Set(product.filter((file) => roomOf(file) === 'workflows'));
   const outside: string[] = [];
   for (const file of reached) {
     for (const name of imports(file)) {
@@ -126,26 +132,28 @@ test('workflows reach nothing but other pure modules', () => {
   expect(outside).toEqual([]);
 });
 
-test('the environment is read in config.ts alone', () => {
+test('the environment is read in runtime/config.ts alone', () => {
   expect(
     places(
-      product.filter((file) => file !== 'config.ts'),
+      product.filter((file) => file !== 'runtime/config.ts'),
       /process\.env\b/,
     ),
   ).toEqual([]);
 });
 
 test('the time of day comes from the clock', () => {
-  const others = ['test', 'bench', 'skill/bin'];
-  const elsewhere = code.filter((file) => !['deps.ts', 'clock.ts'].includes(file) && !isIn(file, others));
+  const others = ['test', 'tools/bench', 'skill/bin'];
+  const elsewhere = code.filter(
+    (file) => !['runtime/deps.ts', 'runtime/clock.ts'].includes(file) && !isIn(file, others),
+  );
   expect(places(elsewhere, /\bDate\.now\(|\bnew Date\(\)|(?<![.\w])now\(\)(?!:)|\bcurrent_timestamp\b/i)).toEqual([]);
 });
 
 /** Files over the length that a reader takes in at once, and why they are. */
 const long: Record<string, string> = {
-  'config.ts': 'a table: every setting in one place',
+  'runtime/config.ts': 'a table: every setting in one place',
   'api/app.ts': 'the sitemap: every address of the API in one place',
-  'errors.ts': 'a table: every error code in one place',
+  'runtime/errors.ts': 'a table: every error code in one place',
   'skill/bin/frontage.mjs': 'the terminal client: an agent takes it as one file',
 };
 
@@ -174,8 +182,4 @@ test('nothing speaks of the machine that it was written on, nor of a package reg
       /"resolved": "http/,
     ),
   ).toEqual([]);
-});
-
-test('one version of Node is pinned, for the packages and for version managers', () => {
-  expect(text('.nvmrc').trim()).toBe(JSON.parse(text('package.json')).dependencies.node);
 });

@@ -2,11 +2,12 @@
 import { createHash, randomUUID } from 'node:crypto';
 import { mkdir, readdir, readFile, rename, writeFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
-import { basename, join } from 'node:path';
+import { basename, join, relative } from 'node:path';
 import { bundleWorkflowCode, type Logger } from '@temporalio/worker';
-import { keepInUse, removeAbandoned } from '../kept-versions.ts';
+import { keepInUse, removeAbandoned } from '#runtime/cached-versions.ts';
 
 const workflowsDir = join(import.meta.dirname, '../workflows');
+const rulesDir = join(import.meta.dirname, '../rules');
 const workflowsPath = join(workflowsDir, 'index.ts');
 export const workflowInterceptorModules = [join(workflowsDir, 'interceptors.ts')];
 
@@ -41,7 +42,11 @@ async function versionOf(moreInterceptors: string[]): Promise<string> {
     .update(process.version)
     .update(moreInterceptors.map((path) => basename(path)).join());
   hash.update(createRequire(import.meta.url)('@temporalio/worker/package.json').version);
-  for (const name of (await readdir(workflowsDir)).sort())
-    hash.update(name).update(await readFile(join(workflowsDir, name)));
+  // All that the workflows' code reaches: their own files and the pure rules.
+  for (const folder of [workflowsDir, rulesDir]) {
+    const files = await readdir(folder, { recursive: true, withFileTypes: true });
+    const paths = files.filter((file) => file.isFile()).map((file) => join(file.parentPath, file.name));
+    for (const path of paths.sort()) hash.update(relative(folder, path)).update(await readFile(path));
+  }
   return hash.digest('hex').slice(0, 16);
 }

@@ -1,6 +1,6 @@
 /** The recurring work, as Temporal Schedules: made or brought up to date each time a worker starts, and those removed that are not in this version. */
 import { type Client, ScheduleAlreadyRunning, ScheduleNotFoundError, type ScheduleOptions } from '@temporalio/client';
-import { queues, workflowIds } from '../workflows/ids.ts';
+import { queues, workflowIds } from '#rules/workflow-ids.ts';
 
 export const recurring = [
   { name: 'reconcile', type: 'reconcile', every: '1 minute', note: 'Holds unfinished rows against their workflows.' },

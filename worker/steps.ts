@@ -2,11 +2,11 @@
 import type { Context } from '@temporalio/activity';
 import { ApplicationFailure, defaultPayloadConverter, type Headers } from '@temporalio/common';
 import type { ActivityInterceptors, WorkerInterceptors } from '@temporalio/worker';
-import type { Deps } from '../deps.ts';
-import { type Cause, causeFields, doFor, isRequestId } from '../telemetry/cause.ts';
-import { countStep } from '../telemetry/metrics.ts';
-import { tracing } from '../telemetry/spans.ts';
-import { causeHeaders } from '../workflows/ids.ts';
+import { causeHeaders } from '#rules/workflow-ids.ts';
+import type { Deps } from '#runtime/deps.ts';
+import { type Cause, causeFields, doFor, isRequestId } from '#runtime/telemetry/context.ts';
+import { countStep } from '#runtime/telemetry/metrics.ts';
+import { tracing } from '#runtime/telemetry/spans.ts';
 
 export type StepInterceptors = (context: Context) => ActivityInterceptors;
 

@@ -4,7 +4,7 @@ import {
   makeWorkflowExporter,
   OpenTelemetryActivityInboundInterceptor,
 } from '@temporalio/interceptors-opentelemetry/lib/worker/index.js';
-import { startTracing } from '../telemetry/tracing.ts';
+import { startTracing } from '#runtime/telemetry/tracing.ts';
 import type { StepInterceptors } from './steps.ts';
 
 /** Bundled with the workflows: it spans them, and what they begin. Nothing of it is told while a history is replayed. */

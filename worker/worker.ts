@@ -8,15 +8,15 @@ import {
   Worker,
   type WorkerOptions,
 } from '@temporalio/worker';
-import { createBuildActivities, createPlatformActivities } from '../activities/index.ts';
-import { boxLimits } from '../activities/publishing/build.ts';
-import { type Config, readConfig } from '../config.ts';
-import { announceBuilder, keepAnnouncing } from '../db/capacity.ts';
-import { startRelay } from '../db/outbox.ts';
-import { createDeps, type Deps } from '../deps.ts';
-import { openSandbox } from '../providers/sandbox/open.ts';
-import type { Sandbox } from '../providers/sandbox/sandbox.ts';
-import { queues } from '../workflows/ids.ts';
+import { createBuildActivities, createPlatformActivities } from '#activities/index.ts';
+import { boxLimits } from '#activities/publishing/build.ts';
+import { announceBuilder, keepAnnouncing } from '#db/deployments/builder-capacity.ts';
+import { startRelay } from '#db/outbox.ts';
+import { openSandbox } from '#providers/sandbox/open.ts';
+import type { Sandbox } from '#providers/sandbox/sandbox.ts';
+import { queues } from '#rules/workflow-ids.ts';
+import { type Config, readConfig } from '#runtime/config.ts';
+import { createDeps, type Deps } from '#runtime/deps.ts';
 import { workflowBundle } from './bundle.ts';
 import { ensureSchedules } from './schedules.ts';
 import { stepInterceptors } from './steps.ts';
@@ -64,7 +64,7 @@ const running = Promise.all(workers.map((worker) => worker.run()));
 for (const signal of ['SIGTERM', 'SIGINT'] as const) process.once(signal, shutDown);
 process.once('disconnect', shutDown);
 const isRunning = () => workers.every((worker) => worker.getState() === 'RUNNING');
-const observing = metrics && (await (await import('../telemetry/observing.ts')).observe(deps, isRunning));
+const observing = metrics && (await (await import('#runtime/telemetry/metrics-server.ts')).observe(deps, isRunning));
 process.send?.({ ready: true });
 isReady();
 deps.log.info({ queues: config.queues, sandbox: sandbox?.kind }, 'ready');

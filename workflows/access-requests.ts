@@ -6,7 +6,7 @@
  * stuck or terminated: nothing is lost, for every reader judges the deadline by itself.
  */
 import { proxyActivities } from '@temporalio/workflow';
-import type { Activities } from '../activities/index.ts';
+import type { Activities } from '#activities/index.ts';
 import { followRow } from './deadlines.ts';
 import * as policies from './policies.ts';
 

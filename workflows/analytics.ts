@@ -3,7 +3,7 @@
  * `schedule:roll-up-analytics`. It keeps no state: what a run did not reach, the next one does.
  */
 import { proxyActivities } from '@temporalio/workflow';
-import type { Activities } from '../activities/index.ts';
+import type { Activities } from '#activities/index.ts';
 import * as policies from './policies.ts';
 
 const { rollUpViews } = proxyActivities<Activities>(policies.housekeeping);

@@ -7,7 +7,7 @@
  * place within minutes, and nothing that is in force or not changes hands by that.
  */
 import { continueAsNew, proxyActivities } from '@temporalio/workflow';
-import type { Activities } from '../activities/index.ts';
+import type { Activities } from '#activities/index.ts';
 import { followRow } from './deadlines.ts';
 import * as policies from './policies.ts';
 

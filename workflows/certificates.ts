@@ -5,7 +5,7 @@
  * activity's last failure says why, and the certificate that stands is served until its end.
  */
 import { proxyActivities, setCurrentDetails } from '@temporalio/workflow';
-import type { Activities } from '../activities/index.ts';
+import type { Activities } from '#activities/index.ts';
 import * as policies from './policies.ts';
 
 const { renewOwnCertificate } = proxyActivities<Activities>(policies.ordering);

@@ -1,6 +1,6 @@
 /** How a workflow follows a row that ends by itself: it looks, and looks again when the row has moved or its time is over. */
 import { condition, defineSignal, setCurrentDetails, setHandler, workflowInfo } from '@temporalio/workflow';
-import type { Settled } from '../db/deadlines.ts';
+import type { Settled } from '#db/deadlines.ts';
 
 /** The row has moved: read it again. */
 export const moved = defineSignal('moved');

@@ -14,7 +14,7 @@ import {
   setHandler,
   workflowInfo,
 } from '@temporalio/workflow';
-import type { Activities } from '../activities/index.ts';
+import type { Activities } from '#activities/index.ts';
 import * as policies from './policies.ts';
 
 /** The row was moved by a call or an operator, and is to be read again. Named after what they did, for who reads the history. */

@@ -1,6 +1,6 @@
 /** For what a workflow runs goes with each step it takes, and with what it continues as. */
 import type { Headers, WorkflowInterceptors } from '@temporalio/workflow';
-import { causeHeaders } from './ids.ts';
+import { causeHeaders } from '#rules/workflow-ids.ts';
 
 export function interceptors(): WorkflowInterceptors {
   const carried: Headers = {};

@@ -7,7 +7,7 @@
  * judges the end by itself.
  */
 import { proxyActivities } from '@temporalio/workflow';
-import type { Activities } from '../activities/index.ts';
+import type { Activities } from '#activities/index.ts';
 import { followRow } from './deadlines.ts';
 import * as policies from './policies.ts';
 

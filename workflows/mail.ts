@@ -7,7 +7,7 @@
  * activity's last failure says what the mail server said, in a number. Terminating it leaves the mail unsent.
  */
 import { isCancellation, proxyActivities, setCurrentDetails } from '@temporalio/workflow';
-import type { Activities } from '../activities/index.ts';
+import type { Activities } from '#activities/index.ts';
 import * as policies from './policies.ts';
 
 const { sendMail } = proxyActivities<Activities>(policies.delivery);

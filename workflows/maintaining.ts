@@ -3,7 +3,7 @@
  * `schedule:maintain`. It keeps no state: what a run did not reach, the next one does.
  */
 import { proxyActivities } from '@temporalio/workflow';
-import type { Activities } from '../activities/index.ts';
+import type { Activities } from '#activities/index.ts';
 import * as policies from './policies.ts';
 
 const { maintainRepositories } = proxyActivities<Activities>(policies.housekeeping);

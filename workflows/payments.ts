@@ -12,7 +12,7 @@
  * If it is terminated: the ledger check does its work.
  */
 import { ActivityFailure, continueAsNew, proxyActivities, setCurrentDetails, sleep } from '@temporalio/workflow';
-import type { Activities } from '../activities/index.ts';
+import type { Activities } from '#activities/index.ts';
 import { followRow } from './deadlines.ts';
 import * as policies from './policies.ts';
 

@@ -5,7 +5,7 @@
  * shows an operator what is waited for. If it is stuck or terminated: nothing is lost, for every reader judges the end by itself.
  */
 import { proxyActivities } from '@temporalio/workflow';
-import type { Activities } from '../activities/index.ts';
+import type { Activities } from '#activities/index.ts';
 import { followRow } from './deadlines.ts';
 import * as policies from './policies.ts';
 

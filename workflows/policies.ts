@@ -25,7 +25,7 @@ export const ordering: ActivityOptions = {
 
 /**
  * A mail: the server may be away for days. A try beats its heart, so that what a killed worker had in hand is tried again soon; no try
- * begins while another is at it (db/exclusive.ts).
+ * begins while another is at it (db/advisory-lock.ts).
  */
 export const delivery: ActivityOptions = {
   taskQueue: 'platform',

@@ -12,7 +12,7 @@
  * by themselves; if it is stuck or terminated, nothing is shown for longer, and the hourly sweep writes the removal down.
  */
 import { proxyActivities, setCurrentDetails } from '@temporalio/workflow';
-import type { Activities } from '../activities/index.ts';
+import type { Activities } from '#activities/index.ts';
 import { followRow } from './deadlines.ts';
 import * as policies from './policies.ts';
 import { untilSettled } from './settling.ts';

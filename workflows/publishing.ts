@@ -7,7 +7,7 @@
  * ends the deployment as cancelled; terminating it leaves the row to the reconciler, which fails it within two minutes.
  */
 import { condition, defineSignal, proxyActivities, setCurrentDetails, setHandler } from '@temporalio/workflow';
-import type { Activities } from '../activities/index.ts';
+import type { Activities } from '#activities/index.ts';
 import * as policies from './policies.ts';
 import { untilSettled } from './settling.ts';
 

@@ -5,7 +5,7 @@
  * simply followed by the next.
  */
 import { proxyActivities } from '@temporalio/workflow';
-import type { Activities } from '../activities/index.ts';
+import type { Activities } from '#activities/index.ts';
 import * as policies from './policies.ts';
 
 const { reconcileDeployments, sweepRows, sweepFiles } = proxyActivities<Activities>({

@@ -7,8 +7,8 @@
  * so too, with a flag. If it is stuck: its activity's last failure says why. If it was terminated: `sweep` starts it again.
  */
 import { continueAsNew, isCancellation, proxyActivities, setCurrentDetails, sleep } from '@temporalio/workflow';
-import type { Activities } from '../activities/index.ts';
-import type { Scanned } from '../activities/scanning.ts';
+import type { Activities } from '#activities/index.ts';
+import type { Scanned } from '#activities/scanning.ts';
 import * as policies from './policies.ts';
 
 const { scanFiles } = proxyActivities<Activities>(policies.scanning);

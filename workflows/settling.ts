@@ -7,7 +7,7 @@ import {
   proxyActivities,
   setCurrentDetails,
 } from '@temporalio/workflow';
-import type { Activities } from '../activities/index.ts';
+import type { Activities } from '#activities/index.ts';
 import * as policies from './policies.ts';
 
 const { failPublish, cancelPublish } = proxyActivities<Activities>(policies.quick);

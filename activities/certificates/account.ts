@@ -1,8 +1,8 @@
 /** Our account with the authority: one key for all workers, kept sealed, and opened anew where the authority does not know it. */
-import { AcmeAccount } from '../../db/entities/certificate.ts';
-import { contextOf } from '../../db/sealed.ts';
-import type { AcmeSession } from '../../providers/acme.ts';
-import { open, seal } from '../../sealing.ts';
+import { AcmeAccount } from '#db/certificates/certificate.ts';
+import { contextOf } from '#db/encrypted-columns.ts';
+import type { AcmeSession } from '#providers/acme.ts';
+import { open, seal } from '#runtime/encryption.ts';
 import type { CertificateDeps } from './work.ts';
 
 export async function openSession(deps: CertificateDeps): Promise<AcmeSession> {

@@ -1,10 +1,10 @@
 /** Our own look before anything is asked of the authority, which counts what fails: would it find us at this name? */
 import { randomBytes } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
-import { putTokens, removeTokens } from '../../db/certificates.ts';
-import { isLook, lookDigits, lookName } from '../../domains/challenges.ts';
-import { challengePath, newLookToken, readFrom } from '../../providers/acme/looking.ts';
-import type { RecordSet, Zones } from '../../providers/zones.ts';
+import { putTokens, removeTokens } from '#db/certificates/transitions.ts';
+import { challengePath, newLookToken, readFrom } from '#providers/acme/looking.ts';
+import type { RecordSet, Zones } from '#providers/zones.ts';
+import { isLook, lookDigits, lookName } from '#rules/dns/challenges.ts';
 import { type CertificateDeps, NotYet, type Work } from './work.ts';
 
 const addressesMax = 6;

@@ -1,11 +1,11 @@
 /** An order from its row to its certificate (RFC 8555 section 7.4). Any line may be the last before a crash: the next worker goes on from the row. */
 import { createPublicKey } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
-import { noOrder, noProblem, readChain, renewalTime } from '../../db/certificates.ts';
-import { contextOf } from '../../db/sealed.ts';
-import { AcmeRefused } from '../../providers/acme/refused.ts';
-import type { AcmeOrder } from '../../providers/acme.ts';
-import { open, seal } from '../../sealing.ts';
+import { noOrder, noProblem, readChain, renewalTime } from '#db/certificates/transitions.ts';
+import { contextOf } from '#db/encrypted-columns.ts';
+import { AcmeRefused } from '#providers/acme/refused.ts';
+import type { AcmeOrder } from '#providers/acme.ts';
+import { open, seal } from '#runtime/encryption.ts';
 import { lookOurselves } from './looking.ts';
 import { putUp, takeDownCalmly } from './proving.ts';
 import { NotYet, type Work } from './work.ts';

@@ -1,7 +1,7 @@
 /** What the authority is to find: texts in our zone, or pages at every edge. */
-import { putTokens, removeTokens } from '../../db/certificates.ts';
-import { challengeName } from '../../domains/challenges.ts';
-import type { Proof } from '../../providers/acme.ts';
+import { putTokens, removeTokens } from '#db/certificates/transitions.ts';
+import type { Proof } from '#providers/acme.ts';
+import { challengeName } from '#rules/dns/challenges.ts';
 import { untilSeen } from './looking.ts';
 import { NotYet, type Work } from './work.ts';
 

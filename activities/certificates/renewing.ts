@@ -1,4 +1,6 @@
 /** Brings one certificate on: gets one where none stands or it is due, asks when it is due, writes down when to look again. */
+
+import { Certificate } from '#db/certificates/certificate.ts';
 import {
   certificateOf,
   dueAt,
@@ -11,10 +13,9 @@ import {
   sslOf,
   waitAfterLooks,
   waitAfterRefusals,
-} from '../../db/certificates.ts';
-import { Certificate } from '../../db/entities/certificate.ts';
-import type { ProblemOf } from '../../db/states.ts';
-import { AcmeRefused, AcmeUnreachable } from '../../providers/acme/refused.ts';
+} from '#db/certificates/transitions.ts';
+import { AcmeRefused, AcmeUnreachable } from '#providers/acme/refused.ts';
+import type { ProblemOf } from '#rules/states.ts';
 import { forgetAccount, openSession } from './account.ts';
 import { obtain } from './ordering.ts';
 import { takeDownCalmly } from './proving.ts';

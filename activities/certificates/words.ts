@@ -1,6 +1,7 @@
 /** Why there is no certificate yet, told to the owner in our own words. */
-import type { ProblemOf } from '../../db/states.ts';
-import type { RefusalKind } from '../../providers/acme/refused.ts';
+
+import type { RefusalKind } from '#providers/acme/refused.ts';
+import type { ProblemOf } from '#rules/states.ts';
 import type { Way } from './work.ts';
 
 const again = 'It is tried again by itself.';

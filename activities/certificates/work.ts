@@ -1,10 +1,10 @@
 /** One worker at one certificate at a time: what it needs, and how it holds on while it works. */
 
-import { type Held, keepCertificate } from '../../db/certificates.ts';
-import type { Certificate } from '../../db/entities/certificate.ts';
-import type { ProblemOf } from '../../db/states.ts';
-import type { Deps } from '../../deps.ts';
-import type { AcmeSession, Authority } from '../../providers/acme.ts';
+import type { Certificate } from '#db/certificates/certificate.ts';
+import { type Held, keepCertificate } from '#db/certificates/transitions.ts';
+import type { AcmeSession, Authority } from '#providers/acme.ts';
+import type { ProblemOf } from '#rules/states.ts';
+import type { Deps } from '#runtime/deps.ts';
 
 export type CertificateDeps = Pick<Deps, 'clock' | 'config' | 'dns' | 'em' | 'log' | 'zones'> & {
   authority: Authority;

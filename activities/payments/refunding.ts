@@ -1,14 +1,14 @@
 /** The steps of `refundPayment`. */
 import { ApplicationFailure } from '@temporalio/common';
-import { giveUpRefund, refundDone, refundHindered } from '../../db/charges.ts';
-import { PaymentAttempt } from '../../db/entities/payment-attempt.ts';
-import type { PayoutAccount } from '../../db/entities/payout-account.ts';
-import { credentialsOf } from '../../db/payouts.ts';
-import type { Deps } from '../../deps.ts';
-import { AppError } from '../../errors.ts';
-import { PaymentsFault } from '../../providers/payments.ts';
-import { beating } from '../beating.ts';
-import { required } from '../payments.ts';
+import { beating } from '#activities/beating.ts';
+import { required } from '#activities/payments.ts';
+import { giveUpRefund, refundDone, refundHindered } from '#db/payments/charges.ts';
+import { PaymentAttempt } from '#db/payments/payment-attempt.ts';
+import { credentialsOf } from '#db/payouts/credentials.ts';
+import type { PayoutAccount } from '#db/payouts/payout-account.ts';
+import { PaymentsFault } from '#providers/payments.ts';
+import type { Deps } from '#runtime/deps.ts';
+import { AppError } from '#runtime/errors.ts';
 
 /** An account that was removed or cut off does not come back; one with a key that is not taken may get another within days. */
 function isForGood(error: PaymentsFault | AppError, { rail, status }: PayoutAccount): boolean {

@@ -1,5 +1,5 @@
 /** The log of a build on its way to the rows: gathered, and written a few times a second, in order. */
-import { appendLog, clearLog } from '../../db/build-log.ts';
+import { appendLog, clearLog } from '#db/deployments/build-log.ts';
 import type { BuilderDeps } from './deps.ts';
 
 const logFlushMs = 200;

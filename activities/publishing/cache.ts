@@ -2,8 +2,8 @@
  * What earlier builds of a site left for its next one, kept when a version goes live and never before. It came out of site code and goes
  * back to code of the same site on the same image; only a publish that asks for a build anew does without.
  */
-import { Deployment } from '../../db/entities/deployment.ts';
-import type { BuildRequest } from '../../providers/sandbox/sandbox.ts';
+import { Deployment } from '#db/deployments/deployment.ts';
+import type { BuildRequest } from '#providers/sandbox/sandbox.ts';
 import type { BuilderDeps } from './deps.ts';
 
 type Parts = Pick<BuilderDeps, 'em' | 'store'> & { sandbox: Pick<BuilderDeps['sandbox'], 'image'> };

@@ -1,11 +1,11 @@
 /** The output of a build on its way to the store: several files at a time, and none that the site has already. */
 import { buffer } from 'node:stream/consumers';
-import type { Site } from '../../db/entities/site.ts';
-import { liveDeploymentOf } from '../../db/sites.ts';
-import { type ManifestFile, parseManifest } from '../../providers/manifest.ts';
-import { isCompressible } from '../../providers/media-types.ts';
-import type { BuildRequest } from '../../providers/sandbox/sandbox.ts';
-import type { Store } from '../../providers/store/store.ts';
+import type { Site } from '#db/sites/site.ts';
+import { liveDeploymentOf } from '#db/sites/transitions.ts';
+import { type ManifestFile, parseManifest } from '#providers/manifest.ts';
+import { isCompressible } from '#providers/media-types.ts';
+import type { BuildRequest } from '#providers/sandbox/sandbox.ts';
+import type { Store } from '#providers/store/store.ts';
 import type { BuilderDeps } from './deps.ts';
 
 /** Larger files are stored as they come, one after the other. */

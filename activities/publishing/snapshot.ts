@@ -1,13 +1,13 @@
 /** The source of a build: both trees at their pinned commits as one tar, content mounted at `src/content/`, with drafts or without. */
 import { Readable } from 'node:stream';
 import { type Pack, pack } from 'tar-stream';
-import type { Repository } from '../../db/states.ts';
-import { errors } from '../../errors.ts';
-import { contentFolder } from '../../providers/paths.ts';
-import { redirectsFile } from '../../providers/redirects/file.ts';
-import { bytesOf } from '../../providers/repositories/objects.ts';
-import type { Repositories } from '../../providers/repositories.ts';
-import type { Store } from '../../providers/store/store.ts';
+import { contentFolder } from '#providers/paths.ts';
+import { redirectsFile } from '#providers/redirects/file.ts';
+import { bytesOf } from '#providers/repositories/objects.ts';
+import type { Repositories } from '#providers/repositories.ts';
+import type { Store } from '#providers/store/store.ts';
+import type { Repository } from '#rules/states.ts';
+import { errors } from '#runtime/errors.ts';
 import { isDraft, mayBeDraft, UnreadableFrontMatter } from './drafts.ts';
 
 /** The build copies `public/` as it is, so the rules reach the output under their own name. */

@@ -1,5 +1,5 @@
 /** What of a page or a script a person should look at. These are hints, not verdicts: nothing is stopped by them. Pure. */
-import type { FlagKind } from '../../db/entities/flag.ts';
+import type { FlagKind } from '#db/scanning/flag.ts';
 import type { ScannedPage } from './page.ts';
 import type { ScriptFacts } from './scripts.ts';
 

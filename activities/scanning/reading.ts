@@ -1,6 +1,6 @@
 /** The bytes of one file at a time: what it is read as, and for how long. */
 import { setImmediate as othersTurn } from 'node:timers/promises';
-import { contentTypeOf } from '../../providers/media-types.ts';
+import { contentTypeOf } from '#providers/media-types.ts';
 import { noScript, overlap, pieceMax, readScript, type ScriptFacts } from './scripts.ts';
 
 /** A file takes longer than one may. */

@@ -1,11 +1,11 @@
 /** The files of a version that have to be read, one after the other, within bounds. */
 import { createHash } from 'node:crypto';
-import type { Found } from '../../db/flags.ts';
-import type { ManifestFile } from '../../providers/manifest.ts';
-import { parseRedirectsFile, redirectsFile } from '../../providers/redirects/file.ts';
-import { leadsAway } from '../../providers/redirects/leading.ts';
-import type { RedirectRule } from '../../providers/redirects.ts';
-import type { Store } from '../../providers/store/store.ts';
+import type { Found } from '#db/scanning/transitions.ts';
+import type { ManifestFile } from '#providers/manifest.ts';
+import { parseRedirectsFile, redirectsFile } from '#providers/redirects/file.ts';
+import { leadsAway } from '#providers/redirects/leading.ts';
+import type { RedirectRule } from '#providers/redirects.ts';
+import type { Store } from '#providers/store/store.ts';
 import { type Finding, judgePage, judgeScript, type Place, printed } from './judging.ts';
 import { scanPage } from './page.ts';
 import { isPage, isScript, isXml, scanScript, TooLong, within } from './reading.ts';

@@ -1,18 +1,18 @@
 /** The change of an account's address: asked for, confirmed by a link to the new one, and only then in force. */
 import { LockMode, UniqueConstraintViolationException } from '@mikro-orm/core';
-import { endOpenRequests } from '../../db/access-requests.ts';
-import { Account } from '../../db/entities/account.ts';
-import { BrowserSession } from '../../db/entities/browser-session.ts';
-import { EmailChange } from '../../db/entities/email-change.ts';
-import { queueMail } from '../../db/mail.ts';
-import type { EntityManager } from '../../db/orm.ts';
-import { endLinks } from '../../db/signin-links.ts';
-import type { Deps } from '../../deps.ts';
-import { errors } from '../../errors.ts';
-import { newId, newSecret } from '../../ids.ts';
-import { readAddress } from '../addresses.ts';
-import { lockAddress, requireRoom } from '../auth/frequency.ts';
-import { hashSecret } from '../secrets.ts';
+import { readAddress } from '#api/addresses.ts';
+import { lockAddress, requireRoom } from '#api/auth/frequency.ts';
+import { hashSecret } from '#api/secrets.ts';
+import { Account } from '#db/accounts/account.ts';
+import { EmailChange } from '#db/accounts/email-change.ts';
+import { endOpenRequests } from '#db/auth/access-request-expiry.ts';
+import { BrowserSession } from '#db/auth/browser-session.ts';
+import { endLinks } from '#db/auth/signin-expiry.ts';
+import { queueMail } from '#db/mail/queue.ts';
+import type { EntityManager } from '#db/orm.ts';
+import type { Deps } from '#runtime/deps.ts';
+import { errors } from '#runtime/errors.ts';
+import { newId, newSecret } from '#runtime/ids.ts';
 import { requireNotStopped } from './blocked.ts';
 
 const confirmMs = 24 * 3600_000;

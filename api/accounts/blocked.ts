@@ -1,7 +1,7 @@
 /** What an account answers that a person of the platform has stopped: the reason, to whoever acts for it. */
-import { Account } from '../../db/entities/account.ts';
-import type { EntityManager } from '../../db/orm.ts';
-import { type AppError, errors } from '../../errors.ts';
+import { Account } from '#db/accounts/account.ts';
+import type { EntityManager } from '#db/orm.ts';
+import { type AppError, errors } from '#runtime/errors.ts';
 
 /** `reason`: as the operator wrote it, for the owner. */
 export function accountBlocked(reason: string): AppError {

@@ -1,10 +1,10 @@
-import { hasBuilder } from '../../db/capacity.ts';
-import { Account } from '../../db/entities/account.ts';
-import type { EntityManager } from '../../db/orm.ts';
-import type { Deps } from '../../deps.ts';
-import type { Api } from '../api.ts';
-import { payoutsOf } from '../payouts/of-account.ts';
-import { skillOf } from '../skill/tree.ts';
+import type { Api } from '#api/api.ts';
+import { payoutsOf } from '#api/payouts/of-account.ts';
+import { skillOf } from '#api/skill/tree.ts';
+import { Account } from '#db/accounts/account.ts';
+import { hasBuilder } from '#db/deployments/builder-capacity.ts';
+import type { EntityManager } from '#db/orm.ts';
+import type { Deps } from '#runtime/deps.ts';
 import { pendingChange } from './address.ts';
 import { changeAccount, countUsage } from './rules.ts';
 import { accountChange, accountChangedSchema, accountSchema, accountView } from './schemas.ts';

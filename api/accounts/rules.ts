@@ -1,19 +1,19 @@
 /** Accounts: opening one, and what is counted about one. */
 
 import { type FilterQuery, LockMode } from '@mikro-orm/core';
-import { filesToday } from '../../db/allowance.ts';
-import { Account } from '../../db/entities/account.ts';
-import { Deployment } from '../../db/entities/deployment.ts';
-import { Domain } from '../../db/entities/domain.ts';
-import { Site } from '../../db/entities/site.ts';
-import { Token } from '../../db/entities/token.ts';
-import type { EntityManager } from '../../db/orm.ts';
-import type { Deps } from '../../deps.ts';
-import { errors } from '../../errors.ts';
-import { newId } from '../../ids.ts';
-import type { Actor } from '../access.ts';
-import { readAddress } from '../addresses.ts';
-import { held } from '../tokens/rules.ts';
+import type { Actor } from '#api/access.ts';
+import { readAddress } from '#api/addresses.ts';
+import { held } from '#api/tokens/rules.ts';
+import { Account } from '#db/accounts/account.ts';
+import { filesToday } from '#db/accounts/daily-quota.ts';
+import { Token } from '#db/auth/token.ts';
+import { Deployment } from '#db/deployments/deployment.ts';
+import { Domain } from '#db/domains/domain.ts';
+import type { EntityManager } from '#db/orm.ts';
+import { Site } from '#db/sites/site.ts';
+import type { Deps } from '#runtime/deps.ts';
+import { errors } from '#runtime/errors.ts';
+import { newId } from '#runtime/ids.ts';
 import { askForChange, taken, withdrawChange } from './address.ts';
 
 const hourMs = 3600_000;

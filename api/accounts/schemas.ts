@@ -1,12 +1,12 @@
 import { z } from 'zod';
-import { type Knowing, limitsOf, planOf, planStatusOf } from '../../caps.ts';
-import type { Config } from '../../config.ts';
-import type { Account } from '../../db/entities/account.ts';
-import type { EmailChange } from '../../db/entities/email-change.ts';
-import { type LimitName, type Limits, limitNames } from '../../limits.ts';
-import { capabilities, capabilitiesOf } from '../capabilities.ts';
-import { type PayoutsOfAccount, payoutsSchema, payoutsView } from '../payouts/of-account.ts';
-import { moment, plainName } from '../schemas.ts';
+import { capabilities, capabilitiesOf } from '#api/capabilities.ts';
+import { type PayoutsOfAccount, payoutsSchema, payoutsView } from '#api/payouts/of-account.ts';
+import { moment, plainName } from '#api/schemas.ts';
+import type { Account } from '#db/accounts/account.ts';
+import type { EmailChange } from '#db/accounts/email-change.ts';
+import { type Knowing, limitsOf, planOf, planStatusOf } from '#rules/caps.ts';
+import { type LimitName, type Limits, limitNames } from '#rules/limits.ts';
+import type { Config } from '#runtime/config.ts';
 import type { Usage } from './rules.ts';
 
 const limitSchema = z.object({

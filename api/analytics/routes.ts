@@ -1,7 +1,7 @@
-import type { Deps } from '../../deps.ts';
-import { loadSite } from '../access.ts';
-import type { Api } from '../api.ts';
-import { idParams } from '../schemas.ts';
+import { loadSite } from '#api/access.ts';
+import type { Api } from '#api/api.ts';
+import { idParams } from '#api/schemas.ts';
+import type { Deps } from '#runtime/deps.ts';
 import { readReport } from './rules.ts';
 import { analyticsQuery, analyticsSchema, analyticsView } from './schemas.ts';
 

@@ -1,7 +1,8 @@
 /** What visitors saw of a site in a period: a series without holes, and what was seen most. */
 
-import { dayMs, dayOf, hourMs, hourOf, later, monthOf } from '../../db/analytics/calendar.ts';
-import { addCounts, type Dimension, newTallied, ranked, type Tallied } from '../../db/analytics/counts.ts';
+import { dayMs, dayOf, hourMs, hourOf, later, monthOf } from '#db/analytics/calendar.ts';
+import { addCounts, type Dimension, newTallied, ranked, type Tallied } from '#db/analytics/counts.ts';
+import { countOf } from '#db/analytics/hyperloglog.ts';
 import {
   type HourRow,
   readHours,
@@ -9,9 +10,8 @@ import {
   sketchesBy,
   sketchesByDay,
   type TotalRow,
-} from '../../db/analytics/reading.ts';
-import { countOf } from '../../db/analytics/sketch.ts';
-import type { EntityManager } from '../../db/orm.ts';
+} from '#db/analytics/queries.ts';
+import type { EntityManager } from '#db/orm.ts';
 
 export const periods = ['24h', '7d', '30d', '12mo'] as const;
 export type Period = (typeof periods)[number];

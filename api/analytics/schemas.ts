@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { moment } from '../schemas.ts';
+import { moment } from '#api/schemas.ts';
 import { periods, type Report } from './rules.ts';
 
 export const analyticsQuery = z.strictObject({

@@ -1,12 +1,12 @@
 import { Readable } from 'node:stream';
 import { z } from 'zod';
-import type { Deps } from '../../deps.ts';
-import { contentTypeOf } from '../../providers/media-types.ts';
-import { loadSite } from '../access.ts';
-import type { Api } from '../api.ts';
-import { byId, listOf, page, pageQuery } from '../pages.ts';
-import { fileOf, readFiles } from '../plugins/file-body.ts';
-import { idParams } from '../schemas.ts';
+import { loadSite } from '#api/access.ts';
+import type { Api } from '#api/api.ts';
+import { byId, listOf, page, pageQuery } from '#api/pages.ts';
+import { fileOf, readFiles } from '#api/plugins/file-body.ts';
+import { idParams } from '#api/schemas.ts';
+import { contentTypeOf } from '#providers/media-types.ts';
+import type { Deps } from '#runtime/deps.ts';
 import { assetsOf, bytesOfBlob, putAsset, readAsset } from './rules.ts';
 import { assetParams, assetSchema, assetView } from './schemas.ts';
 

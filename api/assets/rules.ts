@@ -1,21 +1,21 @@
 /** A site's pictures, fonts and papers: one file at a time, without git. */
 import { createHash } from 'node:crypto';
 import type { Readable } from 'node:stream';
-import { type Caps, capsOf } from '../../caps.ts';
-import { Account } from '../../db/entities/account.ts';
-import { Asset } from '../../db/entities/asset.ts';
-import type { Site } from '../../db/entities/site.ts';
-import type { EntityManager } from '../../db/orm.ts';
-import type { AssetSource } from '../../db/states.ts';
-import type { Deps } from '../../deps.ts';
-import { type AppError, errors } from '../../errors.ts';
-import { placeOf } from '../../git/rules/formats.ts';
-import { contentFolder, printable } from '../../providers/paths.ts';
-import type { TreeEntry } from '../../providers/repositories.ts';
-import { type Actor, loadSite, requireActive, roleOf } from '../access.ts';
-import { keepBytes, takeIn } from '../source/incoming.ts';
-import { requireName } from '../source/judging.ts';
-import { requireRepositories, rulesFor, writeChanges, writeRows } from '../source/writing.ts';
+import { type Actor, loadSite, requireActive, roleOf } from '#api/access.ts';
+import { keepBytes, takeIn } from '#api/source/incoming.ts';
+import { requireName } from '#api/source/judging.ts';
+import { requireRepositories, rulesFor, writeChanges, writeRows } from '#api/source/writing.ts';
+import { Account } from '#db/accounts/account.ts';
+import { Asset } from '#db/assets/asset.ts';
+import type { EntityManager } from '#db/orm.ts';
+import type { Site } from '#db/sites/site.ts';
+import { placeOf } from '#git/rules/formats.ts';
+import { contentFolder, printable } from '#providers/paths.ts';
+import type { TreeEntry } from '#providers/repositories.ts';
+import { type Caps, capsOf } from '#rules/caps.ts';
+import type { AssetSource } from '#rules/states.ts';
+import type { Deps } from '#runtime/deps.ts';
+import { type AppError, errors } from '#runtime/errors.ts';
 
 /** A file of the site as it is now. */
 export type AssetFile = { path: string; oid: string; bytes: number; sha256: string };

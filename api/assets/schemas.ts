@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import type { Asset } from '../../db/entities/asset.ts';
-import { contentTypeOf } from '../../providers/media-types.ts';
-import { moment } from '../schemas.ts';
+import { moment } from '#api/schemas.ts';
+import type { Asset } from '#db/assets/asset.ts';
+import { contentTypeOf } from '#providers/media-types.ts';
 
 export const assetSchema = z
   .object({

@@ -1,16 +1,16 @@
 /** The owner's side of a request for access: reading it, approving it with the agent's code, denying it. */
 import { LockMode } from '@mikro-orm/core';
-import { tellAccessWorkflow } from '../../db/access-requests.ts';
-import { AccessRequest } from '../../db/entities/access-request.ts';
-import { Account } from '../../db/entities/account.ts';
-import type { EntityManager } from '../../db/orm.ts';
-import { type AccessRequestStatus, accessRequestStatusAt } from '../../db/states.ts';
-import type { Deps } from '../../deps.ts';
-import { errors } from '../../errors.ts';
-import { isId } from '../../ids.ts';
-import { requireNotStopped } from '../accounts/blocked.ts';
-import { openAccount } from '../accounts/rules.ts';
-import { hashSecret } from '../secrets.ts';
+import { requireNotStopped } from '#api/accounts/blocked.ts';
+import { openAccount } from '#api/accounts/rules.ts';
+import { hashSecret } from '#api/secrets.ts';
+import { Account } from '#db/accounts/account.ts';
+import { AccessRequest } from '#db/auth/access-request.ts';
+import { tellAccessWorkflow } from '#db/auth/access-request-expiry.ts';
+import type { EntityManager } from '#db/orm.ts';
+import { type AccessRequestStatus, accessRequestStatusAt } from '#rules/states.ts';
+import type { Deps } from '#runtime/deps.ts';
+import { errors } from '#runtime/errors.ts';
+import { isId } from '#runtime/ids.ts';
 import { isCode, wrongCodesMax } from './codes.ts';
 import { answerMs } from './requests.ts';
 

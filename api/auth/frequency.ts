@@ -1,7 +1,7 @@
 /** How often an address may be written to by somebody who only has to know it. */
-import type { EntityManager } from '../../db/orm.ts';
-import type { Deps } from '../../deps.ts';
-import { errors } from '../../errors.ts';
+import type { EntityManager } from '#db/orm.ts';
+import type { Deps } from '#runtime/deps.ts';
+import { errors } from '#runtime/errors.ts';
 
 /** Mails of one kind in an hour, before `FRONTAGE_RATE_SCALE`. */
 const perHour = 5;

@@ -1,9 +1,9 @@
 /** What an owner's answer came to, in the words of the page that follows it. */
 import type { FastifyRequest } from 'fastify';
-import type { AccessRequest } from '../../db/entities/access-request.ts';
-import type { RequestShown } from '../../web/access-request.ts';
-import type { Notice } from '../../web/notice.ts';
-import { readForm } from '../plugins/browser.ts';
+import { readForm } from '#api/plugins/browser.ts';
+import type { AccessRequest } from '#db/auth/access-request.ts';
+import type { RequestShown } from '#web/pages/access-request.ts';
+import type { Notice } from '#web/pages/notice.ts';
 import type { Answer, Answered } from './answers.ts';
 
 export function requestView({ agentName, askedFrom, createdAt, expiresAt }: AccessRequest): RequestShown {

@@ -1,20 +1,20 @@
 /** An agent's side of a request for access: asking, and redeeming what the owner approved. */
 import { LockMode } from '@mikro-orm/core';
-import { endOpenRequests, tellAccessWorkflow } from '../../db/access-requests.ts';
-import { AccessRequest } from '../../db/entities/access-request.ts';
-import { Account } from '../../db/entities/account.ts';
-import type { Token } from '../../db/entities/token.ts';
-import { queueMail } from '../../db/mail.ts';
-import type { EntityManager } from '../../db/orm.ts';
-import { enqueue } from '../../db/outbox.ts';
-import { accessRequestStatusAt } from '../../db/states.ts';
-import type { Deps } from '../../deps.ts';
-import { errors } from '../../errors.ts';
-import { isId, newId, newSecret } from '../../ids.ts';
-import { workflowIds } from '../../workflows/ids.ts';
-import { blockOfAddress, requireNotStopped } from '../accounts/blocked.ts';
-import { hashSecret } from '../secrets.ts';
-import { issueTokenWithinLimit } from '../tokens/rules.ts';
+import { blockOfAddress, requireNotStopped } from '#api/accounts/blocked.ts';
+import { hashSecret } from '#api/secrets.ts';
+import { issueTokenWithinLimit } from '#api/tokens/rules.ts';
+import { Account } from '#db/accounts/account.ts';
+import { AccessRequest } from '#db/auth/access-request.ts';
+import { endOpenRequests, tellAccessWorkflow } from '#db/auth/access-request-expiry.ts';
+import type { Token } from '#db/auth/token.ts';
+import { queueMail } from '#db/mail/queue.ts';
+import type { EntityManager } from '#db/orm.ts';
+import { enqueue } from '#db/outbox.ts';
+import { accessRequestStatusAt } from '#rules/states.ts';
+import { workflowIds } from '#rules/workflow-ids.ts';
+import type { Deps } from '#runtime/deps.ts';
+import { errors } from '#runtime/errors.ts';
+import { isId, newId, newSecret } from '#runtime/ids.ts';
 import { hashCode, newUserCode } from './codes.ts';
 import { lockAddress, requireRoom } from './frequency.ts';
 

@@ -1,8 +1,8 @@
-import type { Deps } from '../../deps.ts';
-import { readAddress } from '../addresses.ts';
-import type { Api } from '../api.ts';
-import { idParams } from '../schemas.ts';
-import { tokenView } from '../tokens/schemas.ts';
+import { readAddress } from '#api/addresses.ts';
+import type { Api } from '#api/api.ts';
+import { idParams } from '#api/schemas.ts';
+import { tokenView } from '#api/tokens/schemas.ts';
+import type { Deps } from '#runtime/deps.ts';
 import { askForAccess, intervalSeconds, redeem } from './requests.ts';
 import { accessRequestInput, accessRequestSchema, redeemedSchema, redeemInput } from './schemas.ts';
 

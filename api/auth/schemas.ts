@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { moment, plainName } from '../schemas.ts';
-import { tokenSchema } from '../tokens/schemas.ts';
+import { moment, plainName } from '#api/schemas.ts';
+import { tokenSchema } from '#api/tokens/schemas.ts';
 
 export const accessRequestInput = z.strictObject({
   email: z.string().describe('Address of the owner. The link to approve is mailed there.'),

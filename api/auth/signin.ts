@@ -1,16 +1,16 @@
 /** Signing a browser in by a mailed link. */
 import { LockMode } from '@mikro-orm/core';
-import { Account } from '../../db/entities/account.ts';
-import { BrowserSession } from '../../db/entities/browser-session.ts';
-import { SigninLink } from '../../db/entities/signin-link.ts';
-import { queueMail } from '../../db/mail.ts';
-import type { EntityManager } from '../../db/orm.ts';
-import type { Deps } from '../../deps.ts';
-import { errors } from '../../errors.ts';
-import { newId, newSecret } from '../../ids.ts';
-import { blockOfAddress, requireNotStopped } from '../accounts/blocked.ts';
-import { openAccount } from '../accounts/rules.ts';
-import { hashSecret } from '../secrets.ts';
+import { blockOfAddress, requireNotStopped } from '#api/accounts/blocked.ts';
+import { openAccount } from '#api/accounts/rules.ts';
+import { hashSecret } from '#api/secrets.ts';
+import { Account } from '#db/accounts/account.ts';
+import { BrowserSession } from '#db/auth/browser-session.ts';
+import { SigninLink } from '#db/auth/signin-link.ts';
+import { queueMail } from '#db/mail/queue.ts';
+import type { EntityManager } from '#db/orm.ts';
+import type { Deps } from '#runtime/deps.ts';
+import { errors } from '#runtime/errors.ts';
+import { newId, newSecret } from '#runtime/ids.ts';
 import { hashCode, isCode, newUserCode, wrongCodesMax } from './codes.ts';
 import { lockAddress, requireRoom } from './frequency.ts';
 

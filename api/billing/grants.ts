@@ -1,15 +1,16 @@
 /** Plans that an operator gives: until a date, and ended before it. */
-import { planNamed } from '../../caps.ts';
-import type { Clock } from '../../clock.ts';
-import type { Config } from '../../config.ts';
-import { paidBy, planGrantOf } from '../../db/billing.ts';
-import { Account } from '../../db/entities/account.ts';
-import { PlanGrant } from '../../db/entities/plans.ts';
-import type { EntityManager } from '../../db/orm.ts';
-import { lockAccount } from '../../db/standing.ts';
-import { errors } from '../../errors.ts';
-import { newId } from '../../ids.ts';
-import { missing } from '../capabilities.ts';
+
+import { missing } from '#api/capabilities.ts';
+import { Account } from '#db/accounts/account.ts';
+import { lockAccount } from '#db/accounts/subscription-sql.ts';
+import { PlanGrant } from '#db/billing/subscription.ts';
+import { paidBy, planGrantOf } from '#db/billing/transitions.ts';
+import type { EntityManager } from '#db/orm.ts';
+import { planNamed } from '#rules/caps.ts';
+import type { Clock } from '#runtime/clock.ts';
+import type { Config } from '#runtime/config.ts';
+import { errors } from '#runtime/errors.ts';
+import { newId } from '#runtime/ids.ts';
 
 type Granting = { config: Config; clock: Clock };
 

@@ -1,16 +1,16 @@
 /** What the owner's page shows of the plan, and what its buttons do. */
 import type { FastifyRequest } from 'fastify';
-import { written } from '../../currencies.ts';
-import { hasBought, openCheckoutOf } from '../../db/billing.ts';
-import { askAbout } from '../../db/billing-asks.ts';
-import type { EntityManager } from '../../db/orm.ts';
-import type { Deps } from '../../deps.ts';
-import type { Plan } from '../../plans.ts';
-import { noticePage } from '../../web/notice.ts';
-import type { PlanShown } from '../../web/plan.ts';
-import type { Person } from '../access.ts';
-import type { Api } from '../api.ts';
-import { pageOptions, sendPage } from '../plugins/browser.ts';
+import type { Person } from '#api/access.ts';
+import type { Api } from '#api/api.ts';
+import { pageOptions, sendPage } from '#api/plugins/browser.ts';
+import { askAbout } from '#db/billing/provider-queries.ts';
+import { hasBought, openCheckoutOf } from '#db/billing/transitions.ts';
+import type { EntityManager } from '#db/orm.ts';
+import { written } from '#rules/currencies.ts';
+import type { Plan } from '#rules/plans.ts';
+import type { Deps } from '#runtime/deps.ts';
+import { noticePage } from '#web/pages/notice.ts';
+import type { PlanShown } from '#web/pages/plan.ts';
 import { readBilling } from './routes.ts';
 import { openPortal, startCheckout } from './rules.ts';
 

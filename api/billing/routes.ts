@@ -1,9 +1,9 @@
-import { openCheckoutOf, paidBy, planGrantOf } from '../../db/billing.ts';
-import { Account } from '../../db/entities/account.ts';
-import type { EntityManager } from '../../db/orm.ts';
-import type { Deps } from '../../deps.ts';
-import type { Person } from '../access.ts';
-import type { Api } from '../api.ts';
+import type { Person } from '#api/access.ts';
+import type { Api } from '#api/api.ts';
+import { Account } from '#db/accounts/account.ts';
+import { openCheckoutOf, paidBy, planGrantOf } from '#db/billing/transitions.ts';
+import type { EntityManager } from '#db/orm.ts';
+import type { Deps } from '#runtime/deps.ts';
 import { openPortal, startCheckout } from './rules.ts';
 import { billingSchema, billingView, checkoutInput, checkoutSchema, portalSchema } from './schemas.ts';
 

@@ -1,5 +1,11 @@
 /** Plans: which one an account has, the page on which another one is bought, and the page on which a subscription is managed. */
-import { planNamed, planOf } from '../../caps.ts';
+
+import type { Person } from '#api/access.ts';
+import { missing } from '#api/capabilities.ts';
+import { Account } from '#db/accounts/account.ts';
+import { lockAccount } from '#db/accounts/subscription-sql.ts';
+import { askAbout, endCheckout } from '#db/billing/provider-queries.ts';
+import type { BillingSubscription } from '#db/billing/subscription.ts';
 import {
   addCheckout,
   customerOf,
@@ -8,20 +14,15 @@ import {
   noteCustomer,
   openCheckoutOf,
   paidBy,
-} from '../../db/billing.ts';
-import { askAbout, endCheckout } from '../../db/billing-asks.ts';
-import { Account } from '../../db/entities/account.ts';
-import type { BillingSubscription } from '../../db/entities/plans.ts';
-import type { EntityManager } from '../../db/orm.ts';
-import { lockAccount } from '../../db/standing.ts';
-import type { Deps } from '../../deps.ts';
-import { type AppError, errors } from '../../errors.ts';
-import { newId } from '../../ids.ts';
-import type { Plan } from '../../plans.ts';
-import { digestOf } from '../../providers/billing.ts';
-import { PaymentsFault, providerError } from '../../providers/payments.ts';
-import type { Person } from '../access.ts';
-import { missing } from '../capabilities.ts';
+} from '#db/billing/transitions.ts';
+import type { EntityManager } from '#db/orm.ts';
+import { digestOf } from '#providers/billing.ts';
+import { PaymentsFault, providerError } from '#providers/payments.ts';
+import { planNamed, planOf } from '#rules/caps.ts';
+import type { Plan } from '#rules/plans.ts';
+import type { Deps } from '#runtime/deps.ts';
+import { type AppError, errors } from '#runtime/errors.ts';
+import { newId } from '#runtime/ids.ts';
 
 export type Checkout = { url: string; row: BillingSubscription };
 

@@ -1,10 +1,10 @@
 import { z } from 'zod';
-import { type Knowing, type PlanStatus, planOf, planStatusOf } from '../../caps.ts';
-import type { Account } from '../../db/entities/account.ts';
-import type { BillingSubscription, PlanGrant } from '../../db/entities/plans.ts';
-import { limitNames } from '../../limits.ts';
-import type { Plan } from '../../plans.ts';
-import { moment } from '../schemas.ts';
+import { moment } from '#api/schemas.ts';
+import type { Account } from '#db/accounts/account.ts';
+import type { BillingSubscription, PlanGrant } from '#db/billing/subscription.ts';
+import { type Knowing, type PlanStatus, planOf, planStatusOf } from '#rules/caps.ts';
+import { limitNames } from '#rules/limits.ts';
+import type { Plan } from '#rules/plans.ts';
 
 const planSchema = z
   .object({

@@ -1,19 +1,20 @@
 /** Bookings read, and cancelled: by the site's people, or by the visitor with the link of the mail. */
-import { written } from '../../currencies.ts';
-import { tellOfCancelling } from '../../db/booking-mails.ts';
-import { lockCalendars, tellHold } from '../../db/bookings.ts';
-import { beginRefund } from '../../db/charges.ts';
-import { Booking } from '../../db/entities/booking.ts';
-import { Payment } from '../../db/entities/payment.ts';
-import { Site } from '../../db/entities/site.ts';
-import type { EntityManager } from '../../db/orm.ts';
-import { endPayment, forgetVisitor } from '../../db/payments.ts';
-import { bookingStatusAt } from '../../db/states.ts';
-import type { Deps } from '../../deps.ts';
-import { type AppError, errors } from '../../errors.ts';
-import { isId } from '../../ids.ts';
-import { type Actor, findSite, requireOwner } from '../access.ts';
-import { hashSecret } from '../secrets.ts';
+
+import { type Actor, findSite, requireOwner } from '#api/access.ts';
+import { hashSecret } from '#api/secrets.ts';
+import { Booking } from '#db/bookings/booking.ts';
+import { tellOfCancelling } from '#db/bookings/mails.ts';
+import { lockCalendars, tellHold } from '#db/bookings/seats.ts';
+import type { EntityManager } from '#db/orm.ts';
+import { beginRefund } from '#db/payments/charges.ts';
+import { Payment } from '#db/payments/payment.ts';
+import { endPayment, forgetVisitor } from '#db/payments/transitions.ts';
+import { Site } from '#db/sites/site.ts';
+import { written } from '#rules/currencies.ts';
+import { bookingStatusAt } from '#rules/states.ts';
+import type { Deps } from '#runtime/deps.ts';
+import { type AppError, errors } from '#runtime/errors.ts';
+import { isId } from '#runtime/ids.ts';
 import { type ShownBooking, shown } from './schemas.ts';
 
 /** The booking, if the caller may act on its site. Throws `not_found`. */

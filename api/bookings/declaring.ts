@@ -1,18 +1,19 @@
 /** The timetable of a site: declared whole, read back, ended. */
-import { faultOf, type Timetable } from '../../bookings/faults.ts';
-import { type Stands, withoutGround } from '../../bookings/standing.ts';
-import { amountFault } from '../../currencies.ts';
-import { liveBookings, lockCalendars } from '../../db/bookings.ts';
-import { Bookable, BookingCalendar } from '../../db/entities/bookable.ts';
-import { Booking } from '../../db/entities/booking.ts';
-import type { Site } from '../../db/entities/site.ts';
-import type { EntityManager } from '../../db/orm.ts';
-import { lockSite } from '../../db/sites.ts';
-import type { Deps } from '../../deps.ts';
-import { errors } from '../../errors.ts';
-import { newId } from '../../ids.ts';
-import { type Actor, loadSite, requireChangeable } from '../access.ts';
-import { readNotifyTo } from '../notify-to.ts';
+
+import { type Actor, loadSite, requireChangeable } from '#api/access.ts';
+import { readNotifyTo } from '#api/notify-to.ts';
+import { Bookable, BookingCalendar } from '#db/bookings/bookable.ts';
+import { Booking } from '#db/bookings/booking.ts';
+import { liveBookings, lockCalendars } from '#db/bookings/seats.ts';
+import type { EntityManager } from '#db/orm.ts';
+import type { Site } from '#db/sites/site.ts';
+import { lockSite } from '#db/sites/transitions.ts';
+import { type Stands, withoutGround } from '#rules/bookings/conflicts.ts';
+import { faultOf, type Timetable } from '#rules/bookings/faults.ts';
+import { amountFault } from '#rules/currencies.ts';
+import type { Deps } from '#runtime/deps.ts';
+import { errors } from '#runtime/errors.ts';
+import { newId } from '#runtime/ids.ts';
 import { type BookableInput, timetableOf } from './schemas.ts';
 
 export type Declared = { site: Site; bookable: Bookable; calendars: BookingCalendar[] };

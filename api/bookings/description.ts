@@ -1,7 +1,8 @@
 /** What a site takes bookings for and how to book it, so that a visitor's own agent can do it without reading anything else. */
-import type { Config } from '../../config.ts';
-import { homeOf } from '../../db/homes.ts';
-import type { EntityManager } from '../../db/orm.ts';
+
+import { homeOf } from '#db/domains/canonical-url.ts';
+import type { EntityManager } from '#db/orm.ts';
+import type { Config } from '#runtime/config.ts';
 import type { Declared } from './declaring.ts';
 
 export async function describeBookable(

@@ -1,15 +1,16 @@
 /** What a visitor can book: the services of a site, days that have room, and times that have. */
-import { dateOf, dayOf } from '../../bookings/dates.ts';
-import { bookableDays, dayAt, offersOf, spanAround } from '../../bookings/slots.ts';
-import type { Service } from '../../bookings/timetable.ts';
-import { localTime } from '../../bookings/zones.ts';
-import { isClosed } from '../../db/blocks.ts';
-import { takenIn } from '../../db/bookings.ts';
-import type { BookingCalendar } from '../../db/entities/bookable.ts';
-import type { FormField } from '../../db/entities/form.ts';
-import { Site } from '../../db/entities/site.ts';
-import type { EntityManager } from '../../db/orm.ts';
-import { type AppError, errors } from '../../errors.ts';
+
+import type { BookingCalendar } from '#db/bookings/bookable.ts';
+import { takenIn } from '#db/bookings/seats.ts';
+import type { FormField } from '#db/forms/form.ts';
+import type { EntityManager } from '#db/orm.ts';
+import { isClosed } from '#db/sites/blocks.ts';
+import { Site } from '#db/sites/site.ts';
+import { dateOf, dayOf } from '#rules/bookings/dates.ts';
+import { bookableDays, dayAt, offersOf, spanAround } from '#rules/bookings/time-slots.ts';
+import { localTime } from '#rules/bookings/time-zones.ts';
+import type { Service } from '#rules/bookings/timetable.ts';
+import { type AppError, errors } from '#runtime/errors.ts';
 import { calendarOf, type Declared, declaredOf } from './declaring.ts';
 
 export const daysMax = 93;

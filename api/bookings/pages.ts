@@ -1,13 +1,13 @@
 /** The link in a visitor's mail. Opening it shows the booking; only the button cancels, so a mail scanner that follows links does nothing. */
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import type { Site } from '../../db/entities/site.ts';
-import { homeOf } from '../../db/homes.ts';
-import type { EntityManager } from '../../db/orm.ts';
-import { bookingStatusAt } from '../../db/states.ts';
-import type { Deps } from '../../deps.ts';
-import { type BookingShown, bookingOverPage, cancelPage } from '../../web/booking.ts';
-import type { Api } from '../api.ts';
-import { formsFor, pageOptions, sendPage } from '../plugins/browser.ts';
+import type { Api } from '#api/api.ts';
+import { formsFor, pageOptions, sendPage } from '#api/plugins/browser.ts';
+import { homeOf } from '#db/domains/canonical-url.ts';
+import type { EntityManager } from '#db/orm.ts';
+import type { Site } from '#db/sites/site.ts';
+import { bookingStatusAt } from '#rules/states.ts';
+import type { Deps } from '#runtime/deps.ts';
+import { type BookingShown, bookingOverPage, cancelPage } from '#web/pages/booking.ts';
 import { bookingOfLink, cancelBooking, type MoneyBack } from './cancelling.ts';
 import { siteOf } from './offering.ts';
 import type { ShownBooking } from './schemas.ts';

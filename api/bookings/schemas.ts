@@ -1,16 +1,16 @@
 import type { Loaded } from '@mikro-orm/core';
 import { z } from 'zod';
-import type { Timetable } from '../../bookings/faults.ts';
-import { weekdays } from '../../bookings/timetable.ts';
-import { isoLocal } from '../../bookings/zones.ts';
-import type { Config } from '../../config.ts';
-import type { Booking } from '../../db/entities/booking.ts';
-import type { FormField } from '../../db/entities/form.ts';
-import { bookingStatusAt, bookingStatuses } from '../../db/states.ts';
-import { fieldAnswer, fieldList } from '../forms/fields.ts';
-import { pageQuery } from '../pages.ts';
-import { payUrl } from '../payments/schemas.ts';
-import { moment, plainName } from '../schemas.ts';
+import { fieldAnswer, fieldList } from '#api/forms/fields.ts';
+import { pageQuery } from '#api/pages.ts';
+import { payUrl } from '#api/payments/schemas.ts';
+import { moment, plainName } from '#api/schemas.ts';
+import type { Booking } from '#db/bookings/booking.ts';
+import type { FormField } from '#db/forms/form.ts';
+import type { Timetable } from '#rules/bookings/faults.ts';
+import { isoLocal } from '#rules/bookings/time-zones.ts';
+import { weekdays } from '#rules/bookings/timetable.ts';
+import { bookingStatusAt, bookingStatuses } from '#rules/states.ts';
+import type { Config } from '#runtime/config.ts';
 
 const key = z
   .string()

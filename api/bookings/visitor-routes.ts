@@ -1,13 +1,13 @@
 /** The calls that visitors' browsers and agents make, from the site's own pages or from no page at all. */
 import type { FastifyRequest } from 'fastify';
-import { Booking } from '../../db/entities/booking.ts';
-import type { Site } from '../../db/entities/site.ts';
-import type { Deps } from '../../deps.ts';
-import { errors } from '../../errors.ts';
-import { newSecret } from '../../ids.ts';
-import type { Api } from '../api.ts';
-import { takingAccount } from '../payments/taking.ts';
-import { allowOrigins, originsOf, requireOwnOrigin } from '../visitors/origins.ts';
+import type { Api } from '#api/api.ts';
+import { takingAccount } from '#api/payments/taking.ts';
+import { allowOrigins, originsOf, requireOwnOrigin } from '#api/visitors/origins.ts';
+import { Booking } from '#db/bookings/booking.ts';
+import type { Site } from '#db/sites/site.ts';
+import type { Deps } from '#runtime/deps.ts';
+import { errors } from '#runtime/errors.ts';
+import { newSecret } from '#runtime/ids.ts';
 import { describeBookable } from './description.ts';
 import { choose, openDays, openSlots, openTimetable, siteOf } from './offering.ts';
 import { bookingSchema, bookingView, shown } from './schemas.ts';

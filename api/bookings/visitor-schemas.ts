@@ -1,7 +1,7 @@
 /** What visitors of a site send and get. No token: the public id says which site. */
 import { z } from 'zod';
-import { fieldAnswer } from '../forms/fields.ts';
-import { plainName } from '../schemas.ts';
+import { fieldAnswer } from '#api/forms/fields.ts';
+import { plainName } from '#api/schemas.ts';
 
 export const publicParams = z.object({ public_id: z.string().max(64) });
 

@@ -1,10 +1,11 @@
 /** Who books, judged: a name, an address, and what the service asks beside. */
-import type { Service } from '../../bookings/timetable.ts';
-import type { FormField } from '../../db/entities/form.ts';
-import type { SubmittedValue } from '../../db/entities/submission.ts';
-import { errors } from '../../errors.ts';
-import { isPlainAddress } from '../addresses.ts';
-import { judgeValues } from '../forms/values.ts';
+
+import { isPlainAddress } from '#api/addresses.ts';
+import { judgeValues } from '#api/forms/values.ts';
+import type { FormField } from '#db/forms/form.ts';
+import type { SubmittedValue } from '#db/forms/submission.ts';
+import type { Service } from '#rules/bookings/timetable.ts';
+import { errors } from '#runtime/errors.ts';
 
 type Told = string | number | boolean;
 export type VisitorInput = {

@@ -1,7 +1,8 @@
 /** The booking widget: at an address that stays, asked for anew each time, and at one that its bytes make, kept for ever. */
-import { bookingWidget } from '../../web/booking-widget.ts';
-import type { Api } from '../api.ts';
-import { forEver, sendFile } from '../plugins/page-files.ts';
+
+import type { Api } from '#api/api.ts';
+import { forEver, sendFile } from '#api/plugins/page-files.ts';
+import { bookingWidget } from '#web/widgets/booking-widget.ts';
 
 export function widgetRoutes(app: Api): void {
   const options = (operation: string) => ({ config: { operation }, schema: { hide: true } });

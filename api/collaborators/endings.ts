@@ -2,10 +2,11 @@
  * What ends with a collaborator's right to a site, besides the right itself, in the one transaction that ends it. A part that lets an
  * account make something on a site that works without its token adds an ending here.
  */
-import { GitCredential } from '../../db/entities/git-credential.ts';
-import type { EntityManager } from '../../db/orm.ts';
-import { endReviewsOf } from '../review-links/links.ts';
-import { endLinksOf } from '../uploads/links.ts';
+
+import { endReviewsOf } from '#api/review-links/links.ts';
+import { endLinksOf } from '#api/uploads/links.ts';
+import { GitCredential } from '#db/auth/git-credential.ts';
+import type { EntityManager } from '#db/orm.ts';
 
 export type Leaving = { siteId: string; accountId: string; now: Date };
 

@@ -1,13 +1,13 @@
 import type { FastifyRequest } from 'fastify';
 import type { z } from 'zod';
-import { Invitation } from '../../db/entities/invitation.ts';
-import type { Deps } from '../../deps.ts';
-import { loadSite } from '../access.ts';
-import type { Api } from '../api.ts';
-import { wholly } from '../invitations/rules.ts';
-import { invitationInput, siteInvitationSchema, siteInvitationView } from '../invitations/schemas.ts';
-import { byId, listOf, newestFirst, page, pageQuery } from '../pages.ts';
-import { idParams } from '../schemas.ts';
+import { loadSite } from '#api/access.ts';
+import type { Api } from '#api/api.ts';
+import { wholly } from '#api/invitations/rules.ts';
+import { invitationInput, siteInvitationSchema, siteInvitationView } from '#api/invitations/schemas.ts';
+import { byId, listOf, newestFirst, page, pageQuery } from '#api/pages.ts';
+import { idParams } from '#api/schemas.ts';
+import { Invitation } from '#db/collaborators/invitation.ts';
+import type { Deps } from '#runtime/deps.ts';
 import { holdingSlots, inviteCollaborator, loadOwnSite, loadSiteInvitation, withdrawInvitation } from './inviting.ts';
 import { membersOf, placeOf, removeCollaborator } from './rules.ts';
 import {

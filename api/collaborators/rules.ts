@@ -1,14 +1,14 @@
 /** Who can act on a site besides its owner, and the owner's ending of it. */
 import { LockMode } from '@mikro-orm/core';
-import { Account } from '../../db/entities/account.ts';
-import { Collaborator } from '../../db/entities/collaborator.ts';
-import type { Site } from '../../db/entities/site.ts';
-import type { EntityManager } from '../../db/orm.ts';
-import type { Deps } from '../../deps.ts';
-import { errors } from '../../errors.ts';
-import { isId } from '../../ids.ts';
-import { type Actor, loadSite, requireOwner } from '../access.ts';
-import { notifiedOf } from '../notify-to.ts';
+import { type Actor, loadSite, requireOwner } from '#api/access.ts';
+import { notifiedOf } from '#api/notify-to.ts';
+import { Account } from '#db/accounts/account.ts';
+import { Collaborator } from '#db/collaborators/collaborator.ts';
+import type { EntityManager } from '#db/orm.ts';
+import type { Site } from '#db/sites/site.ts';
+import type { Deps } from '#runtime/deps.ts';
+import { errors } from '#runtime/errors.ts';
+import { isId } from '#runtime/ids.ts';
 import { endAll } from './endings.ts';
 import type { Member, RemovedMember } from './schemas.ts';
 

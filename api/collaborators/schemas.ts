@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import type { Account } from '../../db/entities/account.ts';
-import { moment } from '../schemas.ts';
+import { moment } from '#api/schemas.ts';
+import type { Account } from '#db/accounts/account.ts';
 
 export const collaboratorSchema = z
   .object({

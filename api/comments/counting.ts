@@ -1,5 +1,5 @@
 /** How many threads wait on each site. */
-import type { EntityManager } from '../../db/orm.ts';
+import type { EntityManager } from '#db/orm.ts';
 
 /** Open threads of each of these sites, in one question; a site without any is absent. */
 export async function openCommentsOf(em: EntityManager, siteIds: readonly string[]): Promise<Map<string, number>> {

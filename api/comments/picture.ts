@@ -1,8 +1,8 @@
 /** Pictures of pages, as they come with a comment: hostile bytes, judged by what they are and never decoded. */
 import { fileTypeFromBuffer } from 'file-type';
-import type { Deps } from '../../deps.ts';
-import { type AppError, errors } from '../../errors.ts';
-import { structureFault } from '../../git/rules/structure.ts';
+import { structureFault } from '#git/rules/structure.ts';
+import type { Deps } from '#runtime/deps.ts';
+import { type AppError, errors } from '#runtime/errors.ts';
 
 export type Picture = { sha256: string; type: string };
 

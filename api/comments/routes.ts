@@ -1,13 +1,13 @@
 import type { FilterQuery } from '@mikro-orm/core';
 import type { FastifyRequest } from 'fastify';
 import { z } from 'zod';
-import { CommentThread } from '../../db/entities/comment-thread.ts';
-import type { Deps } from '../../deps.ts';
-import { errors } from '../../errors.ts';
-import { loadSite } from '../access.ts';
-import type { Api } from '../api.ts';
-import { byId, listOf, newestFirst, page } from '../pages.ts';
-import { idParams } from '../schemas.ts';
+import { loadSite } from '#api/access.ts';
+import type { Api } from '#api/api.ts';
+import { byId, listOf, newestFirst, page } from '#api/pages.ts';
+import { idParams } from '#api/schemas.ts';
+import { CommentThread } from '#db/comments/comment-thread.ts';
+import type { Deps } from '#runtime/deps.ts';
+import { errors } from '#runtime/errors.ts';
 import { type Author, loadThread, moveThread, openThread, readPicture, replyTo } from './rules.ts';
 import { type CommentInput, commentInput, commentQuery, replyInput, threadSchema, threadView } from './schemas.ts';
 

@@ -1,16 +1,16 @@
 /** Comment threads: opened, answered, resolved and opened again, by an agent or by a person in a browser. */
 import { LockMode } from '@mikro-orm/core';
-import { Account } from '../../db/entities/account.ts';
-import { CommentMessage } from '../../db/entities/comment-message.ts';
-import { CommentThread } from '../../db/entities/comment-thread.ts';
-import { Site } from '../../db/entities/site.ts';
-import type { EntityManager } from '../../db/orm.ts';
-import type { AuthorKind, CommentPosition } from '../../db/states.ts';
-import type { Deps } from '../../deps.ts';
-import { errors } from '../../errors.ts';
-import { isId } from '../../ids.ts';
-import { findSite, loadSite, type Person, requireActive, roleOf } from '../access.ts';
-import { countWithinLimit } from '../limits.ts';
+import { findSite, loadSite, type Person, requireActive, roleOf } from '#api/access.ts';
+import { countWithinLimit } from '#api/limits.ts';
+import { Account } from '#db/accounts/account.ts';
+import { CommentMessage } from '#db/comments/comment-message.ts';
+import { CommentThread } from '#db/comments/comment-thread.ts';
+import type { EntityManager } from '#db/orm.ts';
+import { Site } from '#db/sites/site.ts';
+import type { AuthorKind, CommentPosition } from '#rules/states.ts';
+import type { Deps } from '#runtime/deps.ts';
+import { errors } from '#runtime/errors.ts';
+import { isId } from '#runtime/ids.ts';
 import { keepPicture } from './picture.ts';
 import type { CommentInput } from './schemas.ts';
 

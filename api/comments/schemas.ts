@@ -1,10 +1,10 @@
 import { z } from 'zod';
-import type { Config } from '../../config.ts';
-import type { Account } from '../../db/entities/account.ts';
-import type { CommentThread } from '../../db/entities/comment-thread.ts';
-import { commentStatuses } from '../../db/states.ts';
-import { pageQuery } from '../pages.ts';
-import { moment, sinceQuery } from '../schemas.ts';
+import { pageQuery } from '#api/pages.ts';
+import { moment, sinceQuery } from '#api/schemas.ts';
+import type { Account } from '#db/accounts/account.ts';
+import type { CommentThread } from '#db/comments/comment-thread.ts';
+import { commentStatuses } from '#rules/states.ts';
+import type { Config } from '#runtime/config.ts';
 
 export const noteLengthMax = 500;
 const bodyLengthMax = 4000;

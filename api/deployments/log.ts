@@ -1,10 +1,10 @@
 /** The build log for readers: whole, or followed while it grows. */
 import { Readable } from 'node:stream';
-import { readLog } from '../../db/build-log.ts';
-import type { Deployment } from '../../db/entities/deployment.ts';
-import type { EntityManager } from '../../db/orm.ts';
-import { isSettled } from '../../db/states.ts';
-import type { Deps } from '../../deps.ts';
+import { readLog } from '#db/deployments/build-log.ts';
+import type { Deployment } from '#db/deployments/deployment.ts';
+import type { EntityManager } from '#db/orm.ts';
+import { isSettled } from '#rules/states.ts';
+import type { Deps } from '#runtime/deps.ts';
 
 const stepMs = 500;
 /** Id of the `end` event: who comes back with it has heard all, and is told to stay away (HTML standard, 9.2.3: 204). */

@@ -1,13 +1,14 @@
 /** What may be asked of a deployment, and its restore. */
-import { readLogTail } from '../../db/build-log.ts';
-import { goLive, takeTicket } from '../../db/deployments.ts';
-import { Deployment } from '../../db/entities/deployment.ts';
-import type { EntityManager } from '../../db/orm.ts';
-import { isRestorable, type Repository } from '../../db/states.ts';
-import type { Deps } from '../../deps.ts';
-import { errors } from '../../errors.ts';
-import { diffManifests, type ManifestFile, parseManifest } from '../../providers/manifest.ts';
-import { type Actor, loadDeployment, requireChangeable } from '../access.ts';
+
+import { type Actor, loadDeployment, requireChangeable } from '#api/access.ts';
+import { readLogTail } from '#db/deployments/build-log.ts';
+import { Deployment } from '#db/deployments/deployment.ts';
+import { goLive, takeTicket } from '#db/deployments/transitions.ts';
+import type { EntityManager } from '#db/orm.ts';
+import { diffManifests, type ManifestFile, parseManifest } from '#providers/manifest.ts';
+import { isRestorable, type Repository } from '#rules/states.ts';
+import type { Deps } from '#runtime/deps.ts';
+import { errors } from '#runtime/errors.ts';
 
 const logTailBytes = 64 * 1024;
 const changesShown = 200;

@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import { type Deployment, warningKinds } from '../../db/entities/deployment.ts';
-import { deploymentKinds, deploymentStatuses, isRestorable, isSettled } from '../../db/states.ts';
-import { moment } from '../schemas.ts';
+import { moment } from '#api/schemas.ts';
+import { type Deployment, warningKinds } from '#db/deployments/deployment.ts';
+import { deploymentKinds, deploymentStatuses, isRestorable, isSettled } from '#rules/states.ts';
 
 const warnings = z.object({
   items: z

@@ -1,9 +1,9 @@
 /** Who is to act on a domain, what they are to do, and since when it waits for that. Pure. */
-import type { Ssl } from '../../db/certificates.ts';
-import type { Domain } from '../../db/entities/domain.ts';
-import { isHolder, isServed } from '../../db/states.ts';
-import { shownName } from '../../domains/names.ts';
-import { isUnknown, type Sight } from '../../domains/sight.ts';
+import type { Ssl } from '#db/certificates/transitions.ts';
+import type { Domain } from '#db/domains/domain.ts';
+import { shownName } from '#rules/dns/names.ts';
+import { isUnknown, type Sight } from '#rules/dns/observation.ts';
+import { isHolder, isServed } from '#rules/states.ts';
 import { problemsOf, type Setup, setupOf } from './advice.ts';
 
 export type WaitingOn = 'owner' | 'platform' | 'operator';

@@ -1,11 +1,11 @@
 /** What an owner has to set for a domain, and what the DNS says of it. Pure. */
 import { isIPv6 } from 'node:net';
-import type { Config } from '../../config.ts';
-import type { Domain } from '../../db/entities/domain.ts';
-import { judge, wantedOf } from '../../domains/judging.ts';
-import { shownName } from '../../domains/names.ts';
-import { foundIn, proofName, type Sight } from '../../domains/sight.ts';
-import { nameServersOf } from '../../domains/zone.ts';
+import type { Domain } from '#db/domains/domain.ts';
+import { judge, wantedOf } from '#rules/dns/evaluation.ts';
+import { shownName } from '#rules/dns/names.ts';
+import { foundIn, proofName, type Sight } from '#rules/dns/observation.ts';
+import { nameServersOf } from '#rules/dns/zone.ts';
+import type { Config } from '#runtime/config.ts';
 
 export type Setup = {
   type: 'NS' | 'TXT' | 'CNAME' | 'A' | 'AAAA';

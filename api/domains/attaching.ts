@@ -1,12 +1,13 @@
 /** Which site is served on a domain. */
-import { detachDomain, lockDomainWithSite, tellDomain } from '../../db/domains.ts';
-import { Domain } from '../../db/entities/domain.ts';
-import type { Site } from '../../db/entities/site.ts';
-import type { EntityManager } from '../../db/orm.ts';
-import { lockSite } from '../../db/sites.ts';
-import type { Deps } from '../../deps.ts';
-import { errors } from '../../errors.ts';
-import { loadSite, type Person, requireChangeable } from '../access.ts';
+
+import { loadSite, type Person, requireChangeable } from '#api/access.ts';
+import { Domain } from '#db/domains/domain.ts';
+import { detachDomain, lockDomainWithSite, tellDomain } from '#db/domains/transitions.ts';
+import type { EntityManager } from '#db/orm.ts';
+import type { Site } from '#db/sites/site.ts';
+import { lockSite } from '#db/sites/transitions.ts';
+import type { Deps } from '#runtime/deps.ts';
+import { errors } from '#runtime/errors.ts';
 import { loadDomain, requireMayLeave } from './rules.ts';
 
 /**

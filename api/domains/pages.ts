@@ -1,11 +1,12 @@
 /** The owner's domains as their page shows them. */
-import { siteHostname } from '../../config.ts';
-import { Domain } from '../../db/entities/domain.ts';
-import type { EntityManager } from '../../db/orm.ts';
-import type { Deps } from '../../deps.ts';
-import { hostPart, shownName } from '../../domains/names.ts';
-import type { DomainShown } from '../../web/domains.ts';
-import type { Person } from '../access.ts';
+
+import type { Person } from '#api/access.ts';
+import { Domain } from '#db/domains/domain.ts';
+import type { EntityManager } from '#db/orm.ts';
+import { hostPart, shownName } from '#rules/dns/names.ts';
+import { siteHostname } from '#runtime/config.ts';
+import type { Deps } from '#runtime/deps.ts';
+import type { DomainShown } from '#web/pages/domains.ts';
 import { domainViews } from './views.ts';
 
 const waiting = { owner: 'Waits for you', platform: 'We are looking at it', operator: 'Waits for us' };

@@ -1,8 +1,8 @@
 import { z } from 'zod';
-import type { Deps } from '../../deps.ts';
-import type { Api } from '../api.ts';
-import { listOf, page, pageQuery } from '../pages.ts';
-import { idParams } from '../schemas.ts';
+import type { Api } from '#api/api.ts';
+import { listOf, page, pageQuery } from '#api/pages.ts';
+import { idParams } from '#api/schemas.ts';
+import type { Deps } from '#runtime/deps.ts';
 import { addRecord, loadManaged, loadRecord, recordsOf, recordView, removeRecord } from './records.ts';
 import { recordInput, recordSchema } from './schemas.ts';
 

@@ -1,17 +1,18 @@
 /** Records in a zone that the platform holds. Those that wait for the proof of their domain are published with it. */
-import { lockDomain } from '../../db/domains.ts';
-import { type Domain, DomainRecord } from '../../db/entities/domain.ts';
-import type { EntityManager } from '../../db/orm.ts';
-import { type RecordType, recordTypes } from '../../db/states.ts';
-import { lockZone, writeZone } from '../../db/zones.ts';
-import type { Deps } from '../../deps.ts';
-import { RecordFault, readRecord, requirePlace } from '../../domains/records.ts';
-import { nameServersOf, ownRecords, type ZoneRecord } from '../../domains/zone.ts';
-import { errors } from '../../errors.ts';
-import { isId } from '../../ids.ts';
-import { RecordsRefused, type Zones } from '../../providers/zones.ts';
-import type { Person } from '../access.ts';
-import { countWithinLimit } from '../limits.ts';
+
+import type { Person } from '#api/access.ts';
+import { countWithinLimit } from '#api/limits.ts';
+import { type Domain, DomainRecord } from '#db/domains/domain.ts';
+import { lockDomain } from '#db/domains/transitions.ts';
+import { lockZone, writeZone } from '#db/domains/zones.ts';
+import type { EntityManager } from '#db/orm.ts';
+import { RecordsRefused, type Zones } from '#providers/zones.ts';
+import { RecordFault, readRecord, requirePlace } from '#rules/dns/records.ts';
+import { nameServersOf, ownRecords, type ZoneRecord } from '#rules/dns/zone.ts';
+import { type RecordType, recordTypes } from '#rules/states.ts';
+import type { Deps } from '#runtime/deps.ts';
+import { errors } from '#runtime/errors.ts';
+import { isId } from '#runtime/ids.ts';
 import { loadDomain } from './rules.ts';
 import type { RecordView } from './schemas.ts';
 

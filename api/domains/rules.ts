@@ -1,22 +1,22 @@
 /** Domains as their account has them: brought here, looked at, removed. */
 import { randomBytes } from 'node:crypto';
-import type { Knowing } from '../../caps.ts';
-import type { Config } from '../../config.ts';
-import { keepSight, lockDomainWithSite, lockName, removeDomain, startOnboarding } from '../../db/domains.ts';
-import { Domain } from '../../db/entities/domain.ts';
-import { Site } from '../../db/entities/site.ts';
-import { isHeldByAnother, isStopped } from '../../db/holding.ts';
-import type { EntityManager } from '../../db/orm.ts';
-import type { DomainMode } from '../../db/states.ts';
-import { syncZone } from '../../db/zones.ts';
-import type { Deps } from '../../deps.ts';
-import { judge, wantedOf } from '../../domains/judging.ts';
-import { isWithin, type Name, readName } from '../../domains/names.ts';
-import { errors } from '../../errors.ts';
-import { isId, newPublicId } from '../../ids.ts';
-import { lookAt } from '../../providers/dns/looking.ts';
-import { type Person, requireNotBlocked } from '../access.ts';
-import { countWithinLimit } from '../limits.ts';
+import { type Person, requireNotBlocked } from '#api/access.ts';
+import { countWithinLimit } from '#api/limits.ts';
+import { Domain } from '#db/domains/domain.ts';
+import { isHeldByAnother, isStopped } from '#db/domains/ownership.ts';
+import { keepSight, lockDomainWithSite, lockName, removeDomain, startOnboarding } from '#db/domains/transitions.ts';
+import { syncZone } from '#db/domains/zones.ts';
+import type { EntityManager } from '#db/orm.ts';
+import { Site } from '#db/sites/site.ts';
+import { lookAt } from '#providers/dns/looking.ts';
+import type { Knowing } from '#rules/caps.ts';
+import { judge, wantedOf } from '#rules/dns/evaluation.ts';
+import { isWithin, type Name, readName } from '#rules/dns/names.ts';
+import type { DomainMode } from '#rules/states.ts';
+import type { Config } from '#runtime/config.ts';
+import type { Deps } from '#runtime/deps.ts';
+import { errors } from '#runtime/errors.ts';
+import { isId, newPublicId } from '#runtime/ids.ts';
 
 /** The domain, if it is the account's. */
 export async function loadDomain(em: EntityManager, { accountId }: Person, id: string): Promise<Domain> {

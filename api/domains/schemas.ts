@@ -1,9 +1,9 @@
 import { z } from 'zod';
-import type { Ssl } from '../../db/certificates.ts';
-import type { Domain } from '../../db/entities/domain.ts';
-import { domainModes, domainStatuses, recordTypes } from '../../db/states.ts';
-import { shownName } from '../../domains/names.ts';
-import { moment } from '../schemas.ts';
+import { moment } from '#api/schemas.ts';
+import type { Ssl } from '#db/certificates/transitions.ts';
+import type { Domain } from '#db/domains/domain.ts';
+import { shownName } from '#rules/dns/names.ts';
+import { domainModes, domainStatuses, recordTypes } from '#rules/states.ts';
 import type { Advice } from './acting.ts';
 
 export const domainInput = z.strictObject({

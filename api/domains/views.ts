@@ -1,13 +1,14 @@
 /** Domains as an answer shows them: with their certificates, and whether another account holds the name. */
-import type { Config } from '../../config.ts';
-import { sslFields, sslOf } from '../../db/certificates.ts';
-import { Certificate } from '../../db/entities/certificate.ts';
-import type { Domain } from '../../db/entities/domain.ts';
-import { heldByOthers } from '../../db/holding.ts';
-import { addressOnDomain } from '../../db/homes.ts';
-import type { EntityManager } from '../../db/orm.ts';
-import { isHolder } from '../../db/states.ts';
-import type { Deps } from '../../deps.ts';
+
+import { Certificate } from '#db/certificates/certificate.ts';
+import { sslFields, sslOf } from '#db/certificates/transitions.ts';
+import { addressOnDomain } from '#db/domains/canonical-url.ts';
+import type { Domain } from '#db/domains/domain.ts';
+import { heldByOthers } from '#db/domains/ownership.ts';
+import type { EntityManager } from '#db/orm.ts';
+import { isHolder } from '#rules/states.ts';
+import type { Config } from '#runtime/config.ts';
+import type { Deps } from '#runtime/deps.ts';
 import { type Advice, adviceOf } from './acting.ts';
 import { domainView } from './schemas.ts';
 

@@ -1,5 +1,5 @@
-import type { Deps } from '../../deps.ts';
-import type { Api } from '../api.ts';
+import type { Api } from '#api/api.ts';
+import type { Deps } from '#runtime/deps.ts';
 import { fileFeedback, loadFeedback } from './rules.ts';
 import { feedbackInput, feedbackSchema, feedbackView } from './schemas.ts';
 

@@ -1,14 +1,15 @@
 /** Notes that agents leave about the platform itself. */
-import { limitsOf } from '../../caps.ts';
-import { dayOf } from '../../db/allowance.ts';
-import { Account } from '../../db/entities/account.ts';
-import { Feedback } from '../../db/entities/feedback.ts';
-import type { EntityManager } from '../../db/orm.ts';
-import { lockAccount } from '../../db/standing.ts';
-import type { Deps } from '../../deps.ts';
-import { errors } from '../../errors.ts';
-import { isId } from '../../ids.ts';
-import type { Actor } from '../access.ts';
+
+import type { Actor } from '#api/access.ts';
+import { Account } from '#db/accounts/account.ts';
+import { dayOf } from '#db/accounts/daily-quota.ts';
+import { lockAccount } from '#db/accounts/subscription-sql.ts';
+import { Feedback } from '#db/feedback/feedback.ts';
+import type { EntityManager } from '#db/orm.ts';
+import { limitsOf } from '#rules/caps.ts';
+import type { Deps } from '#runtime/deps.ts';
+import { errors } from '#runtime/errors.ts';
+import { isId } from '#runtime/ids.ts';
 import { contextBytesMax, type FeedbackInput, messageLengthMax } from './schemas.ts';
 
 /** Files a note. Throws `message_too_long`, `context_too_large`, and `rate_limited` when the day's notes are used up. */

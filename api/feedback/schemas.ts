@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import type { Feedback } from '../../db/entities/feedback.ts';
-import { feedbackKinds } from '../../db/states.ts';
-import { moment } from '../schemas.ts';
+import { moment } from '#api/schemas.ts';
+import type { Feedback } from '#db/feedback/feedback.ts';
+import { feedbackKinds } from '#rules/states.ts';
 
 export const messageLengthMax = 4000;
 export const contextBytesMax = 16_384;

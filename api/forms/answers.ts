@@ -1,11 +1,11 @@
 /** What a visitor is answered: a page of ours, for browsers; who asks for data gets data. Whatever went wrong, what was typed is kept. */
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { type Config, siteAddress, siteHostname } from '../../config.ts';
-import type { Deps } from '../../deps.ts';
-import { type AppError, errors } from '../../errors.ts';
-import { formPage, refusedPage, takenPage } from '../../web/form-page.ts';
-import { sendPage } from '../plugins/browser.ts';
-import { asAppError, sendError } from '../plugins/errors.ts';
+import { sendPage } from '#api/plugins/browser.ts';
+import { asAppError, sendError } from '#api/plugins/errors.ts';
+import { type Config, siteAddress, siteHostname } from '#runtime/config.ts';
+import type { Deps } from '#runtime/deps.ts';
+import { type AppError, errors } from '#runtime/errors.ts';
+import { formPage, refusedPage, takenPage } from '#web/pages/form-page.ts';
 import { wantsData } from './bodies.ts';
 import { shownForm } from './description.ts';
 import type { VisitedForm } from './receiving.ts';

@@ -6,8 +6,8 @@ import { isUtf8 } from 'node:buffer';
 import { Readable } from 'node:stream';
 import { Busboy, type BusboyHeaders } from '@fastify/busboy';
 import type { FastifyRequest } from 'fastify';
-import { errors } from '../../errors.ts';
-import { bodyBytesMax } from '../plugins/json.ts';
+import { bodyBytesMax } from '#api/plugins/json.ts';
+import { errors } from '#runtime/errors.ts';
 import type { Given } from './values.ts';
 
 const answersMax = 2_000;

@@ -1,6 +1,6 @@
 /** Which changes of a form's fields leave what visitors answered readable. Pure. */
-import type { FormField } from '../../db/entities/form.ts';
-import { errors } from '../../errors.ts';
+import type { FormField } from '#db/forms/form.ts';
+import { errors } from '#runtime/errors.ts';
 
 /** `answered`: names that kept submissions have answers to. Throws `form_fields_removed`, `form_has_submissions`. */
 export function requireCompatible(

@@ -1,6 +1,6 @@
 /** Submissions as a table that a spreadsheet opens: RFC 4180, UTF-8 with a byte order mark, and no cell that it would calculate. Pure. */
-import type { FormField } from '../../db/entities/form.ts';
-import type { SubmittedValue } from '../../db/entities/submission.ts';
+import type { FormField } from '#db/forms/form.ts';
+import type { SubmittedValue } from '#db/forms/submission.ts';
 
 export type Exported = { id: string; createdAt: Date; page: string; values: SubmittedValue[] };
 

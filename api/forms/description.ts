@@ -1,8 +1,8 @@
 /** A form as its visitors see it: as data for their agents, and as what our pages show. */
 import { z } from 'zod';
-import { siteAddress, siteHostname } from '../../config.ts';
-import type { Deps } from '../../deps.ts';
-import type { ShownForm } from '../../web/form-page.ts';
+import { siteAddress, siteHostname } from '#runtime/config.ts';
+import type { Deps } from '#runtime/deps.ts';
+import type { ShownForm } from '#web/pages/form-page.ts';
 import { embedOf, formAddress, withLength } from './embed.ts';
 import { fieldAnswer } from './fields.ts';
 import { widgetFiles } from './files.ts';

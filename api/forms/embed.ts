@@ -1,7 +1,8 @@
 /** Where a form is sent to, and the HTML of it for a page of its site. */
-import type { Config } from '../../config.ts';
-import type { Form, FormField } from '../../db/entities/form.ts';
-import { formSnippet } from '../../web/form-page.ts';
+
+import type { Form, FormField } from '#db/forms/form.ts';
+import type { Config } from '#runtime/config.ts';
+import { formSnippet } from '#web/pages/form-page.ts';
 import { isTyped, lengthOf } from './fields.ts';
 
 type Base = Pick<Config, 'baseUrl'>;

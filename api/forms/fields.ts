@@ -1,7 +1,7 @@
 /** What a form asks, and what a booking asks beside name and address: a list of fields, judged as a whole. Pure. */
 import { z } from 'zod';
-import type { FormField } from '../../db/entities/form.ts';
-import { type FieldKind, fieldKinds } from '../../db/states.ts';
+import type { FormField } from '#db/forms/form.ts';
+import { type FieldKind, fieldKinds } from '#rules/states.ts';
 
 export const fieldsMax = 50;
 const optionsMax = 100;

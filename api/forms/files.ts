@@ -1,12 +1,12 @@
 /** The scripts that a form's pages and a site's pages load from us. */
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import { type fileTypes, type PageFile, pageFile } from '../../web/page-file.ts';
+import { type fileTypes, type PageFile, pageFile } from '#web/page-file.ts';
 
 const altcha = (path: string): string => fileURLToPath(new URL(path, import.meta.resolve('altcha/external')));
 const read = (path: string | URL, type: keyof typeof fileTypes) => pageFile(readFileSync(path), type);
 
-const ours = (path: string): URL => new URL(`../../web/${path}`, import.meta.url);
+const ours = (path: string): URL => new URL(`../../web/widgets/${path}`, import.meta.url);
 
 /** What pages of sites load, by their paths. These never change, so each is asked for anew after some minutes. */
 export const widget = {

@@ -1,19 +1,19 @@
 /** An enquiry, from what a visitor sent to a row: judged, taken once, stored, and only then mailed. */
 import { LockMode } from '@mikro-orm/core';
-import { isClosed } from '../../db/blocks.ts';
-import { Form, type FormField } from '../../db/entities/form.ts';
-import type { Mail } from '../../db/entities/mail.ts';
-import { Site } from '../../db/entities/site.ts';
-import { Submission, type SubmittedValue } from '../../db/entities/submission.ts';
-import { useChallenge } from '../../db/forms.ts';
-import { homeOf } from '../../db/homes.ts';
-import { queueMail } from '../../db/mail.ts';
-import { addressToTell } from '../../db/notify-to.ts';
-import type { EntityManager } from '../../db/orm.ts';
-import type { Deps } from '../../deps.ts';
-import { type AppError, errors } from '../../errors.ts';
-import { isId, newId } from '../../ids.ts';
-import { missing } from '../capabilities.ts';
+import { missing } from '#api/capabilities.ts';
+import { homeOf } from '#db/domains/canonical-url.ts';
+import { Form, type FormField } from '#db/forms/form.ts';
+import { Submission, type SubmittedValue } from '#db/forms/submission.ts';
+import { useChallenge } from '#db/forms/submissions.ts';
+import type { Mail } from '#db/mail/mail.ts';
+import { queueMail } from '#db/mail/queue.ts';
+import type { EntityManager } from '#db/orm.ts';
+import { isClosed } from '#db/sites/blocks.ts';
+import { addressToTell } from '#db/sites/notify-address.ts';
+import { Site } from '#db/sites/site.ts';
+import type { Deps } from '#runtime/deps.ts';
+import { type AppError, errors } from '#runtime/errors.ts';
+import { isId, newId } from '#runtime/ids.ts';
 import { type Given, judgeValues } from './values.ts';
 
 const keptMs = 180 * 24 * 3600_000;

@@ -1,12 +1,12 @@
 import type { FastifyRequest } from 'fastify';
-import { Form } from '../../db/entities/form.ts';
-import { countSubmissions } from '../../db/forms.ts';
-import type { Deps } from '../../deps.ts';
-import { loadSite } from '../access.ts';
-import type { Api } from '../api.ts';
-import { notifyAddress, notifyOptions } from '../notify-to.ts';
-import { byId, listOf, newestFirst, page, pageQuery } from '../pages.ts';
-import { idParams } from '../schemas.ts';
+import { loadSite } from '#api/access.ts';
+import type { Api } from '#api/api.ts';
+import { notifyAddress, notifyOptions } from '#api/notify-to.ts';
+import { byId, listOf, newestFirst, page, pageQuery } from '#api/pages.ts';
+import { idParams } from '#api/schemas.ts';
+import { Form } from '#db/forms/form.ts';
+import { countSubmissions } from '#db/forms/submissions.ts';
+import type { Deps } from '#runtime/deps.ts';
 import { changeForm, contextOf, createForm, deleteForm, loadForm, setStatus } from './rules.ts';
 import {
   deleteQuery,

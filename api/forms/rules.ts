@@ -1,17 +1,17 @@
 /** Forms: made, changed, stopped, removed by those who may act on their site. */
 import { LockMode } from '@mikro-orm/core';
-import { Form, type FormField } from '../../db/entities/form.ts';
-import type { Site } from '../../db/entities/site.ts';
-import { countSubmissions, namesAnswered, removeForm } from '../../db/forms.ts';
-import type { EntityManager } from '../../db/orm.ts';
-import { lockSite } from '../../db/sites.ts';
-import type { FormStatus } from '../../db/states.ts';
-import type { Deps } from '../../deps.ts';
-import { errors } from '../../errors.ts';
-import { isId } from '../../ids.ts';
-import { type Actor, findSite, loadSite, requireChangeable, roleOf } from '../access.ts';
-import { countWithinLimit } from '../limits.ts';
-import { notifyAddress, notifyOptions, readNotifyTo } from '../notify-to.ts';
+import { type Actor, findSite, loadSite, requireChangeable, roleOf } from '#api/access.ts';
+import { countWithinLimit } from '#api/limits.ts';
+import { notifyAddress, notifyOptions, readNotifyTo } from '#api/notify-to.ts';
+import { Form, type FormField } from '#db/forms/form.ts';
+import { countSubmissions, namesAnswered, removeForm } from '#db/forms/submissions.ts';
+import type { EntityManager } from '#db/orm.ts';
+import type { Site } from '#db/sites/site.ts';
+import { lockSite } from '#db/sites/transitions.ts';
+import type { FormStatus } from '#rules/states.ts';
+import type { Deps } from '#runtime/deps.ts';
+import { errors } from '#runtime/errors.ts';
+import { isId } from '#runtime/ids.ts';
 import { requireCompatible } from './changes.ts';
 import type { FormContext } from './schemas.ts';
 

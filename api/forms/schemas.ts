@@ -1,10 +1,10 @@
 import { z } from 'zod';
-import type { Config } from '../../config.ts';
-import type { Form } from '../../db/entities/form.ts';
-import type { Mail } from '../../db/entities/mail.ts';
-import type { Submission } from '../../db/entities/submission.ts';
-import { pageQuery } from '../pages.ts';
-import { moment } from '../schemas.ts';
+import { pageQuery } from '#api/pages.ts';
+import { moment } from '#api/schemas.ts';
+import type { Form } from '#db/forms/form.ts';
+import type { Submission } from '#db/forms/submission.ts';
+import type { Mail } from '#db/mail/mail.ts';
+import type { Config } from '#runtime/config.ts';
 import { embedOf, formAddress } from './embed.ts';
 import { fieldAnswer, fieldList } from './fields.ts';
 

@@ -1,10 +1,10 @@
 /** What was sent to a form, as its owner reads it: in pages, and as one file. */
 import { Readable } from 'node:stream';
-import type { Form, FormField } from '../../db/entities/form.ts';
-import { Submission } from '../../db/entities/submission.ts';
-import type { EntityManager } from '../../db/orm.ts';
-import type { Deps } from '../../deps.ts';
-import { byId, type Page, type PageQuery, page } from '../pages.ts';
+import { byId, type Page, type PageQuery, page } from '#api/pages.ts';
+import type { Form, FormField } from '#db/forms/form.ts';
+import { Submission } from '#db/forms/submission.ts';
+import type { EntityManager } from '#db/orm.ts';
+import type { Deps } from '#runtime/deps.ts';
 import { csvHead, csvLine, type Exported } from './csv.ts';
 import type { WholeSubmission } from './schemas.ts';
 

@@ -1,7 +1,8 @@
 /** What a visitor answered, held against the fields that ask it. Pure; every byte of it is a stranger's. */
-import type { FormField } from '../../db/entities/form.ts';
-import type { SubmittedValue } from '../../db/entities/submission.ts';
-import { isPlainAddress } from '../addresses.ts';
+
+import { isPlainAddress } from '#api/addresses.ts';
+import type { FormField } from '#db/forms/form.ts';
+import type { SubmittedValue } from '#db/forms/submission.ts';
 import { lengthOf } from './fields.ts';
 
 /** By name, in the order they came, each as often as it came. A Map: `__proto__` is a name like any other in it. */

@@ -1,10 +1,10 @@
 /** What comes with a visitor's answers and is none: the challenge, the page it was sent from, where to go afterwards. */
 import type { FastifyRequest } from 'fastify';
-import { type Config, siteAddress } from '../../config.ts';
-import type { Site } from '../../db/entities/site.ts';
-import { errors } from '../../errors.ts';
-import type { Challenge } from '../../providers/challenge/challenge.ts';
-import { originOf } from '../visitors/origins.ts';
+import { originOf } from '#api/visitors/origins.ts';
+import type { Site } from '#db/sites/site.ts';
+import type { Challenge } from '#providers/challenge/challenge.ts';
+import { type Config, siteAddress } from '#runtime/config.ts';
+import { errors } from '#runtime/errors.ts';
 import type { Given } from './values.ts';
 
 const pathLengthMax = 1_000;

@@ -1,16 +1,16 @@
 /** `/f/{form_id}`: what visitors' browsers and programs use. No token; a form is no secret. */
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
-import type { Deps } from '../../deps.ts';
-import { errors } from '../../errors.ts';
-import { embedPage, formPage } from '../../web/form-page.ts';
-import type { Api } from '../api.ts';
-import { sendPage } from '../plugins/browser.ts';
-import { forEver, sendFile } from '../plugins/page-files.ts';
-import { type AddressLimiter, limiterOfAddresses } from '../plugins/rate-limit.ts';
-import { completeRoutes } from '../plugins/route-defaults.ts';
-import { hurryBodies } from '../plugins/sockets.ts';
-import { allowOrigins, originsOf, requireOwnOrigin } from '../visitors/origins.ts';
+import type { Api } from '#api/api.ts';
+import { sendPage } from '#api/plugins/browser.ts';
+import { forEver, sendFile } from '#api/plugins/page-files.ts';
+import { type AddressLimiter, limiterOfAddresses } from '#api/plugins/rate-limit.ts';
+import { completeRoutes } from '#api/plugins/route-defaults.ts';
+import { hurryBodies } from '#api/plugins/sockets.ts';
+import { allowOrigins, originsOf, requireOwnOrigin } from '#api/visitors/origins.ts';
+import type { Deps } from '#runtime/deps.ts';
+import { errors } from '#runtime/errors.ts';
+import { embedPage, formPage } from '#web/pages/form-page.ts';
 import { answerMistake, answerTaken } from './answers.ts';
 import { readAnswers, wantsData } from './bodies.ts';
 import { describeForm, descriptionSchema, shownForm } from './description.ts';

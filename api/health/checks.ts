@@ -1,6 +1,6 @@
 /** Asks each part that the service stands on whether it answers. */
 import { setTimeout as pause } from 'node:timers/promises';
-import type { Deps } from '../../deps.ts';
+import type { Deps } from '#runtime/deps.ts';
 
 const timeoutMs = 2_000;
 const anyHash = '0'.repeat(64);

@@ -1,7 +1,7 @@
 /** Whether the process is up, and whether it can do its work. For load balancers and whoever watches. */
 import { z } from 'zod';
-import type { Deps } from '../../deps.ts';
-import type { Api } from '../api.ts';
+import type { Api } from '#api/api.ts';
+import type { Deps } from '#runtime/deps.ts';
 import { checkParts } from './checks.ts';
 
 const part = z.enum(['ok', 'failing']);

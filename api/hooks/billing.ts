@@ -1,9 +1,10 @@
 /** What the provider tells about plans. It is not believed: it makes us ask. */
-import { hearOfCustomer } from '../../db/billing.ts';
-import type { Deps } from '../../deps.ts';
-import { errors } from '../../errors.ts';
-import type { Api } from '../api.ts';
-import { missing } from '../capabilities.ts';
+
+import type { Api } from '#api/api.ts';
+import { missing } from '#api/capabilities.ts';
+import { hearOfCustomer } from '#db/billing/transitions.ts';
+import type { Deps } from '#runtime/deps.ts';
+import { errors } from '#runtime/errors.ts';
 import { signedMessage } from './signed.ts';
 
 export function billingHooks(app: Api, deps: Deps): void {

@@ -2,13 +2,14 @@
  * What the provider of payments tells by itself, about accounts that are connected to ours. Only its signature is believed: each message is heard
  * once, and has the payment's workflow ask anew, or the account asked for.
  */
-import { Payment } from '../../db/entities/payment.ts';
-import { tellPayment } from '../../db/payments.ts';
-import { payoutAccountMoved } from '../../db/payout-states.ts';
-import type { Deps } from '../../deps.ts';
-import { errors } from '../../errors.ts';
-import type { PaymentEvent } from '../../providers/payments.ts';
-import type { Api } from '../api.ts';
+
+import type { Api } from '#api/api.ts';
+import { Payment } from '#db/payments/payment.ts';
+import { tellPayment } from '#db/payments/transitions.ts';
+import { payoutAccountMoved } from '#db/payouts/provider-status.ts';
+import type { PaymentEvent } from '#providers/payments.ts';
+import type { Deps } from '#runtime/deps.ts';
+import { errors } from '#runtime/errors.ts';
 import { signedMessage } from './signed.ts';
 
 export function paymentHooks(app: Api, deps: Deps): void {

@@ -1,6 +1,6 @@
 /** Messages of the provider: taken as the bytes they came in, and believed by their signature alone. */
 import type { FastifyRequest } from 'fastify';
-import { errors } from '../../errors.ts';
+import { errors } from '#runtime/errors.ts';
 
 /** What `read` makes of a message that is signed. Throws `invalid_input`, whatever is wrong: more would help nobody but who guesses. */
 export function signedMessage<Message>(

@@ -1,5 +1,5 @@
 /** The reader's own sites that a person of the platform has stopped: only he can answer for them. */
-import { Site } from '../../db/entities/site.ts';
+import { Site } from '#db/sites/site.ts';
 import { itemsMax, type Source } from './item.ts';
 
 export const blockedSites: Source = async (em, { accountId }, since) => {

@@ -1,6 +1,7 @@
 /** The reader's domains for which an owner, or a person of the platform, has to do something. */
-import { Domain } from '../../db/entities/domain.ts';
-import { domainsWithAdvice } from '../domains/views.ts';
+
+import { domainsWithAdvice } from '#api/domains/views.ts';
+import { Domain } from '#db/domains/domain.ts';
 import { type InboxItem, itemsMax, type Source } from './item.ts';
 
 const states = {

@@ -1,5 +1,5 @@
 /** Builds that failed: of a site as long as nothing later went live or is on its way, of a slot as long as it is not built anew or cleared. */
-import { Deployment } from '../../db/entities/deployment.ts';
+import { Deployment } from '#db/deployments/deployment.ts';
 import { type InboxItem, itemsMax, type Reader, type Source } from './item.ts';
 
 const sql = `

@@ -1,6 +1,7 @@
 /** Invitations to the reader's account that are open. */
-import { Invitation } from '../../db/entities/invitation.ts';
-import { addressedTo } from '../invitations/rules.ts';
+
+import { addressedTo } from '#api/invitations/rules.ts';
+import { Invitation } from '#db/collaborators/invitation.ts';
 import { type InboxItem, itemsMax, type Source } from './item.ts';
 
 /** They name the site by its host, as the mail does, and never by its title: who is invited does not know the inviter. */

@@ -1,7 +1,8 @@
 /** What a source of the inbox is. A new kind of news is one function of this type, named in `sources.ts`. */
-import type { Config } from '../../config.ts';
-import type { EntityManager } from '../../db/orm.ts';
-import type { Person } from '../access.ts';
+
+import type { Person } from '#api/access.ts';
+import type { EntityManager } from '#db/orm.ts';
+import type { Config } from '#runtime/config.ts';
 
 /** What can wait for a caller. A kind is part of the contract. */
 export const inboxKinds = [

@@ -1,6 +1,7 @@
 /** Bookings of the last week that stand and are yet to come. */
-import { isoLocal } from '../../bookings/zones.ts';
-import { Booking } from '../../db/entities/booking.ts';
+
+import { Booking } from '#db/bookings/booking.ts';
+import { isoLocal } from '#rules/bookings/time-zones.ts';
 import { type InboxItem, itemsMax, type Reader, type Source } from './item.ts';
 
 const weekMs = 7 * 24 * 3600_000;

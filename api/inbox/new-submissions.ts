@@ -1,5 +1,5 @@
 /** Enquiries that came by the forms of sites. */
-import { Submission } from '../../db/entities/submission.ts';
+import { Submission } from '#db/forms/submission.ts';
 import { type InboxItem, itemsMax, type Reader, type Source } from './item.ts';
 
 export const newSubmissions: Source = async (em, { siteIds }: Reader, since, { now }) => {

@@ -2,7 +2,7 @@
  * Whom news concerns, for all callers of this process who wait: heard by NOTIFY, and asked for each second in one question however
  * many wait. Found by transaction id as edges find changed sites, so that none is missed: see decision 004.
  */
-import type { Deps } from '../../deps.ts';
+import type { Deps } from '#runtime/deps.ts';
 
 export type Follower = {
   /** Whether news of this topic, a site's or an account's id, may be for him. */

@@ -1,5 +1,5 @@
 /** Open comment threads in which somebody else than the reader's own agent had the last word. */
-import { CommentThread } from '../../db/entities/comment-thread.ts';
+import { CommentThread } from '#db/comments/comment-thread.ts';
 import { type InboxItem, itemsMax, type Reader, type Source } from './item.ts';
 
 const sql = `

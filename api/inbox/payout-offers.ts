@@ -1,7 +1,8 @@
 /** Payout offers that wait for the reader's answer. */
-import { siteHostname } from '../../config.ts';
-import { PayoutOffer } from '../../db/entities/payout-offer.ts';
-import { offersToAnswer } from '../../db/payout-offers.ts';
+
+import { offersToAnswer } from '#db/payouts/offer-transitions.ts';
+import { PayoutOffer } from '#db/payouts/payout-offer.ts';
+import { siteHostname } from '#runtime/config.ts';
 import { type InboxItem, itemsMax, type Source } from './item.ts';
 
 export const payoutOffers: Source = async (em, { accountId }, since, { config, now }) => {

@@ -1,7 +1,7 @@
-import type { Deps } from '../../deps.ts';
-import type { Api } from '../api.ts';
-import { listOf, page } from '../pages.ts';
-import { requireStillGood } from '../plugins/bearer.ts';
+import type { Api } from '#api/api.ts';
+import { listOf, page } from '#api/pages.ts';
+import { requireStillGood } from '#api/plugins/bearer.ts';
+import type { Deps } from '#runtime/deps.ts';
 import type { InboxItem } from './item.ts';
 import { positionOf, readInbox } from './rules.ts';
 import { inboxItemSchema, inboxItemView, inboxQuery } from './schemas.ts';

@@ -1,7 +1,8 @@
 /** What waits for the caller, over all kinds and sites, newest first. */
-import type { EntityManager } from '../../db/orm.ts';
-import type { Deps } from '../../deps.ts';
-import { type Person, siteIdsOf } from '../access.ts';
+
+import { type Person, siteIdsOf } from '#api/access.ts';
+import type { EntityManager } from '#db/orm.ts';
+import type { Deps } from '#runtime/deps.ts';
 import type { InboxItem } from './item.ts';
 import { sources } from './sources.ts';
 

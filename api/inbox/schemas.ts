@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import { type Config, siteHostname } from '../../config.ts';
-import { pageQuery } from '../pages.ts';
-import { moment, sinceQuery } from '../schemas.ts';
+import { pageQuery } from '#api/pages.ts';
+import { moment, sinceQuery } from '#api/schemas.ts';
+import { type Config, siteHostname } from '#runtime/config.ts';
 import { type InboxItem, inboxKinds } from './item.ts';
 
 export const waitSecondsMax = 50;

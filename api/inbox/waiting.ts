@@ -1,7 +1,8 @@
 /** Calls that wait for the first item: how many there may be, when they look, and what ends them. A wait holds no connection. */
-import type { Deps } from '../../deps.ts';
-import { type AppError, errors } from '../../errors.ts';
-import type { Actor } from '../access.ts';
+
+import type { Actor } from '#api/access.ts';
+import type { Deps } from '#runtime/deps.ts';
+import { type AppError, errors } from '#runtime/errors.ts';
 import type { InboxItem } from './item.ts';
 import { openNews } from './news.ts';
 import { type Inbox, readInbox } from './rules.ts';

@@ -1,18 +1,18 @@
 /** Invitations in a browser that is signed in: the page that the mail links to, and the button. */
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { siteHostname } from '../../config.ts';
-import { Account } from '../../db/entities/account.ts';
-import { Invitation } from '../../db/entities/invitation.ts';
-import type { EntityManager } from '../../db/orm.ts';
-import { invitationStatusAt } from '../../db/states.ts';
-import type { Deps } from '../../deps.ts';
-import { AppError } from '../../errors.ts';
-import type { InvitationShown } from '../../web/account.ts';
-import { invitationPage } from '../../web/invitation.ts';
-import { type Notice, noticePage } from '../../web/notice.ts';
-import type { Person } from '../access.ts';
-import type { Api } from '../api.ts';
-import { formsFor, pageOptions, sendPage } from '../plugins/browser.ts';
+import type { Person } from '#api/access.ts';
+import type { Api } from '#api/api.ts';
+import { formsFor, pageOptions, sendPage } from '#api/plugins/browser.ts';
+import { Account } from '#db/accounts/account.ts';
+import { Invitation } from '#db/collaborators/invitation.ts';
+import type { EntityManager } from '#db/orm.ts';
+import { invitationStatusAt } from '#rules/states.ts';
+import { siteHostname } from '#runtime/config.ts';
+import type { Deps } from '#runtime/deps.ts';
+import { AppError } from '#runtime/errors.ts';
+import type { InvitationShown } from '#web/pages/account.ts';
+import { invitationPage } from '#web/pages/invitation.ts';
+import { type Notice, noticePage } from '#web/pages/notice.ts';
 import { acceptInvitation, addressedTo, loadInvitation, type WholeInvitation, wholly } from './rules.ts';
 
 type Named = { Params: { id: string } };

@@ -1,9 +1,9 @@
 import type { FastifyRequest } from 'fastify';
-import { Invitation } from '../../db/entities/invitation.ts';
-import type { Deps } from '../../deps.ts';
-import type { Api } from '../api.ts';
-import { byId, listOf, newestFirst, page, pageQuery } from '../pages.ts';
-import { idParams } from '../schemas.ts';
+import type { Api } from '#api/api.ts';
+import { byId, listOf, newestFirst, page, pageQuery } from '#api/pages.ts';
+import { idParams } from '#api/schemas.ts';
+import { Invitation } from '#db/collaborators/invitation.ts';
+import type { Deps } from '#runtime/deps.ts';
 import { acceptInvitation, addressedTo, loadInvitation, wholly } from './rules.ts';
 import { invitationSchema, invitationView } from './schemas.ts';
 

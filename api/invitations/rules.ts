@@ -1,18 +1,18 @@
 /** Invitations, as whom they are addressed to has them: read and accepted. */
 import { LockMode } from '@mikro-orm/core';
-import { Account } from '../../db/entities/account.ts';
-import { Collaborator } from '../../db/entities/collaborator.ts';
-import { Invitation } from '../../db/entities/invitation.ts';
-import { tellInvitationWorkflow } from '../../db/invitations.ts';
-import type { EntityManager } from '../../db/orm.ts';
-import { lockSite } from '../../db/sites.ts';
-import { lockAccount } from '../../db/standing.ts';
-import { invitationStatusAt } from '../../db/states.ts';
-import type { Deps } from '../../deps.ts';
-import { type AppError, errors } from '../../errors.ts';
-import { isId } from '../../ids.ts';
-import type { Person } from '../access.ts';
-import { countWithinLimit } from '../limits.ts';
+import type { Person } from '#api/access.ts';
+import { countWithinLimit } from '#api/limits.ts';
+import { Account } from '#db/accounts/account.ts';
+import { lockAccount } from '#db/accounts/subscription-sql.ts';
+import { Collaborator } from '#db/collaborators/collaborator.ts';
+import { Invitation } from '#db/collaborators/invitation.ts';
+import { tellInvitationWorkflow } from '#db/collaborators/invitation-expiry.ts';
+import type { EntityManager } from '#db/orm.ts';
+import { lockSite } from '#db/sites/transitions.ts';
+import { invitationStatusAt } from '#rules/states.ts';
+import type { Deps } from '#runtime/deps.ts';
+import { type AppError, errors } from '#runtime/errors.ts';
+import { isId } from '#runtime/ids.ts';
 import type { WholeInvitation } from './schemas.ts';
 
 export type { WholeInvitation };

@@ -1,9 +1,9 @@
 import type { Loaded } from '@mikro-orm/core';
 import { z } from 'zod';
-import { type Config, siteHostname } from '../../config.ts';
-import type { Invitation } from '../../db/entities/invitation.ts';
-import { invitationStatusAt } from '../../db/states.ts';
-import { moment } from '../schemas.ts';
+import { moment } from '#api/schemas.ts';
+import type { Invitation } from '#db/collaborators/invitation.ts';
+import { invitationStatusAt } from '#rules/states.ts';
+import { type Config, siteHostname } from '#runtime/config.ts';
 
 /** A person to be asked; an address that is not plain is told so by its own code. */
 export const invitationInput = z.strictObject({ email: z.string().describe('The address to invite.') });

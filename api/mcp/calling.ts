@@ -2,7 +2,7 @@
  * A tool's call: the call of the API, made in this process with the caller's token, address and request id. So who may do what, limits, keys,
  * validation and errors are those of the API, because they are the API's.
  */
-import { type AppError, errors } from '../../errors.ts';
+import { type AppError, errors } from '#runtime/errors.ts';
 import type { Operation, Place } from './operations.ts';
 import type { Answered, Input, Send } from './sending.ts';
 import { extraInputs, extrasOf } from './tools.ts';

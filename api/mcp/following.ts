@@ -1,6 +1,6 @@
 /** Work that lasts longer than a call, followed by reading what it is about until it is done or the patience for it is over. */
 import { setTimeout as pause } from 'node:timers/promises';
-import { unfinishedStatuses } from '../../db/states.ts';
+import { unfinishedStatuses } from '#rules/states.ts';
 import type { Answered, Input, Send } from './sending.ts';
 
 type Followed = {

@@ -1,6 +1,6 @@
 /** The calls of the API as tools see them: from the very description that `/openapi.json` answers, so nothing is said twice. */
 import type { FastifyContextConfig, RouteOptions } from 'fastify';
-import type { Api } from '../api.ts';
+import type { Api } from '#api/api.ts';
 
 export type Schema = Record<string, unknown> & {
   type?: string | string[];

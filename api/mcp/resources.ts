@@ -1,6 +1,6 @@
 /** The skill tree as resources, at the addresses where it stands for everybody. */
 import type { ReadResourceResult, Resource } from '@modelcontextprotocol/sdk/types.js';
-import { type SkillFile, type SkillTree, titleOf } from '../../skill/tree.ts';
+import { type SkillFile, type SkillTree, titleOf } from '#skill/tree.ts';
 
 export function resourcesOf({ files }: SkillTree, baseUrl: string): Resource[] {
   return [...files.values()].map((file) => ({

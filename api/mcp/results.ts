@@ -1,6 +1,6 @@
 /** An answer of the API as the result of a tool, bounded: it is read by a model, whose attention costs. What it leaves out, it says how to get. */
 import type { CallToolResult } from '@modelcontextprotocol/sdk/types.js';
-import { errors } from '../../errors.ts';
+import { errors } from '#runtime/errors.ts';
 import type { Operation } from './operations.ts';
 import { type Answered, type Input, isJson } from './sending.ts';
 

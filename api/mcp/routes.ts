@@ -5,12 +5,12 @@
 import { Readable } from 'node:stream';
 import { WebStandardStreamableHTTPServerTransport } from '@modelcontextprotocol/sdk/server/webStandardStreamableHttp.js';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import type { Deps } from '../../deps.ts';
-import { errors } from '../../errors.ts';
-import type { SkillTree } from '../../skill/tree.ts';
-import type { Api } from '../api.ts';
-import { challenge } from '../oauth/metadata.ts';
-import { beginError } from '../plugins/errors.ts';
+import type { Api } from '#api/api.ts';
+import { challenge } from '#api/oauth/metadata.ts';
+import { beginError } from '#api/plugins/errors.ts';
+import type { Deps } from '#runtime/deps.ts';
+import { errors } from '#runtime/errors.ts';
+import type { SkillTree } from '#skill/tree.ts';
 import type { Operation } from './operations.ts';
 import { sendAs } from './sending.ts';
 import { type Served, servedBy, serverFor } from './server.ts';

@@ -1,8 +1,8 @@
 /** Calls of the API made in this process, as whoever made the request that they are part of, and no more of an answer than a result can hold. */
 import type { Readable } from 'node:stream';
 import type { FastifyRequest } from 'fastify';
-import type { Api } from '../api.ts';
-import { within } from '../plugins/inside.ts';
+import type { Api } from '#api/api.ts';
+import { within } from '#api/plugins/inside.ts';
 
 export type Input = Record<string, unknown>;
 /** No more of an answer is read, however long it is. */

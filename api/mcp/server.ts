@@ -10,11 +10,11 @@ import {
   ReadResourceRequestSchema,
   type Tool,
 } from '@modelcontextprotocol/sdk/types.js';
-import type { Config } from '../../config.ts';
-import type { Deps } from '../../deps.ts';
-import own from '../../package.json' with { type: 'json' };
-import type { SkillTree } from '../../skill/tree.ts';
-import { pageItems } from '../pages.ts';
+import { pageItems } from '#api/pages.ts';
+import own from '#package.json' with { type: 'json' };
+import type { Config } from '#runtime/config.ts';
+import type { Deps } from '#runtime/deps.ts';
+import type { SkillTree } from '#skill/tree.ts';
 import { callOperation } from './calling.ts';
 import { follow, followed, type Tell } from './following.ts';
 import type { Operation } from './operations.ts';

@@ -1,7 +1,7 @@
 /** A tool for each call: what the model reads of it. */
 import type { Tool } from '@modelcontextprotocol/sdk/types.js';
-import type { Config } from '../../config.ts';
-import { type Capability, missing } from '../capabilities.ts';
+import { type Capability, missing } from '#api/capabilities.ts';
+import type { Config } from '#runtime/config.ts';
 import { followed } from './following.ts';
 import { hintsOf } from './hints.ts';
 import type { Operation, Schema } from './operations.ts';

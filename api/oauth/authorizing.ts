@@ -1,12 +1,13 @@
 /** A connector's wish to be let in, judged (RFC 6749 section 4.1.1, OAuth 2.1, RFC 7636, RFC 8707), and the code that the owner's yes makes. */
-import type { Config } from '../../config.ts';
-import { Account } from '../../db/entities/account.ts';
-import { OauthCode } from '../../db/entities/oauth.ts';
-import type { EntityManager } from '../../db/orm.ts';
-import type { Deps } from '../../deps.ts';
-import { errors } from '../../errors.ts';
-import { newSecret } from '../../ids.ts';
-import { hashSecret } from '../secrets.ts';
+
+import { hashSecret } from '#api/secrets.ts';
+import { Account } from '#db/accounts/account.ts';
+import { OauthCode } from '#db/auth/oauth-grant.ts';
+import type { EntityManager } from '#db/orm.ts';
+import type { Config } from '#runtime/config.ts';
+import type { Deps } from '#runtime/deps.ts';
+import { errors } from '#runtime/errors.ts';
+import { newSecret } from '#runtime/ids.ts';
 import { type Client, mayLeadTo, readClient } from './clients.ts';
 import { OauthFault } from './faults.ts';
 import { resourceOf } from './metadata.ts';

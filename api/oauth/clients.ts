@@ -4,8 +4,8 @@
  */
 import { createHmac, hkdfSync, timingSafeEqual } from 'node:crypto';
 import { z } from 'zod';
-import type { Config } from '../../config.ts';
-import { hashSecret } from '../secrets.ts';
+import { hashSecret } from '#api/secrets.ts';
+import type { Config } from '#runtime/config.ts';
 import { OauthFault } from './faults.ts';
 
 export type Client = { name: string; redirectUris: string[] /** What rows keep of its id. */; hash: Buffer };

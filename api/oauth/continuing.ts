@@ -1,7 +1,7 @@
 /** Where a browser goes on that had to sign in first: a cookie of its own holds the question, which is judged anew when it comes back. */
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { errors } from '../../errors.ts';
-import { clearHostCookie, setHostCookie } from '../plugins/browser.ts';
+import { clearHostCookie, setHostCookie } from '#api/plugins/browser.ts';
+import { errors } from '#runtime/errors.ts';
 
 const continueCookie = '__Host-frontage_continue';
 const questionMax = 2_800;

@@ -2,7 +2,7 @@
  * Connectors that run in pages of other sites (the Fetch standard's CORS protocol). What they call takes no cookie, and gives nothing but to who holds a
  * code, a verifier or a token, so any page may read the answers. `/mcp` itself answers no pages of other sites.
  */
-import type { Api } from '../api.ts';
+import type { Api } from '#api/api.ts';
 
 const preflightSeconds = '600';
 

@@ -4,14 +4,14 @@
  */
 import { createHash, timingSafeEqual } from 'node:crypto';
 import { LockMode } from '@mikro-orm/core';
-import { Account } from '../../db/entities/account.ts';
-import { OauthCode, OauthGrant, OauthRefresh } from '../../db/entities/oauth.ts';
-import { Token } from '../../db/entities/token.ts';
-import type { EntityManager } from '../../db/orm.ts';
-import type { Deps } from '../../deps.ts';
-import { newId, newSecret } from '../../ids.ts';
-import { hashSecret } from '../secrets.ts';
-import { issueTokenWithinLimit } from '../tokens/rules.ts';
+import { hashSecret } from '#api/secrets.ts';
+import { issueTokenWithinLimit } from '#api/tokens/rules.ts';
+import { Account } from '#db/accounts/account.ts';
+import { OauthCode, OauthGrant, OauthRefresh } from '#db/auth/oauth-grant.ts';
+import { Token } from '#db/auth/token.ts';
+import type { EntityManager } from '#db/orm.ts';
+import type { Deps } from '#runtime/deps.ts';
+import { newId, newSecret } from '#runtime/ids.ts';
 import type { Client } from './clients.ts';
 import { OauthFault } from './faults.ts';
 

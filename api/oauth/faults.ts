@@ -1,7 +1,7 @@
 /** Refusals in the words of OAuth (RFC 6749 sections 4.1.2.1 and 5.2, RFC 7591 section 3.2.2, RFC 8707 section 2). */
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import type { Api } from '../api.ts';
-import { beginError } from '../plugins/errors.ts';
+import type { Api } from '#api/api.ts';
+import { beginError } from '#api/plugins/errors.ts';
 
 export type FaultCode =
   | 'invalid_request'

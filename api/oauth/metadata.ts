@@ -1,6 +1,7 @@
 /** What a client reads first: of whom to ask for a token of `/mcp` (RFC 9728), and how he is asked (RFC 8414). */
-import type { Config } from '../../config.ts';
-import { capabilitiesOf } from '../capabilities.ts';
+
+import { capabilitiesOf } from '#api/capabilities.ts';
+import type { Config } from '#runtime/config.ts';
 
 /** All that a token opens; there are no parts to ask for. */
 export const scope = 'account';

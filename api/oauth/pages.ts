@@ -1,13 +1,13 @@
 /** `/oauth/authorize`: who is signed in sees which connector asks for what, and answers. */
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import type { BrowserSession } from '../../db/entities/browser-session.ts';
-import type { Deps } from '../../deps.ts';
-import { connectorPage } from '../../web/connector.ts';
-import { requireNotStopped } from '../accounts/blocked.ts';
-import type { Api } from '../api.ts';
-import { readSession } from '../auth/signin.ts';
-import { formsFor, pageOptions, readForm, sendPage } from '../plugins/browser.ts';
-import { sessionSecret } from '../plugins/session.ts';
+import { requireNotStopped } from '#api/accounts/blocked.ts';
+import type { Api } from '#api/api.ts';
+import { readSession } from '#api/auth/signin.ts';
+import { formsFor, pageOptions, readForm, sendPage } from '#api/plugins/browser.ts';
+import { sessionSecret } from '#api/plugins/session.ts';
+import type { BrowserSession } from '#db/auth/browser-session.ts';
+import type { Deps } from '#runtime/deps.ts';
+import { connectorPage } from '#web/pages/oauth-consent.ts';
 import { answerAddress, judgeWish, newCode, type Wish } from './authorizing.ts';
 import { hostOf, sourcesOf } from './clients.ts';
 import { remember } from './continuing.ts';

@@ -1,11 +1,11 @@
 /** What connectors call: metadata, registration (RFC 7591), tokens (RFC 6749), revocation (RFC 7009). None of it takes a bearer token. */
 import formBody from '@fastify/formbody';
 import type { FastifyRequest } from 'fastify';
-import type { Deps } from '../../deps.ts';
-import type { Api } from '../api.ts';
-import { useEntityManager } from '../plugins/bearer.ts';
-import { requireCapabilities } from '../plugins/capability.ts';
-import { limitAddresses } from '../plugins/rate-limit.ts';
+import type { Api } from '#api/api.ts';
+import { useEntityManager } from '#api/plugins/bearer.ts';
+import { requireCapabilities } from '#api/plugins/capability.ts';
+import { limitAddresses } from '#api/plugins/rate-limit.ts';
+import type { Deps } from '#runtime/deps.ts';
 import { resourceFault } from './authorizing.ts';
 import { type Client, readClient, registerClient } from './clients.ts';
 import { openToPages, preflightsOf } from './cors.ts';

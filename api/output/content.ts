@@ -1,8 +1,8 @@
 /** Whether bytes are what the name of their file says, read while they pass by. Hostile bytes: nothing is decoded or unpacked. */
 import { fileTypeFromBuffer } from 'file-type';
-import { svgFault } from '../../git/rules/svg.ts';
-import { contentTypeOf } from '../../providers/media-types.ts';
-import { extensionOf, printable } from '../../providers/paths.ts';
+import { svgFault } from '#git/rules/svg.ts';
+import { contentTypeOf } from '#providers/media-types.ts';
+import { extensionOf, printable } from '#providers/paths.ts';
 
 export type ContentJudge = {
   /** Takes the next bytes; answers what is wrong with them as soon as that is known. */

@@ -1,13 +1,13 @@
 /** The bytes of an upload: hashed, counted and judged while they go to the store; what is refused gets no name there. */
 import { createHash } from 'node:crypto';
 import { type Readable, Transform } from 'node:stream';
-import type { EntityManager } from '../../db/orm.ts';
-import type { Deps } from '../../deps.ts';
-import { type AppError, errors } from '../../errors.ts';
-import { isCompressible } from '../../providers/media-types.ts';
-import { printable } from '../../providers/paths.ts';
-import { type Actor, loadDeployment } from '../access.ts';
-import { passBytes } from '../plugins/file-body.ts';
+import { type Actor, loadDeployment } from '#api/access.ts';
+import { passBytes } from '#api/plugins/file-body.ts';
+import type { EntityManager } from '#db/orm.ts';
+import { isCompressible } from '#providers/media-types.ts';
+import { printable } from '#providers/paths.ts';
+import type { Deps } from '#runtime/deps.ts';
+import { type AppError, errors } from '#runtime/errors.ts';
 import { judgeContent, promiseOf } from './content.ts';
 import { hold } from './held.ts';
 import { requireTakesFiles } from './rules.ts';

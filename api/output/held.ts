@@ -2,12 +2,13 @@
  * Which bytes a site has brought to the store, built from its source or sent for it. The store holds the bytes of all sites under
  * their hashes: whoever only names a hash gets nothing by it, unless a site that is his to read holds the bytes already.
  */
-import type { Site } from '../../db/entities/site.ts';
-import type { EntityManager } from '../../db/orm.ts';
-import type { Deps } from '../../deps.ts';
-import type { ManifestFile } from '../../providers/manifest.ts';
-import { parseManifest } from '../../providers/manifest.ts';
-import type { Actor } from '../access.ts';
+
+import type { Actor } from '#api/access.ts';
+import type { EntityManager } from '#db/orm.ts';
+import type { Site } from '#db/sites/site.ts';
+import type { ManifestFile } from '#providers/manifest.ts';
+import { parseManifest } from '#providers/manifest.ts';
+import type { Deps } from '#runtime/deps.ts';
 
 export type HeldFile = { sha256: string; bytes: number };
 

@@ -1,13 +1,13 @@
 /** The manifest of an upload, which comes in parts. */
 
-import { type Caps, capsOf } from '../../caps.ts';
-import { hashArray, textArray } from '../../db/arrays.ts';
-import { Deployment } from '../../db/entities/deployment.ts';
-import type { EntityManager } from '../../db/orm.ts';
-import type { Deps } from '../../deps.ts';
-import { errors } from '../../errors.ts';
-import { printable } from '../../providers/paths.ts';
-import { type Actor, loadDeployment, roleOf } from '../access.ts';
+import { type Actor, loadDeployment, roleOf } from '#api/access.ts';
+import { hashArray, textArray } from '#db/arrays.ts';
+import { Deployment } from '#db/deployments/deployment.ts';
+import type { EntityManager } from '#db/orm.ts';
+import { printable } from '#providers/paths.ts';
+import { type Caps, capsOf } from '#rules/caps.ts';
+import type { Deps } from '#runtime/deps.ts';
+import { errors } from '#runtime/errors.ts';
 import { heldBy } from './held.ts';
 import { servedPathError } from './paths.ts';
 import { requireTakesFiles } from './rules.ts';

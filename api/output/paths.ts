@@ -2,8 +2,9 @@
  * Which paths a manifest may name. The one verdict on paths comes first. What is refused beyond it comes with folders of somebody's machine:
  * hidden files, programs, and names that people or other systems read as something else. Pure.
  */
-import { type AppError, errors } from '../../errors.ts';
-import { outputFault, printable } from '../../providers/paths.ts';
+
+import { outputFault, printable } from '#providers/paths.ts';
+import { type AppError, errors } from '#runtime/errors.ts';
 
 // Characters that look like a slash, and are not folded into one by NFKC.
 const likeSlash = /[\u2044\u2215\u29f5\u29f8\u29f9\u2571\u2572\u{1f67c}\u{1f67d}]/u;

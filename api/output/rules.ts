@@ -1,20 +1,21 @@
 /** Uploads of built output: opened, held to their stage, and made live when all has come. */
-import { limitsOf } from '../../caps.ts';
-import { goLive, settle } from '../../db/deployments.ts';
-import type { Deployment } from '../../db/entities/deployment.ts';
-import type { Site } from '../../db/entities/site.ts';
-import { homeOf } from '../../db/homes.ts';
-import type { EntityManager } from '../../db/orm.ts';
-import { acceptCompletion, openUpload } from '../../db/output.ts';
-import { isRestorable } from '../../db/states.ts';
-import type { Deps } from '../../deps.ts';
-import { AppError, errors } from '../../errors.ts';
-import { type ManifestFile, renderManifest } from '../../providers/manifest.ts';
-import { printable } from '../../providers/paths.ts';
-import { redirectsFile, requireUsableRedirects } from '../../providers/redirects/file.ts';
-import type { Encoding } from '../../providers/store/store.ts';
-import { type Actor, loadDeployment, loadSite, requireActive, requireChangeable } from '../access.ts';
-import { requirePublishRoom } from '../publishing/rules.ts';
+
+import { type Actor, loadDeployment, loadSite, requireActive, requireChangeable } from '#api/access.ts';
+import { requirePublishRoom } from '#api/publishing/rules.ts';
+import type { Deployment } from '#db/deployments/deployment.ts';
+import { goLive, settle } from '#db/deployments/transitions.ts';
+import { acceptCompletion, openUpload } from '#db/deployments/uploads.ts';
+import { homeOf } from '#db/domains/canonical-url.ts';
+import type { EntityManager } from '#db/orm.ts';
+import type { Site } from '#db/sites/site.ts';
+import { type ManifestFile, renderManifest } from '#providers/manifest.ts';
+import { printable } from '#providers/paths.ts';
+import { redirectsFile, requireUsableRedirects } from '#providers/redirects/file.ts';
+import type { Encoding } from '#providers/store/store.ts';
+import { limitsOf } from '#rules/caps.ts';
+import { isRestorable } from '#rules/states.ts';
+import type { Deps } from '#runtime/deps.ts';
+import { AppError, errors } from '#runtime/errors.ts';
 
 const uploadMs = 24 * 3600_000;
 

@@ -1,19 +1,19 @@
 /** The pay link: each opening leads to a fresh page of the provider, on which the payment can be paid once. */
 import type { Loaded } from '@mikro-orm/core';
-import type { Clock } from '../../clock.ts';
-import { isClosed } from '../../db/blocks.ts';
-import { waitUntil } from '../../db/changes.ts';
-import { Booking } from '../../db/entities/booking.ts';
-import { Payment } from '../../db/entities/payment.ts';
-import type { EntityManager } from '../../db/orm.ts';
-import { attemptOpened, beginAttempt, closeAttempt, tellPayment } from '../../db/payments.ts';
-import { agreementOf, credentialsOf } from '../../db/payouts.ts';
-import { type PaymentStatus, paymentStatusAt } from '../../db/states.ts';
-import type { Deps } from '../../deps.ts';
-import { errors } from '../../errors.ts';
-import { isId } from '../../ids.ts';
-import { pageFor } from '../../providers/payments/pages.ts';
-import { PaymentsFault, providerError } from '../../providers/payments.ts';
+import { Booking } from '#db/bookings/booking.ts';
+import { waitUntil } from '#db/notifications.ts';
+import type { EntityManager } from '#db/orm.ts';
+import { Payment } from '#db/payments/payment.ts';
+import { attemptOpened, beginAttempt, closeAttempt, tellPayment } from '#db/payments/transitions.ts';
+import { agreementOf, credentialsOf } from '#db/payouts/credentials.ts';
+import { isClosed } from '#db/sites/blocks.ts';
+import { pageFor } from '#providers/payments/pages.ts';
+import { PaymentsFault, providerError } from '#providers/payments.ts';
+import { type PaymentStatus, paymentStatusAt } from '#rules/states.ts';
+import type { Clock } from '#runtime/clock.ts';
+import type { Deps } from '#runtime/deps.ts';
+import { errors } from '#runtime/errors.ts';
+import { isId } from '#runtime/ids.ts';
 
 const wholly = { populate: ['site', 'payoutAccount'] } as const;
 type Linked = Loaded<Payment, (typeof wholly.populate)[number]>;

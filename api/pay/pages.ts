@@ -1,11 +1,11 @@
 /** What a payer meets of ours: the link that leads to the provider's page, and what there is to say when there is nothing to pay. */
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { homeOf } from '../../db/homes.ts';
-import type { Deps } from '../../deps.ts';
-import { type PaymentShown, payPage } from '../../web/pay.ts';
-import type { Api } from '../api.ts';
-import { pageOptions, sendPage } from '../plugins/browser.ts';
-import { comesInPerson } from '../plugins/coming.ts';
+import type { Api } from '#api/api.ts';
+import { pageOptions, sendPage } from '#api/plugins/browser.ts';
+import { comesInPerson } from '#api/plugins/coming.ts';
+import { homeOf } from '#db/domains/canonical-url.ts';
+import type { Deps } from '#runtime/deps.ts';
+import { type PaymentShown, payPage } from '#web/pages/pay.ts';
 import { openFreshPage, payerReturned, paymentOfLink, statusOfLink } from './opening.ts';
 
 type Linked = { Params: { id: string } };

@@ -1,10 +1,10 @@
 import type { FastifyRequest } from 'fastify';
-import { Payment } from '../../db/entities/payment.ts';
-import type { Deps } from '../../deps.ts';
-import { loadSite } from '../access.ts';
-import type { Api } from '../api.ts';
-import { byId, listOf, newestFirst, page } from '../pages.ts';
-import { idParams } from '../schemas.ts';
+import { loadSite } from '#api/access.ts';
+import type { Api } from '#api/api.ts';
+import { byId, listOf, newestFirst, page } from '#api/pages.ts';
+import { idParams } from '#api/schemas.ts';
+import { Payment } from '#db/payments/payment.ts';
+import type { Deps } from '#runtime/deps.ts';
 import { createPayment, loadPayment, paymentsThatAre, refundPayment } from './rules.ts';
 import { paymentInput, paymentSchema, paymentsQuery, paymentView } from './schemas.ts';
 

@@ -1,17 +1,17 @@
 /** What a site is paid: opened by its people or by a booking, read, given back. */
 import type { Loaded } from '@mikro-orm/core';
-import { amountFault } from '../../currencies.ts';
-import { waitUntil } from '../../db/changes.ts';
-import { beginRefund } from '../../db/charges.ts';
-import { Payment } from '../../db/entities/payment.ts';
-import type { EntityManager } from '../../db/orm.ts';
-import { openPayment, withPayment } from '../../db/payments.ts';
-import { credentialsOf, holdAgreement } from '../../db/payouts.ts';
-import { type PaymentStatus, paymentStatusAt } from '../../db/states.ts';
-import type { Deps } from '../../deps.ts';
-import { errors } from '../../errors.ts';
-import { isId } from '../../ids.ts';
-import { type Actor, findSite, loadSite, requireActive, requireNotBlocked, requireOwner } from '../access.ts';
+import { type Actor, findSite, loadSite, requireActive, requireNotBlocked, requireOwner } from '#api/access.ts';
+import { waitUntil } from '#db/notifications.ts';
+import type { EntityManager } from '#db/orm.ts';
+import { beginRefund } from '#db/payments/charges.ts';
+import { Payment } from '#db/payments/payment.ts';
+import { openPayment, withPayment } from '#db/payments/transitions.ts';
+import { credentialsOf, holdAgreement } from '#db/payouts/credentials.ts';
+import { amountFault } from '#rules/currencies.ts';
+import { type PaymentStatus, paymentStatusAt } from '#rules/states.ts';
+import type { Deps } from '#runtime/deps.ts';
+import { errors } from '#runtime/errors.ts';
+import { isId } from '#runtime/ids.ts';
 import type { PaymentInput } from './schemas.ts';
 import { whereMoneyGoes } from './taking.ts';
 

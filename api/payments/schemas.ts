@@ -1,9 +1,9 @@
 import { z } from 'zod';
-import type { Config } from '../../config.ts';
-import type { Payment } from '../../db/entities/payment.ts';
-import { paymentStatusAt, paymentStatuses } from '../../db/states.ts';
-import { pageQuery } from '../pages.ts';
-import { moment } from '../schemas.ts';
+import { pageQuery } from '#api/pages.ts';
+import { moment } from '#api/schemas.ts';
+import type { Payment } from '#db/payments/payment.ts';
+import { paymentStatusAt, paymentStatuses } from '#rules/states.ts';
+import type { Config } from '#runtime/config.ts';
 
 export const paymentInput = z.strictObject({
   amount: z.int().describe('In the minor unit of the currency: 1250 is 12.50 EUR, and 1250 JPY.'),

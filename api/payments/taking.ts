@@ -1,11 +1,12 @@
 /** Whether a site can take money now: asked before a payment, a priced booking, and the description of one. */
-import type { PayoutAccount } from '../../db/entities/payout-account.ts';
-import type { Site } from '../../db/entities/site.ts';
-import type { EntityManager } from '../../db/orm.ts';
-import { agreementOf } from '../../db/payouts.ts';
-import type { Deps } from '../../deps.ts';
-import { type AppError, errors } from '../../errors.ts';
-import { missing } from '../capabilities.ts';
+
+import { missing } from '#api/capabilities.ts';
+import type { EntityManager } from '#db/orm.ts';
+import { agreementOf } from '#db/payouts/credentials.ts';
+import type { PayoutAccount } from '#db/payouts/payout-account.ts';
+import type { Site } from '#db/sites/site.ts';
+import type { Deps } from '#runtime/deps.ts';
+import { type AppError, errors } from '#runtime/errors.ts';
 
 /**
  * Where the site's money goes, if it can go there now; else what to tell its people: `payouts_disabled` and its like, `no_payout_account`,

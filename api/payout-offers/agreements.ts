@@ -1,16 +1,17 @@
 /** Which payout account a site pays into: attached by its owner where both are his, and ended by either side. */
-import type { PayoutAccount } from '../../db/entities/payout-account.ts';
-import { PayoutAgreement } from '../../db/entities/payout-agreement.ts';
-import { Site } from '../../db/entities/site.ts';
-import type { EntityManager } from '../../db/orm.ts';
-import { beginAgreement, endAgreements, lockParties, withdrawOffers } from '../../db/payout-offers.ts';
-import { endOpenPayments } from '../../db/payout-payments.ts';
-import { agreementOf } from '../../db/payouts.ts';
-import type { Deps } from '../../deps.ts';
-import { type AppError, errors } from '../../errors.ts';
-import { isId } from '../../ids.ts';
-import { type Actor, loadSite, requireActive, requireOwner } from '../access.ts';
-import { findPayoutAccount } from '../payouts/rules.ts';
+
+import { type Actor, loadSite, requireActive, requireOwner } from '#api/access.ts';
+import { findPayoutAccount } from '#api/payouts/rules.ts';
+import type { EntityManager } from '#db/orm.ts';
+import { agreementOf } from '#db/payouts/credentials.ts';
+import { beginAgreement, endAgreements, lockParties, withdrawOffers } from '#db/payouts/offer-transitions.ts';
+import { endOpenPayments } from '#db/payouts/open-payments.ts';
+import type { PayoutAccount } from '#db/payouts/payout-account.ts';
+import { PayoutAgreement } from '#db/payouts/payout-agreement.ts';
+import { Site } from '#db/sites/site.ts';
+import type { Deps } from '#runtime/deps.ts';
+import { type AppError, errors } from '#runtime/errors.ts';
+import { isId } from '#runtime/ids.ts';
 import { requireThere } from './opening.ts';
 import { type WholeAgreement, whole } from './schemas.ts';
 

@@ -1,12 +1,13 @@
 /** What becomes of an offer: read, accepted, taken back or declined by one of the two whom it concerns. */
-import { PayoutOffer } from '../../db/entities/payout-offer.ts';
-import type { EntityManager } from '../../db/orm.ts';
-import { beginAgreement, lockParties, tellOffer, withdrawOffers } from '../../db/payout-offers.ts';
-import { payoutOfferStatusAt } from '../../db/states.ts';
-import type { Deps } from '../../deps.ts';
-import { errors } from '../../errors.ts';
-import { isId } from '../../ids.ts';
-import type { Person } from '../access.ts';
+
+import type { Person } from '#api/access.ts';
+import type { EntityManager } from '#db/orm.ts';
+import { beginAgreement, lockParties, tellOffer, withdrawOffers } from '#db/payouts/offer-transitions.ts';
+import { PayoutOffer } from '#db/payouts/payout-offer.ts';
+import { payoutOfferStatusAt } from '#rules/states.ts';
+import type { Deps } from '#runtime/deps.ts';
+import { errors } from '#runtime/errors.ts';
+import { isId } from '#runtime/ids.ts';
 import { requireServing, requireThere } from './opening.ts';
 import { answererOf, type WholeOffer, whole } from './schemas.ts';
 

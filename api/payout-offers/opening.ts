@@ -1,21 +1,21 @@
 /** Offers are opened from either side: by the owner of a site, or by the owner of a payout account. */
 
-import { isChangeable } from '../../db/blocks.ts';
-import type { PayoutAccount } from '../../db/entities/payout-account.ts';
-import { PayoutAccount as PayoutAccounts } from '../../db/entities/payout-account.ts';
-import { PayoutAgreement } from '../../db/entities/payout-agreement.ts';
-import { PayoutOffer } from '../../db/entities/payout-offer.ts';
-import type { Site } from '../../db/entities/site.ts';
-import { siteServedOn } from '../../db/hostnames.ts';
-import type { EntityManager } from '../../db/orm.ts';
-import { lockParties, startOffer, withdrawOffers } from '../../db/payout-offers.ts';
-import type { PayoutParty } from '../../db/states.ts';
-import type { Deps } from '../../deps.ts';
-import { errors } from '../../errors.ts';
-import { isId } from '../../ids.ts';
-import { type Actor, loadSite, requireActive, requireOwner } from '../access.ts';
-import { countWithinLimit } from '../limits.ts';
-import { loadPayoutAccount } from '../payouts/rules.ts';
+import { type Actor, loadSite, requireActive, requireOwner } from '#api/access.ts';
+import { countWithinLimit } from '#api/limits.ts';
+import { loadPayoutAccount } from '#api/payouts/rules.ts';
+import { siteServedOn } from '#db/domains/hostnames.ts';
+import type { EntityManager } from '#db/orm.ts';
+import { lockParties, startOffer, withdrawOffers } from '#db/payouts/offer-transitions.ts';
+import type { PayoutAccount } from '#db/payouts/payout-account.ts';
+import { PayoutAccount as PayoutAccounts } from '#db/payouts/payout-account.ts';
+import { PayoutAgreement } from '#db/payouts/payout-agreement.ts';
+import { PayoutOffer } from '#db/payouts/payout-offer.ts';
+import { isChangeable } from '#db/sites/blocks.ts';
+import type { Site } from '#db/sites/site.ts';
+import type { PayoutParty } from '#rules/states.ts';
+import type { Deps } from '#runtime/deps.ts';
+import { errors } from '#runtime/errors.ts';
+import { isId } from '#runtime/ids.ts';
 import { type WholeOffer, whole } from './schemas.ts';
 
 export const offerLastsMs = 14 * 24 * 3600_000;

@@ -1,16 +1,17 @@
 /** Offers and payout accounts on the owner's page, and its buttons. */
-import { siteHostname } from '../../config.ts';
-import { PayoutAgreement } from '../../db/entities/payout-agreement.ts';
-import { PayoutOffer } from '../../db/entities/payout-offer.ts';
-import type { EntityManager } from '../../db/orm.ts';
-import { offersToAnswer } from '../../db/payout-offers.ts';
-import type { Deps } from '../../deps.ts';
-import type { PayoutsShown } from '../../web/payouts.ts';
-import type { Person } from '../access.ts';
-import type { Api } from '../api.ts';
-import { capabilitiesOf } from '../capabilities.ts';
-import { payoutsOf } from '../payouts/of-account.ts';
-import { pageOptions } from '../plugins/browser.ts';
+
+import type { Person } from '#api/access.ts';
+import type { Api } from '#api/api.ts';
+import { capabilitiesOf } from '#api/capabilities.ts';
+import { payoutsOf } from '#api/payouts/of-account.ts';
+import { pageOptions } from '#api/plugins/browser.ts';
+import type { EntityManager } from '#db/orm.ts';
+import { offersToAnswer } from '#db/payouts/offer-transitions.ts';
+import { PayoutAgreement } from '#db/payouts/payout-agreement.ts';
+import { PayoutOffer } from '#db/payouts/payout-offer.ts';
+import { siteHostname } from '#runtime/config.ts';
+import type { Deps } from '#runtime/deps.ts';
+import type { PayoutsShown } from '#web/pages/payouts.ts';
 import { acceptOffer, endOffer } from './answering.ts';
 import { whole } from './schemas.ts';
 

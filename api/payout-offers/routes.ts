@@ -1,11 +1,11 @@
 import type { FastifyRequest } from 'fastify';
-import { PayoutOffer } from '../../db/entities/payout-offer.ts';
-import { offersToAnswer } from '../../db/payout-offers.ts';
-import type { Deps } from '../../deps.ts';
-import type { Person } from '../access.ts';
-import type { Api } from '../api.ts';
-import { byId, listOf, newestFirst, page, pageQuery } from '../pages.ts';
-import { idParams } from '../schemas.ts';
+import type { Person } from '#api/access.ts';
+import type { Api } from '#api/api.ts';
+import { byId, listOf, newestFirst, page, pageQuery } from '#api/pages.ts';
+import { idParams } from '#api/schemas.ts';
+import { offersToAnswer } from '#db/payouts/offer-transitions.ts';
+import { PayoutOffer } from '#db/payouts/payout-offer.ts';
+import type { Deps } from '#runtime/deps.ts';
 import { attach, endAgreement, readAgreement } from './agreements.ts';
 import { acceptOffer, endOffer, loadOffer } from './answering.ts';
 import { offerFromAccount, offerFromSite } from './opening.ts';

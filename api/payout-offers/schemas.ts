@@ -1,11 +1,11 @@
 import type { Loaded } from '@mikro-orm/core';
 import { z } from 'zod';
-import { type Config, siteHostname } from '../../config.ts';
-import type { PayoutAgreement } from '../../db/entities/payout-agreement.ts';
-import type { PayoutOffer } from '../../db/entities/payout-offer.ts';
-import { payoutOfferStatusAt } from '../../db/states.ts';
-import type { Person } from '../access.ts';
-import { moment } from '../schemas.ts';
+import type { Person } from '#api/access.ts';
+import { moment } from '#api/schemas.ts';
+import type { PayoutAgreement } from '#db/payouts/payout-agreement.ts';
+import type { PayoutOffer } from '#db/payouts/payout-offer.ts';
+import { payoutOfferStatusAt } from '#rules/states.ts';
+import { type Config, siteHostname } from '#runtime/config.ts';
 
 export const fromSiteInput = z.strictObject({
   payout_account_id: z.string().max(100).describe('A payout account of another account, whose owner told its id.'),

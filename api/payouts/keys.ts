@@ -1,9 +1,10 @@
 /** Keys that owners bring, judged before they are sealed. No message says a word of the key. */
-import type { Deps } from '../../deps.ts';
-import { type AppError, errors } from '../../errors.ts';
-import { lookAtKey, movesRealMoney } from '../../providers/payments/keys.ts';
-import { type AccountState, type Payments, PaymentsFault, providerError } from '../../providers/payments.ts';
-import { missing } from '../capabilities.ts';
+
+import { missing } from '#api/capabilities.ts';
+import { lookAtKey, movesRealMoney } from '#providers/payments/keys.ts';
+import { type AccountState, type Payments, PaymentsFault, providerError } from '#providers/payments.ts';
+import type { Deps } from '#runtime/deps.ts';
+import { type AppError, errors } from '#runtime/errors.ts';
 
 /** What the provider says of the key's account. Throws `invalid_payout_account`, `provider_error`. */
 export async function checkKey(deps: Pick<Deps, 'config' | 'payments'>, key: string): Promise<AccountState> {

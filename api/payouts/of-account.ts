@@ -1,13 +1,13 @@
 /** What an account has of payouts, for its answer and its page. */
 import { z } from 'zod';
-import type { Config } from '../../config.ts';
-import { PayoutAccount } from '../../db/entities/payout-account.ts';
-import { PayoutOffer } from '../../db/entities/payout-offer.ts';
-import type { EntityManager } from '../../db/orm.ts';
-import { offersToAnswer } from '../../db/payout-offers.ts';
-import { payoutRails } from '../../db/states.ts';
-import type { Deps } from '../../deps.ts';
-import { capabilitiesOf } from '../capabilities.ts';
+import { capabilitiesOf } from '#api/capabilities.ts';
+import type { EntityManager } from '#db/orm.ts';
+import { offersToAnswer } from '#db/payouts/offer-transitions.ts';
+import { PayoutAccount } from '#db/payouts/payout-account.ts';
+import { PayoutOffer } from '#db/payouts/payout-offer.ts';
+import { payoutRails } from '#rules/states.ts';
+import type { Config } from '#runtime/config.ts';
+import type { Deps } from '#runtime/deps.ts';
 import { payoutAccountSchema, payoutAccountView } from './schemas.ts';
 
 export type PayoutsOfAccount = { accounts: PayoutAccount[]; offersToAnswer: number };

@@ -1,14 +1,15 @@
 /** The way of an owner to the provider: our link, which mints the provider's own at each opening, and the way back. */
-import { PayoutAccount } from '../../db/entities/payout-account.ts';
-import { PayoutOnboarding } from '../../db/entities/payout-onboarding.ts';
-import type { EntityManager } from '../../db/orm.ts';
-import { refreshPayoutAccount } from '../../db/payout-states.ts';
-import type { Deps } from '../../deps.ts';
-import { errors } from '../../errors.ts';
-import { PaymentsFault, providerError } from '../../providers/payments.ts';
-import type { Person } from '../access.ts';
-import { requireNotStopped } from '../accounts/blocked.ts';
-import { hashSecret } from '../secrets.ts';
+
+import type { Person } from '#api/access.ts';
+import { requireNotStopped } from '#api/accounts/blocked.ts';
+import { hashSecret } from '#api/secrets.ts';
+import type { EntityManager } from '#db/orm.ts';
+import { PayoutAccount } from '#db/payouts/payout-account.ts';
+import { PayoutOnboarding } from '#db/payouts/payout-onboarding.ts';
+import { refreshPayoutAccount } from '#db/payouts/provider-status.ts';
+import { PaymentsFault, providerError } from '#providers/payments.ts';
+import type { Deps } from '#runtime/deps.ts';
+import { errors } from '#runtime/errors.ts';
 import { paymentsOf } from './keys.ts';
 import { loadPayoutAccount, requireRail, requireUsable } from './rules.ts';
 

@@ -1,11 +1,11 @@
 /** `/connect/{secret}`: leads whoever opens it to the provider, and tells him how it went when he is back. */
 
-import type { PayoutAccount } from '../../db/entities/payout-account.ts';
-import type { Deps } from '../../deps.ts';
-import { type Notice, noticePage } from '../../web/notice.ts';
-import type { Api } from '../api.ts';
-import { pageOptions, sendPage } from '../plugins/browser.ts';
-import { comesInPerson } from '../plugins/coming.ts';
+import type { Api } from '#api/api.ts';
+import { pageOptions, sendPage } from '#api/plugins/browser.ts';
+import { comesInPerson } from '#api/plugins/coming.ts';
+import type { PayoutAccount } from '#db/payouts/payout-account.ts';
+import type { Deps } from '#runtime/deps.ts';
+import { type Notice, noticePage } from '#web/pages/notice.ts';
 import { mintLink, onboardingOf, stateAfter } from './onboarding.ts';
 
 type Linked = { Params: { secret: string } };

@@ -1,13 +1,13 @@
 /** A payout account that is used no more. */
 import { setTimeout as pause } from 'node:timers/promises';
-import type { PayoutAccount } from '../../db/entities/payout-account.ts';
-import { PayoutOnboarding } from '../../db/entities/payout-onboarding.ts';
-import type { EntityManager } from '../../db/orm.ts';
-import { endAgreements, withdrawOffers } from '../../db/payout-offers.ts';
-import { endOpenPayments, hasOpenPages } from '../../db/payout-payments.ts';
-import { lockPayoutAccount } from '../../db/payouts.ts';
-import type { Deps } from '../../deps.ts';
-import type { Person } from '../access.ts';
+import type { Person } from '#api/access.ts';
+import type { EntityManager } from '#db/orm.ts';
+import { lockPayoutAccount } from '#db/payouts/credentials.ts';
+import { endAgreements, withdrawOffers } from '#db/payouts/offer-transitions.ts';
+import { endOpenPayments, hasOpenPages } from '#db/payouts/open-payments.ts';
+import type { PayoutAccount } from '#db/payouts/payout-account.ts';
+import { PayoutOnboarding } from '#db/payouts/payout-onboarding.ts';
+import type { Deps } from '#runtime/deps.ts';
 import { loadPayoutAccount } from './rules.ts';
 
 const closingMsMax = 10_000;

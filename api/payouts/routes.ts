@@ -1,12 +1,12 @@
 import type { FastifyRequest } from 'fastify';
-import { PayoutAccount } from '../../db/entities/payout-account.ts';
-import { PayoutAgreement } from '../../db/entities/payout-agreement.ts';
-import type { EntityManager } from '../../db/orm.ts';
-import type { Deps } from '../../deps.ts';
-import type { Api } from '../api.ts';
-import { byId, listOf, newestFirst, page, pageQuery } from '../pages.ts';
-import { payoutAgreementSchema, payoutAgreementView, whole } from '../payout-offers/schemas.ts';
-import { idParams } from '../schemas.ts';
+import type { Api } from '#api/api.ts';
+import { byId, listOf, newestFirst, page, pageQuery } from '#api/pages.ts';
+import { payoutAgreementSchema, payoutAgreementView, whole } from '#api/payout-offers/schemas.ts';
+import { idParams } from '#api/schemas.ts';
+import type { EntityManager } from '#db/orm.ts';
+import { PayoutAccount } from '#db/payouts/payout-account.ts';
+import { PayoutAgreement } from '#db/payouts/payout-agreement.ts';
+import type { Deps } from '#runtime/deps.ts';
 import { openOnboarding, secretPrefix } from './onboarding.ts';
 import { removePayoutAccount } from './removing.ts';
 import {

@@ -1,17 +1,18 @@
 /** Payout accounts, as their owner has them. Keys are sealed before they are written, and no answer holds one. */
-import { Account } from '../../db/entities/account.ts';
-import { PayoutAccount } from '../../db/entities/payout-account.ts';
-import { PayoutAgreement } from '../../db/entities/payout-agreement.ts';
-import type { EntityManager } from '../../db/orm.ts';
-import { payoutAccountsToAsk, refreshPayoutAccount, stateColumns } from '../../db/payout-states.ts';
-import { lockPayoutAccount, sealKey } from '../../db/payouts.ts';
-import type { PayoutRail } from '../../db/states.ts';
-import type { Deps } from '../../deps.ts';
-import { errors } from '../../errors.ts';
-import { isId } from '../../ids.ts';
-import type { AccountState } from '../../providers/payments.ts';
-import type { Person } from '../access.ts';
-import { countWithinLimit } from '../limits.ts';
+
+import type { Person } from '#api/access.ts';
+import { countWithinLimit } from '#api/limits.ts';
+import { Account } from '#db/accounts/account.ts';
+import type { EntityManager } from '#db/orm.ts';
+import { lockPayoutAccount, sealKey } from '#db/payouts/credentials.ts';
+import { PayoutAccount } from '#db/payouts/payout-account.ts';
+import { PayoutAgreement } from '#db/payouts/payout-agreement.ts';
+import { payoutAccountsToAsk, refreshPayoutAccount, stateColumns } from '#db/payouts/provider-status.ts';
+import type { AccountState } from '#providers/payments.ts';
+import type { PayoutRail } from '#rules/states.ts';
+import type { Deps } from '#runtime/deps.ts';
+import { errors } from '#runtime/errors.ts';
+import { isId } from '#runtime/ids.ts';
 import { checkKey } from './keys.ts';
 
 export async function findPayoutAccount(

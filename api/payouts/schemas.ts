@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import type { PayoutAccount } from '../../db/entities/payout-account.ts';
-import { payoutRails } from '../../db/states.ts';
-import { moment, plainName } from '../schemas.ts';
+import { moment, plainName } from '#api/schemas.ts';
+import type { PayoutAccount } from '#db/payouts/payout-account.ts';
+import { payoutRails } from '#rules/states.ts';
 
 const secretKey = z
   .string()

@@ -1,6 +1,6 @@
 /** How often the whole platform searches a library: its cap is for any hour, so minutes are counted, under one lock. */
-import type { EntityManager } from '../../db/orm.ts';
-import type { Deps } from '../../deps.ts';
+import type { EntityManager } from '#db/orm.ts';
+import type { Deps } from '#runtime/deps.ts';
 
 const minuteMs = 60_000;
 

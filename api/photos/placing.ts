@@ -1,17 +1,18 @@
 /** Puts a stock photo into a site, with the credit that its author is owed beside it. */
-import { capsOf } from '../../caps.ts';
-import { Asset } from '../../db/entities/asset.ts';
-import { Photo } from '../../db/entities/photo.ts';
-import type { EntityManager } from '../../db/orm.ts';
-import type { Deps } from '../../deps.ts';
-import { errors } from '../../errors.ts';
-import { isId } from '../../ids.ts';
-import { type Actor, loadSite, requireActive, roleOf } from '../access.ts';
-import { fileAt, overCap, requirePlace, storeAsset } from '../assets/rules.ts';
-import { contentOf } from '../source/content.ts';
-import { keepBytes, takeIn } from '../source/incoming.ts';
-import { requireName } from '../source/judging.ts';
-import { rulesFor } from '../source/writing.ts';
+
+import { type Actor, loadSite, requireActive, roleOf } from '#api/access.ts';
+import { fileAt, overCap, requirePlace, storeAsset } from '#api/assets/rules.ts';
+import { contentOf } from '#api/source/content.ts';
+import { keepBytes, takeIn } from '#api/source/incoming.ts';
+import { requireName } from '#api/source/judging.ts';
+import { rulesFor } from '#api/source/writing.ts';
+import { Asset } from '#db/assets/asset.ts';
+import { Photo } from '#db/assets/photo.ts';
+import type { EntityManager } from '#db/orm.ts';
+import { capsOf } from '#rules/caps.ts';
+import type { Deps } from '#runtime/deps.ts';
+import { errors } from '#runtime/errors.ts';
+import { isId } from '#runtime/ids.ts';
 import { requireLibrary, throwOurs } from './searching.ts';
 
 export type Placed = { asset: Asset; photo: Photo; creditPath: string };

@@ -1,11 +1,11 @@
 import { fileTypeFromBuffer } from 'file-type';
 import { LRUCache } from 'lru-cache';
 import { z } from 'zod';
-import type { Deps } from '../../deps.ts';
-import { AppError, errors } from '../../errors.ts';
-import type { Api } from '../api.ts';
-import { assetView } from '../assets/schemas.ts';
-import { idParams } from '../schemas.ts';
+import type { Api } from '#api/api.ts';
+import { assetView } from '#api/assets/schemas.ts';
+import { idParams } from '#api/schemas.ts';
+import type { Deps } from '#runtime/deps.ts';
+import { AppError, errors } from '#runtime/errors.ts';
 import { loadPhoto, loadPlaced, type Placed, placePhoto } from './placing.ts';
 import { photosSchema, photoView, placedSchema, placeInput, searchInput } from './schemas.ts';
 import { requireLibrary, searchPhotos, throwOurs } from './searching.ts';

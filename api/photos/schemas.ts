@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import type { Photo } from '../../db/entities/photo.ts';
-import { assetSchema } from '../assets/schemas.ts';
+import { assetSchema } from '#api/assets/schemas.ts';
+import type { Photo } from '#db/assets/photo.ts';
 
 export const searchInput = z.strictObject({
   query: z.string().trim().min(1).max(200).describe('What the photo is to show, in a few words.'),

@@ -1,11 +1,12 @@
 /** Searches the photo library, through a cache that all processes share. */
-import { Photo } from '../../db/entities/photo.ts';
-import type { EntityManager } from '../../db/orm.ts';
-import type { Deps } from '../../deps.ts';
-import { type AppError, errors } from '../../errors.ts';
-import { newId } from '../../ids.ts';
-import { type LibraryPhoto, type PhotoLibrary, PhotosFault } from '../../providers/photos.ts';
-import { missing } from '../capabilities.ts';
+
+import { missing } from '#api/capabilities.ts';
+import { Photo } from '#db/assets/photo.ts';
+import type { EntityManager } from '#db/orm.ts';
+import { type LibraryPhoto, type PhotoLibrary, PhotosFault } from '#providers/photos.ts';
+import type { Deps } from '#runtime/deps.ts';
+import { type AppError, errors } from '#runtime/errors.ts';
+import { newId } from '#runtime/ids.ts';
 import { takeSearch } from './metering.ts';
 
 const keptMs = 24 * 60 * 60_000;

@@ -1,13 +1,13 @@
 /** Who asks: `Authorization: Bearer fro_…`. Only the token's hash is held, so the look-up by hash is the whole check. */
 import type { FastifyRequest } from 'fastify';
-import { Token } from '../../db/entities/token.ts';
-import type { EntityManager } from '../../db/orm.ts';
-import type { Deps } from '../../deps.ts';
-import { type AppError, errors } from '../../errors.ts';
-import type { Actor } from '../access.ts';
-import { accountBlocked } from '../accounts/blocked.ts';
-import type { Api } from '../api.ts';
-import { hashSecret } from '../secrets.ts';
+import type { Actor } from '#api/access.ts';
+import { accountBlocked } from '#api/accounts/blocked.ts';
+import type { Api } from '#api/api.ts';
+import { hashSecret } from '#api/secrets.ts';
+import { Token } from '#db/auth/token.ts';
+import type { EntityManager } from '#db/orm.ts';
+import type { Deps } from '#runtime/deps.ts';
+import { type AppError, errors } from '#runtime/errors.ts';
 import { limitFailedSignIns } from './rate-limit.ts';
 
 /** A token's last use is written down at most this often. */

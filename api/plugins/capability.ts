@@ -1,7 +1,8 @@
 /** A call of what is switched off is told so, whatever it carries: after the token and before the body is looked at. */
-import type { Deps } from '../../deps.ts';
-import type { Api } from '../api.ts';
-import { missingNow } from '../capabilities.ts';
+
+import type { Api } from '#api/api.ts';
+import { missingNow } from '#api/capabilities.ts';
+import type { Deps } from '#runtime/deps.ts';
 
 export function requireCapabilities(scope: Api, deps: Deps): void {
   scope.addHook('onRequest', async (request) => {

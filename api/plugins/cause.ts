@@ -2,10 +2,10 @@
 import type { IncomingMessage } from 'node:http';
 import proxyAddress from '@fastify/proxy-addr';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import type { Config } from '../../config.ts';
-import { type Cause, doFor, isRequestId, presentCause } from '../../telemetry/cause.ts';
-import { isTraceparent, type Spans, tracing } from '../../telemetry/spans.ts';
-import type { Api } from '../api.ts';
+import type { Api } from '#api/api.ts';
+import type { Config } from '#runtime/config.ts';
+import { type Cause, doFor, isRequestId, presentCause } from '#runtime/telemetry/context.ts';
+import { isTraceparent, type Spans, tracing } from '#runtime/telemetry/spans.ts';
 import { newRequestId } from './headers.ts';
 import { outerRequestId } from './inside.ts';
 

@@ -1,8 +1,8 @@
 /** Every failure leaves as the same one-key body, and nothing of what failed underneath leaves with it. */
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { hasZodFastifySchemaValidationErrors } from 'fastify-type-provider-zod';
-import { AppError, type ErrorBody, type ErrorCode, errors } from '../../errors.ts';
-import type { Api } from '../api.ts';
+import type { Api } from '#api/api.ts';
+import { AppError, type ErrorBody, type ErrorCode, errors } from '#runtime/errors.ts';
 import { fieldFault, type Issue } from './field-faults.ts';
 
 /** Codes of the specification that name a field, wherever it stands in a body or a query. Anything else has the general code. */

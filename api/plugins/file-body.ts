@@ -1,9 +1,9 @@
 /** Bodies that are a file: handed on as they arrive, whatever type they call themselves. */
 import { Readable } from 'node:stream';
 import type { FastifyRequest } from 'fastify';
-import type { Deps } from '../../deps.ts';
-import { errors } from '../../errors.ts';
-import type { Api } from '../api.ts';
+import type { Api } from '#api/api.ts';
+import type { Deps } from '#runtime/deps.ts';
+import { errors } from '#runtime/errors.ts';
 
 /** Add it to a scope of its own, whose routes have `rawBody` in their config. */
 export function readFiles(scope: Api): void {

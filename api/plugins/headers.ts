@@ -1,7 +1,7 @@
 /** Headers of every answer: the request's id, and what keeps a browser from making more of an answer than it is. */
 import { randomBytes } from 'node:crypto';
-import type { Deps } from '../../deps.ts';
-import type { Api } from '../api.ts';
+import type { Api } from '#api/api.ts';
+import type { Deps } from '#runtime/deps.ts';
 
 const defaults = {
   'x-content-type-options': 'nosniff',

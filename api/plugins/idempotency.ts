@@ -1,11 +1,11 @@
 /** `Idempotency-Key` on every POST of the scope: a repeated call answers what the first one made, as it is now. */
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import type { Deps } from '../../deps.ts';
-import { AppError, errors } from '../../errors.ts';
-import { newId, newSecret } from '../../ids.ts';
-import type { Api } from '../api.ts';
-import { type Attempt, begin, free, giveUp, keep, type Repeatable, renew, renewalMs } from '../idempotency.ts';
-import { openRepetitions } from '../repetitions.ts';
+import type { Api } from '#api/api.ts';
+import { type Attempt, begin, free, giveUp, keep, type Repeatable, renew, renewalMs } from '#api/idempotency.ts';
+import { openRepetitions } from '#api/repetitions.ts';
+import type { Deps } from '#runtime/deps.ts';
+import { AppError, errors } from '#runtime/errors.ts';
+import { newId, newSecret } from '#runtime/ids.ts';
 import { bearerSecret } from './bearer.ts';
 
 /** A call waits for its work for 50 s at most, and its repetition a little longer for the call. */

@@ -1,7 +1,7 @@
 /** Bodies: JSON in UTF-8 of at most 1 MiB. An absent body is an empty object. */
 import { isUtf8 } from 'node:buffer';
-import { errors } from '../../errors.ts';
-import type { Api } from '../api.ts';
+import type { Api } from '#api/api.ts';
+import { errors } from '#runtime/errors.ts';
 
 export const bodyBytesMax = 1_048_576;
 const depthMax = 64;

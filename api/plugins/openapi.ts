@@ -2,9 +2,9 @@
 import swagger from '@fastify/swagger';
 import reference from '@scalar/fastify-api-reference';
 import { jsonSchemaTransform, jsonSchemaTransformObject } from 'fastify-type-provider-zod';
-import type { Config } from '../../config.ts';
-import { catalog } from '../../errors.ts';
-import type { Api } from '../api.ts';
+import type { Api } from '#api/api.ts';
+import type { Config } from '#runtime/config.ts';
+import { catalog } from '#runtime/errors.ts';
 import { linkCalls } from './links.ts';
 
 const description = `Makes and runs websites for an agent and its owner.

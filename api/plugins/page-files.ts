@@ -1,6 +1,6 @@
 /** Scripts and styles of ours, as pages of any site load them. */
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import type { PageFile } from '../../web/page-file.ts';
+import type { PageFile } from '#web/page-file.ts';
 
 /** For a file whose address holds its hash. */
 export const forEver = 'public, max-age=31536000, immutable';

@@ -1,6 +1,6 @@
 /** `Prefer: wait=N` and `Prefer: respond-async` (RFC 7240). A preference that can't be read is passed over, as section 2 asks. */
 import type { FastifyRequest } from 'fastify';
-import type { Api } from '../api.ts';
+import type { Api } from '#api/api.ts';
 
 const defaultMs = 20_000;
 const maxSeconds = 50;

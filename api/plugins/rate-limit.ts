@@ -5,10 +5,10 @@
 import { hash } from 'node:crypto';
 import rateLimit, { normalizeIP, type RateLimitPluginOptions } from '@fastify/rate-limit';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import type { Config } from '../../config.ts';
-import type { Deps } from '../../deps.ts';
-import { type AppError, errors } from '../../errors.ts';
-import type { Api } from '../api.ts';
+import type { Api } from '#api/api.ts';
+import type { Config } from '#runtime/config.ts';
+import type { Deps } from '#runtime/deps.ts';
+import { type AppError, errors } from '#runtime/errors.ts';
 
 /** Requests a minute, before `FRONTAGE_RATE_SCALE`. */
 export const perMinute = {

@@ -1,5 +1,5 @@
 /** Bodies as the bytes that came, for what is signed as a whole. */
-import type { Api } from '../api.ts';
+import type { Api } from '#api/api.ts';
 
 export function takeRawBodies(scope: Api): void {
   scope.removeAllContentTypeParsers();

@@ -2,8 +2,9 @@
  * One line for each request: who, what, how it ended, how long it took. No address, body or header: they may hold secrets.
  * A front asks each second whether the process is ready: that it is, is written at `debug` alone.
  */
-import { countRequest } from '../../telemetry/metrics.ts';
-import type { Api } from '../api.ts';
+
+import type { Api } from '#api/api.ts';
+import { countRequest } from '#runtime/telemetry/metrics.ts';
 
 export function logRequests(app: Api): void {
   app.addHook('onResponse', async (request, reply) => {

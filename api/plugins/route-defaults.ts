@@ -1,7 +1,7 @@
 /** What every route has without saying so: its error answer, and the refusal of whatever it does not take. */
 import { z } from 'zod';
-import type { Api } from '../api.ts';
-import { errorAnswer, noInput } from '../schemas.ts';
+import type { Api } from '#api/api.ts';
+import { errorAnswer, noInput } from '#api/schemas.ts';
 
 const noQuery = z.strictObject({});
 const methodsWithBody = ['POST', 'PUT', 'PATCH', 'DELETE'];

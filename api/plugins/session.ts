@@ -1,10 +1,10 @@
 /** Pages of an owner who is signed in: the session's cookie says who asks. Anybody else is sent to sign in. */
 import type { FastifyReply } from 'fastify';
-import type { BrowserSession } from '../../db/entities/browser-session.ts';
-import type { Deps } from '../../deps.ts';
-import { requireNotStopped } from '../accounts/blocked.ts';
-import type { Api } from '../api.ts';
-import { readSession } from '../auth/signin.ts';
+import { requireNotStopped } from '#api/accounts/blocked.ts';
+import type { Api } from '#api/api.ts';
+import { readSession } from '#api/auth/signin.ts';
+import type { BrowserSession } from '#db/auth/browser-session.ts';
+import type { Deps } from '#runtime/deps.ts';
 import { clearHostCookie, setHostCookie } from './browser.ts';
 
 declare module 'fastify' {

@@ -1,8 +1,8 @@
 /** What a connection may cost before it has sent a request that can be read. */
 import type { Socket } from 'node:net';
 import type { Readable } from 'node:stream';
-import { errors } from '../../errors.ts';
-import type { Api } from '../api.ts';
+import type { Api } from '#api/api.ts';
+import { errors } from '#runtime/errors.ts';
 import { newRequestId } from './headers.ts';
 
 /** Milliseconds. A whole push has to fit into `requestTimeout`; headers come at once or from someone who means harm. */

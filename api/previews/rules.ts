@@ -1,18 +1,19 @@
 /** What may be done with a preview slot: its draft is built, published, cleared. What brings a slot up to date is in updating.ts. */
-import { siteHostname } from '../../config.ts';
-import type { Deployment } from '../../db/entities/deployment.ts';
-import type { Site } from '../../db/entities/site.ts';
-import { homeOf } from '../../db/homes.ts';
-import type { EntityManager } from '../../db/orm.ts';
-import { acceptDraft, clearPreview } from '../../db/previews.ts';
-import { liveDeploymentOf, lockSite } from '../../db/sites.ts';
-import { acceptSlotPublish } from '../../db/slot-publishes.ts';
-import type { Deps } from '../../deps.ts';
-import { errors } from '../../errors.ts';
-import { bothRepositories } from '../../git/mains.ts';
-import { type Actor, loadSite, requireActive, requireChangeable, roleOf } from '../access.ts';
-import { requirePublishRoom } from '../publishing/rules.ts';
-import { requireRepositories } from '../source/writing.ts';
+
+import { type Actor, loadSite, requireActive, requireChangeable, roleOf } from '#api/access.ts';
+import { requirePublishRoom } from '#api/publishing/rules.ts';
+import { requireRepositories } from '#api/source/writing.ts';
+import type { Deployment } from '#db/deployments/deployment.ts';
+import { homeOf } from '#db/domains/canonical-url.ts';
+import type { EntityManager } from '#db/orm.ts';
+import { acceptSlotPublish } from '#db/previews/publishes.ts';
+import { acceptDraft, clearPreview } from '#db/previews/transitions.ts';
+import type { Site } from '#db/sites/site.ts';
+import { liveDeploymentOf, lockSite } from '#db/sites/transitions.ts';
+import { bothRepositories } from '#git/mains.ts';
+import { siteHostname } from '#runtime/config.ts';
+import type { Deps } from '#runtime/deps.ts';
+import { errors } from '#runtime/errors.ts';
 import { branchOf, commitsOf, loadSlot, readSlot, type Slot, slotNumber, tipsOf } from './slots.ts';
 
 /** Which slot, as the path names it, and the id of the deployment that the call makes. */

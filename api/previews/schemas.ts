@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import { type Config, siteAddress } from '../../config.ts';
-import type { Site } from '../../db/entities/site.ts';
-import { moment } from '../schemas.ts';
+import { moment } from '#api/schemas.ts';
+import type { Site } from '#db/sites/site.ts';
+import { type Config, siteAddress } from '#runtime/config.ts';
 import type { Slot } from './slots.ts';
 
 export const slotParams = z.object({ id: z.string(), slot: z.string().describe('Number of the slot, from 1.') });

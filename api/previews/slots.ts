@@ -1,17 +1,18 @@
 /** What a preview slot is at this moment: its rows, and its branches in both repositories. */
-import { capsOf, type Knowing, limitsOf } from '../../caps.ts';
-import { Deployment, type Mains } from '../../db/entities/deployment.ts';
-import type { Preview } from '../../db/entities/preview.ts';
-import type { Site } from '../../db/entities/site.ts';
-import { homeOf } from '../../db/homes.ts';
-import type { EntityManager } from '../../db/orm.ts';
-import { previewIn } from '../../db/previews.ts';
-import { draftStatusAt, isSettled, type Role } from '../../db/states.ts';
-import type { Deps } from '../../deps.ts';
-import { errors } from '../../errors.ts';
-import { bothRepositories } from '../../git/mains.ts';
-import type { Repositories } from '../../providers/repositories.ts';
-import { requireRepositories } from '../source/writing.ts';
+
+import { requireRepositories } from '#api/source/writing.ts';
+import { Deployment, type Mains } from '#db/deployments/deployment.ts';
+import { homeOf } from '#db/domains/canonical-url.ts';
+import type { EntityManager } from '#db/orm.ts';
+import type { Preview } from '#db/previews/preview.ts';
+import { previewIn } from '#db/previews/transitions.ts';
+import type { Site } from '#db/sites/site.ts';
+import { bothRepositories } from '#git/mains.ts';
+import type { Repositories } from '#providers/repositories.ts';
+import { capsOf, type Knowing, limitsOf } from '#rules/caps.ts';
+import { draftStatusAt, isSettled, type Role } from '#rules/states.ts';
+import type { Deps } from '#runtime/deps.ts';
+import { errors } from '#runtime/errors.ts';
 
 export type SlotStatus = 'empty' | 'building' | 'draft' | 'expired';
 

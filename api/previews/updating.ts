@@ -1,18 +1,19 @@
 /** Brings what the site has since gained into a slot: `main` into the slot's branch, in both repositories or in neither. */
-import { Account } from '../../db/entities/account.ts';
-import type { Deployment } from '../../db/entities/deployment.ts';
-import type { Site } from '../../db/entities/site.ts';
-import type { EntityManager } from '../../db/orm.ts';
-import type { Deps } from '../../deps.ts';
-import { errors } from '../../errors.ts';
-import { bothRepositories } from '../../git/mains.ts';
-import { judgePush } from '../../git/push.ts';
-import type { Rules } from '../../git/rules.ts';
-import { contentFolder, printable } from '../../providers/paths.ts';
-import type { Author, BranchMove, Repositories } from '../../providers/repositories.ts';
-import { type Actor, loadSite, requireChangeable, roleOf } from '../access.ts';
-import { refusal } from '../source/judging.ts';
-import { requireRepositories, rulesFor } from '../source/writing.ts';
+
+import { type Actor, loadSite, requireChangeable, roleOf } from '#api/access.ts';
+import { refusal } from '#api/source/judging.ts';
+import { requireRepositories, rulesFor } from '#api/source/writing.ts';
+import { Account } from '#db/accounts/account.ts';
+import type { Deployment } from '#db/deployments/deployment.ts';
+import type { EntityManager } from '#db/orm.ts';
+import type { Site } from '#db/sites/site.ts';
+import { bothRepositories } from '#git/mains.ts';
+import { judgePush } from '#git/push.ts';
+import type { Rules } from '#git/rules.ts';
+import { contentFolder, printable } from '#providers/paths.ts';
+import type { Author, BranchMove, Repositories } from '#providers/repositories.ts';
+import type { Deps } from '#runtime/deps.ts';
+import { errors } from '#runtime/errors.ts';
 import { buildDraft, type OnSlot, requireBranch, requireDraftOf } from './rules.ts';
 import { branchOf, commitsOf, loadSlot, readSlot, type Slot } from './slots.ts';
 

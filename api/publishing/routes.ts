@@ -1,11 +1,11 @@
 import type { FastifyRequest } from 'fastify';
 import { z } from 'zod';
-import type { Deps } from '../../deps.ts';
-import { loadDeployment } from '../access.ts';
-import type { Api } from '../api.ts';
-import { deploymentSchema, deploymentView } from '../deployments/schemas.ts';
-import { warningsPart } from '../deployments/warnings/rules.ts';
-import { idParams } from '../schemas.ts';
+import { loadDeployment } from '#api/access.ts';
+import type { Api } from '#api/api.ts';
+import { deploymentSchema, deploymentView } from '#api/deployments/schemas.ts';
+import { warningsPart } from '#api/deployments/warnings/rules.ts';
+import { idParams } from '#api/schemas.ts';
+import type { Deps } from '#runtime/deps.ts';
 import { publish } from './rules.ts';
 import { failure, untilSettled } from './waiting.ts';
 

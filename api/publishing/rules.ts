@@ -1,19 +1,20 @@
 /** The rules of a publish: what is built, and when nothing needs to be. */
-import { limitsOf } from '../../caps.ts';
-import { siteHostname } from '../../config.ts';
-import { acceptPublish, type Pinned } from '../../db/deployments.ts';
-import { Deployment } from '../../db/entities/deployment.ts';
-import type { Site } from '../../db/entities/site.ts';
-import { homeOf } from '../../db/homes.ts';
-import type { EntityManager } from '../../db/orm.ts';
-import { liveDeploymentOf } from '../../db/sites.ts';
-import { unfinishedSlotPublishes } from '../../db/slot-publishes.ts';
-import { unfinishedStatuses } from '../../db/states.ts';
-import type { Deps } from '../../deps.ts';
-import { errors } from '../../errors.ts';
-import { bringMains } from '../../git/mains.ts';
-import { buildImageId } from '../../providers/sandbox/identity.ts';
-import { type Actor, loadSite, requireActive, requireChangeable } from '../access.ts';
+
+import { type Actor, loadSite, requireActive, requireChangeable } from '#api/access.ts';
+import { Deployment } from '#db/deployments/deployment.ts';
+import { acceptPublish, type Pinned } from '#db/deployments/transitions.ts';
+import { homeOf } from '#db/domains/canonical-url.ts';
+import type { EntityManager } from '#db/orm.ts';
+import { unfinishedSlotPublishes } from '#db/previews/publishes.ts';
+import type { Site } from '#db/sites/site.ts';
+import { liveDeploymentOf } from '#db/sites/transitions.ts';
+import { bringMains } from '#git/mains.ts';
+import { buildImageId } from '#providers/sandbox/identity.ts';
+import { limitsOf } from '#rules/caps.ts';
+import { unfinishedStatuses } from '#rules/states.ts';
+import { siteHostname } from '#runtime/config.ts';
+import type { Deps } from '#runtime/deps.ts';
+import { errors } from '#runtime/errors.ts';
 
 const hourMs = 3600_000;
 

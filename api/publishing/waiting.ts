@@ -1,10 +1,11 @@
 /** How a call waits for the deployment that it has asked for. */
-import { waitUntil } from '../../db/changes.ts';
-import { Deployment } from '../../db/entities/deployment.ts';
-import { isSettled } from '../../db/states.ts';
-import type { Deps } from '../../deps.ts';
-import { AppError } from '../../errors.ts';
-import { failureDetail } from '../deployments/rules.ts';
+
+import { failureDetail } from '#api/deployments/rules.ts';
+import { Deployment } from '#db/deployments/deployment.ts';
+import { waitUntil } from '#db/notifications.ts';
+import { isSettled } from '#rules/states.ts';
+import type { Deps } from '#runtime/deps.ts';
+import { AppError } from '#runtime/errors.ts';
 
 /** The deployment when it changes no more, or after that time. */
 export async function untilSettled(deps: Deps, id: string, timeoutMs: number): Promise<Deployment> {

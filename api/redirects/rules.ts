@@ -1,16 +1,17 @@
 /** The redirect rules that a call sets. They belong to the site, and stay through publishes and restores. */
-import { siteAddress } from '../../config.ts';
-import { Site } from '../../db/entities/site.ts';
-import { raiseForRules } from '../../db/flags.ts';
-import { homeOf } from '../../db/homes.ts';
-import type { EntityManager } from '../../db/orm.ts';
-import { ownHostsOf } from '../../db/own-hosts.ts';
-import type { Deps } from '../../deps.ts';
-import { errors } from '../../errors.ts';
-import { leadsAway } from '../../providers/redirects/leading.ts';
-import { checkRedirects } from '../../providers/redirects/rules.ts';
-import type { RedirectRule } from '../../providers/redirects.ts';
-import { type Actor, loadSite, requireChangeable } from '../access.ts';
+
+import { type Actor, loadSite, requireChangeable } from '#api/access.ts';
+import { homeOf } from '#db/domains/canonical-url.ts';
+import { ownHostsOf } from '#db/domains/site-hosts.ts';
+import type { EntityManager } from '#db/orm.ts';
+import { raiseForRules } from '#db/scanning/transitions.ts';
+import { Site } from '#db/sites/site.ts';
+import { leadsAway } from '#providers/redirects/leading.ts';
+import { checkRedirects } from '#providers/redirects/rules.ts';
+import type { RedirectRule } from '#providers/redirects.ts';
+import { siteAddress } from '#runtime/config.ts';
+import type { Deps } from '#runtime/deps.ts';
+import { errors } from '#runtime/errors.ts';
 
 export async function redirectsOf(deps: Deps, { redirectsSha256 }: Site): Promise<RedirectRule[]> {
   if (!redirectsSha256) return [];

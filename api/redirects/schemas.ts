@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { RedirectRule } from '../../providers/redirects.ts';
+import type { RedirectRule } from '#providers/redirects.ts';
 
 const input = z.strictObject({
   from: z.string().describe('A path of the site; `/*` at its end stands for all below it.'),

@@ -1,16 +1,16 @@
 /** Review links: made, listed, ended, and who whoever holds one is. */
 
-import { isClosed } from '../../db/blocks.ts';
-import { Account } from '../../db/entities/account.ts';
-import { ReviewLink } from '../../db/entities/review-link.ts';
-import type { Site } from '../../db/entities/site.ts';
-import type { EntityManager } from '../../db/orm.ts';
-import type { Deps } from '../../deps.ts';
-import { errors } from '../../errors.ts';
-import { isId } from '../../ids.ts';
-import { type Actor, findSite, loadSite, requireActive, roleOf } from '../access.ts';
-import type { Author } from '../comments/rules.ts';
-import { hashSecret } from '../secrets.ts';
+import { type Actor, findSite, loadSite, requireActive, roleOf } from '#api/access.ts';
+import type { Author } from '#api/comments/rules.ts';
+import { hashSecret } from '#api/secrets.ts';
+import { Account } from '#db/accounts/account.ts';
+import type { EntityManager } from '#db/orm.ts';
+import { ReviewLink } from '#db/previews/review-link.ts';
+import { isClosed } from '#db/sites/blocks.ts';
+import type { Site } from '#db/sites/site.ts';
+import type { Deps } from '#runtime/deps.ts';
+import { errors } from '#runtime/errors.ts';
+import { isId } from '#runtime/ids.ts';
 import { requireSlot } from './slots.ts';
 
 export const secretPrefix = 'frr';

@@ -4,13 +4,13 @@
  */
 import type { FastifyRequest } from 'fastify';
 import { z } from 'zod';
-import { CommentThread } from '../../db/entities/comment-thread.ts';
-import type { Deps } from '../../deps.ts';
-import { errors } from '../../errors.ts';
-import type { Api } from '../api.ts';
-import { loadThread, moveThread, openThread, replyTo } from '../comments/rules.ts';
-import { positionInput, threadView, typedBody, typedPage, typedPicture } from '../comments/schemas.ts';
-import { idParams } from '../schemas.ts';
+import type { Api } from '#api/api.ts';
+import { loadThread, moveThread, openThread, replyTo } from '#api/comments/rules.ts';
+import { positionInput, threadView, typedBody, typedPage, typedPicture } from '#api/comments/schemas.ts';
+import { idParams } from '#api/schemas.ts';
+import { CommentThread } from '#db/comments/comment-thread.ts';
+import type { Deps } from '#runtime/deps.ts';
+import { errors } from '#runtime/errors.ts';
 import { type Reviewer, reviewerOf } from './links.ts';
 import { placeOf } from './slots.ts';
 

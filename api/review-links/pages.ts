@@ -2,15 +2,15 @@
 import cookie from '@fastify/cookie';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
-import { Site } from '../../db/entities/site.ts';
-import type { Deps } from '../../deps.ts';
-import { AppError, errors } from '../../errors.ts';
-import { noticePage } from '../../web/notice.ts';
-import type { WrittenPage } from '../../web/page.ts';
-import { handOverPage, reviewFrame } from '../../web/review-frame.ts';
-import type { Api } from '../api.ts';
-import { sendError } from '../plugins/errors.ts';
-import { originsOf } from '../visitors/origins.ts';
+import type { Api } from '#api/api.ts';
+import { sendError } from '#api/plugins/errors.ts';
+import { originsOf } from '#api/visitors/origins.ts';
+import { Site } from '#db/sites/site.ts';
+import type { Deps } from '#runtime/deps.ts';
+import { AppError, errors } from '#runtime/errors.ts';
+import { handOverPage, reviewFrame } from '#web/overlay/review-frame.ts';
+import type { WrittenPage } from '#web/page.ts';
+import { noticePage } from '#web/pages/notice.ts';
 import { reviewerOf } from './links.ts';
 import { placeOf } from './slots.ts';
 

@@ -1,10 +1,10 @@
 import type { FastifyRequest } from 'fastify';
-import { ReviewLink } from '../../db/entities/review-link.ts';
-import type { Deps } from '../../deps.ts';
-import { loadSite } from '../access.ts';
-import type { Api } from '../api.ts';
-import { byId, listOf, newestFirst, page, pageQuery } from '../pages.ts';
-import { idParams } from '../schemas.ts';
+import { loadSite } from '#api/access.ts';
+import type { Api } from '#api/api.ts';
+import { byId, listOf, newestFirst, page, pageQuery } from '#api/pages.ts';
+import { idParams } from '#api/schemas.ts';
+import { ReviewLink } from '#db/previews/review-link.ts';
+import type { Deps } from '#runtime/deps.ts';
 import { createLink, endLink, loadLink, secretPrefix } from './links.ts';
 import {
   newReviewLinkSchema,

@@ -1,14 +1,15 @@
 /** Where a review takes place: on the live site, or on what a preview slot shows. */
-import { siteAddress } from '../../config.ts';
-import type { Preview } from '../../db/entities/preview.ts';
-import type { Site } from '../../db/entities/site.ts';
-import type { EntityManager } from '../../db/orm.ts';
-import { previewIn } from '../../db/previews.ts';
-import { draftStatusAt, type Role } from '../../db/states.ts';
-import type { Deps } from '../../deps.ts';
-import { errors } from '../../errors.ts';
-import { missing } from '../capabilities.ts';
-import { slotNumber } from '../previews/slots.ts';
+
+import { missing } from '#api/capabilities.ts';
+import { slotNumber } from '#api/previews/slots.ts';
+import type { EntityManager } from '#db/orm.ts';
+import type { Preview } from '#db/previews/preview.ts';
+import { previewIn } from '#db/previews/transitions.ts';
+import type { Site } from '#db/sites/site.ts';
+import { draftStatusAt, type Role } from '#rules/states.ts';
+import { siteAddress } from '#runtime/config.ts';
+import type { Deps } from '#runtime/deps.ts';
+import { errors } from '#runtime/errors.ts';
 
 export type Place = { address: string; deploymentId: string | null };
 

@@ -1,11 +1,11 @@
 import type { FastifyRequest } from 'fastify';
-import { Site } from '../../db/entities/site.ts';
-import type { Deps } from '../../deps.ts';
-import { loadSite, sitesOf } from '../access.ts';
-import type { Api } from '../api.ts';
-import { openCommentsOf } from '../comments/counting.ts';
-import { byId, listOf, newestFirst, page, pageQuery } from '../pages.ts';
-import { idParams } from '../schemas.ts';
+import { loadSite, sitesOf } from '#api/access.ts';
+import type { Api } from '#api/api.ts';
+import { openCommentsOf } from '#api/comments/counting.ts';
+import { byId, listOf, newestFirst, page, pageQuery } from '#api/pages.ts';
+import { idParams } from '#api/schemas.ts';
+import { Site } from '#db/sites/site.ts';
+import type { Deps } from '#runtime/deps.ts';
 import { archiveSite, createSite, unarchiveSite, unpublishedChanges, updateSite } from './rules.ts';
 import { siteChange, siteDetailSchema, siteDetailView, siteInput, siteSchema, siteView } from './schemas.ts';
 

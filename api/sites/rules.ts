@@ -1,19 +1,19 @@
 /** What may be done with a site itself. */
 import { LockMode, UniqueConstraintViolationException } from '@mikro-orm/core';
-import { cancelUnfinished } from '../../db/deployments.ts';
-import { Account } from '../../db/entities/account.ts';
-import { Site } from '../../db/entities/site.ts';
-import { endHolds } from '../../db/holds.ts';
-import type { EntityManager } from '../../db/orm.ts';
-import { liveDeploymentOf } from '../../db/sites.ts';
-import type { Deps } from '../../deps.ts';
-import { type AppError, errors } from '../../errors.ts';
-import { newPublicId } from '../../ids.ts';
-import { readTemplate } from '../../templates/templates.ts';
-import { type Actor, loadSite, requireChangeable, requireNotBlocked, requireOwner } from '../access.ts';
-import { missing } from '../capabilities.ts';
-import { countWithinLimit } from '../limits.ts';
-import { endReviewsOf } from '../review-links/links.ts';
+import { type Actor, loadSite, requireChangeable, requireNotBlocked, requireOwner } from '#api/access.ts';
+import { missing } from '#api/capabilities.ts';
+import { countWithinLimit } from '#api/limits.ts';
+import { endReviewsOf } from '#api/review-links/links.ts';
+import { Account } from '#db/accounts/account.ts';
+import { endHolds } from '#db/bookings/holds.ts';
+import { cancelUnfinished } from '#db/deployments/transitions.ts';
+import type { EntityManager } from '#db/orm.ts';
+import { Site } from '#db/sites/site.ts';
+import { liveDeploymentOf } from '#db/sites/transitions.ts';
+import type { Deps } from '#runtime/deps.ts';
+import { type AppError, errors } from '#runtime/errors.ts';
+import { newPublicId } from '#runtime/ids.ts';
+import { readTemplate } from '#templates/templates.ts';
 import { isReserved } from './names.ts';
 import type { UnpublishedChanges } from './schemas.ts';
 

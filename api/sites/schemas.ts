@@ -1,10 +1,10 @@
 import { z } from 'zod';
-import { type Config, siteAddress } from '../../config.ts';
-import { blockOf } from '../../db/blocks.ts';
-import type { Site } from '../../db/entities/site.ts';
-import { type Actor, roleOf } from '../access.ts';
-import { moment } from '../schemas.ts';
-import { repositoryAddress } from '../source/schemas.ts';
+import { type Actor, roleOf } from '#api/access.ts';
+import { moment } from '#api/schemas.ts';
+import { repositoryAddress } from '#api/source/schemas.ts';
+import { blockOf } from '#db/sites/blocks.ts';
+import type { Site } from '#db/sites/site.ts';
+import { type Config, siteAddress } from '#runtime/config.ts';
 
 const name = z
   .string()

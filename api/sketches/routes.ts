@@ -1,7 +1,7 @@
 import type { FastifyRequest } from 'fastify';
-import type { Deps } from '../../deps.ts';
-import type { Api } from '../api.ts';
-import { idParams } from '../schemas.ts';
+import type { Api } from '#api/api.ts';
+import { idParams } from '#api/schemas.ts';
+import type { Deps } from '#runtime/deps.ts';
 import { loadSketch, removeSketch, showSketch } from './rules.ts';
 import { sketchInput, sketchSchema, sketchView } from './schemas.ts';
 

@@ -1,14 +1,14 @@
 /** Sketches: shown on hosts that nobody can guess, until they are taken down. */
 import type { z } from 'zod';
-import { Account } from '../../db/entities/account.ts';
-import { Sketch, SketchHost } from '../../db/entities/sketch.ts';
-import { startScan } from '../../db/flags.ts';
-import type { EntityManager } from '../../db/orm.ts';
-import type { Deps } from '../../deps.ts';
-import { errors } from '../../errors.ts';
-import { isId, newHostLabel } from '../../ids.ts';
-import type { Actor } from '../access.ts';
-import { countWithinLimit } from '../limits.ts';
+import type { Actor } from '#api/access.ts';
+import { countWithinLimit } from '#api/limits.ts';
+import { Account } from '#db/accounts/account.ts';
+import type { EntityManager } from '#db/orm.ts';
+import { startScan } from '#db/scanning/transitions.ts';
+import { Sketch, SketchHost } from '#db/sketches/sketch.ts';
+import type { Deps } from '#runtime/deps.ts';
+import { errors } from '#runtime/errors.ts';
+import { isId, newHostLabel } from '#runtime/ids.ts';
 import type { sketchInput } from './schemas.ts';
 
 /** Throws `plan_limit` when as many are shown as may be. */

@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import { type Config, siteAddress } from '../../config.ts';
-import type { Sketch, SketchHost } from '../../db/entities/sketch.ts';
-import { moment } from '../schemas.ts';
+import { moment } from '#api/schemas.ts';
+import type { Sketch, SketchHost } from '#db/sketches/sketch.ts';
+import { type Config, siteAddress } from '#runtime/config.ts';
 
 const direction = z.strictObject({
   name: z.string().trim().min(1).max(80).describe('What the owner calls it.'),

@@ -1,5 +1,5 @@
 /** `/llms.txt` (llmstxt.org): the first page for an agent that knows only the address. Pure. */
-import { type SkillFile, type SkillTree, titleOf } from '../../skill/tree.ts';
+import { type SkillFile, type SkillTree, titleOf } from '#skill/tree.ts';
 
 /** `connects`: whether owners can approve clients with OAuth; otherwise only tokens work. */
 export function llmsText(baseUrl: string, { version, files }: SkillTree, { connects }: { connects: boolean }): string {

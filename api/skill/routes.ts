@@ -1,10 +1,10 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
-import type { Deps } from '../../deps.ts';
-import { errors } from '../../errors.ts';
-import type { SkillFile, SkillTree } from '../../skill/tree.ts';
-import type { Api } from '../api.ts';
-import { capabilitiesOf } from '../capabilities.ts';
+import type { Api } from '#api/api.ts';
+import { capabilitiesOf } from '#api/capabilities.ts';
+import type { Deps } from '#runtime/deps.ts';
+import { errors } from '#runtime/errors.ts';
+import type { SkillFile, SkillTree } from '#skill/tree.ts';
 import { llmsText } from './llms-text.ts';
 
 const skillSchema = z

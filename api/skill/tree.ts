@@ -1,7 +1,8 @@
 /** The skill tree of this deployment. It is read once: files and capabilities do not change while a process runs. */
-import type { Config } from '../../config.ts';
-import { loadSkillTree, type SkillTree } from '../../skill/tree.ts';
-import { type Capability, capabilitiesOf } from '../capabilities.ts';
+
+import { type Capability, capabilitiesOf } from '#api/capabilities.ts';
+import type { Config } from '#runtime/config.ts';
+import { loadSkillTree, type SkillTree } from '#skill/tree.ts';
 
 const opened = new WeakMap<Config, Promise<SkillTree>>();
 

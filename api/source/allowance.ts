@@ -1,11 +1,12 @@
 /** What one write takes from the owner's daily allowance, and puts back if it comes to nothing. */
-import { capsOf, limitsOf } from '../../caps.ts';
-import { dayOf, filesToday, giveBackFiles, takeFiles } from '../../db/allowance.ts';
-import type { Site } from '../../db/entities/site.ts';
-import type { EntityManager } from '../../db/orm.ts';
-import type { Role } from '../../db/states.ts';
-import type { Deps } from '../../deps.ts';
-import { type AppError, errors } from '../../errors.ts';
+
+import { dayOf, filesToday, giveBackFiles, takeFiles } from '#db/accounts/daily-quota.ts';
+import type { EntityManager } from '#db/orm.ts';
+import type { Site } from '#db/sites/site.ts';
+import { capsOf, limitsOf } from '#rules/caps.ts';
+import type { Role } from '#rules/states.ts';
+import type { Deps } from '#runtime/deps.ts';
+import { type AppError, errors } from '#runtime/errors.ts';
 
 export type Allowance = {
   /** Holds so many files in all. Throws `rate_limited`, and `plan_limit` for more than any day has. */

@@ -1,7 +1,7 @@
 /** A file's bytes on their way into a repository: in memory, or already written as a blob of git. */
 import { createHash } from 'node:crypto';
-import { blobId } from '../../git/rules.ts';
-import type { Change, TreeEntry } from '../../providers/repositories.ts';
+import { blobId } from '#git/rules.ts';
+import type { Change, TreeEntry } from '#providers/repositories.ts';
 
 export type Content = {
   oid: string;

@@ -1,13 +1,14 @@
 /** Git credentials: who may fetch from one repository or push to it, for how long. */
-import { Account } from '../../db/entities/account.ts';
-import { GitCredential } from '../../db/entities/git-credential.ts';
-import type { EntityManager } from '../../db/orm.ts';
-import type { GitAccess, Repository } from '../../db/states.ts';
-import type { Deps } from '../../deps.ts';
-import { errors } from '../../errors.ts';
-import { isId } from '../../ids.ts';
-import { type Actor, loadSite, requireActive } from '../access.ts';
-import { hashSecret } from '../secrets.ts';
+
+import { type Actor, loadSite, requireActive } from '#api/access.ts';
+import { hashSecret } from '#api/secrets.ts';
+import { Account } from '#db/accounts/account.ts';
+import { GitCredential } from '#db/auth/git-credential.ts';
+import type { EntityManager } from '#db/orm.ts';
+import type { GitAccess, Repository } from '#rules/states.ts';
+import type { Deps } from '#runtime/deps.ts';
+import { errors } from '#runtime/errors.ts';
+import { isId } from '#runtime/ids.ts';
 
 export type NewCredential = {
   id: string;

@@ -1,9 +1,10 @@
 /** Judges a write to the source by the rules of a push, from the same code, before anything of it is in the repository's history. */
-import type { Repository } from '../../db/states.ts';
-import { type AppError, errors } from '../../errors.ts';
-import { judgeContent, judgeTree, needsBytes, type Rules, sentence, type Verdict } from '../../git/rules.ts';
-import { contentFolder } from '../../providers/paths.ts';
-import type { TreeEntry } from '../../providers/repositories.ts';
+
+import { judgeContent, judgeTree, needsBytes, type Rules, sentence, type Verdict } from '#git/rules.ts';
+import { contentFolder } from '#providers/paths.ts';
+import type { TreeEntry } from '#providers/repositories.ts';
+import type { Repository } from '#rules/states.ts';
+import { type AppError, errors } from '#runtime/errors.ts';
 import type { Edit, Files } from './content.ts';
 
 /** Throws what stands against the tree that these edits would leave. Bytes that were judged when they arrived are not read again. */

@@ -1,12 +1,12 @@
 import type { FastifyRequest } from 'fastify';
 import type { z } from 'zod';
-import type { Repository } from '../../db/states.ts';
-import type { Deps } from '../../deps.ts';
-import { errors } from '../../errors.ts';
-import { loadSite } from '../access.ts';
-import type { Api } from '../api.ts';
-import { page } from '../pages.ts';
-import { idParams } from '../schemas.ts';
+import { loadSite } from '#api/access.ts';
+import type { Api } from '#api/api.ts';
+import { page } from '#api/pages.ts';
+import { idParams } from '#api/schemas.ts';
+import type { Repository } from '#rules/states.ts';
+import type { Deps } from '#runtime/deps.ts';
+import { errors } from '#runtime/errors.ts';
 import { createCredential, loadCredential } from './credentials.ts';
 import { commitChanges } from './rules.ts';
 import {

@@ -1,11 +1,12 @@
 /** Commits by the API: which repository they go to, and what is left out of them. */
-import { Account } from '../../db/entities/account.ts';
-import type { EntityManager } from '../../db/orm.ts';
-import type { Repository } from '../../db/states.ts';
-import type { Deps } from '../../deps.ts';
-import { errors } from '../../errors.ts';
-import { contentFolder, printable } from '../../providers/paths.ts';
-import { type Actor, loadSite, requireActive } from '../access.ts';
+
+import { type Actor, loadSite, requireActive } from '#api/access.ts';
+import { Account } from '#db/accounts/account.ts';
+import type { EntityManager } from '#db/orm.ts';
+import { contentFolder, printable } from '#providers/paths.ts';
+import type { Repository } from '#rules/states.ts';
+import type { Deps } from '#runtime/deps.ts';
+import { errors } from '#runtime/errors.ts';
 import { contentOf, type Planned } from './content.ts';
 import type { ChangeInput } from './schemas.ts';
 import { type Written, writeChanges } from './writing.ts';

@@ -1,9 +1,9 @@
 import { z } from 'zod';
-import type { Config } from '../../config.ts';
-import type { GitCredential } from '../../db/entities/git-credential.ts';
-import type { Repository } from '../../db/states.ts';
-import { listOf, pageQuery } from '../pages.ts';
-import { moment } from '../schemas.ts';
+import { listOf, pageQuery } from '#api/pages.ts';
+import { moment } from '#api/schemas.ts';
+import type { GitCredential } from '#db/auth/git-credential.ts';
+import type { Repository } from '#rules/states.ts';
+import type { Config } from '#runtime/config.ts';
 
 const day = 86_400;
 const repository = z.enum(['source', 'content']);

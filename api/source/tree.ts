@@ -2,15 +2,15 @@
 
 import { isUtf8 } from 'node:buffer';
 import { createHash } from 'node:crypto';
-import { Deployment } from '../../db/entities/deployment.ts';
-import type { Site } from '../../db/entities/site.ts';
-import type { EntityManager } from '../../db/orm.ts';
-import type { Repository } from '../../db/states.ts';
-import { errors } from '../../errors.ts';
-import { isId } from '../../ids.ts';
-import { contentFolder } from '../../providers/paths.ts';
-import { bytesOf } from '../../providers/repositories/objects.ts';
-import { isBranch, type Repositories, type TreeEntry } from '../../providers/repositories.ts';
+import { Deployment } from '#db/deployments/deployment.ts';
+import type { EntityManager } from '#db/orm.ts';
+import type { Site } from '#db/sites/site.ts';
+import { contentFolder } from '#providers/paths.ts';
+import { bytesOf } from '#providers/repositories/objects.ts';
+import { isBranch, type Repositories, type TreeEntry } from '#providers/repositories.ts';
+import type { Repository } from '#rules/states.ts';
+import { errors } from '#runtime/errors.ts';
+import { isId } from '#runtime/ids.ts';
 
 /** The commits that a tree is read from; null where the tree holds nothing of that repository. */
 export type Commits = { source: string | null; content: string | null };

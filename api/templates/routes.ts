@@ -1,8 +1,8 @@
 import { z } from 'zod';
-import type { Deps } from '../../deps.ts';
-import { listTemplates } from '../../templates/templates.ts';
-import type { Api } from '../api.ts';
-import { listOf, page, pageQuery } from '../pages.ts';
+import type { Api } from '#api/api.ts';
+import { listOf, page, pageQuery } from '#api/pages.ts';
+import type { Deps } from '#runtime/deps.ts';
+import { listTemplates } from '#templates/templates.ts';
 
 const templateSchema = z
   .object({ name: z.string(), title: z.string(), description: z.string(), preview_url: z.string().nullable() })

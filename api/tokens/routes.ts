@@ -1,8 +1,8 @@
-import { Token } from '../../db/entities/token.ts';
-import type { Deps } from '../../deps.ts';
-import type { Api } from '../api.ts';
-import { byId, listOf, newestFirst, page, pageQuery } from '../pages.ts';
-import { idParams } from '../schemas.ts';
+import type { Api } from '#api/api.ts';
+import { byId, listOf, newestFirst, page, pageQuery } from '#api/pages.ts';
+import { idParams } from '#api/schemas.ts';
+import { Token } from '#db/auth/token.ts';
+import type { Deps } from '#runtime/deps.ts';
 import { createToken, loadToken, renameToken, revokeToken } from './rules.ts';
 import { newTokenSchema, tokenChange, tokenInput, tokenSchema, tokenView } from './schemas.ts';
 

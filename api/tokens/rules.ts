@@ -1,14 +1,15 @@
 /** What may be done with an account's tokens. */
-import { Account } from '../../db/entities/account.ts';
-import { Token } from '../../db/entities/token.ts';
-import { renewableTokenIds } from '../../db/oauth.ts';
-import type { EntityManager } from '../../db/orm.ts';
-import type { Deps } from '../../deps.ts';
-import { errors } from '../../errors.ts';
-import { isId, newId, newSecret } from '../../ids.ts';
-import type { Actor } from '../access.ts';
-import { countWithinLimit } from '../limits.ts';
-import { hashSecret } from '../secrets.ts';
+
+import type { Actor } from '#api/access.ts';
+import { countWithinLimit } from '#api/limits.ts';
+import { hashSecret } from '#api/secrets.ts';
+import { Account } from '#db/accounts/account.ts';
+import { renewableTokenIds } from '#db/auth/oauth-expiry.ts';
+import { Token } from '#db/auth/token.ts';
+import type { EntityManager } from '#db/orm.ts';
+import type { Deps } from '#runtime/deps.ts';
+import { errors } from '#runtime/errors.ts';
+import { isId, newId, newSecret } from '#runtime/ids.ts';
 
 type Clock = Deps['clock'];
 export type NewToken = {

@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import type { Token } from '../../db/entities/token.ts';
-import type { Actor } from '../access.ts';
-import { moment } from '../schemas.ts';
+import type { Actor } from '#api/access.ts';
+import { moment } from '#api/schemas.ts';
+import type { Token } from '#db/auth/token.ts';
 
 const name = z.string().trim().min(1).max(100).describe('What it is for, as its owner will recognise it.');
 

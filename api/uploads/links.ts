@@ -1,15 +1,16 @@
 /** Upload links: made, listed, ended, and what one is still good for. */
-import { capsOf } from '../../caps.ts';
-import { isClosed } from '../../db/blocks.ts';
-import { Account } from '../../db/entities/account.ts';
-import { Site } from '../../db/entities/site.ts';
-import { UploadLink } from '../../db/entities/upload-link.ts';
-import type { EntityManager } from '../../db/orm.ts';
-import type { Deps } from '../../deps.ts';
-import { errors } from '../../errors.ts';
-import { isId } from '../../ids.ts';
-import { type Actor, findSite, loadSite, requireActive, roleOf } from '../access.ts';
-import { hashSecret } from '../secrets.ts';
+
+import { type Actor, findSite, loadSite, requireActive, roleOf } from '#api/access.ts';
+import { hashSecret } from '#api/secrets.ts';
+import { Account } from '#db/accounts/account.ts';
+import { UploadLink } from '#db/assets/upload-link.ts';
+import type { EntityManager } from '#db/orm.ts';
+import { isClosed } from '#db/sites/blocks.ts';
+import { Site } from '#db/sites/site.ts';
+import { capsOf } from '#rules/caps.ts';
+import type { Deps } from '#runtime/deps.ts';
+import { errors } from '#runtime/errors.ts';
+import { isId } from '#runtime/ids.ts';
 
 export type LinkStatus = 'open' | 'full' | 'expired' | 'ended';
 

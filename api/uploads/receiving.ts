@@ -1,16 +1,16 @@
 /** A file that comes by an upload link: its kind read from the bytes, its name made good, its place in the link taken. */
 import type { Readable } from 'node:stream';
 import { fileTypeFromBuffer } from 'file-type';
-import { limitsOf } from '../../caps.ts';
-import { Account } from '../../db/entities/account.ts';
-import type { EntityManager } from '../../db/orm.ts';
-import type { Deps } from '../../deps.ts';
-import { AppError, errors } from '../../errors.ts';
-import { assetExtensions } from '../../git/rules/formats.ts';
-import { missing } from '../capabilities.ts';
-import type { Content, Files } from '../source/content.ts';
-import { type Incoming, keepBytes, takeIn } from '../source/incoming.ts';
-import { writeChanges } from '../source/writing.ts';
+import { missing } from '#api/capabilities.ts';
+import type { Content, Files } from '#api/source/content.ts';
+import { type Incoming, keepBytes, takeIn } from '#api/source/incoming.ts';
+import { writeChanges } from '#api/source/writing.ts';
+import { Account } from '#db/accounts/account.ts';
+import type { EntityManager } from '#db/orm.ts';
+import { assetExtensions } from '#git/rules/formats.ts';
+import { limitsOf } from '#rules/caps.ts';
+import type { Deps } from '#runtime/deps.ts';
+import { AppError, errors } from '#runtime/errors.ts';
 import { giveBackPlace, type HeldLink, requireOpen, requireStillOpen, takePlace } from './links.ts';
 import { freePath, goodName } from './names.ts';
 import { formatWords, refusalWords, sizeWords } from './words.ts';

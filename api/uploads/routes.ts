@@ -1,10 +1,10 @@
 import type { FastifyRequest } from 'fastify';
-import { UploadLink } from '../../db/entities/upload-link.ts';
-import type { Deps } from '../../deps.ts';
-import { loadSite } from '../access.ts';
-import type { Api } from '../api.ts';
-import { byId, listOf, newestFirst, page, pageQuery } from '../pages.ts';
-import { idParams } from '../schemas.ts';
+import { loadSite } from '#api/access.ts';
+import type { Api } from '#api/api.ts';
+import { byId, listOf, newestFirst, page, pageQuery } from '#api/pages.ts';
+import { idParams } from '#api/schemas.ts';
+import { UploadLink } from '#db/assets/upload-link.ts';
+import type { Deps } from '#runtime/deps.ts';
 import { createLink, endLink, loadLink } from './links.ts';
 import { newUploadSchema, newUploadView, uploadInput, uploadSchema, uploadView } from './schemas.ts';
 

@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import type { Config } from '../../config.ts';
-import type { UploadLink } from '../../db/entities/upload-link.ts';
-import { moment } from '../schemas.ts';
+import { moment } from '#api/schemas.ts';
+import type { UploadLink } from '#db/assets/upload-link.ts';
+import type { Config } from '#runtime/config.ts';
 import { type LinkStatus, statusOf } from './links.ts';
 
 const day = 86_400;

@@ -1,5 +1,5 @@
 /** Why a file is not taken, said to someone who runs a shop and not a computer. */
-import type { AppError } from '../../errors.ts';
+import type { AppError } from '#runtime/errors.ts';
 
 const programs = [
   'exe',

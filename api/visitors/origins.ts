@@ -1,12 +1,12 @@
 /** From which pages a site's visitors may call: those of the site itself. */
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import type { Clock } from '../../clock.ts';
-import { type Config, domainAddress, siteAddress } from '../../config.ts';
-import { domainsOfSite } from '../../db/domains.ts';
-import type { Site } from '../../db/entities/site.ts';
-import type { EntityManager } from '../../db/orm.ts';
-import { previewLabels } from '../../db/previews.ts';
-import { errors } from '../../errors.ts';
+import { domainsOfSite } from '#db/domains/transitions.ts';
+import type { EntityManager } from '#db/orm.ts';
+import { previewLabels } from '#db/previews/transitions.ts';
+import type { Site } from '#db/sites/site.ts';
+import type { Clock } from '#runtime/clock.ts';
+import { type Config, domainAddress, siteAddress } from '#runtime/config.ts';
+import { errors } from '#runtime/errors.ts';
 
 type Source = (
   em: EntityManager,

@@ -1,7 +1,7 @@
 /** Which formats each place of a site takes, judged by the bytes and not by the name alone. */
 import { fileTypeFromBuffer } from 'file-type';
-import type { Repository } from '../../db/states.ts';
-import { extensionOf, isWithin } from '../../providers/paths.ts';
+import { extensionOf, isWithin } from '#providers/paths.ts';
+import type { Repository } from '#rules/states.ts';
 import { structureFault } from './structure.ts';
 import { svgFault } from './svg.ts';
 

@@ -6,7 +6,7 @@ import { createHash } from 'node:crypto';
 import { createChallenge, randomInt, verifySolution } from 'altcha-lib';
 import { deriveKey } from 'altcha-lib/algorithms/pbkdf2';
 import { z } from 'zod';
-import type { Clock } from '../../clock.ts';
+import type { Clock } from '#runtime/clock.ts';
 import type { Challenge, Verdict } from './challenge.ts';
 
 /** Long enough to write a letter in. */

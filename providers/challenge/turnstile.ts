@@ -1,8 +1,8 @@
 /** A verifier elsewhere: its widget gives the visitor's browser a token, and we ask over HTTP what it is worth. Several speak this form. */
 import { createHash } from 'node:crypto';
 import { z } from 'zod';
-import type { Clock } from '../../clock.ts';
-import { errors } from '../../errors.ts';
+import type { Clock } from '#runtime/clock.ts';
+import { errors } from '#runtime/errors.ts';
 import type { Challenge, Verdict } from './challenge.ts';
 
 const timeoutMs = 5_000;

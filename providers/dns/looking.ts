@@ -1,6 +1,7 @@
 /** One look at everything that the DNS says of a domain: what proves it, where it points, and what would stand in a certificate's way. */
-import { type DnsAnswer, proofName, type Sight } from '../../domains/sight.ts';
-import type { AskedType, Delegation, Dns } from '../dns.ts';
+
+import type { AskedType, Delegation, Dns } from '#providers/dns.ts';
+import { type DnsAnswer, proofName, type Sight } from '#rules/dns/observation.ts';
 
 const patienceMs = 20_000;
 const unknown: DnsAnswer = { unknown: true };

@@ -1,5 +1,5 @@
 /** What a hosted page is asked for with: the same for the same attempt, whoever asks, so that its idempotency key holds. Pure. */
-import type { NewPage } from '../payments.ts';
+import type { NewPage } from '#providers/payments.ts';
 
 type Asked = { id: string; idempotencyKey: string; endsAt: Date };
 type Payable = { id: string; amount: number; currency: string; site: { name: string } };

@@ -1,8 +1,8 @@
-/** A few pictures of our own, for a system without a library: drawn by `scripts/draw-photos.ts` and kept beside this file. */
+/** A few pictures of our own, for a system without a library: drawn by `tools/scripts/draw-photos.ts` and kept beside this file. */
 import { createReadStream } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { type LibraryPhoto, type PhotoLibrary, PhotosFault } from '../photos.ts';
+import { type LibraryPhoto, type PhotoLibrary, PhotosFault } from '#providers/photos.ts';
 
 const dir = join(import.meta.dirname, 'offline');
 const size = { width: 1600, height: 1067 };

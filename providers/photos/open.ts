@@ -1,6 +1,7 @@
 /** Opens the library that the configuration names. */
-import type { Config } from '../../config.ts';
-import type { PhotoLibrary } from '../photos.ts';
+
+import type { PhotoLibrary } from '#providers/photos.ts';
+import type { Config } from '#runtime/config.ts';
 import { openOfflineLibrary } from './offline.ts';
 import { openPexels } from './pexels.ts';
 

@@ -2,7 +2,7 @@
 import { Readable } from 'node:stream';
 import type { ReadableStream } from 'node:stream/web';
 import { z } from 'zod';
-import { type LibraryPhoto, type PhotoLibrary, PhotosFault } from '../photos.ts';
+import { type LibraryPhoto, type PhotoLibrary, PhotosFault } from '#providers/photos.ts';
 
 const silenceMs = 15_000;
 const fileMs = 120_000;

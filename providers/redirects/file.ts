@@ -1,9 +1,9 @@
 /** The file `_redirects` of a deployment: `/from /to 301` on each line, `#` before what is for people. Pure. */
 import { isUtf8 } from 'node:buffer';
-import { errors } from '../../errors.ts';
-import type { ManifestFile } from '../manifest.ts';
-import type { RedirectRule } from '../redirects.ts';
-import type { Store } from '../store/store.ts';
+import type { ManifestFile } from '#providers/manifest.ts';
+import type { RedirectRule } from '#providers/redirects.ts';
+import type { Store } from '#providers/store/store.ts';
+import { errors } from '#runtime/errors.ts';
 import { checkRedirects, rulesMax, type WrittenRule } from './rules.ts';
 
 /** Read at publish, never served. */

@@ -1,6 +1,6 @@
 /** Where redirect rules lead visitors away from a site, for a person to look at. Pure. */
-import { contentTypeOf } from '../media-types.ts';
-import type { RedirectRule } from '../redirects.ts';
+import { contentTypeOf } from '#providers/media-types.ts';
+import type { RedirectRule } from '#providers/redirects.ts';
 
 /** Hosts that are the site's own, and the platform's with its port. */
 export type Own = { hosts: ReadonlySet<string>; platform: string };

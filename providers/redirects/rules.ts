@@ -1,6 +1,6 @@
 /** Whether redirect rules can be used: one judge for the call's rules and for a deployment's own `_redirects`. Pure. */
-import { errors } from '../../errors.ts';
-import { printable } from '../paths.ts';
+
+import { printable } from '#providers/paths.ts';
 import {
   arrives,
   createRedirectTable,
@@ -9,7 +9,8 @@ import {
   type RedirectStatus,
   readFrom,
   redirectStatuses,
-} from '../redirects.ts';
+} from '#providers/redirects.ts';
+import { errors } from '#runtime/errors.ts';
 
 export const rulesMax = 2_000;
 const fromBytesMax = 1_024;

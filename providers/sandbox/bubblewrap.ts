@@ -1,9 +1,9 @@
 /** Builds without a container engine: Linux namespaces by bubblewrap, limits by control groups where we may set them. */
 import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { promisify } from 'node:util';
-import { makeImageFolder, type Progress, runnerCommand } from '../../sandbox/image.ts';
 import { type ControlGroup, findControlGroups } from './cgroups.ts';
 import { exitOf } from './child.ts';
+import { makeImageFolder, type Progress, runnerCommand } from './image/image.ts';
 import { type Box, runBuild } from './run.ts';
 import type { BuildLimits, BuildRequest, Sandbox } from './sandbox.ts';
 

@@ -1,4 +1,4 @@
-/** What goes into a sandbox: parts in frames, as `sandbox/runner/parts.mjs` says. */
+/** What goes into a sandbox: parts in frames, as `providers/sandbox/image/runner/parts.mjs` says. */
 import type { BuildRequest } from './sandbox.ts';
 
 /** What a build is made of could not be read: our fault, not the site's. */

@@ -1,5 +1,5 @@
 /** Which build image this version of the platform builds with, for those that build nothing themselves. */
-import { imageId } from '../../sandbox/image.ts';
+import { imageId } from './image/image.ts';
 
 let known: Promise<string> | undefined;
 

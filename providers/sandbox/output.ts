@@ -4,8 +4,8 @@ import { type Readable, Transform } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { type Extract, extract } from 'tar-stream';
 import { z } from 'zod';
-import type { LimitName } from '../../limits.ts';
-import { outputFault } from '../paths.ts';
+import { outputFault } from '#providers/paths.ts';
+import type { LimitName } from '#rules/limits.ts';
 import { type Entry, passCache } from './cache.ts';
 import type { BuildLimits, BuildRequest, BuildTimes } from './sandbox.ts';
 

@@ -1,7 +1,7 @@
 /** What a sandbox is: hostile source in, hostile output out, one site once. */
 
 import type { Readable } from 'node:stream';
-import type { LimitName } from '../../limits.ts';
+import type { LimitName } from '#rules/limits.ts';
 
 export type BuildLimits = {
   /** Wall clock, from the start of the container to the last byte of its output. */

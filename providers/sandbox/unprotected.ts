@@ -3,9 +3,9 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { mkdir, mkdtemp, readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { makeImageFolder, type Progress } from '../../sandbox/image.ts';
-import { nodeBinary } from '../../sandbox/system.ts';
 import { exitOf } from './child.ts';
+import { makeImageFolder, type Progress } from './image/image.ts';
+import { nodeBinary } from './image/system.ts';
 import { type Box, runBuild } from './run.ts';
 import type { BuildRequest, Sandbox } from './sandbox.ts';
 

@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import type { Readable } from 'node:stream';
 import { LRUCache } from 'lru-cache';
 import type { Logger } from 'pino';
-import type { Clock } from '../../clock.ts';
+import type { Clock } from '#runtime/clock.ts';
 import { compressibleBytesMax } from './compressing.ts';
 import { blobName } from './names.ts';
 import { openRoom } from './room.ts';

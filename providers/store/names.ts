@@ -1,5 +1,5 @@
 /** What things are called in a store, wherever it is, and what callers are told when it fails. */
-import { errors } from '../../errors.ts';
+import { errors } from '#runtime/errors.ts';
 import type { Encoding } from './store.ts';
 
 export const suffixes: Record<Encoding, string> = { identity: '', br: '.br', gzip: '.gz' };

@@ -2,8 +2,8 @@
 import { join } from 'node:path';
 import type { Readable } from 'node:stream';
 import type { Logger } from 'pino';
-import type { Clock } from '../../clock.ts';
-import type { Config } from '../../config.ts';
+import type { Clock } from '#runtime/clock.ts';
+import type { Config } from '#runtime/config.ts';
 import { openCachedStore } from './cached.ts';
 import { openDiskStore } from './disk.ts';
 import type { NamedBytes, Store } from './store.ts';

@@ -5,7 +5,7 @@
 import { mkdir, readdir, rm, stat, utimes } from 'node:fs/promises';
 import { join } from 'node:path';
 import { LRUCache } from 'lru-cache';
-import type { Clock } from '../../clock.ts';
+import type { Clock } from '#runtime/clock.ts';
 
 const blockBytes = 4096;
 const touchEachMs = 60_000;

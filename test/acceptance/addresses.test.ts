@@ -4,8 +4,8 @@ import { lstatSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import pg from 'pg';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { type OwnStack, startOwnStack } from '../stack/stack.ts';
-import { until } from '../stack/until.ts';
+import { type OwnStack, startOwnStack } from '#test/stack/stack.ts';
+import { until } from '#test/stack/until.ts';
 
 let stack: OwnStack;
 beforeAll(async () => {

@@ -1,7 +1,7 @@
 /** Publishes and restores by the API while visitors ask: every answer is one version's, whole. */
 import { expect, test } from 'vitest';
-import { faultOf, sha256, startProbing } from '../edge/prober.ts';
-import { useStack } from '../stack/stack.ts';
+import { faultOf, sha256, startProbing } from '#test/edge/prober.ts';
+import { useStack } from '#test/stack/stack.ts';
 import { change, expectPage, newSite, page, post, publish } from './story.ts';
 
 const stack = useStack();

@@ -3,8 +3,8 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { chromium, type Page } from 'playwright-core';
 import { expect, test } from 'vitest';
-import { daily } from '../bookings/timetable.ts';
-import { useStack } from '../stack/stack.ts';
+import { daily } from '#test/bookings/timetable.ts';
+import { useStack } from '#test/stack/stack.ts';
 import { change, clone, expectPage, newSite, post, publish } from './story.ts';
 
 const stack = useStack();

@@ -5,8 +5,8 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { type Browser, chromium, type Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { useStack } from '../stack/stack.ts';
-import { until } from '../stack/until.ts';
+import { useStack } from '#test/stack/stack.ts';
+import { until } from '#test/stack/until.ts';
 import { newSite, post } from './story.ts';
 
 const stack = useStack();

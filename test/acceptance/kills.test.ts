@@ -3,7 +3,7 @@
  * two versions. The long form is `KILLS=20 npm test -- test/acceptance/kills`; docs/campaigns.md has what it gave.
  */
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
-import { ownEngineMissing } from '../stack/engine.ts';
+import { ownEngineMissing } from '#test/stack/engine.ts';
 import { type Edge, edges, type SlotEdge, slotEdges } from './kills/edges.ts';
 import { expectLive, expectShown, killAt } from './kills/round.ts';
 import { killSlotAt } from './kills/slots.ts';

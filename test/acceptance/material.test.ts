@@ -4,7 +4,7 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { chromium } from 'playwright-core';
 import { expect, test } from 'vitest';
-import { useStack } from '../stack/stack.ts';
+import { useStack } from '#test/stack/stack.ts';
 import { change, clone, expectPage, newSite, post, publish } from './story.ts';
 
 const stack = useStack();

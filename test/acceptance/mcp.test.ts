@@ -4,11 +4,11 @@ import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Browser, chromium, type Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { findPebble } from '../../local/pebble.ts';
-import { findPowerDns } from '../../local/powerdns.ts';
-import { timetable } from '../bookings/timetable.ts';
-import type { Agent } from '../mcp/world.ts';
-import { type Owner, useStack } from '../stack/stack.ts';
+import { timetable } from '#test/bookings/timetable.ts';
+import type { Agent } from '#test/mcp/world.ts';
+import { type Owner, useStack } from '#test/stack/stack.ts';
+import { findPebble } from '#tools/local/services/pebble.ts';
+import { findPowerDns } from '#tools/local/services/powerdns.ts';
 import { type Connector, connectAs } from './connector.ts';
 import { expectPage, page } from './story.ts';
 

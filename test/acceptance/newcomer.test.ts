@@ -3,10 +3,10 @@ import { randomBytes } from 'node:crypto';
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
-import { findPebble } from '../../local/pebble.ts';
-import { findPowerDns } from '../../local/powerdns.ts';
-import { visit } from '../certificates/visit.ts';
-import { useStack } from '../stack/stack.ts';
+import { visit } from '#test/certificates/visit.ts';
+import { useStack } from '#test/stack/stack.ts';
+import { findPebble } from '#tools/local/services/pebble.ts';
+import { findPowerDns } from '#tools/local/services/powerdns.ts';
 import { letIn, newTerminal, type Ran } from './terminal.ts';
 
 const stack = useStack();

@@ -7,11 +7,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { chromium } from 'playwright-core';
 import { expect, test } from 'vitest';
-import { findPebble } from '../../local/pebble.ts';
-import { findPowerDns } from '../../local/powerdns.ts';
-import { executableAt } from '../../local/temporal-cli.ts';
-import { visit, visitHttp2 } from '../certificates/visit.ts';
-import { useStack } from '../stack/stack.ts';
+import { visit, visitHttp2 } from '#test/certificates/visit.ts';
+import { useStack } from '#test/stack/stack.ts';
+import { findPebble } from '#tools/local/services/pebble.ts';
+import { findPowerDns } from '#tools/local/services/powerdns.ts';
+import { executableAt } from '#tools/local/services/temporal-cli.ts';
 
 const stack = useStack();
 const port = Number(stack.env.FRONTAGE_EDGE_TLS_PORT);

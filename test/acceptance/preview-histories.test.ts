@@ -3,9 +3,9 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import type { Repository } from '../../db/states.ts';
-import { type Answer, type Hands, history, run } from '../previews/history.ts';
-import { useStack } from '../stack/stack.ts';
+import type { Repository } from '#rules/states.ts';
+import { type Answer, type Hands, history, run } from '#test/previews/history.ts';
+import { useStack } from '#test/stack/stack.ts';
 import { clone } from './story.ts';
 
 const stack = useStack();

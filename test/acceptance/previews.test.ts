@@ -1,6 +1,6 @@
 /** Preview slots with real builds and real pushes, over the wire alone. */
 import { expect, test } from 'vitest';
-import { useStack } from '../stack/stack.ts';
+import { useStack } from '#test/stack/stack.ts';
 import { change, clone, expectPage, newSite, page, post, publish } from './story.ts';
 
 const stack = useStack();

@@ -2,7 +2,7 @@
 import { rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { useStack } from '../stack/stack.ts';
+import { useStack } from '#test/stack/stack.ts';
 import { buildPatience, change, clone, expectPage, expectStatus, newSite, page, post, publish } from './story.ts';
 
 const stack = useStack();

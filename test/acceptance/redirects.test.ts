@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { useStack } from '../stack/stack.ts';
+import { useStack } from '#test/stack/stack.ts';
 import { change, expectPage, newSite, page, publish } from './story.ts';
 
 const stack = useStack();

@@ -3,10 +3,10 @@ import { readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { freePort } from '../../local/ports.ts';
-import { openReceiver, type ToldSpan } from '../stack/otlp.ts';
-import { type OwnStack, startOwnStack } from '../stack/stack.ts';
-import { until } from '../stack/until.ts';
+import { openReceiver, type ToldSpan } from '#test/stack/otlp.ts';
+import { type OwnStack, startOwnStack } from '#test/stack/stack.ts';
+import { until } from '#test/stack/until.ts';
+import { freePort } from '#tools/local/ports.ts';
 import { armEdges, hold } from './kills/edges.ts';
 
 type Line = {
@@ -173,7 +173,9 @@ test('every figure that a rule or a panel names is told by some process', async 
   const texts = [...(await Promise.all((['api', 'worker', 'edge'] as const).map(figuresOf))), engine];
   const told = new Set(texts.flatMap((text) => [...text.matchAll(/^# TYPE (\w+)/gm)].map(([, name]) => name)));
   const files = await Promise.all(
-    ['alerts.yml', 'grafana.json'].map((file) => readFile(join(import.meta.dirname, '../../ops', file), 'utf8')),
+    ['alerts.yml', 'grafana.json'].map((file) =>
+      readFile(join(import.meta.dirname, '../../operator/monitoring', file), 'utf8'),
+    ),
   );
   const named = files.flatMap((text) => text.match(/\b(frontage|nodejs|process|temporal)_\w+/g) ?? []);
   expect(named.length).toBeGreaterThan(30);

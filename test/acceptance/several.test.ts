@@ -5,11 +5,11 @@
  */
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, inject, test } from 'vitest';
-import { callApi } from '../../local/client.ts';
-import { kinds, type Member, type Several, startSeveral } from '../stack/several.ts';
-import { visit } from '../stack/stack.ts';
-import { until } from '../stack/until.ts';
-import { lacksS3 } from '../store/s3-server.ts';
+import { kinds, type Member, type Several, startSeveral } from '#test/stack/several.ts';
+import { visit } from '#test/stack/stack.ts';
+import { until } from '#test/stack/until.ts';
+import { lacksS3 } from '#test/store/s3-server.ts';
+import { callApi } from '#tools/local/client.ts';
 
 const rounds = Number(process.env.SEVERAL_ROUNDS ?? 1);
 const from = process.env.SEVERAL_FROM;

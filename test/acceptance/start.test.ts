@@ -3,11 +3,11 @@ import { once } from 'node:events';
 import { mkdirSync, readdirSync, readFileSync, statSync, symlinkSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, expect, inject, test } from 'vitest';
-import { callApi } from '../../local/client.ts';
-import { findPebble } from '../../local/pebble.ts';
-import { findPowerDns } from '../../local/powerdns.ts';
-import { endProcess, isRunning, type ProcessId } from '../../local/processes.ts';
-import { visit } from '../stack/stack.ts';
+import { visit } from '#test/stack/stack.ts';
+import { callApi } from '#tools/local/client.ts';
+import { endProcess, isRunning, type ProcessId } from '#tools/local/processes.ts';
+import { findPebble } from '#tools/local/services/pebble.ts';
+import { findPowerDns } from '#tools/local/services/powerdns.ts';
 
 const root = dirname(dirname(import.meta.dirname));
 const dataDir = join(inject('runFolder'), 'start');
@@ -44,7 +44,7 @@ async function running(): Promise<ChildProcess> {
 async function start(): Promise<{ process: ChildProcess; seconds: number }> {
   const since = performance.now();
   const env = { ...process.env, FRONTAGE_DATA: dataDir };
-  const child = spawn(process.execPath, ['scripts/bootstrap.mjs', 'scripts/start.ts'], { cwd: root, env });
+  const child = spawn(process.execPath, ['tools/scripts/bootstrap.mjs', 'tools/scripts/start.ts'], { cwd: root, env });
   started.push(child);
   let said = '';
   await new Promise<void>((resolve, reject) => {

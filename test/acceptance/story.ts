@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, expect } from 'vitest';
-import { useStack } from '../stack/stack.ts';
+import { useStack } from '#test/stack/stack.ts';
 
 const stack = useStack();
 const folders: string[] = [];

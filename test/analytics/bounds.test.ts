@@ -1,10 +1,10 @@
 /** What visitors send takes bounded memory and rows, and what could not be written is neither lost nor counted twice. */
 
 import { afterAll, expect, test } from 'vitest';
-import { rowOf } from '../../db/analytics/counts.ts';
-import { openSalts } from '../../edge/salts.ts';
-import { openTallies, viewRow } from '../../edge/tallies.ts';
-import { until } from '../stack/until.ts';
+import { rowOf } from '#db/analytics/counts.ts';
+import { openTallies, viewRow } from '#edge/analytics/counters.ts';
+import { openSalts } from '#edge/analytics/salts.ts';
+import { until } from '#test/stack/until.ts';
 import { agents, createAnalyticsWorld, pages } from './world.ts';
 
 const world = await createAnalyticsWorld();

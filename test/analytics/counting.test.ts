@@ -1,7 +1,7 @@
 /** What is a view and what is not, who is a visitor, and what is told of both. */
 
 import { afterAll, expect, test } from 'vitest';
-import { openReferrers } from '../../edge/referrers.ts';
+import { openReferrers } from '#edge/analytics/referrers.ts';
 import { agents, createAnalyticsWorld, pages, type Site, type View } from './world.ts';
 
 const world = await createAnalyticsWorld();

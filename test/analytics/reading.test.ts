@@ -1,8 +1,8 @@
 /** The call: periods, holes, refusals, and the same answer before and after what is old was rolled up. */
 import { afterAll, expect, test } from 'vitest';
-import { rollUpViews } from '../../db/analytics/rolling.ts';
-import { createWorld, errorOf } from '../api/world.ts';
-import { until } from '../stack/until.ts';
+import { rollUpViews } from '#db/analytics/roll-up.ts';
+import { createWorld, errorOf } from '#test/api/world.ts';
+import { until } from '#test/stack/until.ts';
 import { agents, createAnalyticsWorld, pages } from './world.ts';
 
 const world = await createAnalyticsWorld();

@@ -9,7 +9,7 @@ import {
   readSketch,
   type Sketch,
   writeSketch,
-} from '../../db/analytics/sketch.ts';
+} from '#db/analytics/hyperloglog.ts';
 
 function sketchOf(from: number, count: number, seed = 0): Sketch {
   const sketch = newSketch();

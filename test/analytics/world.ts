@@ -2,19 +2,19 @@
 import { randomBytes } from 'node:crypto';
 import { request } from 'node:http';
 import { join } from 'node:path';
-import { acceptPublish, goLive } from '../../db/deployments.ts';
-import { Deployment } from '../../db/entities/deployment.ts';
-import { claimBuild } from '../../db/turns.ts';
-import { type Counting, openCounting } from '../../edge/counting.ts';
-import { type CountsDatabase, openCountsDatabase } from '../../edge/counts-database.ts';
-import { openEdgeDatabase } from '../../edge/database.ts';
-import { createEdge } from '../../edge/edge.ts';
-import { listen } from '../../edge/listen.ts';
-import { openVisitors } from '../../edge/visitors.ts';
-import { newId } from '../../ids.ts';
-import { renderManifest } from '../../providers/manifest.ts';
-import { type Caller, createWorld } from '../api/world.ts';
-import { people } from '../invitations/world.ts';
+import { Deployment } from '#db/deployments/deployment.ts';
+import { claimBuild } from '#db/deployments/queue.ts';
+import { acceptPublish, goLive } from '#db/deployments/transitions.ts';
+import { type CountsDatabase, openCountsDatabase } from '#edge/analytics/database.ts';
+import { type Counting, openCounting } from '#edge/analytics/page-views.ts';
+import { openVisitors } from '#edge/analytics/visitors.ts';
+import { createEdge } from '#edge/edge.ts';
+import { listen } from '#edge/http/listener.ts';
+import { openEdgeDatabase } from '#edge/routing/database.ts';
+import { renderManifest } from '#providers/manifest.ts';
+import { newId } from '#runtime/ids.ts';
+import { type Caller, createWorld } from '#test/api/world.ts';
+import { people } from '#test/invitations/world.ts';
 
 export const agents = {
   desktop: 'Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/131.0.0.0 Safari/537.36',

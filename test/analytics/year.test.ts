@@ -1,9 +1,9 @@
 /** How long a year of a busy site takes to read. */
 import { hash } from 'node:crypto';
 import { afterAll, expect, test } from 'vitest';
-import { rollUpViews } from '../../db/analytics/rolling.ts';
-import { addToSketch, newSketch, writeSketch } from '../../db/analytics/sketch.ts';
-import { quickest } from '../stack/quickest.ts';
+import { addToSketch, newSketch, writeSketch } from '#db/analytics/hyperloglog.ts';
+import { rollUpViews } from '#db/analytics/roll-up.ts';
+import { quickest } from '#test/stack/quickest.ts';
 import { createAnalyticsWorld, pages } from './world.ts';
 
 const world = await createAnalyticsWorld();

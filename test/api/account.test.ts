@@ -1,6 +1,6 @@
 import { afterAll, expect, test } from 'vitest';
-import { openAccount } from '../../api/accounts/rules.ts';
-import { limitNames } from '../../limits.ts';
+import { openAccount } from '#api/accounts/rules.ts';
+import { limitNames } from '#rules/limits.ts';
 import { createSite, createWorld } from './world.ts';
 
 const world = await createWorld({

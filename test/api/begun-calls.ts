@@ -1,6 +1,6 @@
 /** Calls that a process has taken and not answered yet. */
-import { begin } from '../../api/idempotency.ts';
-import { openRepetitions } from '../../api/repetitions.ts';
+import { begin } from '#api/idempotency.ts';
+import { openRepetitions } from '#api/repetitions.ts';
 import type { Caller, World } from './world.ts';
 
 export type SiteBody = { name: string; title: string };

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { capabilities, capabilitiesOf, missing } from '../../api/capabilities.ts';
-import { readConfig } from '../../config.ts';
+import { capabilities, capabilitiesOf, missing } from '#api/capabilities.ts';
+import { readConfig } from '#runtime/config.ts';
 
 const configOf = (env: Record<string, string>) =>
   readConfig({ FRONTAGE_SECRET: 'a secret of the tests, long enough', ...env });

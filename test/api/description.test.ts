@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { chromium } from 'playwright-core';
 import { afterAll, expect, test } from 'vitest';
-import { catalog } from '../../errors.ts';
+import { catalog } from '#runtime/errors.ts';
 import { type Operation, routesOf, type Schema } from './samples.ts';
 import { callWith, createWorld } from './world.ts';
 

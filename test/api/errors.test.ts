@@ -1,7 +1,7 @@
 import { connect } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { afterAll, expect, test } from 'vitest';
-import { catalog } from '../../errors.ts';
+import { catalog } from '#runtime/errors.ts';
 import { callWith, createSite, createWorld, errorOf } from './world.ts';
 
 const world = await createWorld();

@@ -3,8 +3,8 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { table } from './access-table.ts';
-import { type AccessWorld, createAccessWorld } from './access-world.ts';
+import { table } from './access/access-table.ts';
+import { type AccessWorld, createAccessWorld } from './access/access-world.ts';
 import { type Operation, routesOf } from './samples.ts';
 import { generate, type Run, tool, wanted } from './schemathesis.ts';
 

@@ -1,5 +1,5 @@
 import { afterAll, expect, test } from 'vitest';
-import { challengeEnv } from '../forms/world.ts';
+import { challengeEnv } from '#test/forms/world.ts';
 import {
   bodySchema,
   oddBodies,

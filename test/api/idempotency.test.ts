@@ -1,9 +1,9 @@
 import { afterAll, expect, test } from 'vitest';
-import { createSite as createSiteRule } from '../../api/sites/rules.ts';
-import { issueToken } from '../../api/tokens/rules.ts';
-import { IdempotencyKey } from '../../db/entities/idempotency-key.ts';
-import { Site } from '../../db/entities/site.ts';
-import { Token } from '../../db/entities/token.ts';
+import { createSite as createSiteRule } from '#api/sites/rules.ts';
+import { issueToken } from '#api/tokens/rules.ts';
+import { Token } from '#db/auth/token.ts';
+import { IdempotencyKey } from '#db/idempotency-key.ts';
+import { Site } from '#db/sites/site.ts';
 import { beginCall, type SiteBody } from './begun-calls.ts';
 import { type Caller, callWith, createWorld, errorOf, freeName } from './world.ts';
 

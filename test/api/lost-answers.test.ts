@@ -1,11 +1,11 @@
 /** Calls under an `Idempotency-Key` that failed, whose answer was lost, or that are waited for. */
 import { afterAll, expect, test, vi } from 'vitest';
-import { free, keep, renew } from '../../api/idempotency.ts';
-import { waitersMax } from '../../api/repetitions.ts';
-import { IdempotencyKey } from '../../db/entities/idempotency-key.ts';
-import { Site } from '../../db/entities/site.ts';
-import { Token } from '../../db/entities/token.ts';
-import { until } from '../stack/until.ts';
+import { free, keep, renew } from '#api/idempotency.ts';
+import { waitersMax } from '#api/repetitions.ts';
+import { Token } from '#db/auth/token.ts';
+import { IdempotencyKey } from '#db/idempotency-key.ts';
+import { Site } from '#db/sites/site.ts';
+import { until } from '#test/stack/until.ts';
 import { beginCall, type SiteBody } from './begun-calls.ts';
 import { callWith, createWorld, errorOf, freeName } from './world.ts';
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { readPreference } from '../../api/plugins/prefer.ts';
+import { readPreference } from '#api/plugins/prefer.ts';
 
 test.each([
   [undefined, 20_000, undefined],

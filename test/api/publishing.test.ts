@@ -1,13 +1,13 @@
 /** Publishes as the API takes them, where no worker runs. */
 import { setTimeout as pause } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { streamLog } from '../../api/deployments/log.ts';
-import { blockAccount } from '../../db/accounts.ts';
-import { appendLog } from '../../db/build-log.ts';
-import { announceBuilder } from '../../db/capacity.ts';
-import { settle } from '../../db/deployments.ts';
-import { Deployment } from '../../db/entities/deployment.ts';
-import { Token } from '../../db/entities/token.ts';
+import { streamLog } from '#api/deployments/log.ts';
+import { blockAccount } from '#db/accounts/blocks.ts';
+import { Token } from '#db/auth/token.ts';
+import { appendLog } from '#db/deployments/build-log.ts';
+import { announceBuilder } from '#db/deployments/builder-capacity.ts';
+import { Deployment } from '#db/deployments/deployment.ts';
+import { settle } from '#db/deployments/transitions.ts';
 import { type Caller, createSite, createWorld, errorOf, limitsIn, type World } from './world.ts';
 
 let world: World;

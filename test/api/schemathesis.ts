@@ -2,7 +2,7 @@
 import { execFile } from 'node:child_process';
 import { readFile, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { executableAt } from '../../local/temporal-cli.ts';
+import { executableAt } from '#tools/local/services/temporal-cli.ts';
 
 const python = process.env.FRONTAGE_TEST_PYTHON;
 export const tool = executableAt('schemathesis', python ? [dirname(python)] : []);

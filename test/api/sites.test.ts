@@ -1,9 +1,9 @@
 import { afterAll, expect, test } from 'vitest';
-import { Deployment } from '../../db/entities/deployment.ts';
-import { OutboxEntry } from '../../db/entities/outbox-entry.ts';
-import { Site } from '../../db/entities/site.ts';
-import { newId } from '../../ids.ts';
-import { workflowIds } from '../../workflows/ids.ts';
+import { Deployment } from '#db/deployments/deployment.ts';
+import { OutboxEntry } from '#db/outbox-entry.ts';
+import { Site } from '#db/sites/site.ts';
+import { workflowIds } from '#rules/workflow-ids.ts';
+import { newId } from '#runtime/ids.ts';
 import { createSite, createWorld, errorOf, freeName } from './world.ts';
 
 const world = await createWorld();

@@ -3,10 +3,10 @@ import { text } from 'node:stream/consumers';
 import { setTimeout as pause } from 'node:timers/promises';
 import Fastify from 'fastify';
 import { afterAll, expect, test } from 'vitest';
-import type { Api } from '../../api/api.ts';
-import { serveBrowsers } from '../../api/plugins/browser.ts';
-import { hurryBodies } from '../../api/plugins/sockets.ts';
-import type { Deps } from '../../deps.ts';
+import type { Api } from '#api/api.ts';
+import { serveBrowsers } from '#api/plugins/browser.ts';
+import { hurryBodies } from '#api/plugins/sockets.ts';
+import type { Deps } from '#runtime/deps.ts';
 
 const patienceMs = 100;
 const app = Fastify() as unknown as Api;

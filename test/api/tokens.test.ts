@@ -1,6 +1,6 @@
 import { afterAll, expect, test } from 'vitest';
-import { issueToken } from '../../api/tokens/rules.ts';
-import { Token } from '../../db/entities/token.ts';
+import { issueToken } from '#api/tokens/rules.ts';
+import { Token } from '#db/auth/token.ts';
 import { callWith, createWorld, errorOf } from './world.ts';
 
 const world = await createWorld();

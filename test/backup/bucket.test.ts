@@ -2,10 +2,10 @@ import { randomUUID } from 'node:crypto';
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
-import { blobLines } from '../../backups/check.ts';
-import { openPlace } from '../../backups/place.ts';
-import { removeBackups } from '../../backups/remove.ts';
-import { lacksS3, type S3Server, startS3 } from '../store/s3-server.ts';
+import { blobLines } from '#operator/backups/check.ts';
+import { removeBackups } from '#operator/backups/remove.ts';
+import { openPlace } from '#operator/backups/repository.ts';
+import { lacksS3, type S3Server, startS3 } from '#test/store/s3-server.ts';
 import { type Load, openLoad } from './load.ts';
 import { createWorld, openFolder, operator, type World } from './world.ts';
 

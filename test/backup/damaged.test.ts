@@ -3,14 +3,14 @@ import { chmod, mkdir, stat, truncate, utimes, writeFile } from 'node:fs/promise
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
-import { repositoryLines } from '../../backups/check.ts';
-import { type Manifest, putGzipped, readLines } from '../../backups/manifest.ts';
-import { openPlace } from '../../backups/place.ts';
-import { readTogether } from '../../backups/repositories.ts';
-import { blobPath } from '../../providers/store/disk.ts';
-import type { Option } from '../../scripts/operator/command.ts';
-import { readCommand } from '../../scripts/operator/commands.ts';
-import { createSite } from '../api/world.ts';
+import { repositoryLines } from '#operator/backups/check.ts';
+import { type Manifest, putGzipped, readLines } from '#operator/backups/manifest.ts';
+import { readTogether } from '#operator/backups/repositories.ts';
+import { openPlace } from '#operator/backups/repository.ts';
+import type { Option } from '#operator/commands/command.ts';
+import { readCommand } from '#operator/commands/commands.ts';
+import { blobPath } from '#providers/store/disk.ts';
+import { createSite } from '#test/api/world.ts';
 import { flipBit } from './damage.ts';
 import { createWorld, type Installation, keepOpened, type World } from './world.ts';
 

@@ -1,5 +1,5 @@
 /** Processes that are held up at a moment of their work in a place of backups. */
-import type { Place } from '../../backups/place.ts';
+import type { Place } from '#operator/backups/repository.ts';
 
 /** A promise and what settles it, for a process that is held up. */
 export function gate() {

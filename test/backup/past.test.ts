@@ -1,9 +1,9 @@
 /** What comes back from the past, and what of it may not go on. */
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
-import { queueMail } from '../../db/mail.ts';
-import { newId } from '../../ids.ts';
-import { createSite } from '../api/world.ts';
-import { people } from '../invitations/world.ts';
+import { queueMail } from '#db/mail/queue.ts';
+import { newId } from '#runtime/ids.ts';
+import { createSite } from '#test/api/world.ts';
+import { people } from '#test/invitations/world.ts';
 import { createWorld, keepOpened, type World } from './world.ts';
 
 vi.setConfig({ testTimeout: 180_000 });

@@ -1,11 +1,11 @@
 /** What the schema must be like, so that a backup is whole without anybody thinking of it. */
 import type pg from 'pg';
 import { expect, test } from 'vitest';
-import { blobColumns, commitColumns } from '../../backups/check.ts';
-import { tablesOf } from '../../backups/tables.ts';
-import { underWay } from '../../db/restarting.ts';
-import { workflowIds } from '../../workflows/ids.ts';
-import { useDatabaseClient } from '../stack/database-client.ts';
+import { underWay } from '#db/resume-workflows.ts';
+import { blobColumns, commitColumns } from '#operator/backups/check.ts';
+import { tablesOf } from '#operator/backups/tables.ts';
+import { workflowIds } from '#rules/workflow-ids.ts';
+import { useDatabaseClient } from '#test/stack/database-client.ts';
 
 let client: pg.Client;
 useDatabaseClient((opened) => {

@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
-import { OutboxEntry } from '../../db/entities/outbox-entry.ts';
-import { workflowIds } from '../../workflows/ids.ts';
-import { callWith, createSite } from '../api/world.ts';
-import { people } from '../invitations/world.ts';
-import { until } from '../stack/until.ts';
-import { createNamespace, startWorker } from '../stack/worker.ts';
+import { OutboxEntry } from '#db/outbox-entry.ts';
+import { workflowIds } from '#rules/workflow-ids.ts';
+import { callWith, createSite } from '#test/api/world.ts';
+import { people } from '#test/invitations/world.ts';
+import { until } from '#test/stack/until.ts';
+import { createNamespace, startWorker } from '#test/stack/worker.ts';
 import { createWorld, openFolder, type World } from './world.ts';
 
 vi.setConfig({ testTimeout: 180_000 });

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
-import { openPlace } from '../../backups/place.ts';
-import { restoreBackup } from '../../backups/restore.ts';
-import { knownMigrations, migrate } from '../../db/migrate.ts';
-import { newId } from '../../ids.ts';
+import { knownMigrations, migrate } from '#db/migrate.ts';
+import { openPlace } from '#operator/backups/repository.ts';
+import { restoreBackup } from '#operator/backups/restore.ts';
+import { newId } from '#runtime/ids.ts';
 import { keepOpened } from './world.ts';
 
 vi.setConfig({ testTimeout: 180_000 });

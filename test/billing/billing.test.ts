@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { askAbout } from '../../db/billing-asks.ts';
-import { type Caller, createWorld, errorOf } from '../api/world.ts';
+import { askAbout } from '#db/billing/provider-queries.ts';
+import { type Caller, createWorld, errorOf } from '#test/api/world.ts';
 import { type BillingWorld, createBillingWorld, dayMs } from './world.ts';
 
 describe('a plan', () => {

@@ -1,8 +1,8 @@
 import { afterAll, expect, test } from 'vitest';
-import { readConfig } from '../../config.ts';
-import { limitNames } from '../../limits.ts';
-import type { Plan } from '../../plans.ts';
-import { callWith, createSite, createWorld } from '../api/world.ts';
+import { limitNames } from '#rules/limits.ts';
+import type { Plan } from '#rules/plans.ts';
+import { readConfig } from '#runtime/config.ts';
+import { callWith, createSite, createWorld } from '#test/api/world.ts';
 import { createBillingWorld, ownPlans, writeCatalog } from './world.ts';
 
 const secret = { FRONTAGE_SECRET: 'a secret of the tests, long enough' };

@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { askAbout, endCheckout } from '../../db/billing-asks.ts';
-import { BillingSubscription } from '../../db/entities/plans.ts';
-import { newId } from '../../ids.ts';
-import { type Way, ways } from '../publishing/crash-ways.ts';
-import { aroundActivities } from '../stack/worker.ts';
+import { askAbout, endCheckout } from '#db/billing/provider-queries.ts';
+import { BillingSubscription } from '#db/billing/subscription.ts';
+import { newId } from '#runtime/ids.ts';
+import { type Way, ways } from '#test/publishing/crash-ways.ts';
+import { aroundActivities } from '#test/stack/worker.ts';
 import { type BillingWorld, createBillingWorld } from './world.ts';
 
 const { around, interceptors } = aroundActivities();

@@ -2,9 +2,9 @@ import { execFile } from 'node:child_process';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { endPlanGrant, grantPlan } from '../../api/billing/grants.ts';
-import { AppError } from '../../errors.ts';
-import { type Caller, createWorld, errorOf } from '../api/world.ts';
+import { endPlanGrant, grantPlan } from '#api/billing/grants.ts';
+import { AppError } from '#runtime/errors.ts';
+import { type Caller, createWorld, errorOf } from '#test/api/world.ts';
 import { type BillingWorld, createBillingWorld, dayMs } from './world.ts';
 
 let world: BillingWorld;
@@ -118,7 +118,7 @@ test('an operator grants and ends by two commands, and is told what stands again
       FRONTAGE_SECRET: 'a secret of the tests, long enough',
       FRONTAGE_BILLING_KEY: 'sk_test_platform0000',
     };
-    const command = [join(root, 'scripts/operator.ts'), ...args, '--account', owner.accountId];
+    const command = [join(root, 'operator/admin.ts'), ...args, '--account', owner.accountId];
     return await promisify(execFile)(process.execPath, command, { env }).then(
       ({ stdout }) => JSON.parse(stdout),
       (error: { stderr: string }) => error.stderr,

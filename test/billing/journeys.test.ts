@@ -3,11 +3,11 @@
  * while messages are lost, doubled and reordered, calls turned away, and answers lost. In the end row, provider and limits agree.
  */
 import { expect, test } from 'vitest';
-import { endPlanGrant, grantPlan } from '../../api/billing/grants.ts';
-import { askAbout } from '../../db/billing-asks.ts';
-import { isSubscriptionSettled } from '../../db/states.ts';
-import type { Answer, Caller } from '../api/world.ts';
-import { numbersFrom } from '../stack/chance.ts';
+import { endPlanGrant, grantPlan } from '#api/billing/grants.ts';
+import { askAbout } from '#db/billing/provider-queries.ts';
+import { isSubscriptionSettled } from '#rules/states.ts';
+import type { Answer, Caller } from '#test/api/world.ts';
+import { numbersFrom } from '#test/stack/chance.ts';
 import { type BillingWorld, createBillingWorld, dayMs } from './world.ts';
 
 const isLong = process.env.FRONTAGE_CAMPAIGN === 'long';

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { endPlanGrant, grantPlan } from '../../api/billing/grants.ts';
-import { Collaborator } from '../../db/entities/collaborator.ts';
-import { newId } from '../../ids.ts';
-import { type Answer, type Caller, createSite, errorOf } from '../api/world.ts';
+import { endPlanGrant, grantPlan } from '#api/billing/grants.ts';
+import { Collaborator } from '#db/collaborators/collaborator.ts';
+import { newId } from '#runtime/ids.ts';
+import { type Answer, type Caller, createSite, errorOf } from '#test/api/world.ts';
 import { type BillingWorld, createBillingWorld, dayMs } from './world.ts';
 
 /** Caps that a test reaches soon, on the plan that everybody has; those of hobby are twice as much. */

@@ -1,7 +1,7 @@
 import { afterAll, expect, test } from 'vitest';
-import { startPaymentsStandIn } from '../../local/payments/stand-in.ts';
-import type { Plan } from '../../plans.ts';
-import { createPeopleWorld, type PeopleWorld } from '../people/world.ts';
+import type { Plan } from '#rules/plans.ts';
+import { createPeopleWorld, type PeopleWorld } from '#test/people/world.ts';
+import { startPaymentsStandIn } from '#tools/local/payments/stand-in.ts';
 import { ownPlans, writeCatalog } from './world.ts';
 
 const key = 'sk_test_platform0000';

@@ -1,11 +1,11 @@
 import Stripe from 'stripe';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { askLate } from '../../db/billing-asks.ts';
-import { OutboxEntry } from '../../db/entities/outbox-entry.ts';
-import { newId } from '../../ids.ts';
-import type { Billing } from '../../providers/billing.ts';
-import { workflowIds } from '../../workflows/ids.ts';
-import type { Caller } from '../api/world.ts';
+import { askLate } from '#db/billing/provider-queries.ts';
+import { OutboxEntry } from '#db/outbox-entry.ts';
+import type { Billing } from '#providers/billing.ts';
+import { workflowIds } from '#rules/workflow-ids.ts';
+import { newId } from '#runtime/ids.ts';
+import type { Caller } from '#test/api/world.ts';
 import { type BillingWorld, createBillingWorld } from './world.ts';
 
 let world: BillingWorld;

@@ -1,5 +1,5 @@
 import { afterAll, describe, expect, test } from 'vitest';
-import { errorOf } from '../api/world.ts';
+import { errorOf } from '#test/api/world.ts';
 import { daily, timetable } from './timetable.ts';
 import { createBookingWorld } from './world.ts';
 

@@ -4,16 +4,16 @@
  */
 import type { ChildProcess } from 'node:child_process';
 import { afterAll, expect, test } from 'vitest';
-import { siteOf } from '../../api/bookings/offering.ts';
-import { takeBooking } from '../../api/bookings/taking.ts';
-import { systemClock } from '../../clock.ts';
-import { newId, newSecret } from '../../ids.ts';
-import { startMailCatcher } from '../../local/mail/catcher.ts';
-import { freePort } from '../../local/ports.ts';
-import { attachAccount, payingEnv } from '../payments/world.ts';
-import { openProcesses } from '../stack/processes.ts';
-import { until } from '../stack/until.ts';
-import { createNamespace } from '../stack/worker.ts';
+import { siteOf } from '#api/bookings/offering.ts';
+import { takeBooking } from '#api/bookings/taking.ts';
+import { systemClock } from '#runtime/clock.ts';
+import { newId, newSecret } from '#runtime/ids.ts';
+import { attachAccount, payingEnv } from '#test/payments/world.ts';
+import { openProcesses } from '#test/stack/processes.ts';
+import { until } from '#test/stack/until.ts';
+import { createNamespace } from '#test/stack/worker.ts';
+import { startMailCatcher } from '#tools/local/mail/catcher.ts';
+import { freePort } from '#tools/local/ports.ts';
 import type { Orders, Told } from './campaign/visitor.ts';
 import { timetable } from './timetable.ts';
 import { createBookingWorld } from './world.ts';

@@ -1,8 +1,8 @@
 import { afterAll, expect, test } from 'vitest';
-import { cancelBooking } from '../../api/bookings/cancelling.ts';
-import { Booking } from '../../db/entities/booking.ts';
-import { type Answer, errorOf } from '../api/world.ts';
-import { until } from '../stack/until.ts';
+import { cancelBooking } from '#api/bookings/cancelling.ts';
+import { Booking } from '#db/bookings/booking.ts';
+import { type Answer, errorOf } from '#test/api/world.ts';
+import { until } from '#test/stack/until.ts';
 import { timetable } from './timetable.ts';
 import { createBookingWorld } from './world.ts';
 

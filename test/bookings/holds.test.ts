@@ -1,17 +1,17 @@
 /** Seats that are held for who has yet to pay, before anybody opens a page to pay on: by the rule itself, and not over the wire. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { siteOf } from '../../api/bookings/offering.ts';
-import { takeBooking } from '../../api/bookings/taking.ts';
-import { lockCalendars, seatPaid } from '../../db/bookings.ts';
-import { Booking } from '../../db/entities/booking.ts';
-import { settleHold, sweepHolds } from '../../db/holds.ts';
-import { AppError } from '../../errors.ts';
-import { newId, newSecret } from '../../ids.ts';
-import { workflowIds } from '../../workflows/ids.ts';
-import { errorOf } from '../api/world.ts';
-import { attachAccount, payingEnv } from '../payments/world.ts';
-import { type Way, ways } from '../publishing/crash-ways.ts';
-import { aroundActivities, createNamespace, startWorker } from '../stack/worker.ts';
+import { siteOf } from '#api/bookings/offering.ts';
+import { takeBooking } from '#api/bookings/taking.ts';
+import { Booking } from '#db/bookings/booking.ts';
+import { settleHold, sweepHolds } from '#db/bookings/holds.ts';
+import { lockCalendars, seatPaid } from '#db/bookings/seats.ts';
+import { workflowIds } from '#rules/workflow-ids.ts';
+import { AppError } from '#runtime/errors.ts';
+import { newId, newSecret } from '#runtime/ids.ts';
+import { errorOf } from '#test/api/world.ts';
+import { attachAccount, payingEnv } from '#test/payments/world.ts';
+import { type Way, ways } from '#test/publishing/crash-ways.ts';
+import { aroundActivities, createNamespace, startWorker } from '#test/stack/worker.ts';
 import { timetable } from './timetable.ts';
 import { type BookingWorld, createBookingWorld } from './world.ts';
 

@@ -1,13 +1,13 @@
 /** Edges of what is judged: the very millisecond at which a hold is over, midnight, and the key of the hash. */
 import { afterAll, expect, test } from 'vitest';
-import { siteOf } from '../../api/bookings/offering.ts';
-import { takeBooking, visitorHash } from '../../api/bookings/taking.ts';
-import { bookingsThatAre, expireDueHolds, takenIn } from '../../db/bookings.ts';
-import { Booking } from '../../db/entities/booking.ts';
-import { settleHold } from '../../db/holds.ts';
-import { bookingStatusAt } from '../../db/states.ts';
-import { newId, newSecret } from '../../ids.ts';
-import { attachAccount, payingEnv } from '../payments/world.ts';
+import { siteOf } from '#api/bookings/offering.ts';
+import { takeBooking, visitorHash } from '#api/bookings/taking.ts';
+import { Booking } from '#db/bookings/booking.ts';
+import { settleHold } from '#db/bookings/holds.ts';
+import { bookingsThatAre, expireDueHolds, takenIn } from '#db/bookings/seats.ts';
+import { bookingStatusAt } from '#rules/states.ts';
+import { newId, newSecret } from '#runtime/ids.ts';
+import { attachAccount, payingEnv } from '#test/payments/world.ts';
 import { timetable } from './timetable.ts';
 import { createBookingWorld } from './world.ts';
 

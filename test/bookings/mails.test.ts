@@ -1,13 +1,13 @@
 /** What visitors and owners are told, and the link that cancels; with a worker and a mail server. */
 import ICAL from 'ical.js';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { Booking } from '../../db/entities/booking.ts';
-import { calendarFile } from '../../mails/calendar-file.ts';
-import { writeMail } from '../../mails/mails.ts';
-import { errorOf } from '../api/world.ts';
-import { createMailWorld, type MailWorld } from '../mail/world.ts';
-import { newBrowser } from '../people/browser.ts';
-import { until } from '../stack/until.ts';
+import { Booking } from '#db/bookings/booking.ts';
+import { errorOf } from '#test/api/world.ts';
+import { createMailWorld, type MailWorld } from '#test/mail/world.ts';
+import { newBrowser } from '#test/people/browser.ts';
+import { until } from '#test/stack/until.ts';
+import { calendarFile } from '#web/mails/calendar-file.ts';
+import { writeMail } from '#web/mails/mails.ts';
 import { timetable } from './timetable.ts';
 import { bookings } from './world.ts';
 

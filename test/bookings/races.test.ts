@@ -1,6 +1,6 @@
 /** A timetable that is changed, closed or given up while its seats are taken: every booking stands on what was declared, or was refused. */
 import { afterAll, expect, test } from 'vitest';
-import { type Answer, errorOf } from '../api/world.ts';
+import { type Answer, errorOf } from '#test/api/world.ts';
 import { timetable } from './timetable.ts';
 import { createBookingWorld } from './world.ts';
 

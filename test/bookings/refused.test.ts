@@ -1,5 +1,5 @@
 import { afterAll, expect, test } from 'vitest';
-import { type Answer, errorOf } from '../api/world.ts';
+import { type Answer, errorOf } from '#test/api/world.ts';
 import { timetable } from './timetable.ts';
 import { createBookingWorld } from './world.ts';
 

@@ -2,7 +2,7 @@
 import { randomBytes } from 'node:crypto';
 import pg from 'pg';
 import { afterAll, expect, test } from 'vitest';
-import { newId } from '../../ids.ts';
+import { newId } from '#runtime/ids.ts';
 import { timetable } from './timetable.ts';
 import { createBookingWorld } from './world.ts';
 

@@ -1,9 +1,9 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { dateOf, dayOf } from '../../bookings/dates.ts';
-import { offersOf } from '../../bookings/slots.ts';
-import { type Calendar, dayMs, type Offering, weekdays } from '../../bookings/timetable.ts';
-import { localTime, stretchesOf } from '../../bookings/zones.ts';
+import { dateOf, dayOf } from '#rules/bookings/dates.ts';
+import { offersOf } from '#rules/bookings/time-slots.ts';
+import { localTime, stretchesOf } from '#rules/bookings/time-zones.ts';
+import { type Calendar, dayMs, type Offering, weekdays } from '#rules/bookings/timetable.ts';
 import { slowOffers } from './slow-model.ts';
 import { type Case, cases, changeDays, zones } from './timetables.ts';
 

@@ -2,7 +2,7 @@
  * What can be booked, found the slow and obvious way: step through the day in small steps, ask the platform's own clock what it reads
  * there, and look at every moment of a booking one by one. It shares nothing with the engine but the shape of a timetable.
  */
-import type { Calendar, Offering, Weekday } from '../../bookings/timetable.ts';
+import type { Calendar, Offering, Weekday } from '#rules/bookings/timetable.ts';
 
 export type Booked = { from: number; until: number; seats: number };
 export type Found = { start: number; seatsLeft: number };

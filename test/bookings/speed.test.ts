@@ -48,7 +48,7 @@ test('slots of a day with 500 bookings take 20 ms and days of three months 60 ms
   const date = world.dateIn(5);
   const slots = await p95(`/b/${publicId}/slots?service=talk&date=${date}`, 100);
   const days = await p95(`/b/${publicId}/days?service=talk&from=${date}&to=${world.dateIn(96)}`, 40);
-  // As a row of bench/RESULTS.md.
+  // As a row of tools/bench/RESULTS.md.
   console.info(`| slots of a day with 500 bookings, p95 | ${slots.toFixed(1)} ms | 20 ms |`);
   console.info(`| days of 92 days with 46,000 bookings, p95 | ${days.toFixed(1)} ms | 60 ms |`);
   expect(slots).toBeLessThan(20 * slack);

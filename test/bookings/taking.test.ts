@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, describe, expect, test } from 'vitest';
-import { type Answer, errorOf } from '../api/world.ts';
+import { type Answer, errorOf } from '#test/api/world.ts';
 import { timetable } from './timetable.ts';
 import { createBookingWorld } from './world.ts';
 

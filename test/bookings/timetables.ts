@@ -1,8 +1,8 @@
 /** Random timetables, zones and bookings, with a liking for days on which clocks change. */
 import fc from 'fast-check';
-import { dateOf } from '../../bookings/dates.ts';
-import { type Calendar, dayMs, type Offering, weekdays } from '../../bookings/timetable.ts';
-import { stretchesOf } from '../../bookings/zones.ts';
+import { dateOf } from '#rules/bookings/dates.ts';
+import { stretchesOf } from '#rules/bookings/time-zones.ts';
+import { type Calendar, dayMs, type Offering, weekdays } from '#rules/bookings/timetable.ts';
 
 /** Every zone that the platform knows, and names that the tz database keeps for older spellings. */
 export const zones = [

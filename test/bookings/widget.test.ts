@@ -5,8 +5,8 @@ import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { type Browser, chromium, type Page } from 'playwright-core';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
-import { bookingWidget } from '../../web/booking-widget.ts';
-import { attachAccount, payingEnv } from '../payments/world.ts';
+import { attachAccount, payingEnv } from '#test/payments/world.ts';
+import { bookingWidget } from '#web/widgets/booking-widget.ts';
 import { timetable } from './timetable.ts';
 import { type BookingWorld, createBookingWorld } from './world.ts';
 

@@ -1,6 +1,6 @@
 /** Sites that take bookings, and visitors who make them. */
-import { type Answer, type Caller, callWith, createWorld, type World } from '../api/world.ts';
-import { people } from '../invitations/world.ts';
+import { type Answer, type Caller, callWith, createWorld, type World } from '#test/api/world.ts';
+import { people } from '#test/invitations/world.ts';
 import { timetable } from './timetable.ts';
 
 export type BookingWorld = Awaited<ReturnType<typeof createBookingWorld>>;

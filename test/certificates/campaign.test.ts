@@ -8,10 +8,10 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { challengePrefix } from '../../domains/names.ts';
-import { type LocalDns, startLocalDns } from '../../local/dns/server.ts';
-import { findPebble } from '../../local/pebble.ts';
-import { numbersFrom } from '../stack/chance.ts';
+import { challengePrefix } from '#rules/dns/names.ts';
+import { numbersFrom } from '#test/stack/chance.ts';
+import { type LocalDns, startLocalDns } from '#tools/local/dns/server.ts';
+import { findPebble } from '#tools/local/services/pebble.ts';
 import { type CertificateWorld, createWorld } from './world.ts';
 
 const domains = 50;

@@ -1,6 +1,7 @@
 /** Sees what an authority would: a page at an edge, or a record on our name server. */
-import { challengeName } from '../../domains/challenges.ts';
-import { challengePath, readFrom } from '../../providers/acme/looking.ts';
+
+import { challengePath, readFrom } from '#providers/acme/looking.ts';
+import { challengeName } from '#rules/dns/challenges.ts';
 import type { Seen } from './authority.ts';
 import type { CertificateWorld } from './world.ts';
 

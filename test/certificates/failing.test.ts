@@ -1,10 +1,10 @@
 /** What stands in the way of a certificate, at every step: it is waited out, told in our words, and nothing is ordered twice. */
 import { X509Certificate } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
-import { holdCertificate, keepCertificate, LeaseLost, sslOf } from '../../db/certificates.ts';
-import { Certificate } from '../../db/entities/certificate.ts';
-import { challengeName } from '../../domains/challenges.ts';
-import type { Zones } from '../../providers/zones.ts';
+import { Certificate } from '#db/certificates/certificate.ts';
+import { holdCertificate, keepCertificate, LeaseLost, sslOf } from '#db/certificates/transitions.ts';
+import type { Zones } from '#providers/zones.ts';
+import { challengeName } from '#rules/dns/challenges.ts';
 import type { Step, TestAuthority } from './authority.ts';
 import { giveCertificate } from './given.ts';
 import { createHinderedWorld, type HinderedWorld } from './hindered.ts';

@@ -1,9 +1,9 @@
 /** From a domain with right records to a page over TLS, with a certificate of the authority's. */
 import { MockActivityEnvironment } from '@temporalio/testing';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { certificateActivities } from '../../activities/certificates.ts';
-import { readName } from '../../domains/names.ts';
-import { page } from '../edge/shops.ts';
+import { certificateActivities } from '#activities/certificates.ts';
+import { readName } from '#rules/dns/names.ts';
+import { page } from '#test/edge/shops.ts';
 import { visit, visitHttp2 } from './visit.ts';
 import { baseDomain, type CertificateWorld, createWorld } from './world.ts';
 

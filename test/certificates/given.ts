@@ -1,7 +1,7 @@
 /** Certificates that stand in rows as if they had been got, for tests of what serves them. */
 import { X509Certificate } from 'node:crypto';
-import { newId } from '../../ids.ts';
-import { seal } from '../../sealing.ts';
+import { seal } from '#runtime/encryption.ts';
+import { newId } from '#runtime/ids.ts';
 import type { Issuer } from './issuer.ts';
 import type { CertificateWorld } from './world.ts';
 

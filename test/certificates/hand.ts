@@ -1,12 +1,12 @@
 /** A worker's hand, as a process that can be killed: brings on every domain that is due, and ends when none is. */
 import pino from 'pino';
-import { bringOn } from '../../activities/certificates/renewing.ts';
-import { readConfig } from '../../config.ts';
-import { dueAt } from '../../db/certificates.ts';
-import { Certificate } from '../../db/entities/certificate.ts';
-import { Domain } from '../../db/entities/domain.ts';
-import { createDeps } from '../../deps.ts';
-import { openAuthority } from '../../providers/acme.ts';
+import { bringOn } from '#activities/certificates/renewing.ts';
+import { Certificate } from '#db/certificates/certificate.ts';
+import { dueAt } from '#db/certificates/transitions.ts';
+import { Domain } from '#db/domains/domain.ts';
+import { openAuthority } from '#providers/acme.ts';
+import { readConfig } from '#runtime/config.ts';
+import { createDeps } from '#runtime/deps.ts';
 
 const aheadMs = Number(process.env.AHEAD_MS ?? 0);
 const clock = { now: () => new Date(Date.now() + aheadMs) };

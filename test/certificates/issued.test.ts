@@ -1,6 +1,6 @@
 /** What an authority gives is looked at before visitors see it, and two clocks that disagree cost it no orders. */
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
-import { Certificate } from '../../db/entities/certificate.ts';
+import { Certificate } from '#db/certificates/certificate.ts';
 import { type Seen, startTestAuthority, type TestAuthority } from './authority.ts';
 import { lookFor } from './eyes.ts';
 import { createIssuer } from './issuer.ts';

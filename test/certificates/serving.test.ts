@@ -1,11 +1,11 @@
 /** What the edge answers under TLS, and where it sends those who come without. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { forgetCertificate } from '../../db/certificates.ts';
-import type { CertificatesDatabase } from '../../edge/certificates-database.ts';
-import { createSiteTable } from '../../edge/site-table.ts';
-import { createShops, page } from '../edge/shops.ts';
-import { ask } from '../edge/world.ts';
-import { quickest } from '../stack/quickest.ts';
+import { forgetCertificate } from '#db/certificates/transitions.ts';
+import type { CertificatesDatabase } from '#edge/http/certificates-database.ts';
+import { createSiteTable } from '#edge/routing/site-table.ts';
+import { createShops, page } from '#test/edge/shops.ts';
+import { ask } from '#test/edge/world.ts';
+import { quickest } from '#test/stack/quickest.ts';
 import { giveCertificate } from './given.ts';
 import { createIssuer, type Issuer } from './issuer.ts';
 import { shake, visit, visitHttp2 } from './visit.ts';

@@ -1,23 +1,23 @@
 /** Domains, a name server, an authority and an edge that speaks TLS, each of the test's own. */
 
 import { join } from 'node:path';
-import { bringOn } from '../../activities/certificates/renewing.ts';
-import { readConfig } from '../../config.ts';
-import { openChanges } from '../../db/changes.ts';
-import { Domain } from '../../db/entities/domain.ts';
-import { createDeps } from '../../deps.ts';
-import { openCertificates } from '../../edge/certificates.ts';
-import { type CertificatesDatabase, openCertificatesDatabase } from '../../edge/certificates-database.ts';
-import { openChallenges } from '../../edge/challenges.ts';
-import { openEdgeDatabase } from '../../edge/database.ts';
-import { createEdge } from '../../edge/edge.ts';
-import { listen } from '../../edge/listen.ts';
-import { newId } from '../../ids.ts';
-import { freePort } from '../../local/ports.ts';
-import type { Authority } from '../../providers/acme.ts';
-import { openAuthority } from '../../providers/acme.ts';
-import { baseDomain, createWorld as createEdgeWorld, type World as EdgeWorld } from '../edge/world.ts';
-import { startAuthority, startZones } from '../stack/zones.ts';
+import { bringOn } from '#activities/certificates/renewing.ts';
+import { Domain } from '#db/domains/domain.ts';
+import { openChanges } from '#db/notifications.ts';
+import { createEdge } from '#edge/edge.ts';
+import { openChallenges } from '#edge/http/acme-challenges.ts';
+import { openCertificates } from '#edge/http/certificates.ts';
+import { type CertificatesDatabase, openCertificatesDatabase } from '#edge/http/certificates-database.ts';
+import { listen } from '#edge/http/listener.ts';
+import { openEdgeDatabase } from '#edge/routing/database.ts';
+import type { Authority } from '#providers/acme.ts';
+import { openAuthority } from '#providers/acme.ts';
+import { readConfig } from '#runtime/config.ts';
+import { createDeps } from '#runtime/deps.ts';
+import { newId } from '#runtime/ids.ts';
+import { baseDomain, createWorld as createEdgeWorld, type World as EdgeWorld } from '#test/edge/world.ts';
+import { startAuthority, startZones } from '#test/stack/zones.ts';
+import { freePort } from '#tools/local/ports.ts';
 
 export { baseDomain };
 

@@ -1,7 +1,7 @@
 /** Four hundred days of renewals, with an authority that stamps by the same clock. */
 import { X509Certificate } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { Certificate } from '../../db/entities/certificate.ts';
+import { Certificate } from '#db/certificates/certificate.ts';
 import { startTestAuthority, type TestAuthority } from './authority.ts';
 import { type CertificateWorld, createWorld } from './world.ts';
 

@@ -1,7 +1,8 @@
 /** A draft in a preview slot, put there without a build. */
-import { newHostLabel, newId } from '../../ids.ts';
-import { renderManifest } from '../../providers/manifest.ts';
-import type { World } from '../output/world.ts';
+
+import { renderManifest } from '#providers/manifest.ts';
+import { newHostLabel, newId } from '#runtime/ids.ts';
+import type { World } from '#test/output/world.ts';
 
 let number = 2_000_000;
 

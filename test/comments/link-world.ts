@@ -1,7 +1,7 @@
 /** An API and an edge with a site live on it, and the calls of whoever holds a review link. */
 import { expect } from 'vitest';
-import { callWith, createSite } from '../api/world.ts';
-import { createWorld } from '../output/world.ts';
+import { callWith, createSite } from '#test/api/world.ts';
+import { createWorld } from '#test/output/world.ts';
 import { commentsOf } from './world.ts';
 
 export const page = '<!doctype html><html><head><title>T</title></head><body><h1>Hello</h1></body></html>';

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { errorOf } from '../api/world.ts';
+import { errorOf } from '#test/api/world.ts';
 import { type CommentWorld, createCommentWorld } from './world.ts';
 
 let world: CommentWorld;

@@ -1,7 +1,7 @@
 /** The overlay in a real browser: an owner with a mouse, a finger, or a keyboard alone. */
 import type { Locator } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
-import { structureFault } from '../../git/rules/structure.ts';
+import { structureFault } from '#git/rules/structure.ts';
 import {
   bakery,
   comment,

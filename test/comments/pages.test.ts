@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { overlayModules } from '../../web/overlay/modules.ts';
+import { overlayModules } from '#web/overlay/modules.ts';
 import { createLinkWorld, type LinkWorld, page, secretOf } from './link-world.ts';
 
 let world: LinkWorld;

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { errorOf } from '../api/world.ts';
-import * as sample from '../git/samples.ts';
+import { errorOf } from '#test/api/world.ts';
+import * as sample from '#test/git/samples.ts';
 import { type CommentWorld, createCommentWorld } from './world.ts';
 
 let world: CommentWorld;

@@ -2,7 +2,7 @@
 import { existsSync } from 'node:fs';
 import { type BrowserContext, type BrowserContextOptions, chromium, type Locator, type Page } from 'playwright-core';
 import { expect } from 'vitest';
-import { createSite, createWorld } from '../output/world.ts';
+import { createSite, createWorld } from '#test/output/world.ts';
 import { commentsOf } from './world.ts';
 
 export const executablePath = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'].find(

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { blockSite, unblockSite } from '../../db/sites.ts';
-import { callWith, createSite, errorOf } from '../api/world.ts';
-import { people } from '../invitations/world.ts';
+import { blockSite, unblockSite } from '#db/sites/transitions.ts';
+import { callWith, createSite, errorOf } from '#test/api/world.ts';
+import { people } from '#test/invitations/world.ts';
 import { createLinkWorld, type LinkWorld, secretOf } from './link-world.ts';
 import { commentsOf } from './world.ts';
 

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { errorOf } from '../api/world.ts';
+import { errorOf } from '#test/api/world.ts';
 import { showDraft } from './drafts.ts';
 import { createLinkWorld, type LinkWorld, page, secretOf } from './link-world.ts';
 import { createCommentWorld } from './world.ts';

@@ -1,8 +1,8 @@
 /** How much a thread takes, and that what is said in it is said once. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { moveThread, replyTo } from '../../api/comments/rules.ts';
-import { newId } from '../../ids.ts';
-import { errorOf } from '../api/world.ts';
+import { moveThread, replyTo } from '#api/comments/rules.ts';
+import { newId } from '#runtime/ids.ts';
+import { errorOf } from '#test/api/world.ts';
 import { type CommentWorld, createCommentWorld } from './world.ts';
 
 let world: CommentWorld;

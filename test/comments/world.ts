@@ -1,6 +1,6 @@
 /** Sites with comments, for tests that need neither builds nor repositories. */
-import { type Caller, createWorld } from '../api/world.ts';
-import { people } from '../invitations/world.ts';
+import { type Caller, createWorld } from '#test/api/world.ts';
+import { people } from '#test/invitations/world.ts';
 
 export async function createCommentWorld(env: Record<string, string> = {}, limits: Record<string, number> = {}) {
   const world = await createWorld({ FRONTAGE_SMTP_URL: 'smtp://127.0.0.1:9', ...env }, { limits });

@@ -1,7 +1,7 @@
 import { existsSync, globSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { expect, test } from 'vitest';
-import { catalog } from '../../errors.ts';
+import { catalog } from '#runtime/errors.ts';
 import { codes } from './codes.ts';
 import { claimed, type Row } from './row.ts';
 import { rows, unshown } from './rows.ts';

@@ -1,6 +1,6 @@
 /** `docs/errors.md`: every code, what it means, what to do about it, and the test that provokes it over the wire. Pure. */
-import { catalog, type ErrorCode } from '../../errors.ts';
-import { remedies } from '../../remedies.ts';
+import { catalog, type ErrorCode } from '#runtime/errors.ts';
+import { remedies } from '#runtime/remedies.ts';
 import { codes } from './codes.ts';
 
 /** Codes that nobody can provoke over HTTP, each with the reason. */

@@ -77,7 +77,7 @@ export const rules = [
       'what is another owner’s is not found, whatever of its ids is known',
     ],
     'a collaborator passes the access check of a site and is refused what is the owner’s': [
-      'api/access',
+      'api/access/access',
       'answers who asks as it must',
     ],
     'an acceptance is for the account of the token alone': [

@@ -3,8 +3,8 @@ import { createServer, type Server, type Socket } from 'node:net';
 import pg from 'pg';
 import pino from 'pino';
 import { afterEach, expect, test, vi } from 'vitest';
-import { openChanges } from '../../db/changes.ts';
-import { createTestDatabase } from '../stack/database.ts';
+import { openChanges } from '#db/notifications.ts';
+import { createTestDatabase } from '#test/stack/database.ts';
 
 const ends: (() => Promise<unknown>)[] = [];
 afterEach(async () => {

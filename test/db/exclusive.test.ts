@@ -1,9 +1,9 @@
 /** Locks of a session: one at a time, here and in other processes, and none outlives its connection. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { type Exclusive, openExclusive } from '../../db/exclusive.ts';
-import { createWorld, type World } from '../api/world.ts';
-import { openSilentProxy } from '../stack/silent-proxy.ts';
-import { until } from '../stack/until.ts';
+import { type Exclusive, openExclusive } from '#db/advisory-lock.ts';
+import { createWorld, type World } from '#test/api/world.ts';
+import { openSilentProxy } from '#test/stack/silent-proxy.ts';
+import { until } from '#test/stack/until.ts';
 
 let world: World;
 let one: Exclusive;

@@ -1,8 +1,8 @@
 /** Migrations beside a release that answers visitors. */
 import pg from 'pg';
 import { expect, onTestFinished, test } from 'vitest';
-import { knownMigrations, migrate } from '../../db/migrate.ts';
-import { createTestDatabase } from '../stack/database.ts';
+import { knownMigrations, migrate } from '#db/migrate.ts';
+import { createTestDatabase } from '#test/stack/database.ts';
 
 test('a migration that finds a table held lets go of it for those who come after, and runs when it is free', async () => {
   const database = await createTestDatabase();

@@ -1,10 +1,10 @@
 /** A database that is gone without a word: what was asked over its connections ends, and what comes after goes over new ones. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { statementMs } from '../../db/connections.ts';
-import { type EntityManager, type MikroORM, openOrm } from '../../db/orm.ts';
-import { createWorld, type World } from '../api/world.ts';
-import { openSilentProxy } from '../stack/silent-proxy.ts';
-import { until } from '../stack/until.ts';
+import { statementMs } from '#db/connections.ts';
+import { type EntityManager, type MikroORM, openOrm } from '#db/orm.ts';
+import { createWorld, type World } from '#test/api/world.ts';
+import { openSilentProxy } from '#test/stack/silent-proxy.ts';
+import { until } from '#test/stack/until.ts';
 
 const patienceMs = 1_000;
 const poolMax = 3;

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { type Changes, waitUntil } from '../../db/changes.ts';
-import { quickest } from '../stack/quickest.ts';
+import { type Changes, waitUntil } from '#db/notifications.ts';
+import { quickest } from '#test/stack/quickest.ts';
 
 test('who waits for a change when the process is to end goes on at once with what there is', async () => {
   const goesOn = async () => {

@@ -1,12 +1,12 @@
 /** Which site is served on a domain, and what stops one. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { originsOf } from '../../api/visitors/origins.ts';
-import { blockDomain, unblockDomain } from '../../db/domains.ts';
-import { Domain, DomainTombstone } from '../../db/entities/domain.ts';
-import { Site } from '../../db/entities/site.ts';
-import { siteServedOn } from '../../db/hostnames.ts';
-import { blockSite, unblockSite } from '../../db/sites.ts';
-import { type Answer, createSite, errorOf } from '../api/world.ts';
+import { originsOf } from '#api/visitors/origins.ts';
+import { Domain, DomainTombstone } from '#db/domains/domain.ts';
+import { siteServedOn } from '#db/domains/hostnames.ts';
+import { blockDomain, unblockDomain } from '#db/domains/transitions.ts';
+import { Site } from '#db/sites/site.ts';
+import { blockSite, unblockSite } from '#db/sites/transitions.ts';
+import { type Answer, createSite, errorOf } from '#test/api/world.ts';
 import { createDomainWorld, type DomainWorld } from './world.ts';
 
 let world: DomainWorld;

@@ -1,9 +1,9 @@
 /** Who wants a name that is not theirs, or to spoil one: what they bring changes nothing for whoever holds it. */
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
-import { blockDomain, unblockDomain } from '../../db/domains.ts';
-import { Domain } from '../../db/entities/domain.ts';
-import { lookAt } from '../../providers/dns/looking.ts';
-import { type Answer, type Caller, errorOf } from '../api/world.ts';
+import { Domain } from '#db/domains/domain.ts';
+import { blockDomain, unblockDomain } from '#db/domains/transitions.ts';
+import { lookAt } from '#providers/dns/looking.ts';
+import { type Answer, type Caller, errorOf } from '#test/api/world.ts';
 import { createDomainWorld, type DomainWorld, freeDomain, type Shown } from './world.ts';
 
 let world: DomainWorld;

@@ -1,10 +1,10 @@
 /** The steps of a domain's life, broken off and done twice: the rows and the zone tell of one. */
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
-import { Domain } from '../../db/entities/domain.ts';
-import type { Zones } from '../../providers/zones.ts';
-import { workflowIds } from '../../workflows/ids.ts';
-import { type Way, ways } from '../publishing/crash-ways.ts';
-import { aroundActivities } from '../stack/worker.ts';
+import { Domain } from '#db/domains/domain.ts';
+import type { Zones } from '#providers/zones.ts';
+import { workflowIds } from '#rules/workflow-ids.ts';
+import { type Way, ways } from '#test/publishing/crash-ways.ts';
+import { aroundActivities } from '#test/stack/worker.ts';
 import { createDomainWorld, type DomainWorld, freeDomain } from './world.ts';
 
 const { around, interceptors } = aroundActivities();

@@ -2,12 +2,12 @@
 import { createSocket } from 'node:dgram';
 import { type Answer, AUTHORITATIVE_ANSWER, decode, encode, type Packet } from 'dns-packet';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { readName } from '../../domains/names.ts';
-import type { DnsAnswer } from '../../domains/sight.ts';
-import { type LocalDns, startLocalDns } from '../../local/dns/server.ts';
-import { freePort } from '../../local/ports.ts';
-import { lookAt } from '../../providers/dns/looking.ts';
-import { type Dns, openDns } from '../../providers/dns.ts';
+import { lookAt } from '#providers/dns/looking.ts';
+import { type Dns, openDns } from '#providers/dns.ts';
+import { readName } from '#rules/dns/names.ts';
+import type { DnsAnswer } from '#rules/dns/observation.ts';
+import { type LocalDns, startLocalDns } from '#tools/local/dns/server.ts';
+import { freePort } from '#tools/local/ports.ts';
 import { badNames } from './name-list.ts';
 
 let names: LocalDns;

@@ -1,7 +1,7 @@
 /** Whose a name is: one account holds it, by proof alone, and nobody else gets anything of it. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { Domain, DomainTombstone } from '../../db/entities/domain.ts';
-import { type Answer, createSite, errorOf } from '../api/world.ts';
+import { Domain, DomainTombstone } from '#db/domains/domain.ts';
+import { type Answer, createSite, errorOf } from '#test/api/world.ts';
 import { badNames } from './name-list.ts';
 import { cnameTarget, createDomainWorld, type DomainWorld, freeDomain } from './world.ts';
 

@@ -1,11 +1,11 @@
 /** What a site calls itself: the address that its pages name, to visitors and to search engines. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { announceBuilder } from '../../db/capacity.ts';
-import { Certificate } from '../../db/entities/certificate.ts';
-import { Deployment } from '../../db/entities/deployment.ts';
-import { Domain } from '../../db/entities/domain.ts';
-import { Site } from '../../db/entities/site.ts';
-import { type Caller, createSite } from '../api/world.ts';
+import { Certificate } from '#db/certificates/certificate.ts';
+import { announceBuilder } from '#db/deployments/builder-capacity.ts';
+import { Deployment } from '#db/deployments/deployment.ts';
+import { Domain } from '#db/domains/domain.ts';
+import { Site } from '#db/sites/site.ts';
+import { type Caller, createSite } from '#test/api/world.ts';
 import { createDomainWorld, type DomainWorld, freeDomain, type Shown } from './world.ts';
 
 let world: DomainWorld;

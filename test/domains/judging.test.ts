@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { judge, type Standing, settle } from '../../domains/judging.ts';
-import type { DnsAnswer, Sight } from '../../domains/sight.ts';
+import { judge, type Standing, settle } from '#rules/dns/evaluation.ts';
+import type { DnsAnswer, Sight } from '#rules/dns/observation.ts';
 
 const at = (minutes: number) => new Date(Date.UTC(2026, 0, 1, 0, minutes));
 const known = { isProved: true, isHere: true, isAbsent: false };

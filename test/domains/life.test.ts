@@ -5,9 +5,9 @@
 import { Context } from '@temporalio/activity';
 import type { TestWorkflowEnvironment } from '@temporalio/testing';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
-import { Domain } from '../../db/entities/domain.ts';
-import { createSite } from '../api/world.ts';
-import { startSkippingEngine } from '../stack/time-skipping.ts';
+import { Domain } from '#db/domains/domain.ts';
+import { createSite } from '#test/api/world.ts';
+import { startSkippingEngine } from '#test/stack/time-skipping.ts';
 import { createDomainWorld, type DomainWorld } from './world.ts';
 
 const isLong = process.env.FRONTAGE_LONG === '1';

@@ -1,11 +1,11 @@
 /** A domain from the call that brings it to the moment that it leads here, in both modes, over the wire. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { certificateActivities } from '../../activities/certificates.ts';
-import { domainActivities } from '../../activities/domains.ts';
-import { blockAccount, unblockAccount } from '../../db/accounts.ts';
-import { overdueDomains } from '../../db/domains.ts';
-import { Domain } from '../../db/entities/domain.ts';
-import { errorOf } from '../api/world.ts';
+import { certificateActivities } from '#activities/certificates.ts';
+import { domainActivities } from '#activities/domains.ts';
+import { blockAccount, unblockAccount } from '#db/accounts/blocks.ts';
+import { Domain } from '#db/domains/domain.ts';
+import { overdueDomains } from '#db/domains/transitions.ts';
+import { errorOf } from '#test/api/world.ts';
 import { createDomainWorld, type DomainWorld, freeDomain } from './world.ts';
 
 let world: DomainWorld;

@@ -1,9 +1,9 @@
 /** The owner's page says of each domain what it is and what is to be set, as the form of a registrar asks for it. */
 import { afterAll, expect, test } from 'vitest';
-import { issueToken } from '../../api/tokens/rules.ts';
-import { callWith, createSite } from '../api/world.ts';
-import { createPeopleWorld } from '../people/world.ts';
-import { createNamespace, startWorker } from '../stack/worker.ts';
+import { issueToken } from '#api/tokens/rules.ts';
+import { callWith, createSite } from '#test/api/world.ts';
+import { createPeopleWorld } from '#test/people/world.ts';
+import { createNamespace, startWorker } from '#test/stack/worker.ts';
 import { domains, startNames } from './world.ts';
 
 const names = await startNames();

@@ -1,7 +1,7 @@
 /** Records of zones that we hold: what is written is what the name server answers, and what cannot be is refused before it is asked. */
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
-import type { Zones } from '../../providers/zones.ts';
-import { type Answer, type Caller, errorOf } from '../api/world.ts';
+import type { Zones } from '#providers/zones.ts';
+import { type Answer, type Caller, errorOf } from '#test/api/world.ts';
 import { badRecords, goodRecords } from './record-list.ts';
 import { createDomainWorld, type DomainWorld, type Shown } from './world.ts';
 

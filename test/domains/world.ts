@@ -1,15 +1,15 @@
 /** Domains against real name servers on loopback: PowerDNS with the zones that we hold, and the rest of the DNS beside it. */
 import { mkdtemp, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { certificateOf } from '../../db/certificates.ts';
-import { Certificate } from '../../db/entities/certificate.ts';
-import { type LocalDns, startLocalDns } from '../../local/dns/server.ts';
-import { startPowerDns } from '../../local/powerdns.ts';
-import { exchange } from '../../providers/dns/exchange.ts';
-import { type Caller, createWorld } from '../api/world.ts';
-import { people } from '../invitations/world.ts';
-import { memoryRoot } from '../stack/run-folder.ts';
-import { createNamespace, startWorker } from '../stack/worker.ts';
+import { Certificate } from '#db/certificates/certificate.ts';
+import { certificateOf } from '#db/certificates/transitions.ts';
+import { exchange } from '#providers/dns/exchange.ts';
+import { type Caller, createWorld } from '#test/api/world.ts';
+import { people } from '#test/invitations/world.ts';
+import { memoryRoot } from '#test/stack/run-folder.ts';
+import { createNamespace, startWorker } from '#test/stack/worker.ts';
+import { type LocalDns, startLocalDns } from '#tools/local/dns/server.ts';
+import { startPowerDns } from '#tools/local/services/powerdns.ts';
 
 export const edgeAddresses = ['127.0.0.1', '::1'];
 const nameServers = 'ns.platform.test';

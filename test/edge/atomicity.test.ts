@@ -3,9 +3,9 @@
  * `FRONTAGE_CAMPAIGN=long npm test -- test/edge/atomicity`.
  */
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { systemClock } from '../../clock.ts';
-import { goLive, takeTicket } from '../../db/deployments.ts';
-import { openOrm } from '../../db/orm.ts';
+import { goLive, takeTicket } from '#db/deployments/transitions.ts';
+import { openOrm } from '#db/orm.ts';
+import { systemClock } from '#runtime/clock.ts';
 import { faultOf, sha256, startProbing } from './prober.ts';
 import { startEdgeProcess } from './spawn.ts';
 import { ask, createWorld, type Files, until, type World } from './world.ts';

@@ -1,9 +1,9 @@
 /** Hot bytes are in memory, up to a bound, and are read once however many ask. */
 import { expect, test } from 'vitest';
-import { bytesKey, heldBytesMax, openBytes } from '../../edge/bytes.ts';
-import { openFinding } from '../../edge/finding.ts';
-import type { Version } from '../../edge/versions.ts';
-import type { Store } from '../../providers/store/store.ts';
+import { bytesKey, heldBytesMax, openBytes } from '#edge/content/blob-cache.ts';
+import type { Version } from '#edge/content/versions.ts';
+import { openFinding } from '#edge/routing/path-cache.ts';
+import type { Store } from '#providers/store/store.ts';
 
 const keyOf = (n: number) => bytesKey(n.toString(16).padStart(64, '0'), 'identity');
 

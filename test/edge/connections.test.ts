@@ -2,7 +2,7 @@
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { quickest } from '../stack/quickest.ts';
+import { quickest } from '#test/stack/quickest.ts';
 import { createShops } from './shops.ts';
 import { shop, smuggled, smuggling } from './smuggled.ts';
 import { ask, askRaw, until, type World } from './world.ts';

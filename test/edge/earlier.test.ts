@@ -1,9 +1,9 @@
 /** After a publish, pages that visitors still hold find their scripts and pictures. */
 import pino from 'pino';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { systemClock } from '../../clock.ts';
-import { type EdgeDatabase, openEdgeDatabase } from '../../edge/database.ts';
-import { openEarlierAssets } from '../../edge/earlier.ts';
+import { openEarlierAssets } from '#edge/content/previous-assets.ts';
+import { type EdgeDatabase, openEdgeDatabase } from '#edge/routing/database.ts';
+import { systemClock } from '#runtime/clock.ts';
 import { ask, createWorld, deaf, until, type World } from './world.ts';
 
 const day = 24 * 60 * 60 * 1000;

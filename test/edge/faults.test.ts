@@ -2,8 +2,8 @@
 import { rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { renderManifest } from '../../providers/manifest.ts';
-import { blobPath } from '../../providers/store/disk.ts';
+import { renderManifest } from '#providers/manifest.ts';
+import { blobPath } from '#providers/store/disk.ts';
 import { ask, createWorld, type World } from './world.ts';
 
 let world: World;

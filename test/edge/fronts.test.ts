@@ -10,12 +10,12 @@ import { text } from 'node:stream/consumers';
 import { connect as connectTls, createSecureContext } from 'node:tls';
 import pino from 'pino';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { systemClock } from '../../clock.ts';
-import { readProxyHeader } from '../../edge/proxy-header.ts';
-import { freePort } from '../../local/ports.ts';
-import { executableAt } from '../../local/temporal-cli.ts';
-import { openKeyring } from '../../sealing.ts';
-import { createIssuer } from '../certificates/issuer.ts';
+import { readProxyHeader } from '#edge/http/proxy-header.ts';
+import { systemClock } from '#runtime/clock.ts';
+import { openKeyring } from '#runtime/encryption.ts';
+import { createIssuer } from '#test/certificates/issuer.ts';
+import { freePort } from '#tools/local/ports.ts';
+import { executableAt } from '#tools/local/services/temporal-cli.ts';
 import { createShops } from './shops.ts';
 import type { World } from './world.ts';
 
@@ -224,7 +224,7 @@ describe('HAProxy as the project sets it up', () => {
 
 /** The project's own configuration, for one edge on this machine and free ports. */
 async function hereInstead(ports: { plain: number; tls: number }): Promise<string> {
-  const whole = await readFile(join(import.meta.dirname, '../../ops/haproxy.cfg'), 'utf8');
+  const whole = await readFile(join(import.meta.dirname, '../../operator/haproxy.cfg'), 'utf8');
   return (
     whole
       .replace(/^resolvers docker\n(?: .*\n)+/m, '')

@@ -4,7 +4,7 @@ import { connect } from 'node:net';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { readTarget } from '../../edge/paths.ts';
+import { readTarget } from '#edge/routing/paths.ts';
 import { absent, brokenEscapes, climbs, controls } from './hostile-paths.ts';
 import { createShops } from './shops.ts';
 import { ask, askRaw, type World } from './world.ts';

@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { Answer } from '../../edge/answer.ts';
-import { openBytes } from '../../edge/bytes.ts';
-import { servedFile } from '../../edge/forms.ts';
-import { answerInserted, createSnippet, insertIntoPage } from '../../edge/insertion.ts';
-import { requestOf } from '../../edge/request.ts';
+import { openBytes } from '#edge/content/blob-cache.ts';
+import { answerInserted, createSnippet, insertIntoPage } from '#edge/content/insertion.ts';
+import { servedFile } from '#edge/content/representations.ts';
+import type { Answer } from '#edge/content/response.ts';
+import { requestOf } from '#edge/http/request.ts';
 import { createWorld, type World } from './world.ts';
 
 const snippet = createSnippet('<p>ours</p>');

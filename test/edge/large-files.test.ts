@@ -4,8 +4,8 @@ import { readdir, readlink, stat, truncate } from 'node:fs/promises';
 import { connect } from 'node:net';
 import { brotliDecompressSync } from 'node:zlib';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { heldBytesMax } from '../../edge/bytes.ts';
-import { blobPath } from '../../providers/store/disk.ts';
+import { heldBytesMax } from '#edge/content/blob-cache.ts';
+import { blobPath } from '#providers/store/disk.ts';
 import { ask, createWorld, until, type World } from './world.ts';
 
 const film = randomBytes(3 * heldBytesMax + 7);

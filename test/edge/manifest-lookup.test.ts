@@ -1,8 +1,8 @@
 /** A search in the stored lines of a manifest finds what reading all of them would. */
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { type ManifestFile, parseManifest, renderManifest } from '../../providers/manifest.ts';
-import { lookUpManifest } from '../../providers/manifest-lookup.ts';
+import { type ManifestFile, parseManifest, renderManifest } from '#providers/manifest.ts';
+import { lookUpManifest } from '#providers/manifest-lookup.ts';
 
 const file = (path: string): ManifestFile => ({ path, sha256: 'a'.repeat(64), bytes: path.length });
 const name = fc.oneof(

@@ -1,7 +1,7 @@
 /** What visitors see follows the site's pointer: at once, wholly, and without the database when it must. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { type EdgeDatabase, openEdgeDatabase } from '../../edge/database.ts';
-import { quickest } from '../stack/quickest.ts';
+import { type EdgeDatabase, openEdgeDatabase } from '#edge/routing/database.ts';
+import { quickest } from '#test/stack/quickest.ts';
 import { type Answer, ask, createWorld, deaf, until, type World } from './world.ts';
 
 let world: World;

@@ -5,7 +5,7 @@ import { readFile } from 'node:fs/promises';
 import { connect } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
-import { heldBytesMax } from '../../edge/bytes.ts';
+import { heldBytesMax } from '#edge/content/blob-cache.ts';
 import { spawnEdge, startEdgeProcess } from './spawn.ts';
 import { ask, createWorld, until, type World } from './world.ts';
 

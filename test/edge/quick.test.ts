@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { readPlainRequest, renderHead } from '../../edge/heads.ts';
+import { readPlainRequest, renderHead } from '#edge/http/http1-head.ts';
 import { absent, brokenEscapes, climbs, controls } from './hostile-paths.ts';
 import { createShops } from './shops.ts';
 import { ask, baseDomain, until, type World } from './world.ts';

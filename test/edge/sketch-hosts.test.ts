@@ -1,7 +1,7 @@
 /** Hosts of sketches are a visitor's to make up: however many are, the database is asked one question at a time. */
 import { expect, test } from 'vitest';
-import type { SketchRow } from '../../edge/database.ts';
-import { openSketchHosts } from '../../edge/sketch-hosts.ts';
+import type { SketchRow } from '#edge/routing/database.ts';
+import { openSketchHosts } from '#edge/routing/sketch-hosts.ts';
 
 const row = { title: 'Shown' } as SketchRow;
 

@@ -1,7 +1,7 @@
 /** However a path is written, it reaches the file that it names once decoded, or none: never another one. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { outputFault } from '../../providers/paths.ts';
-import { corpus } from '../paths/corpus.ts';
+import { outputFault } from '#providers/paths.ts';
+import { corpus } from '#test/paths/corpus.ts';
 import { ask, askRaw, createWorld, type World } from './world.ts';
 
 const host = 'all.sites.test';

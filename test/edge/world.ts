@@ -6,16 +6,16 @@ import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import pg from 'pg';
 import pino from 'pino';
-import { systemClock } from '../../clock.ts';
-import { type Changes, openChanges } from '../../db/changes.ts';
-import { type EdgeDatabase, openEdgeDatabase } from '../../edge/database.ts';
-import { createEdge } from '../../edge/edge.ts';
-import { listen } from '../../edge/listen.ts';
-import { newId, newPublicId } from '../../ids.ts';
-import { type ManifestFile, renderManifest } from '../../providers/manifest.ts';
-import { isCompressible } from '../../providers/media-types.ts';
-import { openDiskStore } from '../../providers/store/disk.ts';
-import { createTestDatabase } from '../stack/database.ts';
+import { type Changes, openChanges } from '#db/notifications.ts';
+import { createEdge } from '#edge/edge.ts';
+import { listen } from '#edge/http/listener.ts';
+import { type EdgeDatabase, openEdgeDatabase } from '#edge/routing/database.ts';
+import { type ManifestFile, renderManifest } from '#providers/manifest.ts';
+import { isCompressible } from '#providers/media-types.ts';
+import { openDiskStore } from '#providers/store/disk.ts';
+import { systemClock } from '#runtime/clock.ts';
+import { newId, newPublicId } from '#runtime/ids.ts';
+import { createTestDatabase } from '#test/stack/database.ts';
 
 export const baseDomain = 'sites.test';
 

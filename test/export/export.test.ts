@@ -1,16 +1,16 @@
 import { truncate } from 'node:fs/promises';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
-import { openAccount } from '../../api/accounts/rules.ts';
-import { ExportFault, type SiteDocument } from '../../exports/document.ts';
-import { importSite } from '../../exports/reading.ts';
-import { exportSite } from '../../exports/writing.ts';
-import { newId } from '../../ids.ts';
-import { callWith } from '../api/world.ts';
-import { type Load, openLoad } from '../backup/load.ts';
-import { createWorld, type Installation, keepOpened, type World } from '../backup/world.ts';
-import { ada, forms } from '../forms/world.ts';
-import { folder, git } from '../git/git.ts';
-import * as sample from '../git/samples.ts';
+import { openAccount } from '#api/accounts/rules.ts';
+import { exportSite } from '#operator/exports/archive-writer.ts';
+import { ExportFault, type SiteDocument } from '#operator/exports/document.ts';
+import { importSite } from '#operator/exports/reader.ts';
+import { newId } from '#runtime/ids.ts';
+import { callWith } from '#test/api/world.ts';
+import { type Load, openLoad } from '#test/backup/load.ts';
+import { createWorld, type Installation, keepOpened, type World } from '#test/backup/world.ts';
+import { ada, forms } from '#test/forms/world.ts';
+import { folder, git } from '#test/git/git.ts';
+import * as sample from '#test/git/samples.ts';
 import { type Entry, entriesOf, openArchives, withDocument, writeArchive } from './world.ts';
 
 vi.setConfig({ testTimeout: 180_000 });

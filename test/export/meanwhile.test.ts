@@ -2,13 +2,13 @@
 import { mkdir, readdir, readFile, utimes, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
-import { blockAccount } from '../../db/accounts.ts';
-import { ExportFault } from '../../exports/document.ts';
-import { importSite } from '../../exports/reading.ts';
-import type { Store } from '../../providers/store/store.ts';
-import { createSite } from '../api/world.ts';
-import { createWorld, type Installation } from '../backup/world.ts';
-import { git } from '../git/git.ts';
+import { blockAccount } from '#db/accounts/blocks.ts';
+import { ExportFault } from '#operator/exports/document.ts';
+import { importSite } from '#operator/exports/reader.ts';
+import type { Store } from '#providers/store/store.ts';
+import { createSite } from '#test/api/world.ts';
+import { createWorld, type Installation } from '#test/backup/world.ts';
+import { git } from '#test/git/git.ts';
 import { openBreaking } from './bending.ts';
 import { openEmpty, openExport } from './world.ts';
 

@@ -1,9 +1,9 @@
 /** What an archive of a site must say something about, so that nothing is left behind without anybody thinking of it. */
 import type pg from 'pg';
 import { expect, test } from 'vitest';
-import { rowSchemas, siteDocument } from '../../exports/document.ts';
-import { left } from '../../exports/left.ts';
-import { useDatabaseClient } from '../stack/database-client.ts';
+import { rowSchemas, siteDocument } from '#operator/exports/document.ts';
+import { left } from '#operator/exports/excluded.ts';
+import { useDatabaseClient } from '#test/stack/database-client.ts';
 
 let client: pg.Client;
 useDatabaseClient((opened) => {

@@ -1,14 +1,14 @@
 /** In which state a site comes in elsewhere, and whether there is room for it. */
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
-import { openAccount } from '../../api/accounts/rules.ts';
-import { blockAccount, unblockAccount } from '../../db/accounts.ts';
-import { blockOf } from '../../db/blocks.ts';
-import { Site } from '../../db/entities/site.ts';
-import { blockSite, unblockSite } from '../../db/sites.ts';
-import { importSite } from '../../exports/reading.ts';
-import { exportSite } from '../../exports/writing.ts';
-import { createSite, withLimits } from '../api/world.ts';
-import { createWorld, keepOpened, type World } from '../backup/world.ts';
+import { openAccount } from '#api/accounts/rules.ts';
+import { blockAccount, unblockAccount } from '#db/accounts/blocks.ts';
+import { blockOf } from '#db/sites/blocks.ts';
+import { Site } from '#db/sites/site.ts';
+import { blockSite, unblockSite } from '#db/sites/transitions.ts';
+import { exportSite } from '#operator/exports/archive-writer.ts';
+import { importSite } from '#operator/exports/reader.ts';
+import { createSite, withLimits } from '#test/api/world.ts';
+import { createWorld, keepOpened, type World } from '#test/backup/world.ts';
 import { entriesOf, openArchives, withDocument, writeArchive } from './world.ts';
 
 vi.setConfig({ testTimeout: 180_000 });

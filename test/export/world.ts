@@ -4,11 +4,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { buffer } from 'node:stream/consumers';
 import { extract, pack } from 'tar-stream';
-import { openAccount } from '../../api/accounts/rules.ts';
-import type { SiteDocument } from '../../exports/document.ts';
-import { exportSite } from '../../exports/writing.ts';
-import { openLoad } from '../backup/load.ts';
-import { createWorld, openInstallation } from '../backup/world.ts';
+import { openAccount } from '#api/accounts/rules.ts';
+import { exportSite } from '#operator/exports/archive-writer.ts';
+import type { SiteDocument } from '#operator/exports/document.ts';
+import { openLoad } from '#test/backup/load.ts';
+import { createWorld, openInstallation } from '#test/backup/world.ts';
 
 export type Entry = { name: string; bytes: Buffer; type?: 'file' | 'symlink' | 'directory'; linkname?: string };
 

@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, expect, test } from 'vitest';
-import { createWorld, errorOf } from '../api/world.ts';
+import { createWorld, errorOf } from '#test/api/world.ts';
 
 const world = await createWorld({}, { limits: { feedback_per_day: 5 } });
 afterAll(() => world.close());
@@ -11,7 +11,7 @@ const note = { kind: 'blame', message: 'The message says that my token is wrong;
 const secret = 'a secret of the tests, long enough';
 
 async function readAsOperator(...args: string[]) {
-  const command = join(import.meta.dirname, '../../scripts/operator.ts');
+  const command = join(import.meta.dirname, '../../operator/admin.ts');
   const env = { ...process.env, DATABASE_URL: world.database.url, FRONTAGE_SECRET: secret };
   const { stdout } = await promisify(execFile)(process.execPath, [command, 'feedback', 'list', ...args], { env });
   return JSON.parse(stdout).items;

@@ -1,6 +1,6 @@
 /** Bodies that no form takes, and bounds on what is taken. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { type Caller, createWorld, errorOf, type World } from '../api/world.ts';
+import { type Caller, createWorld, errorOf, type World } from '#test/api/world.ts';
 import { ada, challengeEnv, type FormMade, forms } from './world.ts';
 
 let world: World;

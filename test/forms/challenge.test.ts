@@ -3,8 +3,8 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { expect, test } from 'vitest';
-import { widgetFiles } from '../../api/forms/files.ts';
-import { createWorld, errorOf } from '../api/world.ts';
+import { widgetFiles } from '#api/forms/files.ts';
+import { createWorld, errorOf } from '#test/api/world.ts';
 import { ada, challengeEnv, forms } from './world.ts';
 
 test('a verifier elsewhere is asked for each solution, takes it once, and its failures are told without its name', async () => {

@@ -1,7 +1,7 @@
 /** The file of all submissions, as a spreadsheet reads it. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { newId } from '../../ids.ts';
-import { type Caller, createWorld, type World } from '../api/world.ts';
+import { newId } from '#runtime/ids.ts';
+import { type Caller, createWorld, type World } from '#test/api/world.ts';
 import { challengeEnv, type FormMade, forms } from './world.ts';
 
 let world: World;

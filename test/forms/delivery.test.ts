@@ -1,10 +1,10 @@
 /** Enquiries are stored first and mailed second: whatever becomes of mail server and workers, none is lost. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { createPlatformActivities } from '../../activities/index.ts';
-import { createWorld } from '../api/world.ts';
-import { createMailWorld, type MailWorld } from '../mail/world.ts';
-import { until } from '../stack/until.ts';
-import { startWorker } from '../stack/worker.ts';
+import { createPlatformActivities } from '#activities/index.ts';
+import { createWorld } from '#test/api/world.ts';
+import { createMailWorld, type MailWorld } from '#test/mail/world.ts';
+import { until } from '#test/stack/until.ts';
+import { startWorker } from '#test/stack/worker.ts';
 import { ada, challengeEnv, forms } from './world.ts';
 
 let world: MailWorld;

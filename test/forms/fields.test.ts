@@ -1,10 +1,10 @@
 /** Lists of fields, and answers held against them: without a database, for they are pure. */
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { fieldList } from '../../api/forms/fields.ts';
-import { judgeValues } from '../../api/forms/values.ts';
-import type { FormField } from '../../db/entities/form.ts';
-import { fieldKinds } from '../../db/states.ts';
+import { fieldList } from '#api/forms/fields.ts';
+import { judgeValues } from '#api/forms/values.ts';
+import type { FormField } from '#db/forms/form.ts';
+import { fieldKinds } from '#rules/states.ts';
 
 const field = (part: Partial<FormField> = {}): FormField => ({
   name: 'it',

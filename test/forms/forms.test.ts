@@ -1,6 +1,6 @@
 /** Forms as those see them who may act on the site. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { type Caller, createWorld, errorOf, type World } from '../api/world.ts';
+import { type Caller, createWorld, errorOf, type World } from '#test/api/world.ts';
 import { ada, challengeEnv, contactFields, forms } from './world.ts';
 
 let world: World;

@@ -2,9 +2,9 @@
 import { connect } from 'node:net';
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { catalog } from '../../errors.ts';
-import { bookings, createBookingWorld } from '../bookings/world.ts';
-import { quickest } from '../stack/quickest.ts';
+import { catalog } from '#runtime/errors.ts';
+import { bookings, createBookingWorld } from '#test/bookings/world.ts';
+import { quickest } from '#test/stack/quickest.ts';
 import { challengeEnv, forms } from './world.ts';
 
 let world: Awaited<ReturnType<typeof createBookingWorld>>;

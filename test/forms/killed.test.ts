@@ -1,12 +1,12 @@
 /** API processes and a worker are killed in the middle of enquiries: what was answered as taken is there, and every mail follows. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { systemClock } from '../../clock.ts';
-import { startMailCatcher } from '../../local/mail/catcher.ts';
-import { freePort } from '../../local/ports.ts';
-import { createWorld, type World } from '../api/world.ts';
-import { openProcesses, type Processes } from '../stack/processes.ts';
-import { until } from '../stack/until.ts';
-import { createNamespace } from '../stack/worker.ts';
+import { systemClock } from '#runtime/clock.ts';
+import { createWorld, type World } from '#test/api/world.ts';
+import { openProcesses, type Processes } from '#test/stack/processes.ts';
+import { until } from '#test/stack/until.ts';
+import { createNamespace } from '#test/stack/worker.ts';
+import { startMailCatcher } from '#tools/local/mail/catcher.ts';
+import { freePort } from '#tools/local/ports.ts';
 import { challengeEnv, forms, solve } from './world.ts';
 
 let catcher: Awaited<ReturnType<typeof startMailCatcher>>;

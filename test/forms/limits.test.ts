@@ -1,6 +1,6 @@
 /** What of forms is capped, switched off, past its time, or another's. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { type Caller, createWorld, errorOf, type World } from '../api/world.ts';
+import { type Caller, createWorld, errorOf, type World } from '#test/api/world.ts';
 import { ada, challengeEnv, contactFields, forms } from './world.ts';
 
 let world: World;

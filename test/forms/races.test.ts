@@ -1,7 +1,7 @@
 /** What happens to a form while enquiries to it are on their way: each is whole or was refused. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { type Answer, type Caller, createWorld, errorOf, type World } from '../api/world.ts';
-import { until } from '../stack/until.ts';
+import { type Answer, type Caller, createWorld, errorOf, type World } from '#test/api/world.ts';
+import { until } from '#test/stack/until.ts';
 import { ada, challengeEnv, forms } from './world.ts';
 
 let world: World;

@@ -1,7 +1,7 @@
 /** What visitors send, over the wire: taken, or refused so that nothing typed is lost. */
 import { pbkdf2Sync } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { type Caller, createWorld, errorOf, type World } from '../api/world.ts';
+import { type Caller, createWorld, errorOf, type World } from '#test/api/world.ts';
 import { ada, challengeEnv, type FormMade, forms, solve } from './world.ts';
 
 let world: World;

@@ -3,8 +3,8 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
-import { createWorld, type World } from '../api/world.ts';
-import { type Browsing, openBrowsing } from '../web/browsing.ts';
+import { createWorld, type World } from '#test/api/world.ts';
+import { type Browsing, openBrowsing } from '#test/web/browsing.ts';
 import { challengeEnv, forms } from './world.ts';
 
 let own: World;

@@ -1,10 +1,10 @@
 /** Forms of sites, and visitors who solve challenges and send. */
 import { type Challenge, solveChallenge } from 'altcha-lib';
 import { deriveKey } from 'altcha-lib/algorithms/pbkdf2';
-import { siteAddress } from '../../config.ts';
-import type { FormField } from '../../db/entities/form.ts';
-import { type Answer, type Caller, callWith, type Sent, type World } from '../api/world.ts';
-import { people } from '../invitations/world.ts';
+import type { FormField } from '#db/forms/form.ts';
+import { siteAddress } from '#runtime/config.ts';
+import { type Answer, type Caller, callWith, type Sent, type World } from '#test/api/world.ts';
+import { people } from '#test/invitations/world.ts';
 
 /** A challenge that takes a test some milliseconds. */
 export const challengeEnv = { FRONTAGE_CHALLENGE_KEY: 'a key of the tests', FRONTAGE_CHALLENGE_ROUNDS: '20000' };

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { Site } from '../../db/entities/site.ts';
-import { newId } from '../../ids.ts';
+import { Site } from '#db/sites/site.ts';
+import { newId } from '#runtime/ids.ts';
 import { commitFiles, folder, git, tryGit } from './git.ts';
 import { type Platform, startPlatform } from './platform.ts';
 import { stateOf } from './state.ts';

@@ -2,7 +2,7 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { deflateSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { pktLine } from '../../git/pkt-line.ts';
+import { pktLine } from '#git/pkt-line.ts';
 import { commitFiles, folder, git } from './git.ts';
 import { type Platform, startPlatform } from './platform.ts';
 import { peakMemory, stateOf } from './state.ts';

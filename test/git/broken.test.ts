@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import Fastify from 'fastify';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
-import { gitRoutes } from '../../git/http.ts';
+import { gitRoutes } from '#git/http.ts';
 import { commitFiles, folder, git, tryGit } from './git.ts';
 import { type Platform, startPlatform } from './platform.ts';
 import { gitProcesses, stateOf } from './state.ts';

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { Account } from '../../db/entities/account.ts';
-import { Site } from '../../db/entities/site.ts';
-import { newId } from '../../ids.ts';
+import { Account } from '#db/accounts/account.ts';
+import { Site } from '#db/sites/site.ts';
+import { newId } from '#runtime/ids.ts';
 import { commitFiles, folder, git } from './git.ts';
 import { type Platform, startPlatform } from './platform.ts';
 import { type File, sourceOf, write } from './source.ts';

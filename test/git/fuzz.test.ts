@@ -3,7 +3,7 @@ import { spawn } from 'node:child_process';
 import { buffer } from 'node:stream/consumers';
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
-import { pktLine } from '../../git/pkt-line.ts';
+import { pktLine } from '#git/pkt-line.ts';
 import { commitFiles, folder, git } from './git.ts';
 import { type Platform, startPlatform } from './platform.ts';
 import { gitProcesses, stateOf } from './state.ts';

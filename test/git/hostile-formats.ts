@@ -1,6 +1,6 @@
 /** Files of formats that their place does not take, under wrong and under right names. */
-import type { Repository } from '../../db/states.ts';
-import type { ErrorCode } from '../../errors.ts';
+import type { Repository } from '#rules/states.ts';
+import type { ErrorCode } from '#runtime/errors.ts';
 import type { HostilePush } from './hostile.ts';
 import * as sample from './samples.ts';
 

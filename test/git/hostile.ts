@@ -1,7 +1,7 @@
 /** Pushes that a site has to refuse: what is put into the tree, and the rule that is named. */
 import { randomBytes } from 'node:crypto';
-import type { Repository } from '../../db/states.ts';
-import type { ErrorCode } from '../../errors.ts';
+import type { Repository } from '#rules/states.ts';
+import type { ErrorCode } from '#runtime/errors.ts';
 import type { AnyFile } from './git.ts';
 
 export type HostilePush = {

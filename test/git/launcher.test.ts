@@ -7,7 +7,7 @@ import type { Readable } from 'node:stream';
 import { buffer, text } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, test } from 'vitest';
-import { give, type Launched, launch } from '../../providers/launcher.ts';
+import { give, type Launched, launch } from '#providers/launcher.ts';
 
 const env = { PATH: '/usr/local/bin:/usr/bin:/bin' };
 const shell = (script: string, hasChannel = false) => launch('/bin/sh', ['-c', script], { env, hasChannel });

@@ -4,9 +4,9 @@ import { once } from 'node:events';
 import { readdir, stat, utimes, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { maintainAll } from '../../activities/maintaining.ts';
-import { newId } from '../../ids.ts';
-import { gitEnvironment } from '../../providers/repositories/git.ts';
+import { maintainAll } from '#activities/maintaining.ts';
+import { gitEnvironment } from '#providers/repositories/git.ts';
+import { newId } from '#runtime/ids.ts';
 import { commitFiles, folder, git } from './git.ts';
 import { type Platform, startPlatform } from './platform.ts';
 

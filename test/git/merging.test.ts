@@ -3,9 +3,9 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { newId } from '../../ids.ts';
-import { runGit } from '../../providers/repositories/git.ts';
-import { openRepositories, type Repositories } from '../../providers/repositories.ts';
+import { runGit } from '#providers/repositories/git.ts';
+import { openRepositories, type Repositories } from '#providers/repositories.ts';
+import { newId } from '#runtime/ids.ts';
 
 let dir: string;
 let repositories: Repositories;

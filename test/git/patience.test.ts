@@ -2,11 +2,11 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import Fastify from 'fastify';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
-import { buildApp } from '../../api/app.ts';
-import { blockAccount, unblockAccount } from '../../db/accounts.ts';
-import { type GitOptions, gitRoutes } from '../../git/http.ts';
-import { pktLine } from '../../git/pkt-line.ts';
-import { openSlots } from '../../git/slots.ts';
+import { buildApp } from '#api/app.ts';
+import { blockAccount, unblockAccount } from '#db/accounts/blocks.ts';
+import { type GitOptions, gitRoutes } from '#git/http.ts';
+import { pktLine } from '#git/pkt-line.ts';
+import { openSlots } from '#git/slots.ts';
 import { commitFiles, folder, git, tryGit } from './git.ts';
 import { type Platform, startPlatform } from './platform.ts';
 import { gitProcesses, stateOf } from './state.ts';

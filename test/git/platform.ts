@@ -2,19 +2,19 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { buildApp } from '../../api/app.ts';
-import { createCredential } from '../../api/source/credentials.ts';
-import { issueToken } from '../../api/tokens/rules.ts';
-import { readConfig } from '../../config.ts';
-import { Account } from '../../db/entities/account.ts';
-import { Site } from '../../db/entities/site.ts';
-import type { GitAccess, Repository } from '../../db/states.ts';
-import { createDeps, type Deps } from '../../deps.ts';
-import { newId, newPublicId, newSecret } from '../../ids.ts';
-import type { Limits } from '../../limits.ts';
-import type { Repositories } from '../../providers/repositories.ts';
-import { withLimits } from '../api/world.ts';
-import { createTestDatabase } from '../stack/database.ts';
+import { buildApp } from '#api/app.ts';
+import { createCredential } from '#api/source/credentials.ts';
+import { issueToken } from '#api/tokens/rules.ts';
+import { Account } from '#db/accounts/account.ts';
+import { Site } from '#db/sites/site.ts';
+import type { Repositories } from '#providers/repositories.ts';
+import type { Limits } from '#rules/limits.ts';
+import type { GitAccess, Repository } from '#rules/states.ts';
+import { readConfig } from '#runtime/config.ts';
+import { createDeps, type Deps } from '#runtime/deps.ts';
+import { newId, newPublicId, newSecret } from '#runtime/ids.ts';
+import { withLimits } from '#test/api/world.ts';
+import { createTestDatabase } from '#test/stack/database.ts';
 
 /** An error's body, or whatever else was answered. */
 export type Answer = { error: { code: string; message: string; next_action?: string } } & Record<string, unknown>;

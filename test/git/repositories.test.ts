@@ -2,9 +2,9 @@ import { mkdtemp, readdir, rm, stat, utimes, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { newId } from '../../ids.ts';
-import { bytesOf } from '../../providers/repositories/objects.ts';
-import { openRepositories, type Repositories } from '../../providers/repositories.ts';
+import { bytesOf } from '#providers/repositories/objects.ts';
+import { openRepositories, type Repositories } from '#providers/repositories.ts';
+import { newId } from '#runtime/ids.ts';
 import { git } from './git.ts';
 
 const author = { name: 'Ada <x>\n', email: 'ada@example.com' };

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { Repository } from '../../db/states.ts';
+import type { Repository } from '#rules/states.ts';
 import { type AnyFile, commitTree, folder, git, tryGit, writeTree } from './git.ts';
 import { type HostilePush, hostilePushes, limits } from './hostile.ts';
 import { hostileFormats } from './hostile-formats.ts';
@@ -14,7 +14,10 @@ let siteId: string;
 const heads = { source: '', content: '' };
 let work: Awaited<ReturnType<typeof folder>>;
 
-const platformPackages = await readFile(join(import.meta.dirname, '../../sandbox/package.json'), 'utf8');
+const platformPackages = await readFile(
+  join(import.meta.dirname, '../../providers/sandbox/image/package.json'),
+  'utf8',
+);
 const base: Record<Repository, AnyFile[]> = {
   source: [
     { path: 'src/pages/index.astro', bytes: '<h1>Hi</h1>\n' },

@@ -2,8 +2,8 @@ import { mkdir, mkdtemp, rename, rm, symlink } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { newId } from '../../ids.ts';
-import { folderName, openRepositories } from '../../providers/repositories.ts';
+import { folderName, openRepositories } from '#providers/repositories.ts';
+import { newId } from '#runtime/ids.ts';
 
 test('a site whose repositories were moved to another volume, with links in their place, goes on as before', async ({
   onTestFinished,

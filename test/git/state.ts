@@ -1,7 +1,7 @@
 /** What a push could leave behind. */
 import { readdir, readFile, readlink } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { Repository } from '../../db/states.ts';
+import type { Repository } from '#rules/states.ts';
 import { git } from './git.ts';
 import type { Platform } from './platform.ts';
 

@@ -1,7 +1,7 @@
 /** What waits for a caller, in one list: whose it is, how long it stays, and what came after a moment. */
 import { afterAll, expect, test } from 'vitest';
-import { sweepNews } from '../../api/inbox/news.ts';
-import { errorOf } from '../api/world.ts';
+import { sweepNews } from '#api/inbox/news.ts';
+import { errorOf } from '#test/api/world.ts';
 import { createInboxWorld, idsOf } from './world.ts';
 
 const world = await createInboxWorld();

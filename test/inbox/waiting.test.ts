@@ -2,12 +2,12 @@
 import { get } from 'node:http';
 import pg from 'pg';
 import { afterAll, expect, test } from 'vitest';
-import { buildApp } from '../../api/app.ts';
-import { waitLimits } from '../../api/inbox/waiting.ts';
-import { createDeps } from '../../deps.ts';
-import { type Answer, type Caller, callWith, errorOf } from '../api/world.ts';
-import { quickest } from '../stack/quickest.ts';
-import { until } from '../stack/until.ts';
+import { buildApp } from '#api/app.ts';
+import { waitLimits } from '#api/inbox/waiting.ts';
+import { createDeps } from '#runtime/deps.ts';
+import { type Answer, type Caller, callWith, errorOf } from '#test/api/world.ts';
+import { quickest } from '#test/stack/quickest.ts';
+import { until } from '#test/stack/until.ts';
 import { createInboxWorld, idsOf } from './world.ts';
 
 const world = await createInboxWorld();

@@ -1,12 +1,12 @@
 /** The platform with people and publishes that fail, and calls that wait. */
 
-import { acceptPublish, goLive, settle } from '../../db/deployments.ts';
-import { Deployment } from '../../db/entities/deployment.ts';
-import { acceptDraft } from '../../db/previews.ts';
-import { claimBuild } from '../../db/turns.ts';
-import { newId } from '../../ids.ts';
-import type { Answer, Caller } from '../api/world.ts';
-import { createUnsentWorld, people } from '../invitations/world.ts';
+import { Deployment } from '#db/deployments/deployment.ts';
+import { claimBuild } from '#db/deployments/queue.ts';
+import { acceptPublish, goLive, settle } from '#db/deployments/transitions.ts';
+import { acceptDraft } from '#db/previews/transitions.ts';
+import { newId } from '#runtime/ids.ts';
+import type { Answer, Caller } from '#test/api/world.ts';
+import { createUnsentWorld, people } from '#test/invitations/world.ts';
 
 export async function createInboxWorld() {
   const world = await createUnsentWorld();

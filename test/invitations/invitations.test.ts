@@ -1,9 +1,9 @@
 /** Invitations and collaborators over the wire: every call, every state, every refusal. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { Invitation } from '../../db/entities/invitation.ts';
-import { Mail } from '../../db/entities/mail.ts';
-import { openLetter } from '../../db/mail.ts';
-import { type Answer, type Caller, errorOf, type World } from '../api/world.ts';
+import { Invitation } from '#db/collaborators/invitation.ts';
+import { Mail } from '#db/mail/mail.ts';
+import { openLetter } from '#db/mail/queue.ts';
+import { type Answer, type Caller, errorOf, type World } from '#test/api/world.ts';
 import { createUnsentWorld, type People, people } from './world.ts';
 
 const dayMs = 24 * 3600_000;

@@ -1,7 +1,7 @@
 /** Invitations where they end: by time, caps, addresses that are none, archived sites, and a platform without mail. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { setAddress } from '../../api/accounts/address.ts';
-import { type Answer, type Caller, createWorld, errorOf, limitsIn, type World } from '../api/world.ts';
+import { setAddress } from '#api/accounts/address.ts';
+import { type Answer, type Caller, createWorld, errorOf, limitsIn, type World } from '#test/api/world.ts';
 import { createUnsentWorld, type People, people } from './world.ts';
 
 const dayMs = 24 * 3600_000;

@@ -1,8 +1,8 @@
 /** An invitation in a browser: from the mail's link to the site on the owner's page. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { issueToken } from '../../api/tokens/rules.ts';
-import { type Caller, callWith } from '../api/world.ts';
-import { createPeopleWorld } from '../people/world.ts';
+import { issueToken } from '#api/tokens/rules.ts';
+import { type Caller, callWith } from '#test/api/world.ts';
+import { createPeopleWorld } from '#test/people/world.ts';
 import { type People, people } from './world.ts';
 
 let world: Awaited<ReturnType<typeof createPeopleWorld>>;

@@ -1,10 +1,10 @@
 /** Calls at the same moment. `FRONTAGE_LONG=1` runs the full numbers: 1,000 invitations, 500 acceptances against withdrawals. */
 import { setTimeout as pause } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { lockSite } from '../../db/sites.ts';
-import { lockAccount } from '../../db/standing.ts';
-import { type Answer, type Caller, errorOf, limitsIn, type World } from '../api/world.ts';
-import { until } from '../stack/until.ts';
+import { lockAccount } from '#db/accounts/subscription-sql.ts';
+import { lockSite } from '#db/sites/transitions.ts';
+import { type Answer, type Caller, errorOf, limitsIn, type World } from '#test/api/world.ts';
+import { until } from '#test/stack/until.ts';
 import { createUnsentWorld, type People, people } from './world.ts';
 
 const long = process.env.FRONTAGE_LONG === '1';

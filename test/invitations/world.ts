@@ -1,7 +1,7 @@
 /** Owners, sites and invitations for tests that speak of people; sites without repositories, which are quick to make. */
-import { Site } from '../../db/entities/site.ts';
-import { newId, newPublicId } from '../../ids.ts';
-import { type Answer, type Caller, createWorld, freeName, type World } from '../api/world.ts';
+import { Site } from '#db/sites/site.ts';
+import { newId, newPublicId } from '#runtime/ids.ts';
+import { type Answer, type Caller, createWorld, freeName, type World } from '#test/api/world.ts';
 
 /** The platform with mail switched on, and nobody to send it. */
 export function createUnsentWorld(

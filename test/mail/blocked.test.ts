@@ -1,13 +1,13 @@
 /** Mails of an account that a person of the platform has stopped. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { mailActivities } from '../../activities/mail.ts';
-import { blockAccount, unblockAccount } from '../../db/accounts.ts';
-import { Mail } from '../../db/entities/mail.ts';
-import { queueMail } from '../../db/mail.ts';
-import { countWith } from '../../telemetry/metrics.ts';
-import { workflowIds } from '../../workflows/ids.ts';
-import { people } from '../invitations/world.ts';
-import { until } from '../stack/until.ts';
+import { mailActivities } from '#activities/mail.ts';
+import { blockAccount, unblockAccount } from '#db/accounts/blocks.ts';
+import { Mail } from '#db/mail/mail.ts';
+import { queueMail } from '#db/mail/queue.ts';
+import { workflowIds } from '#rules/workflow-ids.ts';
+import { countWith } from '#runtime/telemetry/metrics.ts';
+import { people } from '#test/invitations/world.ts';
+import { until } from '#test/stack/until.ts';
 import { createMailWorld, type MailWorld } from './world.ts';
 
 let world: MailWorld;

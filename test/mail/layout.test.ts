@@ -1,7 +1,7 @@
 /** What strangers may put into a mail, in both of its forms. */
 import { expect, test } from 'vitest';
-import { write } from '../../mails/layout.ts';
-import { mails, writeMail } from '../../mails/mails.ts';
+import { write } from '#web/mails/layout.ts';
+import { mails, writeMail } from '#web/mails/mails.ts';
 
 const hostile = '<script>alert(1)</script>"\' onclick=x\r\nBcc: all@example.com\u202egnp.exe\u200b\0';
 

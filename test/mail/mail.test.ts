@@ -1,13 +1,13 @@
 /** Mails as they arrive: through the outbox, a workflow and a real SMTP server. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { Invitation } from '../../db/entities/invitation.ts';
-import { Mail } from '../../db/entities/mail.ts';
-import { openExclusive } from '../../db/exclusive.ts';
-import { settleMail } from '../../db/mail.ts';
-import { workflowIds } from '../../workflows/ids.ts';
-import type { Caller, Logged } from '../api/world.ts';
-import { type People, people } from '../invitations/world.ts';
-import { until } from '../stack/until.ts';
+import { openExclusive } from '#db/advisory-lock.ts';
+import { Invitation } from '#db/collaborators/invitation.ts';
+import { Mail } from '#db/mail/mail.ts';
+import { settleMail } from '#db/mail/queue.ts';
+import { workflowIds } from '#rules/workflow-ids.ts';
+import type { Caller, Logged } from '#test/api/world.ts';
+import { type People, people } from '#test/invitations/world.ts';
+import { until } from '#test/stack/until.ts';
 import { createMailWorld, type MailWorld } from './world.ts';
 
 let world: MailWorld;

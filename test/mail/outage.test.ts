@@ -1,15 +1,15 @@
 /** A mail server that is away for an hour, an hour that is skipped. */
 import type { TestWorkflowEnvironment } from '@temporalio/testing';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
-import { systemClock } from '../../clock.ts';
-import { Mail } from '../../db/entities/mail.ts';
-import { queueMail } from '../../db/mail.ts';
-import { startMailCatcher } from '../../local/mail/catcher.ts';
-import { freePort } from '../../local/ports.ts';
-import { createWorld, type World } from '../api/world.ts';
-import { startSkippingEngine } from '../stack/time-skipping.ts';
-import { until } from '../stack/until.ts';
-import { startWorker } from '../stack/worker.ts';
+import { Mail } from '#db/mail/mail.ts';
+import { queueMail } from '#db/mail/queue.ts';
+import { systemClock } from '#runtime/clock.ts';
+import { createWorld, type World } from '#test/api/world.ts';
+import { startSkippingEngine } from '#test/stack/time-skipping.ts';
+import { until } from '#test/stack/until.ts';
+import { startWorker } from '#test/stack/worker.ts';
+import { startMailCatcher } from '#tools/local/mail/catcher.ts';
+import { freePort } from '#tools/local/ports.ts';
 
 const count = process.env.FRONTAGE_LONG === '1' ? 500 : 25;
 

@@ -1,7 +1,7 @@
 /** A mail server that takes connections and says nothing. */
 import { createServer, type Socket } from 'node:net';
 import { expect, test } from 'vitest';
-import { MailNotSent, openMailer } from '../../providers/mail.ts';
+import { MailNotSent, openMailer } from '#providers/mail.ts';
 
 test('a mail server that says nothing keeps a few mails in hand and sends all others back at once', async () => {
   const sockets = new Set<Socket>();

@@ -1,11 +1,11 @@
 /** Mails that wait, held against their workflows; nobody sends here. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { mailActivities } from '../../activities/mail.ts';
-import { Mail } from '../../db/entities/mail.ts';
-import { OutboxEntry } from '../../db/entities/outbox-entry.ts';
-import { queueMail } from '../../db/mail.ts';
-import { relayOutbox } from '../../db/outbox.ts';
-import { createWorld, type World } from '../api/world.ts';
+import { mailActivities } from '#activities/mail.ts';
+import { Mail } from '#db/mail/mail.ts';
+import { queueMail } from '#db/mail/queue.ts';
+import { relayOutbox } from '#db/outbox.ts';
+import { OutboxEntry } from '#db/outbox-entry.ts';
+import { createWorld, type World } from '#test/api/world.ts';
 
 let world: World;
 beforeAll(async () => {

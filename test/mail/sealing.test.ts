@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { open, openKeyring, SealBroken, seal } from '../../sealing.ts';
+import { open, openKeyring, SealBroken, seal } from '#runtime/encryption.ts';
 
 const text = 'the secret of an installation, long enough';
 const secret = openKeyring(text, []);

@@ -1,11 +1,11 @@
 /** The platform with a worker and a mail server of its own that a test can take away. */
 
-import { systemClock } from '../../clock.ts';
-import { startMailCatcher } from '../../local/mail/catcher.ts';
-import type { Faults } from '../../local/mail/smtp.ts';
-import { freePort } from '../../local/ports.ts';
-import { createWorld } from '../api/world.ts';
-import { createNamespace, startWorker } from '../stack/worker.ts';
+import { systemClock } from '#runtime/clock.ts';
+import { createWorld } from '#test/api/world.ts';
+import { createNamespace, startWorker } from '#test/stack/worker.ts';
+import { startMailCatcher } from '#tools/local/mail/catcher.ts';
+import type { Faults } from '#tools/local/mail/smtp.ts';
+import { freePort } from '#tools/local/ports.ts';
 
 export async function createMailWorld(faults: Faults = {}, env: Record<string, string> = {}) {
   const ports = { smtp: await freePort(), web: await freePort() };

@@ -1,7 +1,7 @@
 import { mkdir, rmdir } from 'node:fs/promises';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { errorOf } from '../api/world.ts';
-import * as sample from '../git/samples.ts';
+import { errorOf } from '#test/api/world.ts';
+import * as sample from '#test/git/samples.ts';
 import { createMaterial, type Material, tally } from './world.ts';
 
 let material: Material;

@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
 import { rm } from 'node:fs/promises';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { errorOf } from '../api/world.ts';
-import * as sample from '../git/samples.ts';
+import { errorOf } from '#test/api/world.ts';
+import * as sample from '#test/git/samples.ts';
 import { openPut } from './slow.ts';
 import { createMaterial, type Material } from './world.ts';
 

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { judgeContent } from '../../git/rules.ts';
-import { errorOf } from '../api/world.ts';
+import { judgeContent } from '#git/rules.ts';
+import { errorOf } from '#test/api/world.ts';
 import { corpus, type Hostile, whole } from './corpus.ts';
 import { createMaterial, type Material } from './world.ts';
 

@@ -1,6 +1,6 @@
 /** Files that are not what they seem. Each is under a name that its place would take. */
 import { deflateSync } from 'node:zlib';
-import * as sample from '../git/samples.ts';
+import * as sample from '#test/git/samples.ts';
 
 export type Hostile = { is: string; path: string; bytes: Buffer };
 

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { blockAccount } from '../../db/accounts.ts';
-import { blockSite } from '../../db/sites.ts';
-import * as sample from '../git/samples.ts';
+import { blockAccount } from '#db/accounts/blocks.ts';
+import { blockSite } from '#db/sites/transitions.ts';
+import * as sample from '#test/git/samples.ts';
 import { openSend } from './slow.ts';
 import { createMaterial, type Material } from './world.ts';
 

@@ -1,7 +1,7 @@
 /** A library over HTTP that speaks as Pexels does, and fails as it may. */
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import * as sample from '../git/samples.ts';
+import * as sample from '#test/git/samples.ts';
 
 export type Failure = 'none' | 'busy' | 'down' | 'refuses' | 'babbles' | 'elsewhere' | 'breaks' | 'silent';
 

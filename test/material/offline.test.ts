@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { openOfflineLibrary } from '../../providers/photos/offline.ts';
+import { openOfflineLibrary } from '#providers/photos/offline.ts';
 
 test.each([
   ['Mountains at dawn', 'mountains'],

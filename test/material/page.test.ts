@@ -4,8 +4,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { scenes } from '../../providers/photos/offline.ts';
-import * as sample from '../git/samples.ts';
+import { scenes } from '#providers/photos/offline.ts';
+import * as sample from '#test/git/samples.ts';
 import { createMaterial, type Material } from './world.ts';
 
 const executablePath = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'].find(existsSync);

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { readConfig } from '../../config.ts';
-import { scenes } from '../../providers/photos/offline.ts';
-import { errorOf } from '../api/world.ts';
-import * as sample from '../git/samples.ts';
+import { scenes } from '#providers/photos/offline.ts';
+import { readConfig } from '#runtime/config.ts';
+import { errorOf } from '#test/api/world.ts';
+import * as sample from '#test/git/samples.ts';
 import { startLibrary, words } from './library.ts';
 import { createMaterial, type Material } from './world.ts';
 

@@ -1,10 +1,10 @@
 import { readdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
-import { sweep } from '../../api/sweeping.ts';
-import type { Limits } from '../../limits.ts';
-import { errorOf } from '../api/world.ts';
-import * as sample from '../git/samples.ts';
+import { sweep } from '#api/sweeping.ts';
+import type { Limits } from '#rules/limits.ts';
+import { errorOf } from '#test/api/world.ts';
+import * as sample from '#test/git/samples.ts';
 import { createMaterial, type Material } from './world.ts';
 
 async function materialWith(limits: Partial<Limits>): Promise<Material> {

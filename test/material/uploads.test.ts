@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest';
-import { blockSite, unblockSite } from '../../db/sites.ts';
-import { errorOf } from '../api/world.ts';
-import * as sample from '../git/samples.ts';
+import { blockSite, unblockSite } from '#db/sites/transitions.ts';
+import { errorOf } from '#test/api/world.ts';
+import * as sample from '#test/git/samples.ts';
 import { createMaterial, type Material, tally } from './world.ts';
 
 let material: Material;

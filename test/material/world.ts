@@ -1,9 +1,9 @@
 /** The calls on a site's material, as tests make them. */
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
-import type { Limits } from '../../limits.ts';
-import type { Repositories } from '../../providers/repositories.ts';
-import { type Answer, type Caller, createSite, createWorld, errorOf } from '../api/world.ts';
+import type { Repositories } from '#providers/repositories.ts';
+import type { Limits } from '#rules/limits.ts';
+import { type Answer, type Caller, createSite, createWorld, errorOf } from '#test/api/world.ts';
 
 const run = promisify(execFile);
 

@@ -1,7 +1,7 @@
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
 import { afterAll, expect, test } from 'vitest';
-import { createSite, createWorld } from '../api/world.ts';
+import { createSite, createWorld } from '#test/api/world.ts';
 import { agentOf, connect } from './world.ts';
 
 const world = await createWorld();

@@ -1,7 +1,7 @@
 /** Every tool is called, and answers as its call of the API does. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { type AccessWorld, createAccessWorld } from '../api/access-world.ts';
-import { routesOf } from '../api/samples.ts';
+import { type AccessWorld, createAccessWorld } from '#test/api/access/access-world.ts';
+import { routesOf } from '#test/api/samples.ts';
 import { again, entries, inputFor, throughApi, whoOf } from './samples.ts';
 import { type Agent, connect } from './world.ts';
 

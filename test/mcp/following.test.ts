@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
-import { follow, followed } from '../../api/mcp/following.ts';
-import type { Answered, Input } from '../../api/mcp/sending.ts';
-import { createSite, createWorld } from '../api/world.ts';
+import { follow, followed } from '#api/mcp/following.ts';
+import type { Answered, Input } from '#api/mcp/sending.ts';
+import { createSite, createWorld } from '#test/api/world.ts';
 import { connect } from './world.ts';
 
 const answered = (status: number, body: Input): Answered & { body: Input } => ({

@@ -8,8 +8,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { CallToolResult, Tool } from '@modelcontextprotocol/sdk/types.js';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { type AccessWorld, createAccessWorld } from '../api/access-world.ts';
-import { routesOf } from '../api/samples.ts';
+import { type AccessWorld, createAccessWorld } from '#test/api/access/access-world.ts';
+import { routesOf } from '#test/api/samples.ts';
 import { again, entries, inputFor, throughApi, whoOf } from './samples.ts';
 
 const program = process.env.FRONTAGE_INSPECTOR ?? '';

@@ -1,5 +1,5 @@
 import { afterAll, expect, test } from 'vitest';
-import { createWorld } from '../api/world.ts';
+import { createWorld } from '#test/api/world.ts';
 import { connect } from './world.ts';
 
 const world = await createWorld();

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { createSite, createWorld } from '../api/world.ts';
-import { challengeEnv } from '../forms/world.ts';
+import { createSite, createWorld } from '#test/api/world.ts';
+import { challengeEnv } from '#test/forms/world.ts';
 import { type Agent, connect } from './world.ts';
 
 const world = await createWorld(challengeEnv);

@@ -1,8 +1,8 @@
 /** A call of each tool with inputs that it takes, and of the API's call that it is. */
-import { followed } from '../../api/mcp/following.ts';
-import { type Entry, table } from '../api/access-table.ts';
-import type { AccessWorld } from '../api/access-world.ts';
-import { errorOf } from '../api/world.ts';
+import { followed } from '#api/mcp/following.ts';
+import { type Entry, table } from '#test/api/access/access-table.ts';
+import type { AccessWorld } from '#test/api/access/access-world.ts';
+import { errorOf } from '#test/api/world.ts';
 
 /** Calls of the API that take a token. */
 export const entries = Object.entries(table).filter(([name]) => name.includes(' /v1/') && !name.includes('/v1/auth/'));

@@ -1,10 +1,10 @@
 import type { Tool } from '@modelcontextprotocol/sdk/types.js';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { posts } from '../../api/mcp/hints.ts';
-import { type Route, routesOf } from '../api/samples.ts';
-import { createWorld, type World } from '../api/world.ts';
-import { challengeEnv } from '../forms/world.ts';
-import { payingEnv } from '../payments/world.ts';
+import { posts } from '#api/mcp/hints.ts';
+import { type Route, routesOf } from '#test/api/samples.ts';
+import { createWorld, type World } from '#test/api/world.ts';
+import { challengeEnv } from '#test/forms/world.ts';
+import { payingEnv } from '#test/payments/world.ts';
 import { type Agent, connect } from './world.ts';
 
 let rich: World;

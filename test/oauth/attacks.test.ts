@@ -1,7 +1,7 @@
 import { afterAll, expect, test } from 'vitest';
-import { reconcilingActivities } from '../../activities/reconciling.ts';
-import { issueToken } from '../../api/tokens/rules.ts';
-import { callWith } from '../api/world.ts';
+import { reconcilingActivities } from '#activities/reconciling.ts';
+import { issueToken } from '#api/tokens/rules.ts';
+import { callWith } from '#test/api/world.ts';
 import { createOauthWorld, pkce } from './world.ts';
 
 const world = await createOauthWorld();

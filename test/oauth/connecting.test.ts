@@ -3,7 +3,7 @@ import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
 import type { OAuthClientInformationMixed, OAuthTokens } from '@modelcontextprotocol/sdk/shared/auth.js';
 import { afterAll, expect, test } from 'vitest';
-import { callWith } from '../api/world.ts';
+import { callWith } from '#test/api/world.ts';
 import { callback, createOauthWorld, pkce } from './world.ts';
 
 const world = await createOauthWorld();

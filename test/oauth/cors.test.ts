@@ -1,5 +1,5 @@
 import { afterAll, expect, test } from 'vitest';
-import { createWorld } from '../api/world.ts';
+import { createWorld } from '#test/api/world.ts';
 
 const world = await createWorld({ FRONTAGE_SMTP_URL: 'smtp://127.0.0.1:1' });
 afterAll(() => world.close());

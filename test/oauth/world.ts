@@ -1,7 +1,7 @@
 /** Connectors around an API that sends no mail: what was queued is opened and read. */
 import { createHash, randomBytes } from 'node:crypto';
-import type { Browser, Shown } from '../people/browser.ts';
-import { createPeopleWorld } from '../people/world.ts';
+import type { Browser, Shown } from '#test/people/browser.ts';
+import { createPeopleWorld } from '#test/people/world.ts';
 
 // biome-ignore lint/suspicious/noExplicitAny: what a test reads of an answer is what it asserts.
 type Json = any;

@@ -1,16 +1,16 @@
 /** An account that a person of the platform has stopped: what it, its sites and others' sites are meanwhile, and after. */
 import { afterAll, expect, test } from 'vitest';
-import { blockAccount, unblockAccount } from '../../db/accounts.ts';
-import { goLive, takeTicket } from '../../db/deployments.ts';
-import { Collaborator } from '../../db/entities/collaborator.ts';
-import { Deployment } from '../../db/entities/deployment.ts';
-import { Mail } from '../../db/entities/mail.ts';
-import { Site } from '../../db/entities/site.ts';
-import { addressToTell } from '../../db/notify-to.ts';
-import { blockSite } from '../../db/sites.ts';
-import { newId } from '../../ids.ts';
-import { createSite, errorOf, freeName } from '../api/world.ts';
-import { type Caller, createWorld } from '../output/world.ts';
+import { blockAccount, unblockAccount } from '#db/accounts/blocks.ts';
+import { Collaborator } from '#db/collaborators/collaborator.ts';
+import { Deployment } from '#db/deployments/deployment.ts';
+import { goLive, takeTicket } from '#db/deployments/transitions.ts';
+import { Mail } from '#db/mail/mail.ts';
+import { addressToTell } from '#db/sites/notify-address.ts';
+import { Site } from '#db/sites/site.ts';
+import { blockSite } from '#db/sites/transitions.ts';
+import { newId } from '#runtime/ids.ts';
+import { createSite, errorOf, freeName } from '#test/api/world.ts';
+import { type Caller, createWorld } from '#test/output/world.ts';
 
 const world = await createWorld({
   FRONTAGE_SMTP_URL: 'smtp://127.0.0.1:1',

@@ -1,11 +1,11 @@
 /** Every call on a site whose owner's account is blocked, from those who may still call: its collaborators, and who is paid by it. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { setRedirects } from '../../api/redirects/rules.ts';
-import { blockAccount, unblockAccount } from '../../db/accounts.ts';
-import { Site } from '../../db/entities/site.ts';
-import { table } from '../api/access-table.ts';
-import { type AccessWorld, createAccessWorld } from '../api/access-world.ts';
-import { errorOf } from '../api/world.ts';
+import { setRedirects } from '#api/redirects/rules.ts';
+import { blockAccount, unblockAccount } from '#db/accounts/blocks.ts';
+import { Site } from '#db/sites/site.ts';
+import { table } from '#test/api/access/access-table.ts';
+import { type AccessWorld, createAccessWorld } from '#test/api/access/access-world.ts';
+import { errorOf } from '#test/api/world.ts';
 
 /** What visitors see, or will see once the account goes on. */
 const ofVisitors = [

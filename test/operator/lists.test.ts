@@ -6,12 +6,12 @@ import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { promisify } from 'node:util';
 import { afterAll, expect, test } from 'vitest';
-import { openDiskStore } from '../../providers/store/disk.ts';
-import type { Option } from '../../scripts/operator/command.ts';
-import { commands, readCommand } from '../../scripts/operator/commands.ts';
-import { listed } from '../../scripts/operator/listing.ts';
-import { createSite } from '../api/world.ts';
-import { createWorld } from '../output/world.ts';
+import type { Option } from '#operator/commands/command.ts';
+import { commands, readCommand } from '#operator/commands/commands.ts';
+import { listed } from '#operator/commands/listing.ts';
+import { openDiskStore } from '#providers/store/disk.ts';
+import { createSite } from '#test/api/world.ts';
+import { createWorld } from '#test/output/world.ts';
 
 const world = await createWorld();
 afterAll(() => world.close());
@@ -110,7 +110,7 @@ test('a store with spoilt files is no success: it ends with 1, and says in words
   const store = openDiskStore(join(data, 'store'));
   const [good, bad] = [await store.put(Readable.from('good')), await store.put(Readable.from('bad'))];
   await store.flush();
-  const script = join(import.meta.dirname, '../../scripts/operator.ts');
+  const script = join(import.meta.dirname, '../../operator/admin.ts');
   const env = {
     ...process.env,
     DATABASE_URL: world.database.url,
@@ -139,8 +139,8 @@ test('the command has one name: in the package, in the image, in its help and in
   const read = (path: string) => readFile(join(root, path), 'utf8');
   const { bin, scripts } = JSON.parse(await read('package.json'));
   expect([bin['frontage-admin'], scripts['frontage-admin']]).toEqual([
-    'scripts/operator.ts',
-    expect.stringContaining('scripts/operator.ts'),
+    'operator/admin.ts',
+    expect.stringContaining('operator/admin.ts'),
   ]);
   expect(await read('Dockerfile')).toContain('/usr/local/bin/frontage-admin');
   const docs = (await readdir(join(root, 'docs'))).filter((name) => name.endsWith('.md'));
@@ -148,7 +148,7 @@ test('the command has one name: in the package, in the image, in its help and in
   expect(
     Object.keys(commands).filter((name) => !said.includes(`\`${name}`) && !said.includes(`frontage-admin ${name}`)),
   ).toEqual([]);
-  expect(said).not.toContain('node scripts/operator.ts');
+  expect(said).not.toContain('node operator/admin.ts');
   for (const [, words = ''] of said.matchAll(/frontage-admin ([a-z]+ [a-z]+)/g))
     expect(Object.keys(commands)).toContain(words);
 });

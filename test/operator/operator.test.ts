@@ -2,15 +2,15 @@ import { execFile } from 'node:child_process';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, expect, test } from 'vitest';
-import { OutboxEntry } from '../../db/entities/outbox-entry.ts';
-import type { Option } from '../../scripts/operator/command.ts';
-import { commands, readCommand } from '../../scripts/operator/commands.ts';
-import { createSite } from '../api/world.ts';
-import { createWorld } from '../output/world.ts';
+import { OutboxEntry } from '#db/outbox-entry.ts';
+import type { Option } from '#operator/commands/command.ts';
+import { commands, readCommand } from '#operator/commands/commands.ts';
+import { createSite } from '#test/api/world.ts';
+import { createWorld } from '#test/output/world.ts';
 
 const world = await createWorld();
 afterAll(() => world.close());
-const script = join(import.meta.dirname, '../../scripts/operator.ts');
+const script = join(import.meta.dirname, '../../operator/admin.ts');
 const page = '<!doctype html><title>T</title><h1>Hello</h1>';
 
 type Ran = { exit: number; out: string; err: string };

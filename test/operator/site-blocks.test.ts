@@ -1,6 +1,6 @@
 import { afterAll, expect, test } from 'vitest';
-import { blockSite } from '../../db/sites.ts';
-import { createSite, createWorld } from '../api/world.ts';
+import { blockSite } from '#db/sites/transitions.ts';
+import { createSite, createWorld } from '#test/api/world.ts';
 
 const world = await createWorld();
 afterAll(() => world.close());

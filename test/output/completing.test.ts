@@ -1,7 +1,7 @@
 import { rm } from 'node:fs/promises';
 import { afterAll, expect, test } from 'vitest';
-import { goLive, takeTicket } from '../../db/deployments.ts';
-import { blobPath } from '../../providers/store/disk.ts';
+import { goLive, takeTicket } from '#db/deployments/transitions.ts';
+import { blobPath } from '#providers/store/disk.ts';
 import { isStored, named, sender } from './sending.ts';
 import { createSite, createWorld, errorOf, sha256, until } from './world.ts';
 

@@ -1,6 +1,6 @@
 /** The warning of a version whose pages send to forms that nobody receives: told as it is now, whenever the version was published. */
 import { afterAll, expect, test } from 'vitest';
-import { challengeEnv, forms } from '../forms/world.ts';
+import { challengeEnv, forms } from '#test/forms/world.ts';
 import { sender } from './sending.ts';
 import { createWorld } from './world.ts';
 

@@ -1,7 +1,7 @@
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
-import { limitsIn } from '../api/world.ts';
+import { limitsIn } from '#test/api/world.ts';
 import { goodPng, hostileFiles } from './hostile-files.ts';
 import { goodPaths, hostilePaths } from './hostile-paths.ts';
 import { isStored, named, sender } from './sending.ts';
@@ -222,7 +222,7 @@ test('a caller who goes away half-way leaves nothing, and may send the file agai
 });
 
 test('where no files are taken the calls say so before they look at anything', async () => {
-  const off = await (await import('../api/world.ts')).createWorld({ FRONTAGE_FILES: 'off' });
+  const off = await (await import('#test/api/world.ts')).createWorld({ FRONTAGE_FILES: 'off' });
   try {
     const caller = await off.newCaller();
     const calls = [

@@ -1,5 +1,5 @@
 import { afterAll, expect, test } from 'vitest';
-import { sweepUploads } from '../../db/output.ts';
+import { sweepUploads } from '#db/deployments/uploads.ts';
 import { named, sender } from './sending.ts';
 import { createSite, createWorld, errorOf, sha256, until } from './world.ts';
 

@@ -1,9 +1,9 @@
 import { Readable } from 'node:stream';
 import { afterAll, expect, test } from 'vitest';
-import { inspect, isServed } from '../../api/deployments/warnings/inspect.ts';
-import { readPage } from '../../api/deployments/warnings/page.ts';
-import { renderManifest } from '../../providers/manifest.ts';
-import { quickest } from '../stack/quickest.ts';
+import { inspect, isServed } from '#api/deployments/warnings/inspect.ts';
+import { readPage } from '#api/deployments/warnings/page.ts';
+import { renderManifest } from '#providers/manifest.ts';
+import { quickest } from '#test/stack/quickest.ts';
 import { sender } from './sending.ts';
 import { createSite, createWorld, sha256, until } from './world.ts';
 

@@ -2,19 +2,19 @@
 
 import { createHash } from 'node:crypto';
 import { join } from 'node:path';
-import { openChanges } from '../../db/changes.ts';
-import { goLive } from '../../db/deployments.ts';
-import { openEdgeDatabase } from '../../edge/database.ts';
-import { createEdge } from '../../edge/edge.ts';
-import { listen } from '../../edge/listen.ts';
-import { newId } from '../../ids.ts';
-import { renderManifest } from '../../providers/manifest.ts';
-import { isCompressible } from '../../providers/media-types.ts';
-import { type Caller, createWorld as createApiWorld } from '../api/world.ts';
-import { type Answer, ask, type Files } from '../edge/world.ts';
+import { goLive } from '#db/deployments/transitions.ts';
+import { openChanges } from '#db/notifications.ts';
+import { createEdge } from '#edge/edge.ts';
+import { listen } from '#edge/http/listener.ts';
+import { openEdgeDatabase } from '#edge/routing/database.ts';
+import { renderManifest } from '#providers/manifest.ts';
+import { isCompressible } from '#providers/media-types.ts';
+import { newId } from '#runtime/ids.ts';
+import { type Caller, createWorld as createApiWorld } from '#test/api/world.ts';
+import { type Answer, ask, type Files } from '#test/edge/world.ts';
 
-export { createSite, errorOf } from '../api/world.ts';
-export { until } from '../edge/world.ts';
+export { createSite, errorOf } from '#test/api/world.ts';
+export { until } from '#test/edge/world.ts';
 export type { Answer, Caller };
 
 export const sha256 = (bytes: string | Buffer) => createHash('sha256').update(bytes).digest('hex');

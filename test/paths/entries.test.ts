@@ -1,9 +1,9 @@
 /** The same list by the two ways into a site's source: a push and a commit by the API. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { printable } from '../../providers/paths.ts';
-import { commitTree, folder, git, tryGit, writeTree } from '../git/git.ts';
-import { type Platform, startPlatform } from '../git/platform.ts';
-import { stateOf } from '../git/state.ts';
+import { printable } from '#providers/paths.ts';
+import { commitTree, folder, git, tryGit, writeTree } from '#test/git/git.ts';
+import { type Platform, startPlatform } from '#test/git/platform.ts';
+import { stateOf } from '#test/git/state.ts';
 import { corpus, type Sample } from './corpus.ts';
 
 let platform: Platform;

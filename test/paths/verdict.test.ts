@@ -2,15 +2,15 @@
 import { posix, win32 } from 'node:path';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { servedPathError } from '../../api/output/paths.ts';
-import { hrefOf, readTarget } from '../../edge/paths.ts';
-import { outputFault, sourceFault } from '../../providers/paths.ts';
-import { OutputRefused, openOutput } from '../../providers/sandbox/output.ts';
-import type { BuildRequest } from '../../providers/sandbox/sandbox.ts';
-import { ask, createWorld, type World } from '../edge/world.ts';
-import { hostilePaths } from '../output/hostile-paths.ts';
-import { tarOf } from '../sandbox/tar.ts';
-import { roomy } from '../sandbox/world.ts';
+import { servedPathError } from '#api/output/paths.ts';
+import { hrefOf, readTarget } from '#edge/routing/paths.ts';
+import { outputFault, sourceFault } from '#providers/paths.ts';
+import { OutputRefused, openOutput } from '#providers/sandbox/output.ts';
+import type { BuildRequest } from '#providers/sandbox/sandbox.ts';
+import { ask, createWorld, type World } from '#test/edge/world.ts';
+import { hostilePaths } from '#test/output/hostile-paths.ts';
+import { tarOf } from '#test/sandbox/tar.ts';
+import { roomy } from '#test/sandbox/world.ts';
 import { corpus, type Sample } from './corpus.ts';
 
 test('the list holds more than 300 paths that are refused somewhere, none of them twice', () => {

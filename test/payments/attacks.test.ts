@@ -1,11 +1,11 @@
 /** Payers, robots and owners who do what nobody meant them to. */
 import { expect, test } from 'vitest';
-import { LedgerFlag } from '../../db/entities/ledger-flag.ts';
-import { Payment } from '../../db/entities/payment.ts';
-import { PaymentAttempt } from '../../db/entities/payment-attempt.ts';
-import { PayoutAccount } from '../../db/entities/payout-account.ts';
-import { pagesMax } from '../../db/payments.ts';
-import { sealKey } from '../../db/payouts.ts';
+import { LedgerFlag } from '#db/payments/ledger-flag.ts';
+import { Payment } from '#db/payments/payment.ts';
+import { PaymentAttempt } from '#db/payments/payment-attempt.ts';
+import { pagesMax } from '#db/payments/transitions.ts';
+import { sealKey } from '#db/payouts/credentials.ts';
+import { PayoutAccount } from '#db/payouts/payout-account.ts';
 import { attachAccount, type PayingWorld, usePayingWorld } from './world.ts';
 
 let world: PayingWorld;

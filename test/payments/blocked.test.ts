@@ -1,10 +1,10 @@
 /** Money on pages that were open when a person stopped a site or an account: none of it stays with who was stopped. */
 import { describe, expect, test } from 'vitest';
-import { blockAccount, unblockAccount } from '../../db/accounts.ts';
-import { Booking } from '../../db/entities/booking.ts';
-import { Payment } from '../../db/entities/payment.ts';
-import { PaymentAttempt } from '../../db/entities/payment-attempt.ts';
-import { blockSite, unblockSite } from '../../db/sites.ts';
+import { blockAccount, unblockAccount } from '#db/accounts/blocks.ts';
+import { Booking } from '#db/bookings/booking.ts';
+import { Payment } from '#db/payments/payment.ts';
+import { PaymentAttempt } from '#db/payments/payment-attempt.ts';
+import { blockSite, unblockSite } from '#db/sites/transitions.ts';
 import { atRest, heldIn, mailsWaiting } from './held.ts';
 import { type PayingWorld, usePayingWorld } from './world.ts';
 

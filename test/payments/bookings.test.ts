@@ -1,11 +1,11 @@
 /** Bookings that cost money, over the wire: held, paid, confirmed. What is late or cancelled: late-money.test.ts. */
 import { expect, test } from 'vitest';
-import { blockAccount, unblockAccount } from '../../db/accounts.ts';
-import { Booking } from '../../db/entities/booking.ts';
-import { withPayment } from '../../db/payments.ts';
-import { blockSite, unblockSite } from '../../db/sites.ts';
-import { errorOf } from '../api/world.ts';
-import { timetable } from '../bookings/timetable.ts';
+import { blockAccount, unblockAccount } from '#db/accounts/blocks.ts';
+import { Booking } from '#db/bookings/booking.ts';
+import { withPayment } from '#db/payments/transitions.ts';
+import { blockSite, unblockSite } from '#db/sites/transitions.ts';
+import { errorOf } from '#test/api/world.ts';
+import { timetable } from '#test/bookings/timetable.ts';
 import { atRest, heldIn, mailsWaiting } from './held.ts';
 import { type PayingWorld, usePayingWorld } from './world.ts';
 

@@ -1,10 +1,10 @@
 /** The steps of money, broken off around their effect, repeated, and done by two at once: it is charged once and given back once. */
 import { expect, test } from 'vitest';
-import { LedgerFlag } from '../../db/entities/ledger-flag.ts';
-import { PaymentAttempt } from '../../db/entities/payment-attempt.ts';
-import { PayoutAccount } from '../../db/entities/payout-account.ts';
-import { type Way, ways } from '../publishing/crash-ways.ts';
-import { aroundActivities } from '../stack/worker.ts';
+import { LedgerFlag } from '#db/payments/ledger-flag.ts';
+import { PaymentAttempt } from '#db/payments/payment-attempt.ts';
+import { PayoutAccount } from '#db/payouts/payout-account.ts';
+import { type Way, ways } from '#test/publishing/crash-ways.ts';
+import { aroundActivities } from '#test/stack/worker.ts';
 import { atRest } from './held.ts';
 import { type PayingWorld, usePayingWorld } from './world.ts';
 

@@ -1,8 +1,8 @@
 /** Seats that are held for who has yet to pay, and the mails about them. */
-import { Mail } from '../../db/entities/mail.ts';
-import { openLetter } from '../../db/mail.ts';
-import { timetable } from '../bookings/timetable.ts';
-import { until } from '../stack/until.ts';
+import { Mail } from '#db/mail/mail.ts';
+import { openLetter } from '#db/mail/queue.ts';
+import { timetable } from '#test/bookings/timetable.ts';
+import { until } from '#test/stack/until.ts';
 import { attachAccount, type PayingWorld } from './world.ts';
 
 /** A hold of the one seat there is, on a site of its own. */

@@ -4,8 +4,8 @@
  * 24 journeys by default; 300 with FRONTAGE_PAYMENT_JOURNEYS=300, from the seed FRONTAGE_PAYMENT_SEED. Prints what happened.
  */
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { numbersFrom } from '../stack/chance.ts';
-import { startWorker } from '../stack/worker.ts';
+import { numbersFrom } from '#test/stack/chance.ts';
+import { startWorker } from '#test/stack/worker.ts';
 import { travelling } from './travelling.ts';
 import { createPayingWorld, type PayingWorld } from './world.ts';
 

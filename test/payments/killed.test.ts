@@ -5,10 +5,10 @@
  */
 import type { ChildProcess } from 'node:child_process';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { freePort } from '../../local/ports.ts';
-import { numbersFrom } from '../stack/chance.ts';
-import { openProcesses, type Processes } from '../stack/processes.ts';
-import { createNamespace } from '../stack/worker.ts';
+import { numbersFrom } from '#test/stack/chance.ts';
+import { openProcesses, type Processes } from '#test/stack/processes.ts';
+import { createNamespace } from '#test/stack/worker.ts';
+import { freePort } from '#tools/local/ports.ts';
 import { travelling } from './travelling.ts';
 import { createPayingWorld, type PayingWorld, payingEnv } from './world.ts';
 

@@ -1,12 +1,12 @@
 /** Bookings whose money comes late, and those that are cancelled: a seat or the money back, and everybody is told what is so. */
 import { describe, expect, test } from 'vitest';
-import { checkLedger } from '../../activities/ledger.ts';
-import { Booking } from '../../db/entities/booking.ts';
-import { LedgerFlag } from '../../db/entities/ledger-flag.ts';
-import { PaymentAttempt } from '../../db/entities/payment-attempt.ts';
-import { PayoutAccount } from '../../db/entities/payout-account.ts';
-import { sweepHolds } from '../../db/holds.ts';
-import { errorOf } from '../api/world.ts';
+import { checkLedger } from '#activities/ledger.ts';
+import { Booking } from '#db/bookings/booking.ts';
+import { sweepHolds } from '#db/bookings/holds.ts';
+import { LedgerFlag } from '#db/payments/ledger-flag.ts';
+import { PaymentAttempt } from '#db/payments/payment-attempt.ts';
+import { PayoutAccount } from '#db/payouts/payout-account.ts';
+import { errorOf } from '#test/api/world.ts';
 import { atRest, heldIn, mailsWaiting } from './held.ts';
 import { type PayingWorld, usePayingWorld } from './world.ts';
 

@@ -2,13 +2,13 @@
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import { expect, test } from 'vitest';
-import { checkLedger } from '../../activities/ledger.ts';
-import { LedgerFlag } from '../../db/entities/ledger-flag.ts';
-import { PaymentAttempt } from '../../db/entities/payment-attempt.ts';
-import { PayoutAccount } from '../../db/entities/payout-account.ts';
-import { listFlags, settleFlag } from '../../db/ledger.ts';
-import { explained, found } from '../../db/ledger-findings.ts';
-import { newId } from '../../ids.ts';
+import { checkLedger } from '#activities/ledger.ts';
+import { listFlags, settleFlag } from '#db/payments/ledger.ts';
+import { explained, found } from '#db/payments/ledger-findings.ts';
+import { LedgerFlag } from '#db/payments/ledger-flag.ts';
+import { PaymentAttempt } from '#db/payments/payment-attempt.ts';
+import { PayoutAccount } from '#db/payouts/payout-account.ts';
+import { newId } from '#runtime/ids.ts';
 import { type PayingWorld, usePayingWorld } from './world.ts';
 
 let world: PayingWorld;
@@ -50,7 +50,7 @@ test('a flag of a charge stays while nobody answers and when the charge is long 
 
 const operator = async (...args: string[]) => {
   const env = { ...process.env, DATABASE_URL: world.database.url, FRONTAGE_SECRET: world.config.secret };
-  const run = promisify(execFile)(process.execPath, ['scripts/operator.ts', 'ledger', ...args], { env });
+  const run = promisify(execFile)(process.execPath, ['operator/admin.ts', 'ledger', ...args], { env });
   return JSON.parse((await run).stdout);
 };
 

@@ -1,9 +1,9 @@
 /** Payments over the wire, from the link to the money, and back. */
 import Stripe from 'stripe';
 import { describe, expect, test } from 'vitest';
-import { PaymentAttempt } from '../../db/entities/payment-attempt.ts';
-import { newId } from '../../ids.ts';
-import { errorOf } from '../api/world.ts';
+import { PaymentAttempt } from '#db/payments/payment-attempt.ts';
+import { newId } from '#runtime/ids.ts';
+import { errorOf } from '#test/api/world.ts';
 import { type PayingWorld, usePayingWorld, webhookSecret } from './world.ts';
 
 let world: PayingWorld;

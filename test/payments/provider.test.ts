@@ -3,10 +3,10 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { toProvider } from '../../currencies.ts';
-import { findMock } from '../../local/payments/shapes.ts';
-import { startPaymentsStandIn } from '../../local/payments/stand-in.ts';
-import { type NewPage, openPayments, type PaymentCredentials, PaymentsFault } from '../../providers/payments.ts';
+import { type NewPage, openPayments, type PaymentCredentials, PaymentsFault } from '#providers/payments.ts';
+import { toProvider } from '#rules/currencies.ts';
+import { findMock } from '#tools/local/payments/shapes.ts';
+import { startPaymentsStandIn } from '#tools/local/payments/stand-in.ts';
 
 const mock = findMock(process.env);
 const key = 'sk_test_platform0000';

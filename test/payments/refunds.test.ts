@@ -1,10 +1,10 @@
 /** Money that goes back, over the wire. */
 import { describe, expect, test } from 'vitest';
-import { checkLedger } from '../../activities/ledger.ts';
-import { giveBackCharge, refundActivities } from '../../activities/payments/refunding.ts';
-import { PaymentAttempt } from '../../db/entities/payment-attempt.ts';
-import { PayoutAccount } from '../../db/entities/payout-account.ts';
-import { errorOf } from '../api/world.ts';
+import { checkLedger } from '#activities/ledger.ts';
+import { giveBackCharge, refundActivities } from '#activities/payments/refunding.ts';
+import { PaymentAttempt } from '#db/payments/payment-attempt.ts';
+import { PayoutAccount } from '#db/payouts/payout-account.ts';
+import { errorOf } from '#test/api/world.ts';
 import { type PayingWorld, usePayingWorld } from './world.ts';
 
 let world: PayingWorld;

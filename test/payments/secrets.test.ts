@@ -1,12 +1,12 @@
 /** A whole journey of money, with what goes wrong on the way: then everything that is kept and told is searched for what was secret in it. */
 import protos from '@temporalio/proto';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { Booking } from '../../db/entities/booking.ts';
-import { OutboxEntry } from '../../db/entities/outbox-entry.ts';
-import { PaymentAttempt } from '../../db/entities/payment-attempt.ts';
-import { callWith } from '../api/world.ts';
-import { timetable } from '../bookings/timetable.ts';
-import { startWorker } from '../stack/worker.ts';
+import { Booking } from '#db/bookings/booking.ts';
+import { OutboxEntry } from '#db/outbox-entry.ts';
+import { PaymentAttempt } from '#db/payments/payment-attempt.ts';
+import { callWith } from '#test/api/world.ts';
+import { timetable } from '#test/bookings/timetable.ts';
+import { startWorker } from '#test/stack/worker.ts';
 import { mailsWaiting } from './held.ts';
 import { createPayingWorld, type PayingWorld, paymentsKey, webhookSecret } from './world.ts';
 

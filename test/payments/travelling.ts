@@ -1,16 +1,16 @@
 /** What payers and owners do on random journeys, and what has to be so after all of them: for journeys.test.ts and killed.test.ts. */
 import { randomUUID } from 'node:crypto';
 import { expect } from 'vitest';
-import { checkLedger } from '../../activities/ledger.ts';
-import { Booking } from '../../db/entities/booking.ts';
-import { LedgerFlag } from '../../db/entities/ledger-flag.ts';
-import { Payment } from '../../db/entities/payment.ts';
-import { PaymentAttempt } from '../../db/entities/payment-attempt.ts';
-import { sweepHolds } from '../../db/holds.ts';
-import { unknownAttempts } from '../../db/states.ts';
-import { completeAccount } from '../../local/payments/accounts.ts';
-import { type Answer, type Caller, callWith, type Sent } from '../api/world.ts';
-import { timetable } from '../bookings/timetable.ts';
+import { checkLedger } from '#activities/ledger.ts';
+import { Booking } from '#db/bookings/booking.ts';
+import { sweepHolds } from '#db/bookings/holds.ts';
+import { LedgerFlag } from '#db/payments/ledger-flag.ts';
+import { Payment } from '#db/payments/payment.ts';
+import { PaymentAttempt } from '#db/payments/payment-attempt.ts';
+import { unknownAttempts } from '#rules/states.ts';
+import { type Answer, type Caller, callWith, type Sent } from '#test/api/world.ts';
+import { timetable } from '#test/bookings/timetable.ts';
+import { completeAccount } from '#tools/local/payments/accounts.ts';
 import { attachAccount, attachConnected, type PayingWorld } from './world.ts';
 
 export const storm = { turnAway: 0.1, loseAnswers: 0.1, loseWebhooks: 0.3, doubleWebhooks: 0.4, delayWebhooksMs: 600 };

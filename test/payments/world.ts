@@ -1,17 +1,17 @@
 /** A world in which money is taken: the API, a worker and the stand-in for the provider, all on one clock. */
 import { afterAll, beforeAll } from 'vitest';
-import { PayoutAccount } from '../../db/entities/payout-account.ts';
-import { PayoutAgreement } from '../../db/entities/payout-agreement.ts';
-import { sealKey } from '../../db/payouts.ts';
-import type { PayoutAccountStatus } from '../../db/states.ts';
-import { newId } from '../../ids.ts';
-import { findMock } from '../../local/payments/shapes.ts';
-import { startPaymentsStandIn } from '../../local/payments/stand-in.ts';
-import type { Knobs } from '../../local/payments/state.ts';
-import { freePort } from '../../local/ports.ts';
-import type { Caller, World } from '../api/world.ts';
-import { createBookingWorld } from '../bookings/world.ts';
-import { createNamespace, startWorker } from '../stack/worker.ts';
+import { sealKey } from '#db/payouts/credentials.ts';
+import { PayoutAccount } from '#db/payouts/payout-account.ts';
+import { PayoutAgreement } from '#db/payouts/payout-agreement.ts';
+import type { PayoutAccountStatus } from '#rules/states.ts';
+import { newId } from '#runtime/ids.ts';
+import type { Caller, World } from '#test/api/world.ts';
+import { createBookingWorld } from '#test/bookings/world.ts';
+import { createNamespace, startWorker } from '#test/stack/worker.ts';
+import { findMock } from '#tools/local/payments/shapes.ts';
+import { startPaymentsStandIn } from '#tools/local/payments/stand-in.ts';
+import type { Knobs } from '#tools/local/payments/state.ts';
+import { freePort } from '#tools/local/ports.ts';
 
 export const paymentsKey = 'sk_test_platform0000';
 export const webhookSecret = 'whsec_of_the_tests';

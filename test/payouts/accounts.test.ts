@@ -1,6 +1,6 @@
 /** Payout accounts as their owner has them: added by a key or to be connected, named, given another key, removed. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { errorOf, limitsIn } from '../api/world.ts';
+import { errorOf, limitsIn } from '#test/api/world.ts';
 import { answered, createPayoutWorld, newKey, outcome, type PayoutWorld } from './world.ts';
 
 let world: PayoutWorld;

@@ -1,6 +1,6 @@
 /** Which payout account a site pays into, and how that ends. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { errorOf } from '../api/world.ts';
+import { errorOf } from '#test/api/world.ts';
 import { answered, createPayoutWorld, outcome, type PayoutWorld } from './world.ts';
 
 let world: PayoutWorld;

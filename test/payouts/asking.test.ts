@@ -1,10 +1,10 @@
 /** What the provider says of an account is asked for again: when it is read, by schedule, and when a message says that it moved. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { payoutActivities } from '../../activities/payouts.ts';
-import { PayoutAccount } from '../../db/entities/payout-account.ts';
-import { payoutAccountMoved, refreshPayoutAccount } from '../../db/payout-states.ts';
-import { completeAccount } from '../../local/payments/accounts.ts';
-import { callWith } from '../api/world.ts';
+import { payoutActivities } from '#activities/payouts.ts';
+import { PayoutAccount } from '#db/payouts/payout-account.ts';
+import { payoutAccountMoved, refreshPayoutAccount } from '#db/payouts/provider-status.ts';
+import { callWith } from '#test/api/world.ts';
+import { completeAccount } from '#tools/local/payments/accounts.ts';
 import { answered, createPayoutWorld, newKey, type PayoutWorld } from './world.ts';
 
 let world: PayoutWorld;

@@ -1,8 +1,8 @@
 /** The end of an offer, written down by its workflow. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { workflowIds } from '../../workflows/ids.ts';
-import { type Way, ways } from '../publishing/crash-ways.ts';
-import { aroundActivities, createNamespace, startWorker } from '../stack/worker.ts';
+import { workflowIds } from '#rules/workflow-ids.ts';
+import { type Way, ways } from '#test/publishing/crash-ways.ts';
+import { aroundActivities, createNamespace, startWorker } from '#test/stack/worker.ts';
 import { answered, createPayoutWorld, type PayoutWorld } from './world.ts';
 
 const { around, interceptors } = aroundActivities();

@@ -1,6 +1,6 @@
 /** By what a payout owner names a site. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { Domain } from '../../db/entities/domain.ts';
+import { Domain } from '#db/domains/domain.ts';
 import { answered, createPayoutWorld, outcome, type PayoutWorld } from './world.ts';
 
 let world: PayoutWorld;

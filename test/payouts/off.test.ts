@@ -1,6 +1,6 @@
 /** A platform that takes no money, or not in every way, or cannot seal a key. */
 import { afterEach, expect, test } from 'vitest';
-import { createWorld, errorOf, type World } from '../api/world.ts';
+import { createWorld, errorOf, type World } from '#test/api/world.ts';
 
 let world: World | undefined;
 afterEach(() => world?.close());

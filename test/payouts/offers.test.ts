@@ -1,6 +1,6 @@
 /** Who agrees with whom where a site's money lands, and who cannot. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { type Caller, errorOf, limitsIn } from '../api/world.ts';
+import { type Caller, errorOf, limitsIn } from '#test/api/world.ts';
 import { answered, createPayoutWorld, outcome, type PayoutWorld } from './world.ts';
 
 let world: PayoutWorld;

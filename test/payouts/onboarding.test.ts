@@ -1,6 +1,6 @@
 /** The way of an owner through the provider's pages: our link, a fresh one of theirs at each opening, and the way back. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { type Caller, callWith, errorOf } from '../api/world.ts';
+import { type Caller, callWith, errorOf } from '#test/api/world.ts';
 import { answered, createPayoutWorld, outcome, type PayoutWorld } from './world.ts';
 
 let world: PayoutWorld;

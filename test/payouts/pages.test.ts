@@ -1,9 +1,9 @@
 /** Money on the owner's page: what waits for an answer, and where it lands. */
 import { afterAll, expect, test } from 'vitest';
-import { issueToken } from '../../api/tokens/rules.ts';
-import { callWith } from '../api/world.ts';
-import { formsOf } from '../people/browser.ts';
-import { createPeopleWorld } from '../people/world.ts';
+import { issueToken } from '#api/tokens/rules.ts';
+import { callWith } from '#test/api/world.ts';
+import { formsOf } from '#test/people/browser.ts';
+import { createPeopleWorld } from '#test/people/world.ts';
 import { answered, payouts } from './world.ts';
 
 const world = await createPeopleWorld({

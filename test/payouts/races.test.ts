@@ -1,7 +1,7 @@
 /** Calls at the same moment. `FRONTAGE_LONG=1` runs the full numbers: 200 openings and acceptances, 300 races. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import type { Answer, Caller } from '../api/world.ts';
-import { callWith } from '../api/world.ts';
+import type { Answer, Caller } from '#test/api/world.ts';
+import { callWith } from '#test/api/world.ts';
 import { answered, createPayoutWorld, outcome, type PayoutWorld, tally } from './world.ts';
 
 const long = process.env.FRONTAGE_LONG === '1';

@@ -1,13 +1,13 @@
 /** Where money is to land no more, nobody pays any more: pages that are open are closed while there is still a key. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { createPayment } from '../../api/payments/rules.ts';
-import { removePayoutAccount } from '../../api/payouts/removing.ts';
-import { PayoutAccount } from '../../db/entities/payout-account.ts';
-import { endAgreements } from '../../db/payout-offers.ts';
-import { agreementOf } from '../../db/payouts.ts';
-import { newId } from '../../ids.ts';
-import { callWith } from '../api/world.ts';
-import { createNamespace, startWorker } from '../stack/worker.ts';
+import { createPayment } from '#api/payments/rules.ts';
+import { removePayoutAccount } from '#api/payouts/removing.ts';
+import { agreementOf } from '#db/payouts/credentials.ts';
+import { endAgreements } from '#db/payouts/offer-transitions.ts';
+import { PayoutAccount } from '#db/payouts/payout-account.ts';
+import { newId } from '#runtime/ids.ts';
+import { callWith } from '#test/api/world.ts';
+import { createNamespace, startWorker } from '#test/stack/worker.ts';
 import { answered, createPayoutWorld, outcome, type PayoutWorld } from './world.ts';
 
 let world: PayoutWorld;

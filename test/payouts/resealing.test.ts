@@ -2,14 +2,14 @@
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { readConfig } from '../../config.ts';
-import { Mail } from '../../db/entities/mail.ts';
-import { PayoutAccount } from '../../db/entities/payout-account.ts';
-import { openLetter, queueMail } from '../../db/mail.ts';
-import type { EntityManager } from '../../db/orm.ts';
-import { credentialsOf, sealKey } from '../../db/payouts.ts';
-import { countSealed, reseal, sealedColumns } from '../../db/sealed.ts';
-import { openKeyring } from '../../sealing.ts';
+import { countSealed, reseal, sealedColumns } from '#db/encrypted-columns.ts';
+import { Mail } from '#db/mail/mail.ts';
+import { openLetter, queueMail } from '#db/mail/queue.ts';
+import type { EntityManager } from '#db/orm.ts';
+import { credentialsOf, sealKey } from '#db/payouts/credentials.ts';
+import { PayoutAccount } from '#db/payouts/payout-account.ts';
+import { readConfig } from '#runtime/config.ts';
+import { openKeyring } from '#runtime/encryption.ts';
 import { answered, createPayoutWorld, newKey, type PayoutWorld } from './world.ts';
 
 let world: PayoutWorld;
@@ -60,7 +60,7 @@ test('what was sealed before there were versions, and under each of them, opens;
   };
   const operator = async (command: string) =>
     JSON.parse(
-      (await promisify(execFile)(process.execPath, ['scripts/operator.ts', 'sealing', command], { env })).stdout,
+      (await promisify(execFile)(process.execPath, ['operator/admin.ts', 'sealing', command], { env })).stdout,
     );
   expect(await operator('reseal')).toMatchObject({
     'mail.sealed': { resealed: 5, unreadable: 0 },

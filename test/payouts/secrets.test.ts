@@ -1,9 +1,9 @@
 /** Where a key of an owner stands, and where it does not. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { PayoutAccount } from '../../db/entities/payout-account.ts';
-import { credentialsOf } from '../../db/payouts.ts';
-import { AppError } from '../../errors.ts';
-import { openKeyring } from '../../sealing.ts';
+import { credentialsOf } from '#db/payouts/credentials.ts';
+import { PayoutAccount } from '#db/payouts/payout-account.ts';
+import { openKeyring } from '#runtime/encryption.ts';
+import { AppError } from '#runtime/errors.ts';
 import { answered, createPayoutWorld, newKey, type PayoutWorld } from './world.ts';
 
 let world: PayoutWorld;

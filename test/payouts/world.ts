@@ -1,9 +1,9 @@
 /** The platform with payouts switched on, at a stand-in for the provider. */
 
-import { findMock } from '../../local/payments/shapes.ts';
-import { startPaymentsStandIn } from '../../local/payments/stand-in.ts';
-import { type Answer, type Caller, createWorld, errorOf, type World } from '../api/world.ts';
-import { people } from '../invitations/world.ts';
+import { type Answer, type Caller, createWorld, errorOf, type World } from '#test/api/world.ts';
+import { people } from '#test/invitations/world.ts';
+import { findMock } from '#tools/local/payments/shapes.ts';
+import { startPaymentsStandIn } from '#tools/local/payments/stand-in.ts';
 
 export type PayoutWorld = Awaited<ReturnType<typeof createPayoutWorld>>;
 

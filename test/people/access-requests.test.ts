@@ -1,5 +1,5 @@
 import { afterAll, expect, test } from 'vitest';
-import { callWith, errorOf } from '../api/world.ts';
+import { callWith, errorOf } from '#test/api/world.ts';
 import { createPeopleWorld } from './world.ts';
 
 const world = await createPeopleWorld();

@@ -3,8 +3,8 @@ import { execFile } from 'node:child_process';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { expect, test } from 'vitest';
-import { issueToken } from '../../api/tokens/rules.ts';
-import { type Call, callWith, errorOf } from '../api/world.ts';
+import { issueToken } from '#api/tokens/rules.ts';
+import { type Call, callWith, errorOf } from '#test/api/world.ts';
 import { createPeopleWorld } from './world.ts';
 
 const change = (call: Call, body: unknown) => call('PATCH', '/v1/account', { body });
@@ -25,7 +25,7 @@ test('without mail the call is auth_disabled, and an operator’s command change
       promisify(execFile)(
         process.execPath,
         [
-          join(import.meta.dirname, '../../scripts/operator.ts'),
+          join(import.meta.dirname, '../../operator/admin.ts'),
           'account',
           'email',
           '--account',

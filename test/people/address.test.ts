@@ -1,6 +1,6 @@
 import { afterAll, expect, test } from 'vitest';
-import { issueToken } from '../../api/tokens/rules.ts';
-import { type Call, callWith, errorOf } from '../api/world.ts';
+import { issueToken } from '#api/tokens/rules.ts';
+import { type Call, callWith, errorOf } from '#test/api/world.ts';
 import type { Shown } from './browser.ts';
 import { createPeopleWorld } from './world.ts';
 

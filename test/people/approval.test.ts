@@ -1,6 +1,6 @@
 import { afterAll, expect, test } from 'vitest';
-import { AccessRequest } from '../../db/entities/access-request.ts';
-import { errorOf } from '../api/world.ts';
+import { AccessRequest } from '#db/auth/access-request.ts';
+import { errorOf } from '#test/api/world.ts';
 import { formsOf, newBrowser } from './browser.ts';
 import { createPeopleWorld } from './world.ts';
 

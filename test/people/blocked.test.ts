@@ -1,9 +1,9 @@
 /** What signs in, or would, for an account that a person of the platform has stopped. */
 import { afterAll, expect, test } from 'vitest';
-import { blockAccount, unblockAccount } from '../../db/accounts.ts';
-import { Account } from '../../db/entities/account.ts';
-import { errorOf } from '../api/world.ts';
-import { createOauthWorld, pkce } from '../oauth/world.ts';
+import { Account } from '#db/accounts/account.ts';
+import { blockAccount, unblockAccount } from '#db/accounts/blocks.ts';
+import { errorOf } from '#test/api/world.ts';
+import { createOauthWorld, pkce } from '#test/oauth/world.ts';
 
 const world = await createOauthWorld({ FRONTAGE_SIGNUP: 'open' });
 afterAll(() => world.close());

@@ -1,7 +1,7 @@
 import { afterAll, expect, test } from 'vitest';
-import { Mail } from '../../db/entities/mail.ts';
-import { callWith } from '../api/world.ts';
-import { createMailWorld } from '../mail/world.ts';
+import { Mail } from '#db/mail/mail.ts';
+import { callWith } from '#test/api/world.ts';
+import { createMailWorld } from '#test/mail/world.ts';
 
 const world = await createMailWorld();
 afterAll(() => world.close());

@@ -1,7 +1,7 @@
 import { afterAll, expect, test } from 'vitest';
-import { issueToken } from '../../api/tokens/rules.ts';
-import { blockSite } from '../../db/sites.ts';
-import { callWith, createSite } from '../api/world.ts';
+import { issueToken } from '#api/tokens/rules.ts';
+import { blockSite } from '#db/sites/transitions.ts';
+import { callWith, createSite } from '#test/api/world.ts';
 import { formsOf, newBrowser } from './browser.ts';
 import { createPeopleWorld } from './world.ts';
 

@@ -1,9 +1,9 @@
 import protos from '@temporalio/proto';
 import { afterAll, expect, test } from 'vitest';
-import { openAccount } from '../../api/accounts/rules.ts';
-import { OutboxEntry } from '../../db/entities/outbox-entry.ts';
-import { callWith, errorOf } from '../api/world.ts';
-import { createMailWorld } from '../mail/world.ts';
+import { openAccount } from '#api/accounts/rules.ts';
+import { OutboxEntry } from '#db/outbox-entry.ts';
+import { callWith, errorOf } from '#test/api/world.ts';
+import { createMailWorld } from '#test/mail/world.ts';
 import { newBrowser } from './browser.ts';
 
 const world = await createMailWorld();

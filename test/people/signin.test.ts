@@ -1,5 +1,5 @@
 import { afterAll, expect, test } from 'vitest';
-import { SigninLink } from '../../db/entities/signin-link.ts';
+import { SigninLink } from '#db/auth/signin-link.ts';
 import { newBrowser, type Shown } from './browser.ts';
 import { createPeopleWorld } from './world.ts';
 

@@ -1,10 +1,10 @@
 /** What people leave behind is forgotten; nobody sends here. */
 import { afterAll, expect, test } from 'vitest';
-import { reconcilingActivities } from '../../activities/reconciling.ts';
-import { Mail } from '../../db/entities/mail.ts';
-import { settleMail } from '../../db/mail.ts';
-import { callWith } from '../api/world.ts';
-import { people } from '../invitations/world.ts';
+import { reconcilingActivities } from '#activities/reconciling.ts';
+import { Mail } from '#db/mail/mail.ts';
+import { settleMail } from '#db/mail/queue.ts';
+import { callWith } from '#test/api/world.ts';
+import { people } from '#test/invitations/world.ts';
 import { createPeopleWorld } from './world.ts';
 
 const world = await createPeopleWorld();

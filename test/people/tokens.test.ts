@@ -2,8 +2,8 @@ import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import pg from 'pg';
 import { afterAll, expect, test } from 'vitest';
-import { issueToken } from '../../api/tokens/rules.ts';
-import { callWith } from '../api/world.ts';
+import { issueToken } from '#api/tokens/rules.ts';
+import { callWith } from '#test/api/world.ts';
 import { createPeopleWorld } from './world.ts';
 
 const world = await createPeopleWorld();

@@ -1,9 +1,9 @@
 /** The API with mail switched on and nobody to send it: what was queued is opened and read here. */
-import { openAccount } from '../../api/accounts/rules.ts';
-import { Mail } from '../../db/entities/mail.ts';
-import { openLetter } from '../../db/mail.ts';
-import { type MailData, type MailKind, writeMail } from '../../mails/mails.ts';
-import { callWith, createWorld } from '../api/world.ts';
+import { openAccount } from '#api/accounts/rules.ts';
+import { Mail } from '#db/mail/mail.ts';
+import { openLetter } from '#db/mail/queue.ts';
+import { callWith, createWorld } from '#test/api/world.ts';
+import { type MailData, type MailKind, writeMail } from '#web/mails/mails.ts';
 import { newBrowser } from './browser.ts';
 
 export type Letter = { kind: MailKind; to: string; subject: string; text: string; html: string; link: string };

@@ -3,7 +3,7 @@
 import { Readable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
 import { extract } from 'tar-stream';
-import type { BuildOutcome, BuildRequest, Sandbox } from '../../providers/sandbox/sandbox.ts';
+import type { BuildOutcome, BuildRequest, Sandbox } from '#providers/sandbox/sandbox.ts';
 
 /** A page of this name in the source fails the build. */
 export const brokenPage = 'src/pages/broken.html';

@@ -3,8 +3,8 @@
  * is done by two at once: what the database and both repositories then tell is what they tell of one quiet run.
  */
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { workflowIds } from '../../workflows/ids.ts';
-import { type Way, ways } from '../publishing/crash-ways.ts';
+import { workflowIds } from '#rules/workflow-ids.ts';
+import { type Way, ways } from '#test/publishing/crash-ways.ts';
 import { createPreviewWorld, draftPost, type PreviewWorld } from './world.ts';
 
 let world: PreviewWorld;

@@ -1,9 +1,9 @@
 /** Drafts are kept for 14 days after their build, then marked for removal, then removed; and an archived site shows none. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { settlePreview } from '../../db/previews.ts';
-import { previewMarkedMs } from '../../db/states.ts';
-import { workflowIds } from '../../workflows/ids.ts';
-import { errorOf } from '../api/world.ts';
+import { settlePreview } from '#db/previews/transitions.ts';
+import { previewMarkedMs } from '#rules/states.ts';
+import { workflowIds } from '#rules/workflow-ids.ts';
+import { errorOf } from '#test/api/world.ts';
 import { createPreviewWorld, type PreviewWorld, type Site } from './world.ts';
 
 let world: PreviewWorld;

@@ -1,7 +1,7 @@
 /** Random histories with builds that copy. `HISTORIES=200` is the long form. */
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import type { Repository } from '../../db/states.ts';
+import type { Repository } from '#rules/states.ts';
 import { type Hands, history, run } from './history.ts';
 import { createPreviewWorld, type PreviewWorld, type Site } from './world.ts';
 

@@ -4,7 +4,7 @@
  */
 import fc from 'fast-check';
 import { expect } from 'vitest';
-import type { Repository } from '../../db/states.ts';
+import type { Repository } from '#rules/states.ts';
 
 export type Answer = { status: number; body: { error?: { code: string }; status?: string; deployment_id?: string } };
 

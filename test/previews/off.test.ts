@@ -1,6 +1,6 @@
 /** Previews are a capability: calls of one that is off say so before anything else. */
 import { expect, test } from 'vitest';
-import { errorOf } from '../api/world.ts';
+import { errorOf } from '#test/api/world.ts';
 import { createPreviewWorld, path } from './world.ts';
 
 const calls = [

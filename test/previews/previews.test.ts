@@ -1,7 +1,7 @@
 /** Preview slots over the wire, with builds that copy: what a slot is, and what is in it. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { errorOf } from '../api/world.ts';
-import { connect } from '../mcp/world.ts';
+import { errorOf } from '#test/api/world.ts';
+import { connect } from '#test/mcp/world.ts';
 import { createPreviewWorld, type PreviewWorld, page, path } from './world.ts';
 
 let world: PreviewWorld;

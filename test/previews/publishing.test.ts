@@ -1,6 +1,6 @@
 /** What becomes of a slot's work, with builds that copy: it is published, and brought up to date. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { errorOf } from '../api/world.ts';
+import { errorOf } from '#test/api/world.ts';
 import { createPreviewWorld, draftPost, type PreviewWorld, page, path } from './world.ts';
 
 let world: PreviewWorld;

@@ -1,7 +1,7 @@
 /** What comes between a slot's publish and the moment when its work is brought onto the site. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { workflowIds } from '../../workflows/ids.ts';
-import { errorOf } from '../api/world.ts';
+import { workflowIds } from '#rules/workflow-ids.ts';
+import { errorOf } from '#test/api/world.ts';
 import { createPreviewWorld, draftPost, type PreviewWorld, path, type Site } from './world.ts';
 
 let world: PreviewWorld;

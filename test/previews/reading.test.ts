@@ -1,9 +1,9 @@
 import { afterAll, expect, test } from 'vitest';
-import { loadSlot } from '../../api/previews/slots.ts';
-import { Preview } from '../../db/entities/preview.ts';
-import { Site } from '../../db/entities/site.ts';
-import { keepDraft } from '../../db/previews.ts';
-import { createSite, createWorld } from '../api/world.ts';
+import { loadSlot } from '#api/previews/slots.ts';
+import { Preview } from '#db/previews/preview.ts';
+import { keepDraft } from '#db/previews/transitions.ts';
+import { Site } from '#db/sites/site.ts';
+import { createSite, createWorld } from '#test/api/world.ts';
 import { path } from './world.ts';
 
 const world = await createWorld();

@@ -1,16 +1,16 @@
 /** The API, a worker whose builds copy, and an edge, with hands on the slots of a site. */
 import { join } from 'node:path';
 import { expect, vi } from 'vitest';
-import { announceBuilder } from '../../db/capacity.ts';
-import type { Repository } from '../../db/states.ts';
-import { openEdgeDatabase } from '../../edge/database.ts';
-import { createEdge } from '../../edge/edge.ts';
-import { listen } from '../../edge/listen.ts';
-import type { Limits } from '../../limits.ts';
-import type { Change } from '../../providers/repositories.ts';
-import { type Caller, createSite, createWorld } from '../api/world.ts';
-import { type Ask, ask } from '../edge/world.ts';
-import { aroundActivities, createNamespace, startWorker } from '../stack/worker.ts';
+import { announceBuilder } from '#db/deployments/builder-capacity.ts';
+import { createEdge } from '#edge/edge.ts';
+import { listen } from '#edge/http/listener.ts';
+import { openEdgeDatabase } from '#edge/routing/database.ts';
+import type { Change } from '#providers/repositories.ts';
+import type { Limits } from '#rules/limits.ts';
+import type { Repository } from '#rules/states.ts';
+import { type Caller, createSite, createWorld } from '#test/api/world.ts';
+import { type Ask, ask } from '#test/edge/world.ts';
+import { aroundActivities, createNamespace, startWorker } from '#test/stack/worker.ts';
 import { createCopying } from './copying.ts';
 
 // A history of a slot is several builds and merges, each of which waits for the workflow engine.

@@ -6,9 +6,9 @@ import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { siteCache } from '../../activities/publishing/cache.ts';
-import { openDiskStore } from '../../providers/store/disk.ts';
-import type { Store } from '../../providers/store/store.ts';
+import { siteCache } from '#activities/publishing/cache.ts';
+import { openDiskStore } from '#providers/store/disk.ts';
+import type { Store } from '#providers/store/store.ts';
 
 let dir: string;
 let store: Store;

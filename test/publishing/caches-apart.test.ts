@@ -1,9 +1,9 @@
 /** What builds leave for later ones, over the wire: it reaches the next build of the same site, and nobody else. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { Sandbox } from '../../providers/sandbox/sandbox.ts';
-import { type Caller, createSite, createWorld, type World } from '../api/world.ts';
-import { engineMissing, openKind } from '../sandbox/world.ts';
-import { createNamespace, startWorker } from '../stack/worker.ts';
+import type { Sandbox } from '#providers/sandbox/sandbox.ts';
+import { type Caller, createSite, createWorld, type World } from '#test/api/world.ts';
+import { engineMissing, openKind } from '#test/sandbox/world.ts';
+import { createNamespace, startWorker } from '#test/stack/worker.ts';
 
 /** Says in the log what it finds among the caches, and then writes there. */
 const poisoning = (words: string) => `

@@ -8,12 +8,12 @@ import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { WorkflowFailedError } from '@temporalio/client';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { createBuildActivities, createPlatformActivities } from '../../activities/index.ts';
-import { newId } from '../../ids.ts';
-import type { BuildOutcome, BuildRequest, Sandbox } from '../../providers/sandbox/sandbox.ts';
-import { workflowIds } from '../../workflows/ids.ts';
-import { type Caller, createSite, createWorld, type World } from '../api/world.ts';
-import { aroundActivities, createNamespace, startWorker } from '../stack/worker.ts';
+import { createBuildActivities, createPlatformActivities } from '#activities/index.ts';
+import type { BuildOutcome, BuildRequest, Sandbox } from '#providers/sandbox/sandbox.ts';
+import { workflowIds } from '#rules/workflow-ids.ts';
+import { newId } from '#runtime/ids.ts';
+import { type Caller, createSite, createWorld, type World } from '#test/api/world.ts';
+import { aroundActivities, createNamespace, startWorker } from '#test/stack/worker.ts';
 import { type Way, ways } from './crash-ways.ts';
 
 const { around, interceptors } = aroundActivities();

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { isDraft, mayBeDraft, UnreadableFrontMatter } from '../../activities/publishing/drafts.ts';
+import { isDraft, mayBeDraft, UnreadableFrontMatter } from '#activities/publishing/drafts.ts';
 
 test.each([
   ['a.md', '---\ndraft: true\n---\n', true],

@@ -1,10 +1,10 @@
 /** Hostile sites over the wire: what their owners are told, and that the next publish of the same worker goes live. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { ErrorBody } from '../../errors.ts';
-import { withoutCommands } from '../../providers/sandbox/log.ts';
-import { type Caller, createSite, createWorld, errorOf, limitsIn, type World } from '../api/world.ts';
-import { engineMissing, openKind, siteThatRuns, siteThatWrites } from '../sandbox/world.ts';
-import { createNamespace, startWorker } from '../stack/worker.ts';
+import { withoutCommands } from '#providers/sandbox/log.ts';
+import type { ErrorBody } from '#runtime/errors.ts';
+import { type Caller, createSite, createWorld, errorOf, limitsIn, type World } from '#test/api/world.ts';
+import { engineMissing, openKind, siteThatRuns, siteThatWrites } from '#test/sandbox/world.ts';
+import { createNamespace, startWorker } from '#test/stack/worker.ts';
 
 type Worker = Awaited<ReturnType<typeof startWorker>>;
 

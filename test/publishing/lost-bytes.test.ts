@@ -1,9 +1,9 @@
 /** What callers are told where bytes are gone from the store. */
 import { rm } from 'node:fs/promises';
 import { afterAll, expect, test } from 'vitest';
-import { Deployment } from '../../db/entities/deployment.ts';
-import { blobPath } from '../../providers/store/disk.ts';
-import { createSite, createWorld, errorOf, sha256 } from '../output/world.ts';
+import { Deployment } from '#db/deployments/deployment.ts';
+import { blobPath } from '#providers/store/disk.ts';
+import { createSite, createWorld, errorOf, sha256 } from '#test/output/world.ts';
 
 const world = await createWorld();
 afterAll(() => world.close());

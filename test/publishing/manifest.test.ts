@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { expect, test } from 'vitest';
-import { diffManifests, parseManifest, renderManifest } from '../../providers/manifest.ts';
+import { diffManifests, parseManifest, renderManifest } from '#providers/manifest.ts';
 
 const sha = (bytes: Buffer) => createHash('sha256').update(bytes).digest('hex');
 

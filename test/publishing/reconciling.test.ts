@@ -1,20 +1,20 @@
 /** Rows held against workflows, with a real database and a real workflow engine that no worker serves. */
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { reconcilingActivities } from '../../activities/reconciling.ts';
-import { openAccount } from '../../api/accounts/rules.ts';
-import { readConfig } from '../../config.ts';
-import { acceptPublish, goLive, settle, takeTicket } from '../../db/deployments.ts';
-import { Deployment } from '../../db/entities/deployment.ts';
-import { OutboxEntry } from '../../db/entities/outbox-entry.ts';
-import { Site } from '../../db/entities/site.ts';
-import { relayOutbox } from '../../db/outbox.ts';
-import { claimBuild } from '../../db/turns.ts';
-import { createDeps, type Deps } from '../../deps.ts';
-import { newId } from '../../ids.ts';
-import { doFor } from '../../telemetry/cause.ts';
-import { workflowIds } from '../../workflows/ids.ts';
-import { createTestDatabase, type TestDatabase, temporalAddress } from '../stack/database.ts';
+import { reconcilingActivities } from '#activities/reconciling.ts';
+import { openAccount } from '#api/accounts/rules.ts';
+import { Deployment } from '#db/deployments/deployment.ts';
+import { claimBuild } from '#db/deployments/queue.ts';
+import { acceptPublish, goLive, settle, takeTicket } from '#db/deployments/transitions.ts';
+import { relayOutbox } from '#db/outbox.ts';
+import { OutboxEntry } from '#db/outbox-entry.ts';
+import { Site } from '#db/sites/site.ts';
+import { workflowIds } from '#rules/workflow-ids.ts';
+import { readConfig } from '#runtime/config.ts';
+import { createDeps, type Deps } from '#runtime/deps.ts';
+import { newId } from '#runtime/ids.ts';
+import { doFor } from '#runtime/telemetry/context.ts';
+import { createTestDatabase, type TestDatabase, temporalAddress } from '#test/stack/database.ts';
 
 let database: TestDatabase;
 let deps: Deps & { close(): Promise<void> };

@@ -4,10 +4,10 @@ import { join } from 'node:path';
 import protos from '@temporalio/proto';
 import { DefaultLogger, Runtime, Worker } from '@temporalio/worker';
 import { expect, test } from 'vitest';
-import { workflowInterceptorModules } from '../../worker/bundle.ts';
-import { recurring } from '../../worker/schedules.ts';
-import { workflowModules } from '../../worker/tracing.ts';
-import { workflowIds } from '../../workflows/ids.ts';
+import { workflowIds } from '#rules/workflow-ids.ts';
+import { workflowInterceptorModules } from '#worker/bundle.ts';
+import { recurring } from '#worker/schedules.ts';
+import { workflowModules } from '#worker/tracing.ts';
 
 const histories = join(import.meta.dirname, '../histories');
 const told: unknown[] = [];

@@ -1,4 +1,4 @@
-import { AppError } from '../../errors.ts';
+import { AppError } from '#runtime/errors.ts';
 
 /** What `invalid_redirects` says, or `fine`. */
 export function faultOf(act: () => unknown): string {

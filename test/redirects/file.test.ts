@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { parseRedirectsFile } from '../../providers/redirects/file.ts';
+import { parseRedirectsFile } from '#providers/redirects/file.ts';
 import { faultOf } from './fault.ts';
 
 const origin = 'http://shop.sites.test';

@@ -1,14 +1,8 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { checkRedirects } from '../../providers/redirects/rules.ts';
-import {
-  arrives,
-  createRedirectTable,
-  findRedirect,
-  locationOf,
-  type RedirectRule,
-} from '../../providers/redirects.ts';
-import { quickest } from '../stack/quickest.ts';
+import { checkRedirects } from '#providers/redirects/rules.ts';
+import { arrives, createRedirectTable, findRedirect, locationOf, type RedirectRule } from '#providers/redirects.ts';
+import { quickest } from '#test/stack/quickest.ts';
 import { faultOf } from './fault.ts';
 
 const origin = 'http://shop.sites.test';

@@ -1,8 +1,8 @@
 import { join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
-import { readSitesFile, writeSitesFile } from '../../edge/sites-file.ts';
-import { createSite, createWorld, errorOf, until } from '../output/world.ts';
-import { quickest } from '../stack/quickest.ts';
+import { readSitesFile, writeSitesFile } from '#edge/routing/sites-file.ts';
+import { createSite, createWorld, errorOf, until } from '#test/output/world.ts';
+import { quickest } from '#test/stack/quickest.ts';
 
 const world = await createWorld();
 afterAll(() => world.close());

@@ -5,12 +5,12 @@ import { Readable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
 import { extract } from 'tar-stream';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { openOutput } from '../../providers/sandbox/output.ts';
-import type { Sandbox } from '../../providers/sandbox/sandbox.ts';
+import { openOutput } from '#providers/sandbox/output.ts';
+import type { Sandbox } from '#providers/sandbox/sandbox.ts';
 import { type TarEntry, tarOf } from './tar.ts';
 import { type Asked, build, kinds, openKind, roomy, type Site, site, siteThatRuns } from './world.ts';
 
-const photo = readFileSync(join(import.meta.dirname, '../../sandbox/rehearsal/src/photo.jpg'));
+const photo = readFileSync(join(import.meta.dirname, '../../providers/sandbox/image/rehearsal/src/photo.jpg'));
 const withPhoto: Site = {
   'src/photo.jpg': photo,
   'src/pages/index.astro':

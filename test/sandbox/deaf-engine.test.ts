@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import Docker from 'dockerode';
 import { expect, onTestFinished, test } from 'vitest';
-import { openDockerSandbox } from '../../providers/sandbox/docker.ts';
+import { openDockerSandbox } from '#providers/sandbox/docker.ts';
 import { build, dataDir, engine, engineMissing, newOwner, site } from './world.ts';
 
 /** A socket that hands all on to the engine, but for removals: those are taken and never answered. */

@@ -6,7 +6,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import type { Readable } from 'node:stream';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { Sandbox } from '../../providers/sandbox/sandbox.ts';
+import type { Sandbox } from '#providers/sandbox/sandbox.ts';
 import { outside, verdicts } from './hostile/escapes.ts';
 import type { HostileProgram } from './hostile/program.ts';
 import { hostilePrograms } from './hostile/programs.ts';

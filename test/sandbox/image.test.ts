@@ -10,10 +10,10 @@ import { text } from 'node:stream/consumers';
 import { DefaultLogger } from '@temporalio/worker';
 import type Docker from 'dockerode';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { keepInUse, removeAbandoned } from '../../kept-versions.ts';
-import { removeEarlierImages } from '../../sandbox/docker-image.ts';
-import { imageId, makeImageFolder } from '../../sandbox/image.ts';
-import { workflowBundle } from '../../worker/bundle.ts';
+import { removeEarlierImages } from '#providers/sandbox/image/docker-image.ts';
+import { imageId, makeImageFolder } from '#providers/sandbox/image/image.ts';
+import { keepInUse, removeAbandoned } from '#runtime/cached-versions.ts';
+import { workflowBundle } from '#worker/bundle.ts';
 import { toTar } from './tar.ts';
 import { dataDir, engine, engineMissing } from './world.ts';
 
@@ -29,7 +29,7 @@ test('a maker that is killed half-way leaves nothing that is taken for an image'
   const folder = await mkdtemp(join(tmpdir(), 'frontage-image-'));
   onTestFinished(() => rm(folder, { recursive: true, force: true, maxRetries: 5 }));
   const script = `
-    import { makeImageFolder } from ${JSON.stringify(join(import.meta.dirname, '../../sandbox/image.ts'))};
+    import { makeImageFolder } from ${JSON.stringify(join(import.meta.dirname, '../../providers/sandbox/image/image.ts'))};
     await makeImageFolder(${JSON.stringify(folder)}, (line) => console.log(line));`;
   const maker = spawn(process.execPath, ['--input-type=module', '-e', script], {
     detached: true,

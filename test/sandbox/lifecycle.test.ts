@@ -1,8 +1,8 @@
 import { Readable } from 'node:stream';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { openSandbox } from '../../providers/sandbox/open.ts';
-import type { Sandbox } from '../../providers/sandbox/sandbox.ts';
-import { quickest } from '../stack/quickest.ts';
+import { openSandbox } from '#providers/sandbox/open.ts';
+import type { Sandbox } from '#providers/sandbox/sandbox.ts';
+import { quickest } from '#test/stack/quickest.ts';
 import {
   build,
   buildUntil,

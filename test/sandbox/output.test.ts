@@ -2,8 +2,8 @@ import { Readable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
 import { expect, test } from 'vitest';
 
-import { OutputRefused, openOutput } from '../../providers/sandbox/output.ts';
-import type { BuildRequest } from '../../providers/sandbox/sandbox.ts';
+import { OutputRefused, openOutput } from '#providers/sandbox/output.ts';
+import type { BuildRequest } from '#providers/sandbox/sandbox.ts';
 import { type TarEntry, tarOf } from './tar.ts';
 import { roomy } from './world.ts';
 

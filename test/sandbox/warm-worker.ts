@@ -1,5 +1,5 @@
 /** A worker that keeps a sandbox warm until it is killed; says so on stdout. The owner is the first argument. */
-import { openDockerSandbox } from '../../providers/sandbox/docker.ts';
+import { openDockerSandbox } from '#providers/sandbox/docker.ts';
 import { dataDir, engine, roomy } from './world.ts';
 
 const [owner = ''] = process.argv.slice(2);

@@ -3,9 +3,9 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
 import { afterEach, describe, expect, test } from 'vitest';
-import { openDockerSandbox } from '../../providers/sandbox/docker.ts';
-import type { Sandbox } from '../../providers/sandbox/sandbox.ts';
-import { readTemplate } from '../../templates/templates.ts';
+import { openDockerSandbox } from '#providers/sandbox/docker.ts';
+import type { Sandbox } from '#providers/sandbox/sandbox.ts';
+import { readTemplate } from '#templates/templates.ts';
 import {
   build,
   dataDir,

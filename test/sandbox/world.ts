@@ -1,10 +1,10 @@
 /** Sandboxes as a test sees them: small sites in, files, log and outcome out. */
 import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
-import { openBubblewrapSandbox } from '../../providers/sandbox/bubblewrap.ts';
-import { openDockerSandbox } from '../../providers/sandbox/docker.ts';
-import { findEngine } from '../../providers/sandbox/open.ts';
-import type { BuildLimits, BuildOutcome, BuildRequest, Sandbox } from '../../providers/sandbox/sandbox.ts';
+import { openBubblewrapSandbox } from '#providers/sandbox/bubblewrap.ts';
+import { openDockerSandbox } from '#providers/sandbox/docker.ts';
+import { findEngine } from '#providers/sandbox/open.ts';
+import type { BuildLimits, BuildOutcome, BuildRequest, Sandbox } from '#providers/sandbox/sandbox.ts';
 import { toTar } from './tar.ts';
 
 /** The image is kept where `npm start` keeps it: making it takes a minute, and equal images are one. */

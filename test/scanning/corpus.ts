@@ -1,7 +1,7 @@
 /** Pages and scripts as they are published, good and bad, with what a scan says of each. */
 import { createHash } from 'node:crypto';
 import { Readable } from 'node:stream';
-import { keyOf, scanVersion } from '../../activities/scanning/version.ts';
+import { keyOf, scanVersion } from '#activities/scanning/version.ts';
 
 const sha = (content: string) => createHash('sha256').update(content).digest('hex');
 

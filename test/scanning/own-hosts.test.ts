@@ -1,10 +1,10 @@
 /** What is a site's own place at the moment of a scan, and what leads away from it by rules that a call sets. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { blockDomain } from '../../db/domains.ts';
-import { Deployment } from '../../db/entities/deployment.ts';
-import { Domain } from '../../db/entities/domain.ts';
-import { newId } from '../../ids.ts';
-import { type Caller, createSite } from '../api/world.ts';
+import { Deployment } from '#db/deployments/deployment.ts';
+import { Domain } from '#db/domains/domain.ts';
+import { blockDomain } from '#db/domains/transitions.ts';
+import { newId } from '#runtime/ids.ts';
+import { type Caller, createSite } from '#test/api/world.ts';
 import { createScanningWorld, type ScanningWorld } from './world.ts';
 
 let world: ScanningWorld;

@@ -2,15 +2,15 @@
 import { ApplicationFailure } from '@temporalio/common';
 import { MockActivityEnvironment } from '@temporalio/testing';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { scanningActivities } from '../../activities/scanning.ts';
-import { Deployment } from '../../db/entities/deployment.ts';
-import { Flag } from '../../db/entities/flag.ts';
-import { Sketch } from '../../db/entities/sketch.ts';
-import { overdueScans, restartScans } from '../../db/flags.ts';
-import { type Caller, createSite } from '../api/world.ts';
-import { sha256 } from '../output/world.ts';
-import { ways } from '../publishing/crash-ways.ts';
-import { aroundActivities } from '../stack/worker.ts';
+import { scanningActivities } from '#activities/scanning.ts';
+import { Deployment } from '#db/deployments/deployment.ts';
+import { Flag } from '#db/scanning/flag.ts';
+import { overdueScans, restartScans } from '#db/scanning/transitions.ts';
+import { Sketch } from '#db/sketches/sketch.ts';
+import { type Caller, createSite } from '#test/api/world.ts';
+import { sha256 } from '#test/output/world.ts';
+import { ways } from '#test/publishing/crash-ways.ts';
+import { aroundActivities } from '#test/stack/worker.ts';
 import { createScanningWorld, type ScanningWorld } from './world.ts';
 
 const { around, interceptors } = aroundActivities();

@@ -1,8 +1,8 @@
 /** The API with a worker that scans, and the operator's commands. */
-import type { Option } from '../../scripts/operator/command.ts';
-import { readCommand } from '../../scripts/operator/commands.ts';
-import { type Caller, createWorld as createOutputWorld, sha256 } from '../output/world.ts';
-import { createNamespace, startWorker } from '../stack/worker.ts';
+import type { Option } from '#operator/commands/command.ts';
+import { readCommand } from '#operator/commands/commands.ts';
+import { type Caller, createWorld as createOutputWorld, sha256 } from '#test/output/world.ts';
+import { createNamespace, startWorker } from '#test/stack/worker.ts';
 
 export async function createScanningWorld(options: Parameters<typeof startWorker>[1] = {}) {
   const world = await createOutputWorld({ TEMPORAL_NAMESPACE: await createNamespace() });

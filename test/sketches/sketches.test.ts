@@ -1,8 +1,8 @@
 import { existsSync } from 'node:fs';
 import { chromium } from 'playwright-core';
 import { afterAll, expect, test } from 'vitest';
-import { createWorld as createApiWorld } from '../api/world.ts';
-import { createWorld, errorOf, sha256 } from '../output/world.ts';
+import { createWorld as createApiWorld } from '#test/api/world.ts';
+import { createWorld, errorOf, sha256 } from '#test/output/world.ts';
 
 const world = await createWorld();
 afterAll(() => world.close());

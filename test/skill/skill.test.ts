@@ -1,10 +1,10 @@
 import { createHash } from 'node:crypto';
 import { afterAll, expect, test } from 'vitest';
-import { capabilities } from '../../api/capabilities.ts';
-import { inboxKinds } from '../../api/inbox/item.ts';
-import { loadSkillTree, removeDisabledParts } from '../../skill/tree.ts';
-import { routesOf } from '../api/samples.ts';
-import { callWith, createWorld, errorOf } from '../api/world.ts';
+import { capabilities } from '#api/capabilities.ts';
+import { inboxKinds } from '#api/inbox/item.ts';
+import { loadSkillTree, removeDisabledParts } from '#skill/tree.ts';
+import { routesOf } from '#test/api/samples.ts';
+import { callWith, createWorld, errorOf } from '#test/api/world.ts';
 
 const env = {
   FRONTAGE_SMTP_URL: 'smtp://127.0.0.1:1',

@@ -2,12 +2,12 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
-import { capabilities } from '../../api/capabilities.ts';
-import { catalog } from '../../errors.ts';
-import { limitNames } from '../../limits.ts';
-import { loadSkillTree } from '../../skill/tree.ts';
-import { listTemplates, readTemplate } from '../../templates/templates.ts';
-import { callWith, createWorld } from '../api/world.ts';
+import { capabilities } from '#api/capabilities.ts';
+import { limitNames } from '#rules/limits.ts';
+import { catalog } from '#runtime/errors.ts';
+import { loadSkillTree } from '#skill/tree.ts';
+import { listTemplates, readTemplate } from '#templates/templates.ts';
+import { callWith, createWorld } from '#test/api/world.ts';
 
 const root = join(import.meta.dirname, '../..');
 const world = await createWorld({});
@@ -80,7 +80,7 @@ test('each template contains every site file that a page names', async () => {
 });
 
 test('the font families that it offers are installed in every site', async () => {
-  const { dependencies } = JSON.parse(await readFile(join(root, 'sandbox/package.json'), 'utf8'));
+  const { dependencies } = JSON.parse(await readFile(join(root, 'providers/sandbox/image/package.json'), 'utf8'));
   const packages = Object.keys(dependencies).filter((name) => name.startsWith('@fontsource'));
   const rows = textOf('design/type.md').match(/^\| (?!Character|---).+$/gm) ?? [];
   const families = rows.flatMap((row) => (row.split('|')[2] ?? '').split(',').map((name) => name.trim()));

@@ -4,10 +4,10 @@ import { mkdirSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import type Docker from 'dockerode';
-import { type Daemon, startDaemon } from '../../local/processes.ts';
-import { openRunRecords } from '../../local/run-records.ts';
-import { findEngine } from '../../providers/sandbox/open.ts';
-import { makeDockerImage } from '../../sandbox/docker-image.ts';
+import { makeDockerImage } from '#providers/sandbox/image/docker-image.ts';
+import { findEngine } from '#providers/sandbox/open.ts';
+import { type Daemon, startDaemon } from '#tools/local/processes.ts';
+import { openRunRecords } from '#tools/local/run-records.ts';
 
 const path = `${process.env.PATH}:/usr/sbin:/sbin`;
 

@@ -1,6 +1,7 @@
 /** How a client goes on where a call's wait for a build ended early, because the process that waited was told to end: it asks. */
-import type { Answer } from '../../local/client.ts';
-import { codes } from '../coverage/codes.ts';
+
+import { codes } from '#test/coverage/codes.ts';
+import type { Answer } from '#tools/local/client.ts';
 import { until } from './until.ts';
 
 /** What a deployment or a slot is while a build of it goes on. */

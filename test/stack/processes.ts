@@ -3,7 +3,7 @@ import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, mkdirSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
-import type { World } from '../api/world.ts';
+import type { World } from '#test/api/world.ts';
 import { bundleDir } from './database.ts';
 
 export type Processes = ReturnType<typeof openProcesses>;

@@ -13,8 +13,8 @@ import {
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { identify, isRunning, type ProcessId } from '../../local/processes.ts';
-import { openRunRecords } from '../../local/run-records.ts';
+import { identify, isRunning, type ProcessId } from '#tools/local/processes.ts';
+import { openRunRecords } from '#tools/local/run-records.ts';
 
 const prefix = 'frontage-test-';
 const memory = '/dev/shm';

@@ -1,10 +1,10 @@
 /** PostgreSQL with a migrated template, and Temporal: one of each for a test run, in vitest's own process. */
 import { join } from 'node:path';
 import pg from 'pg';
-import { migrate } from '../../db/migrate.ts';
-import { startPostgres } from '../../local/postgres.ts';
-import { openRunRecords } from '../../local/run-records.ts';
-import { startTemporal } from '../../local/temporal.ts';
+import { migrate } from '#db/migrate.ts';
+import { openRunRecords } from '#tools/local/run-records.ts';
+import { startPostgres } from '#tools/local/services/postgres.ts';
+import { startTemporal } from '#tools/local/services/temporal.ts';
 import { makeRunFolder, memoryRoot, removeRunFolder, sweepRunFolders } from './run-folder.ts';
 
 /** What tests are told about the run's services. */

@@ -1,12 +1,12 @@
 /** Several of each, as processes of their own on a store in a bucket, behind fronts that share out connections and look at nothing in them. */
 import { join } from 'node:path';
-import { startNodeProcess } from '../../local/node-process.ts';
-import { freePort } from '../../local/ports.ts';
-import type { Daemon } from '../../local/processes.ts';
-import { openRunRecords } from '../../local/run-records.ts';
-import type { StackOptions } from '../../local/stack.ts';
-import { openBucketPlace } from '../store/kinds.ts';
-import { startS3 } from '../store/s3-server.ts';
+import { openBucketPlace } from '#test/store/kinds.ts';
+import { startS3 } from '#test/store/s3-server.ts';
+import { freePort } from '#tools/local/ports.ts';
+import type { Daemon } from '#tools/local/processes.ts';
+import { openRunRecords } from '#tools/local/run-records.ts';
+import { startNodeProcess } from '#tools/local/services/node-process.ts';
+import type { StackOptions } from '#tools/local/stack.ts';
 import { type Front, openRoundRobin } from './round-robin.ts';
 import { type StackAddress, startTestStack } from './stack.ts';
 import { until } from './until.ts';

@@ -5,10 +5,10 @@ import { type IncomingHttpHeaders, request } from 'node:http';
 import { join } from 'node:path';
 import { buffer } from 'node:stream/consumers';
 import { inject } from 'vitest';
-import { type Answer, type Call, callApi } from '../../local/client.ts';
-import { openAccount } from '../../local/owner.ts';
-import { prepareSandbox } from '../../local/sandbox-image.ts';
-import { type Stack, type StackOptions, startStack } from '../../local/stack.ts';
+import { type Answer, type Call, callApi } from '#tools/local/client.ts';
+import { openAccount } from '#tools/local/owner.ts';
+import { prepareSandbox } from '#tools/local/services/sandbox-image.ts';
+import { type Stack, type StackOptions, startStack } from '#tools/local/stack.ts';
 import { followed } from './following.ts';
 
 export type Owner = { accountId: string; email: string; token: string };

@@ -1,5 +1,5 @@
 /** A process that runs a stack in the folder it is given, as `npm start` does: tells its addresses, waits to be ended. */
-import { type ProcessName, startStack } from '../../local/stack.ts';
+import { type ProcessName, startStack } from '#tools/local/stack.ts';
 
 const [dataDir = '', processes = ''] = process.argv.slice(2);
 

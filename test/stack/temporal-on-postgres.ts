@@ -3,12 +3,12 @@ import { execFile } from 'node:child_process';
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { freePort } from '../../local/ports.ts';
-import { startPostgres } from '../../local/postgres.ts';
-import { startDaemon } from '../../local/processes.ts';
-import { openRunRecords } from '../../local/run-records.ts';
-import { searchAttributes, type Temporal, type TemporalOptions } from '../../local/temporal.ts';
-import { findTemporal } from '../../local/temporal-cli.ts';
+import { freePort } from '#tools/local/ports.ts';
+import { startDaemon } from '#tools/local/processes.ts';
+import { openRunRecords } from '#tools/local/run-records.ts';
+import { startPostgres } from '#tools/local/services/postgres.ts';
+import { searchAttributes, type Temporal, type TemporalOptions } from '#tools/local/services/temporal.ts';
+import { findTemporal } from '#tools/local/services/temporal-cli.ts';
 import { until } from './until.ts';
 
 const run = promisify(execFile);

@@ -3,14 +3,14 @@ import { randomBytes } from 'node:crypto';
 import { Context } from '@temporalio/activity';
 import { Connection } from '@temporalio/client';
 import { DefaultLogger, NativeConnection, Runtime, Worker, type WorkerInterceptors } from '@temporalio/worker';
-import { createBuildActivities, createPlatformActivities } from '../../activities/index.ts';
-import { startRelay } from '../../db/outbox.ts';
-import type { Deps } from '../../deps.ts';
-import { searchAttributes } from '../../local/temporal.ts';
-import type { Sandbox } from '../../providers/sandbox/sandbox.ts';
-import { workflowBundle } from '../../worker/bundle.ts';
-import { stepInterceptors } from '../../worker/steps.ts';
-import { queues } from '../../workflows/ids.ts';
+import { createBuildActivities, createPlatformActivities } from '#activities/index.ts';
+import { startRelay } from '#db/outbox.ts';
+import type { Sandbox } from '#providers/sandbox/sandbox.ts';
+import { queues } from '#rules/workflow-ids.ts';
+import type { Deps } from '#runtime/deps.ts';
+import { searchAttributes } from '#tools/local/services/temporal.ts';
+import { workflowBundle } from '#worker/bundle.ts';
+import { stepInterceptors } from '#worker/steps.ts';
 import { bundleDir, temporalAddress } from './database.ts';
 
 // The SDK tells of every start and stop; a test that fails says more.

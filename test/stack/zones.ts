@@ -1,9 +1,9 @@
 /** A PowerDNS of a test's own, in memory, and the authority that sees names through it. Both are there in a third of a second. */
 import { mkdtemp, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { startPebble } from '../../local/pebble.ts';
-import { startPowerDns } from '../../local/powerdns.ts';
-import { openZones } from '../../providers/zones.ts';
+import { openZones } from '#providers/zones.ts';
+import { startPebble } from '#tools/local/services/pebble.ts';
+import { startPowerDns } from '#tools/local/services/powerdns.ts';
 import { memoryRoot } from './run-folder.ts';
 
 /** A name server of its own; `zones` writes to it, `env` binds ours to it, as name server and as resolver. */

@@ -6,10 +6,10 @@ import { join } from 'node:path';
 import { buffer } from 'node:stream/consumers';
 import pino from 'pino';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { systemClock } from '../../clock.ts';
-import { openCachedStore } from '../../providers/store/cached.ts';
-import { openDiskStore } from '../../providers/store/disk.ts';
-import type { Encoding, Store } from '../../providers/store/store.ts';
+import { openCachedStore } from '#providers/store/cached.ts';
+import { openDiskStore } from '#providers/store/disk.ts';
+import type { Encoding, Store } from '#providers/store/store.ts';
+import { systemClock } from '#runtime/clock.ts';
 
 const mebibyte = 1024 * 1024;
 const log = pino({ level: 'silent' });

@@ -4,9 +4,9 @@ import { mkdir, mkdtemp, readdir, rm, utimes } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { buffer } from 'node:stream/consumers';
-import { openDiskStore } from '../../providers/store/disk.ts';
-import { openS3Store } from '../../providers/store/s3.ts';
-import type { Store } from '../../providers/store/store.ts';
+import { openDiskStore } from '#providers/store/disk.ts';
+import { openS3Store } from '#providers/store/s3.ts';
+import type { Store } from '#providers/store/store.ts';
 import { lacksS3, type S3Server, startS3 } from './s3-server.ts';
 
 export type Place = {

@@ -4,7 +4,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { Readable } from 'node:stream';
 import { expect, test } from 'vitest';
-import { openBucket } from '../../providers/store/s3-bucket.ts';
+import { openBucket } from '#providers/store/s3-bucket.ts';
 
 const fault = (code: string) => `<Error><Code>${code}</Code><Message>m</Message></Error>`;
 const answers = {

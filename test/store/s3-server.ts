@@ -3,12 +3,12 @@ import { mkdir } from 'node:fs/promises';
 import { connect } from 'node:net';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
-import { freePort } from '../../local/ports.ts';
-import { type Daemon, startDaemon } from '../../local/processes.ts';
-import { openRunRecords } from '../../local/run-records.ts';
-import { executableAt } from '../../local/temporal-cli.ts';
-import { makeRunFolder, memoryRoot, removeRunFolder } from '../stack/run-folder.ts';
-import { until } from '../stack/until.ts';
+import { makeRunFolder, memoryRoot, removeRunFolder } from '#test/stack/run-folder.ts';
+import { until } from '#test/stack/until.ts';
+import { freePort } from '#tools/local/ports.ts';
+import { type Daemon, startDaemon } from '#tools/local/processes.ts';
+import { openRunRecords } from '#tools/local/run-records.ts';
+import { executableAt } from '#tools/local/services/temporal-cli.ts';
 
 const command = executableAt('versitygw', [join(homedir(), 'go/bin')]);
 const credentials = { accessKeyId: 'frontage', secretAccessKey: 'not-a-secret-of-anybody' };

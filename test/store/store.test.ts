@@ -5,9 +5,9 @@ import { Readable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
 import { brotliDecompressSync, gunzipSync } from 'node:zlib';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { restoreBlobs } from '../../backups/blobs.ts';
-import { blobPath } from '../../providers/store/disk.ts';
-import type { Store } from '../../providers/store/store.ts';
+import { restoreBlobs } from '#operator/backups/blobs.ts';
+import { blobPath } from '#providers/store/disk.ts';
+import type { Store } from '#providers/store/store.ts';
 import { kinds, type Place } from './kinds.ts';
 
 const sha = (bytes: Buffer) => createHash('sha256').update(bytes).digest('hex');

@@ -2,9 +2,9 @@
 import pg from 'pg';
 import pino from 'pino';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { linesWithCause, logOfRequest } from '../../log.ts';
-import { carriedCause, doFor } from '../../telemetry/cause.ts';
-import { createWorld, type World } from '../api/world.ts';
+import { linesWithCause, logOfRequest } from '#runtime/log.ts';
+import { carriedCause, doFor } from '#runtime/telemetry/context.ts';
+import { createWorld, type World } from '#test/api/world.ts';
 
 const ours = /^req_[0-9a-f]{24}$/;
 const id = 'front-0123456789';

@@ -5,7 +5,7 @@ import { promisify } from 'node:util';
 import { expect, test } from 'vitest';
 
 const root = join(import.meta.dirname, '../..');
-const usual = ['api/app.ts', 'activities/index.ts', 'worker/steps.ts', 'worker/bundle.ts', 'edge/one.ts'];
+const usual = ['api/app.ts', 'activities/index.ts', 'worker/steps.ts', 'worker/bundle.ts', 'edge/edge-process.ts'];
 
 /** Packages that a process has when it has loaded these. */
 async function packagesOf(entries: string[]): Promise<string[]> {
@@ -23,7 +23,7 @@ async function packagesOf(entries: string[]): Promise<string[]> {
 test('where no traces and no figures are told, neither OpenTelemetry nor Prometheus’s library is loaded', async () => {
   const isTelling = (path: string) => /@opentelemetry\/|interceptors-opentelemetry|prom-client/.test(path);
   expect((await packagesOf(usual)).filter(isTelling)).toEqual([]);
-  expect((await packagesOf(['worker/tracing.ts', 'telemetry/observing.ts'])).filter(isTelling).length).toBeGreaterThan(
-    20,
-  );
+  expect(
+    (await packagesOf(['worker/tracing.ts', 'runtime/telemetry/metrics-server.ts'])).filter(isTelling).length,
+  ).toBeGreaterThan(20);
 }, 60_000);

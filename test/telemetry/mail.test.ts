@@ -1,8 +1,8 @@
 /** Lines of the log that a mail leaves, from the call that asked for it to the server that took it. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { people } from '../invitations/world.ts';
-import { createMailWorld, type MailWorld } from '../mail/world.ts';
-import { until } from '../stack/until.ts';
+import { people } from '#test/invitations/world.ts';
+import { createMailWorld, type MailWorld } from '#test/mail/world.ts';
+import { until } from '#test/stack/until.ts';
 
 const refusing = new Map<string, number>();
 let world: MailWorld;

@@ -5,15 +5,15 @@ import pg from 'pg';
 import pino from 'pino';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { parse } from 'yaml';
-import { readConfig } from '../../config.ts';
-import { readFigures } from '../../db/figures.ts';
-import { openOrm } from '../../db/orm.ts';
-import { answerBounds, openAnswerFigures } from '../../edge/figures.ts';
-import { newId, newPublicId } from '../../ids.ts';
-import { openLog } from '../../log.ts';
-import { startObserving } from '../../telemetry/observing.ts';
-import { renderMetrics, tellAnswers } from '../../telemetry/prometheus.ts';
-import { createTestDatabase } from '../stack/database.ts';
+import { readFigures } from '#db/metrics.ts';
+import { openOrm } from '#db/orm.ts';
+import { answerBounds, openAnswerFigures } from '#edge/http/metrics.ts';
+import { readConfig } from '#runtime/config.ts';
+import { newId, newPublicId } from '#runtime/ids.ts';
+import { openLog } from '#runtime/log.ts';
+import { startObserving } from '#runtime/telemetry/metrics-server.ts';
+import { renderMetrics, tellAnswers } from '#runtime/telemetry/prometheus.ts';
+import { createTestDatabase } from '#test/stack/database.ts';
 
 const now = new Date('2027-01-31T12:00:00Z');
 const clock = { now: () => now };
@@ -86,7 +86,7 @@ test('rules and the dashboard name only figures that are told, and operations.md
   const text = await (await fetch(`http://127.0.0.1:${observing.port}/metrics`)).text();
   await observing.close();
   const all = new Set([...text.matchAll(/^# TYPE (\w+)/gm)].map(([, name]) => name));
-  const ops = join(import.meta.dirname, '../../ops');
+  const ops = join(import.meta.dirname, '../../operator/monitoring');
   const rules = parse(await readFile(join(ops, 'alerts.yml'), 'utf8')).groups[0].rules as { expr: string }[];
   const panels = JSON.parse(await readFile(join(ops, 'grafana.json'), 'utf8')).panels as {
     targets: { expr: string }[];
@@ -101,7 +101,8 @@ test('rules and the dashboard name only figures that are told, and operations.md
 });
 
 test('each alert names the section that says what to do', async () => {
-  const rules = parse(await readFile(join(import.meta.dirname, '../../ops/alerts.yml'), 'utf8')).groups[0].rules;
+  const rules = parse(await readFile(join(import.meta.dirname, '../../operator/monitoring/alerts.yml'), 'utf8'))
+    .groups[0].rules;
   const pages = ['operations.md', 'domains.md'].map((name) => join(import.meta.dirname, '../../docs', name));
   const operations = (await Promise.all(pages.map((page) => readFile(page, 'utf8')))).join('\n');
   for (const { alert, annotations } of rules) {

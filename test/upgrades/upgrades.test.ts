@@ -5,12 +5,12 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import type pg from 'pg';
 import { expect, test } from 'vitest';
-import { knownMigrations, migrate } from '../../db/migrate.ts';
-import type { TestDatabase } from '../stack/database.ts';
-import { useDatabaseClient } from '../stack/database-client.ts';
+import { knownMigrations, migrate } from '#db/migrate.ts';
+import type { TestDatabase } from '#test/stack/database.ts';
+import { useDatabaseClient } from '#test/stack/database-client.ts';
+import { describeRelease } from '#tools/scripts/schema-record.ts';
 import { judged } from './judged.ts';
 import { faultsBetween } from './rules.ts';
-import { describeRelease } from './schema.ts';
 
 const folder = join(import.meta.dirname, 'releases');
 const versions = readdirSync(folder)
@@ -141,7 +141,7 @@ test('every file of a migration stands in the list of those that are run', () =>
 });
 
 test('the record of a release is not written anew by mistake', async () => {
-  const script = join(import.meta.dirname, '../../scripts/record-release.ts');
+  const script = join(import.meta.dirname, '../../tools/scripts/record-release.ts');
   const ran = promisify(execFile)(process.execPath, [script]);
   await expect(ran).rejects.toMatchObject({
     code: 1,

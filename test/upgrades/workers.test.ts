@@ -2,12 +2,12 @@
 import { Client, Connection } from '@temporalio/client';
 import { DefaultLogger, NativeConnection, Worker } from '@temporalio/worker';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
-import { workflowBundle } from '../../worker/bundle.ts';
-import { ensureSchedules, recurring } from '../../worker/schedules.ts';
-import { unknownStep } from '../../worker/unknown-step.ts';
-import { bundleDir, temporalAddress } from '../stack/database.ts';
-import { until } from '../stack/until.ts';
-import { createNamespace } from '../stack/worker.ts';
+import { bundleDir, temporalAddress } from '#test/stack/database.ts';
+import { until } from '#test/stack/until.ts';
+import { createNamespace } from '#test/stack/worker.ts';
+import { workflowBundle } from '#worker/bundle.ts';
+import { ensureSchedules, recurring } from '#worker/schedules.ts';
+import { unknownStep } from '#worker/unknown-step.ts';
 
 // The bundle of the workflows may have to be made first.
 vi.setConfig({ testTimeout: 90_000, hookTimeout: 60_000 });

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { expect, test } from 'vitest';
-import { html } from '../../web/html.ts';
-import { writePage } from '../../web/page.ts';
+import { html } from '#web/html.ts';
+import { writePage } from '#web/page.ts';
 
 test('what is put into a template can not become markup, in text or in an attribute', () => {
   const hostile = `"><script>alert(1)</script>'&\``;

@@ -1,8 +1,8 @@
 /** Forms that nobody receives: a page that sends to what is no form of the site, or to one that takes nothing. Judged when it is read. */
-import type { FoundWarnings, Warning } from '../../../db/entities/deployment.ts';
-import { Form } from '../../../db/entities/form.ts';
-import type { EntityManager } from '../../../db/orm.ts';
-import { printable } from '../../../providers/paths.ts';
+import type { FoundWarnings, Warning } from '#db/deployments/deployment.ts';
+import { Form } from '#db/forms/form.ts';
+import type { EntityManager } from '#db/orm.ts';
+import { printable } from '#providers/paths.ts';
 
 /** The form that an address of a page sends to: of ours by `baseUrl`, or of the site's own host, where there is none. */
 export function formAt(address: string, from: URL, baseUrl: string, origins: readonly string[]): string | undefined {

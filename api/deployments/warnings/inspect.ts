@@ -1,15 +1,10 @@
 /** What is wrong in the output of a version, though it was published: never in anybody's way, and bounded in time and size. */
-import type { FoundWarnings, WarningKind } from '../../../db/entities/deployment.ts';
-import { type ManifestFile, parseManifest } from '../../../providers/manifest.ts';
-import { printable } from '../../../providers/paths.ts';
-import { parseRedirectsFile, redirectsFile } from '../../../providers/redirects/file.ts';
-import {
-  createRedirectTable,
-  findRedirect,
-  type RedirectRule,
-  type RedirectTable,
-} from '../../../providers/redirects.ts';
-import type { Store } from '../../../providers/store/store.ts';
+import type { FoundWarnings, WarningKind } from '#db/deployments/deployment.ts';
+import { type ManifestFile, parseManifest } from '#providers/manifest.ts';
+import { printable } from '#providers/paths.ts';
+import { parseRedirectsFile, redirectsFile } from '#providers/redirects/file.ts';
+import { createRedirectTable, findRedirect, type RedirectRule, type RedirectTable } from '#providers/redirects.ts';
+import type { Store } from '#providers/store/store.ts';
 import { formAt } from './forms.ts';
 import { type PageFacts, readPage } from './page.ts';
 

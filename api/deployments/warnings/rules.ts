@@ -1,11 +1,12 @@
 /** The warnings of a deployment: found when first asked for, then kept on its row. */
-import { siteAddress } from '../../../config.ts';
-import { type Deployment, type FoundWarnings, type Warnings, warningKinds } from '../../../db/entities/deployment.ts';
-import { Site } from '../../../db/entities/site.ts';
-import type { EntityManager } from '../../../db/orm.ts';
-import { isRestorable } from '../../../db/states.ts';
-import type { Deps } from '../../../deps.ts';
-import { redirectsOf } from '../../redirects/rules.ts';
+
+import { redirectsOf } from '#api/redirects/rules.ts';
+import { type Deployment, type FoundWarnings, type Warnings, warningKinds } from '#db/deployments/deployment.ts';
+import type { EntityManager } from '#db/orm.ts';
+import { Site } from '#db/sites/site.ts';
+import { isRestorable } from '#rules/states.ts';
+import { siteAddress } from '#runtime/config.ts';
+import type { Deps } from '#runtime/deps.ts';
 import { deadForms } from './forms.ts';
 import { inspect, itemsMax } from './inspect.ts';
 

@@ -2,7 +2,7 @@
 import { randomInt } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import { expect } from 'vitest';
-import { visit } from '../../stack/stack.ts';
+import { visit } from '#test/stack/stack.ts';
 import { committed, type Edge, hold } from './edges.ts';
 import { addresses } from './visitor.ts';
 import {

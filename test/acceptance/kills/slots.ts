@@ -1,6 +1,6 @@
 /** One kill while a slot is published or its time runs out; then all is waited for again. */
 import { expect } from 'vitest';
-import { visit } from '../../stack/stack.ts';
+import { visit } from '#test/stack/stack.ts';
 import { committed, hold, type SlotEdge, withClient } from './edges.ts';
 import { expectLive, expectShown, newRow, standAndKill, until } from './round.ts';
 import { type Part, persist, prepareVersion, push, readRows, tipOf, type World } from './world.ts';

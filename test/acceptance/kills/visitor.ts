@@ -2,7 +2,7 @@
 import { Agent, request } from 'node:http';
 import { buffer } from 'node:stream/consumers';
 import { setTimeout as delay } from 'node:timers/promises';
-import type { TestStack } from '../../stack/stack.ts';
+import type { TestStack } from '#test/stack/stack.ts';
 
 /** All of one version of the site; the first is asked again at the end. */
 export const addresses = ['/one/', '/two/', '/three.json'];

@@ -9,9 +9,9 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { Client, Connection } from '@temporalio/client';
 import { inject } from 'vitest';
-import type { Answer } from '../../../local/client.ts';
-import { type OwnEngine, startOwnEngine } from '../../stack/engine.ts';
-import { type OwnStack, startOwnStack } from '../../stack/stack.ts';
+import { type OwnEngine, startOwnEngine } from '#test/stack/engine.ts';
+import { type OwnStack, startOwnStack } from '#test/stack/stack.ts';
+import type { Answer } from '#tools/local/client.ts';
 import { armEdges, withClient } from './edges.ts';
 import { pagesOf } from './visitor.ts';
 

@@ -1,0 +1,22 @@
+import { defineEntity, type InferEntity, p } from '@mikro-orm/core';
+import { standingOf } from './subscription-sql.ts';
+
+/** A person or agent's owner: everything belongs to an account. `email` is kept in lower case. */
+export const Account = defineEntity({
+  name: 'Account',
+  properties: {
+    id: p.text().primary(),
+    name: p.text(),
+    email: p.text().unique(),
+    createdAt: p.datetime(),
+    /** Since when a person has stopped it, and why, in words for its owner. */
+    blockedAt: p.datetime().nullable(),
+    blockReason: p.text().nullable(),
+    /** Its plans: ask `limitsOf`, `planOf`. */
+    standing: p
+      .text()
+      .nullable()
+      .formula((cols) => standingOf(`${cols.id}`)),
+  },
+});
+export type Account = InferEntity<typeof Account>;

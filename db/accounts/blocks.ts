@@ -1,0 +1,77 @@
+/**
+ * Stopping an account, and letting it go on. Its row says so, and what it may not do follows by reading that: tokens, sessions, connectors and git
+ * answer with the reason, its sites (`site.owner_blocked_at`) are closed, its mails wait, its domains are neither looked at nor certified.
+ */
+
+import { endMoneyOf } from '#db/bookings/holds.ts';
+import { cancelUnfinished } from '#db/deployments/transitions.ts';
+import { Domain } from '#db/domains/domain.ts';
+import { type DomainMove, tellDomain } from '#db/domains/transitions.ts';
+import { queueMail } from '#db/mail/queue.ts';
+import type { EntityManager } from '#db/orm.ts';
+import { Site } from '#db/sites/site.ts';
+import type { Clock } from '#runtime/clock.ts';
+import type { Config } from '#runtime/config.ts';
+import { errors } from '#runtime/errors.ts';
+import { Account } from './account.ts';
+
+type Deps = { clock: Clock; config: Config };
+
+/**
+ * A person stops the account, with a reason for its owner, who is told by mail. What is being built for its sites is cancelled, their holds end,
+ * and so does what is open to be paid there or into its payout accounts. Of an account that is blocked the reason changes alone. Throws
+ * `not_found`.
+ */
+export async function blockAccount(em: EntityManager, deps: Deps, id: string, reason: string): Promise<Account> {
+  return await em.transactional(async (tx) => {
+    const sites = await lockSitesOf(tx, id);
+    const account = await lockNamed(tx, id);
+    if (account.blockReason === reason) return account;
+    const isNew = !account.blockedAt;
+    Object.assign(account, { blockedAt: account.blockedAt ?? deps.clock.now(), blockReason: reason });
+    await tx.flush();
+    tellOwner(tx, deps, account, reason);
+    if (!isNew) return account;
+    for (const site of sites) await cancelUnfinished(tx, deps.clock, site);
+    await tellDomainsOf(tx, deps.clock, id, 'block');
+    await endMoneyOf(tx, deps.clock, { account: id });
+    return account;
+  });
+}
+
+/** A person lets it go on: all is as it was, and its domains are looked at. */
+export async function unblockAccount(em: EntityManager, deps: Deps, id: string): Promise<Account> {
+  return await em.transactional(async (tx) => {
+    await lockSitesOf(tx, id);
+    const account = await lockNamed(tx, id);
+    if (!account.blockedAt) return account;
+    Object.assign(account, { blockedAt: null, blockReason: null });
+    await tx.flush();
+    tellOwner(tx, deps, account, null);
+    await tellDomainsOf(tx, deps.clock, id, 'unblock');
+    return account;
+  });
+}
+
+/** In the order in which everybody locks them: sites before their account. */
+async function lockSitesOf(tx: EntityManager, account: string): Promise<Site[]> {
+  await tx.execute('select 1 from site where account_id = ? order by id for update', [account]);
+  return await tx.find(Site, { account }, { refresh: true, orderBy: { id: 'asc' } });
+}
+
+async function lockNamed(tx: EntityManager, id: string): Promise<Account> {
+  await tx.execute('select 1 from account where id = ? for no key update', [id]);
+  const account = await tx.findOne(Account, { id }, { refresh: true });
+  if (account) return account;
+  throw errors.not_found('There is no such account. account list --match finds one.');
+}
+
+/** `reason`: null once it goes on. */
+function tellOwner(tx: EntityManager, deps: Deps, { email, id }: Account, reason: string | null): void {
+  if (!deps.config.mail) return;
+  queueMail(tx, deps, { kind: 'account-blocked', to: email, data: { reason }, account: id });
+}
+
+async function tellDomainsOf(tx: EntityManager, clock: Clock, account: string, move: DomainMove): Promise<void> {
+  for (const { id } of await tx.find(Domain, { account, removedAt: null })) tellDomain(tx, clock, id, move);
+}

@@ -1,0 +1,83 @@
+/** The kept views of a site: hours as edges wrote them, days and months as they were rolled up. */
+import type { EntityManager } from '#db/orm.ts';
+import { dateText, dayOf } from './calendar.ts';
+import type { Counts, Dimension } from './counts.ts';
+import { mergeSketch, newSketch, readSketch, type Sketch } from './hyperloglog.ts';
+
+type Viewed = { views: number } & Record<Dimension, Counts>;
+/** What one edge process counted in one hour. */
+export type HourRow = Viewed & { start: Date; sketch: Sketch };
+/** A day or a month, its visitors counted once for each day. */
+export type TotalRow = Viewed & { start: Date; visitors: number };
+
+export type RawRow = { start: string; views: number; visitors: number; sketch: Buffer } & Record<Dimension, string>;
+
+/** Columns that every kind of row has, as text that is read alike whatever the driver makes of types. */
+export const countColumns =
+  'views, pages::text as pages, referrers::text as referrers, countries::text as countries, devices::text as devices';
+export const hourColumns = `extract(epoch from hour)::bigint::text as start, sketch, ${countColumns}`;
+const totalColumns = `extract(epoch from start::timestamp)::bigint::text as start, visitors, ${countColumns}`;
+
+export async function readHours(em: EntityManager, siteId: string, from: Date): Promise<HourRow[]> {
+  const rows: RawRow[] = await em.execute(`select ${hourColumns} from view_hour where site_id = ? and hour >= ?`, [
+    siteId,
+    from,
+  ]);
+  return rows.map(hourRow);
+}
+
+/** Each moment since `from` once: in a month that was rolled up (where `months` are asked for), else in a day, else in hours. */
+export async function readTotals(
+  em: EntityManager,
+  siteId: string,
+  from: Date,
+  { months }: { months: boolean },
+): Promise<{ totals: TotalRow[]; hours: HourRow[] }> {
+  const totals: RawRow[] = await em.execute(
+    `select ${totalColumns} from view_total total where site_id = ? and start >= ?
+     and case when ?::boolean then unit = 'month' or not exists (
+           select 1 from view_total month where month.site_id = total.site_id and month.unit = 'month'
+             and month.start = date_trunc('month', total.start::timestamp)::date)
+         else unit = 'day' end`,
+    [siteId, dateText(from), months],
+  );
+  const hours: RawRow[] = await em.execute(
+    `select ${hourColumns} from view_hour where site_id = ? and hour >= ? and not exists (
+       select 1 from view_total total where total.site_id = view_hour.site_id
+         and (total.unit = 'day' and total.start = (hour at time zone 'UTC')::date
+           or total.unit = 'month' and total.start = date_trunc('month', hour at time zone 'UTC')::date))`,
+    [siteId, from],
+  );
+  return { totals: totals.map((row) => ({ ...viewed(row), visitors: row.visitors })), hours: hours.map(hourRow) };
+}
+
+export function hourRow(row: RawRow): HourRow {
+  return { ...viewed(row), sketch: readSketch(row.sketch) };
+}
+
+function viewed({ start, views, pages, referrers, countries, devices }: RawRow): Viewed & { start: Date } {
+  return {
+    start: new Date(Number(start) * 1000),
+    views,
+    pages: JSON.parse(pages),
+    referrers: JSON.parse(referrers),
+    countries: JSON.parse(countries),
+    devices: JSON.parse(devices),
+  };
+}
+
+/** Whom all these rows have seen, by the day: a visitor of several hours, or of several edges, is one. */
+export function sketchesByDay(rows: readonly HourRow[]): Map<number, Sketch> {
+  return sketchesBy(rows, (start) => dayOf(start).getTime());
+}
+
+export function sketchesBy(rows: readonly HourRow[], key: (start: Date) => number): Map<number, Sketch> {
+  const sketches = new Map<number, Sketch>();
+  for (const { start, sketch } of rows) {
+    const at = key(start);
+    const union = sketches.get(at) ?? newSketch();
+    mergeSketch(union, sketch);
+    sketches.set(at, union);
+  }
+  return sketches;
+}

@@ -1,0 +1,22 @@
+import { defineEntity, type InferEntity, p } from '@mikro-orm/core';
+import { Site } from '#db/sites/site.ts';
+import type { AssetSource } from '#rules/states.ts';
+
+/**
+ * A file that came without git. `oid` is git's id of its bytes: the row counts while the source repository has these at `path`, so it
+ * may be written before the commit.
+ */
+export const Asset = defineEntity({
+  name: 'Asset',
+  properties: {
+    id: p.text().primary(),
+    site: () => p.manyToOne(Site),
+    path: p.text(),
+    oid: p.text(),
+    bytes: p.bigint('number'),
+    sha256: p.text(),
+    source: p.text().$type<AssetSource>(),
+    createdAt: p.datetime(),
+  },
+});
+export type Asset = InferEntity<typeof Asset>;

@@ -1,0 +1,21 @@
+import { defineEntity, type InferEntity, p } from '@mikro-orm/core';
+import { Account } from '#db/accounts/account.ts';
+import { Site } from '#db/sites/site.ts';
+
+/** Lets whoever holds its secret write files into one site. Made by `account`, and worth no more than that account's own access. */
+export const UploadLink = defineEntity({
+  name: 'UploadLink',
+  properties: {
+    id: p.text().primary(),
+    site: () => p.manyToOne(Site),
+    account: () => p.manyToOne(Account),
+    hash: p.blob(),
+    maxFiles: p.integer(),
+    maxFileBytes: p.bigint('number'),
+    filesTaken: p.integer().default(0),
+    createdAt: p.datetime(),
+    expiresAt: p.datetime(),
+    endedAt: p.datetime().nullable(),
+  },
+});
+export type UploadLink = InferEntity<typeof UploadLink>;

@@ -1,0 +1,27 @@
+import { defineEntity, type InferEntity, p } from '@mikro-orm/core';
+import { Account } from '#db/accounts/account.ts';
+import { blockReasonOf } from '#db/accounts/subscription-sql.ts';
+import { Site } from '#db/sites/site.ts';
+import type { GitAccess, Repository } from '#rules/states.ts';
+
+/** User name and password of one repository. The password is kept as its SHA-256 and shown once. */
+export const GitCredential = defineEntity({
+  name: 'GitCredential',
+  properties: {
+    id: p.text().primary(),
+    site: () => p.manyToOne(Site),
+    account: () => p.manyToOne(Account),
+    repository: p.text().$type<Repository>(),
+    access: p.text().$type<GitAccess>(),
+    username: p.text().unique(),
+    hash: p.blob(),
+    createdAt: p.datetime(),
+    expiresAt: p.datetime(),
+    /** Why a person has stopped its account; null as a rule. */
+    blockReason: p
+      .text()
+      .nullable()
+      .formula((cols) => blockReasonOf(`${cols.account}`)),
+  },
+});
+export type GitCredential = InferEntity<typeof GitCredential>;

@@ -1,0 +1,15 @@
+/** The last end of tokens. */
+import type { EntityManager } from '#db/orm.ts';
+
+const keptMs = 30 * 24 * 3600_000;
+
+/** Forgets tokens that have been revoked or past their time for long, but for those that a request for access still names. Answers how many. */
+export async function sweepTokens(em: EntityManager, now: Date): Promise<number> {
+  const before = new Date(now.getTime() - keptMs);
+  const gone = await em.execute<unknown[]>(
+    `delete from token t where (revoked_at < ? or expires_at < ?)
+       and not exists (select 1 from access_request a where a.token_id = t.id) returning id`,
+    [before, before],
+  );
+  return gone.length;
+}

@@ -1,0 +1,25 @@
+import { defineEntity, type InferEntity, p } from '@mikro-orm/core';
+import { Account } from '#db/accounts/account.ts';
+import { blockReasonOf } from '#db/accounts/subscription-sql.ts';
+
+/** A bearer token, kept as the SHA-256 of the secret; the secret itself is shown once and never stored. */
+export const Token = defineEntity({
+  name: 'Token',
+  properties: {
+    id: p.text().primary(),
+    account: () => p.manyToOne(Account),
+    name: p.text(),
+    hash: p.blob().unique(),
+    lastFour: p.text(),
+    createdAt: p.datetime(),
+    lastUsedAt: p.datetime().nullable(),
+    expiresAt: p.datetime().nullable(),
+    revokedAt: p.datetime().nullable(),
+    /** Why a person has stopped its account; null as a rule. */
+    blockReason: p
+      .text()
+      .nullable()
+      .formula((cols) => blockReasonOf(`${cols.account}`)),
+  },
+});
+export type Token = InferEntity<typeof Token>;

@@ -1,0 +1,208 @@
+/**
+ * The moves of a plan that is bought. Each is made under the lock of its account, from what the provider answered to a question: a message of
+ * the provider only makes us ask.
+ */
+
+import { lockAccount } from '#db/accounts/subscription-sql.ts';
+import type { EntityManager } from '#db/orm.ts';
+import { enqueue } from '#db/outbox.ts';
+import {
+  isSubscriptionInForce,
+  isSubscriptionSettled,
+  type SubscriptionStatus,
+  subscriptionsInForce,
+} from '#rules/states.ts';
+import { workflowIds } from '#rules/workflow-ids.ts';
+import type { Clock } from '#runtime/clock.ts';
+import { newId } from '#runtime/ids.ts';
+import { BillingSubscription, PlanGrant } from './subscription.ts';
+
+const minuteMs = 60_000;
+const hourMs = 60 * minuteMs;
+const checkoutMs = hourMs;
+const eventsKeptMs = 30 * 24 * hourMs;
+
+/** What the provider answered: of the page, or of what was bought on it. */
+export type Report =
+  | { status: 'open' | 'expired' }
+  | { status: 'active' | 'past_due' | 'ended'; subscription: string; cancelsAt: Date | null };
+
+const inForce = { status: { $in: [...subscriptionsInForce] } };
+
+export async function openCheckoutOf(em: EntityManager, accountId: string): Promise<BillingSubscription | null> {
+  return await em.findOne(BillingSubscription, { account: accountId, status: 'open' }, { refresh: true });
+}
+
+/** What the account pays for, overdue or not. */
+export async function paidBy(em: EntityManager, accountId: string): Promise<BillingSubscription | null> {
+  return await em.findOne(BillingSubscription, { account: accountId, ...inForce }, { refresh: true });
+}
+
+/** The grant that has not been ended; it may have run out. */
+export async function planGrantOf(em: EntityManager, accountId: string): Promise<PlanGrant | null> {
+  return await em.findOne(PlanGrant, { account: accountId, endedAt: null }, { refresh: true });
+}
+
+/** A page to pay on, of which the provider is told next, and the workflow that follows it. The account is locked and has none that is open. */
+export function addCheckout(tx: EntityManager, clock: Clock, account: BillingSubscription['account'], plan: string) {
+  const now = clock.now();
+  const id = newId('bsub');
+  enqueue(tx, clock, {
+    kind: 'start',
+    workflowId: workflowIds.followSubscription(id),
+    message: {
+      type: 'followSubscription',
+      input: { subscriptionId: id },
+      summary: `The plan ${plan}`,
+      searchAttributes: { Resource: id, AccountId: account.id },
+    },
+  });
+  return tx.create(BillingSubscription, {
+    id,
+    account,
+    plan,
+    status: 'open',
+    createdAt: now,
+    checkoutEndsAt: new Date(now.getTime() + checkoutMs),
+    askAt: new Date(now.getTime() + 2000),
+  });
+}
+
+/**
+ * Writes down which page it became. False where the purchase was given up meanwhile: that page is nobody's. Who looked at the row before that knew of
+ * no page, and what he makes of it is dropped.
+ */
+export async function noteCheckout(em: EntityManager, id: string, page: string): Promise<boolean> {
+  const rows = await em.execute<unknown[]>(
+    `update billing_subscription set provider_checkout = ?, asked = asked + 1
+     where id = ? and status = 'open' and (provider_checkout is null or provider_checkout = ?) returning id`,
+    [page, id, page],
+  );
+  return rows.length > 0;
+}
+
+/**
+ * Writes down what the provider answered to the question that was asked when `asked` stood on the row. Answers the row as it is then; where
+ * somebody else has asked meanwhile it is theirs, and this answer is dropped.
+ */
+export async function applyReport(
+  em: EntityManager,
+  { clock, graceMs }: { clock: Clock; graceMs: number },
+  { id, asked }: Pick<BillingSubscription, 'id' | 'asked'>,
+  report: Report,
+): Promise<BillingSubscription> {
+  return await em.transactional(async (tx) => {
+    const { account } = await tx.findOneOrFail(BillingSubscription, { id }, { disableIdentityMap: true });
+    await lockAccount(tx, account.id);
+    const row = await tx.findOneOrFail(BillingSubscription, { id }, { refresh: true });
+    if (row.asked !== asked || isSubscriptionSettled(row.status)) return row;
+    const now = clock.now();
+    if (isSubscriptionInForce(report.status) && row.status === 'open') await endOthers(tx, clock, row);
+    move(row, report, { now, graceMs });
+    row.asked += 1;
+    row.askAt = isSubscriptionSettled(row.status) ? null : nextAsk(row, now);
+    return row;
+  });
+}
+
+/** What is being ended goes on to its end, whatever else is reported of it. */
+function move(row: BillingSubscription, report: Report, { now, graceMs }: { now: Date; graceMs: number }): void {
+  row.status = row.status === 'ending' && report.status !== 'ended' ? 'ending' : report.status;
+  if ('subscription' in report) {
+    row.providerSubscription = report.subscription;
+    row.cancelsAt = report.cancelsAt;
+    row.startedAt ??= now;
+  }
+  row.overdueSince = row.status === 'past_due' ? (row.overdueSince ?? now) : null;
+  row.servesUntil = row.overdueSince ? new Date(row.overdueSince.getTime() + graceMs) : null;
+  if (isSubscriptionSettled(row.status)) row.settledAt = now;
+}
+
+/** What the account paid for before makes room: it is out of force with this transaction, and is ended at the provider after it. */
+async function endOthers(tx: EntityManager, clock: Clock, { id, account }: BillingSubscription): Promise<void> {
+  const others = { account: account.id, ...inForce, id: { $ne: id } };
+  for (const other of await tx.find(BillingSubscription, others, { refresh: true })) {
+    other.status = 'ending';
+    other.overdueSince = null;
+    other.servesUntil = null;
+    other.askAt = clock.now();
+    tellFollower(tx, clock, other.id);
+  }
+  await tx.flush();
+}
+
+function nextAsk({ status, asked, cancelsAt }: BillingSubscription, now: Date): Date {
+  const waits: Record<SubscriptionStatus, number> = {
+    open: Math.min(2000 * 1.5 ** asked, 5 * minuteMs),
+    past_due: hourMs,
+    active: 6 * hourMs,
+    ending: minuteMs,
+    expired: 0,
+    ended: 0,
+  };
+  const usual = now.getTime() + waits[status];
+  const end = cancelsAt && cancelsAt > now ? cancelsAt.getTime() + minuteMs : usual;
+  return new Date(Math.min(usual, end));
+}
+
+function tellFollower(tx: EntityManager, clock: Clock, id: string): void {
+  enqueue(tx, clock, {
+    kind: 'signal',
+    workflowId: workflowIds.followSubscription(id),
+    message: { signal: 'moved' },
+  });
+}
+
+/** A message of the provider about a customer: everything of theirs that can change is asked for now. False for one that came before. */
+export async function hearOfCustomer(
+  em: EntityManager,
+  clock: Clock,
+  event: { id: string; customer: string | null },
+): Promise<boolean> {
+  return await em.transactional(async (tx) => {
+    const now = clock.now();
+    const news: unknown[] = await tx.execute(
+      'insert into billing_event (id, received_at) values (?, ?) on conflict do nothing returning id',
+      [event.id, now],
+    );
+    if (news.length === 0) return false;
+    const rows: { id: string }[] = await tx.execute(
+      `update billing_subscription set ask_at = ? from billing_customer customer
+       where customer.account_id = billing_subscription.account_id and customer.provider_customer = ?
+         and billing_subscription.ask_at is not null returning billing_subscription.id`,
+      [now, event.customer],
+    );
+    for (const { id } of rows) tellFollower(tx, clock, id);
+    return true;
+  });
+}
+
+export async function customerOf(em: EntityManager, accountId: string): Promise<string | undefined> {
+  const [row] = await em.execute<{ customer: string }[]>(
+    'select provider_customer as customer from billing_customer where account_id = ?',
+    [accountId],
+  );
+  return row?.customer;
+}
+
+/** The first one that is noted stays. Answers it. */
+export async function noteCustomer(em: EntityManager, clock: Clock, accountId: string, customer: string) {
+  await em.execute(
+    `insert into billing_customer (account_id, provider_customer, created_at) values (?, ?, ?) on conflict (account_id) do nothing`,
+    [accountId, customer, clock.now()],
+  );
+  return (await customerOf(em, accountId)) ?? customer;
+}
+
+/** Deletes what is remembered of messages that cannot come again. */
+export async function sweepBilling(em: EntityManager, now: Date): Promise<number> {
+  const rows: unknown[] = await em.execute('delete from billing_event where received_at < ? returning id', [
+    new Date(now.getTime() - eventsKeptMs),
+  ]);
+  return rows.length;
+}
+
+/** Whether the account has ever completed a payment for a plan. */
+export async function hasBought(em: EntityManager, accountId: string): Promise<boolean> {
+  return (await em.count(BillingSubscription, { account: accountId, providerSubscription: { $ne: null } })) > 0;
+}

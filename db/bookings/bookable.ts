@@ -1,0 +1,38 @@
+import { defineEntity, type InferEntity, p } from '@mikro-orm/core';
+import type { FormField } from '#db/forms/form.ts';
+import { Site } from '#db/sites/site.ts';
+import type { DateException, Service, WeeklyHours } from '#rules/bookings/timetable.ts';
+
+/** What a site takes bookings for, but for its calendars. After `endedAt` it takes none. */
+export const Bookable = defineEntity({
+  name: 'Bookable',
+  properties: {
+    site: () => p.oneToOne(Site).primary(),
+    services: p.json().$type<Service<FormField>[]>(),
+    /** The collaborator who hears of bookings; null for the owner. */
+    notifyCollaboratorId: p.text().nullable(),
+    declaredAt: p.datetime(),
+    endedAt: p.datetime().nullable(),
+  },
+});
+export type Bookable = InferEntity<typeof Bookable>;
+
+/** A calendar that seats are taken in. Archived when the timetable names it no more; declared again, it is the same one. */
+export const BookingCalendar = defineEntity({
+  name: 'BookingCalendar',
+  tableName: 'calendar',
+  properties: {
+    id: p.text().primary(),
+    site: () => p.manyToOne(Site),
+    key: p.text(),
+    name: p.text(),
+    position: p.integer(),
+    capacity: p.integer(),
+    timeZone: p.text(),
+    hours: p.json().$type<WeeklyHours[]>(),
+    exceptions: p.json().$type<DateException[]>(),
+    createdAt: p.datetime(),
+    archivedAt: p.datetime().nullable(),
+  },
+});
+export type BookingCalendar = InferEntity<typeof BookingCalendar>;

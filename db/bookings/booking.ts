@@ -1,0 +1,42 @@
+import { defineEntity, type InferEntity, type Loaded, p } from '@mikro-orm/core';
+import type { SubmittedValue } from '#db/forms/submission.ts';
+import { Mail } from '#db/mail/mail.ts';
+import { Site } from '#db/sites/site.ts';
+import type { BookingStatus } from '#rules/states.ts';
+import { BookingCalendar } from './bookable.ts';
+
+/** A visitor's seats. `expired` may be written late: ask `bookingStatusAt`. The visitor's address stands here as its keyed hash alone. */
+export const Booking = defineEntity({
+  name: 'Booking',
+  properties: {
+    id: p.text().primary(),
+    site: () => p.manyToOne(Site),
+    calendar: () => p.manyToOne(BookingCalendar),
+    /** What visitor and owner call it by. */
+    reference: p.text(),
+    status: p.text().$type<BookingStatus>(),
+    serviceKey: p.text(),
+    serviceName: p.text(),
+    startsAt: p.datetime(),
+    endsAt: p.datetime(),
+    busyFrom: p.datetime(),
+    busyUntil: p.datetime(),
+    seats: p.integer(),
+    visitorName: p.text(),
+    visitorHash: p.blob(),
+    visitorSealed: p.blob().nullable(),
+    intake: p.json().$type<SubmittedValue[]>(),
+    price: p.json().$type<{ amount: number; currency: string }>().nullable(),
+    paymentId: p.text().nullable(),
+    /** Whether a page may be open on which it is paid: then it keeps its seat, whatever the hour. */
+    paying: p.boolean().default(false),
+    holdExpiresAt: p.datetime().nullable(),
+    cancelHash: p.blob(),
+    /** The mail to the visitor. */
+    mail: () => p.manyToOne(Mail).nullable(),
+    createdAt: p.datetime(),
+    cancelledAt: p.datetime().nullable(),
+  },
+});
+export type Booking = InferEntity<typeof Booking>;
+export type WholeBooking = Loaded<Booking, 'calendar'>;

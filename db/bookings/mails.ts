@@ -1,0 +1,152 @@
+/** The mails about a booking. The visitor's address stands in them alone, sealed, until they are sent. */
+
+import { homeOf } from '#db/domains/canonical-url.ts';
+import type { FormField } from '#db/forms/form.ts';
+import { Mail } from '#db/mail/mail.ts';
+import { openLetter, queueMail, settleMail } from '#db/mail/queue.ts';
+import type { EntityManager } from '#db/orm.ts';
+import { Payment } from '#db/payments/payment.ts';
+import { addressToTell } from '#db/sites/notify-address.ts';
+import type { Site } from '#db/sites/site.ts';
+import { isoLocal } from '#rules/bookings/time-zones.ts';
+import { written } from '#rules/currencies.ts';
+import type { Clock } from '#runtime/clock.ts';
+import type { Config } from '#runtime/config.ts';
+import type { BookingFacts } from '#web/mails/booking.ts';
+import { Bookable } from './bookable.ts';
+import type { WholeBooking } from './booking.ts';
+
+type Deps = { clock: Clock; config: Config };
+
+/** Queues the mails of a booking that was just confirmed: with a file for the visitor's calendar, and to who is told on the site. */
+export async function tellOfBooking(
+  tx: EntityManager,
+  deps: Deps,
+  { booking, site, reach }: { booking: WholeBooking; site: Site; reach: { email: string; cancelSecret: string } },
+): Promise<void> {
+  if (!deps.config.mail) return;
+  const facts = { ...(await factsOf(tx, booking, site, deps.config)), ...(await paidFor(tx, booking)) };
+  booking.mail = queueMail(tx, deps, {
+    kind: 'booking-confirmed',
+    to: reach.email,
+    data: { ...facts, cancelUrl: `${deps.config.baseUrl}/b/${site.publicId}/cancel/${reach.cancelSecret}` },
+    site: site.id,
+  });
+  const bookable = await tx.findOne(Bookable, { site: site.id });
+  queueMail(tx, deps, {
+    kind: 'booking-taken',
+    to: await addressOf(tx, site, bookable),
+    replyTo: reach.email,
+    data: { ...facts, visitor: { name: booking.visitorName, email: reach.email }, intake: labelled(booking, bookable) },
+    site: site.id,
+  });
+}
+
+/**
+ * Tells who has yet to know that a booking is off: the owner where the visitor cancelled; the visitor where the mail that confirms it
+ * has not left yet, which then never leaves. Afterwards nobody here knows the visitor's address any more.
+ */
+export async function tellOfCancelling(
+  tx: EntityManager,
+  deps: Deps,
+  {
+    booking,
+    site,
+    by,
+    moneyBack,
+  }: {
+    booking: WholeBooking;
+    site: Site;
+    by: 'visitor' | 'site';
+    moneyBack: { sum: string; way: 'by itself' | 'by its owner' } | null;
+  },
+): Promise<void> {
+  const { clock, config } = deps;
+  if (!config.mail) return;
+  const facts = {
+    ...(await factsOf(tx, booking, site, config)),
+    moneyBack: moneyBack?.way === 'by itself' ? moneyBack.sum : null,
+    moneyOwed: moneyBack?.way === 'by its owner' ? moneyBack.sum : null,
+  };
+  if (by === 'visitor') {
+    const to = await addressOf(tx, site, await tx.findOne(Bookable, { site: site.id }));
+    queueMail(tx, deps, {
+      kind: 'booking-cancelled',
+      to,
+      data: { ...facts, to: 'site', visitorName: booking.visitorName },
+      site: site.id,
+    });
+    return;
+  }
+  const mail = booking.mail && (await tx.findOne(Mail, { id: booking.mail.id, status: 'queued' }));
+  if (!mail?.sealed) return;
+  const { to } = openLetter({ id: mail.id, sealed: mail.sealed }, config.sealing);
+  const failure = 'the booking was cancelled before it was sent';
+  if (!(await settleMail(tx, clock, mail.id, { status: 'failed', failure }))) return;
+  const data = { ...facts, to: 'visitor' as const, visitorName: booking.visitorName };
+  booking.mail = queueMail(tx, deps, { kind: 'booking-cancelled', to, data, site: site.id });
+}
+
+/** Tells both that money came for a booking that could not be had any more, and goes back. The visitor where we know how. */
+export async function tellOfReturn(
+  tx: EntityManager,
+  deps: Deps,
+  {
+    booking,
+    site,
+    payment,
+    email,
+  }: { booking: WholeBooking; site: Site; payment: { amount: number; currency: string }; email: string | null },
+): Promise<void> {
+  if (!deps.config.mail) return;
+  const { amount, currency } = payment;
+  const data = {
+    ...(await factsOf(tx, booking, site, deps.config)),
+    visitorName: booking.visitorName,
+    amount,
+    currency,
+  };
+  const to = await addressOf(tx, site, await tx.findOne(Bookable, { site: site.id }));
+  queueMail(tx, deps, { kind: 'money-returned', to, data: { ...data, to: 'site' }, site: site.id });
+  if (email === null) return;
+  booking.mail = queueMail(tx, deps, {
+    kind: 'money-returned',
+    to: email,
+    data: { ...data, to: 'visitor' },
+    site: site.id,
+  });
+}
+
+/** A booking that costs money is confirmed once that is paid. */
+async function paidFor(tx: EntityManager, { paymentId }: WholeBooking): Promise<{ paid?: string }> {
+  if (!paymentId) return {};
+  return { paid: written(await tx.findOneOrFail(Payment, { id: paymentId })) };
+}
+
+const addressOf = (tx: EntityManager, site: Site, bookable: Bookable | null) =>
+  addressToTell(tx, site, bookable?.notifyCollaboratorId);
+
+async function factsOf(tx: EntityManager, booking: WholeBooking, site: Site, config: Config): Promise<BookingFacts> {
+  const { calendar } = booking;
+  return {
+    id: booking.id,
+    reference: booking.reference,
+    ...(await homeOf(tx, config, site)),
+    service: booking.serviceName,
+    calendar: calendar.name,
+    timeZone: calendar.timeZone,
+    start: isoLocal(calendar.timeZone, booking.startsAt.getTime()),
+    end: isoLocal(calendar.timeZone, booking.endsAt.getTime()),
+    seats: booking.seats,
+    createdAt: booking.createdAt.toISOString(),
+  };
+}
+
+/** What the visitor answered, under the words it was asked in. */
+function labelled({ intake, serviceKey }: WholeBooking, bookable: Bookable | null): (readonly [string, string])[] {
+  const fields: FormField[] = bookable?.services.find(({ key }) => key === serviceKey)?.intake ?? [];
+  return intake.map(([name, value]) => [
+    fields.find((field) => field.name === name)?.label ?? name,
+    [value].flat().join(', '),
+  ]);
+}

@@ -1,0 +1,14 @@
+import { defineEntity, type InferEntity, p } from '@mikro-orm/core';
+import { Account } from '#db/accounts/account.ts';
+import { Site } from '#db/sites/site.ts';
+
+/** An account that may act on a site of another. The row is the whole of its right: without it nothing of the site is to be seen. */
+export const Collaborator = defineEntity({
+  name: 'Collaborator',
+  properties: {
+    site: () => p.manyToOne(Site).primary(),
+    account: () => p.manyToOne(Account).primary(),
+    since: p.datetime(),
+  },
+});
+export type Collaborator = InferEntity<typeof Collaborator>;

@@ -1,0 +1,27 @@
+/** What happens to an invitation besides its answer: it runs out. */
+
+import { type Settled, settledAt } from '#db/deadlines.ts';
+import type { EntityManager } from '#db/orm.ts';
+import { enqueue } from '#db/outbox.ts';
+import { invitationStatusAt } from '#rules/states.ts';
+import { workflowIds } from '#rules/workflow-ids.ts';
+import type { Clock } from '#runtime/clock.ts';
+import { Invitation } from './invitation.ts';
+
+/** Tells the invitation's workflow, when the transaction commits, that the row has moved. */
+export function tellInvitationWorkflow(em: EntityManager, clock: Clock, id: string): void {
+  enqueue(em, clock, {
+    kind: 'signal',
+    workflowId: workflowIds.inviteCollaborator(id),
+    message: { signal: 'moved' },
+  });
+}
+
+/** Writes down that an invitation has run out, if it has. Answers what it is, and for how long it stays so at most. */
+export async function settleInvitation(em: EntityManager, now: Date, id: string): Promise<Settled> {
+  await em.nativeUpdate(Invitation, { id, status: 'open', expiresAt: { $lte: now } }, { status: 'expired' });
+  const invitation = await em.findOne(Invitation, { id });
+  if (!invitation) return settledAt(now, undefined);
+  const status = invitationStatusAt(invitation, now);
+  return settledAt(now, { status, endsAt: status === 'open' ? invitation.expiresAt : undefined });
+}

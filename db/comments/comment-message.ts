@@ -1,0 +1,18 @@
+import { defineEntity, type InferEntity, p } from '@mikro-orm/core';
+import { Account } from '#db/accounts/account.ts';
+import type { AuthorKind } from '#rules/states.ts';
+import { CommentThread } from './comment-thread.ts';
+
+/** What somebody said in a thread. `agent` came by a token, `owner` and `collaborator` typed it in a browser. */
+export const CommentMessage = defineEntity({
+  name: 'CommentMessage',
+  properties: {
+    id: p.text().primary(),
+    thread: () => p.manyToOne(CommentThread),
+    account: () => p.manyToOne(Account),
+    authorKind: p.text().$type<AuthorKind>(),
+    body: p.text(),
+    createdAt: p.datetime(),
+  },
+});
+export type CommentMessage = InferEntity<typeof CommentMessage>;

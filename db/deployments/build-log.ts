@@ -1,0 +1,38 @@
+/** The log of a build: pieces of text in the order they were printed, appended while the build runs. */
+import type { EntityManager } from '#db/orm.ts';
+
+/** Adds a piece. A piece that is there already, from an attempt that was cut off, is replaced. */
+export async function appendLog(em: EntityManager, deploymentId: string, seq: number, text: string): Promise<void> {
+  // PostgreSQL's text takes no NUL.
+  await em.execute(
+    `insert into build_log (deployment_id, seq, text) values (?, ?, ?)
+     on conflict (deployment_id, seq) do update set text = excluded.text`,
+    [deploymentId, seq, text.replaceAll('\0', '\u{FFFD}').toWellFormed()],
+  );
+}
+
+/** Forgets what an earlier attempt printed. */
+export async function clearLog(em: EntityManager, deploymentId: string): Promise<void> {
+  await em.execute('delete from build_log where deployment_id = ?', [deploymentId]);
+}
+
+/** Pieces after `afterSeq`, oldest first. */
+export async function readLog(
+  em: EntityManager,
+  deploymentId: string,
+  afterSeq = -1,
+): Promise<{ seq: number; text: string }[]> {
+  return await em.execute('select seq, text from build_log where deployment_id = ? and seq > ? order by seq', [
+    deploymentId,
+    afterSeq,
+  ]);
+}
+
+/** The end of the log, at most `bytesMax` bytes of UTF-8, beginning at the start of a line where it was cut. */
+export async function readLogTail(em: EntityManager, deploymentId: string, bytesMax: number): Promise<string> {
+  const pieces = await readLog(em, deploymentId);
+  const bytes = Buffer.from(pieces.map((piece) => piece.text).join(''));
+  if (bytes.length <= bytesMax) return bytes.toString();
+  const tail = bytes.subarray(bytes.length - bytesMax);
+  return tail.subarray(tail.indexOf('\n') + 1).toString();
+}

@@ -1,0 +1,69 @@
+/** The order of a site's publishes: who builds next, and who is overtaken. */
+
+import type { EntityManager } from '#db/orm.ts';
+import { enqueue } from '#db/outbox.ts';
+import { liveDeploymentOf, lockSite } from '#db/sites/transitions.ts';
+import { isSettled, isSlotDraft, publishKinds, unfinishedStatuses } from '#rules/states.ts';
+import { workflowIds } from '#rules/workflow-ids.ts';
+import type { Clock } from '#runtime/clock.ts';
+import { Deployment } from './deployment.ts';
+
+/** Ends those that can no longer go live before `winner`, and stops their workflows. */
+export async function supersede(
+  tx: EntityManager,
+  clock: Clock,
+  winner: { id: string; site: { id: string }; ticket: number },
+  which: { statuses: readonly string[]; kinds: readonly string[] },
+): Promise<void> {
+  const losers: { id: string }[] = await tx.execute(
+    `update deployment set status = 'superseded', superseded_by_id = ?, finished_at = ?
+     where site_id = ? and id <> ? and ticket < ? and status = any(?) and kind = any(?) returning id`,
+    [winner.id, clock.now(), winner.site.id, winner.id, winner.ticket, pgArray(which.statuses), pgArray(which.kinds)],
+  );
+  for (const loser of losers) enqueue(tx, clock, { kind: 'cancel', workflowId: workflowIds.publishSite(loser.id) });
+}
+
+function pgArray(words: readonly string[]): string {
+  return `{${words.join(',')}}`;
+}
+
+/** Tells the oldest publish that waits on the site that it may be its turn. */
+export async function callNext(tx: EntityManager, clock: Clock, siteId: string): Promise<void> {
+  const [next]: { id: string }[] = await tx.execute(
+    `select id from deployment where site_id = ? and status = 'queued' and kind = any(?) order by ticket limit 1`,
+    [siteId, pgArray(publishKinds)],
+  );
+  if (next)
+    enqueue(tx, clock, { kind: 'signal', workflowId: workflowIds.publishSite(next.id), message: { signal: 'turn' } });
+}
+
+export type Turn = { turn: 'build' } | { turn: 'wait'; for: string } | { turn: 'none'; because: string };
+
+/**
+ * Takes the site's one build, if it is free and nothing accepted earlier waits; drafts are built beside it. Repeating it answers the same.
+ */
+export async function claimBuild(em: EntityManager, clock: Clock, deploymentId: string): Promise<Turn> {
+  return await em.transactional(async (tx) => {
+    const { site: reference } = await tx.findOneOrFail(Deployment, { id: deploymentId });
+    const site = await lockSite(tx, reference.id);
+    const deployment = await tx.findOneOrFail(Deployment, { id: deploymentId }, { refresh: true });
+    if (isSettled(deployment.status)) return { turn: 'none', because: deployment.status };
+    if (deployment.status !== 'queued') return { turn: 'build' };
+    const ahead = isSlotDraft(deployment) ? null : await firstAhead(tx, deployment);
+    if (ahead) return { turn: 'wait', for: ahead.id };
+    if (deployment.kind === 'posts') {
+      const live = await liveDeploymentOf(tx, site);
+      deployment.sourceCommit = live?.sourceCommit ?? deployment.sourceCommit;
+    }
+    deployment.status = 'building';
+    deployment.startedAt = clock.now();
+    return { turn: 'build' };
+  });
+}
+
+/** The publish of the site that is built or waits, and was accepted before all others. */
+async function firstAhead(tx: EntityManager, { site, ticket }: Deployment): Promise<Deployment | null> {
+  const kind = { $in: [...publishKinds] };
+  const status = { $in: [...unfinishedStatuses] };
+  return await tx.findOne(Deployment, { site, kind, status, ticket: { $lt: ticket } }, { orderBy: { ticket: 'asc' } });
+}

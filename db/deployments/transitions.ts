@@ -1,0 +1,210 @@
+/**
+ * The moves of a deployment's row. Each is one transaction that looks and moves under the lock of its site's row, so that calls,
+ * retried activities and races end in one order: that of the tickets.
+ */
+
+import { Account } from '#db/accounts/account.ts';
+import type { EntityManager } from '#db/orm.ts';
+import { enqueue } from '#db/outbox.ts';
+import { startScan } from '#db/scanning/transitions.ts';
+import { isChangeable } from '#db/sites/blocks.ts';
+import type { Site } from '#db/sites/site.ts';
+import { lockSite } from '#db/sites/transitions.ts';
+import { isSettled, isSlotDraft, publishKinds, unfinishedStatuses } from '#rules/states.ts';
+import { workflowIdOf, workflowIds } from '#rules/workflow-ids.ts';
+import type { Clock } from '#runtime/clock.ts';
+import type { ErrorBody } from '#runtime/errors.ts';
+import { Deployment } from './deployment.ts';
+import { callNext, supersede } from './queue.ts';
+
+/** The next place in the order of everything that may go live on the site. */
+export async function takeTicket(em: EntityManager, siteId: string): Promise<number> {
+  return await em.transactional(async (tx) => {
+    const site = await lockSite(tx, siteId);
+    site.lastTicket += 1;
+    return site.lastTicket;
+  });
+}
+
+export type AcceptedPublish = {
+  id: string;
+  siteId: string;
+  kind: (typeof publishKinds)[number];
+  createdBy: string;
+  /** Whether it is built without what earlier builds of the site left. */
+  anew?: boolean;
+  /** Read under the site's lock, so that a later ticket never carries an earlier head. */
+  pin: (tx: EntityManager, site: Site) => Promise<Pinned>;
+  /** Throws where the owner has no room for one more. Asked under the lock of the owner's account, so that calls at once are counted. */
+  requireRoom: (tx: EntityManager, site: Site) => Promise<void>;
+};
+
+export type Pinned = {
+  hostname: string;
+  /** Null where the live version's source is taken when the turn comes (`posts`). */
+  sourceCommit: string | null;
+  contentCommit: string | null;
+  siteUrl: string;
+};
+
+/**
+ * Accepts a publish: a row with the next ticket, and the start of its workflow. Publishes of the same scope that still wait are
+ * superseded, and by a whole `site` the `posts` that wait too. Undefined when the site was archived meanwhile.
+ */
+export async function acceptPublish(
+  em: EntityManager,
+  clock: Clock,
+  publish: AcceptedPublish,
+): Promise<Deployment | undefined> {
+  return await em.transactional(async (tx) => {
+    const site = await lockSite(tx, publish.siteId);
+    if (site.status === 'archived') return undefined;
+    await tx.execute('select 1 from account where id = ? for no key update', [site.account.id]);
+    await publish.requireRoom(tx, site);
+    const { hostname, sourceCommit, contentCommit, siteUrl } = await publish.pin(tx, site);
+    site.lastTicket += 1;
+    site.lastNumber += 1;
+    const deployment = tx.create(Deployment, {
+      id: publish.id,
+      site,
+      number: site.lastNumber,
+      kind: publish.kind,
+      status: 'queued',
+      ticket: site.lastTicket,
+      sourceCommit,
+      contentCommit,
+      siteUrl,
+      anew: publish.anew ?? false,
+      createdBy: tx.getReference(Account, publish.createdBy),
+      createdAt: clock.now(),
+    });
+    await tx.flush();
+    await supersede(tx, clock, deployment, {
+      statuses: ['queued'],
+      kinds: publish.kind === 'site' ? publishKinds : ['posts'],
+    });
+    enqueue(tx, clock, {
+      kind: 'start',
+      workflowId: workflowIds.publishSite(deployment.id),
+      message: {
+        type: 'publishSite',
+        input: { deploymentId: deployment.id },
+        summary: `${publish.kind === 'site' ? 'Publish' : 'Publish posts of'} ${hostname}, version ${deployment.number}`,
+        searchAttributes: {
+          SiteId: site.id,
+          AccountId: site.account.id,
+          Hostname: hostname,
+          Resource: deployment.id,
+        },
+      },
+    });
+    return deployment;
+  });
+}
+
+/** Ends all that is being built or about to go live on the site, and stops the workflows. */
+export async function cancelUnfinished(tx: EntityManager, clock: Clock, site: Site, slot?: number): Promise<void> {
+  const which = slot === undefined ? {} : { kind: 'preview' as const, ticket: 0, slot };
+  const unfinished = await tx.find(Deployment, { site, status: { $in: [...unfinishedStatuses] }, ...which });
+  for (const deployment of unfinished) {
+    deployment.status = 'cancelled';
+    deployment.finishedAt = clock.now();
+    enqueue(tx, clock, { kind: 'cancel', workflowId: workflowIdOf(deployment) });
+  }
+}
+
+/** Moves the pointer that visitors follow, unless something with a later ticket is live: then the deployment is superseded. */
+export async function goLive(
+  em: EntityManager,
+  clock: Clock,
+  deploymentId: string,
+  /** The ticket of a restore; a first going live uses the deployment's own. */
+  restoreTicket?: number,
+): Promise<Deployment> {
+  return await em.transactional(async (tx) => {
+    const { site: reference } = await tx.findOneOrFail(Deployment, { id: deploymentId });
+    const site = await lockSite(tx, reference.id);
+    const deployment = await tx.findOneOrFail(Deployment, { id: deploymentId }, { refresh: true });
+    // Run again after a crash between commit and report: what it was to do is done.
+    if (restoreTicket === undefined && isSettled(deployment.status) && deployment.status !== 'ready') return deployment;
+    if (restoreTicket === undefined && (await endOvertaken(tx, clock, site, deployment))) return deployment;
+    const ticket = restoreTicket ?? deployment.ticket;
+    if (site.liveTicket <= ticket && isChangeable(site)) await movePointer(tx, clock, site, deployment, ticket);
+    return deployment;
+  });
+}
+
+/** Ends what can no longer go live, because something later is or the site is closed. Answers whether that was so. */
+export async function endOvertaken(
+  tx: EntityManager,
+  clock: Clock,
+  site: Site,
+  deployment: Deployment,
+): Promise<boolean> {
+  const isClosed = !isChangeable(site);
+  if (site.liveTicket <= deployment.ticket && !isClosed) return false;
+  deployment.status = isClosed ? 'cancelled' : 'superseded';
+  deployment.supersededById = isClosed ? null : site.liveDeploymentId;
+  deployment.finishedAt = clock.now();
+  await callNext(tx, clock, site.id);
+  return true;
+}
+
+/** The one way to become live, in a transaction that holds the lock of the site's row and has judged the ticket. */
+export async function movePointer(
+  tx: EntityManager,
+  clock: Clock,
+  site: Site,
+  deployment: Deployment,
+  ticket: number,
+): Promise<void> {
+  // With its drafts it is for who knows its host, and for nobody else.
+  if (isSlotDraft(deployment)) throw new Error('a draft never goes live');
+  await tx.execute(`update deployment set status = 'retired' where site_id = ? and status = 'live' and id <> ?`, [
+    site.id,
+    deployment.id,
+  ]);
+  deployment.status = 'live';
+  // Also when it is restored: how long its own assets outlive it is counted from its last day.
+  deployment.liveAt = clock.now();
+  deployment.finishedAt ??= clock.now();
+  site.liveDeploymentId = deployment.id;
+  site.liveTicket = ticket;
+  await tx.flush();
+  await supersede(
+    tx,
+    clock,
+    { id: deployment.id, site, ticket },
+    { statuses: unfinishedStatuses, kinds: publishKinds },
+  );
+  await callNext(tx, clock, site.id);
+  startScan(tx, clock, deployment, site.id);
+}
+
+/** Ends a publish that did not go live; what has ended stays as it ended. Answers whether this ended it. */
+export async function settle(
+  em: EntityManager,
+  clock: Clock,
+  deploymentId: string,
+  end: { status: 'failed'; error: ErrorBody } | { status: 'cancelled' },
+): Promise<boolean> {
+  return await em.transactional(async (tx) => {
+    const { site: reference } = await tx.findOneOrFail(Deployment, { id: deploymentId });
+    await lockSite(tx, reference.id);
+    const deployment = await tx.findOneOrFail(Deployment, { id: deploymentId }, { refresh: true });
+    const ends = !isSettled(deployment.status);
+    if (ends) {
+      deployment.status = end.status;
+      deployment.error = end.status === 'failed' ? { ...end.error, message: storable(end.error.message) } : null;
+      deployment.finishedAt = clock.now();
+      await tx.flush();
+    }
+    await callNext(tx, clock, reference.id);
+    return ends;
+  });
+}
+
+/** Text that PostgreSQL's jsonb takes: site code and posts have a say in messages, and it refuses NUL and halves of surrogate pairs. */
+function storable(text: string): string {
+  return text.slice(0, 4000).replaceAll('\0', '\u{FFFD}').toWellFormed();
+}

@@ -1,0 +1,89 @@
+/** Uploads of built output, as rows: opened, accepted for going live, ended. All under the lock of the site's row. */
+import { LockMode } from '@mikro-orm/core';
+import { Account } from '#db/accounts/account.ts';
+import type { EntityManager } from '#db/orm.ts';
+import type { Site } from '#db/sites/site.ts';
+import { lockSite } from '#db/sites/transitions.ts';
+import type { Clock } from '#runtime/clock.ts';
+import { Deployment } from './deployment.ts';
+
+export type NewUpload = {
+  id: string;
+  siteId: string;
+  createdBy: string;
+  siteUrl: string;
+  endsAt: Date;
+  requireRoom: (tx: EntityManager, site: Site) => Promise<void>;
+};
+
+/** Undefined when the site was archived meanwhile. Of more than `underWayMax` on the site, the oldest end. */
+export async function openUpload(
+  em: EntityManager,
+  clock: Clock,
+  upload: NewUpload,
+  underWayMax: number,
+): Promise<Deployment | undefined> {
+  return await em.transactional(async (tx) => {
+    const site = await lockSite(tx, upload.siteId);
+    if (site.status === 'archived') return undefined;
+    await upload.requireRoom(tx, site);
+    const now = clock.now();
+    await tx.execute(
+      `update deployment set status = 'cancelled', finished_at = ? where id in (
+         select id from deployment where site_id = ? and status = 'uploading' order by id desc offset ?)`,
+      [now, site.id, underWayMax - 1],
+    );
+    site.lastNumber += 1;
+    return tx.create(Deployment, {
+      id: upload.id,
+      site,
+      number: site.lastNumber,
+      kind: 'upload',
+      status: 'uploading',
+      // Given when it is completed: what is built meanwhile comes before it.
+      ticket: 0,
+      siteUrl: upload.siteUrl,
+      createdBy: tx.getReference(Account, upload.createdBy),
+      createdAt: now,
+      uploadEndsAt: upload.endsAt,
+    });
+  });
+}
+
+/**
+ * Gives a complete upload its place in the order, once however often it is asked; from then on its manifest stands.
+ * False where it is not complete, or has ended.
+ */
+export async function acceptCompletion(em: EntityManager, deploymentId: string, now: Date): Promise<boolean> {
+  return await em.transactional(async (tx) => {
+    const { site: reference } = await tx.findOneOrFail(Deployment, { id: deploymentId });
+    const site = await lockSite(tx, reference.id);
+    const options = { lockMode: LockMode.PESSIMISTIC_WRITE, refresh: true } as const;
+    const deployment = await tx.findOneOrFail(Deployment, { id: deploymentId }, options);
+    if (deployment.status !== 'uploading') return false;
+    const [missing] = await tx.execute<unknown[]>(
+      'select 1 from upload_file where deployment_id = ? and missing limit 1',
+      [deploymentId],
+    );
+    if (missing) return false;
+    deployment.startedAt ??= now;
+    if (deployment.ticket !== 0) return true;
+    site.lastTicket += 1;
+    deployment.ticket = site.lastTicket;
+    return true;
+  });
+}
+
+/** Ends uploads that are past their time, and forgets what the manifests of all ended ones named. Answers how many rows went. */
+export async function sweepUploads(em: EntityManager, now: Date): Promise<number> {
+  await em.execute(
+    `update deployment set status = 'cancelled', finished_at = upload_ends_at
+     where status = 'uploading' and upload_ends_at <= ?`,
+    [now],
+  );
+  const gone = await em.execute<unknown[]>(
+    `delete from upload_file using deployment
+     where deployment.id = deployment_id and deployment.status <> 'uploading' returning 1`,
+  );
+  return gone.length;
+}

@@ -1,0 +1,27 @@
+/** Which hosts are a site's own, and what follows when one no longer is. */
+
+import type { EntityManager } from '#db/orm.ts';
+import { startScan } from '#db/scanning/transitions.ts';
+import type { Clock } from '#runtime/clock.ts';
+import { type Config, siteHostname } from '#runtime/config.ts';
+import { Domain } from './domain.ts';
+
+/** At this moment: a domain that leads elsewhere is another's place, though its site is served there for a while. */
+export async function ownHostsOf(
+  em: EntityManager,
+  config: Config,
+  { id, name }: { id: string; name: string },
+): Promise<Set<string>> {
+  const domains = await em.find(Domain, { site: id, status: 'active', removedAt: null }, { fields: ['name'] });
+  return new Set([siteHostname(config, name), ...domains.map((domain) => domain.name)]);
+}
+
+/** A host is the site's own no longer: nothing of what was scanned is known any more, and what is shown is scanned anew. */
+export async function scanAnew(tx: EntityManager, clock: Clock, siteId: string): Promise<void> {
+  const read = await tx.execute<{ id: string; shown: boolean }[]>(
+    `update deployment set scanned_whole = false, scanned_at = case when status in ('live', 'ready') then null else scanned_at end
+     where site_id = ? and scanned_at is not null returning id, status in ('live', 'ready') as shown`,
+    [siteId],
+  );
+  for (const { id, shown } of read) if (shown) startScan(tx, clock, { id }, siteId);
+}

@@ -1,0 +1,241 @@
+/**
+ * The moves of a domain, whoever makes them: a look at the DNS, a call, an operator. Each locks the row of the site that
+ * it is on, then the domain's. Who comes to hold a name stands in line by the registered name; the trigger `domain_held` judges once more.
+ */
+import { LockMode } from '@mikro-orm/core';
+import { Certificate } from '#db/certificates/certificate.ts';
+import type { EntityManager } from '#db/orm.ts';
+import { enqueue } from '#db/outbox.ts';
+import type { Site } from '#db/sites/site.ts';
+import { judge, type Standing, settle, type Wanted } from '#rules/dns/evaluation.ts';
+import type { Sight } from '#rules/dns/observation.ts';
+import { isHolder, servedStatuses } from '#rules/states.ts';
+import { workflowIds } from '#rules/workflow-ids.ts';
+import type { Clock } from '#runtime/clock.ts';
+import { errors } from '#runtime/errors.ts';
+import { Domain, DomainTombstone } from './domain.ts';
+import { isHeldByAnother } from './ownership.ts';
+import { scanAnew } from './site-hosts.ts';
+import { delegationHere } from './zones.ts';
+
+export type DomainMove = 'attach' | 'detach' | 'check' | 'block' | 'unblock' | 'remove';
+
+/** Tells the domain's workflow, when the transaction commits, that the row has moved. */
+export function tellDomain(tx: EntityManager, clock: Clock, id: string, signal: DomainMove): void {
+  enqueue(tx, clock, { kind: 'signal', workflowId: workflowIds.onboardDomain(id), message: { signal } });
+}
+
+/** Starts the workflow that looks after the domain, when the transaction commits. */
+export function startOnboarding(tx: EntityManager, clock: Clock, domain: Domain): void {
+  enqueue(tx, clock, {
+    kind: 'start',
+    workflowId: workflowIds.onboardDomain(domain.id),
+    message: {
+      type: 'onboardDomain',
+      mayRestart: true,
+      input: { domainId: domain.id },
+      summary: domain.name,
+      searchAttributes: { Resource: domain.id, AccountId: domain.account.id, Hostname: domain.name },
+    },
+  });
+}
+
+export async function lockDomain(tx: EntityManager, id: string): Promise<Domain> {
+  return await tx.findOneOrFail(Domain, { id }, { lockMode: LockMode.PESSIMISTIC_WRITE, refresh: true });
+}
+
+/**
+ * The same, after the site that it is on, the one that it comes to be on, and those of whoever had the name before: who moves one domain of a
+ * site moves others, which of them is primary, and two of these must not wait for each other.
+ */
+export async function lockDomainWithSite(tx: EntityManager, id: string, siteId?: string): Promise<Domain> {
+  await tx.execute(
+    `select 1 from site where id = ? or id in (select other.site_id from domain own
+       join domain other on other.registrable = own.registrable and other.name = own.name and other.removed_at is null where own.id = ?)
+     order by id for no key update`,
+    [siteId ?? null, id],
+  );
+  return await lockDomain(tx, id);
+}
+
+/** Holds everything below one registered name until the transaction ends. */
+export async function lockName(tx: EntityManager, registrable: string): Promise<void> {
+  await tx.execute('select pg_advisory_xact_lock(hashtextextended(?, 0))', [`domain:${registrable}`]);
+}
+
+/**
+ * Writes down what a look has seen, and what follows from it. One that a call `asked` for tells the workflow as well, which brings the zone and
+ * the certificate after the row. Undefined where the domain was removed meanwhile.
+ */
+export async function keepSight(
+  em: EntityManager,
+  clock: Clock,
+  id: string,
+  { sight: seen, wanted, asked = false }: { sight: Sight; wanted: Wanted; asked?: boolean },
+): Promise<Domain | undefined> {
+  return await em.transactional(async (tx) => {
+    const { registrable } = await tx.findOneOrFail(Domain, { id }, { refresh: true });
+    await lockName(tx, registrable);
+    const domain = await lockDomainWithSite(tx, id);
+    if (domain.removedAt) return undefined;
+    const before = standingOf(domain);
+    const delegation = await delegationHere(tx, domain);
+    // Asked for a zone and for one below it, one server answers from the lower one, and refers to nobody.
+    const sight: Sight = delegation ? { ...seen, delegation, ds: { none: true } } : seen;
+    const verdict = judge(wanted, sight);
+    const isTaken = !isHolder(before) && (await isHeldByAnother(tx, { ...domain, accountId: domain.account.id }));
+    // Proved or not: while another account holds the name, it is that account's.
+    const after = settle(before, isTaken ? { ...verdict, isProved: false } : verdict, clock.now(), asked);
+    if (isHolder(after) && !isHolder(before)) await takeOver(tx, clock, domain);
+    Object.assign(domain, after, { sight });
+    await tx.flush();
+    if (before.status === 'active' && after.status !== 'active' && domain.site)
+      await scanAnew(tx, clock, domain.site.id);
+    if (asked) tellDomain(tx, clock, id, 'check');
+    return domain;
+  });
+}
+
+function standingOf(domain: Domain): Standing {
+  const { status, statusSince, checks, elsewhereChecks, absentChecks } = domain;
+  return {
+    status,
+    statusSince,
+    checks,
+    elsewhereChecks,
+    absentChecks,
+    absentSince: domain.absentSince ?? null,
+    provedAt: domain.provedAt ?? null,
+    elsewhereSince: domain.elsewhereSince ?? null,
+    checkedAt: domain.checkedAt ?? null,
+    nextCheckAt: domain.nextCheckAt ?? null,
+  };
+}
+
+/** The name is proved anew: what others had left of it ends. */
+async function takeOver(tx: EntityManager, clock: Clock, { id, name, account }: Domain): Promise<void> {
+  const lost = await tx.find(Domain, {
+    name,
+    status: 'Deleted',
+    removedAt: null,
+    id: { $ne: id },
+    account: { $ne: account },
+  });
+  for (const one of lost) await removeDomain(tx, clock, one);
+  await tx.nativeDelete(DomainTombstone, { name });
+}
+
+/** Takes the domain from its account. What it leaves is taken down by its workflow. The caller has locked the row. */
+export async function removeDomain(tx: EntityManager, clock: Clock, domain: Domain): Promise<void> {
+  const now = clock.now();
+  await detachDomain(tx, clock, domain);
+  if (domain.provedAt) {
+    await tx.upsert(DomainTombstone, { name: domain.name, account: domain.account, mode: domain.mode, removedAt: now });
+  }
+  Object.assign(domain, { removedAt: now, nextCheckAt: null });
+  await tx.flush();
+  tellDomain(tx, clock, domain.id, 'remove');
+}
+
+/** The site is served there no longer. Where it was the primary one, the domain attached longest becomes that. */
+export async function detachDomain(tx: EntityManager, clock: Clock, domain: Domain): Promise<void> {
+  const { site, isPrimary } = domain;
+  if (!site) return;
+  Object.assign(domain, { site: null, isPrimary: false, attachedAt: null, detachedAt: clock.now() });
+  await tx.flush();
+  await scanAnew(tx, clock, site.id);
+  if (!isPrimary) return;
+  const [next] = await tx.find(Domain, { site }, { orderBy: { attachedAt: 'asc', id: 'asc' }, limit: 1 });
+  if (next) next.isPrimary = true;
+  await tx.flush();
+}
+
+async function lockWithName(tx: EntityManager, id: string): Promise<Domain> {
+  const found = await tx.findOne(Domain, { id });
+  if (!found) throw errors.not_found('There is no domain of that id.');
+  await lockName(tx, found.registrable);
+  return await lockDomainWithSite(tx, id);
+}
+
+/**
+ * A person stops the domain: it is served no longer, whatever the DNS says, until a person lets it go on. Where it was removed already, its name
+ * is stopped all the same: nobody brings it again.
+ */
+export async function blockDomain(em: EntityManager, clock: Clock, id: string, reason: string): Promise<Domain> {
+  return await em.transactional(async (tx) => {
+    const domain = await lockWithName(tx, id);
+    // What was lost already is not held by being stopped: it is stopped for its account alone.
+    const wasLost = domain.status === 'Deleted';
+    if (wasLost) await detachDomain(tx, clock, domain);
+    const stopped = { status: 'Blocked', statusSince: clock.now(), blockReason: reason, nextCheckAt: null } as const;
+    Object.assign(domain, stopped, wasLost ? { provedAt: null } : {});
+    await tx.flush();
+    if (domain.site) await scanAnew(tx, clock, domain.site.id);
+    if (!domain.removedAt) tellDomain(tx, clock, id, 'block');
+    return domain;
+  });
+}
+
+/** A person lets it go on: it is looked at anew at once. */
+export async function unblockDomain(em: EntityManager, clock: Clock, id: string): Promise<Domain> {
+  return await em.transactional(async (tx) => {
+    const domain = await lockWithName(tx, id);
+    if (domain.status !== 'Blocked') return domain;
+    const now = clock.now();
+    const counts = { checks: 0, elsewhereChecks: 0, elsewhereSince: null, absentChecks: 0, absentSince: null };
+    const status = domain.provedAt ? 'Moved' : 'pending';
+    const nextCheckAt = domain.removedAt ? null : now;
+    Object.assign(domain, { ...counts, status, statusSince: now, blockReason: null, nextCheckAt });
+    if (!domain.removedAt) tellDomain(tx, clock, id, 'unblock');
+    return domain;
+  });
+}
+
+const overdueMs = 15 * 60_000;
+const leftBehindMs = 2 * 3600_000;
+
+/** Domains that are long overdue, and those that were removed a while ago: what works on them may be lost. */
+export async function overdueDomains(em: EntityManager, clock: Clock): Promise<Domain[]> {
+  const now = clock.now().getTime();
+  const overdue = new Date(now - overdueMs);
+  return await em.find(
+    Domain,
+    {
+      $or: [
+        { nextCheckAt: { $lt: overdue }, account: { blockedAt: null } },
+        { removedAt: { $lt: overdue, $gt: new Date(now - leftBehindMs) } },
+      ],
+    },
+    { limit: 500, orderBy: { nextCheckAt: 'asc' } },
+  );
+}
+
+/** Starts the workflow of each: one that runs takes no notice. */
+export async function restartDomains(em: EntityManager, clock: Clock, domains: readonly Domain[]): Promise<void> {
+  await em.transactional(async (tx) => {
+    for (const domain of domains) startOnboarding(tx, clock, domain);
+  });
+}
+
+const servedNow = { removedAt: null, status: { $in: servedStatuses } } as const;
+
+/** The site that is served on this host name. */
+export async function siteOnDomain(em: EntityManager, name: string): Promise<Site | null> {
+  const served = { ...servedNow, name, site: { $ne: null } };
+  return (await em.findOne(Domain, served, { populate: ['site'] }))?.site ?? null;
+}
+
+/** Names on which the site is served beside its own address, and until when each has a certificate. */
+export async function domainsOfSite(
+  em: EntityManager,
+  siteId: string,
+): Promise<{ name: string; certifiedUntil: Date | null }[]> {
+  const found = await em.find(Domain, { ...servedNow, site: siteId });
+  const certificates = await em.find(
+    Certificate,
+    { domainId: { $in: found.map(({ id }) => id) } },
+    { fields: ['domainId', 'notAfter'] },
+  );
+  const ends = new Map(certificates.map(({ domainId, notAfter }) => [domainId, notAfter ?? null]));
+  return found.map(({ id, name }) => ({ name, certifiedUntil: ends.get(id) ?? null }));
+}

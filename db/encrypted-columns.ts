@@ -1,0 +1,104 @@
+/** What rows keep sealed, in one list, and the way from one key to the next. */
+import { type Keyring, keyIdAt, open, SealBroken, seal, sealsWith } from '#runtime/encryption.ts';
+import type { EntityManager } from './orm.ts';
+
+/** What binds sealed bytes to their row. */
+export const contextOf = {
+  mail: (id: string) => `mail:${id}`,
+  booking: (id: string) => `booking:${id}`,
+  payoutAccount: (id: string) => `payout-account:${id}`,
+  certificate: (id: string) => `certificate:${id}`,
+  certificateOrder: (id: string) => `certificate-order:${id}`,
+  acmeAccount: (directory: string) => `acme-account:${directory}`,
+} as const;
+
+/** Every column that is sealed under the keyring for longer than a day, and the column that names its row. A new one is a line here. */
+export const sealedColumns = [
+  { table: 'mail', column: 'sealed', key: 'id', context: contextOf.mail },
+  { table: 'booking', column: 'visitor_sealed', key: 'id', context: contextOf.booking },
+  { table: 'payout_account', column: 'sealed_key', key: 'id', context: contextOf.payoutAccount },
+  { table: 'certificate', column: 'sealed_key', key: 'id', context: contextOf.certificate },
+  { table: 'certificate', column: 'order_key', key: 'id', context: contextOf.certificateOrder },
+  { table: 'acme_account', column: 'sealed_key', key: 'directory', context: contextOf.acmeAccount },
+] as const;
+type SealedColumn = (typeof sealedColumns)[number];
+
+const batchSize = 200;
+type Row = { id: string; sealed: Buffer };
+
+/** Of one column. `unreadable`: under a key that is not held, or spoilt; such rows stay as they are. */
+export type Resealed = { resealed: number; unreadable: number };
+
+/**
+ * Seals everything under the newest key. What it has done stands in the rows, so it may be stopped and started again at will; it changes a row
+ * only while that holds what was read, so it runs beside everything else. Answers by `table.column`.
+ */
+export async function reseal(em: EntityManager, keyring: Keyring): Promise<Record<string, Resealed>> {
+  const answer: Record<string, Resealed> = {};
+  for (const place of sealedColumns) answer[`${place.table}.${place.column}`] = await resealColumn(em, keyring, place);
+  return answer;
+}
+
+async function resealColumn(em: EntityManager, keyring: Keyring, place: SealedColumn): Promise<Resealed> {
+  const { table, column, key, context } = place;
+  const done = { resealed: 0, unreadable: 0 };
+  for (let after = ''; ; ) {
+    const rows: Row[] = await em.execute(
+      `select ${key} as id, ${column} as sealed from ${table}
+       where ${column} is not null and ${keyIdOf(column)} <> ? and ${key} > ? order by ${key} limit ${batchSize}`,
+      [sealsWith(keyring).id, after],
+    );
+    for (const { id, sealed } of rows) {
+      const anew = sealAnew(keyring, sealed, context(id));
+      if (!anew) done.unreadable += 1;
+      else if (await replace(em, place, { id, sealed, anew })) done.resealed += 1;
+    }
+    const last = rows.at(-1);
+    if (!last || rows.length < batchSize) return done;
+    after = last.id;
+  }
+}
+
+function sealAnew(keyring: Keyring, sealed: Buffer, context: string): Buffer | undefined {
+  try {
+    return seal(keyring, open(keyring, sealed, context), context);
+  } catch (error) {
+    if (error instanceof SealBroken) return undefined;
+    throw error;
+  }
+}
+
+/** False where the row has moved since it was read. */
+async function replace(
+  em: EntityManager,
+  { table, column, key }: SealedColumn,
+  { id, sealed, anew }: Row & { anew: Buffer },
+): Promise<boolean> {
+  const rows: unknown[] = await em.execute(
+    `update ${table} set ${column} = ? where ${key} = ? and ${column} = ? returning ${key}`,
+    [anew, id, sealed],
+  );
+  return rows.length === 1;
+}
+
+/** How many rows are sealed under each key, by `table.column` and the key's version; `lost` under none that is held. */
+export async function countSealed(
+  em: EntityManager,
+  keyring: Keyring,
+): Promise<Record<string, Record<string, number>>> {
+  const answer: Record<string, Record<string, number>> = {};
+  for (const { table, column } of sealedColumns) {
+    const rows: { key_id: Buffer; rows: number }[] = await em.execute(
+      `select ${keyIdOf(column)} as key_id, count(*)::int as rows from ${table} where ${column} is not null group by 1`,
+    );
+    const counts: Record<string, number> = {};
+    for (const { key_id, rows: count } of rows) {
+      const version = keyring.find(({ id }) => id.equals(key_id))?.version ?? 'lost';
+      counts[version] = (counts[version] ?? 0) + count;
+    }
+    answer[`${table}.${column}`] = counts;
+  }
+  return answer;
+}
+
+const keyIdOf = (column: string) => `substring(${column} from ${keyIdAt.offset + 1} for ${keyIdAt.bytes})`;

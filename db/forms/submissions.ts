@@ -1,0 +1,53 @@
+/** Forms and what was sent to them: counted, taken once, swept. A submission past its time is gone for every reader. */
+
+import type { EntityManager } from '#db/orm.ts';
+import type { Clock } from '#runtime/clock.ts';
+import { Form } from './form.ts';
+
+/** How many submissions each of the forms keeps. */
+export async function countSubmissions(em: EntityManager, formIds: string[], now: Date): Promise<Map<string, number>> {
+  if (formIds.length === 0) return new Map();
+  const rows = await em.execute<{ form_id: string; count: string }[]>(
+    `select form_id, count(*) as count from submission where form_id in (${formIds.map(() => '?').join(', ')}) and expires_at > ?
+     group by form_id`,
+    [...formIds, now],
+  );
+  return new Map(rows.map(({ form_id, count }) => [form_id, Number(count)]));
+}
+
+/** Names that the form's submissions have an answer to. */
+export async function namesAnswered(em: EntityManager, formId: string, now: Date): Promise<Set<string>> {
+  const rows = await em.execute<{ name: string }[]>(
+    `select distinct answer ->> 0 as name from submission, jsonb_array_elements("values") as answer
+     where form_id = ? and expires_at > ?`,
+    [formId, now],
+  );
+  return new Set(rows.map(({ name }) => name));
+}
+
+/** Removes the form with its submissions, and forgets what of them still waits to be mailed. */
+export async function removeForm(tx: EntityManager, clock: Clock, formId: string): Promise<void> {
+  const now = clock.now();
+  await tx.execute(
+    `update mail set status = 'failed', failure = 'its form was removed', sealed = null, settled_at = ?
+     where status = 'queued' and id in (select mail_id from submission where form_id = ?)`,
+    [now, formId],
+  );
+  await tx.nativeDelete(Form, { id: formId });
+}
+
+/** Marks a challenge as used, in the transaction that takes what it came with. False where it has been used. */
+export async function useChallenge(tx: EntityManager, once: Buffer, expiresAt: Date): Promise<boolean> {
+  const rows = await tx.execute<unknown[]>(
+    'insert into used_challenge (hash, expires_at) values (?, ?) on conflict do nothing returning expires_at',
+    [once, expiresAt],
+  );
+  return rows.length === 1;
+}
+
+/** Deletes submissions past their time, and challenges that nobody takes any more. Answers how many rows went. */
+export async function sweepForms(em: EntityManager, now: Date): Promise<number> {
+  const submissions = await em.execute<unknown[]>('delete from submission where expires_at <= ? returning 1', [now]);
+  const challenges = await em.execute<unknown[]>('delete from used_challenge where expires_at <= ? returning 1', [now]);
+  return submissions.length + challenges.length;
+}

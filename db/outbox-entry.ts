@@ -1,0 +1,32 @@
+import { defineEntity, type InferEntity, p } from '@mikro-orm/core';
+import type { CarriedCause } from '#runtime/telemetry/context.ts';
+
+/** A message to the workflow engine, written in the transaction that made it necessary and sent after it. */
+export const OutboxEntry = defineEntity({
+  name: 'OutboxEntry',
+  tableName: 'outbox',
+  properties: {
+    id: p.text().primary(),
+    kind: p.text().$type<'start' | 'signal' | 'cancel'>(),
+    workflowId: p.text(),
+    /** For a start: the workflow's type, its one argument, and what an operator reads. For a signal: its name. */
+    message: p.json().$type<OutboxMessage>(),
+    createdAt: p.datetime(),
+    sentAt: p.datetime().nullable(),
+    attempts: p.integer().default(0),
+    lastError: p.text().nullable(),
+  },
+});
+export type OutboxEntry = InferEntity<typeof OutboxEntry>;
+
+export type OutboxMessage = {
+  /** For what it is sent. */
+  cause?: CarriedCause;
+  type?: string;
+  input?: unknown;
+  signal?: string;
+  /** For a start: also where a workflow of this id has ended. */
+  mayRestart?: boolean;
+  summary?: string;
+  searchAttributes?: { SiteId?: string; AccountId?: string; Hostname?: string; Resource?: string };
+};

@@ -1,0 +1,144 @@
+/** What the ledger check looks at and where it writes what it found: see activities/ledger.ts. */
+
+import type { EntityManager } from '#db/orm.ts';
+import type { Clock } from '#runtime/clock.ts';
+import { errors } from '#runtime/errors.ts';
+import { explained, found } from './ledger-findings.ts';
+import { LedgerFlag } from './ledger-flag.ts';
+
+export type Finding = { subject: string; payoutAccountId: string | null; why: string };
+
+/** How long everything gets to happen by itself before the check asks why it has not. */
+const settlingMs = 3600_000;
+
+/** Rows that contradict each other or wait for longer than they should: money that is neither kept nor on its way back. */
+export async function findContradictions(em: EntityManager, now: Date): Promise<Finding[]> {
+  const before = new Date(now.getTime() - settlingMs);
+  return await em.execute<Finding[]>(
+    `select p.id as subject, p.payout_account_id as "payoutAccountId", '${found.noCharge}' as why
+       from payment p where p.status = 'paid' and not exists
+         (select 1 from payment_attempt a where a.payment_id = p.id and a.charge is not null and a.refund_reason is null)
+     union all
+     select p.id, p.payout_account_id, '${found.noSeat}'
+       from payment p join booking b on b.payment_id = p.id where p.status = 'paid' and b.status <> 'confirmed'
+     union all
+     select b.id, p.payout_account_id, '${found.notPaid}'
+       from booking b join payment p on p.id = b.payment_id where b.status = 'confirmed' and p.status in ('open', 'expired')
+     union all
+     select p.id, p.payout_account_id, '${found.noRefund}'
+       from payment p where p.status in ('refunding', 'refunded') and not exists
+         (select 1 from payment_attempt a where a.payment_id = p.id and a.refund_reason in ('asked', 'cancelled', 'late'))
+     union all
+     select a.id, p.payout_account_id, '${found.waits}: ' || coalesce(a.refund_fault, 'not answered')
+       from payment_attempt a join payment p on p.id = a.payment_id
+       where a.refund_reason is not null and a.refunded_at is null and a.refund_began_at < ?
+     union all
+     select a.id, p.payout_account_id, '${found.unasked}'
+       from payment_attempt a join payment p on p.id = a.payment_id where a.status = 'unasked'`,
+    [before],
+  );
+}
+
+/** Payments and charges whose workflow should have seen to them by now. */
+export async function findLeftBehind(em: EntityManager, now: Date): Promise<{ attempts: string[]; refunds: string[] }> {
+  const before = new Date(now.getTime() - settlingMs);
+  const idsOf = async (sql: string) => (await em.execute<{ id: string }[]>(sql, [before])).map(({ id }) => id);
+  return {
+    attempts: await idsOf(
+      `select id from payment_attempt where status = 'unasked' or (status in ('minting', 'open') and ends_at < ?) order by ends_at desc limit 1000`,
+    ),
+    refunds: await idsOf(
+      `select id from payment_attempt where refund_reason is not null and refunded_at is null and refund_began_at < ? order by refund_began_at desc limit 1000`,
+    ),
+  };
+}
+
+/** Payout accounts on which a page was opened since then. */
+export async function chargedSince(em: EntityManager, since: Date): Promise<string[]> {
+  const rows = await em.execute<{ id: string }[]>(
+    `select distinct p.payout_account_id as id from payment_attempt a join payment p on p.id = a.payment_id where a.opened_at > ?`,
+    [since],
+  );
+  return rows.map(({ id }) => id);
+}
+
+/** Flags of charges, which stand at the provider alone: those of ours name a payment, one of its pages, or a booking. */
+export async function flaggedCharges(em: EntityManager): Promise<LedgerFlag[]> {
+  return (await em.find(LedgerFlag, {})).filter(({ subject }) => !isOurs(subject));
+}
+const isOurs = (subject: string) => /^(pay|page|book)_/.test(subject);
+
+/**
+ * Keeps what was found, and lets go of what was found earlier and is in order now: of charges those alone that were looked at. Answers what is new,
+ * and how much a person has to look at.
+ */
+export async function keepFlags(
+  em: EntityManager,
+  now: Date,
+  { findings, judged }: { findings: readonly Finding[]; judged: ReadonlySet<string> },
+): Promise<{ news: Finding[]; open: number }> {
+  return await em.transactional(async (tx) => {
+    const before = new Map((await tx.find(LedgerFlag, {})).map((flag) => [flag.subject, flag]));
+    const each = new Map(findings.map((one) => [one.subject, one]));
+    const news: Finding[] = [];
+    for (const one of each.values()) {
+      const known = before.get(one.subject);
+      const flag = { ...one, foundAt: now, seenAt: now };
+      // Another check may be at it.
+      if (!known) await tx.upsert(LedgerFlag, flag, { onConflictExcludeFields: ['foundAt'] });
+      else tx.assign(known, { seenAt: now, ...(known.why === one.why ? {} : { ...one, ...unsettled }) });
+      if (!known) news.push(one);
+    }
+    for (const [subject, flag] of before) {
+      if (!each.has(subject) && (isOurs(subject) || judged.has(subject))) tx.remove(flag);
+    }
+    await tx.flush();
+    return { news, open: await tx.count(LedgerFlag, { settledAt: null }) };
+  });
+}
+/** A person has seen to something else. */
+const unsettled = { settledAt: null, settledBecause: null };
+
+/**
+ * What a person has to look at, the oldest first, with what it means and what to do; what comes behind the subject `after`. Throws `not_found`
+ * where that is no flag any more.
+ */
+export async function listFlags(
+  em: EntityManager,
+  { settled, after, limit }: { settled: boolean; after?: string | undefined; limit?: number },
+) {
+  const flags = await em.find(
+    LedgerFlag,
+    { ...(settled ? {} : { settledAt: null }), ...(after === undefined ? {} : await foundAfter(em, after)) },
+    { orderBy: { foundAt: 'asc', subject: 'asc' }, ...(limit === undefined ? {} : { limit }) },
+  );
+  return flags.map((flag) => ({
+    subject: flag.subject,
+    payout_account_id: flag.payoutAccountId ?? null,
+    why: flag.why,
+    ...explained(flag.why),
+    found_at: flag.foundAt,
+    seen_at: flag.seenAt,
+    ...(flag.settledAt ? { settled_at: flag.settledAt, settled_because: flag.settledBecause } : {}),
+  }));
+}
+
+async function foundAfter(em: EntityManager, subject: string) {
+  const last = await em.findOne(LedgerFlag, { subject });
+  if (!last) throw errors.not_found('No flag has the subject of --after any more: list from the beginning.');
+  return { $or: [{ foundAt: { $gt: last.foundAt } }, { foundAt: last.foundAt, subject: { $gt: subject } }] };
+}
+
+/** A person has seen to it where the check cannot look: it is told no more, unless something else is found. Throws `not_found`. */
+export async function settleFlag(
+  em: EntityManager,
+  clock: Clock,
+  subject: string,
+  because: string,
+): Promise<LedgerFlag> {
+  const flag = await em.findOne(LedgerFlag, { subject });
+  if (!flag) throw errors.not_found('There is no flag of that subject.');
+  Object.assign(flag, { settledAt: clock.now(), settledBecause: because });
+  await em.flush();
+  return flag;
+}

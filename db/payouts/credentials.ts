@@ -1,0 +1,64 @@
+/** Where a site's money lands, and the keys that reach it. */
+import type { Loaded } from '@mikro-orm/core';
+import { contextOf } from '#db/encrypted-columns.ts';
+import type { EntityManager } from '#db/orm.ts';
+import type { PaymentCredentials } from '#providers/payments.ts';
+import type { Config } from '#runtime/config.ts';
+import { open, SealBroken, seal } from '#runtime/encryption.ts';
+import { errors } from '#runtime/errors.ts';
+import { type PayoutAccount, PayoutAccount as PayoutAccounts } from './payout-account.ts';
+import { PayoutAgreement } from './payout-agreement.ts';
+
+/** The agreement that stands for the site, with its payout account; null for a site that takes no money. */
+export async function agreementOf(
+  em: EntityManager,
+  site: { id: string },
+): Promise<Loaded<PayoutAgreement, 'payoutAccount'> | null> {
+  return await em.findOne(PayoutAgreement, { site: site.id, endedAt: null }, { populate: ['payoutAccount'] });
+}
+
+/** Holds the site's agreement as it is until the transaction ends, so that who ends it sees every payment that was opened under it. */
+export async function holdAgreement(tx: EntityManager, site: { id: string }): Promise<void> {
+  await tx.execute('select 1 from payout_agreement where site_id = ? and ended_at is null for share', [site.id]);
+}
+
+/** The payout account, held until the transaction ends. Rows that merely name it, as payments do, are not kept waiting. */
+export async function lockPayoutAccount(tx: EntityManager, id: string): Promise<PayoutAccount> {
+  await tx.execute('select 1 from payout_account where id = ? for no key update', [id]);
+  return await tx.findOneOrFail(PayoutAccounts, { id }, { refresh: true });
+}
+
+/** A key as it stands in the row of its payout account, and opens nowhere else. */
+export function sealKey({ sealing }: Pick<Config, 'sealing'>, payoutAccountId: string, key: string): Buffer {
+  return seal(sealing, key, contextOf.payoutAccount(payoutAccountId));
+}
+
+/**
+ * What the provider is asked with. Throws `payout_account_gone`, `payout_key_unreadable`, and `payout_account_pending` where the provider
+ * has no account for it yet.
+ */
+export function credentialsOf(
+  { config }: { config: Pick<Config, 'sealing'> },
+  account: Pick<PayoutAccount, 'id' | 'rail' | 'name' | 'status' | 'sealedKey' | 'providerAccount'>,
+): PaymentCredentials {
+  if (account.status === 'gone') throw errors.payout_account_gone(`The payout account “${account.name}” was removed.`);
+  if (account.rail === 'own_key' && account.sealedKey) {
+    return { rail: 'own_key', key: openKey(config, account.id, account.sealedKey) };
+  }
+  if (account.providerAccount) return { rail: 'connect', providerAccount: account.providerAccount };
+  throw errors.payout_account_pending(`The payout account “${account.name}” is not connected yet.`, {
+    nextAction: `Call POST /v1/account/payout-accounts/${account.id}/onboarding and give the link to its owner.`,
+  });
+}
+
+function openKey({ sealing }: Pick<Config, 'sealing'>, id: string, sealed: Uint8Array): string {
+  try {
+    return open(sealing, sealed, contextOf.payoutAccount(id)).toString('utf8');
+  } catch (error) {
+    if (!(error instanceof SealBroken)) throw error;
+    throw errors.payout_key_unreadable('The platform can no longer read the key of this payout account.', {
+      nextAction: `The owner of the payout account gives it a new key with POST /v1/account/payout-accounts/${id}/key.`,
+      cause: error,
+    });
+  }
+}

@@ -1,0 +1,101 @@
+/** The moves of offers and agreements, whoever makes them. A payout account's row is locked before a site's, everywhere. */
+
+import { type Settled, settledAt } from '#db/deadlines.ts';
+import type { EntityManager } from '#db/orm.ts';
+import { enqueue } from '#db/outbox.ts';
+import type { Site } from '#db/sites/site.ts';
+import { lockSite } from '#db/sites/transitions.ts';
+import { type PayoutParty, payoutOfferStatusAt } from '#rules/states.ts';
+import { workflowIds } from '#rules/workflow-ids.ts';
+import type { Clock } from '#runtime/clock.ts';
+import { newId } from '#runtime/ids.ts';
+import { lockPayoutAccount } from './credentials.ts';
+import type { PayoutAccount } from './payout-account.ts';
+import { PayoutAgreement } from './payout-agreement.ts';
+import { PayoutOffer } from './payout-offer.ts';
+
+/** Both sides of what is to be agreed, held until the transaction ends. */
+export async function lockParties(
+  tx: EntityManager,
+  { payoutAccountId, siteId }: { payoutAccountId: string; siteId: string },
+): Promise<{ payoutAccount: PayoutAccount; site: Site }> {
+  const payoutAccount = await lockPayoutAccount(tx, payoutAccountId);
+  return { payoutAccount, site: await lockSite(tx, siteId) };
+}
+
+/** Begins the agreement, under the lock of both sides. The database holds that a site has one at most. */
+export function beginAgreement(
+  tx: EntityManager,
+  { payoutAccount, site, offer, now }: Parties & { offer: PayoutOffer | null; now: Date },
+): PayoutAgreement {
+  return tx.create(PayoutAgreement, { id: newId('agr'), site, payoutAccount, offer, beganAt: now });
+}
+type Parties = { payoutAccount: PayoutAccount; site: Site };
+
+/** Ends agreements that stand. Answers how many. */
+export async function endAgreements(
+  tx: EntityManager,
+  where: { id: string } | { payoutAccount: string },
+  { by, now }: { by: PayoutParty; now: Date },
+): Promise<number> {
+  return await tx.nativeUpdate(PayoutAgreement, { ...where, endedAt: null }, { endedAt: now, endedBy: by });
+}
+
+/** Takes open offers back, those past their time too: nobody can answer them any more. Their workflows are told. */
+export async function withdrawOffers(
+  tx: EntityManager,
+  clock: Clock,
+  where: { id: string } | { site: string } | { payoutAccount: string },
+): Promise<void> {
+  const now = clock.now();
+  await tx.nativeUpdate(PayoutOffer, { ...where, status: 'open', expiresAt: { $lte: now } }, { status: 'expired' });
+  const open = await tx.find(PayoutOffer, { ...where, status: 'open' }, { refresh: true });
+  for (const offer of open) {
+    offer.status = 'withdrawn';
+    offer.answeredAt = now;
+    tellOffer(tx, clock, offer.id);
+  }
+  // Before a new one is inserted: the database takes one open offer of a site.
+  await tx.flush();
+}
+
+/** Starts the workflow that writes down the offer's end, when the transaction commits. */
+export function startOffer(tx: EntityManager, clock: Clock, { id, site }: { id: string; site: string }): void {
+  enqueue(tx, clock, {
+    kind: 'start',
+    workflowId: workflowIds.expireOffer(id),
+    message: {
+      type: 'expireOffer',
+      input: { offerId: id },
+      summary: 'An offer of where a site’s money lands',
+      searchAttributes: { Resource: id, SiteId: site },
+    },
+  });
+}
+
+/** Tells the offer's workflow, when the transaction commits, that the row has moved. */
+export function tellOffer(tx: EntityManager, clock: Clock, id: string): void {
+  enqueue(tx, clock, { kind: 'signal', workflowId: workflowIds.expireOffer(id), message: { signal: 'moved' } });
+}
+
+/** Writes down that an offer has run out, if it has. Answers what it is, and for how long it stays so at most. */
+export async function settleOffer(em: EntityManager, now: Date, id: string): Promise<Settled> {
+  await em.nativeUpdate(PayoutOffer, { id, status: 'open', expiresAt: { $lte: now } }, { status: 'expired' });
+  const offer = await em.findOne(PayoutOffer, { id });
+  if (!offer) return settledAt(now, undefined);
+  const status = payoutOfferStatusAt(offer, now);
+  return settledAt(now, { status, endsAt: status === 'open' ? offer.expiresAt : undefined });
+}
+
+/** The condition of a query for offers that wait for this account's answer. Of an archived site none can be answered. */
+export function offersToAnswer(accountId: string, now: Date) {
+  const site = { status: 'active' as const };
+  return {
+    status: 'open' as const,
+    expiresAt: { $gt: now },
+    $or: [
+      { openedBy: 'payout_account' as const, site: { ...site, account: accountId } },
+      { openedBy: 'site' as const, site, payoutAccount: { account: accountId } },
+    ],
+  };
+}

@@ -1,0 +1,14 @@
+/** Who is told of what a site's visitors do. */
+import { Account } from '#db/accounts/account.ts';
+import type { EntityManager } from '#db/orm.ts';
+import type { Site } from './site.ts';
+
+/** The address that the row's `notifyCollaboratorId` stands for; the owner's while that collaborator's account is blocked. */
+export async function addressToTell(
+  em: EntityManager,
+  site: Pick<Site, 'account'>,
+  notifyCollaboratorId: string | null | undefined,
+): Promise<string> {
+  const meant = await em.findOneOrFail(Account, { id: notifyCollaboratorId ?? site.account.id }, { refresh: true });
+  return meant.blockedAt ? (await em.findOneOrFail(Account, { id: site.account.id })).email : meant.email;
+}

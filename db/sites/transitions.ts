@@ -1,0 +1,48 @@
+/** What several capabilities ask of a site's row. */
+import { LockMode } from '@mikro-orm/core';
+import { endMoneyOf } from '#db/bookings/holds.ts';
+import { Deployment } from '#db/deployments/deployment.ts';
+import type { EntityManager } from '#db/orm.ts';
+import type { Clock } from '#runtime/clock.ts';
+import { errors } from '#runtime/errors.ts';
+import { Site } from './site.ts';
+
+/** The row of the site, locked until the transaction ends. */
+export async function lockSite(tx: EntityManager, siteId: string): Promise<Site> {
+  return await tx.findOneOrFail(Site, { id: siteId }, { lockMode: LockMode.PESSIMISTIC_WRITE, refresh: true });
+}
+
+/** The version that visitors see; null as long as nothing was published. */
+export async function liveDeploymentOf(
+  em: EntityManager,
+  { liveDeploymentId }: Pick<Site, 'liveDeploymentId'>,
+): Promise<Deployment | null> {
+  return liveDeploymentId ? await em.findOne(Deployment, { id: liveDeploymentId }) : null;
+}
+
+/**
+ * A person takes the site off the web, with a reason for its owner: its holds and its open payments end, and what is paid
+ * from now on goes back. Of a site that is
+ * blocked the reason changes alone. Throws `not_found`.
+ */
+export async function blockSite(em: EntityManager, clock: Clock, siteId: string, reason: string): Promise<Site> {
+  return await em.transactional(async (tx) => {
+    const site = await lockNamed(tx, siteId);
+    const isNew = !site.blockedAt;
+    if (isNew) await endMoneyOf(tx, clock, { site: site.id });
+    return Object.assign(site, { blockedAt: site.blockedAt ?? clock.now(), blockReason: reason });
+  });
+}
+
+/** A person puts it back. */
+export async function unblockSite(em: EntityManager, siteId: string): Promise<Site> {
+  return await em.transactional(async (tx) => {
+    return Object.assign(await lockNamed(tx, siteId), { blockedAt: null, blockReason: null });
+  });
+}
+
+async function lockNamed(tx: EntityManager, id: string): Promise<Site> {
+  const site = await tx.findOne(Site, { id }, { lockMode: LockMode.PESSIMISTIC_WRITE, refresh: true });
+  if (site) return site;
+  throw errors.not_found('There is no site of that id.');
+}

@@ -1,0 +1,33 @@
+import { defineEntity, type InferEntity, p } from '@mikro-orm/core';
+import { Account } from '#db/accounts/account.ts';
+
+/** Design directions that an owner is shown. */
+export const Sketch = defineEntity({
+  name: 'Sketch',
+  properties: {
+    id: p.text().primary(),
+    account: () => p.manyToOne(Account),
+    title: p.text(),
+    status: p.text().$type<'shown' | 'removed'>(),
+    createdAt: p.datetime(),
+    removedAt: p.datetime().nullable(),
+    /** When what it shows was scanned. */
+    scannedAt: p.datetime().nullable(),
+    hosts: () => p.oneToMany(SketchHost).mappedBy('sketch').orderBy({ position: 'asc' }),
+  },
+});
+export type Sketch = InferEntity<typeof Sketch>;
+
+/** A host of a sketch: that of one direction, or at position 0 that of the page that shows all. */
+export const SketchHost = defineEntity({
+  name: 'SketchHost',
+  properties: {
+    label: p.text().primary(),
+    sketch: () => p.manyToOne(Sketch),
+    position: p.integer(),
+    name: p.text(),
+    note: p.text().nullable(),
+    sha256: p.text().nullable(),
+  },
+});
+export type SketchHost = InferEntity<typeof SketchHost>;

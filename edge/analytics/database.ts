@@ -1,0 +1,45 @@
+/** What counting asks the database: to keep rows, and the salt of a day. */
+import type pg from 'pg';
+import { openConnection } from '#edge/routing/database.ts';
+import type { ViewRow } from './counters.ts';
+
+export type CountsDatabase = {
+  /** Keeps what this process has counted. A row that was kept before is replaced. */
+  write(rows: ViewRow[]): Promise<void>;
+  /** The salt of the day: this one, unless another process was first. */
+  saltOf(day: string, offered: Buffer): Promise<Buffer>;
+  close(): Promise<void>;
+};
+
+// Sites are joined, so that one that is not there, after the database was put back from a copy, does not stop the others. Their
+// order keeps two processes from waiting for each other.
+const writeSql = `
+  insert into view_hour (site_id, hour, writer, views, sketch, pages, referrers, countries, devices)
+  select row.site_id, row.hour, $2, row.views, decode(row.sketch, 'base64'), row.pages, row.referrers, row.countries, row.devices
+  from jsonb_to_recordset($1::jsonb) as row(site_id text, hour timestamptz, views integer, sketch text,
+    pages jsonb, referrers jsonb, countries jsonb, devices jsonb)
+  join site on site.id = row.site_id
+  order by row.site_id, row.hour
+  on conflict (site_id, hour, writer) do update set views = excluded.views, sketch = excluded.sketch, pages = excluded.pages,
+    referrers = excluded.referrers, countries = excluded.countries, devices = excluded.devices, is_rolled = false`;
+
+const saltSql = `
+  insert into visitor_salt (day, salt) values ($1, $2) on conflict (day) do update set day = excluded.day returning salt`;
+
+const patienceMs = 10_000;
+
+/** `writer` is this process's own: no other ever has the same. */
+export function openCountsDatabase(databaseUrl: string, writer: string): CountsDatabase {
+  const pool = openConnection(databaseUrl);
+  const ask = (text: string, values: unknown[]) =>
+    pool.query({ text, values, query_timeout: patienceMs } as pg.QueryConfig);
+  return {
+    async write(rows) {
+      await ask(writeSql, [JSON.stringify(rows), writer]);
+    },
+    async saltOf(day, offered) {
+      return (await ask(saltSql, [day, offered])).rows[0].salt;
+    },
+    close: () => pool.end(),
+  };
+}

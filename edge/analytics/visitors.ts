@@ -1,0 +1,152 @@
+/**
+ * Who asks, as far as counting needs it: a person or a robot, on what kind of device, from which address. Held in memory for as long as
+ * a connection is open, and in no other place.
+ */
+
+import type { Socket } from 'node:net';
+import { isIP, isIPv6 } from 'node:net';
+import proxyAddress from '@fastify/proxy-addr';
+import { isbot } from 'isbot';
+import { LRUCache } from 'lru-cache';
+import type { VisitorRequest } from '#edge/http/request.ts';
+
+export const devices = ['desktop', 'mobile', 'tablet'] as const;
+export type Device = (typeof devices)[number];
+
+export type Visitor = {
+  userAgent: string;
+  device: Device;
+  /** Two letters, where a trusted proxy said them. */
+  country: string | undefined;
+  /** Of one visitor: an IPv4 address, or the network of an IPv6 one, within which addresses change by the hour. */
+  address: string;
+  /** Where the visitor was counted last; a cache of the counter's own. */
+  countedIn: object | undefined;
+};
+
+export type Visitors = {
+  /** The person who sent the request, `undefined` for a robot. */
+  of(request: VisitorRequest, socket: Socket): Visitor | undefined;
+};
+
+type Options = {
+  /** Addresses and networks whose `x-forwarded-for` and country are believed. */
+  trustedProxies: string[];
+  /** In lower case; empty for none. */
+  countryHeader: string;
+};
+
+const userAgentMax = 512;
+const agentsMax = 4_000;
+const behindProxiesMax = 20_000;
+
+export function openVisitors({ trustedProxies, countryHeader }: Options): Visitors {
+  const isTrusted = proxyAddress.compile(trustedProxies);
+  const byConnection = new WeakMap<Socket, Visitor | 'robot' | 'proxy'>();
+  const agents = new LRUCache<string, Device | 'robot'>({ max: agentsMax });
+  // A proxy's connection carries many visitors, each for a request or two.
+  const behindProxies = new LRUCache<string, Visitor>({ max: behindProxiesMax });
+
+  function deviceOf(userAgent: string): Device | 'robot' {
+    const known = agents.get(userAgent);
+    if (known) return known;
+    const judged = judge(userAgent);
+    agents.set(userAgent, judged);
+    return judged;
+  }
+
+  function newVisitor(userAgent: string, address: string, country: string | undefined): Visitor | 'robot' {
+    const device = deviceOf(userAgent);
+    return device === 'robot' ? device : { userAgent, device, country, address, countedIn: undefined };
+  }
+
+  /** A connection from a browser has one visitor, whatever it sends. */
+  function meet(request: VisitorRequest, socket: Socket): Visitor | 'robot' | 'proxy' {
+    const remote = socket.remoteAddress ?? '';
+    if (isTrusted(remote, 0)) return 'proxy';
+    return newVisitor(ownCopy(request.fields.userAgent), networkOf(remote), undefined);
+  }
+
+  function throughProxy({ fields, raw }: VisitorRequest, socket: Socket): Visitor | undefined {
+    const userAgent = ownCopy(fields.userAgent);
+    const forwarded = fieldOf(raw, 'x-forwarded-for');
+    const address = networkOf(clientBehind(socket.remoteAddress ?? '', forwarded, isTrusted));
+    const said = countryHeader === '' ? undefined : fieldOf(raw, countryHeader);
+    const country = said !== undefined && /^[A-Z]{2}$/.test(said) && !nowhere.has(said) ? said : undefined;
+    const key = `${address} ${country} ${userAgent}`;
+    const known = behindProxies.get(key);
+    if (known) return known;
+    const visitor = newVisitor(userAgent, address, country);
+    if (visitor === 'robot') return undefined;
+    behindProxies.set(key, visitor);
+    return visitor;
+  }
+
+  return {
+    of(request, socket) {
+      let known = byConnection.get(socket);
+      if (known === undefined) {
+        known = meet(request, socket);
+        byConnection.set(socket, known);
+      }
+      if (known === 'proxy') return throughProxy(request, socket);
+      return known === 'robot' ? undefined : known;
+    },
+  };
+}
+
+/** What proxies say where they do not know: unknown, and anonymising networks. */
+const nowhere: ReadonlySet<string> = new Set(['XX', 'ZZ']);
+
+function judge(userAgent: string): Device | 'robot' {
+  if (userAgent === '' || isbot(userAgent)) return 'robot';
+  if (/iPad|Tablet|PlayBook|Silk(?!.*Mobile)|Android(?!.*Mobile)/i.test(userAgent)) return 'tablet';
+  return /Mobi|iPhone|iPod|Android|IEMobile|Opera Mini/i.test(userAgent) ? 'mobile' : 'desktop';
+}
+
+/** A copy, since a part of a request's head would hold all of it in memory. */
+function ownCopy(text: string | undefined): string {
+  return text === undefined ? '' : Buffer.from(text.slice(0, userAgentMax), 'latin1').toString('latin1');
+}
+
+/** Names are lower case where they came the short way. */
+function fieldOf(raw: readonly string[], name: string): string | undefined {
+  let value: string | undefined;
+  for (let i = 0; i + 1 < raw.length; i += 2) {
+    const known = raw[i] as string;
+    if (known.length === name.length && known.toLowerCase() === name)
+      value = value === undefined ? raw[i + 1] : `${value}, ${raw[i + 1]}`;
+  }
+  return value;
+}
+
+/** The last address that a trusted proxy has seen. */
+function clientBehind(
+  remote: string,
+  forwarded: string | undefined,
+  isTrusted: (address: string, hop: number) => boolean,
+): string {
+  const hops = forwarded === undefined ? [] : forwarded.split(',').map((hop) => hop.trim());
+  let client = remote;
+  while (hops.length > 0 && isTrusted(client, 0)) {
+    const next = hops.pop() as string;
+    if (!isIP(next)) break;
+    client = next;
+  }
+  return client;
+}
+
+/** An IPv4 address as it is, the first 64 bits of an IPv6 one. */
+export function networkOf(address: string): string {
+  const mapped = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(address)?.[1];
+  if (mapped !== undefined) return mapped;
+  if (!isIPv6(address)) return address;
+  const [head = '', tail] = (address.split('%', 1)[0] as string).toLowerCase().split('::');
+  const before = head === '' ? [] : head.split(':');
+  const after = tail === undefined || tail === '' ? [] : tail.split(':');
+  const groups = [...before, ...Array<string>(Math.max(0, 8 - before.length - after.length)).fill('0'), ...after];
+  return groups
+    .slice(0, 4)
+    .map((group) => Number.parseInt(group, 16).toString(16))
+    .join(':');
+}

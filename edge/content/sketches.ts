@@ -1,0 +1,92 @@
+/** Sketches: each direction on a host of its own where no script runs, and one page that shows them all. */
+import { readFileSync } from 'node:fs';
+import type { VisitorRequest } from '#edge/http/request.ts';
+import type { SketchRow } from '#edge/routing/database.ts';
+import type { Target } from '#edge/routing/paths.ts';
+import type { SketchHosts } from '#edge/routing/sketch-hosts.ts';
+import type { Store } from '#providers/store/store.ts';
+import { html } from '#web/html.ts';
+import { writePage } from '#web/page.ts';
+import { type Answer, answerPage, MissingBytes } from './response.ts';
+
+const style = readFileSync(new URL('./sketches.css', import.meta.url), 'utf8');
+
+type Parts = { baseDomain: string; store: Store; sketchHosts: SketchHosts };
+
+export async function answerSketch(
+  { baseDomain, store, sketchHosts }: Parts,
+  { fields }: VisitorRequest,
+  name: string,
+  { path }: Target,
+  as: 'html' | 'text',
+): Promise<Answer> {
+  const sketch = await sketchHosts.at(name);
+  if (!sketch) return answerPage('unknown', as);
+  if (sketch.blocked) return answerPage('blocked', as);
+  if (path !== '') return answerPage('missing', 'text');
+  const port = /:\d{1,5}$/.exec(fields.host ?? '')?.[0] ?? '';
+  if (sketch.sha256 === null) return overview(sketch, (host) => `//${host}.${baseDomain}${port}`);
+  const page = await store.readAll(sketch.sha256);
+  if (!page) throw new MissingBytes(`blob ${sketch.sha256} is missing`);
+  return answer(page, {
+    'content-type': 'text/html; charset=utf-8',
+    'content-security-policy': directionPolicy(`${sketch.overview}.${baseDomain}:*`),
+    'cache-control': 'no-store',
+    'x-content-type-options': 'nosniff',
+    'x-robots-tag': 'noindex, nofollow',
+    'referrer-policy': 'no-referrer',
+  });
+}
+
+/** What a design needs to be seen, from itself or over https; nothing that runs, sends or leads away by itself. */
+function directionPolicy(frameHost: string): string {
+  return [
+    "default-src 'none'",
+    "script-src 'none'",
+    "style-src 'unsafe-inline' https:",
+    'img-src data: https:',
+    'font-src data: https:',
+    'media-src data: https:',
+    "base-uri 'none'",
+    "form-action 'none'",
+    `frame-ancestors ${frameHost}`,
+    'sandbox',
+  ].join('; ');
+}
+
+function overview(sketch: SketchRow, hrefOf: (host: string) => string): Answer {
+  const { title, directions } = sketch;
+  const count = [
+    'One direction',
+    'Two directions',
+    'Three directions',
+    'Four directions',
+    'Five directions',
+    'Six directions',
+  ][directions.length - 1];
+  const items = directions.map(
+    ({ name, note, label: host }) => html`<li class="direction">
+<div class="name"><h2>${name}</h2><a href="${hrefOf(host)}/">Open it alone</a></div>
+<p class="hint">${note}</p>
+<div class="view"><iframe src="${hrefOf(host)}/" title="${name}" loading="lazy" sandbox referrerpolicy="no-referrer"></iframe></div>
+</li>
+`,
+  );
+  const { body, headers } = writePage({
+    title,
+    layout: 'desk',
+    style,
+    frames: directions.map(({ label: host }) => hrefOf(host).slice(2)),
+    main: html`<div class="head"><h1>${title}</h1><p class="lead">${count} to choose from. These are sketches: nothing here is live.</p></div>
+<ul class="directions">
+${items}</ul>`,
+  });
+  return answer(Buffer.from(body), headers);
+}
+
+function answer(body: Buffer, headers: Record<string, string>): Answer {
+  return {
+    head: { status: 200, fields: [...Object.entries(headers).flat(), 'content-length', String(body.length)] },
+    body,
+  };
+}

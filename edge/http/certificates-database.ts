@@ -1,0 +1,77 @@
+/** What an edge asks the database for TLS: certificates by name and what changed of them, keys of tickets, what stands at a token. */
+import type pg from 'pg';
+import { openConnection } from '#edge/routing/database.ts';
+
+export type CertificateRow = { id: string; chain: string; sealedKey: Buffer };
+
+/** Our own certificate, of the base domain and the hosts below it. Milliseconds since 1970. */
+export type OwnCertificate = { certifiedUntil: number; healthySince: number };
+
+export type CertificateChanges = {
+  mark: string;
+  /** Which start of which server answered: a mark says nothing to another one. */
+  server: string;
+  /** Names whose certificate may be another one since. */
+  names: string[];
+  own: OwnCertificate | undefined;
+};
+
+export type CertificatesDatabase = {
+  /** The certificate that is served under this name: one question, by its index. */
+  certificateOf(name: string): Promise<CertificateRow | undefined>;
+  /** What may have changed since the question that answered `mark`; no names at the first one. */
+  changedSince(mark: string | undefined): Promise<CertificateChanges>;
+  /** The key of tickets of the period: this one, unless another process was first. */
+  ticketKey(period: Date, offered: Buffer): Promise<Buffer>;
+  /** What stands at a token (RFC 8555 section 8.3) of this host. */
+  answerOf(token: string, host: string): Promise<string | undefined>;
+  close(): Promise<void>;
+};
+
+const certificateSql = `
+  select id, chain, sealed_key as "sealedKey" from certificate where name = $1 and chain is not null order by not_after desc limit 1`;
+
+const changesSql = `
+  select mark.xid::text as mark, extract(epoch from pg_postmaster_start_time())::text as server, certificate.name, certificate.domain_id is null as "isOwn", certificate.changed_xid >= $1::xid8 as "isNew",
+    floor(extract(epoch from not_after) * 1000)::float8 as "certifiedUntil",
+    floor(extract(epoch from healthy_since) * 1000)::float8 as "healthySince"
+  from (select pg_snapshot_xmin(pg_current_snapshot()) as xid) as mark
+  left join certificate on certificate.changed_xid >= $1::xid8 or certificate.domain_id is null`;
+const afterAll = '18446744073709551615';
+
+const ticketKeySql = `
+  insert into ticket_key (period, sealed) values ($1, $2) on conflict (period) do update set period = excluded.period returning sealed`;
+
+const answerSql = `
+  select answer from acme_token join certificate on certificate.id = certificate_id
+  where token = $1 and (certificate.name = $2 or certificate.name = '*.' || $2)`;
+
+const patienceMs = 2_000;
+
+export function openCertificatesDatabase(databaseUrl: string): CertificatesDatabase {
+  // One each, so that strangers' names and tokens never stand in the way of changes.
+  const forNames = openConnection(databaseUrl);
+  const forChanges = openConnection(databaseUrl);
+  const forTokens = openConnection(databaseUrl);
+  const ask = async (pool: pg.Pool, text: string, values: unknown[]) =>
+    (await pool.query({ text, values, query_timeout: patienceMs } as pg.QueryConfig)).rows;
+
+  return {
+    certificateOf: async (name) => (await ask(forNames, certificateSql, [name]))[0],
+    async changedSince(mark) {
+      const rows = await ask(forChanges, changesSql, [mark ?? afterAll]);
+      const own = rows.find((row) => row.isOwn && row.certifiedUntil !== null);
+      return {
+        mark: rows[0].mark,
+        server: rows[0].server,
+        names: rows.filter((row) => row.isNew).map((row) => row.name),
+        own: own && { certifiedUntil: own.certifiedUntil, healthySince: own.healthySince },
+      };
+    },
+    ticketKey: async (period, offered) => (await ask(forChanges, ticketKeySql, [period, offered]))[0].sealed,
+    answerOf: async (token, host) => (await ask(forTokens, answerSql, [token, host]))[0]?.answer,
+    async close() {
+      await Promise.all([forNames.end(), forChanges.end(), forTokens.end()]);
+    },
+  };
+}

@@ -1,0 +1,141 @@
+/**
+ * For somebody who came by a review link: pages with the overlay's loader in them. Who did is told by a cookie of the host, which is no
+ * secret: it says which frame to load, and the frame alone knows who may comment. Only requests that left the short way come here, so that
+ * visitors pay nothing for it (heads.ts).
+ */
+import { readFileSync } from 'node:fs';
+import { wantsPage } from '#edge/content/files.ts';
+import { createSnippet, followedBy, insertIntoPage, type Snippet } from '#edge/content/insertion.ts';
+import type { Answer } from '#edge/content/response.ts';
+import type { Edge } from '#edge/edge.ts';
+import { matchesWeakly } from '#edge/http/conditions.ts';
+import { acceptedEncodings } from '#edge/http/encodings.ts';
+import type { VisitorRequest } from '#edge/http/request.ts';
+import type { Later } from '#edge/maybe-async.ts';
+import { html } from '#web/html.ts';
+import { overlayModules } from '#web/overlay/modules.ts';
+import { type PageFile, pageFile } from '#web/page-file.ts';
+import { reviewCookie } from './review-cookie.ts';
+
+export type Reviews = {
+  /** The answer to a reviewer, or to one who becomes or stops being one; undefined for a visitor's request. */
+  answer(request: VisitorRequest, cookies: string | undefined): Later<Answer> | undefined;
+};
+
+const folder = '/.frontage/';
+const longestSeconds = 30 * 86_400;
+/** A public id, as `newPublicId` makes it. */
+const siteKey = /^[0-9a-hjkmnp-tv-z]{16}$/;
+/** A path that stays on this host, whoever reads it. */
+const ownPath = /^\/(?![/\\])[!-[\]-~]*$/;
+
+export function openReviews({ edge, baseUrl }: { edge: Pick<Edge, 'answer'>; baseUrl: string }): Reviews {
+  const files = new Map(
+    overlayModules.map(({ name, file }) => [`${folder}overlay/${name}`, pageFile(readFileSync(file), 'script')]),
+  );
+
+  function answerOwn(request: VisitorRequest): Answer {
+    const { pathname, searchParams } = new URL(request.target, 'http://host');
+    const script = files.get(pathname);
+    if (script) return answerScript(request, script);
+    const to = searchParams.get('to') ?? '/';
+    const site = searchParams.get('site') ?? '';
+    if (!ownPath.test(to)) return answerNothing();
+    if (pathname === `${folder}leave`) return seeOther(to, cookieOf('', 0));
+    if (pathname !== `${folder}review` || !siteKey.test(site)) return answerNothing();
+    const seconds = Math.min(Number(searchParams.get('for')) || 0, longestSeconds);
+    return seeOther(to, cookieOf(site, Math.max(0, Math.floor(seconds))));
+  }
+
+  async function answerReviewer(request: VisitorRequest, site: string): Promise<Answer> {
+    // The page whole and as it was built: what it has for visitors, tags and forms, is not true of it with the loader.
+    const plain = { ...request, fields: { ...request.fields, ...nothing } };
+    const answer = await edge.answer(plain);
+    if (!takesLoader(answer)) return await edge.answer(request);
+    return withLoader(answer, loaderOf(baseUrl, site));
+  }
+
+  return {
+    answer(request, cookies) {
+      if (request.method !== 'GET' && request.method !== 'HEAD') return undefined;
+      if (request.target.startsWith(folder)) return answerOwn(request);
+      const site = cookies && readCookie(cookies);
+      if (!site || !siteKey.test(site) || !wantsPage(request.target.split('?', 1)[0] ?? '')) return undefined;
+      return answerReviewer(request, site);
+    },
+  };
+}
+
+const nothing = {
+  acceptEncoding: undefined,
+  ifMatch: undefined,
+  ifNoneMatch: undefined,
+  range: undefined,
+  ifRange: undefined,
+};
+
+function readCookie(cookies: string): string | undefined {
+  return cookies
+    .split(';')
+    .map((pair) => pair.trim().split('='))
+    .find(([name]) => name === reviewCookie)?.[1];
+}
+
+const cookieOf = (value: string, seconds: number) =>
+  `${reviewCookie}=${value}; Path=/; Max-Age=${seconds}; Secure; HttpOnly; SameSite=Lax`;
+
+function loaderOf(baseUrl: string, site: string): Snippet {
+  const frame = `${baseUrl}/review/frame/${site}`;
+  const { markup } =
+    html`<script type="module" src="${folder}overlay/loader.js" data-frontage-frame="${frame}"></script>`;
+  return createSnippet(markup);
+}
+
+/** Pages of the site, and none of the edge's own: those say by a policy that they run no script but theirs. */
+function takesLoader({ head, body }: Answer): boolean {
+  if (body === undefined || (head.status !== 200 && head.status !== 404)) return false;
+  const field = (name: string) => head.fields[head.fields.findIndex((at, index) => index % 2 === 0 && at === name) + 1];
+  const isPage = head.fields.includes('content-type') && field('content-type')?.startsWith('text/html');
+  return isPage === true && !head.fields.includes('content-security-policy');
+}
+
+const changed = new Set(['etag', 'content-length', 'cache-control', 'accept-ranges', 'vary']);
+
+function withLoader({ head, body }: Answer, snippet: Snippet): Answer {
+  const kept = head.fields.filter((_, index) => !changed.has(head.fields[index - (index % 2)] as string));
+  const fields = [...kept, 'cache-control', 'private, no-store'];
+  if (Buffer.isBuffer(body)) {
+    const page = insertIntoPage(body, snippet);
+    return { head: { status: head.status, fields: [...fields, 'content-length', String(page.length)] }, body: page };
+  }
+  const { open, bytes } = body as Exclude<Answer['body'], Buffer | undefined>;
+  const whole = {
+    bytes: bytes === undefined ? undefined : bytes + snippet.bytes.length,
+    open: async () => followedBy(await open(), snippet),
+  };
+  return { head: { status: head.status, fields }, body: whole };
+}
+
+function answerScript({ fields }: VisitorRequest, { bytes, gzip, etag, type: contentType }: PageFile): Answer {
+  const kept = ['etag', etag, 'cache-control', 'public, max-age=0, must-revalidate', 'vary', 'accept-encoding'];
+  if (fields.ifNoneMatch !== undefined && matchesWeakly(fields.ifNoneMatch, etag)) {
+    return { head: { status: 304, fields: kept }, body: undefined };
+  }
+  const packed = acceptedEncodings(fields.acceptEncoding).includes('gzip');
+  const body = packed ? gzip : bytes;
+  const type = ['content-type', contentType, 'x-content-type-options', 'nosniff'];
+  const encoding = packed ? ['content-encoding', 'gzip'] : [];
+  return {
+    head: { status: 200, fields: [...type, ...kept, ...encoding, 'content-length', String(body.length)] },
+    body,
+  };
+}
+
+function seeOther(to: string, cookie: string): Answer {
+  const fields = ['location', to, 'set-cookie', cookie, 'cache-control', 'no-store', 'referrer-policy', 'no-referrer'];
+  return { head: { status: 303, fields: [...fields, 'content-length', '0'] }, body: undefined };
+}
+
+function answerNothing(): Answer {
+  return { head: { status: 404, fields: ['cache-control', 'no-store', 'content-length', '0'] }, body: undefined };
+}

@@ -1,0 +1,139 @@
+/** A repository in a backup: packs that hold every object of it, those that no branch reaches too, and where its branches stand. */
+import { mkdir } from 'node:fs/promises';
+import { Readable } from 'node:stream';
+import { isDeepStrictEqual } from 'node:util';
+import { finish, type Place as GitPlace, runGit, spawnGit } from '#providers/repositories/git.ts';
+import type { Store } from '#providers/store/store.ts';
+import type { Repository } from '#rules/states.ts';
+import { isSound, type Part, putGzipped, type RepositoryPart, readLines, readPart } from './manifest.ts';
+
+/** A restore takes each pack by itself: past this many the repository is packed anew. */
+const packsMax = 24;
+
+type Asked = { siteId: string; repository: Repository };
+
+export type Refs = Record<string, string>;
+
+/** A branch that moves between all readings is read this often. */
+const readingsMax = 50;
+
+/**
+ * Where the branches of both repositories of a site stood at one moment: what two readings in turn found, of the one and the other. A publish moves
+ * branches of both, and what it built from belongs together.
+ */
+export async function readTogether(
+  places: readonly GitPlace[],
+  read: (git: GitPlace) => Promise<Refs> = readRefs,
+): Promise<Refs[]> {
+  const readAll = async () => {
+    const refs: Refs[] = [];
+    for (const git of places) refs.push(await read(git));
+    return refs;
+  };
+  let last = await readAll();
+  for (let count = 1; count < readingsMax; count++) {
+    const again = await readAll();
+    if (isDeepStrictEqual(last, again)) break;
+    last = again;
+  }
+  return last;
+}
+
+/**
+ * Writes what `before`, the same repository in an earlier backup, does not have. Branches are read before objects: whatever they lead to is among
+ * these. Nobody ever removes an object, and git finds one that is packed anew meanwhile.
+ */
+export async function packRepository(
+  store: Store,
+  git: GitPlace,
+  asked: Asked & { refs: Refs },
+  before: RepositoryPart | undefined,
+): Promise<RepositoryPart> {
+  const ids = await objectIds(git);
+  const objects = await putGzipped(store, Readable.from([ids]));
+  const part = { ...asked, objects };
+  if (before?.objects.sha256 === objects.sha256) return { ...part, packs: before.packs };
+  const isUseful = before && before.packs.length < packsMax && (await isSound(store, before.objects));
+  const known = isUseful ? await idsOf(store, before.objects) : new Set<string>();
+  const all = ids.toString('latin1').split('\n').filter(Boolean);
+  const fresh = all.filter((id) => !known.has(id));
+  // Where one that was there is gone, somebody has brought the repository back from elsewhere: then it is taken whole.
+  const isMore = known.size > 0 && all.length - fresh.length === known.size;
+  const pack = await putPack(store, git, isMore ? fresh : all);
+  return { ...part, packs: isMore ? [...(before?.packs ?? []), pack] : [pack] };
+}
+
+export async function readRefs(git: GitPlace): Promise<Refs> {
+  const { stdout } = await runGit(git, ['for-each-ref', '--format=%(refname) %(objectname)', 'refs/heads']);
+  const lines = stdout.toString().split('\n').filter(Boolean);
+  return Object.fromEntries(lines.map((line) => line.split(' ') as [string, string]));
+}
+
+async function idsOf(store: Store, objects: Part): Promise<Set<string>> {
+  const ids = new Set<string>();
+  for await (const id of readLines(store, objects)) if (id) ids.add(id);
+  return ids;
+}
+
+async function putPack(store: Store, git: GitPlace, ids: readonly string[]): Promise<Part> {
+  const { sha256, bytes } = await packObjects(git, ids, (content) => store.put(content));
+  return { sha256, bytes };
+}
+
+/** Hands every object of the repository to `take`, as one pack. */
+export async function packAll<T>(git: GitPlace, take: (pack: Readable) => Promise<T>): Promise<T> {
+  return await packObjects(git, (await objectIds(git)).toString('latin1').split('\n').filter(Boolean), take);
+}
+
+async function objectIds(git: GitPlace): Promise<Buffer> {
+  return (await runGit(git, ['cat-file', '--batch-all-objects', '--batch-check=%(objectname)'])).stdout;
+}
+
+async function packObjects<T>(git: GitPlace, ids: readonly string[], take: (pack: Readable) => Promise<T>): Promise<T> {
+  // What is stored as a difference already goes as it is; looking for more would take the processor from those who are served.
+  const child = await spawnGit(git, ['pack-objects', '--stdout', '--quiet', '--window=0']);
+  const taking = take(child.stdout);
+  taking.catch(() => {});
+  child.stdin.end(ids.map((id) => `${id}\n`).join(''));
+  const [taken, { status, words }] = await Promise.all([taking, child.ended]);
+  if (status !== 0) throw new Error(`git pack-objects ended with ${status}: ${words}`);
+  return taken;
+}
+
+/** Makes the repository in a folder of that name, which is not there yet. git hashes every object as it comes. */
+export async function unpackRepository(store: Store, dir: string, { packs, refs }: RepositoryPart): Promise<void> {
+  await unpack(
+    dir,
+    packs.map((pack) => readPart(store, pack)),
+  );
+  await writeRefs(dir, refs);
+}
+
+/** Makes a repository of these packs, which no branch leads to yet. Throws where one is no pack. `more` is said to index-pack(1). */
+export async function unpack(dir: string, packs: Iterable<AsyncIterable<Buffer>>, more: string[] = []): Promise<void> {
+  await mkdir(dir, { recursive: true });
+  await runGit({ dir }, ['init', '--quiet', '--bare', '--template=', '--initial-branch=main', dir]);
+  for (const pack of packs) {
+    const child = await spawnGit({ dir }, ['index-pack', '--stdin', ...more]);
+    const { status, words } = await finish(child, pack);
+    if (status !== 0) throw new Error(`git index-pack ended with ${status}: ${words}`);
+  }
+}
+
+export async function writeRefs(dir: string, refs: Refs): Promise<void> {
+  const lines = Object.entries(refs).map(([ref, id]) => `create ${ref} ${id}\n`);
+  await runGit({ dir }, ['update-ref', '--stdin'], { input: lines });
+}
+
+/** Which of these commits, and of those that branches are on, are not there with all that they lead to. */
+export async function missingCommits(dir: string, commits: readonly string[]): Promise<string[]> {
+  const isThere = async (ids: readonly string[]) => {
+    const args = ['rev-list', '--objects', '--quiet', '--all', '--stdin'];
+    const { status } = await runGit({ dir }, args, { input: [ids.map((id) => `${id}\n`).join('')], accept: [0, 128] });
+    return status === 0;
+  };
+  if (await isThere(commits)) return [];
+  const missing: string[] = [];
+  for (const id of commits) if (!(await isThere([id]))) missing.push(id);
+  return missing.length > 0 ? missing : ['a branch'];
+}

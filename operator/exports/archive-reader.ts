@@ -1,0 +1,165 @@
+/** Takes an archive apart into a folder of its own, and judges it whole before anything of it goes anywhere else. */
+import { createHash } from 'node:crypto';
+import { createReadStream, createWriteStream } from 'node:fs';
+import { mkdir, readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { pipeline } from 'node:stream/promises';
+import { extract } from 'tar-stream';
+
+import { type ManifestFile, parseManifest } from '#providers/manifest.ts';
+import { outputFault } from '#providers/paths.ts';
+import { ExportFault, type RowTable, type SiteDocument, siteDocument } from './document.ts';
+
+const entriesMax = 200_000;
+const documentBytesMax = 256 * 1024 * 1024;
+
+export type Unpacked = {
+  document: SiteDocument;
+  /** Files of the live version, by their paths in it. */
+  files: ManifestFile[];
+  /** Where bytes lie now: blobs by their hash, packs by their repository. */
+  path: { blob(sha256: string): string; pack(repository: 'source' | 'content'): string };
+  blobs: ReadonlyMap<string, number>;
+};
+
+/** Throws ExportFault on anything that is not as an export writes it. */
+export async function unpackArchive(archive: string, dir: string): Promise<Unpacked> {
+  const found = await takeApart(archive, dir);
+  if (!found.has('site.json')) throw refused('it has no site.json');
+  const document = readDocument(await readFile(join(dir, 'site.json'), 'utf8'));
+  requireOneEach(document);
+  const blobs = new Map<string, number>();
+  for (const [name, { sha256, bytes }] of found) {
+    if (name.startsWith('blobs/')) {
+      if (name !== `blobs/${sha256}`) throw refused(`${name} is not what its name says`);
+      blobs.set(sha256, bytes);
+    } else if (name !== 'site.json') {
+      const repository = document.repositories[name === 'source.pack' ? 'source' : 'content'];
+      if (repository.pack !== sha256) throw refused(`${name} is not what site.json says`);
+    }
+  }
+  for (const repository of ['source', 'content'] as const)
+    if (!found.has(`${repository}.pack`)) throw refused(`${repository}.pack is missing`);
+  const path = {
+    blob: (sha256: string) => join(dir, 'blobs', sha256),
+    pack: (repository: 'source' | 'content') => join(dir, `${repository}.pack`),
+  };
+  const files = document.live ? await readFiles(path.blob(document.live.manifest), blobs, document.live.manifest) : [];
+  requireBlobs(document, files, blobs);
+  return { document, files, path, blobs };
+}
+
+export const refused = (why: string) => new ExportFault(`This archive is not taken: ${why}. Nothing was changed.`);
+
+type Entry = { sha256: string; bytes: number };
+
+async function takeApart(archive: string, dir: string): Promise<Map<string, Entry>> {
+  await mkdir(join(dir, 'blobs'), { recursive: true });
+  const found = new Map<string, Entry>();
+  const tar = extract();
+  const reading = pipeline(createReadStream(archive), tar);
+  reading.catch(() => {});
+  try {
+    for await (const entry of tar) {
+      const { name, type, size = 0 } = entry.header;
+      // The only names there are: none of them leads out of the folder.
+      if (type !== 'file' || !/^(site\.json|(source|content)\.pack|blobs\/[0-9a-f]{64})$/.test(name))
+        throw refused('it holds what no export writes');
+      if (found.has(name)) throw refused(`it holds ${name} twice`);
+      if (found.size >= entriesMax) throw refused('it holds too many files');
+      if (name === 'site.json' && size > documentBytesMax) throw refused('its site.json is too large');
+      found.set(name, await keep(entry as AsyncIterable<Uint8Array>, join(dir, name)));
+    }
+    await reading;
+  } catch (error) {
+    if (error instanceof ExportFault) throw error;
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') throw new ExportFault(`There is no file ${archive}.`);
+    if ((error as NodeJS.ErrnoException).code === 'ENOSPC') throw error;
+    throw refused('it is no whole tar');
+  }
+  return found;
+}
+
+async function keep(content: AsyncIterable<Uint8Array>, path: string): Promise<Entry> {
+  const hash = createHash('sha256');
+  let bytes = 0;
+  async function* hashed() {
+    for await (const chunk of content) {
+      hash.update(chunk);
+      bytes += chunk.length;
+      yield chunk;
+    }
+  }
+  await pipeline(hashed(), createWriteStream(path, { mode: 0o600 }));
+  return { sha256: hash.digest('hex'), bytes };
+}
+
+function readDocument(text: string): SiteDocument {
+  let json: unknown;
+  try {
+    json = JSON.parse(text);
+  } catch {
+    throw refused('its site.json is no JSON');
+  }
+  const { success, data, error } = siteDocument.safeParse(json);
+  if (success) return data;
+  const [issue] = error.issues;
+  throw refused(`site.json: ${issue?.path.join('.')}: ${issue?.message}`);
+}
+
+/** Clocks of two machines differ by less. */
+const skewMs = 300_000;
+const mayCome = new Set(['expires_at', 'starts_at', 'ends_at']);
+
+/** What has happened has happened by now. */
+export function requirePast({ site, live, rows }: SiteDocument, now: Date): void {
+  for (const row of [site, { blocked_at: site.blocked?.at }, live ?? {}, ...Object.values(rows).flat()]) {
+    for (const [name, value] of Object.entries(row)) {
+      const isPast = name.endsWith('_at') && !mayCome.has(name) && typeof value === 'string';
+      if (isPast && Date.parse(value) > now.getTime() + skewMs) throw refused(`${name} is yet to come`);
+    }
+  }
+}
+
+/** Rows lead to rows of the archive alone, and each has an id of its own. */
+function requireOneEach({ rows }: SiteDocument): void {
+  const ids = (table: Exclude<RowTable, 'bookable'>) => {
+    const all = rows[table].map(({ id }) => id);
+    if (new Set(all).size < all.length) throw refused(`two rows of ${table} have one id`);
+    return new Set(all);
+  };
+  const [forms, calendars, threads] = [ids('form'), ids('calendar'), ids('comment_thread')];
+  for (const table of ['submission', 'booking', 'comment_message', 'asset'] as const) ids(table);
+  if (rows.bookable.length > 1) throw refused('it has two timetables');
+  const isOurs =
+    rows.submission.every(({ form_id }) => forms.has(form_id)) &&
+    rows.booking.every(({ calendar_id }) => calendars.has(calendar_id)) &&
+    rows.comment_message.every(({ thread_id }) => threads.has(thread_id));
+  if (!isOurs) throw refused('a row leads to what is not in it');
+}
+
+async function readFiles(path: string, blobs: ReadonlyMap<string, number>, sha256: string): Promise<ManifestFile[]> {
+  if (!blobs.has(sha256)) throw refused('the list of its files is missing');
+  let files: ManifestFile[];
+  try {
+    files = parseManifest(await readFile(path));
+  } catch {
+    throw refused('the list of its files is unreadable');
+  }
+  const seen = new Set<string>();
+  for (const file of files) {
+    if (typeof file?.path !== 'string' || outputFault(file.path) !== undefined || seen.has(file.path))
+      throw refused('a file has a path that no site has');
+    seen.add(file.path);
+    if (typeof file.sha256 !== 'string' || blobs.get(file.sha256) !== file.bytes)
+      throw refused(`the file of ${JSON.stringify(file.path)} is missing`);
+  }
+  return files;
+}
+
+function requireBlobs({ live, rows }: SiteDocument, files: ManifestFile[], blobs: ReadonlyMap<string, number>): void {
+  const pictures = rows.comment_thread.flatMap(({ picture_sha256: picture }) => picture ?? []);
+  const named = new Set([...(live ? [live.manifest] : []), ...files.map(({ sha256 }) => sha256), ...pictures]);
+  for (const sha256 of named) if (!blobs.has(sha256)) throw refused(`the file ${sha256} is missing`);
+  for (const sha256 of blobs.keys()) if (!named.has(sha256)) throw refused(`nothing in it names the file ${sha256}`);
+}

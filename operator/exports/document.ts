@@ -1,0 +1,155 @@
+/**
+ * A site as one archive: a tar of `blobs/<sha256>` (files of the live version, pictures of comments), `source.pack` and `content.pack` (every object of
+ * its repositories), and `site.json`, which comes last and says what all of it is. Ids stay, since pages lead to forms and bookings by them.
+ */
+import { z } from 'zod';
+import { bookableInput } from '#api/bookings/schemas.ts';
+import { positionInput, typedPage } from '#api/comments/schemas.ts';
+import { fieldList } from '#api/forms/fields.ts';
+import { siteInput } from '#api/sites/schemas.ts';
+import { type IdPrefix, isId } from '#runtime/ids.ts';
+
+const id = (prefix: IdPrefix) => z.string().refine((text) => isId(prefix, text), `is not an id of ${prefix}`);
+const hash = z.string().regex(/^[0-9a-f]{64}$/);
+const oid = z.string().regex(/^[0-9a-f]{40}$/);
+// As PostgreSQL writes it in JSON.
+const moment = z.iso.datetime({ offset: true });
+// PostgreSQL takes no NUL.
+const text = (max: number) =>
+  z
+    .string()
+    .max(max)
+    .refine((value) => !value.includes('\0') && value.isWellFormed(), 'holds what is no text');
+const bytea = z.string().regex(/^\\x[0-9a-f]{8,512}$/);
+const answers = z.array(z.tuple([text(200), z.union([text(100_000), z.array(text(1000)).max(200)])])).max(100);
+const { services, calendars } = bookableInput.shape;
+const calendar = calendars.element.shape;
+
+/** The rows of each table, by its columns. What leads to the site or an account is not among these: an import sets it. */
+export const rowSchemas = {
+  form: z.strictObject({
+    id: id('form'),
+    name: text(120).min(1),
+    status: z.enum(['enabled', 'disabled']),
+    fields: fieldList(1),
+    created_at: moment,
+  }),
+  submission: z.strictObject({
+    id: id('sub'),
+    form_id: id('form'),
+    values: answers,
+    page: text(2048).nullable(),
+    created_at: moment,
+    expires_at: moment,
+  }),
+  bookable: z.strictObject({ services, declared_at: moment, ended_at: moment.nullable() }),
+  calendar: z.strictObject({
+    id: id('cal'),
+    key: calendar.key,
+    name: calendar.name,
+    position: z.int().min(0).max(10_000),
+    capacity: calendar.capacity,
+    time_zone: calendar.time_zone,
+    hours: calendar.hours,
+    exceptions: calendar.exceptions,
+    created_at: moment,
+    archived_at: moment.nullable(),
+  }),
+  booking: z.strictObject({
+    id: id('book'),
+    calendar_id: id('cal'),
+    reference: z.string().regex(/^[0-9A-HJKMNP-TV-Z]{8}$/),
+    status: z.enum(['confirmed', 'cancelled', 'expired']),
+    service_key: text(40),
+    service_name: text(120),
+    starts_at: moment,
+    ends_at: moment,
+    busy_from: moment,
+    busy_until: moment,
+    seats: z.int().min(1).max(10_000),
+    visitor_name: text(200),
+    visitor_hash: bytea,
+    intake: answers,
+    price: z.strictObject({ amount: z.int().min(1), currency: text(3) }).nullable(),
+    cancel_hash: bytea,
+    created_at: moment,
+    cancelled_at: moment.nullable(),
+  }),
+  comment_thread: z.strictObject({
+    id: id('thread'),
+    status: z.enum(['open', 'resolved']),
+    page: typedPage,
+    position: positionInput.nullable(),
+    picture_sha256: hash.nullable(),
+    picture_type: z.enum(['image/png', 'image/jpeg', 'image/webp']).nullable(),
+    picture_missing: text(200).nullable(),
+    created_at: moment,
+    changed_at: moment,
+    resolved_at: moment.nullable(),
+  }),
+  comment_message: z.strictObject({
+    id: id('msg'),
+    thread_id: id('thread'),
+    author_kind: z.enum(['owner', 'collaborator', 'agent']),
+    body: text(4000).min(1),
+    created_at: moment,
+  }),
+  asset: z.strictObject({
+    id: id('asset'),
+    path: text(1024),
+    oid,
+    bytes: z.int().min(0),
+    sha256: hash,
+    source: z.enum(['api', 'photo', 'upload_link']),
+    created_at: moment,
+  }),
+} as const;
+export type RowTable = keyof typeof rowSchemas;
+/** What visitors have left, which an owner may leave behind. */
+export const visitorTables: readonly RowTable[] = ['submission', 'booking'];
+
+const repository = z.strictObject({
+  pack: hash,
+  refs: z
+    .record(z.string().regex(/^refs\/heads\/(main|preview\/[1-9][0-9]{0,3})$/), oid)
+    .refine((refs) => 'refs/heads/main' in refs, 'has no main'),
+});
+
+export const siteDocument = z.strictObject({
+  format: z.literal(1),
+  version: text(40),
+  exported_at: moment,
+  from: z.strictObject({ base_url: text(300), hostname: text(300) }),
+  site: z.strictObject({
+    id: id('site'),
+    public_id: z.string().regex(/^[0-9a-hjkmnp-tv-z]{16}$/),
+    name: siteInput.shape.name,
+    title: siteInput.shape.title,
+    template: z.string().regex(/^[a-z][a-z0-9-]{0,39}$/),
+    created_at: moment,
+    // Left out of a site that is neither, as of archives that were written before they were known.
+    archived_at: moment.optional(),
+    blocked: z.strictObject({ at: moment, reason: text(10_000).min(1) }).optional(),
+  }),
+  live: z
+    .strictObject({
+      id: id('dep'),
+      manifest: hash,
+      source_commit: oid.nullable(),
+      content_commit: oid.nullable(),
+      site_url: text(300),
+      live_at: moment,
+    })
+    .nullable(),
+  redirects: z.array(z.strictObject({ from: text(2048), to: text(4096).optional(), status: z.int() })),
+  repositories: z.strictObject({ source: repository, content: repository }),
+  rows: z.strictObject(
+    Object.fromEntries(Object.entries(rowSchemas).map(([name, schema]) => [name, z.array(schema)])) as {
+      [Name in RowTable]: z.ZodArray<(typeof rowSchemas)[Name]>;
+    },
+  ),
+});
+export type SiteDocument = z.output<typeof siteDocument>;
+
+/** Why an archive is not taken, or a site not written, in words for the operator. Nothing was changed. */
+export class ExportFault extends Error {}

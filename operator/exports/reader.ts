@@ -1,0 +1,85 @@
+/** Takes a site in from an archive, under the ids that it had. All of it is judged before anything is written; rows come last, in one transaction. */
+import { createReadStream } from 'node:fs';
+import { mkdir, mkdtemp, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { isReserved } from '#api/sites/names.ts';
+import { siteInput } from '#api/sites/schemas.ts';
+import { renderManifest } from '#providers/manifest.ts';
+import { isCompressible } from '#providers/media-types.ts';
+import { checkRedirects } from '#providers/redirects/rules.ts';
+import { openStore } from '#providers/store/open.ts';
+import type { Store } from '#providers/store/store.ts';
+import type { Clock } from '#runtime/clock.ts';
+import { type Config, siteAddress, siteHostname } from '#runtime/config.ts';
+import { AppError } from '#runtime/errors.ts';
+import { refused, requirePast, type Unpacked, unpackArchive } from './archive-reader.ts';
+import { commitSite, tryRows } from './commits.ts';
+import { ExportFault, type SiteDocument } from './document.ts';
+import { judgeRepositories, withRepositories } from './repositories.ts';
+import type { Put } from './rows.ts';
+
+export type Wish = { archive: string; accountId: string; name?: string | undefined };
+export type Imported = { site_id: string; hostname: string; files: number; rows: Record<string, number> };
+type Deps = { config: Config; clock: Clock; store?: Store };
+
+/** Throws ExportFault, and has then changed nothing but that files may be in the store, where nobody names them. */
+export async function importSite(deps: Deps, { archive, accountId, name }: Wish): Promise<Imported> {
+  const { config, clock, store = openStore(config) } = deps;
+  await mkdir(config.dataDir, { recursive: true });
+  const dir = await mkdtemp(join(config.dataDir, 'import-'));
+  try {
+    const unpacked = await unpackArchive(archive, dir);
+    const { document } = unpacked;
+    document.site.name = usableName(name ?? document.site.name);
+    requirePast(document, clock.now());
+    const redirects = usableRedirects(config, document);
+    const taken = { document, accountId, siteUrl: siteAddress(config, document.site.name) };
+    const standing = await tryRows(deps, taken);
+    await judgeRepositories(deps, unpacked, { dir, standing });
+    // Takes as long as the store does: no row is held meanwhile, and nothing lies where it would be swept.
+    const put = await putFiles(store, unpacked, redirects);
+    await withRepositories(deps, unpacked, (made) => commitSite(deps, taken, { put, made }));
+    const rows = Object.entries(document.rows).map(([table, all]) => [table, all.length]);
+    const hostname = siteHostname(config, document.site.name);
+    return { site_id: document.site.id, hostname, files: unpacked.files.length, rows: Object.fromEntries(rows) };
+  } finally {
+    await rm(dir, { recursive: true, force: true });
+  }
+}
+
+function usableName(name: string): string {
+  if (siteInput.shape.name.safeParse(name).success && !isReserved(name)) return name;
+  throw new ExportFault(`${name} cannot be the name of a site here: say another with --name.`);
+}
+
+function usableRedirects(config: Config, { redirects, site }: SiteDocument) {
+  try {
+    const written = redirects.map(({ from, to, status }, index) => ({ name: `Rule ${index + 1}`, from, to, status }));
+    return checkRedirects(written, siteAddress(config, site.name));
+  } catch (error) {
+    if (error instanceof AppError) throw refused(`its redirects: ${error.message}`);
+    throw error;
+  }
+}
+
+/** Into the store, compressed as a build does. Until rows name them they are nobody's. */
+async function putFiles(store: Store, { document, files, path }: Unpacked, redirects: unknown[]): Promise<Put> {
+  const kept = [];
+  for (const file of files) {
+    const content = createReadStream(path.blob(file.sha256));
+    const { sha256, bytes, encodings } = await store.put(content, { compress: isCompressible(file.path) });
+    kept.push({ path: file.path, sha256, bytes, encodings: encodings.filter((one) => one !== 'identity') });
+  }
+  for (const { picture_sha256: picture } of document.rows.comment_thread)
+    if (picture) await store.put(createReadStream(path.blob(picture)));
+  const manifest = document.live ? await store.put(renderManifest(kept)) : undefined;
+  const rules = redirects.length > 0 ? await store.put(Buffer.from(JSON.stringify(redirects))) : undefined;
+  await store.flush();
+  const totalBytes = kept.reduce((sum, { bytes }) => sum + bytes, 0);
+  return {
+    manifestSha256: manifest?.sha256 ?? null,
+    redirectsSha256: rules?.sha256 ?? null,
+    fileCount: kept.length,
+    totalBytes,
+  };
+}

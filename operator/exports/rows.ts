@@ -1,0 +1,153 @@
+/** The rows of a site that is taken in. */
+import type pg from 'pg';
+import { overCap } from '#api/limits.ts';
+import { standingOf } from '#db/accounts/subscription-sql.ts';
+import { enqueueStart } from '#db/resume-workflows.ts';
+import { capsOf, type Knowing } from '#rules/caps.ts';
+import type { Clock } from '#runtime/clock.ts';
+import { refused } from './archive-reader.ts';
+import { ExportFault, type RowTable, rowSchemas, type SiteDocument } from './document.ts';
+
+/** Throws ExportFault where an id, the address of bookings or the name is somebody's here already. Answers the plans of the account. */
+export async function requireNew(
+  client: pg.ClientBase,
+  { document: { site, live, rows }, accountId }: Taken,
+): Promise<string | null> {
+  const { rows: accounts } = await client.query(
+    `select ${standingOf('account.id')} as standing from account where id = $1`,
+    [accountId],
+  );
+  if (!accounts[0]) throw new ExportFault('There is no account of that id.');
+  const { rows: taken } = await client.query('select id, name from site where id = $1 or public_id = $2 or name = $3', [
+    site.id,
+    site.public_id,
+    site.name,
+  ]);
+  if (taken.some(({ id }) => id === site.id)) throw new ExportFault('This site is here already. Nothing was changed.');
+  if (taken.some(({ name }) => name === site.name))
+    throw new ExportFault(`There is a site called ${site.name} here. Say another name with --name.`);
+  if (taken.length > 0) throw known('site');
+  for (const table of Object.keys(rowSchemas) as RowTable[]) {
+    // A timetable goes by its site.
+    if (table === 'bookable') continue;
+    const ids = rows[table].map(({ id }) => id);
+    const { rows: there } = await client.query(`select 1 from ${table} where id = any($1) limit 1`, [ids]);
+    if (there.length > 0) throw known(table);
+  }
+  const { rows: versions } = await client.query('select 1 from deployment where id = $1', [live?.id]);
+  if (versions.length > 0) throw known('deployment');
+  return accounts[0].standing;
+}
+
+const known = (table: string) => refused(`something of it is here already (${table})`);
+
+/** `siteUrl` is the address that the site has here. */
+export type Taken = { document: SiteDocument; accountId: string; siteUrl: string };
+/** What is in the store now. */
+export type Put = {
+  manifestSha256: string | null;
+  redirectsSha256: string | null;
+  fileCount: number;
+  totalBytes: number;
+};
+
+/** What each table's rows are told beside their own columns. */
+const owned: Record<RowTable, 'site_id' | 'account_id' | undefined> = {
+  form: 'site_id',
+  submission: undefined,
+  bookable: 'site_id',
+  calendar: 'site_id',
+  booking: 'site_id',
+  comment_thread: 'site_id',
+  comment_message: 'account_id',
+  asset: 'site_id',
+};
+
+/** Into the client's transaction. Throws ExportFault where the database does not take them. */
+export async function writeRows(client: pg.ClientBase, deps: Knowing, taken: Taken): Promise<void> {
+  try {
+    await requireRoom(client, deps, taken);
+    await writeSite(client, deps.clock, taken);
+    const { rows, site } = taken.document;
+    for (const [table, owner] of Object.entries(owned) as [RowTable, (typeof owned)[RowTable]][]) {
+      const columns = Object.keys(rowSchemas[table].shape).map((name) => `"${name}"`);
+      const whose = owner === 'site_id' ? site.id : taken.accountId;
+      await client.query(
+        `insert into ${table} (${[...columns, ...(owner ? [owner] : [])].join(', ')})
+         select ${columns.join(', ')} ${owner ? ', $2' : ''} from jsonb_populate_recordset(null::${table}, $1)`,
+        [JSON.stringify(rows[table]), ...(owner ? [whose] : [])],
+      );
+    }
+  } catch (error) {
+    const code = String((error as { code?: unknown }).code);
+    // What constraints say, and what no type takes.
+    if (/^2[23]/.test(code)) throw refused('its rows do not fit together, or are here already');
+    throw error;
+  }
+}
+
+/** As for a site that is made or brought back: one that is archived counts for nothing. The account is held until the transaction ends. */
+async function requireRoom(client: pg.ClientBase, deps: Knowing, { document, accountId }: Taken): Promise<void> {
+  if (document.site.archived_at) return;
+  const { rows: accounts } = await client.query(
+    `select ${standingOf('account.id')} as standing from account where id = $1 for no key update`,
+    [accountId],
+  );
+  const caps = capsOf(deps, accounts[0]);
+  const { rows: counted } = await client.query(
+    `select count(*)::int as sites from site where account_id = $1 and status = 'active'`,
+    [accountId],
+  );
+  if (counted[0].sites < caps.limits.sites) return;
+  const remedy = deps.config.billing
+    ? 'Archive one of its sites, or give it a larger plan with plan grant.'
+    : 'Archive one of its sites.';
+  throw new ExportFault(`${overCap(caps, { limit: 'sites', what: 'sites' })} ${remedy}`);
+}
+
+async function writeSite(client: pg.ClientBase, clock: Clock, taken: Taken): Promise<void> {
+  const { document, accountId, siteUrl } = taken;
+  const { site, live } = document;
+  await client.query(
+    `insert into site (id, account_id, name, title, template, status, public_id, created_at)
+     values ($1, $2, $3, $4, $5, 'active', $6, $7)`,
+    [site.id, accountId, site.name, site.title, site.template, site.public_id, site.created_at],
+  );
+  await client.query(
+    `update site set status = case when $2::timestamptz is null then status else 'archived' end, archived_at = $2, blocked_at = $3,
+       block_reason = $4 where id = $1`,
+    [site.id, site.archived_at ?? null, site.blocked?.at ?? null, site.blocked?.reason ?? null],
+  );
+  if (!live) return;
+  const { id, manifest, source_commit: source, content_commit: content, live_at: at } = live;
+  await client.query(
+    `insert into deployment (id, site_id, number, kind, status, ticket, source_commit, content_commit, site_url, manifest_sha256,
+       created_by_id, created_at, finished_at, live_at)
+     values ($1, $2, 1, $3, 'live', 1, $4, $5, $6, $7, $8, $9, $10, $10)`,
+    [id, site.id, source ? 'site' : 'upload', source, content, siteUrl, manifest, accountId, at, clock.now()],
+  );
+  await client.query(
+    'update site set live_deployment_id = $2, live_ticket = 1, last_ticket = 1, last_number = 1 where id = $1',
+    [site.id, id],
+  );
+}
+
+/** In the same transaction, when the files are there. */
+export async function nameFiles(client: pg.ClientBase, { site, live }: SiteDocument, put: Put): Promise<void> {
+  await client.query('update site set redirects_sha256 = $2 where id = $1', [site.id, put.redirectsSha256]);
+  await client.query(
+    'update deployment set manifest_sha256 = $2, file_count = $3, total_bytes = $4 where id = $1 and $2::text is not null',
+    [live?.id, put.manifestSha256, put.fileCount, put.totalBytes],
+  );
+}
+
+/** In the same transaction: somebody else may have looked at what is live, and nobody here has. */
+export async function startScan(client: pg.ClientBase, clock: Clock, { live }: SiteDocument): Promise<void> {
+  if (!live) return;
+  const scan = {
+    type: 'scanContent',
+    input: { id: live.id },
+    summary: 'Looks for what a person should look at',
+  } as const;
+  await enqueueStart(client, clock.now(), scan);
+}

@@ -1,0 +1,111 @@
+/**
+ * The image that builds run in: a root file system of this machine's own parts, kept in `<dataDir>/sandbox/<id>`.
+ *
+ *   opt/frontage/   package.json, package-lock.json, node_modules (the frozen packages of every site), runner/, rehearsal/
+ *   usr/bin/node, lib/…, etc/…   on Linux, where the folder is a whole root file system
+ *
+ * The id is a hash of everything the image is made from, so a change makes a new one and no change is instant.
+ */
+import { execFile } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { readdirSync } from 'node:fs';
+import { access, cp, mkdir, mkdtemp, readFile, rename, rm } from 'node:fs/promises';
+import { join, relative } from 'node:path';
+import { promisify } from 'node:util';
+import { keepInUse, removeAbandoned } from '../../../runtime/cached-versions.ts';
+import { addSystem, nodeBinary } from './system.ts';
+
+const run = promisify(execFile);
+const here = import.meta.dirname;
+
+/** Takes one line for people who wait. */
+export type Progress = (line: string) => void;
+
+const own = ['package.json', 'package-lock.json'];
+const folders = ['runner', 'rehearsal'];
+
+/** What goes into the image, by its path in this folder. */
+export const imageParts = [...own, ...folders.flatMap(listFiles)];
+
+/** What a sandbox runs. By SIGUSR1 site code could let it be debugged, and give it orders. */
+export const runnerCommand = ['node', '--disable-sigusr1', '/opt/frontage/runner/supervisor.mjs'];
+const makers = ['image.ts', 'system.ts', 'Dockerfile'];
+
+/** Version of the Node that runs in the image, as `v24.21.0`. */
+export async function imageNodeVersion(): Promise<string> {
+  const { stdout } = await run(nodeBinary(), ['--version']);
+  return stdout.trim();
+}
+
+/** Identity of the image as 16 hex digits: equal ids build equal source to equal output. */
+export async function imageId(): Promise<string> {
+  const hash = createHash('sha256').update(`${process.platform} ${process.arch} ${await imageNodeVersion()}`);
+  for (const name of [...imageParts, ...makers]) hash.update(`\0${name}\0`).update(await readFile(join(here, name)));
+  return hash.digest('hex').slice(0, 16);
+}
+
+/**
+ * Answers the image's folder, made first where it is missing. It is made aside and renamed, so a killed maker leaves
+ * nothing that could be taken for it, and of two at once the later one throws its own away.
+ */
+export async function makeImageFolder(dataDir: string, onProgress: Progress): Promise<{ id: string; path: string }> {
+  const id = await imageId();
+  const parent = join(dataDir, 'sandbox');
+  const path = join(parent, id);
+  if (!(await exists(path))) {
+    await make(parent, path, onProgress);
+    onProgress('The sandbox is ready.');
+  }
+  await keepInUse(parent, /^[0-9a-f]{16}$/, id);
+  return { id, path };
+}
+
+async function make(parent: string, path: string, onProgress: Progress): Promise<void> {
+  await mkdir(parent, { recursive: true });
+  await removeAbandoned(parent, '.making-');
+  const aside = await mkdtemp(join(parent, '.making-'));
+  try {
+    await fill(aside, onProgress);
+    await rename(aside, path).catch(async (error) => {
+      if (!(await exists(path))) throw error;
+    });
+  } finally {
+    await rm(aside, { recursive: true, force: true });
+  }
+}
+
+async function fill(folder: string, onProgress: Progress): Promise<void> {
+  const home = join(folder, 'opt', 'frontage');
+  await mkdir(join(home, 'runner'), { recursive: true });
+  for (const name of imageParts) await cp(join(here, name), join(home, name));
+  onProgress('Installing the packages that sites are built with (about a minute, once)…');
+  await installPackages(home);
+  await installPackages(join(home, 'runner'));
+  if (process.platform === 'linux') {
+    onProgress('Gathering what the sandbox needs of this machine…');
+    await addSystem(folder);
+  }
+  // mkdtemp made it 0700 and the umask may be strict: builds run under another user.
+  await run('chmod', ['-R', 'a+rX,go-w', folder]);
+}
+
+/** Install scripts stay off: none of the packages needs one, and this runs as the platform's user. */
+async function installPackages(folder: string): Promise<void> {
+  const flags = ['--ignore-scripts', '--no-audit', '--no-fund', '--include=optional', '--prefix', folder];
+  await run('npm', ['ci', ...flags], { cwd: folder, maxBuffer: 16 * 1024 * 1024 }).catch((cause) => {
+    throw new Error('npm could not install the packages that sites are built with. Is this machine online?', { cause });
+  });
+}
+
+function listFiles(folder: string): string[] {
+  const items = readdirSync(join(here, folder), { recursive: true, withFileTypes: true });
+  const files = items.filter((item) => item.isFile()).map((item) => relative(here, join(item.parentPath, item.name)));
+  return files.filter((path) => !path.includes('node_modules')).sort();
+}
+
+async function exists(path: string): Promise<boolean> {
+  return access(path).then(
+    () => true,
+    () => false,
+  );
+}

@@ -1,0 +1,71 @@
+/**
+ * When a calendar is open: at every moment at which its local clock reads within the hours of that date. So an hour that a change of
+ * the clock leaves out is not there, and one that comes twice is there twice. Pure.
+ */
+import { dateOf, timeOf, weekdayOf } from './dates.ts';
+import { type Stretch, stretchesOf } from './time-zones.ts';
+import { dayMs, type Opening } from './timetable.ts';
+
+/** From `from` up to, not including, `until`, in milliseconds. */
+export type Span = { from: number; until: number };
+
+/** A window of one date, on the local clock. */
+export type LocalWindow = Span & { day: number };
+
+/** Stretches around days, wide enough for whatever their local clock may be. */
+export function stretchesAround(zone: string, firstDay: number, lastDay: number): Stretch[] {
+  return stretchesOf(zone, (firstDay - 2) * dayMs, (lastDay + 3) * dayMs);
+}
+
+/** The windows of the days, in order. */
+export function windowsOf({ hours, exceptions }: Opening, firstDay: number, lastDay: number): LocalWindow[] {
+  const special = new Map(exceptions.map((one) => [one.date, one.hours]));
+  const windows: LocalWindow[] = [];
+  for (let day = firstDay; day <= lastDay; day++) {
+    const weekday = weekdayOf(day);
+    const ofDay = special.get(dateOf(day)) ?? hours.filter(({ days }) => days.includes(weekday));
+    for (const { from, to } of ofDay) {
+      windows.push({ day, from: day * dayMs + (timeOf(from) ?? 0), until: day * dayMs + (timeOf(to) ?? 0) });
+    }
+  }
+  return windows.sort((a, b) => a.from - b.from);
+}
+
+/** The moments at which the local clock reads `local`: none, one or two. */
+export function momentsOf(local: number, stretches: readonly Stretch[]): number[] {
+  const moments: number[] = [];
+  for (const { from, until, offset } of stretches) {
+    const at = local - offset;
+    if (from <= at && at < until) moments.push(at);
+  }
+  return moments;
+}
+
+/** When the clock reads within the windows, as moments: in order, without gaps where one ends as another begins. */
+export function openSpans(windows: readonly LocalWindow[], stretches: readonly Stretch[]): Span[] {
+  const pieces: Span[] = [];
+  for (const window of windows) {
+    for (const { from, until, offset } of stretches) {
+      const piece = { from: Math.max(from, window.from - offset), until: Math.min(until, window.until - offset) };
+      if (piece.from < piece.until) pieces.push(piece);
+    }
+  }
+  pieces.sort((a, b) => a.from - b.from);
+  const spans: Span[] = [];
+  for (const piece of pieces) {
+    const last = spans.at(-1);
+    if (last && piece.from <= last.until) last.until = Math.max(last.until, piece.until);
+    else spans.push(piece);
+  }
+  return spans;
+}
+
+/** Whether all of the span lies in the open one. */
+export function holds(open: Span, span: Span): boolean {
+  return open.from <= span.from && span.until <= open.until;
+}
+
+/** The distance to UTC at a moment that the stretches cover. */
+export function offsetIn(stretches: readonly Stretch[], at: number): number {
+  return (stretches.find(({ until }) => at < until) ?? (stretches.at(-1) as Stretch)).offset;
+}

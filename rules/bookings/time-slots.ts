@@ -1,0 +1,97 @@
+/**
+ * Which times of a service can be booked: the one function that the lists of days and slots and the taking of a booking judge by.
+ *
+ * A start is a local time, counted in steps from where a window of its date opens; the calendar is open from it to its end. A local
+ * time that a change of the clock leaves out is no start; one that comes twice is two, told apart by their distance to UTC. Pure.
+ */
+import { loadOf, peakOf, type Taken } from './occupancy.ts';
+import { holds, momentsOf, offsetIn, openSpans, type Span, stretchesAround, windowsOf } from './opening-hours.ts';
+import { offsetAt } from './time-zones.ts';
+import { type Calendar, dayMs, minuteMs, type Offering } from './timetable.ts';
+
+/** A time that the timetable offers. Moments and distance to UTC in milliseconds. `seatsLeft` may be none, or fewer. */
+export type Offer = { day: number; start: number; end: number; offset: number; endOffset: number; seatsLeft: number };
+
+export type Days = { first: number; last: number };
+
+/** The times that start on the days, in order. `taken` is what stands in the calendar around them; `now` in milliseconds. */
+export function offersOf(
+  service: Offering,
+  calendar: Omit<Calendar, 'key' | 'name'>,
+  days: Days,
+  { now, taken }: { now: number; taken: readonly Taken[] },
+): Offer[] {
+  const load = loadOf(taken);
+  const { busy } = spansOf(service);
+  return startsOf(service, calendar, days, now).map((one) => ({
+    ...one,
+    seatsLeft: calendar.capacity - peakOf(load, busy(one.start)),
+  }));
+}
+
+/** How long a booking of the service that starts then lasts, and how long it takes its seats. */
+export function spansOf(service: Offering): { booked(start: number): Span; busy(start: number): Span } {
+  const durationMs = service.duration_minutes * minuteMs;
+  const beforeMs = service.buffer_before_minutes * minuteMs;
+  const afterMs = service.buffer_after_minutes * minuteMs;
+  return {
+    booked: (start) => ({ from: start, until: start + durationMs }),
+    busy: (start) => ({ from: start - beforeMs, until: start + durationMs + afterMs }),
+  };
+}
+
+/** Those of the days that can be booked at all, from today to the horizon; undefined where there is none. */
+export function bookableDays(
+  service: Offering,
+  { time_zone }: Pick<Calendar, 'time_zone'>,
+  days: Days,
+  now: number,
+): Days | undefined {
+  const today = dayAt(time_zone, now);
+  const [first, last] = [Math.max(days.first, today), Math.min(days.last, today + service.horizon_days)];
+  return first <= last ? { first, last } : undefined;
+}
+
+/** The span in which something that is taken can matter to the days. */
+export function spanAround({ first, last }: Days): Span {
+  return { from: (first - 3) * dayMs, until: (last + 5) * dayMs };
+}
+
+/** The local date of a moment. */
+export function dayAt(zone: string, moment: number): number {
+  return Math.floor((moment + offsetAt(zone, moment)) / dayMs);
+}
+
+type Start = Omit<Offer, 'seatsLeft'>;
+
+function startsOf(service: Offering, calendar: Omit<Calendar, 'key' | 'name'>, days: Days, now: number): Start[] {
+  const earliest = now + service.lead_minutes * minuteMs;
+  const near = bookableDays(service, calendar, days, now);
+  if (!near) return [];
+  const stretches = stretchesAround(calendar.time_zone, near.first, near.last);
+  // A service that starts on the last day may end on the next, or one later where the zone leaves out a day; one that starts just after
+  // midnight may see the clock go back to the day before.
+  const windows = windowsOf(calendar, near.first - 1, near.last + 2);
+  const open = openSpans(windows, stretches);
+  const stepMs = service.step_minutes * minuteMs;
+  const durationMs = service.duration_minutes * minuteMs;
+  const starts: Start[] = [];
+  for (const { day, from, until } of windows) {
+    if (day < near.first || day > near.last) continue;
+    for (let local = from; local < until; local += stepMs) {
+      for (const start of momentsOf(local, stretches)) {
+        if (start >= earliest) {
+          const end = start + durationMs;
+          starts.push({ day, start, end, offset: local - start, endOffset: offsetIn(stretches, end) });
+        }
+      }
+    }
+  }
+  starts.sort((a, b) => a.start - b.start);
+  let at = 0;
+  return starts.filter(({ start, end }) => {
+    while (at < open.length && (open[at] as Span).until < end) at++;
+    const span = open[at];
+    return span !== undefined && holds(span, { from: start, until: end });
+  });
+}

@@ -1,0 +1,146 @@
+/** Records as owners give them (RFC 1035, 2782, 3596, 7208, 8659), judged before the name server is asked. Pure. */
+import { isIPv4, isIPv6 } from 'node:net';
+import { domainToASCII } from 'node:url';
+import type { RecordType } from '#rules/states.ts';
+import { isForCertificates } from './challenges.ts';
+import { isWithin } from './names.ts';
+import type { ZoneRecord } from './zone.ts';
+
+export type RecordInput = {
+  type: RecordType;
+  name: string;
+  content: string;
+  ttl?: number | undefined;
+  priority?: number | undefined;
+};
+
+/** Why the platform writes no such record, as the rest of a sentence about it. */
+export class RecordFault extends Error {}
+
+export const ttlDefault = 3600;
+const textBytesMax = 2048;
+const fault = (why: string): never => {
+  throw new RecordFault(why);
+};
+
+/** The record as it is kept. Throws RecordFault. */
+export function readRecord(zone: string, input: RecordInput): ZoneRecord {
+  const { type, ttl = ttlDefault, priority } = input;
+  const name = readName(zone, input.name);
+  if (type !== 'MX' && type !== 'SRV' && priority !== undefined) fault(`a ${type} record has no priority`);
+  if (type === 'SRV' && priority === undefined) fault('an SRV record needs a priority');
+  const content = readers[type](input.content.trim());
+  if (type === 'CNAME' && content === name) fault('it leads to itself');
+  const ranked = type === 'MX' ? (priority ?? 10) : type === 'SRV' ? (priority ?? 0) : null;
+  return { type, name, content, ttl, priority: ranked };
+}
+
+/** Whole, in ASCII, without the last dot: `@`, a part before the zone's name, or all of it. */
+function readName(zone: string, given: string): string {
+  const text = given.trim();
+  if (text === '@' || text === '') return zone;
+  const isWhole = text.endsWith('.');
+  const star = text.startsWith('*.') || text === '*' ? '*' : '';
+  const rest = readHost((star ? text.slice(2) : text).replace(/\.$/, ''), star !== '');
+  const full = isWithin(rest, zone)
+    ? rest
+    : isWhole
+      ? fault('its name is not in the domain')
+      : `${rest ? `${rest}.` : ''}${zone}`;
+  const name = star ? `*.${full}` : full;
+  return name.length <= 253 ? name : fault('its name is too long');
+}
+
+const part = /^[a-z0-9_]([a-z0-9_-]{0,61}[a-z0-9_])?$/;
+
+/** A host name, with the underscores that services put into theirs. */
+function readHost(text: string, mayBeEmpty = false): string {
+  if (text === '' && mayBeEmpty) return '';
+  // Some of these would be dropped on the way to ASCII.
+  if (/[\s\p{C}]/u.test(text)) fault('a host name has no spaces, and no characters that nobody sees');
+  const ascii = /^[\x21-\x7e]*$/.test(text) ? text.toLowerCase() : domainToASCII(text);
+  const isName = ascii !== '' && ascii.length <= 253 && ascii.split('.').every((one) => part.test(one));
+  return isName ? ascii : fault(`${JSON.stringify(text.slice(0, 80))} is not a host name`);
+}
+
+function readTarget(text: string): string {
+  const host = readHost(text.replace(/\.$/, ''));
+  if (isIPv4(host)) fault('it has to lead to a name, not to an address');
+  return host.includes('.') ? host : fault(`${JSON.stringify(host)} is not a whole name`);
+}
+
+/** Of a machine: without the underscores that only other names have (RFC 2181 section 11, RFC 952). */
+function readMachine(text: string): string {
+  const host = readTarget(text);
+  return host.includes('_')
+    ? fault(`${JSON.stringify(host)} is not the name of a machine: it has an underscore`)
+    : host;
+}
+
+const readers: Record<RecordType, (content: string) => string> = {
+  A: (content) => (isIPv4(content) ? content : fault('its content has to be an IPv4 address, as 192.0.2.1')),
+  AAAA: (content) =>
+    isIPv6(content) && !content.includes('%')
+      ? new URL(`http://[${content}]`).hostname.slice(1, -1)
+      : fault('its content has to be an IPv6 address, as 2001:db8::1'),
+  CNAME: readTarget,
+  NS: readMachine,
+  // A single dot says that no mail is taken (RFC 7505).
+  MX: readExchange,
+  TXT: readText,
+  SRV: readService,
+  CAA: readCaa,
+};
+
+function readExchange(content: string): string {
+  if (/^\d+\s/.test(content)) fault('its content is the mail server alone: the number before it is its priority');
+  return content === '.' ? '.' : readMachine(content);
+}
+
+function readText(content: string): string {
+  const text = /^"[^"]*"$/.test(content) ? content.slice(1, -1) : content;
+  if (/\p{Cc}/u.test(text)) fault('its text has to be one line');
+  if (!text.isWellFormed()) fault('its text is not text');
+  const bytes = Buffer.byteLength(text);
+  if (bytes === 0) fault('its text is empty');
+  return bytes <= textBytesMax ? text : fault(`its text has ${bytes} bytes, and ${textBytesMax} is the most`);
+}
+
+function readService(content: string): string {
+  const [weight = '', port = '', target = '', ...more] = content.split(/\s+/);
+  const isNumber = (text: string) => /^\d{1,5}$/.test(text) && Number(text) <= 65535;
+  if (more.length > 0 || !isNumber(weight) || !isNumber(port) || target === '') {
+    fault('its content has to be weight, port and host, as "5 5060 sip.example.com"');
+  }
+  return `${Number(weight)} ${Number(port)} ${target === '.' ? '.' : readMachine(target)}`;
+}
+
+const caaTags = ['issue', 'issuewild', 'issuemail', 'issuevmc', 'iodef', 'contactemail', 'contactphone'];
+
+function readCaa(content: string): string {
+  const [, flags = '', tag = '', quoted, bare] =
+    /^(\d{1,3})\s+([a-zA-Z]+)\s+(?:"([^"\\]*)"|([^"\\\s]+))$/.exec(content) ?? [];
+  const value = quoted ?? bare;
+  const isRight = (flags === '0' || flags === '128') && caaTags.includes(tag.toLowerCase()) && value !== undefined;
+  if (!isRight || !/^[\x20-\x7e]{0,255}$/.test(value)) fault('its content has to be as 0 issue "letsencrypt.org"');
+  return `${flags} ${tag.toLowerCase()} "${value}"`;
+}
+
+/** Throws RecordFault where the record cannot stand beside those of its zone, our own among them. */
+export function requirePlace(zone: string, record: ZoneRecord, others: readonly ZoneRecord[]): void {
+  const { type, name } = record;
+  if (isForCertificates(name, zone)) fault('that name is where the platform proves the domain for its certificate');
+  if (name === zone && type === 'NS') fault('the name servers of the domain itself are the platform’s own');
+  if (name === zone && (type === 'A' || type === 'AAAA'))
+    fault('where the domain itself leads is the platform’s own: attach a site to it');
+  if (name === zone && type === 'CNAME') fault('the domain itself cannot be a CNAME (RFC 1034 section 3.6.2)');
+  const beside = others.filter((other) => other.name === name);
+  const isSame = (other: ZoneRecord) =>
+    other.type === type && other.content === record.content && other.priority === record.priority;
+  if (beside.some(isSame)) fault('it is there already');
+  if (beside.some((other) => other.type === 'CNAME')) fault(`${name} is a CNAME, which stands alone`);
+  if (type === 'CNAME' && beside.length > 0) fault(`a CNAME stands alone, and ${name} has other records`);
+  if (name === zone) return;
+  const isOtherKind = (other: ZoneRecord) => (other.type === 'NS') !== (type === 'NS');
+  if (beside.some(isOtherKind)) fault(`a name that is delegated with NS has no other records, and ${name} would`);
+}

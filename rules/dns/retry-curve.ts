@@ -1,0 +1,24 @@
+/** When a domain is looked at next. */
+import type { DomainStatus } from '#rules/states.ts';
+
+const minuteMs = 60_000;
+const hourMs = 60 * minuteMs;
+const dayMs = 24 * hourMs;
+
+const eagerChecks = 10;
+const eagerMs = 5_000;
+const slowestMs = 4 * hourMs;
+const patientMs = 30 * dayMs;
+
+export type Checked = { status: DomainStatus; statusSince: Date; checks: number; elsewhereChecks: number };
+
+/**
+ * Who waits for an owner looks each 5 s ten times; then, and where a domain has gone, attempt n waits min(60·1.05ⁿ s) for n < 10, then
+ * min(60·1.15ⁿ s, 4 h), and after 30 days a day. What is well is looked at each hour, and each 5 minutes once a look says otherwise.
+ */
+export function nextCheckMs({ status, statusSince, checks, elsewhereChecks }: Checked, now: Date): number {
+  if (status === 'active') return elsewhereChecks > 0 ? 5 * minuteMs : hourMs;
+  if (status === 'pending' && checks < eagerChecks) return eagerMs;
+  if (now.getTime() - statusSince.getTime() >= patientMs) return dayMs;
+  return Math.min(minuteMs * (checks < 10 ? 1.05 : 1.15) ** checks, slowestMs);
+}

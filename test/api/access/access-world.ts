@@ -1,0 +1,198 @@
+/** One site with everybody around it who may ask for something. */
+
+import { Collaborator } from '#db/collaborators/collaborator.ts';
+import { acceptPublish } from '#db/deployments/transitions.ts';
+import { Domain } from '#db/domains/domain.ts';
+import { newId } from '#runtime/ids.ts';
+import { type Call, callWith, createSite, createWorld } from '#test/api/world.ts';
+import { timetable } from '#test/bookings/timetable.ts';
+import { challengeEnv } from '#test/forms/world.ts';
+import { people } from '#test/invitations/world.ts';
+import { attachAccount, payingEnv } from '#test/payments/world.ts';
+import type { Who } from './access-rules.ts';
+
+export type AccessWorld = Awaited<ReturnType<typeof createAccessWorld>>;
+
+export async function createAccessWorld() {
+  const world = await createWorld({
+    FRONTAGE_SMTP_URL: 'smtp://127.0.0.1:1',
+    FRONTAGE_PHOTOS: 'offline',
+    // Nobody answers there.
+    FRONTAGE_DNS_RESOLVERS: '127.0.0.1:9',
+    ...challengeEnv,
+    ...payingEnv(9),
+  });
+  const ask = people(world);
+  const [owner, collaborator, former, invitee, stranger, payoutOwner] = (await Promise.all(
+    Array.from({ length: 6 }, () => world.newCaller()),
+  )) as [Caller, Caller, Caller, Caller, Caller, Caller];
+  const inviteeEmail = await ask.emailOf(invitee);
+  const site: { id: string } = await createSite(owner);
+  await surround(site.id);
+  const deploymentId = newId('dep');
+  await acceptPublish(world.deps.em(), world.clock, {
+    id: deploymentId,
+    siteId: site.id,
+    kind: 'site',
+    createdBy: owner.accountId,
+    requireRoom: async () => {},
+    pin: async () => ({ hostname: 'h', sourceCommit: 'a'.repeat(40), contentCommit: null, siteUrl: 'http://h' }),
+  });
+
+  /** Its collaborator, its former one and its invitee. */
+  async function surround(siteId: string): Promise<void> {
+    await join(siteId, collaborator.accountId);
+    await join(siteId, former.accountId);
+    await ask.remove(owner, siteId, former.accountId);
+    await ask.invite(owner, siteId, inviteeEmail);
+  }
+
+  async function join(siteId: string, accountId: string): Promise<void> {
+    const em = world.deps.em();
+    em.create(Collaborator, { site: siteId, account: accountId, since: world.clock.now() });
+    await em.flush();
+  }
+
+  async function newPayoutAccount({ call }: Caller): Promise<{ id: string }> {
+    const { body } = await call('POST', '/v1/account/payout-accounts', { body: { rail: 'connect' } });
+    return { id: body.id };
+  }
+
+  const calls: Record<Who, Call> = {
+    'no token': callWith(world.url),
+    'wrong token': callWith(world.url, `fro_${'0'.repeat(43)}`),
+    stranger: stranger.call,
+    invitee: invitee.call,
+    'payout owner': payoutOwner.call,
+    former: former.call,
+    collaborator: collaborator.call,
+    owner: owner.call,
+  };
+
+  return {
+    close: world.close,
+    url: world.url,
+    deps: world.deps,
+    ownerId: owner.accountId,
+    collaboratorId: collaborator.accountId,
+    /** Of the owner. */
+    token: owner.token,
+    tokens: { owner: owner.token, invitee: invitee.token },
+    calls,
+    siteId: site.id,
+    deploymentId,
+    document: async () => (await owner.call('GET', '/openapi.json')).body,
+    /** For calls that change what others are tried on. */
+    async anotherSite() {
+      const { id } = await ask.newSite(owner);
+      await surround(id);
+      return { id };
+    },
+    payoutAccount: () => newPayoutAccount(owner),
+    /** From the owner's site to the payout owner. */
+    async payoutOffer() {
+      const account = await newPayoutAccount(payoutOwner);
+      const { id: siteId } = await ask.newSite(owner);
+      await surround(siteId);
+      const body = { payout_account_id: account.id };
+      const offer = await owner.call('POST', `/v1/sites/${siteId}/payout-offers`, { body });
+      return { id: offer.body.id as string, siteId };
+    },
+    /** A site of the owner that pays into the payout owner's account. */
+    async payingSite() {
+      const { id, siteId } = await this.payoutOffer();
+      await payoutOwner.call('POST', `/v1/payout-offers/${id}/accept`);
+      return { id: siteId };
+    },
+    async member() {
+      const extra = await world.newCaller();
+      await join(site.id, extra.accountId);
+      return { account_id: extra.accountId };
+    },
+    async invitation() {
+      const { body } = await ask.invite(owner, site.id, `guest-${newId('acct')}@example.com`);
+      return { invitation_id: body.id };
+    },
+    async inviteesInvitation() {
+      const { id } = await ask.newSite(owner);
+      const { body } = await ask.invite(owner, id, inviteeEmail);
+      return { id: body.id };
+    },
+    async ownersSketch() {
+      const body = { title: 'T', directions: [{ name: 'One', html: '<p>1' }] };
+      return { id: (await owner.call('POST', '/v1/sketches', { body })).body.id };
+    },
+    async uploadLink() {
+      const { body } = await owner.call('POST', `/v1/sites/${site.id}/uploads`, { body: { expires_in_seconds: 60 } });
+      return { id: body.id };
+    },
+    /** A site of the owner that takes bookings, with everybody around it. */
+    async bookable() {
+      const { id } = await ask.newSite(owner);
+      await surround(id);
+      const { body } = await owner.call('POST', `/v1/sites/${id}/bookable`, { body: timetable() });
+      return { public_id: body.public_id, siteId: id };
+    },
+    async booking() {
+      const { public_id, siteId } = await this.bookable();
+      const { body } = await owner.call('GET', `/b/${public_id}/days?service=talk`);
+      const day = `/b/${public_id}/slots?service=talk&date=${body.days[3].date}`;
+      const { start } = (await owner.call('GET', day)).body.slots[0];
+      const visitor = { name: 'V', email: 'v@example.com' };
+      const booked = await owner.call('POST', `/b/${public_id}`, { body: { service: 'talk', start, visitor } });
+      return { id: booked.body.id, siteId };
+    },
+    /** Of a site of the owner, with everybody around it. */
+    async payment() {
+      const { id } = await ask.newSite(owner);
+      await surround(id);
+      await attachAccount(world, owner, id);
+      const body = { amount: 1250, currency: 'EUR' };
+      return { id: (await owner.call('POST', `/v1/sites/${id}/payments`, { body })).body.id, siteId: id };
+    },
+    async cancelledBooking() {
+      const { id, siteId } = await this.booking();
+      await owner.call('POST', `/v1/bookings/${id}/cancel`);
+      return { id, siteId };
+    },
+    async thread() {
+      const body = { page: '/', body: 'Larger, please.' };
+      return { id: (await owner.call('POST', `/v1/sites/${site.id}/comments`, { body })).body.id };
+    },
+    async reviewLink() {
+      return { id: (await owner.call('POST', `/v1/sites/${site.id}/review-links`)).body.id };
+    },
+    async form() {
+      const body = { name: 'F', fields: [{ name: 'a', label: 'A', kind: 'text' }] };
+      const { id } = (await owner.call('POST', `/v1/sites/${site.id}/forms`, { body })).body;
+      return { id, form_id: id };
+    },
+    /** One that the owner brought while this deployment took domains. */
+    async domain() {
+      const em = world.deps.em();
+      const id = newId('dom');
+      const name = `${id.slice(-20)}.example.com`;
+      const now = world.clock.now();
+      const rest = { status: 'pending', statusSince: now, nextCheckAt: now, createdAt: now } as const;
+      const registrable = 'example.com';
+      em.create(Domain, {
+        id,
+        account: owner.accountId,
+        name,
+        registrable,
+        mode: 'cname',
+        proof: id,
+        pair: id,
+        ...rest,
+      });
+      await em.flush();
+      return { id };
+    },
+    async ownersToken() {
+      const { body } = await owner.call('POST', '/v1/tokens', { body: { name: 'To be changed' } });
+      return { id: body.id };
+    },
+  };
+}
+
+type Caller = Awaited<ReturnType<Awaited<ReturnType<typeof createWorld>>['newCaller']>>;

@@ -1,0 +1,56 @@
+/** The access check: every route of the API, for everybody who may ask. */
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { routesOf } from '#test/api/samples.ts';
+import { errorOf } from '#test/api/world.ts';
+import { expected, type Who } from './access-rules.ts';
+import { table } from './access-table.ts';
+import { type AccessWorld, createAccessWorld } from './access-world.ts';
+
+let world: AccessWorld;
+beforeAll(async () => {
+  world = await createAccessWorld();
+}, 60_000);
+afterAll(() => world?.close());
+
+/** Those who get nothing come first: what they were refused is still there for those who get it. */
+const everybody: Who[] = [
+  'no token',
+  'wrong token',
+  'stranger',
+  'invitee',
+  'payout owner',
+  'former',
+  'collaborator',
+  'owner',
+];
+
+test('every route of the API has its entry in the table, and no entry is without its route', async () => {
+  const routes = routesOf(await world.document()).map(({ method, path }) => `${method} ${path}`);
+  expect(Object.keys(table).sort()).toEqual(routes.sort());
+});
+
+test('what the description calls open is open, and nothing else', async () => {
+  const open = routesOf(await world.document())
+    .filter(({ path, operation }) => path.startsWith('/v1/') && operation.security?.length === 0)
+    .map(({ method, path }) => `${method} ${path}`);
+  const listed = Object.keys(table).filter((name) => name.includes(' /v1/') && table[name]?.rule === 'all');
+  expect(listed.sort()).toEqual(open.sort());
+});
+
+test.each(Object.entries(table))('%s answers who asks as it must', async (name, entry) => {
+  const [method = '', pattern = ''] = name.split(' ');
+  const known = pattern.startsWith('/v1/deployments/') ? world.deploymentId : world.siteId;
+  const parts: Record<string, string> = { id: known, ...(await entry.path?.(world)) };
+  const path = pattern.replaceAll(/\{(\w+)\}/g, (_all, part) => parts[part] ?? part);
+  const told: Partial<Record<Who, string | undefined>> = {};
+  for (const who of everybody) {
+    const headers = { prefer: 'respond-async', ...(entry.file ? { 'content-type': 'application/octet-stream' } : {}) };
+    const answer = await world.calls[who](method, `${path}${entry.query ?? ''}`, {
+      headers,
+      ...(entry.file ? { raw: entry.file } : {}),
+      ...(entry.body === undefined ? {} : { body: entry.body }),
+    });
+    told[who] = answer.status < 400 ? undefined : errorOf(answer).code;
+  }
+  expect(told).toEqual(Object.fromEntries(everybody.map((who) => [who, expected(entry, who)])));
+});

@@ -1,0 +1,222 @@
+/** What `docker-compose.yml` and `Dockerfile` promise an installation. */
+import { execFile, fork } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
+import { once } from 'node:events';
+import { cp, mkdtemp, readdir, readFile, rm, stat, symlink } from 'node:fs/promises';
+import { BlockList } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
+import { promisify } from 'node:util';
+import { describe, expect, inject, test } from 'vitest';
+import { parse } from 'yaml';
+import { readConfig } from '#runtime/config.ts';
+import { until } from '#test/stack/until.ts';
+import { freePort } from '#tools/local/ports.ts';
+import { searchAttributes } from '#tools/local/services/temporal.ts';
+import { executableAt } from '#tools/local/services/temporal-cli.ts';
+import { buildImage, removeImage } from './image.ts';
+
+const root = join(import.meta.dirname, '../..');
+const compose = parse(await readFile(join(root, 'docker-compose.yml'), 'utf8'), { merge: true });
+const services = Object.entries(compose.services as Record<string, Service>);
+const ours = services.filter(([, { image }]) => image.includes('frontage'));
+
+/** The loader that compose itself is made of. */
+const loader = executableAt('compose-spec', []);
+
+type Service = {
+  depends_on?: string[] | Record<string, { required?: boolean }>;
+  image: string;
+  profiles: string[];
+  command: string[] | string;
+  deploy?: { replicas: number };
+  volumes?: string[];
+  environment?: Record<string, string>;
+  secrets?: string[];
+  healthcheck?: { test: string[] };
+  ports?: string[];
+  read_only?: boolean;
+  privileged?: boolean;
+  cap_drop?: string[];
+  security_opt?: string[];
+};
+
+test('two of each of ours run, one for builds, all from one image that may change nothing and gain nothing', () => {
+  const replicas = Object.fromEntries(ours.map(([name, service]) => [name, service.deploy?.replicas ?? 1]));
+  expect(replicas).toEqual({ migrate: 1, api: 2, edge: 2, worker: 2, builds: 1 });
+  expect(new Set(ours.map(([, { image }]) => image)).size).toBe(1);
+  for (const [, service] of ours) {
+    expect(service).toMatchObject({ read_only: true, cap_drop: ['ALL'], security_opt: ['no-new-privileges:true'] });
+    expect(service.privileged).toBeUndefined();
+    expect(service.profiles).toEqual(['core', 'full']);
+  }
+});
+
+test('each of ours that goes on says whether it works', () => {
+  for (const [name, { healthcheck }] of ours.filter(([one]) => one !== 'migrate'))
+    expect(healthcheck?.test.slice(0, 3), name).toEqual(['CMD', 'node', 'operator/ready.mjs']);
+});
+
+test('nobody gets the socket of the host’s engine, and only the builds worker gets that of its own', () => {
+  for (const [name, { volumes = [] }] of services) {
+    expect(volumes.filter((volume) => /^\/|docker\.sock/.test(volume))).toEqual([]);
+    expect(volumes.some((volume) => volume.startsWith('engine-socket:'))).toBe(['builds', 'engine'].includes(name));
+  }
+  expect(compose.services.engine.network_mode).toBe('none');
+});
+
+test('every secret is a file, and every setting is one that exists', () => {
+  const known = new Set<string>();
+  // For each setting it asks whether there is a file.
+  const asked = new Proxy({} as NodeJS.ProcessEnv, { get: (_all, name) => void known.add(String(name)) });
+  expect(() => readConfig(asked)).toThrow();
+  for (const [, { environment = {}, secrets = [] }] of ours) {
+    for (const [name, value] of Object.entries(environment)) {
+      expect(known).toContain(`${name.replace(/_FILE$/, '')}_FILE`);
+      if (name.endsWith('_FILE')) expect(secrets).toContain(String(value).replace('/run/secrets/', ''));
+      else expect(name).not.toMatch(/SECRET|KEY|PASSWORD|DATABASE_URL/);
+    }
+  }
+  expect(compose.services['search-attributes'].command[0]).toContain(searchAttributes.join(' '));
+});
+
+test('edges behind the front believe no header about where a visitor is', () => {
+  const { edge } = compose.services;
+  expect(edge.environment.FRONTAGE_TRUSTED_PROXIES).toBe('');
+});
+
+test('edges and the API believe the front alone whom a call is from: no network, and not the gateway that published ports come from', () => {
+  const { api, edge, front } = compose.services;
+  const address = front.networks.inside.ipv4_address;
+  const [{ subnet, ip_range: shared, gateway }] = compose.networks.inside.ipam.config;
+  expect(edge.environment.FRONTAGE_PROXY_PROTOCOL_FROM).toBe(`\${FRONTAGE_PROXY_PROTOCOL_FROM:-${address}}`);
+  expect(api.environment.FRONTAGE_TRUSTED_PROXIES).toBe(`\${FRONTAGE_TRUSTED_PROXIES:-${address}}`);
+  const within = (network: string) => {
+    const list = new BlockList();
+    const [net = '', bits] = network.split('/');
+    list.addSubnet(net, Number(bits));
+    return list.check(address);
+  };
+  // Of the network, and never given to another container while the front is down.
+  expect([within(subnet), within(shared), gateway === address]).toEqual([true, false, false]);
+});
+
+describe('secrets', () => {
+  test('are made once, each of its own, and those that stand are not touched', async ({ onTestFinished }) => {
+    const dir = await mkdtemp(join(tmpdir(), 'frontage-secrets-'));
+    onTestFinished(() => rm(dir, { recursive: true, force: true }));
+    await cp(join(root, 'operator'), join(dir, 'operator'), { recursive: true });
+    const read = async () => {
+      await promisify(execFile)('sh', [join(dir, 'operator/make-secrets.sh')]);
+      const names = await readdir(join(dir, 'secrets'));
+      return Object.fromEntries(
+        await Promise.all(names.map(async (name) => [name, await readFile(join(dir, 'secrets', name), 'utf8')])),
+      );
+    };
+    const made = await read();
+    expect((await stat(join(dir, 'secrets'))).mode & 0o777).toBe(0o700);
+    expect(Object.keys(made).sort()).toEqual(Object.keys(compose.secrets).sort());
+    expect(new Set(Object.values(made)).size).toBe(Object.keys(made).length);
+    expect(await read()).toEqual(made);
+    const { sealing, databaseUrl } = readConfig({
+      FRONTAGE_SECRET: made.frontage_secret,
+      FRONTAGE_SEALING_KEYS: made.sealing_keys,
+      DATABASE_URL: made.database_url,
+    });
+    expect(sealing).toBeDefined();
+    expect(databaseUrl).toContain(made.postgres_password);
+  });
+});
+
+test('the image has all that each process loads', async ({ onTestFinished }) => {
+  const dir = await mkdtemp(join(tmpdir(), 'frontage-image-'));
+  onTestFinished(() => rm(dir, { recursive: true, force: true }));
+  const kept = (await readFile(join(root, '.dockerignore'), 'utf8')).split('\n').filter((line) => line.startsWith('!'));
+  for (const name of await readdir(root)) {
+    if (kept.includes(`!${name}`) || (kept.includes('!*.ts') && /^[^/]+(?<!vitest\.config)\.ts$/.test(name)))
+      await cp(join(root, name), join(dir, name), { recursive: true });
+  }
+  await symlink(join(root, 'node_modules'), join(dir, 'node_modules'));
+  const entries = ours.map(([, { command }]) => [...command].filter((word) => word.endsWith('.ts'))[0] as string);
+  // Without a configuration each ends with the list of what is missing: so far it has loaded everything.
+  for (const entry of new Set(entries)) {
+    const child = fork(join(dir, entry), ['store', 'audit'], {
+      env: { PATH: process.env.PATH },
+      stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
+      execArgv: [],
+    });
+    const [said] = await Promise.all([text(child.stderr as NodeJS.ReadableStream), once(child, 'exit')]);
+    expect(said).toContain('FRONTAGE_SECRET');
+    expect(said).not.toContain('ERR_MODULE_NOT_FOUND');
+  }
+});
+
+test('compose takes the file', async ({ skip }) => {
+  skip(!loader, 'no compose-spec on PATH');
+  const { stdout } = await promisify(execFile)(loader as string, [join(root, 'docker-compose.yml')], { cwd: root });
+  expect(Object.keys(parse(stdout).services).sort()).toEqual(Object.keys(compose.services).sort());
+});
+
+test('what runs in one profile needs nothing of another', () => {
+  for (const profile of ['core', 'full'])
+    for (const [name, { profiles, depends_on = {} }] of services.filter(([, one]) => one.profiles.includes(profile))) {
+      const needed = Array.isArray(depends_on)
+        ? depends_on
+        : Object.keys(depends_on).filter((one) => depends_on[one]?.required !== false);
+      expect(profiles.length).toBeGreaterThan(0);
+      for (const one of needed) expect(compose.services[one].profiles, `${name} needs ${one}`).toContain(profile);
+    }
+});
+
+// Minutes and a gigabyte: not in CI. See docs/campaigns.md.
+if (process.env.FRONTAGE_TEST_IMAGE)
+  test('the image is built of this machine’s parts, runs without root on a root that cannot be written, and ends in order', async ({
+    onTestFinished,
+  }) => {
+    const name = `frontage-test-${randomBytes(6).toString('hex')}`;
+    onTestFinished(() => removeImage(name));
+    await buildImage(name);
+    const { templateUrl } = inject('services');
+    const safe = [
+      '--read-only',
+      '--cap-drop',
+      'ALL',
+      '--security-opt',
+      'no-new-privileges',
+      '--tmpfs',
+      '/tmp',
+      '--network',
+      'host',
+    ];
+    const port = await freePort();
+    const env = {
+      FRONTAGE_SECRET: 'x'.repeat(32),
+      DATABASE_URL: templateUrl,
+      TEMPORAL_ADDRESS: inject('services').temporalAddress,
+      FRONTAGE_API_PORT: String(port),
+    };
+    const given = Object.entries(env).flatMap(([key, value]) => ['--env', `${key}=${value}`]);
+    const docker = async (...args: string[]) => (await promisify(execFile)('docker', args)).stdout.trim();
+    const id = await docker('run', '--detach', '--init', ...safe, ...given, name);
+    onTestFinished(async () => void (await docker('rm', '--force', id)));
+    await until(
+      async () =>
+        fetch(`http://127.0.0.1:${port}/healthz`).then(
+          ({ status }) => status,
+          () => docker('logs', id),
+        ),
+      (status) => status === 200,
+      60_000,
+    );
+    expect(await docker('exec', id, 'node', '-p', 'process.getuid()')).toBe('10000');
+    await expect(docker('exec', id, 'sh', '-c', 'cat /dev/null > /frontage/written')).rejects.toThrow('Read-only');
+    expect(await docker('exec', id, 'git', '--version')).toContain('git version');
+    await docker('exec', id, 'node', 'operator/ready.mjs', `http://127.0.0.1:${port}/healthz`);
+    // The workflows as one file, as a worker makes them at its first start.
+    const bundle =
+      "const { workflowBundle } = await import('/frontage/worker/bundle.ts'); console.log((await workflowBundle('/data', console)).code.length)";
+    expect(await docker('exec', id, 'node', '--input-type=module', '-e', bundle)).toMatch(/^\d{6,}$/m);
+    await docker('stop', id);
+    expect(await docker('inspect', '--format', '{{.State.ExitCode}}', id)).toBe('0');
+  }, 900_000);

@@ -1,0 +1,44 @@
+/** What a first `docker compose up` would meet: faults that were found when the file was started (docs/campaigns.md). */
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { parse } from 'yaml';
+
+const read = (path: string) => readFile(join(import.meta.dirname, '../..', path), 'utf8');
+const services: Record<string, Service> = parse(await read('docker-compose.yml'), { merge: true }).services;
+const ours = Object.entries(services).filter(([, { image }]) => image.includes('frontage'));
+const dockerfile = await read('Dockerfile');
+
+type Service = {
+  image: string;
+  build?: string;
+  init?: boolean;
+  tmpfs?: string[];
+  ulimits?: { nofile: number };
+  healthcheck?: { test: string[] };
+};
+
+test('the image is built once, as a clone installs itself', () => {
+  expect(ours.filter(([, { build }]) => build).map(([name]) => name)).toEqual(['migrate']);
+  // `npm ci` refuses our lockfile: docs/decisions/009.
+  expect(dockerfile).toContain('|| npm install --no-save --omit=dev --ignore-scripts');
+});
+
+test('nothing that a process loads has to run from a /tmp where nothing runs', () => {
+  for (const [, { tmpfs = [] }] of ours) expect(tmpfs).toEqual(['/tmp']);
+  expect(dockerfile).toMatch(/^ENV .*SWC_NATIVE_BINDING_CACHE=\/data\//m);
+});
+
+test('the database is not the first process of its container, and is healthy when it can be reached', () => {
+  const { init, healthcheck } = services.postgres as Service;
+  expect(init).toBe(true);
+  expect(healthcheck?.test).toContain('--host=127.0.0.1');
+});
+
+test('the front may open as many files as its connections take', async () => {
+  const cfg = await read('operator/haproxy.cfg');
+  const connections = Number(/^ {2}maxconn (\d+)$/m.exec(cfg)?.[1]);
+  expect(services.front?.ulimits?.nofile).toBeGreaterThan(2 * connections + 100);
+  const names = [...cfg.matchAll(/^(?:frontend|backend) (\S+)$/gm)].map(([, name]) => name);
+  expect(new Set(names).size).toBe(names.length);
+});

@@ -1,0 +1,27 @@
+import { mkdtempSync, rmSync, statSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import pg from 'pg';
+import { afterEach, expect, test } from 'vitest';
+import { startPostgres } from '#tools/local/services/postgres.ts';
+
+/** Closed to everyone but its owner, as root's home is. */
+const closed = mkdtempSync(join(tmpdir(), 'frontage-closed-'));
+afterEach(() => rmSync(closed, { recursive: true, force: true, maxRetries: 10 }));
+
+test('PostgreSQL runs in a folder that is closed to other users, and its password stays there', async () => {
+  const dir = join(closed, 'postgres');
+  const server = await startPostgres({ dir, durable: true });
+  try {
+    const client = new pg.Client({ connectionString: server.url });
+    await client.connect();
+    const { rows } = await client.query('select current_user as role, current_database() as database');
+    await client.end();
+    expect(rows).toEqual([{ role: 'frontage', database: 'frontage' }]);
+    const stranger = new pg.Client({ connectionString: server.url.replace(/:[^:@]+@/, ':guess@') });
+    await expect(stranger.connect()).rejects.toThrow('password authentication failed');
+    expect(statSync(join(dir, 'passwords.json')).mode & 0o777).toBe(0o600);
+  } finally {
+    await server.stop();
+  }
+});

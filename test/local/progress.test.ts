@@ -1,0 +1,21 @@
+import { PassThrough } from 'node:stream';
+import { text } from 'node:stream/consumers';
+import { expect, test } from 'vitest';
+import { showProgress } from '#tools/local/progress.ts';
+
+test('without a terminal a start says each state of a step once', async () => {
+  const output = new PassThrough();
+  const progress = showProgress(output);
+  await progress.step('The demo site', async (note) => {
+    for (const state of ['building', 'building', 'building', 'storing', 'storing', 'live']) note(state);
+  });
+  progress.close();
+  output.end();
+  const lines = (await text(output)).trimEnd().split('\n');
+  expect(lines.map((line) => line.replace(/ \(.*/, ''))).toEqual([
+    '… The demo site: building',
+    '… The demo site: storing',
+    '… The demo site: live',
+    '✓ The demo site',
+  ]);
+});

@@ -1,0 +1,121 @@
+import { type ChildProcess, fork, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { chmodSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import pg from 'pg';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { identify, isRunning, type ProcessId } from '#tools/local/processes.ts';
+import { openRunRecords } from '#tools/local/run-records.ts';
+import { type Stack, startStack } from '#tools/local/stack.ts';
+
+type Told = { databaseUrl: string; baseUrl: string; pids: number[] };
+
+let dataDir: string;
+let cleanups: (() => Promise<unknown> | unknown)[];
+
+beforeEach(() => {
+  dataDir = mkdtempSync(join(tmpdir(), 'frontage-stack-'));
+  chmodSync(dataDir, 0o711);
+  cleanups = [() => rmSync(dataDir, { recursive: true, force: true, maxRetries: 10 })];
+});
+
+afterEach(async () => {
+  for (const cleanup of cleanups.reverse()) await cleanup();
+});
+
+async function startHere(folder = dataDir): Promise<Stack> {
+  const stack = await startStack({ dataDir: folder, durable: false, processes: [] });
+  cleanups.push(() => stack.killAll());
+  return stack;
+}
+
+/** A stack under another process, which a test may kill. */
+async function startElsewhere(folder = dataDir): Promise<Told & { supervisor: ChildProcess; ids: ProcessId[] }> {
+  const supervisor = fork(join(import.meta.dirname, '../stack/supervisor.ts'), [folder], { stdio: 'inherit' });
+  const ended = once(supervisor, 'exit');
+  const [told] = (await Promise.race([once(supervisor, 'message'), ended.then(() => [])])) as [Told?];
+  if (!told) throw new Error('The stack ended before it was ready');
+  const ids = told.pids.flatMap((pid) => identify(pid) ?? []);
+  expect(ids).toHaveLength(told.pids.length);
+  cleanups.push(async () => {
+    supervisor.kill('SIGKILL');
+    await ended;
+    await openRunRecords(join(folder, 'run')).endLeftovers();
+  });
+  return { ...told, supervisor, ids };
+}
+
+async function query(url: string, text: string) {
+  const client = new pg.Client({ connectionString: url });
+  await client.connect();
+  try {
+    return (await client.query(text)).rows;
+  } finally {
+    await client.end();
+  }
+}
+
+test('stopping a stack leaves none of its processes', async () => {
+  const { supervisor, ids } = await startElsewhere();
+  supervisor.kill('SIGTERM');
+  await once(supervisor, 'exit');
+  expect(ids.filter(isRunning)).toEqual([]);
+});
+
+test('a start after a SIGKILL ends what that left, keeps its data, and touches nothing else', {
+  timeout: 60_000,
+}, async () => {
+  const killed = await startElsewhere();
+  await query(killed.databaseUrl, 'create table kept ()');
+  killed.supervisor.kill('SIGKILL');
+  await once(killed.supervisor, 'exit');
+  // The databases; what is ours ends with its supervisor.
+  expect(killed.ids.filter(isRunning).length).toBeGreaterThanOrEqual(2);
+  const bystander = spawn('sleep', ['60']);
+  cleanups.push(() => bystander.kill());
+
+  const stack = await startHere();
+
+  expect(killed.ids.filter(isRunning)).toEqual([]);
+  expect(bystander.exitCode).toBeNull();
+  expect(await query(stack.databaseUrl, `select to_regclass('kept')::text as kept`)).toEqual([{ kept: 'kept' }]);
+});
+
+test('two stacks run side by side, and stopping one leaves the other', async () => {
+  const other = mkdtempSync(join(tmpdir(), 'frontage-stack-'));
+  cleanups.push(() => rmSync(other, { recursive: true, force: true, maxRetries: 10 }));
+  const [first, second] = await Promise.all([startHere(), startElsewhere(other)]);
+  await first.stop();
+  expect(second.ids.filter(isRunning)).toEqual(second.ids);
+  expect(await query(second.databaseUrl, 'select 1 as one')).toEqual([{ one: 1 }]);
+});
+
+test('a second stack on the same folder is refused in one line that says who has it', async () => {
+  await startHere();
+  const attempt = startStack({ dataDir, durable: false, processes: [] });
+  await expect(attempt).rejects.toThrow(`${dataDir} is in use by process ${process.pid}`);
+});
+
+test('PostgreSQL killed with SIGKILL comes back on its address with what was committed', async () => {
+  const stack = await startHere();
+  await query(stack.databaseUrl, 'create table kept ()');
+  await stack.kill('postgres');
+  await expect(query(stack.databaseUrl, 'select 1')).rejects.toThrow();
+  await stack.restart('postgres');
+  expect(await query(stack.databaseUrl, `select to_regclass('kept')::text as kept`)).toEqual([{ kept: 'kept' }]);
+});
+
+test('an end that nobody asked for is told, one that was asked for is not', async () => {
+  const told = Promise.withResolvers<string>();
+  const stack = await startStack({
+    dataDir,
+    durable: false,
+    processes: [],
+    onUnexpectedEnd: (name, how) => told.resolve(`${name}: ${how}`),
+  });
+  cleanups.push(() => stack.killAll());
+  await stack.restart('postgres');
+  process.kill(stack.pid('temporal') as number, 'SIGKILL');
+  expect(await told.promise).toBe('temporal: signal SIGKILL');
+});

@@ -1,0 +1,65 @@
+/** Measures what it is asked for, and prints it as it stands in RESULTS.md. */
+import { readFile, writeFile } from 'node:fs/promises';
+import { cpus, totalmem } from 'node:os';
+import { join } from 'node:path';
+
+/** Each answers its section in Markdown, or prints what it has. */
+const benches: Record<string, () => Promise<unknown>> = {
+  publish: async () => await (await import('./publish.ts')).benchPublish(),
+  edge: async () => await (await import('./edge.ts')).benchEdge(),
+  counting: async () => await (await import('./counting.ts')).benchCounting(),
+  git: async () => await (await import('./git.ts')).benchGit(),
+  workers: async () => await (await import('./workers.ts')).benchWorkers(),
+  scan: async () => await (await import('./scan.ts')).benchScan(),
+};
+
+/** Only when asked for by name. */
+const long: Record<string, () => Promise<unknown>> = {
+  hour: async () => await (await import('./hour.ts')).benchHour(),
+};
+
+const usage = `npm run bench                  measures all there is: ${Object.keys(benches).join(', ')}
+npm run bench -- publish       one of them
+npm run bench -- hour          an hour of mixed load (FRONTAGE_MINUTES for another time)
+  --quick                      of publish and workers: few rounds, to see that it works
+  --pairs                      of publish: only what has a bare build beside it
+  --write                      of publish: puts what was measured into tools/bench/RESULTS.md`;
+
+/** Under which heading a section goes to RESULTS.md. */
+const headings: Record<string, string> = {
+  publish: 'Publishing',
+  counting: 'Counting',
+  hour: 'An hour',
+  workers: 'Builds workers',
+  scan: 'The scan at publish',
+};
+const results = join(import.meta.dirname, 'RESULTS.md');
+
+/** Puts the section in the place of the earlier one of its name, or at the end. */
+function replaceSection(text: string, name: string, section: string): string {
+  const parts = text.split(/^(?=## )/m);
+  const at = parts.findIndex((part) => part.startsWith(`## ${name}\n`));
+  const whole = `## ${name}\n\n${section.trim()}\n\n`;
+  parts.splice(at < 0 ? parts.length : at, at < 0 ? 0 : 1, whole);
+  return `${parts.join('').trimEnd()}\n`;
+}
+
+const words = process.argv.slice(2);
+const asked = words.filter((word) => word in benches || word in long);
+const unknown = words.filter((word) => !asked.includes(word) && !['--quick', '--pairs', '--write'].includes(word));
+if (unknown.length > 0) {
+  const isHelp = unknown.every((word) => ['--help', '-h', 'help'].includes(word));
+  console.log(isHelp ? usage : `There is no ${unknown.join(' ')}.\n\n${usage}`);
+  process.exit(isHelp ? 0 : 1);
+}
+
+for (const name of asked.length > 0 ? asked : Object.keys(benches)) {
+  const section = await (benches[name] ?? long[name])?.();
+  if (typeof section !== 'string') continue;
+  const machine = `${cpus()[0]?.model ?? 'unknown'}, ${cpus().length} cores, ${Math.round(totalmem() / 1024 ** 3)} GiB, Node ${process.version}`;
+  const whole = `\`npm run bench -- ${name}\` on ${machine}.\n\n${section}`;
+  console.log(`\n## ${name}\n\n${whole}`);
+  if (process.argv.includes('--write'))
+    await writeFile(results, replaceSection(await readFile(results, 'utf8'), headings[name] ?? name, whole));
+}
+process.exit(0);

@@ -1,0 +1,42 @@
+/** One edge that listens twice: at one port it counts what it answers, at the other it does not. Tells its parent both ports. */
+
+import { join } from 'node:path';
+import { openChanges } from '#db/notifications.ts';
+import { openCountsDatabase } from '#edge/analytics/database.ts';
+import { openCounting } from '#edge/analytics/page-views.ts';
+import { openVisitors } from '#edge/analytics/visitors.ts';
+import { createEdge } from '#edge/edge.ts';
+import { listen } from '#edge/http/listener.ts';
+import { openEdgeDatabase } from '#edge/routing/database.ts';
+import { openDiskStore } from '#providers/store/disk.ts';
+import { systemClock } from '#runtime/clock.ts';
+import { readConfig } from '#runtime/config.ts';
+import { openLog } from '#runtime/log.ts';
+
+const config = readConfig();
+const log = openLog(config, 'edge');
+const edge = createEdge({
+  edgeUrl: config.edgeUrl,
+  tls: undefined,
+  baseDomain: config.baseDomain,
+  store: openDiskStore(config.storeDir as string),
+  database: openEdgeDatabase(config.databaseUrl),
+  changes: openChanges(config.databaseUrl, log),
+  clock: systemClock,
+  log,
+  sitesFile: join(config.dataDir, 'edge', 'sites.json'),
+  cacheBytes: config.edge.cacheBytes,
+});
+const counting = openCounting({
+  database: openCountsDatabase(config.databaseUrl, 'bench'),
+  visitors: openVisitors(config),
+  clock: systemClock,
+  log,
+  secret: config.secret,
+});
+await Promise.all([edge.ready, counting.ready]);
+const at = { host: '127.0.0.1', port: 0 };
+const ports = [await listen(edge, { ...at, counting }), await listen(edge, at)].map(({ port }) => port);
+process.send?.({ ports });
+process.on('disconnect', () => process.exit(1));
+process.on('SIGTERM', () => counting.close().then(() => process.exit(0)));

@@ -1,0 +1,136 @@
+/** The edge, nginx and Caddy, each serving the same files. */
+import { type ChildProcess, fork, spawn } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
+import { once } from 'node:events';
+import { mkdir, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { freePort } from '#tools/local/ports.ts';
+import { domain, startSites } from './edge-sites.ts';
+
+export const contestants = { edge: 'edge', nginx: 'nginx', caddy: 'Caddy' } as const;
+
+export type Server = { name: string; url: string; host: string; pid: number };
+
+const host = `bench.${domain}`;
+
+/** Starts all three on files of these sizes, each with this many processes (Caddy: threads that run at once). */
+export async function startContestants(dir: string, sizes: Record<string, number>, workers: number) {
+  const www = join(dir, 'www');
+  await mkdir(www);
+  const files = Object.entries(sizes).map(([path, size]) => ({
+    path,
+    content: Buffer.from(randomBytes(size).toString('base64').slice(0, size)),
+  }));
+  for (const { path, content } of files) await writeFile(join(www, path), content);
+  const sites = await startSites(dir);
+  const children: ChildProcess[] = [];
+  const stop = async () => {
+    await Promise.all(children.map(end));
+    await sites.stop();
+  };
+  try {
+    await sites.publish('bench', await sites.keep(files));
+    const servers = [await startEdge(dir, sites.databaseUrl, workers, children)];
+    servers.push(await startNginx(dir, www, workers, children), await startCaddy(dir, www, workers, children));
+    return { servers, stop };
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+}
+
+/** One edge of this many processes, on these sites. */
+export async function startEdge(
+  dir: string,
+  databaseUrl: string,
+  workers: number,
+  children: ChildProcess[],
+  more: Record<string, string> = {},
+): Promise<Server> {
+  const child = fork(join(import.meta.dirname, '../../edge/server.ts'), {
+    env: {
+      PATH: process.env.PATH,
+      DATABASE_URL: databaseUrl,
+      FRONTAGE_DATA: dir,
+      FRONTAGE_EDGE_PORT: '0',
+      FRONTAGE_EDGE_PROCESSES: String(workers),
+      FRONTAGE_SECRET: 'x'.repeat(32),
+      FRONTAGE_LOG_LEVEL: 'error',
+      ...more,
+    },
+  });
+  children.push(child);
+  const [{ url }] = (await once(child, 'message')) as [{ url: string }];
+  return { name: contestants.edge, url, host, pid: child.pid as number };
+}
+
+async function startNginx(dir: string, www: string, workers: number, children: ChildProcess[]): Promise<Server> {
+  const port = await freePort();
+  const places = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi'].map((name) => `${name}_temp_path ${dir}/nginx;`);
+  await writeFile(
+    join(dir, 'nginx.conf'),
+    `daemon off; user root; worker_processes ${workers}; pid ${dir}/nginx.pid; error_log ${dir}/nginx.log;
+    events { worker_connections 1024; }
+    http {
+      ${places.join(' ')}
+      types { text/html html; } access_log off; sendfile on; tcp_nopush on; keepalive_requests 10000000;
+      open_file_cache max=1000;
+      server { listen 127.0.0.1:${port} reuseport; root ${www}; add_header cache-control "public, max-age=0, must-revalidate"; }
+    }`,
+  );
+  return startPeer(contestants.nginx, ['nginx', '-c', join(dir, 'nginx.conf')], port, dir, children);
+}
+
+async function startCaddy(dir: string, www: string, workers: number, children: ChildProcess[]): Promise<Server> {
+  const port = await freePort();
+  await writeFile(
+    join(dir, 'Caddyfile'),
+    `{
+      admin off
+      auto_https off
+    }
+    http://:${port} {
+      root * ${www}
+      header cache-control "public, max-age=0, must-revalidate"
+      file_server
+    }`,
+  );
+  const config = ['--config', join(dir, 'Caddyfile'), '--adapter', 'caddyfile'];
+  return startPeer(contestants.caddy, ['caddy', 'run', ...config], port, dir, children, {
+    GOMAXPROCS: String(workers),
+  });
+}
+
+async function startPeer(
+  name: string,
+  command: string[],
+  port: number,
+  dir: string,
+  children: ChildProcess[],
+  more: Record<string, string> = {},
+) {
+  const [program = '', ...options] = command;
+  const env = { PATH: process.env.PATH, HOME: dir, XDG_DATA_HOME: dir, XDG_CONFIG_HOME: dir, ...more };
+  const child = spawn(program, options, { env, stdio: 'ignore' });
+  children.push(child);
+  await once(child, 'spawn');
+  const url = `http://127.0.0.1:${port}`;
+  for (let tries = 0; !(await answers(url)); tries++) {
+    if (tries > 100 || child.exitCode !== null) throw new Error(`${name} did not start`);
+    await sleep(50);
+  }
+  return { name, url, host, pid: child.pid as number };
+}
+
+async function answers(url: string): Promise<boolean> {
+  const answer = await fetch(`${url}/small.html`).catch(() => undefined);
+  await answer?.body?.cancel();
+  return answer?.ok ?? false;
+}
+
+export async function end(child: ChildProcess): Promise<void> {
+  if (child.exitCode !== null || child.signalCode !== null) return;
+  child.kill('SIGTERM');
+  await once(child, 'exit');
+}

@@ -1,0 +1,109 @@
+/**
+ * Clone and push of 200 files beside `git http-backend` under nginx, with the same fsck and settings: wall time of the git command, and
+ * CPU seconds of the server with all it started. `node tools/bench/git.ts`, with nginx and fcgiwrap on PATH. Pairs are interleaved; medians.
+ */
+import { execFile } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout } from 'node:timers/promises';
+import { promisify } from 'node:util';
+import { backend, type GitServer, ours, startGitServers } from './git-contestants.ts';
+import { median } from './measure.ts';
+
+const fileCount = 200;
+const rounds = 15;
+const countedRounds = 5;
+
+type Act = 'clone' | 'push';
+/** Milliseconds of each round, by contestant. */
+type Taken = Map<string, number[]>;
+
+const env = {
+  PATH: process.env.PATH,
+  HOME: '/nonexistent',
+  GIT_CONFIG_NOSYSTEM: '1',
+  GIT_TERMINAL_PROMPT: '0',
+  GIT_AUTHOR_NAME: 'Bench',
+  GIT_AUTHOR_EMAIL: 'bench@example.test',
+  GIT_COMMITTER_NAME: 'Bench',
+  GIT_COMMITTER_EMAIL: 'bench@example.test',
+};
+const git = (cwd: string, ...args: string[]) => promisify(execFile)('git', args, { cwd, env });
+
+async function wallMs(act: () => Promise<unknown>): Promise<number> {
+  const began = performance.now();
+  await act();
+  return performance.now() - began;
+}
+
+async function cpuMs(server: GitServer, act: () => Promise<unknown>): Promise<number> {
+  const before = await server.cpuSeconds();
+  await act();
+  // What was started ends a moment after its answer.
+  await setTimeout(100);
+  return ((await server.cpuSeconds()) - before) * 1000;
+}
+
+/** Commits 200 changed pages in the clone. */
+async function change(clone: string): Promise<void> {
+  await mkdir(join(clone, 'src/pages'), { recursive: true });
+  for (let file = 0; file < fileCount; file++) {
+    await writeFile(join(clone, `src/pages/page-${file}.astro`), `<p>${randomBytes(1500).toString('base64')}</p>\n`);
+  }
+  await git(clone, 'add', '--all');
+  await git(clone, 'commit', '--quiet', '--message', 'Change');
+}
+
+type Measure = (server: GitServer, act: () => Promise<unknown>) => Promise<number>;
+
+/** Pushes and clones in turns; each contestant goes first every other round. */
+async function measure(dir: string, servers: GitServer[], count: number, address: keyof GitServer, by: Measure) {
+  const taken: Record<Act, Taken> = { clone: new Map(), push: new Map() };
+  for (let round = 0; round <= count; round++) {
+    for (const server of round % 2 ? servers : servers.toReversed()) {
+      const clone = join(dir, server.name);
+      await change(clone);
+      const url = String(server[address]);
+      const push = await by(server, () => git(clone, 'push', '--quiet', url, 'HEAD:main'));
+      const anew = join(dir, 'anew');
+      const cloned = await by(server, () => git(dir, 'clone', '--quiet', '--depth=1', url, anew));
+      await rm(anew, { recursive: true });
+      // The first round warms up.
+      if (round === 0) continue;
+      for (const [act, ms] of [
+        ['clone', cloned],
+        ['push', push],
+      ] as const) {
+        taken[act].set(server.name, [...(taken[act].get(server.name) ?? []), ms]);
+      }
+    }
+  }
+  return taken;
+}
+
+/** Measures and prints a line for clone and for push. */
+export async function benchGit(): Promise<void> {
+  const dir = await mkdtemp(join(tmpdir(), 'frontage-bench-'));
+  const { servers, stop } = await startGitServers(dir);
+  try {
+    for (const { name, address } of servers) await git(dir, 'clone', '--quiet', address, name);
+    const wall = await measure(dir, servers, rounds, 'address', (_server, act) => wallMs(act));
+    const cpu = await measure(dir, servers, countedRounds, 'countedAddress', cpuMs);
+    for (const act of ['clone', 'push'] as const) {
+      console.log(`git ${act} of ${fileCount} files: ${compare(wall[act])}; CPU ${compare(cpu[act])}; ${rounds} pairs`);
+    }
+  } finally {
+    await stop();
+    await rm(dir, { recursive: true, force: true });
+  }
+}
+
+function compare(taken: Taken): string {
+  const [mine, theirs] = [taken.get(ours) ?? [], taken.get(backend) ?? []];
+  const ratio = median(mine.map((ms, round) => ms / (theirs[round] ?? Number.NaN)));
+  return `${Math.round(median(mine))} ms, http-backend ${Math.round(median(theirs))} ms, ratio ${ratio.toFixed(2)}`;
+}
+
+if (import.meta.main) await benchGit();

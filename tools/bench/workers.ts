@@ -1,0 +1,115 @@
+/**
+ * Publishes a minute with one builds worker and with two, each a process that builds one site at a time; beside them bare builds, one at a
+ * time and two at once: what the machine's cores allow. Rounds are interleaved; figures are medians. `--quick` measures few.
+ */
+import { join } from 'node:path';
+import { callApi } from '#tools/local/client.ts';
+import { openAccount } from '#tools/local/owner.ts';
+import { startNodeProcess } from '#tools/local/services/node-process.ts';
+import { median } from './measure.ts';
+import { buildBare, checkOut } from './publish-bare.ts';
+import { newBlog } from './publish-sites.ts';
+import { type BenchSite, openWorld, type World } from './publish-world.ts';
+
+const quick = process.argv.includes('--quick');
+const rounds = quick ? 1 : 3;
+/** Of each kind in a round. An account may publish 60 times an hour. */
+const publishes = quick ? 4 : 16;
+/** So that no worker ever waits for work, and each site has one build at a time. */
+const sitesCount = 4;
+
+type Owned = { site: BenchSite; token: string };
+
+async function openSites(world: World): Promise<Owned[]> {
+  const sites: Owned[] = [];
+  for (let n = 0; n < sitesCount; n++) {
+    const { access_token: token } = await openAccount(world.stack.env, `workers-${n}@example.com`, 'Bench');
+    const call: World['call'] = async (path, body) => (await callApi(world.stack.baseUrl, path, { token, body })).body;
+    sites.push({ site: await newBlog({ ...world, call }, 17), token });
+  }
+  return sites;
+}
+
+async function publish(world: World, { site, token }: Owned): Promise<void> {
+  // Built anew: each is a whole build of the same commits.
+  const headers = { prefer: 'wait=120', 'cache-control': 'no-cache' };
+  const { body } = await callApi(world.stack.baseUrl, `/v1/sites/${site.id}/publish`, { token, body: {}, headers });
+  if (body.status !== 'live') throw new Error(`a publish ended ${JSON.stringify(body)}`);
+}
+
+/** Those that take part run while `act` does. */
+async function withBuilders<T>(world: World, count: number, act: () => Promise<T>): Promise<T> {
+  const builders = await Promise.all(
+    Array.from({ length: count }, (_, n) =>
+      startNodeProcess({
+        name: `builds-${n}`,
+        entry: 'worker/worker.ts',
+        env: { ...world.stack.env, FRONTAGE_QUEUES: 'builds', FRONTAGE_BUILD_SLOTS: '1', FRONTAGE_WARM_SANDBOXES: '0' },
+        logFile: join(world.dir, `builds-${n}.log`),
+      }),
+    ),
+  );
+  try {
+    return await act();
+  } finally {
+    await Promise.all(builders.map((builder) => builder.stop()));
+  }
+}
+
+const perMinute = (count: number, from: number) => (count / (performance.now() - from)) * 60_000;
+
+async function publishesPerMinute(world: World, sites: Owned[], builders: number): Promise<number> {
+  return await withBuilders(world, builders, async () => {
+    await Promise.all(sites.map((site) => publish(world, site)));
+    const from = performance.now();
+    const each = async (site: Owned) => {
+      for (let n = 0; n < publishes / sitesCount; n++) await publish(world, site);
+    };
+    await Promise.all(sites.map(each));
+    return perMinute(publishes, from);
+  });
+}
+
+async function bareBuildsPerMinute(folders: string[]): Promise<number> {
+  const from = performance.now();
+  const each = async (folder: string) => {
+    for (let n = 0; n < publishes / 2 / folders.length; n++) await buildBare(folder, 'kept');
+  };
+  await Promise.all(folders.map(each));
+  return perMinute(publishes / 2, from);
+}
+
+/** Answers the section of the results. */
+export async function benchWorkers(): Promise<string> {
+  const world = await openWorld({ FRONTAGE_QUEUES: 'platform' });
+  try {
+    const sites = await openSites(world);
+    const folders = [join(world.dir, 'bare-0'), join(world.dir, 'bare-1')];
+    for (const folder of folders) await checkOut(world.kept, (sites[0] as Owned).site, folder);
+    for (const folder of folders) await buildBare(folder, 'none');
+    const taken = { one: [] as number[], two: [] as number[], bareOne: [] as number[], bareTwo: [] as number[] };
+    for (let round = 0; round < rounds; round++) {
+      taken.one.push(await publishesPerMinute(world, sites, 1));
+      taken.bareOne.push(await bareBuildsPerMinute(folders.slice(1)));
+      taken.two.push(await publishesPerMinute(world, sites, 2));
+      taken.bareTwo.push(await bareBuildsPerMinute(folders));
+      const line = Object.entries(taken).map(([what, all]) => `${what} ${all.at(-1)?.toFixed(1)}`);
+      console.log(`… round ${round + 1} of ${rounds}, a minute: ${line.join(', ')}`);
+    }
+    const row = (what: string, one: number[], two: number[]) => {
+      const times = median(two.map((value, n) => value / (one[n] ?? Number.NaN)));
+      return `| ${what} | ${median(one).toFixed(1)} | ${median(two).toFixed(1)} | ${times.toFixed(2)} |`;
+    };
+    return [
+      `A blog of 20 posts; ${publishes} publishes of each of ${rounds} interleaved rounds, of ${sitesCount} sites at once; medians.`,
+      [
+        '| a minute | one at a time | two at once | × |',
+        '| --- | --- | --- | --- |',
+        row('publishes, by builds workers', taken.one, taken.two),
+        row('bare `astro build`, its caches kept', taken.bareOne, taken.bareTwo),
+      ].join('\n'),
+    ].join('\n\n');
+  } finally {
+    await world.stop();
+  }
+}

@@ -1,0 +1,129 @@
+/** What owners' domains take on this machine: the rest of the DNS, our own name server, and an authority, where they are installed. */
+import { join } from 'node:path';
+import type { Context } from './context.ts';
+import { startNodeProcess } from './services/node-process.ts';
+import { findPebble, startPebble } from './services/pebble.ts';
+import { findPowerDns, startPowerDns } from './services/powerdns.ts';
+import type { Part } from './supervisor.ts';
+
+export type DomainPartName = 'names' | 'zones' | 'authority';
+
+const nameServers = 'ns.frontage.test';
+const cnameTarget = 'edge.frontage.test';
+
+/** Whether names, zones and certificates are this machine's alone; else they are what the user named. */
+function playsDomains({ extraEnv }: Pick<Context, 'extraEnv'>): boolean {
+  const named = ['FRONTAGE_DOMAINS', 'FRONTAGE_DNS_RESOLVERS', 'FRONTAGE_ZONES_URL', 'FRONTAGE_ACME_URL'];
+  return named.every((name) => extraEnv[name] === undefined);
+}
+
+/** Which of them run. */
+export function domainPartNames(context: Pick<Context, 'extraEnv'>): DomainPartName[] {
+  if (!playsDomains(context)) return [];
+  return [
+    'names',
+    ...('command' in findPowerDns() ? (['zones'] as const) : []),
+    ...('command' in findPebble() ? (['authority'] as const) : []),
+  ];
+}
+
+/** Debian's packages that would have to be installed for all of it; none where the user named his own. */
+export function missingForDomains(context: Pick<Context, 'extraEnv'>): string[] {
+  if (!playsDomains(context)) return [];
+  return [findPowerDns(), findPebble()].flatMap((found) => ('missing' in found ? [found.missing] : []));
+}
+
+export function domainParts(context: Context): Part<DomainPartName>[] {
+  const make = { names: namesPart, zones: zonesPart, authority: authorityPart };
+  return domainPartNames(context).map((name) => make[name](context));
+}
+
+const local = (port: number) => `127.0.0.1:${port}`;
+
+function namesPart(context: Context): Part<DomainPartName> {
+  const { ports, dataDir, progress } = context;
+  const env = {
+    PATH: process.env.PATH,
+    NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE,
+    NAMES_DNS_PORT: String(ports.names),
+    NAMES_WEB_PORT: String(ports.registrar),
+    NAMES_ZONES: local(ports.zones),
+    NAMES_UNDER: nameServers,
+    NAMES_OWN: JSON.stringify({ [cnameTarget]: '127.0.0.1' }),
+    NAMES_FILE: join(dataDir, 'registered.json'),
+  };
+  const logFile = context.logFile('names');
+  return {
+    name: 'names',
+    stopSignal: 'SIGTERM',
+    start: (onSpawn) =>
+      progress.step('The registrar', () =>
+        startNodeProcess({ name: 'names', entry: 'tools/local/names.ts', env, logFile, onSpawn }),
+      ),
+  };
+}
+
+function zonesPart({ ports, dataDir, progress, logFile, secret }: Context): Part<DomainPartName> {
+  const options = {
+    dir: join(dataDir, 'zones'),
+    key: zonesKey(secret),
+    nameServer: nameServers,
+    logFile: logFile('zones'),
+  };
+  return {
+    name: 'zones',
+    stopSignal: 'SIGTERM',
+    start: (onSpawn) =>
+      progress.step('PowerDNS', () =>
+        startPowerDns({ ...options, ports: { dns: ports.zones, api: ports.zonesApi }, onSpawn }),
+      ),
+  };
+}
+
+function authorityPart({ ports, dataDir, progress, logFile }: Context): Part<DomainPartName> {
+  const options = {
+    dir: join(dataDir, 'authority'),
+    resolver: local(ports.names),
+    httpPort: ports.edge,
+    port: ports.authority,
+    managementPort: ports.authorityRoots,
+    logFile: logFile('authority'),
+  };
+  return {
+    name: 'authority',
+    stopSignal: 'SIGTERM',
+    start: (onSpawn) => progress.step('Pebble', () => startPebble({ ...options, onSpawn })),
+  };
+}
+
+const zonesKey = (secret: string) => `zones ${secret}`;
+
+/** Binds our processes to those that run. */
+export function domainsEnv(context: Pick<Context, 'extraEnv' | 'ports' | 'dataDir' | 'secret'>): NodeJS.ProcessEnv {
+  const { ports, dataDir, secret } = context;
+  const running = domainPartNames(context);
+  if (running.length === 0) return {};
+  const zones = {
+    FRONTAGE_ZONES_URL: `http://${local(ports.zonesApi)}`,
+    FRONTAGE_ZONES_KEY: zonesKey(secret),
+    FRONTAGE_NAMESERVERS: nameServers,
+  };
+  const authority = {
+    FRONTAGE_ACME_URL: `https://${local(ports.authority)}/dir`,
+    FRONTAGE_ACME_CA: join(dataDir, 'authority', 'server.pem'),
+    FRONTAGE_ACME_TERMS: 'agreed',
+    FRONTAGE_EDGE_TLS_PORT: String(ports.edgeTls),
+    FRONTAGE_PUBLIC_HTTP_PORT: String(ports.edge),
+    FRONTAGE_PUBLIC_TLS_PORT: String(ports.edgeTls),
+  };
+  return {
+    FRONTAGE_DOMAINS: running.includes('zones') ? 'nameservers,cname' : 'cname',
+    FRONTAGE_DNS_RESOLVERS: local(ports.names),
+    FRONTAGE_DNS_PORT: String(ports.names),
+    FRONTAGE_DOMAINS_ENDINGS: 'test',
+    FRONTAGE_CNAME_TARGET: cnameTarget,
+    FRONTAGE_EDGE_ADDRESSES: '127.0.0.1',
+    ...(running.includes('zones') ? zones : {}),
+    ...(running.includes('authority') ? authority : {}),
+  };
+}

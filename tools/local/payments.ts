@@ -1,0 +1,32 @@
+/** The process of the stand-in for the provider of payments: what `npm start` and acceptance tests pay on. */
+import { systemClock } from '#runtime/clock.ts';
+import { findMock } from './payments/shapes.ts';
+import { startPaymentsStandIn } from './payments/stand-in.ts';
+
+const { PAYMENTS_PORT, PAYMENTS_KEY, PAYMENTS_WEBHOOK_SECRET, PAYMENTS_API_URL, PAYMENTS_FILE } = process.env;
+
+const mock = findMock(process.env);
+const log = (msg: string) => console.log(JSON.stringify({ level: 30, msg }));
+log(
+  mock
+    ? 'requests are held to the shapes of the vendor’s mock'
+    : 'no stripe-mock on PATH: the shape of requests is not judged',
+);
+
+const standIn = await startPaymentsStandIn({
+  clock: systemClock,
+  port: Number(PAYMENTS_PORT),
+  url: `http://localhost:${PAYMENTS_PORT}`,
+  key: PAYMENTS_KEY ?? '',
+  hooks: {
+    connect: { url: `${PAYMENTS_API_URL}/hooks/payments`, secret: PAYMENTS_WEBHOOK_SECRET ?? '' },
+    platform: { url: `${PAYMENTS_API_URL}/hooks/billing`, secret: PAYMENTS_WEBHOOK_SECRET ?? '' },
+  },
+  mock,
+  ...(PAYMENTS_FILE ? { file: PAYMENTS_FILE } : {}),
+});
+process.send?.({ ready: true });
+
+for (const signal of ['SIGTERM', 'SIGINT'] as const) {
+  process.once(signal, () => void standIn.close().then(() => process.exit(0)));
+}

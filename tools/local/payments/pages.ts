@@ -1,0 +1,87 @@
+/** The pages that payers and owners of accounts meet: pay, decline or go back; complete an account. */
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { written } from '#rules/currencies.ts';
+import { type Html, html } from '#web/html.ts';
+import { type WrittenPage, writePage } from '#web/page.ts';
+import { noticePage } from '#web/pages/notice.ts';
+import { completeAccount, useLink } from './accounts.ts';
+import { atThisMoment, complete } from './sessions.ts';
+import type { Kept, StandIn } from './state.ts';
+
+/** Answers a page of the stand-in; false for an address that is none. */
+export function answerPage(standIn: StandIn, request: IncomingMessage, response: ServerResponse): boolean {
+  const path = (request.url ?? '').split('?')[0] ?? '';
+  const [, kind, id = '', act] = /^\/(pay|onboarding)\/(\w+)(?:\/(pay|decline|cancel|finish|later))?$/.exec(path) ?? [];
+  if (kind === undefined) return false;
+  const pressed = request.method === 'POST' ? act : undefined;
+  if (kind === 'pay') payPage(standIn, response, standIn.objects.get(id), pressed);
+  else onboardingPage(standIn, response, id, pressed);
+  return true;
+}
+
+function payPage(standIn: StandIn, response: ServerResponse, session: Kept | undefined, pressed: string | undefined) {
+  if (session?.object !== 'checkout.session') return send(response, 404, overPage('There is no such page'));
+  if (atThisMoment(standIn, session).status !== 'open') return send(response, 410, overPage('This page is over'));
+  if (pressed === 'cancel') return lead(response, session.cancel_url);
+  if (pressed === 'decline') return send(response, 402, pageOf(standIn, session, 'The card was declined.'));
+  if (pressed === 'pay') {
+    if (!complete(standIn, session)) return send(response, 402, pageOf(standIn, session, 'The card was declined.'));
+    return lead(response, session.success_url);
+  }
+  send(response, 200, pageOf(standIn, session));
+}
+
+function pageOf(standIn: StandIn, session: Kept, problem?: string): WrittenPage {
+  const amount = written({
+    amount: Number(session.amount_total ?? 0),
+    currency: String(session.currency).toUpperCase(),
+  });
+  const main = html`<h1>${amount}</h1>
+<p class="lead">${String(session.title ?? '')}</p>
+${problem ? html`<p class="fault" role="alert">${problem}</p>` : null}
+<div class="panel">
+${button(`/pay/${session.id}/pay`, html`<button>Pay ${amount}</button>`)}
+${button(`/pay/${session.id}/decline`, html`<button class="quiet">Let the card be declined</button>`)}
+${button(`/pay/${session.id}/cancel`, html`<button class="quiet">Go back without paying</button>`)}
+<p class="hint">No money moves: this page stands in for the payment provider on this machine.</p>
+</div>`;
+  const leadsTo = [session.success_url, session.cancel_url].flatMap((url) =>
+    url ? [new URL(String(url)).origin] : [],
+  );
+  return writePage({ title: `Pay ${amount}`, main, layout: 'sheet', form: true, leadsTo: [standIn.url, ...leadsTo] });
+}
+
+function onboardingPage(standIn: StandIn, response: ServerResponse, id: string, pressed: string | undefined) {
+  const kept = standIn.objects.get(id);
+  if (kept?.object !== 'account_link') return send(response, 404, overPage('There is no such page'));
+  const link = useLink(standIn, id);
+  if (!link) return lead(response, kept.refresh_url);
+  if (pressed === undefined) return send(response, 200, accountPage(link));
+  link.used = true;
+  if (pressed === 'finish') completeAccount(standIn, String(link.about));
+  lead(response, link.return_url);
+}
+
+function accountPage(link: Kept): WrittenPage {
+  const main = html`<h1>Complete the account</h1>
+<p class="lead">So that it can take money for a website.</p>
+<div class="panel">
+${button(`/onboarding/${link.id}/finish`, html`<button>Give every detail</button>`)}
+${button(`/onboarding/${link.id}/later`, html`<button class="quiet">Later</button>`)}
+<p class="hint">No account is opened: this page stands in for the payment provider on this machine.</p>
+</div>`;
+  const leadsTo = [new URL(String(link.return_url)).origin, new URL(String(link.refresh_url)).origin];
+  return writePage({ title: 'Complete the account', main, layout: 'sheet', form: true, leadsTo });
+}
+
+const button = (action: string, inner: Html) => html`<form method="post" action="${action}">${inner}</form>`;
+
+const overPage = (title: string) => noticePage({ title, text: 'Open the link that you were given once more.' });
+
+function lead(response: ServerResponse, url: unknown): void {
+  response.writeHead(303, { location: String(url) }).end();
+}
+
+function send(response: ServerResponse, status: number, { body, headers }: WrittenPage): void {
+  response.writeHead(status, headers).end(body);
+}

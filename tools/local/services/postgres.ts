@@ -1,0 +1,189 @@
+/** A PostgreSQL server of our own in a folder: made at the first start, survives kills, leaves nothing running. */
+
+import { execFile } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
+import { chown, mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { join, resolve } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { promisify } from 'node:util';
+import pg from 'pg';
+import { freePort } from '#tools/local/ports.ts';
+import { Problem } from '#tools/local/problem.ts';
+import {
+  commandLine,
+  type Daemon,
+  endProcess,
+  identify,
+  type ProcessId,
+  type Running,
+  startDaemon,
+} from '#tools/local/processes.ts';
+import { findPostgres, type PostgresBinaries, type PostgresUser, postgresUser } from './postgres-binaries.ts';
+
+export type PostgresOptions = {
+  /** Everything of this server: data, passwords, log. */
+  dir: string;
+  /** A free one when left out. */
+  port?: number;
+  /** False gives up safety against a power cut for speed; a killed process loses nothing either way. */
+  durable: boolean;
+  logFile?: string;
+  log?: (line: string) => void;
+  onSpawn?: (id: ProcessId) => void;
+};
+
+export type Postgres = Running & {
+  /** Of the database and role `frontage`, which owns that database and nothing else. */
+  url: string;
+  /** Of the superuser, in the database `postgres`. */
+  adminUrl: string;
+  pid: number;
+};
+
+type Passwords = { postgres: string; frontage: string };
+
+/** Starts the server of this folder and returns when it answers. Stops a server that a kill left on the same data. */
+export async function startPostgres(options: PostgresOptions): Promise<Postgres> {
+  const dir = resolve(options.dir);
+  await mkdir(dir, { recursive: true, mode: 0o711 });
+  const binaries = await findPostgres();
+  const user = await postgresUser(binaries, dir);
+  const passwords = await keepPasswords(dir);
+  await endLeftover(join(dir, 'data'));
+  await initialise({ dir, binaries, user, passwords, log: options.log });
+  const port = options.port ?? (await freePort());
+  const daemon = await launch({ ...options, dir, port }, binaries, user, passwords);
+  const url = (name: keyof Passwords) => `postgres://${name}:${passwords[name]}@127.0.0.1:${port}/${name}`;
+  await createRole(url('postgres'), passwords.frontage);
+  return { ...daemon, url: url('frontage'), adminUrl: url('postgres'), pid: daemon.id.pid };
+}
+
+async function keepPasswords(dir: string): Promise<Passwords> {
+  const file = join(dir, 'passwords.json');
+  try {
+    return JSON.parse(await readFile(file, 'utf8'));
+  } catch {
+    const passwords = { postgres: randomBytes(24).toString('hex'), frontage: randomBytes(24).toString('hex') };
+    await writeFile(`${file}.new`, JSON.stringify(passwords), { mode: 0o600 });
+    await rename(`${file}.new`, file);
+    return passwords;
+  }
+}
+
+/** A killed parent leaves the server running. It is ours if its number is in our data and its command names our data. */
+async function endLeftover(data: string): Promise<void> {
+  const first = await readFile(join(data, 'postmaster.pid'), 'utf8').catch(() => '');
+  const pid = Number.parseInt(first, 10);
+  if (!pid || !commandLine(pid).includes(`-D ${data}`)) return;
+  const id = identify(pid);
+  if (id) await endProcess(id, 'SIGINT', 10_000);
+}
+
+type Initialisation = {
+  dir: string;
+  binaries: PostgresBinaries;
+  user: PostgresUser;
+  passwords: Passwords;
+  log: PostgresOptions['log'];
+};
+
+/** Makes the data in a folder beside and renames it: a kill in the middle leaves nothing half made. */
+async function initialise({ dir, binaries, user, passwords, log }: Initialisation): Promise<void> {
+  const data = join(dir, 'data');
+  if (await readFile(join(data, 'PG_VERSION'), 'utf8').catch(() => undefined)) return;
+  log?.('making the database cluster');
+  const draft = join(dir, 'data.new');
+  const passwordFile = join(dir, 'initdb.password');
+  await rm(draft, { recursive: true, force: true });
+  await mkdir(draft, { mode: 0o700 });
+  await writeFile(passwordFile, passwords.postgres, { mode: 0o600 });
+  if (user.ids) for (const path of [draft, passwordFile]) await chown(path, user.ids.uid, user.ids.gid);
+  const flags = ['--username=postgres', '--auth=scram-sha-256', '--encoding=UTF8', '--no-sync', '--no-instructions'];
+  // The builtin provider needs no locale of the machine.
+  const locale = ['--locale=C', '--locale-provider=builtin', '--builtin-locale=C.UTF-8'];
+  const call = user.wrap(binaries.initdb, ['-D', draft, `--pwfile=${passwordFile}`, ...flags, ...locale]);
+  try {
+    await promisify(execFile)(call.command, call.args, { cwd: '/', ...call.user });
+  } catch (cause) {
+    throw new Problem(`PostgreSQL could not make its data folder: ${lastLine((cause as { stderr?: string }).stderr)}`, {
+      cause,
+    });
+  } finally {
+    await rm(passwordFile, { force: true });
+  }
+  await rename(draft, data);
+}
+
+// No socket in /tmp, where two servers would meet; no shared memory beside the data, where a kill would leave it.
+const apart = ['listen_addresses=127.0.0.1', 'unix_socket_directories=', 'dynamic_shared_memory_type=mmap'];
+// Commits stay synchronous: without that a killed server loses what it had acknowledged, power or not.
+const unsafe = ['fsync=off', 'full_page_writes=off', 'max_connections=300'];
+
+async function launch(
+  options: PostgresOptions & { port: number },
+  binaries: PostgresBinaries,
+  user: PostgresUser,
+  passwords: Passwords,
+): Promise<Daemon> {
+  const settings = [...apart, ...(options.durable ? [] : unsafe)];
+  const args = ['-D', join(options.dir, 'data'), '-p', String(options.port), ...settings.flatMap((one) => ['-c', one])];
+  const call = user.wrap(binaries.postgres, args);
+  const logFile = options.logFile ?? join(options.dir, 'postgres.log');
+  const patience = performance.now() + 30_000;
+  for (;;) {
+    const before = (await readLog(logFile)).length;
+    const daemon = await startDaemon({
+      ...call,
+      cwd: '/',
+      logFile,
+      stopSignal: 'SIGINT',
+      stopGraceMs: 10_000,
+      onSpawn: options.onSpawn,
+    });
+    if (await answers(daemon, options.port, passwords.postgres)) return daemon;
+    const said = (await readLog(logFile)).slice(before);
+    // Children of a killed server hold its memory for a moment longer than it lives.
+    if (!/shared memory block|postmaster\.pid/.test(said) || performance.now() > patience) {
+      throw new Problem(`PostgreSQL did not start: ${lastLine(said)} (log: ${logFile})`);
+    }
+    await sleep(100);
+  }
+}
+
+const readLog = (file: string) => readFile(file, 'utf8').catch(() => '');
+
+/** Waits until the server takes a query; false when it ended instead. */
+async function answers(daemon: Daemon, port: number, password: string): Promise<boolean> {
+  while (daemon.running()) {
+    const client = new pg.Client({ host: '127.0.0.1', port, user: 'postgres', password, database: 'postgres' });
+    client.on('error', () => {});
+    try {
+      await client.connect();
+      await client.query('select 1');
+      return true;
+    } catch {
+      await sleep(15);
+    } finally {
+      await client.end().catch(() => {});
+    }
+  }
+  return false;
+}
+
+async function createRole(adminUrl: string, password: string): Promise<void> {
+  const client = new pg.Client({ connectionString: adminUrl });
+  await client.connect();
+  try {
+    const { rows } = await client.query(`select 1 from pg_database where datname = 'frontage'`);
+    if (rows.length > 0) return;
+    const { rows: roles } = await client.query(`select 1 from pg_roles where rolname = 'frontage'`);
+    if (roles.length === 0) await client.query(`create role frontage login password ${client.escapeLiteral(password)}`);
+    await client.query('create database frontage owner frontage');
+  } finally {
+    await client.end();
+  }
+}
+
+function lastLine(text = ''): string {
+  return text.trim().split('\n').at(-1) ?? '';
+}

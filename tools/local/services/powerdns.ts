@@ -1,0 +1,121 @@
+/** PowerDNS on this machine, where Debian's package is installed: the name server of the zones that we hold, with its HTTP API. */
+import { existsSync } from 'node:fs';
+import { mkdir, readFile, writeFile } from 'node:fs/promises';
+import { join, resolve } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { freePort } from '#tools/local/ports.ts';
+import { Problem } from '#tools/local/problem.ts';
+import { type ProcessId, type Running, startDaemon } from '#tools/local/processes.ts';
+import { executableAt } from './temporal-cli.ts';
+
+const schema = '/usr/share/pdns-backend-sqlite3/schema/schema.sqlite3.sql';
+
+/** The program, or what is to be installed. */
+export function findPowerDns(): { command: string } | { missing: string } {
+  const command = executableAt('pdns_server', ['/usr/sbin', '/usr/local/sbin']);
+  return command && existsSync(schema) ? { command } : { missing: 'pdns-server and pdns-backend-sqlite3' };
+}
+
+export type PowerDnsOptions = {
+  /** Keeps its zones. */
+  dir: string;
+  key: string;
+  /** Free ones when left out. */
+  ports?: { dns?: number; api?: number };
+  /** The name server that its own answers name. */
+  nameServer?: string;
+  logFile?: string;
+  onSpawn?: (id: ProcessId) => void;
+};
+
+/** `address` (`host:port`) is where it is asked, `url` of its API. */
+export type PowerDns = Running & { address: string; url: string; key: string };
+
+/** Starts it and returns when its API answers. */
+export async function startPowerDns(options: PowerDnsOptions): Promise<PowerDns> {
+  const found = findPowerDns();
+  if ('missing' in found) throw new Problem(`PowerDNS is not installed: ${found.missing}.`);
+  const dir = resolve(options.dir);
+  await mkdir(dir, { recursive: true, mode: 0o700 });
+  const { dns = await freePort(), api = await freePort() } = options.ports ?? {};
+  await makeDatabase(join(dir, 'zones.sqlite3'));
+  await writeFile(join(dir, 'pdns.conf'), settings({ ...options, dir, dns, api }), { mode: 0o600 });
+  const logFile = options.logFile ?? join(dir, 'pdns.log');
+  const daemon = await startDaemon({
+    command: found.command,
+    args: [`--config-dir=${dir}`],
+    logFile,
+    stopSignal: 'SIGTERM',
+    stopGraceMs: 5_000,
+    onSpawn: options.onSpawn,
+  });
+  const url = `http://127.0.0.1:${api}`;
+  const isUp = () =>
+    fetch(`${url}/api/v1/servers/localhost`, { headers: { 'x-api-key': options.key } }).then(({ ok }) => ok);
+  await untilUp(isUp, daemon, 'PowerDNS', logFile);
+  return { ...daemon, address: `127.0.0.1:${dns}`, url, key: options.key };
+}
+
+/** Asks until it answers well; ends what does not come up. */
+export async function untilUp(
+  isUp: () => Promise<boolean>,
+  daemon: Running,
+  name: string,
+  logFile: string,
+): Promise<void> {
+  const patience = performance.now() + 15_000;
+  while (!(await isUp().catch(() => false))) {
+    if (!daemon.running() || performance.now() > patience) {
+      await daemon.kill();
+      const said = await readFile(logFile, 'utf8').catch(() => '');
+      throw new Problem(`${name} did not start: ${said.trim().split('\n').at(-1) ?? ''} (log: ${logFile})`);
+    }
+    await sleep(10);
+  }
+}
+
+async function makeDatabase(file: string): Promise<void> {
+  if (existsSync(file)) return;
+  const database = new DatabaseSync(file);
+  try {
+    database.exec(await readFile(schema, 'utf8'));
+  } finally {
+    database.close();
+  }
+}
+
+type Settings = { dir: string; key: string; dns: number; api: number; nameServer?: string };
+
+/** Nothing is remembered between answers, so that what was written is seen at once; and nobody outside is asked. */
+function settings({ dir, key, dns, api, nameServer = 'ns.invalid' }: Settings): string {
+  const lines = {
+    launch: 'gsqlite3',
+    'gsqlite3-database': join(dir, 'zones.sqlite3'),
+    'gsqlite3-pragma-synchronous': 0,
+    'local-address': '127.0.0.1',
+    'local-port': dns,
+    'socket-dir': dir,
+    api: 'yes',
+    'api-key': key,
+    webserver: 'yes',
+    'webserver-address': '127.0.0.1',
+    'webserver-port': api,
+    'webserver-allow-from': '127.0.0.1',
+    'webserver-loglevel': 'none',
+    daemon: 'no',
+    guardian: 'no',
+    'security-poll-suffix': '',
+    'cache-ttl': 0,
+    'query-cache-ttl': 0,
+    'negquery-cache-ttl': 0,
+    'zone-cache-refresh-interval': 0,
+    'default-soa-content': `${nameServer} hostmaster.@ 0 10800 3600 604800 300`,
+    'receiver-threads': 1,
+    'distributor-threads': 1,
+    'retrieval-threads': 1,
+  };
+  return Object.entries(lines)
+    .map(([name, value]) => `${name}=${value}\n`)
+    .join('');
+}

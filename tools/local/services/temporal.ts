@@ -1,0 +1,79 @@
+/** Temporal's development server with its UI and a file as its database. */
+import { execFile } from 'node:child_process';
+import { mkdir, readFile } from 'node:fs/promises';
+import { connect } from 'node:net';
+import { join, resolve } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { promisify } from 'node:util';
+import { freePort } from '#tools/local/ports.ts';
+import { Problem } from '#tools/local/problem.ts';
+import { type Daemon, type ProcessId, type Running, startDaemon } from '#tools/local/processes.ts';
+import { findTemporal } from './temporal-cli.ts';
+
+/** Registered as Keyword; what an operator filters workflows by. */
+export const searchAttributes = ['SiteId', 'AccountId', 'Hostname', 'Resource'];
+
+export type TemporalOptions = {
+  dir: string;
+  /** Free ones when left out. */
+  ports?: { server?: number; ui?: number };
+  logFile?: string;
+  log?: (line: string) => void;
+  onSpawn?: (id: ProcessId) => void;
+  /** Gives up a build of the CLI that is under way. */
+  signal?: AbortSignal | undefined;
+};
+
+export type Temporal = Running & { address: string; uiUrl: string; pid: number };
+
+/** Starts the server on this folder and returns when it answers for its search attributes. */
+export async function startTemporal(options: TemporalOptions): Promise<Temporal> {
+  const dir = resolve(options.dir);
+  await mkdir(dir, { recursive: true, mode: 0o700 });
+  const cli = await findTemporal(options.log ?? (() => {}), options.signal);
+  const port = options.ports?.server ?? (await freePort());
+  const uiPort = options.ports?.ui ?? (await freePort());
+  const address = `127.0.0.1:${port}`;
+  const logFile = options.logFile ?? join(dir, 'temporal.log');
+  const daemon = await startDaemon({
+    command: cli,
+    args: [
+      ...['server', 'start-dev', '--ip', '127.0.0.1', '--port', String(port), '--ui-port', String(uiPort)],
+      ...['--db-filename', join(dir, 'temporal.db'), '--log-level', 'error'],
+      ...searchAttributes.flatMap((name) => ['--search-attribute', `${name}=Keyword`]),
+    ],
+    cwd: dir,
+    logFile,
+    stopSignal: 'SIGTERM',
+    stopGraceMs: 10_000,
+    onSpawn: options.onSpawn,
+  });
+  await untilReady(cli, address, daemon, logFile);
+  return { ...daemon, address, uiUrl: `http://localhost:${uiPort}`, pid: daemon.id.pid };
+}
+
+/** Whether something takes connections there: the CLI's question costs more than the server's start does while it has none. */
+function takesConnections(address: string): Promise<boolean> {
+  const [host = '', port = ''] = address.split(':');
+  return new Promise((resolve) => {
+    const socket = connect(Number(port), host);
+    socket.once('connect', () => resolve(true)).once('error', () => resolve(false));
+    socket.once('connect', () => socket.destroy());
+  });
+}
+
+async function untilReady(cli: string, address: string, daemon: Daemon, logFile: string): Promise<void> {
+  const ask = ['operator', 'search-attribute', 'list', '--address', address, '--command-timeout', '5s'];
+  const patience = performance.now() + 60_000;
+  for (;;) {
+    const isThere = await takesConnections(address);
+    const answer = isThere ? await promisify(execFile)(cli, ask).catch(() => undefined) : undefined;
+    if (answer && searchAttributes.every((name) => answer.stdout.includes(name))) return;
+    if (!daemon.running() || performance.now() > patience) {
+      await daemon.kill();
+      const said = await readFile(logFile, 'utf8').catch(() => '');
+      throw new Problem(`Temporal did not start: ${said.trim().split('\n').at(-1) ?? ''} (log: ${logFile})`);
+    }
+    await sleep(30);
+  }
+}

@@ -1,0 +1,179 @@
+/** The parts of the stack and the environment that binds them. */
+import { createHash } from 'node:crypto';
+import { join } from 'node:path';
+import type { Context, ProcessName } from './context.ts';
+import { type DomainPartName, domainParts, domainsEnv } from './domain-parts.ts';
+import { startNodeProcess } from './services/node-process.ts';
+import { startPostgres } from './services/postgres.ts';
+import type { Part } from './supervisor.ts';
+
+/** With what takes each longest to load, and does nothing by being loaded. */
+const entries = {
+  api: { entry: 'api/server.ts', modules: ['deps.ts', 'api/app.ts'] },
+  worker: { entry: 'worker/worker.ts', modules: ['deps.ts', 'worker/bundle.ts', 'activities/index.ts'] },
+  edge: { entry: 'edge/server.ts', modules: ['config.ts', 'edge/cluster.ts'] },
+} satisfies Record<ProcessName, { entry: string; modules: string[] }>;
+
+export type PartName = ProcessName | 'postgres' | 'temporal' | 'mail' | 'payments' | DomainPartName;
+export const processNames = Object.keys(entries) as ProcessName[];
+
+export function createParts(context: Context, processes: ProcessName[]): Part<PartName>[] {
+  const services = [
+    postgresPart(context),
+    temporalPart(context),
+    ...(catchesMail(context) ? [mailPart(context)] : []),
+    ...(playsPayments(context) ? [paymentsPart(context)] : []),
+    ...domainParts(context),
+  ];
+  return [...services, ...processes.map((name) => processPart(context, name))];
+}
+
+function postgresPart(context: Context): Part<PartName> {
+  const { progress, durable, ports } = context;
+  const dir = join(context.dataDir, 'postgres');
+  const logFile = context.logFile('postgres');
+  return {
+    name: 'postgres',
+    stopSignal: 'SIGINT',
+    start: (onSpawn) =>
+      progress.step('PostgreSQL', async (log) => {
+        context.postgres = await startPostgres({ dir, port: ports.postgres, durable, logFile, log, onSpawn });
+        return context.postgres;
+      }),
+  };
+}
+
+function temporalPart(context: Context): Part<PartName> {
+  const { progress, signal } = context;
+  const ports = { server: context.ports.temporal, ui: context.ports.temporalUi };
+  const dir = join(context.dataDir, 'temporal');
+  const logFile = context.logFile('temporal');
+  return {
+    name: 'temporal',
+    stopSignal: 'SIGTERM',
+    start: (onSpawn) =>
+      progress.step('Temporal', async (log) => {
+        return await context.engine({ dir, ports, logFile, log, onSpawn, signal });
+      }),
+  };
+}
+
+/** Whether mails go to the catcher; else to the server that the user named, or nowhere. */
+export function catchesMail({ extraEnv }: Pick<Context, 'extraEnv'>): boolean {
+  return extraEnv.FRONTAGE_SMTP_URL === undefined;
+}
+
+function mailPart(context: Context): Part<PartName> {
+  const env = {
+    ...machineEnv(),
+    MAIL_CATCHER_SMTP_PORT: String(context.ports.smtp),
+    MAIL_CATCHER_WEB_PORT: String(context.ports.mail),
+    MAIL_CATCHER_FOLDER: join(context.dataDir, 'mail'),
+  };
+  const logFile = context.logFile('mail');
+  return {
+    name: 'mail',
+    stopSignal: 'SIGTERM',
+    start: (onSpawn) =>
+      context.progress.step('The mailbox', () =>
+        startNodeProcess({ name: 'mail', entry: 'tools/local/services/mail-catcher.ts', env, logFile, onSpawn }),
+      ),
+  };
+}
+
+/** Whether money is taken by the stand-in; else by the provider that the user named, or not at all. */
+export function playsPayments({ extraEnv }: Pick<Context, 'extraEnv'>): boolean {
+  return extraEnv.FRONTAGE_PAYMENTS_URL === undefined && extraEnv.FRONTAGE_PAYOUT_RAILS === undefined;
+}
+
+/** Plans are sold by the stand-in where that is asked for: without, everybody has the largest plan, and a first look meets no cap. */
+function billingEnv({ extraEnv }: Context, env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
+  if (extraEnv.FRONTAGE_BILLING !== 'on') return {};
+  return {
+    FRONTAGE_BILLING_KEY: env.FRONTAGE_PAYMENTS_KEY,
+    FRONTAGE_BILLING_URL: env.FRONTAGE_PAYMENTS_URL,
+    FRONTAGE_BILLING_WEBHOOK_SECRET: env.FRONTAGE_PAYMENTS_WEBHOOK_SECRET,
+  };
+}
+
+/** Keys of nobody's, as the provider writes its test keys; the same at each start. */
+function paymentsEnv(context: Context): NodeJS.ProcessEnv {
+  const { ports, secret } = context;
+  const name = (what: string) => createHash('sha256').update(`${what} ${secret}`).digest('hex');
+  const env = {
+    FRONTAGE_PAYOUT_RAILS: 'own_key,connect',
+    FRONTAGE_PAYMENTS_URL: `http://localhost:${ports.payments}`,
+    FRONTAGE_PAYMENTS_KEY: `sk_test_${name('payments key')}`,
+    FRONTAGE_PAYMENTS_WEBHOOK_SECRET: `whsec_${name('payments webhook')}`,
+  };
+  return { ...env, ...billingEnv(context, env) };
+}
+
+function paymentsPart(context: Context): Part<PartName> {
+  const { FRONTAGE_BASE_URL, FRONTAGE_PAYMENTS_KEY, FRONTAGE_PAYMENTS_WEBHOOK_SECRET } = processEnv(context);
+  const env = {
+    ...machineEnv(),
+    PAYMENTS_PORT: String(context.ports.payments),
+    PAYMENTS_KEY: FRONTAGE_PAYMENTS_KEY,
+    PAYMENTS_WEBHOOK_SECRET: FRONTAGE_PAYMENTS_WEBHOOK_SECRET,
+    PAYMENTS_API_URL: FRONTAGE_BASE_URL,
+    PAYMENTS_FILE: join(context.dataDir, 'payments.json'),
+  };
+  const logFile = context.logFile('payments');
+  return {
+    name: 'payments',
+    stopSignal: 'SIGTERM',
+    start: (onSpawn) =>
+      context.progress.step('The stand-in for payments', () =>
+        startNodeProcess({ name: 'payments', entry: 'tools/local/payments.ts', env, logFile, onSpawn }),
+      ),
+  };
+}
+
+function processPart(context: Context, name: ProcessName): Part<PartName> {
+  const logFile = context.logFile(name);
+  const { entry, modules } = entries[name];
+  return {
+    name,
+    stopSignal: 'SIGTERM',
+    start: (onSpawn) =>
+      context.progress.step(`The ${name}`, () => {
+        const env = (context.needs?.[name] ?? Promise.resolve()).then(() => processEnv(context));
+        return startNodeProcess({ name, entry, env: machineEnv(), logFile, onSpawn, ahead: { modules, env } });
+      }),
+  };
+}
+
+const folders = ['HOME', 'TMPDIR', 'XDG_CACHE_HOME', 'XDG_RUNTIME_DIR', 'NODE_COMPILE_CACHE'];
+const inherited = ['PATH', 'USER', 'LANG', 'DOCKER_HOST', ...folders];
+
+/** Of the machine's environment only what our processes need. */
+function machineEnv(): NodeJS.ProcessEnv {
+  return Object.fromEntries(inherited.flatMap((name) => (process.env[name] ? [[name, process.env[name]]] : [])));
+}
+
+/** The environment of our processes. */
+export function processEnv(context: Context): NodeJS.ProcessEnv {
+  const { ports, postgres } = context;
+  return {
+    ...machineEnv(),
+    NODE_ENV: 'development',
+    FRONTAGE_DATA: context.dataDir,
+    FRONTAGE_SECRET: context.secret,
+    FRONTAGE_BASE_URL: `http://localhost:${ports.api}`,
+    FRONTAGE_API_PORT: String(ports.api),
+    FRONTAGE_EDGE_URL: `http://localhost:${ports.edge}`,
+    FRONTAGE_EDGE_PORT: String(ports.edge),
+    FRONTAGE_RATE_SCALE: '1000',
+    FRONTAGE_SIGNUP: 'open',
+    FRONTAGE_PHOTOS: 'offline',
+    FRONTAGE_CHALLENGE_KEY: `challenge ${context.secret}`,
+    FRONTAGE_SMTP_URL: `smtp://127.0.0.1:${ports.smtp}`,
+    ...(playsPayments(context) ? paymentsEnv(context) : {}),
+    DATABASE_URL: postgres?.url,
+    TEMPORAL_ADDRESS: `127.0.0.1:${ports.temporal}`,
+    TEMPORAL_UI_URL: `http://localhost:${ports.temporalUi}`,
+    ...domainsEnv(context),
+    ...context.extraEnv,
+  };
+}

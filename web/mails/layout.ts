@@ -1,0 +1,136 @@
+/**
+ * The layout of every mail: a list of blocks, rendered as plain text and as HTML. No pictures, no tracking, nothing loaded.
+ * Mail clients drop style sheets to different degrees, so styles are inline; the style sheet only adds dark colours.
+ */
+import { type Html, html } from '#web/html.ts';
+
+export type Attachment = { filename: string; contentType: string; content: string };
+
+export type WrittenMail = { subject: string; text: string; html: string; attachments?: readonly Attachment[] };
+
+export type Block =
+  | string
+  | { button: { label: string; url: string } }
+  | { facts: readonly (readonly [label: string, value: string])[] }
+  /** Text by somebody else, marked so that it cannot be mistaken for ours. */
+  | { quote: string };
+
+export type Content = {
+  subject: string;
+  /** Shown above the heading: who the mail is about. The product's name unless set. */
+  brand?: string;
+  /** Inboxes show it after the subject. */
+  preview: string;
+  heading: string;
+  blocks: readonly Block[];
+  /** Why this address received the mail. */
+  footer: string;
+};
+
+/** Renders both versions. Any text may come from a stranger, so invisible characters are removed and HTML is escaped. */
+export function write(content: Content): WrittenMail {
+  const subject = oneLine(content.subject).slice(0, 200);
+  return { subject, text: writeText(content), html: writeHtml(subject, content) };
+}
+
+/** Without control characters (except line feeds), bidirectional controls and zero-width characters. */
+function visible(text: string): string {
+  return text.toWellFormed().replace(/[^\P{Cc}\n]|[\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff]/gu, '');
+}
+
+/** For a value inside our own line: a second line would look like ours. */
+function oneLine(text: string): string {
+  return visible(text).replace(/\s+/g, ' ');
+}
+
+function writeText({ heading, blocks, footer }: Content): string {
+  const parts = [visible(heading), ...blocks.map(blockText), `-- \n${visible(footer)}`];
+  return `${parts.join('\n\n')}\n`;
+}
+
+function blockText(block: Block): string {
+  if (typeof block === 'string') return visible(block);
+  if ('button' in block) return `${block.button.label}:\n${block.button.url}`;
+  if ('quote' in block) {
+    return visible(block.quote)
+      .split('\n')
+      .map((line) => `> ${line}`)
+      .join('\n');
+  }
+  return block.facts.map(([label, value]) => `${oneLine(label)}: ${oneLine(value)}`).join('\n');
+}
+
+const font = "font-family:system-ui,-apple-system,'Segoe UI',Roboto,Helvetica,Arial,sans-serif";
+const paragraph = `margin:0 0 16px;${font};font-size:17px;line-height:1.55;color:#23211d`;
+
+function writeHtml(subject: string, { brand = 'Frontage', preview, heading, blocks, footer }: Content): string {
+  const title = `margin:0 0 20px;${font};font-size:24px;line-height:1.25;font-weight:600;color:#23211d;overflow-wrap:anywhere`;
+  const small = `margin:20px 4px 0;${font};font-size:14px;line-height:1.5;color:#5f5a50;overflow-wrap:anywhere`;
+  return html`<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark">
+<meta name="supported-color-schemes" content="light dark">
+<meta name="format-detection" content="telephone=no, date=no, address=no, email=no">
+<title>${subject}</title>
+<style>
+@media (prefers-color-scheme: dark) {
+  .paper { background: #191816 !important; }
+  .card { background: #211f1c !important; border-color: #38342d !important; }
+  .ink { color: #f1ede4 !important; }
+  .quiet { color: #b0a999 !important; }
+  .mark, .link { color: #e58f77 !important; }
+  .rule { border-color: #38342d !important; }
+}
+</style>
+</head>
+<body class="paper" style="margin:0;padding:0;background:#f7f4ee">
+<div style="display:none;max-height:0;overflow:hidden">${visible(preview)}</div>
+<table role="presentation" class="paper" width="100%" cellpadding="0" cellspacing="0" style="background:#f7f4ee">
+<tr><td align="center" style="padding:24px 12px">
+<table role="presentation" width="100%" cellpadding="0" cellspacing="0" style="max-width:560px">
+<tr><td class="mark" style="padding:0 4px 12px;${font};font-size:15px;font-weight:600;color:#8b3320">${visible(brand)}</td></tr>
+<tr><td class="card" style="padding:28px 24px 12px;background:#fffdf9;border:1px solid #e2dac9;border-radius:10px">
+<h1 class="ink" style="${title}">${visible(heading)}</h1>
+${blocks.map(blockHtml)}
+</td></tr>
+<tr><td><p class="quiet" style="${small}">${visible(footer)}</p></td></tr>
+</table>
+</td></tr>
+</table>
+</body>
+</html>
+`.markup;
+}
+
+function blockHtml(block: Block): Html {
+  if (typeof block === 'string')
+    return html`<p class="ink" style="${paragraph};overflow-wrap:anywhere">${visible(block)}</p>\n`;
+  if ('button' in block) return button(block.button);
+  if ('quote' in block) {
+    const quoted = `margin:0 0 16px;padding:2px 0 2px 14px;border-left:3px solid #e2dac9`;
+    return html`<blockquote class="rule" style="${quoted}"><p class="ink" style="${paragraph};margin:0;white-space:pre-line;overflow-wrap:anywhere">${visible(block.quote)}</p></blockquote>\n`;
+  }
+  return facts(block.facts);
+}
+
+/** The URL is repeated below, for mail clients that show no button and for readers who check it first. */
+function button({ label, url }: { label: string; url: string }): Html {
+  const cell = 'background:#a8412a;border-radius:8px';
+  const anchor = `display:inline-block;padding:14px 22px;${font};font-size:17px;font-weight:600;color:#ffffff;text-decoration:none`;
+  const plain = `margin:0 0 20px;${font};font-size:14px;line-height:1.5;color:#5f5a50;overflow-wrap:anywhere;word-break:break-all`;
+  return html`<table role="presentation" cellpadding="0" cellspacing="0" style="margin:4px 0 12px"><tr><td style="${cell}"><a href="${url}" style="${anchor}">${label}</a></td></tr></table>
+<p class="quiet" style="${plain}">or open <a class="link" href="${url}" style="color:#8b3320">${url}</a></p>
+`;
+}
+
+function facts(rows: readonly (readonly [string, string])[]): Html {
+  const label = `padding:6px 14px 6px 0;${font};font-size:15px;color:#5f5a50;vertical-align:top;white-space:nowrap`;
+  const value = `padding:6px 0;${font};font-size:15px;color:#23211d;overflow-wrap:anywhere;word-break:break-word`;
+  return html`<table role="presentation" cellpadding="0" cellspacing="0" style="margin:0 0 16px">${rows.map(
+    ([name, text]) =>
+      html`<tr><td class="quiet" style="${label}">${visible(name)}</td><td class="ink" style="${value}">${visible(text)}</td></tr>`,
+  )}</table>\n`;
+}

@@ -1,0 +1,37 @@
+/** A payment arrived too late for its booking and is refunded: to the visitor, and to the site's address for booking notices. */
+import { written } from '#rules/currencies.ts';
+import { type BookingFacts, factsTable, whenOf } from './booking.ts';
+import { type WrittenMail, write } from './layout.ts';
+
+export function moneyReturned({
+  to,
+  visitorName,
+  amount,
+  currency,
+  ...facts
+}: BookingFacts & {
+  to: 'site' | 'visitor';
+  visitorName: string;
+  /** In the minor unit of the currency. */
+  amount: number;
+  currency: string;
+}): WrittenMail {
+  const forSite = to === 'site';
+  const money = written({ amount, currency });
+  return write({
+    subject: `Not booked: ${facts.service}, ${whenOf(facts)}`,
+    brand: facts.hostname,
+    preview: forSite ? `${money} is being refunded to the visitor.` : `Your ${money} is being refunded.`,
+    heading: forSite ? `A payment on ${facts.hostname} arrived too late` : 'Your booking could not be completed',
+    blocks: [
+      forSite
+        ? `${visitorName} paid ${money} after the time was no longer available. The payment is refunded automatically.`
+        : `Your payment of ${money} arrived after this time was no longer available. It is being refunded, which can take a few days.`,
+      { facts: factsTable(facts) },
+      ...(forSite ? [] : [`To book another time, go to ${facts.address}`]),
+    ],
+    footer: forSite
+      ? `You get this because booking notices for ${facts.hostname} are sent to this address.`
+      : `You get this because this address was given for a booking on ${facts.hostname}.`,
+  });
+}

@@ -1,0 +1,64 @@
+/** What the overlay shows in its frame, and the small window that hands it its key. */
+import { readFileSync } from 'node:fs';
+import { html } from '#web/html.ts';
+import { type WrittenPage, writePage } from '#web/page.ts';
+
+const read = (name: string) => readFileSync(new URL(`./${name}`, import.meta.url), 'utf8');
+const frameScript = read('frame.js');
+const frameStyle = read('frame.css');
+const handOverScript = read('hand-over.js');
+
+/** `origins`: the site's own addresses. No other page may hold the frame, and the frame listens to no other. */
+export type ReviewFrame = { publicId: string; siteTitle: string; origins: readonly string[] };
+
+export function reviewFrame({ publicId, siteTitle, origins }: ReviewFrame): WrittenPage {
+  const close = html`<button class="quiet close" type="button" aria-label="Make this window small">✕</button>`;
+  return writePage({
+    title: `Comments on ${siteTitle}`,
+    layout: 'frame',
+    script: frameScript,
+    style: frameStyle,
+    ancestors: origins,
+    main: html`<section class="pill" data-view="pill">
+<button id="start" type="button">Comment</button>
+<button id="count" type="button" class="quiet" hidden>…</button>
+</section>
+<section class="pill" data-view="picking" hidden>
+<p>Choose a place on the page.</p>
+<button id="stop" type="button" class="quiet">Cancel</button>
+</section>
+<section data-view="list" hidden>
+<div class="top"><h1>${siteTitle}</h1>${close}</div>
+<div class="scroll"><p class="hint" id="none">No comments yet. Point at a place on the page and say what you would like there.</p><div id="threads"></div></div>
+<div class="bottom two"><button id="point" type="button">Point at a place</button><button id="leave" type="button" class="quiet">Leave</button></div>
+</section>
+<section data-view="compose" hidden>
+<div class="top"><h1>New comment</h1>${close}</div>
+<div class="scroll"><p class="quoted" id="quoted"></p>
+<img class="shot" id="picture" alt="What you see" hidden><p class="hint" id="picture-words" aria-live="polite"></p></div>
+<div class="bottom"><label>What would you like here?<textarea id="words" maxlength="4000" rows="3"></textarea></label>
+<div class="two"><button id="send" type="button">Send</button><button id="discard" type="button" class="quiet">Discard</button></div></div>
+</section>
+<section data-view="thread" hidden>
+<div class="top"><button class="quiet" id="back" type="button">← All</button><h1>Comment</h1>${close}</div>
+<div class="scroll"><p class="quoted" id="about"></p><p class="hint" id="where" aria-live="polite"></p>
+<button class="quiet small" id="go" type="button" hidden>Go to its page</button><ul class="messages" id="messages"></ul></div>
+<div class="bottom"><textarea id="reply" maxlength="4000" rows="2" aria-label="Your reply" placeholder="Reply"></textarea>
+<div class="two"><button id="answer" type="button">Reply</button><button id="settle" type="button" class="quiet">Resolve</button></div></div>
+</section>
+<p class="fault" id="fault" role="alert" hidden></p>`,
+    data: { site: publicId, origins: JSON.stringify(origins) },
+  });
+}
+
+/** Opened by the frame. Without a key it says where to find one. */
+export function handOverPage(secret: string | undefined): WrittenPage {
+  return writePage({
+    title: 'Your review',
+    layout: 'sign',
+    script: handOverScript,
+    data: secret === undefined ? {} : { secret },
+    main: html`<h1>${secret === undefined ? 'Open your link again' : 'One moment'}</h1>
+<p>${secret === undefined ? 'This browser has not opened a review link for this website lately, or the link has run out.' : 'This window closes by itself. You can go back to the website.'}</p>`,
+  });
+}

@@ -1,0 +1,128 @@
+/** The owner's page: what is theirs, and what waits for them. */
+
+import { type Html, html } from '#web/html.ts';
+import { type WrittenPage, writePage } from '#web/page.ts';
+import { day, relative } from '#web/times.ts';
+import { type RequestShown, requestFacts } from './access-request.ts';
+import { type DomainShown, domainList } from './domains.ts';
+import { codeField, type Form, fault } from './form.ts';
+import { type PayoutsShown, payoutSections } from './payouts.ts';
+import { type PlanShown, planSection } from './plan.ts';
+
+export type SiteShown = {
+  title: string;
+  address: string;
+  archived: boolean;
+  /** Why a person of the platform has taken it off the web. */
+  blocked: string | null;
+  live: boolean;
+  openComments: number;
+  role: 'owner' | 'collaborator';
+};
+export type TokenShown = {
+  id: string;
+  name: string;
+  lastFour: string;
+  createdAt: Date;
+  lastUsedAt: Date | null;
+  expiresAt: Date | null;
+};
+export type InvitationShown = { id: string; hostname: string; expiresAt: Date };
+
+export type AccountPage = {
+  form: Form;
+  now: Date;
+  name: string;
+  email: string;
+  pendingEmail: string | null;
+  requests: (RequestShown & { id: string })[];
+  invitations: InvitationShown[];
+  payouts: PayoutsShown;
+  sites: SiteShown[];
+  domains: DomainShown[];
+  tokens: TokenShown[];
+  /** Null where nothing is metered. */
+  plan: PlanShown | null;
+  fault?: string | undefined;
+};
+
+export function accountPage(page: AccountPage): WrittenPage {
+  const { form, name, email, pendingEmail } = page;
+  const main = html`<div class="head">
+<h1>${name}</h1>
+<p class="lead">${email}${pendingEmail ? html` · <strong>${pendingEmail}</strong> waits to be confirmed` : null}</p>
+</div>
+${fault(page.fault)}
+${page.requests.map((request) => requestPanel(request, page))}
+${page.invitations.length > 0 ? invitationList(page) : null}
+${siteList(page.sites)}
+${page.domains.length > 0 ? domainList(page.domains) : null}
+${payoutSections(page.payouts, page)}
+${page.plan ? planSection(page.plan, form) : null}
+${tokenList(page)}`;
+  const bar = form({ action: '/signout', inline: true }, html`<button class="quiet small">Sign out</button>`);
+  return writePage({ title: `${name} – Frontage`, main, layout: 'desk', bar, form: true });
+}
+
+function requestPanel(request: AccountPage['requests'][number], { form, now }: AccountPage): Html {
+  const action = `/account/requests/${request.id}`;
+  return html`<section>
+<h2>${request.agentName} asks to be let in</h2>
+<div class="panel">
+${requestFacts(request, now)}
+${form({ action }, html`${codeField('The code that your agent shows you')}<button name="answer" value="approve">Let it in</button>`)}
+${form({ action }, html`<button class="quiet" name="answer" value="deny">Refuse</button>`)}
+</div>
+</section>`;
+}
+
+function invitationList({ invitations, form, now }: AccountPage): Html {
+  return html`<section>
+<h2>Invitations</h2>
+<ul class="rows">${invitations.map(
+    ({ id, hostname, expiresAt }) => html`<li>
+<div><strong>${hostname}</strong><small>You are invited to work on this site. Ends ${relative(expiresAt, now)}.</small></div>
+${form({ action: `/account/invitations/${id}/accept`, inline: true }, html`<button class="small">Accept</button>`)}
+</li>`,
+  )}</ul>
+</section>`;
+}
+
+function siteList(sites: SiteShown[]): Html {
+  if (sites.length === 0) {
+    return html`<section><h2>Sites</h2><p class="panel empty">No site yet. Ask your agent to make the first one.</p></section>`;
+  }
+  return html`<section>
+<h2>Sites</h2>
+<ul class="rows">${sites.map(
+    (site) => html`<li>
+<div><strong>${site.title}</strong>${siteLine(site)}${site.blocked === null ? null : html`<small>Taken off the web by those who run this platform: ${site.blocked}</small>`}</div>
+${site.openComments > 0 ? html`<small>${site.openComments} open ${site.openComments === 1 ? 'comment' : 'comments'}</small>` : null}
+</li>`,
+  )}</ul>
+</section>`;
+}
+
+function siteLine({ address, archived, live, role }: SiteShown): Html {
+  const host = address.replace(/^https?:\/\//, '');
+  const state = archived ? ' · closed' : live ? '' : ' · not published yet';
+  return html`<small><a href="${address}" rel="noopener noreferrer">${host}</a>${state}${role === 'collaborator' ? ' · you help here' : ''}</small>`;
+}
+
+function tokenList({ tokens, form, now }: AccountPage): Html {
+  const rows = tokens.map(
+    ({ id, name, lastFour, createdAt, lastUsedAt, expiresAt }) => html`<li>
+<div><strong>${name}</strong><small>…${lastFour} · since ${day(createdAt)} · ${lastUsedAt ? `last used ${relative(lastUsedAt, now)}` : 'never used'}${expiry(expiresAt, now)}</small></div>
+${form({ action: `/account/tokens/${id}/revoke`, inline: true }, html`<button class="quiet small">Revoke</button>`)}
+</li>`,
+  );
+  return html`<section>
+<h2>Who may act for you</h2>
+<p class="hint">Each of these is a token that an agent or a program holds. Revoked, it is good for nothing at once.</p>
+${tokens.length > 0 ? html`<ul class="rows">${rows}</ul>` : html`<p class="panel empty">Nobody but you.</p>`}
+</section>`;
+}
+
+function expiry(expiresAt: Date | null, now: Date): string {
+  return expiresAt ? ` · ends ${relative(expiresAt, now)}` : '';
+}

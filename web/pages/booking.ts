@@ -1,0 +1,52 @@
+/** The page behind the link in a visitor's mail: what was booked, and the button that cancels it. */
+
+import { type Html, html } from '#web/html.ts';
+import { type WrittenPage, writePage } from '#web/page.ts';
+import type { Form } from './form.ts';
+
+export type BookingShown = {
+  service: string;
+  calendar: string;
+  timeZone: string;
+  startsAt: Date;
+  endsAt: Date;
+  seats: number;
+  reference: string;
+  /** The website, as visitors know it, and its address. */
+  hostname: string;
+  address: string;
+};
+
+/** Of a booking that stands. */
+export function cancelPage({ form, ...booking }: BookingShown & { form: Form }): WrittenPage {
+  const main = html`<h1>Cancel this booking?</h1>
+${facts(booking)}
+<div class="panel">
+${form({}, html`<button>Cancel the booking</button>`)}
+<p class="hint">You want to keep it? Close this page; nothing has happened. To come at another time, cancel it and book anew on <a href="${booking.address}">${booking.hostname}</a>.</p>
+</div>`;
+  return writePage({ title: 'Cancel this booking?', main, layout: 'sheet', form: true });
+}
+
+/** Of a booking that does not stand any more, or that was there and is over. */
+export function bookingOverPage({
+  title,
+  text,
+  ...booking
+}: BookingShown & { title: string; text: string }): WrittenPage {
+  const main = html`<h1>${title}</h1>
+<p class="lead">${text}</p>
+${facts(booking)}
+<p class="hint">Book another time on <a href="${booking.address}">${booking.hostname}</a>.</p>`;
+  return writePage({ title, main, layout: 'sheet' });
+}
+
+function facts({ service, calendar, timeZone, startsAt, endsAt, seats, reference }: BookingShown): Html {
+  const day = new Intl.DateTimeFormat('en-GB', { dateStyle: 'full', timeZone });
+  const time = new Intl.DateTimeFormat('en-GB', { timeStyle: 'short', timeZone });
+  return html`<ul class="rows">
+<li><div><strong>${service}</strong><small>${calendar}${seats > 1 ? `, ${seats} seats` : null}</small></div></li>
+<li><div><strong><time datetime="${startsAt.toISOString()}">${day.format(startsAt)}, ${time.format(startsAt)} to ${time.format(endsAt)}</time></strong><small>${timeZone}</small></div></li>
+<li><div><strong>${reference}</strong><small>Reference</small></div></li>
+</ul>`;
+}

@@ -1,0 +1,44 @@
+/** The part of the owner's page that says what to set for their domains, as a registrar's form asks for it. */
+import { type Html, html } from '#web/html.ts';
+
+export type DomainShown = {
+  name: string;
+  /** What is to be set in the DNS (`records`), or at the registrar (`servers`). */
+  mode: 'nameservers' | 'cname';
+  /** `host` as forms ask for it: `@`, or the part before the registered name. */
+  setup: { type: string; host: string; value: string; found: boolean; optional: boolean; seen: string[] }[];
+  problems: string[];
+  state: string;
+  site: string | null;
+};
+
+export function domainList(domains: DomainShown[]): Html {
+  return html`<section>
+<h2>Domains</h2>
+<ul class="rows domains">${domains.map(
+    (domain) => html`<li>
+<div><strong>${domain.name}</strong><small>${domain.state}${domain.site ? ` · shows ${domain.site}` : ''}</small>
+${domain.problems.map((problem) => html`<p class="fault">${problem}</p>`)}
+${domain.setup.every(({ found, optional }) => found || optional) ? null : setupOf(domain)}</div>
+</li>`,
+  )}</ul>
+</section>`;
+}
+
+function setupOf({ mode, setup }: DomainShown): Html {
+  if (mode === 'nameservers') {
+    return html`<p class="hint">Where you bought the domain, find “name servers”, and put these two in place of those there are:</p>
+<ol class="set">${setup.map((one) => html`<li><code>${one.value}</code> ${mark(one)}</li>`)}</ol>`;
+  }
+  return html`<p class="hint">Where the domain has its DNS, set these records. Copy them as they are:</p>
+<ol class="set">${setup.map(
+    (one) => html`<li><strong>${one.type}</strong> ${mark(one)}
+<dl><dt>Name</dt><dd><code>${one.host}</code></dd><dt>Value</dt><dd><code>${one.value}</code></dd>
+${!one.found && one.seen.length > 0 && one.type !== 'TXT' ? html`<dt>Now there</dt><dd>${one.seen.join(', ')}</dd>` : null}</dl></li>`,
+  )}</ol>`;
+}
+
+function mark({ found, optional }: DomainShown['setup'][number]): Html {
+  if (found) return html`<small class="good">✓ found</small>`;
+  return optional ? html`<small>not needed</small>` : html`<small>not found yet</small>`;
+}

@@ -1,0 +1,163 @@
+/** What a visitor sees of a form on our own origin: the form itself, what was wrong with it, and that it was taken. Each works without a script. */
+import { readFileSync } from 'node:fs';
+import type { FormField } from '#db/forms/form.ts';
+import type { Shown } from '#providers/challenge/challenge.ts';
+import { type Html, html } from '#web/html.ts';
+import { type WrittenPage, writePage } from '#web/page.ts';
+import { fieldHtml } from '#web/widgets/form-fields.ts';
+import { shopFront } from './illustration.ts';
+
+const script = readFileSync(new URL('./form-page.js', import.meta.url), 'utf8');
+const style = readFileSync(new URL('./form-page.css', import.meta.url), 'utf8');
+
+/** Where the parts of the challenge's widget are. */
+export type WidgetFiles = { script: string; worker: string; style: string };
+
+export type ShownForm = {
+  name: string;
+  /** The website's host, as visitors know it. */
+  hostname: string;
+  /** Its address, where the visitor came from. */
+  siteUrl: string;
+  /** Path that the form sends to. */
+  action: string;
+  /** `max_length` is what the server takes, where it takes so much alone. */
+  fields: readonly FormField[];
+  challenge: Shown;
+  files: WidgetFiles;
+};
+
+export type Filled = {
+  typed?: ReadonlyMap<string, readonly string[]>;
+  /** By the names of fields. */
+  faults?: ReadonlyMap<string, string>;
+  /** What is wrong with the whole, or what is still to be done. */
+  notice?: string;
+  /** A challenge that is solved already. */
+  solution?: string | undefined;
+};
+
+/** The form as a page of ours: to fill in, to mend, or to send once more with the challenge solved. */
+export function formPage(shown: ShownForm, filled: Filled = {}): WrittenPage {
+  const { name, hostname, challenge } = shown;
+  const others = challenge.kind === 'hosted' ? [new URL(challenge.scriptUrl).origin] : [];
+  return writePage({
+    title: `${name} – ${hostname}`,
+    layout: 'sheet',
+    form: true,
+    leadsTo: [new URL(shown.siteUrl).origin],
+    loads: others,
+    script,
+    style,
+    main: html`<div>
+<h1>${name}</h1>
+<p class="lead"><a href="${shown.siteUrl}/">${hostname}</a></p>
+</div>
+${filled.notice === undefined ? null : html`<p class="fault" role="alert">${filled.notice}</p>`}
+${formHtml(shown, filled)}
+<link rel="stylesheet" href="${shown.files.style}">`,
+  });
+}
+
+function formHtml({ action, fields, challenge, files }: ShownForm, { typed, faults, solution }: Filled): Html {
+  const known = new Set(fields.map(({ name }) => name));
+  const carried = [...(typed ?? [])].filter(([name]) => !known.has(name));
+  return html`<form class="panel" method="post" action="${action}">
+${fields.map((field) => {
+  const fault = faults?.get(field.name);
+  return html`${fieldHtml(field, { typed: typed?.get(field.name) ?? [], ...(fault === undefined ? {} : { fault }) })}\n`;
+})}${carried.map(([name, all]) => all.map((text) => hiddenHtml(name, text)))}${
+  solution === undefined ? challengeHtml(action, challenge, files) : hiddenHtml('altcha', solution)
+}
+<button>Send</button>
+</form>`;
+}
+
+function challengeHtml(action: string, challenge: Shown, files: WidgetFiles): Html {
+  const needs = html`<noscript><p class="fault">To keep programs out, this last step needs scripts. Allow them for this page, and load it anew.</p></noscript>`;
+  if (challenge.kind === 'hosted') {
+    return html`<div id="challenge" data-script="${challenge.scriptUrl}" data-element-class="${challenge.elementClass}" data-site-key="${challenge.siteKey}">${needs}</div>`;
+  }
+  return html`<div id="challenge" data-script="${files.script}" data-worker="${files.worker}" data-challenge="${action}/challenge">${needs}</div>`;
+}
+
+const hiddenHtml = (name: string, text: string): Html => html`<input type="hidden" name="${name}" value="${text}">\n`;
+
+/** It was taken, and what of it is kept. */
+export function takenPage({ hostname, siteUrl }: Pick<ShownForm, 'hostname' | 'siteUrl'>): WrittenPage {
+  return writePage({
+    title: `Thank you – ${hostname}`,
+    layout: 'sign',
+    main: html`${shopFront(true)}
+<h1>Thank you</h1>
+<p>What you wrote has been taken, and is with ${hostname} now.</p>
+<a class="button quiet" href="${siteUrl}/">Back to ${hostname}</a>`,
+  });
+}
+
+/** It was not taken, for a reason that no field is to blame for. What was typed is kept: it can be sent again, or copied. */
+export function refusedPage(
+  { title, text }: { title: string; text: string },
+  kept: ReadonlyMap<string, readonly string[]>,
+  again: { action: string; leadsTo?: readonly string[] } | undefined,
+): WrittenPage {
+  const said = [...kept].filter(([name]) => !name.startsWith('_') && name !== 'altcha');
+  return writePage({
+    title,
+    layout: said.length > 0 ? 'sheet' : 'sign',
+    style,
+    ...(again ? { form: true, leadsTo: again.leadsTo ?? [] } : {}),
+    main: html`${said.length > 0 ? null : shopFront(false)}
+<div><h1>${title}</h1>
+<p class="lead">${text}</p></div>
+${said.length === 0 ? null : keptHtml(said)}
+${again ? html`<form method="post" action="${again.action}">${[...kept].map(([name, all]) => all.map((one) => hiddenHtml(name, one)))}<button>Send again</button></form>` : null}`,
+  });
+}
+
+function keptHtml(said: [string, readonly string[]][]): Html {
+  return html`<section class="panel"><h2>What you wrote</h2>
+<dl class="said">${said.map(([name, all]) => html`<div><dt>${name}</dt><dd>${all.join('\n')}</dd></div>`)}</dl></section>`;
+}
+
+/** For who makes the website: the form as it is, and the HTML of it to paste. */
+export function embedPage(shown: ShownForm, snippet: string): WrittenPage {
+  return writePage({
+    title: `HTML of ${shown.name}`,
+    layout: 'desk',
+    form: true,
+    leadsTo: [new URL(shown.siteUrl).origin],
+    loads: shown.challenge.kind === 'hosted' ? [new URL(shown.challenge.scriptUrl).origin] : [],
+    script,
+    style,
+    main: html`<div>
+<h1>${shown.name}</h1>
+<p class="lead">The form of ${shown.hostname}, and the HTML to paste into its pages.</p>
+</div>
+<section><h2>HTML</h2>
+<p class="hint">It works without a script of the page’s own; with the module it answers in place. Colours and corners follow the custom properties <code>--frontage-…</code>.</p>
+<pre class="copy" tabindex="0"><code>${snippet}</code></pre></section>
+<section><h2>The form</h2>
+${formHtml(shown, {})}</section>
+<link rel="stylesheet" href="${shown.files.style}">`,
+  });
+}
+
+/** What goes into a page of the site: a plain form, which the element around it makes more of where scripts run. */
+export function formSnippet({ action, fields }: Pick<ShownForm, 'action' | 'fields'>, widget: string): string {
+  const formId = action.slice(action.lastIndexOf('/') + 1);
+  const inside = fields.map((field) => fieldHtml(field).markup.replace(/^(?!<\/textarea>)/gm, '    ')).join('\n');
+  return html`<link rel="stylesheet" href="${widget}.css">
+<frontage-form form="${formId}">
+  <form class="frontage-form" method="post" action="${action}">
+`.markup.concat(
+    // In some languages of templates a brace begins a program.
+    inside.replace(/[{}]/g, (brace) => (brace === '{' ? '&#123;' : '&#125;')),
+    html`
+    <button>Send</button>
+  </form>
+</frontage-form>
+<script type="module" src="${widget}.js"></script>
+`.markup,
+  );
+}

@@ -1,0 +1,20 @@
+/** A page that says one thing. */
+import { html } from '#web/html.ts';
+import { type WrittenPage, writePage } from '#web/page.ts';
+import { shopFront } from './illustration.ts';
+
+export type Notice = {
+  title: string;
+  text: string;
+  /** Whether it is good news. */
+  lit?: boolean;
+  link?: { href: string; text: string };
+};
+
+export function noticePage({ title, text, lit = false, link }: Notice): WrittenPage {
+  const main = html`${shopFront(lit)}
+<h1>${title}</h1>
+<p>${text}</p>
+${link ? html`<a class="button quiet" href="${link.href}">${link.text}</a>` : null}`;
+  return writePage({ title: `${title} – Frontage`, main, layout: 'sign' });
+}

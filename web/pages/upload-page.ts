@@ -1,0 +1,67 @@
+/** The page behind an upload link: photos dropped or taken, a bar for each, and why one was not taken. */
+import { readFileSync } from 'node:fs';
+import { type Html, html } from '#web/html.ts';
+import { type WrittenPage, writePage } from '#web/page.ts';
+import { shopFront } from './illustration.ts';
+
+export type UploadPage = {
+  /** Where the photos go, as visitors know it. */
+  siteTitle: string;
+  filesLeft: number;
+  fileBytesMax: number;
+  /** The cap in words: "25 MB". */
+  fileSizeMax: string;
+  expiresAt: Date;
+  /** What became of files sent without script. */
+  results?: UploadResult[];
+};
+
+export type UploadResult = { name: string; refused?: string };
+
+const script = readFileSync(new URL('./upload-page.js', import.meta.url), 'utf8');
+const takes = 'image/jpeg,image/png,image/webp,image/avif,image/gif,image/svg+xml,image/heic,image/heif,.heic,.heif';
+const day = new Intl.DateTimeFormat('en-GB', { dateStyle: 'full', timeStyle: 'short', timeZone: 'UTC' });
+
+/** The page of a link that takes files. */
+export function uploadPage(page: UploadPage): WrittenPage {
+  const { siteTitle, filesLeft, fileBytesMax, fileSizeMax, expiresAt, results = [] } = page;
+  return writePage({
+    title: `Photos for ${siteTitle}`,
+    layout: 'sheet',
+    form: true,
+    script,
+    main: html`<h1>Photos for ${siteTitle}</h1>
+<p class="lead" id="left">${leftWords(filesLeft)}</p>
+<form class="panel" id="sending" method="post" enctype="multipart/form-data" data-bytes="${fileBytesMax}" data-size="${fileSizeMax}">
+<label class="drop" id="drop">
+<strong>Choose photos</strong>
+<span class="hint" id="dropping">JPG, PNG or WebP, up to ${fileSizeMax} each.</span>
+<input id="files" name="file" type="file" multiple accept="${takes}">
+</label>
+<label class="button quiet camera" id="camera" hidden>Take a photo<input type="file" accept="image/*" capture="environment"></label>
+<button id="send">Send</button>
+</form>
+<ul class="rows sent" id="sent" aria-live="polite">${results.map(resultRow)}</ul>
+<p class="hint">This page works until <time datetime="${expiresAt.toISOString()}">${day.format(expiresAt)} UTC</time>. Whoever has its address can send photos to the website.</p>`,
+  });
+}
+
+function leftWords(filesLeft: number): string {
+  return filesLeft === 1 ? 'There is room for one more photo.' : `There is room for ${filesLeft} photos.`;
+}
+
+function resultRow({ name, refused }: UploadResult): Html {
+  return html`<li class="${refused ? 'refused' : 'done'}"><div><strong>${name}</strong><small>${refused ?? 'Sent. It is with your website now.'}</small></div></li>`;
+}
+
+/** The page of a link that takes nothing, or that there is not. */
+export function closedPage(title: string, text: string, results: UploadResult[] = []): WrittenPage {
+  return writePage({
+    title,
+    layout: results.length > 0 ? 'sheet' : 'sign',
+    main: html`${results.length > 0 ? null : shopFront(false)}
+<h1>${title}</h1>
+<p class="lead">${text}</p>
+${results.length > 0 ? html`<ul class="rows sent">${results.map(resultRow)}</ul>` : null}`,
+  });
+}
