@@ -31,7 +31,7 @@ let worker: ChildProcess | undefined;
 beforeAll(async () => {
   if (isMissing) return;
   world = await createWorld({
-    pebble: { noncesRefused: 50, proofsReused: 0 },
+    pebble: { refusedNoncePercent: 50, reusedAuthorizationPercent: 0 },
     // Between the authority and our name server, which answers for all that the test makes.
     resolver: async (address) => {
       dns = await startLocalDns({ ours: { address, under: 'ns.test' } });

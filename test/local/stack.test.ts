@@ -41,7 +41,7 @@ async function startElsewhere(folder = dataDir): Promise<Told & { supervisor: Ch
   cleanups.push(async () => {
     supervisor.kill('SIGKILL');
     await ended;
-    await openRunRecords(join(folder, 'run')).endLeftovers();
+    await openRunRecords(join(folder, 'run')).stopLeftovers();
   });
   return { ...told, supervisor, ids };
 }

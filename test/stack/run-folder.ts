@@ -47,7 +47,7 @@ export async function sweepRunFolders(): Promise<void> {
       const owner = ownerOf(folder);
       if (!owner || isRunning(owner)) continue;
       for (const run of globSync('{run,*/run}', { cwd: folder }))
-        await openRunRecords(join(folder, run)).endLeftovers();
+        await openRunRecords(join(folder, run)).stopLeftovers();
       try {
         removeRunFolder(folder);
       } catch (error) {

@@ -145,7 +145,7 @@ test('the record of a release is not written anew by mistake', async () => {
   const ran = promisify(execFile)(process.execPath, [script]);
   await expect(ran).rejects.toMatchObject({
     code: 1,
-    stderr: expect.stringMatching(/releases\/.*\.txt stands already/),
+    stderr: expect.stringMatching(/releases\/.*\.txt exists already/),
   });
 });
 

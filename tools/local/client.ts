@@ -1,16 +1,15 @@
-/** Calls the API over HTTP as any user does. */
+/** Calls the API over HTTP, like any user. */
 
 export type Call = { method?: string; body?: unknown; token?: string | undefined; headers?: Record<string, string> };
 
 export type Answer = {
   status: number;
   headers: Headers;
-  // A caller reads whatever the contract says is there.
   // biome-ignore lint/suspicious/noExplicitAny: the shape depends on the call
   body: any;
 };
 
-/** One call. A JSON answer is parsed, another one is text. A POST without a body sends none. */
+/** Sends one request. A JSON response is parsed, another one is text. */
 export async function callApi(baseUrl: string, path: string, call: Call = {}): Promise<Answer> {
   const answer = await fetch(new URL(path, baseUrl), {
     method: call.method ?? (call.body === undefined ? 'GET' : 'POST'),

@@ -1,4 +1,4 @@
-/** What the parts of a stack are made of. */
+/** Shared state of a stack while it starts. */
 import type { Postgres } from './services/postgres.ts';
 import type { startTemporal } from './services/temporal.ts';
 
@@ -10,24 +10,24 @@ export type Ports = {
   postgres: number;
   temporal: number;
   temporalUi: number;
-  /** Of the mail catcher's pages, and of its mail server. */
+  /** The mail catcher's pages, and its SMTP server. */
   mail: number;
   smtp: number;
-  /** Of the stand-in for the provider of payments: its API and its pages. */
+  /** The payments stub: its API and its pages. */
   payments: number;
-  /** Where the edge speaks TLS. */
+  /** The edge's TLS port. */
   edgeTls: number;
-  /** The rest of the DNS, and where names are registered in it. */
+  /** The resolver of the local DNS, and the registrar's HTTP port. */
   names: number;
   registrar: number;
-  /** Our own name server and its API; the authority, and where its root is to be had. */
+  /** Our own name server and its API; the certificate authority, and its management port, which serves its root. */
   zones: number;
   zonesApi: number;
   authority: number;
   authorityRoots: number;
 };
 
-/** Shows one step of a start; `note` tells of a long one's course. */
+/** Shows one step of a start; `note` reports progress within a long one. */
 export type Progress = { step<T>(title: string, run: (note: (line: string) => void) => Promise<T>): Promise<T> };
 
 export type Context = {
@@ -35,16 +35,16 @@ export type Context = {
   ports: Ports;
   durable: boolean;
   secret: string;
-  /** Goes over what the stack sets. */
+  /** Overrides what the stack sets. */
   extraEnv: NodeJS.ProcessEnv;
   logFile(name: string): string;
   progress: Progress;
-  /** Aborted when the start is to be given up. */
+  /** Aborted to cancel the start. */
   signal: AbortSignal | undefined;
   /** Starts the workflow engine. */
   engine: typeof startTemporal;
   /** Set once it has started. */
   postgres?: Postgres;
-  /** What each of our processes waits for before it runs. */
+  /** What each of our processes waits for before it runs its entry. */
   needs?: Record<ProcessName, Promise<unknown>>;
 };

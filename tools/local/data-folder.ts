@@ -1,23 +1,23 @@
-/** What a data folder keeps besides the databases: logs, the last run's beside this one's, and the installation's secret. */
+/** Files of a data folder besides the databases: logs of this run and the last, and the installation's secret. */
 import { randomBytes } from 'node:crypto';
 import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-/** Turns the logs over and answers where each name writes: `<data>/logs/<name>.log`, the one before in `<name>.1.log`. */
+/** Rotates the logs. Returns the file for each name: `<data>/logs/<name>.log`; the previous run's is `<name>.1.log`. */
 export function openLogs(dataDir: string): (name: string) => string {
   const folder = join(dataDir, 'logs');
   mkdirSync(folder, { recursive: true, mode: 0o700 });
-  const turned = new Set<string>();
+  const rotated = new Set<string>();
   return (name) => {
     const file = join(folder, `${name}.log`);
-    if (!turned.has(name) && existsSync(file)) renameSync(file, join(folder, `${name}.1.log`));
-    turned.add(name);
+    if (!rotated.has(name) && existsSync(file)) renameSync(file, join(folder, `${name}.1.log`));
+    rotated.add(name);
     return file;
   };
 }
 
-/** A text that is made once and kept for this owner's eyes alone. */
-export function keep(dataDir: string, name: string, make: () => string): string {
+/** Reads a text file; creates it the first time, readable only by its owner. */
+export function readOrCreate(dataDir: string, name: string, make: () => string): string {
   const file = join(dataDir, name);
   if (existsSync(file)) return readFileSync(file, 'utf8');
   const text = make();

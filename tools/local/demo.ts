@@ -1,18 +1,18 @@
-/** What a first start leaves to play with: an owner with a token, and a site published through the API. */
+/** The demo of a first start: an owner with a token, and a site published through the API. */
 import { chmodSync, existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { callApi } from './client.ts';
 import { type Owner, openAccount } from './owner.ts';
-import { Problem } from './problem.ts';
+import { UserError } from './problem.ts';
 import type { Stack } from './stack.ts';
 
-/** Not `demo`: that is among the names no site may take. */
+/** Not `demo`: that name is reserved. */
 const name = 'workshop';
 const title = 'The workshop on the quay';
 
-/** The owner of the first start; opened anew where the database does not know its token any more. */
-export async function keepOwner(stack: Stack): Promise<Owner> {
+/** The owner of the first start; created again if the database no longer accepts the token. */
+export async function ensureOwner(stack: Stack): Promise<Owner> {
   const file = join(stack.dataDir, 'owner.json');
   if (existsSync(file)) {
     const owner: Owner = JSON.parse(readFileSync(file, 'utf8'));
@@ -27,22 +27,22 @@ export async function keepOwner(stack: Stack): Promise<Owner> {
 
 export type Demo = { id: string; address: string; live_deployment_id: string | null };
 
-/** The demo site: made from a template at the first start. Throws one line when it cannot be. */
-export async function keepDemo(stack: Stack, owner: Owner): Promise<Demo> {
+/** The demo site, created from a template at the first start. Throws `UserError`. */
+export async function ensureDemo(stack: Stack, owner: Owner): Promise<Demo> {
   const { items } = await call(stack, owner, '/v1/sites?limit=200');
   const existing = items.find((site: { name: string }) => site.name === name);
   return existing ?? (await call(stack, owner, '/v1/sites', { name, title, template: 'business' }));
 }
 
-/** Publishes it, unless it is live, and returns once it is. Throws one line when it cannot be. */
+/** Publishes the site unless it is live, and returns when it is live. Throws `UserError`. */
 export async function publishDemo(stack: Stack, owner: Owner, demo: Demo, note: (line: string) => void): Promise<void> {
   if (demo.live_deployment_id) return;
-  const patience = performance.now() + 600_000;
+  const deadline = performance.now() + 600_000;
   let deployment = await call(stack, owner, `/v1/sites/${demo.id}/publish`, { scope: 'site' });
   while (deployment.status !== 'live') {
-    if (deployment.error) throw new Problem(`The demo site was not published: ${deployment.error.message}`);
-    if (performance.now() > patience)
-      throw new Problem('The demo site is still not published; the worker’s log may say why.');
+    if (deployment.error) throw new UserError(`The demo site was not published: ${deployment.error.message}`);
+    if (performance.now() > deadline)
+      throw new UserError('The demo site is still not published; see the worker’s log.');
     await sleep(500);
     deployment = await call(stack, owner, `/v1/deployments/${deployment.id}`);
     note(deployment.status);
@@ -52,5 +52,5 @@ export async function publishDemo(stack: Stack, owner: Owner, demo: Demo, note: 
 async function call(stack: Stack, { access_token: token }: Owner, path: string, body?: unknown) {
   const answer = await callApi(stack.baseUrl, path, { token, body, headers: { prefer: 'wait=5' } });
   if (answer.status === 200) return answer.body;
-  throw new Problem(`The demo site was not published: ${answer.body?.error?.message ?? `status ${answer.status}`}`);
+  throw new UserError(`The demo site was not published: ${answer.body?.error?.message ?? `status ${answer.status}`}`);
 }

@@ -1,4 +1,4 @@
-/** What owners' domains take on this machine: the rest of the DNS, our own name server, and an authority, where they are installed. */
+/** Local services for custom domains: a DNS with a registrar, our own name server, and a certificate authority if installed. */
 import { join } from 'node:path';
 import type { Context } from './context.ts';
 import { startNodeProcess } from './services/node-process.ts';
@@ -11,15 +11,15 @@ export type DomainPartName = 'names' | 'zones' | 'authority';
 const nameServers = 'ns.frontage.test';
 const cnameTarget = 'edge.frontage.test';
 
-/** Whether names, zones and certificates are this machine's alone; else they are what the user named. */
-function playsDomains({ extraEnv }: Pick<Context, 'extraEnv'>): boolean {
+/** Whether names, zones and certificates are local; otherwise the user configured others. */
+function usesLocalDomains({ extraEnv }: Pick<Context, 'extraEnv'>): boolean {
   const named = ['FRONTAGE_DOMAINS', 'FRONTAGE_DNS_RESOLVERS', 'FRONTAGE_ZONES_URL', 'FRONTAGE_ACME_URL'];
   return named.every((name) => extraEnv[name] === undefined);
 }
 
-/** Which of them run. */
+/** The services that run. */
 export function domainPartNames(context: Pick<Context, 'extraEnv'>): DomainPartName[] {
-  if (!playsDomains(context)) return [];
+  if (!usesLocalDomains(context)) return [];
   return [
     'names',
     ...('command' in findPowerDns() ? (['zones'] as const) : []),
@@ -27,9 +27,9 @@ export function domainPartNames(context: Pick<Context, 'extraEnv'>): DomainPartN
   ];
 }
 
-/** Debian's packages that would have to be installed for all of it; none where the user named his own. */
+/** Debian packages that are missing for all of them; none if the user configured their own services. */
 export function missingForDomains(context: Pick<Context, 'extraEnv'>): string[] {
-  if (!playsDomains(context)) return [];
+  if (!usesLocalDomains(context)) return [];
   return [findPowerDns(), findPebble()].flatMap((found) => ('missing' in found ? [found.missing] : []));
 }
 
@@ -98,7 +98,7 @@ function authorityPart({ ports, dataDir, progress, logFile }: Context): Part<Dom
 
 const zonesKey = (secret: string) => `zones ${secret}`;
 
-/** Binds our processes to those that run. */
+/** Settings that connect our processes to these services. */
 export function domainsEnv(context: Pick<Context, 'extraEnv' | 'ports' | 'dataDir' | 'secret'>): NodeJS.ProcessEnv {
   const { ports, dataDir, secret } = context;
   const running = domainPartNames(context);

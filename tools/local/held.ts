@@ -1,19 +1,19 @@
 /**
- * Loaded before those of our own processes that are started ahead of what they need: loads what takes long meanwhile, and lets the entry run at
- * the word of whoever started us, which brings its environment.
+ * Imported before the entry of a process that is started before its dependencies are ready. It preloads modules, and lets the entry run when the
+ * parent sends the environment.
  */
-const modules = process.env.HELD_MODULES;
-// Processes that this one forks are given the same arguments, and are not held.
-delete process.env.HELD_MODULES;
+const modules = process.env.PRELOADED_MODULES;
+// Processes that this one forks get the same arguments, but must not wait.
+delete process.env.PRELOADED_MODULES;
 if (modules !== undefined) {
-  const word = new Promise<{ env: NodeJS.ProcessEnv }>((resolve) =>
+  const environment = new Promise<{ env: NodeJS.ProcessEnv }>((resolve) =>
     process.once('message', (message) => resolve(message as { env: NodeJS.ProcessEnv })),
   );
-  // While it waits nothing else keeps the process alive.
+  // Only the channel keeps the process alive while it waits.
   process.channel?.ref();
-  // What cannot be loaded is said by the entry.
+  // The entry reports a module that cannot be loaded.
   await Promise.all((JSON.parse(modules) as string[]).map((one) => import(one).catch(() => {})));
-  Object.assign(process.env, (await word).env);
+  Object.assign(process.env, (await environment).env);
   process.channel?.unref();
 }
 

@@ -1,10 +1,10 @@
-/** One holder of a data folder at a time. The lock is the kernel's: it ends with its holder, however that dies. */
+/** One process per data folder. The kernel releases the lock when its holder dies. */
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { Problem } from './problem.ts';
+import { UserError } from './problem.ts';
 
-/** Takes the folder or throws one line that says who has it. Node has no flock(2); SQLite's lock is one. */
+/** Locks the folder, or throws one line that names the holder. Node has no flock(2); SQLite's lock replaces it. */
 export function lockFolder(folder: string): { release(): void } {
   mkdirSync(folder, { recursive: true, mode: 0o711 });
   const holder = join(folder, 'holder');
@@ -13,7 +13,7 @@ export function lockFolder(folder: string): { release(): void } {
     database.exec('PRAGMA journal_mode = MEMORY; BEGIN EXCLUSIVE');
   } catch (cause) {
     database.close();
-    throw new Problem(
+    throw new UserError(
       `${folder} is in use by ${readHolder(holder)}: stop it, or set FRONTAGE_DATA to another folder.`,
       {
         cause,

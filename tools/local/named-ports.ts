@@ -1,9 +1,9 @@
-/** The ports of `npm start`: those named in the environment, else those of the last start, else the usual ones, else free ones. */
+/** The ports of `npm start`: from the environment, else from the last start, else the defaults, else free ones. */
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Ports } from './context.ts';
 import { choosePort, isFree } from './ports.ts';
-import { Problem } from './problem.ts';
+import { UserError } from './problem.ts';
 
 const variables: Record<keyof Ports, string> = {
   api: 'FRONTAGE_API_PORT',
@@ -23,7 +23,7 @@ const variables: Record<keyof Ports, string> = {
   authorityRoots: 'FRONTAGE_AUTHORITY_ROOTS_PORT',
 };
 
-const usual: Ports = {
+const defaults: Ports = {
   api: 4400,
   edge: 4480,
   postgres: 4432,
@@ -47,15 +47,17 @@ export async function namedPorts(dataDir: string, env: NodeJS.ProcessEnv): Promi
   const ports: Partial<Ports> = {};
   for (const name of Object.keys(variables) as (keyof Ports)[]) {
     const named = env[variables[name]];
-    ports[name] = named ? await exactly(Number(named), variables[name]) : await choosePort(last[name], usual[name]);
+    ports[name] = named
+      ? await requirePort(Number(named), variables[name])
+      : await choosePort(last[name], defaults[name]);
   }
-  // Addresses of sites and of git contain them: they should outlive a restart.
+  // Addresses of sites and of git contain the ports, so they should survive a restart.
   writeFileSync(file, JSON.stringify(ports));
   return ports as Ports;
 }
 
-async function exactly(port: number, variable: string): Promise<number> {
-  if (!Number.isInteger(port) || port < 1 || port > 65_535) throw new Problem(`${variable} is not a port number.`);
-  if (!(await isFree(port))) throw new Problem(`Port ${port} is in use: free it, or set ${variable} to another one.`);
+async function requirePort(port: number, variable: string): Promise<number> {
+  if (!Number.isInteger(port) || port < 1 || port > 65_535) throw new UserError(`${variable} is not a port number.`);
+  if (!(await isFree(port))) throw new UserError(`Port ${port} is in use: free it, or set ${variable} to another one.`);
   return port;
 }

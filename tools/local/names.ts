@@ -1,6 +1,6 @@
 /**
- * The process of the rest of the DNS, for `npm start` and acceptance tests: the registry of `.test`, the owner's registrar and a resolver. Who posts
- * the answer of a domain (`POST /`) has what it asks of the owner set, as he would do at his registrar; `DELETE /<name>` takes a name out again.
+ * The process of the local DNS, for `npm start` and acceptance tests: the registry of `.test`, the owner's registrar and a resolver. `POST /` with
+ * the API's response for a domain sets the records in its `setup`, as an owner would at their registrar. `DELETE /<name>` deletes a name.
  */
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
@@ -23,11 +23,11 @@ const dns = await startLocalDns({ ...ours, port: Number(NAMES_DNS_PORT) });
 for (const [name, address] of Object.entries(JSON.parse(NAMES_OWN) as Record<string, string>))
   dns.set(name, 'A', address);
 
-/** What was registered, by domain; kept over a restart. */
+/** Registered records by domain; they survive a restart. */
 const registered: Record<string, Setup> = existsSync(NAMES_FILE) ? JSON.parse(readFileSync(NAMES_FILE, 'utf8')) : {};
 for (const [domain, setup] of Object.entries(registered)) apply(domain, setup);
 
-/** What was set for names below it stays: those are domains of their own. */
+/** Replaces a domain's records. Records of registered names below it stay: those are separate domains. */
 function change(domain: string): void {
   dns.forget(domain);
   for (const [name, setup] of Object.entries(registered)) if (isWithin(name, domain)) apply(name, setup);
@@ -47,33 +47,35 @@ function save(): void {
   if (NAMES_FILE) writeFileSync(NAMES_FILE, JSON.stringify(registered));
 }
 
-async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
+async function handle(request: IncomingMessage, response: ServerResponse): Promise<void> {
   if (request.method === 'DELETE') {
     const domain = decodeURIComponent((request.url ?? '/').slice(1));
     delete registered[domain];
     change(domain);
     save();
-    return say(response, 200, `${domain} is registered no more.`);
+    return send(response, 200, `${domain} is no longer registered.`);
   }
-  if (request.method !== 'POST') return say(response, 405, 'POST the answer of a domain here, or DELETE /<its name>.');
+  if (request.method !== 'POST')
+    return send(response, 405, 'POST the API’s response for a domain here, or DELETE /<its name>.');
   const { domain, setup } = JSON.parse(await text(request)) as { domain?: string; setup?: Setup };
-  if (!domain?.endsWith('.test') || !setup) return say(response, 400, 'That is no answer of a domain below .test.');
+  if (!domain?.endsWith('.test') || !setup)
+    return send(response, 400, 'This is not the API’s response for a domain below .test.');
   registered[domain] = setup.map(({ type, name, value }) => ({ type, name, value }));
   change(domain);
   save();
-  say(
+  send(
     response,
     200,
     `Set for ${domain}:\n${setup.map(({ type, name, value }) => `  ${type} ${name} ${value}`).join('\n')}`,
   );
 }
 
-function say(response: ServerResponse, status: number, words: string): void {
+function send(response: ServerResponse, status: number, words: string): void {
   response.writeHead(status, { 'content-type': 'text/plain; charset=utf-8' }).end(`${words}\n`);
 }
 
 const web = createServer((request, response) => {
-  answer(request, response).catch(() => say(response, 400, 'That cannot be read.'));
+  handle(request, response).catch(() => send(response, 400, 'The request cannot be read.'));
 });
 await new Promise<void>((resolve) => web.listen(Number(NAMES_WEB_PORT), '127.0.0.1', resolve));
 process.send?.({ ready: true });

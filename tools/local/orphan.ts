@@ -1,8 +1,8 @@
-/** Loaded before our own processes: when the one that started us dies, its channel closes, and we stop as if asked to. */
+/** Imported before the entries of our own processes: the channel closes when the parent dies, and then this process stops. */
 process.once('disconnect', () => {
   process.kill(process.pid, 'SIGTERM');
-  // Whoever is left has nobody to kill it.
+  // No parent is left to kill a process that does not stop.
   setTimeout(() => process.exit(1), 15_000).unref();
 });
-// A listener would keep the process alive for the sake of the channel.
+// The listener alone must not keep the process alive.
 process.channel?.unref();

@@ -1,4 +1,4 @@
-/** The process of the stand-in for the provider of payments: what `npm start` and acceptance tests pay on. */
+/** The process of the payments stub, for `npm start` and acceptance tests. */
 import { systemClock } from '#runtime/clock.ts';
 import { findMock } from './payments/shapes.ts';
 import { startPaymentsStandIn } from './payments/stand-in.ts';
@@ -8,9 +8,7 @@ const { PAYMENTS_PORT, PAYMENTS_KEY, PAYMENTS_WEBHOOK_SECRET, PAYMENTS_API_URL, 
 const mock = findMock(process.env);
 const log = (msg: string) => console.log(JSON.stringify({ level: 30, msg }));
 log(
-  mock
-    ? 'requests are held to the shapes of the vendor’s mock'
-    : 'no stripe-mock on PATH: the shape of requests is not judged',
+  mock ? 'request shapes are validated by stripe-mock' : 'stripe-mock is not on PATH: request shapes are not validated',
 );
 
 const standIn = await startPaymentsStandIn({

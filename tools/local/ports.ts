@@ -1,12 +1,12 @@
-/** Which loopback ports to use: the named one, or one that is free. */
+/** Free loopback ports. */
 import { createServer } from 'node:net';
 
-/** Below the range from which systems give out ports to outgoing connections, so that none of those takes ours. */
+/** Below the ephemeral port range, so that no outgoing connection uses one of ours. */
 const lowest = 20_000;
 const highest = 32_000;
-const given = new Set<number>();
+const reserved = new Set<number>();
 
-/** Whether 127.0.0.1 takes a listener on this port now. */
+/** Whether this port on 127.0.0.1 is free now. */
 export async function isFree(port: number): Promise<boolean> {
   return await new Promise((resolve) => {
     const server = createServer();
@@ -15,21 +15,21 @@ export async function isFree(port: number): Promise<boolean> {
   });
 }
 
-/** A free port that this process has not given out before. */
+/** A free port that this process has not returned before. */
 export async function freePort(): Promise<number> {
   for (;;) {
     const port = lowest + Math.floor(Math.random() * (highest - lowest));
-    if (given.has(port) || !(await isFree(port))) continue;
-    given.add(port);
+    if (reserved.has(port) || !(await isFree(port))) continue;
+    reserved.add(port);
     return port;
   }
 }
 
-/** The first of the wished-for ports that is free, else any free one. */
-export async function choosePort(...wished: (number | undefined)[]): Promise<number> {
-  for (const port of wished) {
-    if (port === undefined || given.has(port) || !(await isFree(port))) continue;
-    given.add(port);
+/** The first free port of the preferred ones, else any free port. */
+export async function choosePort(...preferred: (number | undefined)[]): Promise<number> {
+  for (const port of preferred) {
+    if (port === undefined || reserved.has(port) || !(await isFree(port))) continue;
+    reserved.add(port);
     return port;
   }
   return await freePort();

@@ -1,7 +1,7 @@
-/** A fault of the machine that its owner can mend: one line, with the remedy in it. Shown without a stack. */
-export class Problem extends Error {
+/** A problem that the user can fix: one line that includes the remedy. Shown without a stack trace. */
+export class UserError extends Error {
   constructor(message: string, options?: { cause?: unknown }) {
     super(message, options);
-    this.name = 'Problem';
+    this.name = 'UserError';
   }
 }

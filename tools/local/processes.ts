@@ -1,14 +1,14 @@
-/** Operating-system processes: told apart for certain, started as daemons with a log file, stopped until they are gone. */
+/** Operating-system processes: identified reliably, started as daemons with a log file, stopped until they are gone. */
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { closeSync, existsSync, openSync, readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 
-/** A process named so that a later one with the same number is not taken for it. */
+/** Identifies a process even if a later one reuses its pid. */
 export type ProcessId = { pid: number; started: string };
 
 const bootIdFile = '/proc/sys/kernel/random/boot_id';
 
-/** Names the running process of this number; undefined when there is none, or only its unreaped remains. */
+/** Identifies the running process with this pid; undefined if there is none or it is a zombie. */
 export function identify(pid: number): ProcessId | undefined {
   try {
     return existsSync(bootIdFile) ? identifyByProc(pid) : identifyByPs(pid);
@@ -18,7 +18,7 @@ export function identify(pid: number): ProcessId | undefined {
 }
 
 function identifyByProc(pid: number): ProcessId | undefined {
-  // proc_pid_stat(5): the name is in parentheses and may contain anything; field 3 is the state, field 22 the start.
+  // proc_pid_stat(5): the name is in parentheses and may contain anything; field 3 is the state, field 22 the start time.
   const fields = readFileSync(`/proc/${pid}/stat`, 'utf8')
     .replace(/^.*\) /s, '')
     .split(' ');
@@ -36,7 +36,7 @@ export function isRunning(id: ProcessId): boolean {
   return identify(id.pid)?.started === id.started;
 }
 
-/** The command line of a process, empty when it cannot be read. */
+/** The command line of a process; empty if it cannot be read. */
 export function commandLine(pid: number): string {
   try {
     if (existsSync(bootIdFile)) return readFileSync(`/proc/${pid}/cmdline`, 'utf8').replaceAll('\0', ' ').trim();
@@ -46,7 +46,7 @@ export function commandLine(pid: number): string {
   }
 }
 
-/** Asks the process to stop, kills it after the grace, and returns when it is gone. A process already gone is fine. */
+/** Sends the signal, kills the process after the grace period, and returns when it is gone. Does nothing if it is already gone. */
 export async function endProcess(id: ProcessId, signal: NodeJS.Signals, graceMs: number): Promise<void> {
   const killAt = performance.now() + graceMs;
   let next: NodeJS.Signals | undefined = signal;
@@ -72,22 +72,22 @@ export type DaemonOptions = {
   logFile: string;
   env?: NodeJS.ProcessEnv;
   cwd?: string;
-  /** Run as this user; root alone may ask. */
+  /** Run as this user; only root can. */
   user?: { uid: number; gid: number } | undefined;
   stopSignal: NodeJS.Signals;
   stopGraceMs: number;
-  /** Told of the process the moment it exists. */
+  /** Called as soon as the process exists. */
   onSpawn?: ((id: ProcessId) => void) | undefined;
-  /** Open a channel for messages. The other side sees it close when this process dies. */
+  /** Open an IPC channel. It closes on the other side when this process dies. */
   ipc?: boolean;
 };
 
-/** A process that runs, or ran. */
+/** A started process. */
 export type Running = {
   id: ProcessId;
-  /** True until the process has ended, for whatever reason. */
+  /** True until the process has exited. */
   running(): boolean;
-  /** Settles when it has ended, with the way it did. */
+  /** Resolves when it has exited, with its exit code or signal in words. */
   ended: Promise<string>;
   stop(): Promise<void>;
   /** SIGKILL. */
@@ -96,7 +96,7 @@ export type Running = {
 
 export type Daemon = Running & { child: ChildProcess };
 
-/** Starts a process in a session of its own, so that Ctrl+C in the terminal reaches us alone and we end it in order. */
+/** Starts a process in its own session, so that Ctrl+C in the terminal reaches only us and we stop it in order. */
 export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
   const log = openSync(options.logFile, 'a', 0o600);
   const child = spawn(options.command, options.args, {
@@ -108,7 +108,7 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
   });
   closeSync(log);
   if (child.pid === undefined) throw await new Promise((failed) => child.once('error', failed));
-  const id = identify(child.pid) ?? { pid: child.pid, started: 'ended at once' };
+  const id = identify(child.pid) ?? { pid: child.pid, started: 'exited immediately' };
   options.onSpawn?.(id);
   const ended = new Promise<string>((resolve) =>
     child.once('exit', (code, signal) => resolve(signal ? `signal ${signal}` : `exit code ${code}`)),

@@ -1,21 +1,21 @@
-/** Shows the steps of a start: a line for each when it is done, and on a terminal one more for what goes on now. */
+/** Shows the steps of a start: one line per completed step, and on a terminal a status line for the running ones. */
 import type { Progress } from './context.ts';
 
 type Output = NodeJS.WritableStream & { isTTY?: boolean; columns?: number };
 
 export type TerminalProgress = Progress & {
   line(text: string): void;
-  /** Removes the line for what goes on now. */
+  /** Removes the status line. */
   close(): void;
 };
 
 export function showProgress(output: Output = process.stdout): TerminalProgress {
-  const underWay = new Map<string, { since: number; note: string }>();
+  const active = new Map<string, { since: number; note: string }>();
   const terminal = output.isTTY === true;
 
   function drawStatus(): void {
     if (!terminal) return;
-    const now = [...underWay].map(([title, { since, note }]) => `${title} ${seconds(since)}${note ? `: ${note}` : ''}`);
+    const now = [...active].map(([title, { since, note }]) => `${title} ${seconds(since)}${note ? `: ${note}` : ''}`);
     output.write(`\r\x1b[K${now.length > 0 ? `… ${now.join(' · ')}`.slice(0, (output.columns ?? 80) - 1) : ''}`);
   }
 
@@ -30,7 +30,7 @@ export function showProgress(output: Output = process.stdout): TerminalProgress 
     line,
     async step(title, run) {
       const entry = { since: performance.now(), note: '' };
-      underWay.set(title, entry);
+      active.set(title, entry);
       drawStatus();
       try {
         const result = await run((note) => {
@@ -38,11 +38,11 @@ export function showProgress(output: Output = process.stdout): TerminalProgress 
           entry.note = note;
           if (!terminal && isNew) line(`… ${title}: ${note}`);
         });
-        underWay.delete(title);
+        active.delete(title);
         line(`✓ ${title} (${seconds(entry.since)})`);
         return result;
       } finally {
-        underWay.delete(title);
+        active.delete(title);
       }
     },
     close() {

@@ -1,4 +1,4 @@
-/** What runs on behalf of a folder, written down so that the next start ends what a SIGKILL of ours left, and nothing else. */
+/** Records of the processes of a data folder, so that the next start stops what a SIGKILL left running, and nothing else. */
 import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { endProcess, isRunning, type ProcessId } from './processes.ts';
@@ -8,8 +8,8 @@ export type RunRecord = ProcessId & { name: string; stopSignal: NodeJS.Signals }
 export type RunRecords = {
   add(record: RunRecord): void;
   remove(name: string): void;
-  /** Ends every recorded process that still runs, all at once. Answers their names. */
-  endLeftovers(): Promise<string[]>;
+  /** Stops every recorded process that still runs, all in parallel. Returns their names. */
+  stopLeftovers(): Promise<string[]>;
 };
 
 /** Records are files `<folder>/<name>.json`. */
@@ -17,13 +17,13 @@ export function openRunRecords(folder: string): RunRecords {
   mkdirSync(folder, { recursive: true, mode: 0o700 });
   const file = (name: string) => join(folder, `${name}.json`);
   return {
-    // Synchronous: between the start of a process and its record there must be no gap in which we can be killed.
+    // Synchronous: we must not be killed between the start of a process and its record.
     add(record) {
       writeFileSync(`${file(record.name)}.new`, JSON.stringify(record));
       renameSync(`${file(record.name)}.new`, file(record.name));
     },
     remove: (name) => rmSync(file(name), { force: true }),
-    async endLeftovers() {
+    async stopLeftovers() {
       const leftovers = read(folder).filter(isRunning);
       await Promise.all(leftovers.map((one) => endProcess(one, one.stopSignal, 10_000)));
       for (const name of readdirSync(folder)) rmSync(join(folder, name), { force: true });

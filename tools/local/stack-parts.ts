@@ -1,4 +1,4 @@
-/** The parts of the stack and the environment that binds them. */
+/** The services and processes of a stack, and their environment. */
 import { createHash } from 'node:crypto';
 import { join } from 'node:path';
 import type { Context, ProcessName } from './context.ts';
@@ -7,7 +7,7 @@ import { startNodeProcess } from './services/node-process.ts';
 import { startPostgres } from './services/postgres.ts';
 import type { Part } from './supervisor.ts';
 
-/** With what takes each longest to load, and does nothing by being loaded. */
+/** With the modules that take longest to load and have no side effects. */
 const entries = {
   api: { entry: 'api/server.ts', modules: ['deps.ts', 'api/app.ts'] },
   worker: { entry: 'worker/worker.ts', modules: ['deps.ts', 'worker/bundle.ts', 'activities/index.ts'] },
@@ -21,8 +21,8 @@ export function createParts(context: Context, processes: ProcessName[]): Part<Pa
   const services = [
     postgresPart(context),
     temporalPart(context),
-    ...(catchesMail(context) ? [mailPart(context)] : []),
-    ...(playsPayments(context) ? [paymentsPart(context)] : []),
+    ...(usesMailCatcher(context) ? [mailPart(context)] : []),
+    ...(usesPaymentsStub(context) ? [paymentsPart(context)] : []),
     ...domainParts(context),
   ];
   return [...services, ...processes.map((name) => processPart(context, name))];
@@ -58,8 +58,8 @@ function temporalPart(context: Context): Part<PartName> {
   };
 }
 
-/** Whether mails go to the catcher; else to the server that the user named, or nowhere. */
-export function catchesMail({ extraEnv }: Pick<Context, 'extraEnv'>): boolean {
+/** Whether e-mails go to the mail catcher; otherwise to the server that the user configured, or nowhere. */
+export function usesMailCatcher({ extraEnv }: Pick<Context, 'extraEnv'>): boolean {
   return extraEnv.FRONTAGE_SMTP_URL === undefined;
 }
 
@@ -81,12 +81,12 @@ function mailPart(context: Context): Part<PartName> {
   };
 }
 
-/** Whether money is taken by the stand-in; else by the provider that the user named, or not at all. */
-export function playsPayments({ extraEnv }: Pick<Context, 'extraEnv'>): boolean {
+/** Whether payments go to the stub; otherwise to the provider that the user configured, or payments are off. */
+export function usesPaymentsStub({ extraEnv }: Pick<Context, 'extraEnv'>): boolean {
   return extraEnv.FRONTAGE_PAYMENTS_URL === undefined && extraEnv.FRONTAGE_PAYOUT_RAILS === undefined;
 }
 
-/** Plans are sold by the stand-in where that is asked for: without, everybody has the largest plan, and a first look meets no cap. */
+/** The stub sells plans if `FRONTAGE_BILLING` is `on`. By default every account has the largest plan, so that a first try meets no limit. */
 function billingEnv({ extraEnv }: Context, env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
   if (extraEnv.FRONTAGE_BILLING !== 'on') return {};
   return {
@@ -96,15 +96,15 @@ function billingEnv({ extraEnv }: Context, env: NodeJS.ProcessEnv): NodeJS.Proce
   };
 }
 
-/** Keys of nobody's, as the provider writes its test keys; the same at each start. */
+/** Invented keys in the format of the provider's test keys; the same at each start. */
 function paymentsEnv(context: Context): NodeJS.ProcessEnv {
   const { ports, secret } = context;
-  const name = (what: string) => createHash('sha256').update(`${what} ${secret}`).digest('hex');
+  const derive = (what: string) => createHash('sha256').update(`${what} ${secret}`).digest('hex');
   const env = {
     FRONTAGE_PAYOUT_RAILS: 'own_key,connect',
     FRONTAGE_PAYMENTS_URL: `http://localhost:${ports.payments}`,
-    FRONTAGE_PAYMENTS_KEY: `sk_test_${name('payments key')}`,
-    FRONTAGE_PAYMENTS_WEBHOOK_SECRET: `whsec_${name('payments webhook')}`,
+    FRONTAGE_PAYMENTS_KEY: `sk_test_${derive('payments key')}`,
+    FRONTAGE_PAYMENTS_WEBHOOK_SECRET: `whsec_${derive('payments webhook')}`,
   };
   return { ...env, ...billingEnv(context, env) };
 }
@@ -124,7 +124,7 @@ function paymentsPart(context: Context): Part<PartName> {
     name: 'payments',
     stopSignal: 'SIGTERM',
     start: (onSpawn) =>
-      context.progress.step('The stand-in for payments', () =>
+      context.progress.step('The payments stub', () =>
         startNodeProcess({ name: 'payments', entry: 'tools/local/payments.ts', env, logFile, onSpawn }),
       ),
   };
@@ -139,15 +139,15 @@ function processPart(context: Context, name: ProcessName): Part<PartName> {
     start: (onSpawn) =>
       context.progress.step(`The ${name}`, () => {
         const env = (context.needs?.[name] ?? Promise.resolve()).then(() => processEnv(context));
-        return startNodeProcess({ name, entry, env: machineEnv(), logFile, onSpawn, ahead: { modules, env } });
+        return startNodeProcess({ name, entry, env: machineEnv(), logFile, onSpawn, preload: { modules, env } });
       }),
   };
 }
 
-const folders = ['HOME', 'TMPDIR', 'XDG_CACHE_HOME', 'XDG_RUNTIME_DIR', 'NODE_COMPILE_CACHE'];
-const inherited = ['PATH', 'USER', 'LANG', 'DOCKER_HOST', ...folders];
+const folderVariables = ['HOME', 'TMPDIR', 'XDG_CACHE_HOME', 'XDG_RUNTIME_DIR', 'NODE_COMPILE_CACHE'];
+const inherited = ['PATH', 'USER', 'LANG', 'DOCKER_HOST', ...folderVariables];
 
-/** Of the machine's environment only what our processes need. */
+/** Only the variables of the machine's environment that our processes need. */
 function machineEnv(): NodeJS.ProcessEnv {
   return Object.fromEntries(inherited.flatMap((name) => (process.env[name] ? [[name, process.env[name]]] : [])));
 }
@@ -169,7 +169,7 @@ export function processEnv(context: Context): NodeJS.ProcessEnv {
     FRONTAGE_PHOTOS: 'offline',
     FRONTAGE_CHALLENGE_KEY: `challenge ${context.secret}`,
     FRONTAGE_SMTP_URL: `smtp://127.0.0.1:${ports.smtp}`,
-    ...(playsPayments(context) ? paymentsEnv(context) : {}),
+    ...(usesPaymentsStub(context) ? paymentsEnv(context) : {}),
     DATABASE_URL: postgres?.url,
     TEMPORAL_ADDRESS: `127.0.0.1:${ports.temporal}`,
     TEMPORAL_UI_URL: `http://localhost:${ports.temporalUi}`,

@@ -1,60 +1,67 @@
-/** The whole system on one machine, in one folder: what `npm start` runs and what acceptance tests run against. */
+/** The whole system on one machine, in one folder: for `npm start` and for acceptance tests. */
 import { mkdirSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import type { Context, Ports, ProcessName, Progress } from './context.ts';
-import { keep, newSecret, openLogs } from './data-folder.ts';
+import { newSecret, openLogs, readOrCreate } from './data-folder.ts';
 import { domainPartNames, missingForDomains } from './domain-parts.ts';
 import { lockFolder } from './lock.ts';
 import { freePort } from './ports.ts';
 import type { ProcessId } from './processes.ts';
 import { openRunRecords, type RunRecords } from './run-records.ts';
 import { startTemporal } from './services/temporal.ts';
-import { catchesMail, createParts, type PartName, playsPayments, processEnv, processNames } from './stack-parts.ts';
+import {
+  createParts,
+  type PartName,
+  processEnv,
+  processNames,
+  usesMailCatcher,
+  usesPaymentsStub,
+} from './stack-parts.ts';
 import { type Supervisor, supervise } from './supervisor.ts';
 
 export { type PartName, type Ports, type ProcessName, type Progress, processNames };
 
 export type StackOptions = {
-  /** Everything it keeps, logs included. */
+  /** All data and logs. */
   dataDir: string;
-  /** Asked once what an earlier run left has been ended. Free ports where it names none. */
+  /** Called after leftovers of an earlier run have been stopped. Ports it does not name are chosen freely. */
   ports?: () => Promise<Partial<Ports>>;
-  /** For our processes, over what the stack sets. */
+  /** For our processes; overrides what the stack sets. */
   env?: NodeJS.ProcessEnv;
-  /** False gives up safety against a power cut for speed. */
+  /** False trades safety against a power cut for speed. */
   durable: boolean;
-  /** What else our processes need; runs beside the start of the databases. */
+  /** Prepares what else our processes need; runs while the databases start. */
   prepare?: () => Promise<void>;
   /** Starts the workflow engine; the development server by default. */
   engine?: typeof startTemporal;
-  /** Which of our processes; all by default. */
+  /** Which of our processes to start; all by default. */
   processes?: ProcessName[];
   progress?: Progress;
-  /** Abort it to give up a start that is under way. */
+  /** Abort it to cancel a start. */
   signal?: AbortSignal;
   onUnexpectedEnd?: (name: PartName, how: string) => void;
 };
 
 export type Stack = Pick<Supervisor<PartName>, 'pid' | 'kill' | 'restart'> & {
   dataDir: string;
-  /** Of the API, the owner's pages and git. */
+  /** Address of the API, the owner's pages and git. */
   baseUrl: string;
-  /** Of the edge. Sites are hosts `<name>.<baseDomain>` at its port. */
+  /** Address of the edge. Sites are hosts `<name>.<baseDomain>` at its port. */
   edgeUrl: string;
   baseDomain: string;
   databaseUrl: string;
   temporalAddress: string;
   temporalUiUrl: string;
-  /** Of the mail catcher; null where mails go to a server that was named. */
+  /** Address of the mail catcher; null if the user configured an SMTP server. */
   mailUrl: string | null;
-  /** Of the stand-in for the provider of payments; null where money is taken elsewhere, or not at all. */
+  /** Address of the payments stub; null if the user configured payments. */
   paymentsUrl: string | null;
-  /** Of the registrar that stands in for owners' own; null where names go to servers that were named. */
+  /** Address of the registrar stub; null if the user configured DNS or certificates. */
   registrarUrl: string | null;
-  /** Debian's packages without which domains cannot be tried here in full. */
+  /** Debian packages that are missing to try custom domains completely. */
   missingForDomains: string[];
   ports: Ports;
-  /** The environment of our processes, for a command that is to work on the same system. */
+  /** The environment of our processes, for commands that use the same system. */
   env: NodeJS.ProcessEnv;
   /** Stops everything in order and frees the folder. */
   stop(): Promise<void>;
@@ -62,24 +69,24 @@ export type Stack = Pick<Supervisor<PartName>, 'pid' | 'kill' | 'restart'> & {
   killAll(): Promise<void>;
 };
 
-/** Starts the system and returns when all of it is ready. What failed half-way is taken down again. */
+/** Starts the system and returns when all of it is ready. If a part fails, the others are stopped. */
 export async function startStack(options: StackOptions): Promise<Stack> {
   const dataDir = resolve(options.dataDir);
   mkdirSync(dataDir, { recursive: true, mode: 0o711 });
   const lock = lockFolder(dataDir);
   const records = openRunRecords(join(dataDir, 'run'));
-  const endUnderWay = () => records.endLeftovers();
+  const stopStarting = () => records.stopLeftovers();
   try {
-    await records.endLeftovers();
-    // What is still starting ends, so its start fails, and so does this.
-    options.signal?.addEventListener('abort', endUnderWay);
+    await records.stopLeftovers();
+    // This stops parts that are still starting; their starts fail, and so does this one.
+    options.signal?.addEventListener('abort', stopStarting);
     const context = await openContext({ ...options, dataDir });
     return await startParts(context, records, options, lock.release);
   } catch (error) {
     lock.release();
     throw error;
   } finally {
-    options.signal?.removeEventListener('abort', endUnderWay);
+    options.signal?.removeEventListener('abort', stopStarting);
   }
 }
 
@@ -108,7 +115,7 @@ async function openContext(options: StackOptions): Promise<Context> {
     dataDir,
     durable,
     ports: Object.fromEntries(await Promise.all(names.map(port))) as Ports,
-    secret: keep(dataDir, 'secret', newSecret),
+    secret: readOrCreate(dataDir, 'secret', newSecret),
     extraEnv: options.env ?? {},
     logFile: openLogs(dataDir),
     signal: options.signal,
@@ -132,14 +139,14 @@ async function startParts(
     },
   }));
   const supervisor = supervise(parts, records, options.onUnexpectedEnd ?? (() => {}));
-  const standIns: PartName[] = [
-    ...(catchesMail(context) ? (['mail'] as const) : []),
-    ...(playsPayments(context) ? (['payments'] as const) : []),
+  const stubs: PartName[] = [
+    ...(usesMailCatcher(context) ? (['mail'] as const) : []),
+    ...(usesPaymentsStub(context) ? (['payments'] as const) : []),
     ...domainPartNames(context),
   ];
-  const services: PartName[] = ['postgres', 'temporal', ...standIns];
+  const services: PartName[] = ['postgres', 'temporal', ...stubs];
   const all = (how: 'stop' | 'kill', names: PartName[]) => Promise.all(names.map((name) => supervisor[how](name)));
-  const takeDown = async (how: 'stop' | 'kill') => {
+  const shutDown = async (how: 'stop' | 'kill') => {
     await all(how, processes);
     await all(how, services);
     release();
@@ -147,28 +154,28 @@ async function startParts(
   const database = startDatabase(context, supervisor);
   const engine = supervisor.start('temporal');
   const prepared = options.prepare?.();
-  // Of ours each runs as soon as what it asks first is there; whom else it needs it asks later, and again.
+  // Each process starts as soon as its first dependency is ready; it retries the others itself.
   context.needs = {
     edge: database,
     api: Promise.all([database, engine]),
     worker: Promise.all([database, engine, prepared]),
   };
-  // Of those that are not started nobody else hears.
+  // Nothing else handles the rejection if a process is not started.
   for (const need of Object.values(context.needs)) need.catch(() => {});
   try {
     await allSettled([
       database,
       engine,
       prepared,
-      ...standIns.map((name) => supervisor.start(name)),
+      ...stubs.map((name) => supervisor.start(name)),
       ...processes.map((name) => supervisor.start(name)),
     ]);
   } catch (error) {
-    await takeDown('stop');
+    await shutDown('stop');
     throw error;
   }
   const { pid, kill, restart } = supervisor;
-  return { ...addresses(context), pid, kill, restart, stop: () => takeDown('stop'), killAll: () => takeDown('kill') };
+  return { ...addresses(context), pid, kill, restart, stop: () => shutDown('stop'), killAll: () => shutDown('kill') };
 }
 
 async function startDatabase(context: Context, supervisor: Supervisor<PartName>): Promise<void> {
@@ -176,7 +183,7 @@ async function startDatabase(context: Context, supervisor: Supervisor<PartName>)
   await context.progress.step('The database schema', () => migrate(context.postgres?.url ?? ''));
 }
 
-/** Like Promise.all, but leaves nothing under way when one fails. */
+/** Like Promise.all, but waits for all of them before it throws. */
 async function allSettled(starts: (Promise<void> | undefined)[]): Promise<void> {
   const failed = (await Promise.allSettled(starts)).find((one) => one.status === 'rejected');
   if (failed) throw failed.reason;
@@ -192,8 +199,8 @@ function addresses(context: Context) {
     databaseUrl: env.DATABASE_URL ?? '',
     temporalAddress: env.TEMPORAL_ADDRESS ?? '',
     temporalUiUrl: env.TEMPORAL_UI_URL ?? '',
-    mailUrl: catchesMail(context) ? `http://localhost:${context.ports.mail}` : null,
-    paymentsUrl: playsPayments(context) ? `http://localhost:${context.ports.payments}` : null,
+    mailUrl: usesMailCatcher(context) ? `http://localhost:${context.ports.mail}` : null,
+    paymentsUrl: usesPaymentsStub(context) ? `http://localhost:${context.ports.payments}` : null,
     registrarUrl: domainPartNames(context).length > 0 ? `http://localhost:${context.ports.registrar}` : null,
     missingForDomains: missingForDomains(context),
     ports: context.ports,

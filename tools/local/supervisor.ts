@@ -1,12 +1,12 @@
-/** Starts, kills and stops named processes, keeps the record of what runs, and tells of an end that nobody asked for. */
+/** Starts, stops and kills named processes, records which ones run, and reports unexpected exits. */
 import type { ProcessId, Running } from './processes.ts';
 import type { RunRecords } from './run-records.ts';
 
 export type Part<Name extends string> = {
   name: Name;
-  /** How a leftover of it is asked to stop. */
+  /** Sent to stop a leftover of an earlier run. */
   stopSignal: NodeJS.Signals;
-  /** Starts it and returns when it is ready. Must tell of the process at once. */
+  /** Starts it and returns when it is ready. Must call `onSpawn` as soon as the process exists. */
   start(onSpawn: (id: ProcessId) => void): Promise<Running>;
 };
 
@@ -16,7 +16,7 @@ export type Supervisor<Name extends string> = {
   pid(name: Name): number | undefined;
   stop(name: Name): Promise<void>;
   kill(name: Name): Promise<void>;
-  /** Stops it if it runs, and starts it anew. */
+  /** Stops it if it runs, then starts it. */
   restart(name: Name): Promise<void>;
 };
 
@@ -29,7 +29,7 @@ export function supervise<Name extends string>(
 
   async function start(name: Name): Promise<void> {
     const part = parts.find((one) => one.name === name);
-    if (!part) throw new Error(`No part is named ${name}`);
+    if (!part) throw new Error(`There is no part named ${name}`);
     const process = await part.start((id) => records.add({ name, stopSignal: part.stopSignal, ...id }));
     running.set(name, process);
     process.ended.then((how) => {

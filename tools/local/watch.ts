@@ -1,9 +1,9 @@
-/** Tells of changes to our source, gathered while they come in quick succession. */
+/** Watches our source; changes in quick succession cause one call. */
 import { readFileSync, watch as watchFolder } from 'node:fs';
 import { join } from 'node:path';
 
 const root = join(import.meta.dirname, '../..');
-/** What runs is what an image has: its folders, and the files beside them. */
+/** The folders that a container image includes, and the files beside them. */
 const folders = [...readFileSync(join(root, '.dockerignore'), 'utf8').matchAll(/^!([a-z]+)$/gm)]
   .map(([, folder = '']) => folder)
   .concat('.');

@@ -1,5 +1,5 @@
 // Runs a script of this project from a bare clone: `node tools/scripts/bootstrap.mjs tools/scripts/start.ts …`.
-// Plain JavaScript without packages, because it is what installs them and the Node that runs TypeScript.
+// Plain JavaScript without packages, because it installs them and the Node that runs TypeScript.
 import { spawn, spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
@@ -10,26 +10,26 @@ const node = join(root, 'node_modules', '.bin', 'node');
 const compiled = join(root, 'node_modules', '.cache', 'compiled');
 const lockFile = join(root, '.frontage', 'install.lock');
 
-/** Says one line and ends. */
-function give(up) {
-  console.error(`✗ ${up}`);
+/** Prints one line and exits. */
+function fail(message) {
+  console.error(`✗ ${message}`);
   process.exit(1);
 }
 
 function checkMachine() {
   if (Number(process.versions.node.split('.')[0]) < 20) {
-    give(
+    fail(
       `Node ${process.versions.node} is too old: install Node 20 or newer from your system's packages or nodejs.org.`,
     );
   }
-  if (!works('git', ['--version'])) give('git is missing: install it (on Debian: apt install git).');
+  if (!works('git', ['--version'])) fail('git is missing: install it (on Debian: apt install git).');
 }
 
 function works(command, args) {
   return spawnSync(command, args, { stdio: 'ignore' }).status === 0;
 }
 
-/** npm leaves a list of what it put into node_modules: installed means that it holds every version of the lockfile. */
+/** npm writes a list of what it installed. Installed means that the list contains every version of the lockfile. */
 function isInstalled() {
   const wanted = packages(join(root, 'package-lock.json'));
   const present = packages(join(root, 'node_modules', '.package-lock.json'));
@@ -47,19 +47,19 @@ function packages(file) {
   }
 }
 
-/** True when this process now holds the right to install. */
-function takeLock() {
+/** True if this process now holds the install lock. */
+function acquireLock() {
   mkdirSync(dirname(lockFile), { recursive: true, mode: 0o711 });
   try {
     writeFileSync(lockFile, String(process.pid), { flag: 'wx' });
     return true;
   } catch {
-    if (!holderLives()) rmSync(lockFile, { force: true });
+    if (!isHolderAlive()) rmSync(lockFile, { force: true });
     return false;
   }
 }
 
-function holderLives() {
+function isHolderAlive() {
   try {
     const pid = Number(readFileSync(lockFile, 'utf8'));
     // Between its creation and its first byte the file is empty.
@@ -70,8 +70,8 @@ function holderLives() {
 }
 
 async function install() {
-  for (let told = false; !takeLock(); told = true) {
-    if (!told) console.log(`… waiting for another process that installs the packages (${lockFile})`);
+  for (let logged = false; !acquireLock(); logged = true) {
+    if (!logged) console.log(`… waiting for another process that installs the packages (${lockFile})`);
     await new Promise((resolve) => setTimeout(resolve, 200));
   }
   try {
@@ -81,10 +81,10 @@ async function install() {
   }
 }
 
-/** Not `npm ci`: it refuses a lockfile written where the optional packages of other platforms were not on offer. */
+/** Not `npm ci`: it refuses a lockfile that lacks the optional packages of other platforms. */
 async function npmInstall() {
   if (!works('npm', ['--version']))
-    give('npm is missing: install it (it comes with Node; on Debian: apt install npm).');
+    fail('npm is missing: install it (it comes with Node; on Debian: apt install npm).');
   const start = performance.now();
   const seconds = () => `${Math.round((performance.now() - start) / 1000)} s`;
   const tty = process.stdout.isTTY;
@@ -95,33 +95,31 @@ async function npmInstall() {
     cwd: root,
     stdio: ['ignore', 'pipe', 'pipe'],
   });
-  let said = '';
-  for (const stream of [npm.stdout, npm.stderr]) stream.on('data', (text) => (said += text));
+  let output = '';
+  for (const stream of [npm.stdout, npm.stderr]) stream.on('data', (text) => (output += text));
   const code = await new Promise((resolve) => npm.on('close', resolve));
   clearInterval(timer);
   if (tty) process.stdout.write('\r\x1b[K');
   if (code !== 0) {
     const log = join(root, '.frontage', 'npm-install.log');
-    writeFileSync(log, said);
+    writeFileSync(log, output);
     const line =
-      said.split('\n').find((one) => /^npm (error|ERR!) (?!code|errno|syscall)\S/.test(one)) ?? `exit code ${code}`;
-    give(`The packages could not be installed: ${line} (log: ${log}; once mended, run the same command again)`);
+      output.split('\n').find((one) => /^npm (error|ERR!) (?!code|errno|syscall)\S/.test(one)) ?? `exit code ${code}`;
+    fail(`The packages could not be installed: ${line} (log: ${log}; fix it and run the same command again)`);
   }
   if (!works(node, ['--version'])) {
-    give(
-      'npm ran no install scripts, so Node 24 is missing: run `npm config set ignore-scripts false` and start again.',
-    );
+    fail('npm ran no install scripts, so Node 24 is missing: run `npm config set ignore-scripts false` and retry.');
   }
   console.log(`✓ packages installed (${seconds()})`);
 }
 
-/** Hands over to Node 24. The channel tells the script when this process dies. */
+/** Runs the script with Node 24. The IPC channel closes when this process dies. */
 function run(script, args) {
   const path = join(root, 'node_modules', '.bin');
   const child = spawn(node, [join(root, script), ...args], {
     cwd: root,
     stdio: ['inherit', 'inherit', 'inherit', 'ipc'],
-    // What one process has compiled the others load, and the next start.
+    // Processes share compiled code, also across starts.
     env: { NODE_COMPILE_CACHE: compiled, ...process.env, PATH: `${path}:${process.env.PATH ?? ''}` },
   });
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => child.kill(signal));
@@ -131,7 +129,7 @@ function run(script, args) {
 }
 
 const [script, ...args] = process.argv.slice(2);
-if (!script) give('Name the script to run.');
+if (!script) fail('Name the script to run.');
 checkMachine();
 if (!existsSync(join(root, 'node_modules')) || !isInstalled()) await install();
 run(script, args);

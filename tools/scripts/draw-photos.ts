@@ -10,7 +10,7 @@ const dir = join(import.meta.dirname, '../../providers/photos/offline');
 const executablePath = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'].find(existsSync);
 if (!executablePath) throw new Error('Drawing needs Chromium.');
 
-/** The same numbers at every run, so that a picture changes only with its scene. */
+/** A seeded sequence, so that a picture changes only with its scene. */
 function sequence(seed: number): () => number {
   let state = seed;
   return () => {

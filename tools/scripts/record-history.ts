@@ -1,5 +1,5 @@
 /**
- * Keeps the history of a workflow for the replay tests, in the environment of the installation that ran it:
+ * Records a workflow's history for the replay tests, in the environment of the installation that ran it:
  *
  *   node --env-file=.frontage/env tools/scripts/record-history.ts publish:dep_… publish-live
  */
@@ -14,7 +14,7 @@ if (!workflowId || !name) throw new Error('Usage: record-history.ts <workflow id
 const { address, namespace } = readConfig().temporal;
 const connection = await Connection.connect({ address });
 const history = await new Client({ connection, namespace }).workflow.getHandle(workflowId).fetchHistory();
-// Stack traces name the files of the machine that recorded them, and replay reads none.
+// Stack traces contain paths of the recording machine, and replay does not need them.
 const failures = (history.events ?? [])
   .flatMap((event) => Object.values(event))
   .map((attributes) => attributes?.failure);

@@ -1,9 +1,9 @@
 /**
- * Writes down what this release relies on, for the one after it (docs/upgrading.md), from a database that it makes for itself:
+ * Records the schema that this release uses, for the next release (docs/upgrading.md), from a temporary database:
  *
  *   node tools/scripts/record-release.ts [--again]
  *
- * `--again` takes the place of the record that stands. A release that somebody has is not recorded again: its record is what it was.
+ * `--again` replaces an existing record. Never record a published release again.
  */
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
@@ -35,7 +35,7 @@ const { values } = parseArgs({ options: { again: { type: 'boolean', default: fal
 const { version } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
 const name = `test/upgrades/releases/${version}.txt`;
 if (existsSync(join(root, name)) && !values.again) {
-  console.error(`${name} stands already. Set the new version in package.json, or say --again to write it anew.`);
+  console.error(`${name} exists already. Set the new version in package.json, or use --again to replace it.`);
   process.exitCode = 1;
 } else {
   const lines = await describeThis();

@@ -1,9 +1,9 @@
-/** `npm test`: every test on the real parts; extra arguments go to vitest. The last line is `N passed, N failed`. */
+/** `npm test`: runs all tests on real services; extra arguments go to vitest. The last line is `N passed, N failed`. */
 import { spawn } from 'node:child_process';
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { Problem } from '#tools/local/problem.ts';
+import { UserError } from '#tools/local/problem.ts';
 import { findTemporal } from '#tools/local/services/temporal-cli.ts';
 import type { Skip, Summary } from './test-reporter.ts';
 
@@ -15,7 +15,7 @@ async function main(): Promise<number> {
   try {
     await findTemporal((line) => console.log(`… ${line}`));
   } catch (error) {
-    if (!(error instanceof Problem)) throw error;
+    if (!(error instanceof UserError)) throw error;
     console.error(`✗ ${error.message}`);
     return finish({ passed: 0, failed: 1, skipped: [] });
   }
@@ -31,35 +31,35 @@ async function runVitest(args: string[]): Promise<Summary> {
     const child = spawn(process.execPath, [vitest, 'run', ...reporters, ...args], {
       cwd: root,
       stdio: 'inherit',
-      // Each test file is a process: what one has compiled the next ones load.
+      // Each test file is a process; they share compiled code.
       env: { NODE_COMPILE_CACHE: compiled, ...process.env, FRONTAGE_TEST_SUMMARY: file },
     });
     for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => child.kill(signal));
-    // The process that started us died: so must the tests.
+    // The parent process died: stop the tests.
     process.once('disconnect', () => child.kill('SIGTERM'));
     const code = await new Promise<number | null>((resolve) => child.once('close', resolve));
     const summary: Summary = existsSync(file)
       ? JSON.parse(readFileSync(file, 'utf8'))
       : { passed: 0, failed: 0, skipped: [] };
-    // Vitest may end badly without a failed test: no files, a broken set-up, a crash.
+    // Vitest may fail without a failed test: no files, a broken set-up, a crash.
     return code === 0 || summary.failed > 0 ? summary : { ...summary, failed: 1 };
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }
 }
 
-/** Prints the summary and answers the exit code. In CI a skip that `.ci/skips` does not name counts as failed. */
+/** Prints the summary and returns the exit code. In CI a skip that `.ci/skips` does not name counts as failed. */
 function finish({ passed, failed, skipped }: Summary): number {
   const allowed = inCi ? readAllowedSkips() : [];
   for (const skip of skipped) console.log(`skipped: ${skip.name} (${skip.reason})`);
   const refused = inCi ? skipped.filter((skip) => !allowed.some((part) => isAbout(part, skip))) : [];
-  if (refused.length > 0) console.log(`${refused.length} skipped in CI without a line in .ci/skips: counted as failed`);
+  if (refused.length > 0) console.log(`${refused.length} skipped without a line in .ci/skips: counted as failed`);
   const failures = failed + refused.length;
   console.log(`${passed} passed, ${failures} failed`);
   return failures === 0 && passed > 0 ? 0 : 1;
 }
 
-/** Lines are `<part of a test's name or of its skip's reason>: <why CI cannot have it>`; `#` starts a comment. */
+/** Lines are `<part of a test's name or of its skip's reason>: <why CI cannot run it>`; `#` starts a comment. */
 function readAllowedSkips(): string[] {
   const lines = readFileSync(join(root, '.ci', 'skips'), 'utf8').split('\n');
   return lines.flatMap((line) => line.match(/^(?!#)(.+?): \S/)?.[1] ?? []);

@@ -1,6 +1,6 @@
 /**
- * The rest of the DNS, on one machine: registries, where names are registered and delegated, and the owner's own DNS; asked with recursion
- * wanted it is a resolver, which goes on to our name server for what is delegated to it. In memory; UDP and TCP (RFC 1034, RFC 7766).
+ * A local DNS: registries, where names are registered and delegated, and the owner's own DNS. For queries with recursion desired it is a
+ * resolver, which queries our name server for zones delegated to it. In memory; UDP and TCP (RFC 1034, RFC 7766).
  */
 import { createSocket } from 'node:dgram';
 import { createServer } from 'node:net';
@@ -16,19 +16,19 @@ import { exchange } from '#providers/dns/exchange.ts';
 
 export type LocalType = 'A' | 'AAAA' | 'CAA' | 'CNAME' | 'DS' | 'NS' | 'TXT';
 export type Question = { name: string; type: string; recursion: boolean; checking: boolean };
-/** What goes wrong with a question: an answer that says so, or none at all. */
+/** An error response, or none at all. */
 export type Fault = 'SERVFAIL' | 'REFUSED' | 'silence' | undefined;
 
 export type LocalDns = {
   address: string;
   port: number;
-  /** Sets all records of a name and type; none without values. CAA as `0 issue "x"`, texts as they are. */
+  /** Replaces all records of a name and type; without values it deletes them. CAA as `0 issue "x"`, texts as they are. */
   set(name: string, type: LocalType, ...values: string[]): void;
-  /** Takes a name out of its registry, with all that is below it. */
+  /** Deletes a name from its registry, with everything below it. */
   forget(name: string): void;
-  /** Hands a name to name servers, as its registrar would. What is delegated to ours is asked there. */
+  /** Delegates a name to name servers, as its registrar would. The resolver queries ours for zones delegated to it. */
   delegate(name: string, ...servers: string[]): void;
-  /** Asked before each answer. */
+  /** Called before each response. */
   fault: (question: Question) => Fault;
   asked: Question[];
   close(): Promise<void>;
@@ -40,7 +40,7 @@ type Reply = { rcode: keyof typeof rcodes; answers?: Answer[]; authorities?: Ans
 const udpBytesMax = 1232;
 const isWithin = (name: string, above: string) => name === above || name.endsWith(`.${above}`);
 
-/** `ending` is the registry's own name, as `test`; `ours` is our name server, and the name that its hosts have. */
+/** `ending` is the registry's own name, such as `test`; `ours` is the address of our name server and the parent name of its hosts. */
 export async function startLocalDns({
   ending = 'test',
   ours,
@@ -64,7 +64,7 @@ export async function startLocalDns({
   const isThere = (name: string) =>
     exists(name) || ['A', 'AAAA', 'TXT', 'CNAME'].some((type) => valuesOf(name, type).length > 0);
 
-  /** The closest name above that is handed to others. */
+  /** The closest delegated name at or above this one. */
   function cutAbove(name: string): string | undefined {
     for (let rest = name; ; rest = rest.slice(rest.indexOf('.') + 1)) {
       if (delegations.has(rest)) return rest;
@@ -79,7 +79,7 @@ export async function startLocalDns({
     return [answerOf(name, 'CNAME', alias), ...answersOf(alias, type)];
   }
 
-  /** As a registry's own name server. */
+  /** Responds as a registry's own name server. */
   function authoritative({ name, type }: Question): Reply {
     const cut = cutAbove(name);
     if (cut !== undefined && !(cut === name && type === 'DS')) {
@@ -90,7 +90,7 @@ export async function startLocalDns({
     return { rcode, answers: answersOf(name, type), authoritative: true };
   }
 
-  /** As a resolver. */
+  /** Responds as a resolver. */
   async function recursive({ name, type }: Pick<Question, 'name' | 'type'>): Promise<Reply> {
     const cut = cutAbove(name);
     if (cut !== undefined && !(cut === name && type === 'DS')) {
@@ -99,7 +99,7 @@ export async function startLocalDns({
       if (!answer || (answer.rcode !== 'NOERROR' && answer.rcode !== 'NXDOMAIN')) return { rcode: 'SERVFAIL' };
       const answers = [...(answer.answers ?? [])];
       const last = answers.at(-1);
-      // What an alias in one zone leads to in another, the resolver asks for.
+      // The resolver follows an alias into another zone.
       if (type !== 'CNAME' && last?.type === 'CNAME') {
         answers.push(...((await recursive({ name: String(last.data).toLowerCase(), type })).answers ?? []));
       }
@@ -117,8 +117,8 @@ export async function startLocalDns({
     dns.asked.push(question);
     const fault = dns.fault(question);
     if (fault === 'silence') return undefined;
-    const said = fault ? { rcode: fault } : recursion ? await recursive(question) : authoritative(question);
-    const { rcode, answers = [], authorities = [], authoritative: isOwn = false } = said as Reply;
+    const result = fault ? { rcode: fault } : recursion ? await recursive(question) : authoritative(question);
+    const { rcode, answers = [], authorities = [], authoritative: isOwn = false } = result as Reply;
     const flags = rcodes[rcode] | (recursion ? RECURSION_AVAILABLE | 0x100 : 0) | (isOwn ? AUTHORITATIVE_ANSWER : 0);
     return (sizeMax = 65_535) => {
       const packet = { type: 'response' as const, id: query.id ?? 0, questions: [asked] };
@@ -143,7 +143,7 @@ export async function startLocalDns({
   });
   const port = await listen();
 
-  /** On one port for both. */
+  /** UDP and TCP use the same port. */
   async function listen(): Promise<number> {
     await new Promise<void>((resolve) => tcp.listen(wanted, '127.0.0.1', resolve));
     const { port } = tcp.address() as { port: number };
@@ -181,7 +181,7 @@ export async function startLocalDns({
   return dns;
 }
 
-/** As over TCP (RFC 1035 section 4.2.2). */
+/** Adds the length prefix for TCP (RFC 1035 section 4.2.2). */
 function withLength(packet: Buffer): Buffer {
   const length = Buffer.alloc(2);
   length.writeUInt16BE(packet.length);

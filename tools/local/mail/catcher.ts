@@ -1,13 +1,13 @@
-/** A mail server with a mailbox in the browser, for a machine that is to send nothing. */
+/** A mail server with a mailbox in the browser, for machines that must send no e-mail. */
 import type { Clock } from '#runtime/clock.ts';
 import { openMailbox } from './mailbox.ts';
 import { type Faults, startSmtp } from './smtp.ts';
 import { startMailboxPages } from './web.ts';
 
 export type CatcherOptions = {
-  /** Free ones where none are named. */
+  /** Free ones by default. */
   ports?: { smtp: number; web: number };
-  /** Where mails are kept; in memory where there is none. */
+  /** Where e-mails are stored; in memory by default. */
   folder?: string;
   faults?: Faults;
   clock: Clock;
@@ -19,7 +19,7 @@ export async function startMailCatcher({ ports = { smtp: 0, web: 0 }, folder, fa
   const web = await startMailboxPages({ port: ports.web, mailbox });
   return {
     smtpUrl: `smtp://127.0.0.1:${smtp.port}`,
-    /** Answers `GET /messages?to=`. */
+    /** Serves `GET /messages?to=`. */
     url: `http://localhost:${web.port}`,
     /** Newest first. */
     messages: mailbox.list,

@@ -1,4 +1,4 @@
-/** The mails that a catcher has taken, newest first; in a folder, so that they outlive it, or in memory alone. */
+/** The received e-mails, newest first; in a folder, or only in memory. */
 import { createHash } from 'node:crypto';
 import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -6,7 +6,7 @@ import PostalMime from 'postal-mime';
 
 export type CaughtMail = {
   id: string;
-  /** Every address it was delivered to, as the sender's server named it. */
+  /** Every recipient of the SMTP envelope. */
   to: string[];
   from: string;
   subject: string;
@@ -35,7 +35,7 @@ export function openMailbox(folder?: string): Mailbox {
       const parsed = await PostalMime.parse(raw);
       const unique = createHash('sha256').update(raw).update(`${count++}`).digest('hex').slice(0, 8);
       const mail: CaughtMail = {
-        // Sorts by the moment it came.
+        // Sorts by time of arrival.
         id: `${receivedAt.getTime().toString(36).padStart(9, '0')}-${unique}`,
         to,
         from: parsed.from?.address ?? '',

@@ -1,18 +1,18 @@
-/** A mail server that takes everything and passes nothing on. A test may tell it what to refuse. */
+/** A mail server that accepts every e-mail and relays none. A test can make it refuse some. */
 import { buffer } from 'node:stream/consumers';
 import { SMTPServer } from 'smtp-server';
 import type { Clock } from '#runtime/clock.ts';
 import type { Mailbox } from './mailbox.ts';
 
-/** A reply code of RFC 5321 that refuses: 4xx for now, 5xx for ever. */
+/** A refusing reply code (RFC 5321): 4xx is temporary, 5xx permanent. */
 export type Reply = number;
 
 export type Faults = {
-  /** Refuses an address. */
+  /** Called for each recipient. */
   recipient?: (address: string) => Reply | undefined;
-  /** Asked when the whole mail is here, before it is taken. */
+  /** Called after the whole e-mail has arrived, before it is stored. */
   data?: (to: string[]) => Promise<Reply | undefined> | Reply | undefined;
-  /** Asked when the mail is taken, before that is said: `'hang up'` breaks the connection instead. */
+  /** Called after the e-mail is stored, before the reply: `'hang up'` closes the connection instead. */
   taken?: (to: string[]) => 'hang up' | undefined;
 };
 
@@ -29,7 +29,7 @@ export async function startSmtp({ port, mailbox, faults = {}, clock }: SmtpOptio
     onRcptTo: ({ address }, _session, done) => done(refusal(faults.recipient?.(address))),
     onData(stream, session, done) {
       const to = session.envelope.rcptTo.map(({ address }) => address);
-      const take = async () => {
+      const receive = async () => {
         const raw = await buffer(stream);
         const reply = await faults.data?.(to);
         if (reply !== undefined) return done(refusal(reply));
@@ -39,10 +39,10 @@ export async function startSmtp({ port, mailbox, faults = {}, clock }: SmtpOptio
           if ((connection as unknown as { session: typeof session }).session === session) connection.close();
         }
       };
-      take().catch(done);
+      receive().catch(done);
     },
   });
-  // A client that breaks off is none of our concern.
+  // Clients may disconnect at any time.
   server.on('error', () => {});
   await new Promise<void>((listening, failed) => {
     server.server.once('error', failed);

@@ -1,6 +1,6 @@
 /**
- * Accounts that take money, and the pages on which their owners complete them. What a key says of itself is what its account is: one with
- * `revoked` in it is not accepted (and what follows a third `_` makes another key of the same account), `pending` may not take money yet, `nocurrency` has none.
+ * Payout accounts and their onboarding pages. A key's text selects the behaviour of its account: one that contains `revoked` is rejected,
+ * `pending` cannot accept payments yet, `nocurrency` has no currency. Text after a third `_` makes another key of the same account.
  */
 import { createHash } from 'node:crypto';
 import { type Call, find, type Kept, keep, newName, Refusal, type Route, type StandIn, seconds } from './state.ts';
@@ -18,7 +18,7 @@ export const accountRoutes: Route[] = [
 
 const due = ['external_account', 'tos_acceptance.date', 'individual.verification.document', 'business_profile.url'];
 
-/** The account of a key. Throws a refusal for one that is not accepted. */
+/** The account of a key. Throws `Refusal` for a rejected key. */
 export function accountOfKey(standIn: StandIn, key: string): string {
   if (!/^[rs]k_(test|live)_\w{8,}$/.test(key) || key.includes('revoked')) {
     throw new Refusal(401, '', 'Invalid API Key provided.');
@@ -32,7 +32,7 @@ export function accountOfKey(standIn: StandIn, key: string): string {
   return id;
 }
 
-/** The connected account that a call of the platform names. Throws a refusal for one that is not ours. */
+/** The connected account that a platform request names. Throws `Refusal` for an unknown one. */
 export function accountNamed(standIn: StandIn, id: string): Kept {
   const kept = standIn.objects.get(id);
   if (kept?.object === 'account' && kept.connected !== false) return kept;
@@ -73,14 +73,14 @@ function link(standIn: StandIn, { input }: Call): Kept {
   });
 }
 
-/** The page's one use. Null for one that was used before, or is over. */
+/** Uses the page once. Null if it was used before or has expired. */
 export function useLink(standIn: StandIn, id: string): Kept | null {
   const kept = standIn.objects.get(id);
   if (kept?.object !== 'account_link' || kept.used || Number(kept.expires_at) <= seconds(standIn)) return null;
   return kept;
 }
 
-/** The owner has told all that was asked. */
+/** The owner has completed the onboarding. */
 export function completeAccount(standIn: StandIn, id: string): void {
   const kept = find(standIn, 'account', id, id);
   const enabled = standIn.knobs.enableAccounts;

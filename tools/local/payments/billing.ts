@@ -1,4 +1,4 @@
-/** What is bought month by month: customers, subscriptions, and the page on which a customer manages them. */
+/** Billing: customers, subscriptions, and the portal where a customer manages them. */
 import { completions, otherModes } from './sessions.ts';
 import { type Call, find, type Kept, keep, newName, Refusal, type Route, type StandIn, seconds } from './state.ts';
 
@@ -62,7 +62,7 @@ completions.subscription = (standIn, session) => {
   standIn.tell('customer.subscription.created', made);
 };
 
-/** A cancelled one ends by itself. */
+/** Ends cancelled subscriptions when their period is over. */
 function current(standIn: StandIn, kept: Kept): Kept {
   const ends = kept.cancel_at as number | null;
   if (kept.status !== 'canceled' && ends !== null && ends <= seconds(standIn)) end(standIn, kept);
@@ -89,7 +89,7 @@ function openPortal(standIn: StandIn, { input, account }: Call): Kept {
   return keep(standIn, { id, object: 'billing_portal.session', account, url, ...rest });
 }
 
-/** What a customer, or the customer's bank, does to a subscription. */
+/** Actions of a customer, or of the customer's bank, on a subscription. */
 export const portalActs: Record<string, (standIn: StandIn, kept: Kept) => void> = {
   cancel(standIn, kept) {
     const [item] = (kept.items as { data: { current_period_end: number }[] }).data;
@@ -111,7 +111,7 @@ export const portalActs: Record<string, (standIn: StandIn, kept: Kept) => void> 
   end: (standIn, kept) => void end(standIn, kept),
 };
 
-/** The subscriptions of a customer that have not ended, the newest first. */
+/** The active subscriptions of a customer, newest first. */
 export function subscriptionsOf(standIn: StandIn, customer: unknown): Kept[] {
   return [...standIn.objects.values()]
     .filter((kept) => kept.object === 'subscription' && kept.customer === customer)

@@ -1,18 +1,18 @@
-/** Signed messages to whoever hears of an account: lost, doubled and late as the knobs say, and repeated until they are taken. */
+/** Signed webhooks: lost, duplicated or delayed as the knobs say, and retried until they are accepted. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import Stripe from 'stripe';
 import { type Kept, newName, type StandIn, seconds } from './state.ts';
 
-/** Where messages go, and what signs them. */
+/** The endpoint of the webhooks, and their signing secret. */
 export type Hook = { url: string; secret: string };
-/** About connected accounts, and about the platform's own. */
+/** For events of connected accounts, and of the platform's own account. */
 export type Hooks = { connect?: Hook | undefined; platform?: Hook | undefined };
 
 const triesMax = 8;
 
-/** Answers the function that tells, and one that waits until all that is under way has come, or was given up. */
+/** Returns a function that sends a webhook, and one that waits until all pending ones have been delivered or abandoned. */
 export function openHooks(standIn: () => StandIn, hooks: Hooks) {
-  const underWay = new Set<Promise<void>>();
+  const pending = new Set<Promise<void>>();
   let closed = false;
 
   async function deliver(hook: Hook, payload: string, afterMs: number): Promise<void> {
@@ -44,18 +44,18 @@ export function openHooks(standIn: () => StandIn, hooks: Hooks) {
       const payload = JSON.stringify(event);
       const times = random() < knobs.loseWebhooks ? 0 : random() < knobs.doubleWebhooks ? 2 : 1;
       for (let time = 0; time < times; time++) {
-        const sent = deliver(hook, payload, random() * knobs.delayWebhooksMs).finally(() => underWay.delete(sent));
-        underWay.add(sent);
+        const sent = deliver(hook, payload, random() * knobs.delayWebhooksMs).finally(() => pending.delete(sent));
+        pending.add(sent);
       }
     },
-    settled: async () => void (await Promise.all(underWay)),
+    settled: async () => void (await Promise.all(pending)),
     close() {
       closed = true;
     },
   };
 }
 
-/** As the provider shows it: whose it is, and what was kept for ourselves, are left out. */
+/** The provider's representation: without the owner and our internal fields. */
 export function shown({
   account: _account,
   chargeMetadata: _metadata,

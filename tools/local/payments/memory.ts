@@ -1,4 +1,4 @@
-/** What the stand-in did, in one file: so that a machine that is started anew still knows who has paid. */
+/** The stub's state in one file, so that payments survive a restart. */
 import { existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import type { Kept } from './state.ts';
 

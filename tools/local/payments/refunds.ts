@@ -1,4 +1,4 @@
-/** Money given back, as far as it is there. */
+/** Refunds, up to the available balance. */
 import { allOf, find, type Kept, keep, newName, Refusal, type Route, seconds } from './state.ts';
 
 export const refundRoutes: Route[] = [

@@ -1,4 +1,4 @@
-/** Hosted pages ("checkout sessions") and the charges that are made on them. */
+/** Checkout sessions and their charges. */
 import {
   allOf,
   type Call,
@@ -26,16 +26,16 @@ export const sessionRoutes: Route[] = [
   { method: 'GET', path: /^\/v1\/payment_intents$/, run: listIntents },
 ];
 
-/** What a page is for besides one payment is told by the module that knows; it answers fields to keep on the session. */
+/** Handles a mode other than `payment`; returns fields to store on the session. */
 export const otherModes: Record<string, (standIn: StandIn, call: Call) => Record<string, unknown>> = {};
-/** What is done when such a page is completed. */
+/** Called when such a session is completed. */
 export const completions: Record<string, (standIn: StandIn, session: Kept) => void> = { payment: charge };
 
 function create(standIn: StandIn, call: Call): Kept {
   const { input, account } = call;
   const now = seconds(standIn);
   const ends = input.expires_at === undefined ? now + lifeSeconds.usual : Number(input.expires_at);
-  // A few seconds of a slow call are forgiven.
+  // Tolerates a few seconds of a slow call.
   if (ends - now < lifeSeconds.min - 5 || ends - now > lifeSeconds.max) {
     throw new Refusal(400, '', 'The `expires_at` timestamp must be 30 minutes to 24 hours from now.');
   }
@@ -83,7 +83,7 @@ function current(standIn: StandIn, { found, account }: Pick<Call, 'found' | 'acc
   return atThisMoment(standIn, find(standIn, 'checkout.session', found[0] ?? '', account));
 }
 
-/** A page ends by itself. */
+/** Expires sessions. */
 export function atThisMoment(standIn: StandIn, session: Kept): Kept {
   if (session.status === 'open' && Number(session.expires_at) <= seconds(standIn)) end(standIn, session);
   return session;
@@ -108,7 +108,7 @@ function end(standIn: StandIn, session: Kept): Kept {
   return session;
 }
 
-/** The payer presses the button. False where the page is over, or the card is declined. */
+/** The payer presses the button. False if the session has expired or the card is declined. */
 export function complete(standIn: StandIn, session: Kept): boolean {
   if (atThisMoment(standIn, session).status !== 'open' || standIn.knobs.decline) return false;
   session.status = 'complete';
@@ -145,7 +145,7 @@ function charge(standIn: StandIn, session: Kept): void {
   session.payment_intent = intent.id;
 }
 
-/** Newest first, as the provider lists; `created[gte]`, `limit` and `starting_after` as there. */
+/** Newest first, with `created[gte]`, `limit` and `starting_after`, like the provider. */
 function listIntents(standIn: StandIn, { input, account }: Call) {
   const { gte } = (input.created ?? {}) as { gte?: string };
   const all = allOf(standIn, 'payment_intent', account).filter(({ created }) => Number(created) >= Number(gte ?? 0));

@@ -1,4 +1,4 @@
-/** The vendor's own mock server, which knows the shape of every request and answer and remembers nothing. Left out where it is not installed. */
+/** The vendor's own stateless mock server (stripe-mock), which validates the shape of every request. Optional. */
 import { spawn } from 'node:child_process';
 import { accessSync, constants } from 'node:fs';
 import { delimiter, join } from 'node:path';
@@ -6,13 +6,13 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { freePort } from '#tools/local/ports.ts';
 
 export type Shapes = {
-  /** What the vendor answers to such a request: a fault of its shape, or an example of the answer. Null where there is no mock. */
+  /** The mock's response to a request: an error about its shape, or an example. Null without a mock. */
   ask(request: { method: string; url: string; body: string }): Promise<{ status: number; body: Example } | null>;
   close(): void;
 };
 type Example = { [field: string]: unknown };
 
-/** `FRONTAGE_STRIPE_MOCK` names the program, else PATH has it. */
+/** The program in `FRONTAGE_STRIPE_MOCK`, else the one on PATH. */
 export function findMock(env: NodeJS.ProcessEnv): string | undefined {
   const named = env.FRONTAGE_STRIPE_MOCK;
   const folders = (env.PATH ?? '').split(delimiter).filter(Boolean);
@@ -30,10 +30,10 @@ function isProgram(path: string): boolean {
 
 export const noShapes: Shapes = { ask: async () => null, close() {} };
 
-/** The mock is a little older than our client: what was renamed since has its old name there. */
+/** The mock is older than our client: fields that were renamed since have their old names there. */
 const asOfTheMock = (body: string) => body.replaceAll('allowed_payment_method_types', 'payment_method_types');
 
-/** Starts the mock. It ends with us, whatever ends us: its shell reads from us until we are gone. */
+/** Starts the mock. Its shell reads from our pipe, so it ends when this process does, even on SIGKILL. */
 export async function openShapes(program: string): Promise<Shapes> {
   const port = await freePort();
   const script = '"$0" -http-addr "127.0.0.1:$1" -https-addr 127.0.0.1:0 >/dev/null 2>&1 & mock=$!; cat; kill $mock';

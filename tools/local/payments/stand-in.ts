@@ -1,6 +1,6 @@
 /**
- * A stand-in for the provider of payments, for a machine that is to charge nobody: its API as far as we use it, pages on which to pay, and
- * signed webhooks. Each request goes first to the vendor's mock, where there is one, which refuses what has not the right shape.
+ * A stub of the payment provider, for machines that must charge nobody: the part of its API that we use, payment pages, and signed webhooks. If the
+ * vendor's mock is installed, it first validates the shape of each request.
  */
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { text } from 'node:stream/consumers';
@@ -19,17 +19,17 @@ import { type Call, calm, type Kept, type Knobs, Refusal, type Route, type Stand
 
 export type StandInOptions = {
   clock: Clock;
-  /** A free one where none is named. */
+  /** A free one by default. */
   port?: number;
-  /** How browsers and our processes reach it; by default at 127.0.0.1. */
+  /** Its public address; at 127.0.0.1 by default. */
   url?: string;
   /** The platform's own key. */
   key?: string;
   hooks?: Hooks;
-  /** Path of the vendor's mock; without it no shape is judged. */
+  /** Path of the vendor's mock; without it, shapes are not validated. */
   mock?: string | undefined;
   knobs?: Partial<Knobs>;
-  /** Where it remembers what it did beyond its end; in memory alone where there is none. */
+  /** Where its state is stored; in memory by default. */
   file?: string;
   random?: () => number;
 };
@@ -67,7 +67,7 @@ export async function startPaymentsStandIn(options: StandInOptions) {
     url: standIn.url,
     standIn,
     knobs: standIn.knobs,
-    /** Every message that is under way has come, or was given up. */
+    /** Resolves when every pending webhook has been delivered or abandoned. */
     settled: hooks.settled,
     async close() {
       clearInterval(saving);
@@ -100,7 +100,7 @@ async function handle(
   send(response, answer);
 }
 
-/** A call with a key is done once; repeated with another body it is a fault, as at the provider. */
+/** Executes a request with an idempotency key once. Reusing the key with another body is an error, as at the provider. */
 function once(
   answered: Map<string, { body: string; answer: Promise<Answer> }>,
   standIn: StandIn,

@@ -1,25 +1,25 @@
-/** What the stand-in for the provider of payments remembers. */
+/** State of the payments stub. */
 import { randomBytes } from 'node:crypto';
 import type { Clock } from '#runtime/clock.ts';
 import type { Shapes } from './shapes.ts';
 
-/** What a test does to the stand-in. Shares are from 0 to 1. */
+/** Faults that a test can inject. Shares are from 0 to 1. */
 export type Knobs = {
-  /** Share of webhooks that are never sent, and of those that are sent twice. */
+  /** Share of webhooks that are lost, and share that are sent twice. */
   loseWebhooks: number;
   doubleWebhooks: number;
-  /** Each is kept back for up to so long, so that they come in another order. */
+  /** Each is delayed by up to this many milliseconds, so that they arrive out of order. */
   delayWebhooksMs: number;
-  /** Share of calls that are turned away, and of those that are done and not answered. */
+  /** Share of requests that are refused, and share that are executed without a response. */
   turnAway: number;
   loseAnswers: number;
   /** Every card is declined. */
   decline: boolean;
-  /** Whether a refund fails for want of money on the account. */
+  /** Whether refunds fail for an insufficient balance. */
   failRefunds: boolean;
-  /** Whether a refund waits, and for as long: a bank takes its time. */
+  /** Whether refunds stay pending, as with a slow bank. */
   holdRefunds: boolean;
-  /** Whether an account that was completed may take money at once. */
+  /** Whether a completed account can accept payments at once. */
   enableAccounts: boolean;
 };
 
@@ -35,16 +35,16 @@ export const calm: Knobs = {
   enableAccounts: true,
 };
 
-/** An object of the provider's API; `account` is whose it is and is never answered. */
+/** An object of the provider's API; `account` is its owner and never in a response. */
 export type Kept = { id: string; object: string; account: string; [field: string]: unknown };
 
 export type Call = {
   method: string;
   path: string;
-  /** What the path's pattern found. */
+  /** The path's parameters. */
   found: string[];
   input: Record<string, unknown>;
-  /** The key that was sent, and the account that is acted on. */
+  /** The request's API key, and the account it acts on. */
   key: string;
   account: string;
 };
@@ -60,20 +60,20 @@ export type Route = {
 
 export type StandIn = {
   clock: Clock;
-  /** From 0 to 1; a test that repeats itself brings its own. */
+  /** From 0 to 1; tests pass a seeded one. */
   random(): number;
   knobs: Knobs;
   /** Its own address. */
   url: string;
   objects: Map<string, Kept>;
-  /** Whose id the platform's own key has. */
+  /** The account of the platform's own key. */
   platform: string;
   shapes: Shapes;
-  /** Sends a signed message about the object, if somebody hears of its account. */
+  /** Sends a webhook about the object if its account has an endpoint. */
   tell(type: string, about: Kept): void;
 };
 
-/** What the provider says when it does not do what was asked. */
+/** An error response of the provider. */
 export class Refusal extends Error {
   readonly status: number;
   readonly code: string;
@@ -89,7 +89,7 @@ export function keep(standIn: StandIn, kept: Kept): Kept {
   return kept;
 }
 
-/** The object of that id on the account. Throws a refusal, as for one that is not there. */
+/** The object with that id on the account. Throws `Refusal` if it does not exist. */
 export function find(standIn: StandIn, object: string, id: string, account: string): Kept {
   const kept = standIn.objects.get(id);
   if (kept?.object === object && kept.account === account) return kept;

@@ -1,4 +1,4 @@
-/** The mail catcher's process: takes the mails that `npm start` and acceptance tests send, and shows them. */
+/** The process of the mail catcher: receives and shows the e-mails of `npm start` and acceptance tests. */
 import { systemClock } from '#runtime/clock.ts';
 import { startMailCatcher } from '#tools/local/mail/catcher.ts';
 

