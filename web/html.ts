@@ -1,6 +1,6 @@
-/** HTML as values: what is put into a template is escaped, unless it is HTML already. */
+/** HTML as values: strings in a template are escaped, HTML is not. */
 
-/** A piece of HTML that is safe to put into a page as it is. Only `html` makes one. */
+/** Escaped HTML. Only `html` creates it. */
 export type Html = { readonly markup: string };
 
 type Value = Html | string | number | null | undefined | false | readonly Value[];
@@ -8,8 +8,8 @@ type Value = Html | string | number | null | undefined | false | readonly Value[
 const made = new WeakSet<object>();
 
 /**
- * A template of HTML: html`<p class="${name}">${text}</p>`. Strings are escaped for text and for quoted attributes, the only places
- * where a value may stand. Lists are put in one after the other; null, undefined and false are nothing.
+ * A template of HTML: html`<p class="${name}">${text}</p>`. Strings are escaped for text and for quoted attributes; do not put
+ * values anywhere else. Lists are concatenated; null, undefined and false render nothing.
  */
 export function html(parts: TemplateStringsArray, ...values: Value[]): Html {
   const markup = parts.reduce((before, part, at) => before + write(values[at - 1]) + part);
@@ -18,7 +18,7 @@ export function html(parts: TemplateStringsArray, ...values: Value[]): Html {
   return piece;
 }
 
-/** The text as it stands in HTML, in a quoted attribute too. */
+/** Escapes for text and for quoted attributes. */
 export function escapeHtml(text: string): string {
   return text.replace(/[&<>"'`]/g, (character) => `&#${character.charCodeAt(0)};`);
 }
@@ -27,9 +27,9 @@ function write(value: Value): string {
   if (value === null || value === undefined || value === false) return '';
   if (typeof value === 'string' || typeof value === 'number') return escapeHtml(String(value));
   if (isList(value)) return value.map(write).join('');
-  // An object with `markup` that came out of somebody's JSON is not ours.
+  // Parsed JSON may contain an object with `markup`; only our own values are trusted.
   if (made.has(value)) return value.markup;
-  throw new TypeError('This value is no text and no HTML.');
+  throw new TypeError('The value is neither text nor HTML.');
 }
 
 function isList(value: Html | readonly Value[]): value is readonly Value[] {

@@ -1,34 +1,36 @@
-/** The shell of every page that Frontage shows by itself: one look, no script needed, nothing fetched from anywhere. */
+/** The shell of every page of our own: one design, no script required, no external resources. */
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { type Html, html } from './html.ts';
 
 export type Page = {
-  /** Of the window. */
+  /** The document's title. */
   title: string;
   main: Html;
   /**
-   * `sign`: one picture, one heading, one sentence, in the middle. `sheet`: one task, as wide as a phone. `desk`: several panels. `frame`: a
-   * small window in somebody's page, without a bar.
+   * `sign`: a centred picture, heading and sentence. `sheet`: one task, as wide as a phone. `desk`: several panels. `frame`: a small
+   * window inside a site's page, without a header bar.
    */
   layout: 'sign' | 'sheet' | 'desk' | 'frame';
-  /** The right end of the bar, as "Sign out". `sign` has no bar. */
+  /** The name in the header bar. The product's name unless set. */
+  brand?: string;
+  /** The right end of the header bar, such as "Sign out". `sign` has no header bar. */
   bar?: Html;
-  /** The page's own script. It may speak to its own origin alone; the page has to say what it needs where scripts do not run. */
+  /** The page's own script. It may only connect to its own origin. */
   script?: string;
-  /** Rules of this page alone, after those of all pages. */
+  /** Additional styles of this page. */
   style?: string;
-  /** Origins whose pages may hold this one in a frame; none unless said. */
+  /** Origins that may frame this page; default none. */
   ancestors?: readonly string[];
-  /** What the script is told, as data attributes of `main`. */
+  /** Data attributes of `main`, for the script. */
   data?: Readonly<Record<string, string>>;
-  /** Sources of what it shows in frames, as a policy names them (CSP level 3, host-source). */
+  /** Sources of its frames (CSP level 3, host-source). */
   frames?: readonly string[];
-  /** Whether the page has a form. It may send it to its own origin alone. */
+  /** Whether the page has a form. It may only be submitted to its own origin. */
   form?: boolean;
-  /** Sources that an answer to the form may lead to: browsers hold each redirect to the policy too (CSP level 3, form-action). */
+  /** Sources that a submitted form may be redirected to: browsers check redirects too (CSP level 3, form-action). */
   leadsTo?: readonly string[];
-  /** Whether scripts, workers and styles may come from its own origin, and from which others a challenge's widget. */
+  /** If set, allows scripts, workers and styles from its own origin and from these origins (a challenge's widget). */
   loads?: readonly string[];
 };
 
@@ -37,7 +39,7 @@ export type WrittenPage = { body: string; headers: Record<string, string> };
 const style = readFileSync(new URL('./page.css', import.meta.url), 'utf8');
 const styleSource = hashSource(style);
 
-/** The page as HTML, with every header that it needs but its status. */
+/** The page as HTML, with all its headers. */
 export function writePage(page: Page): WrittenPage {
   return {
     body: shell(page),
@@ -47,7 +49,7 @@ export function writePage(page: Page): WrittenPage {
       'cache-control': 'no-store',
       'x-content-type-options': 'nosniff',
       'x-robots-tag': 'noindex',
-      // A form's request has to say where it comes from: with no-referrer its `Origin` would be `null`.
+      // With no-referrer, a form's request would send `Origin: null`.
       'referrer-policy': page.form ? 'same-origin' : 'no-referrer',
     },
   };
@@ -73,7 +75,7 @@ function hashSource(text: string): string {
   return `'sha256-${createHash('sha256').update(text).digest('base64')}'`;
 }
 
-function shell({ title, main, layout, bar, script, style: own, data = {} }: Page): string {
+function shell({ title, main, layout, brand = 'Frontage', bar, script, style: own, data = {} }: Page): string {
   const head = html`<!doctype html>
 <html lang="en">
 <head>
@@ -86,19 +88,20 @@ function shell({ title, main, layout, bar, script, style: own, data = {} }: Page
 `;
   const body = html`</head>
 <body class="${layout}">
-${layout === 'sign' || layout === 'frame' ? null : html`<header><span class="mark">${awning}Frontage</span>${bar}</header>`}
+${layout === 'sign' || layout === 'frame' ? null : html`<header><span class="mark">${awning}${brand}</span>${bar}</header>`}
 <main${Object.entries(data).map(([name, value]) => html` data-${name}="${value}"`)}>
 ${main}
 </main>
 `;
-  // Hashed by the policy, so that nothing else can stand in for either.
+  // The policy contains the hashes of both.
   const scripted = script === undefined ? '' : `<script>${inElement(script, 'script')}</script>\n`;
   const styled = own === undefined ? '' : `<style>${inElement(own, 'style')}</style>\n`;
   return `${head.markup}<style>${inElement(style, 'style')}</style>\n${styled}${body.markup}${scripted}</body>\n</html>\n`;
 }
 
 function inElement(text: string, element: 'script' | 'style'): string {
-  if (text.toLowerCase().includes(`</${element}`)) throw new TypeError(`A ${element} must not hold its own end.`);
+  if (text.toLowerCase().includes(`</${element}`))
+    throw new TypeError(`A ${element} must not contain its own end tag.`);
   return text;
 }
 

@@ -1,4 +1,4 @@
-/** Times as a person says them: a page without a script does not know the reader's clock. */
+/** Times in words: without a script, a page does not know the reader's time zone. */
 
 const units = [
   ['day', 86_400_000],

@@ -1,4 +1,4 @@
-/** The owner's page, and the page that confirms a new address. */
+/** The account page, and the page that confirms a new address. */
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { roleOf, sitesOf } from '#api/access.ts';
 import type { Api } from '#api/api.ts';
@@ -29,7 +29,7 @@ import { confirmChange, pendingChange, readChange } from './address.ts';
 type Named = { Params: { id: string } };
 type Linked = { Params: { link: string } };
 
-/** `/account` and what its buttons do. All of it under a session. */
+/** `/account` and its buttons. All routes require a session. */
 export function ownerPages(app: Api, deps: Deps): void {
   app.get('/account', pageOptions('account.show', 'email_signin'), (request, reply) => show(request, reply));
 
@@ -69,7 +69,7 @@ export function ownerPages(app: Api, deps: Deps): void {
     const { id, name, email } = owner(request);
     const now = deps.clock.now();
     const sites = await em.find(Site, await sitesOf(em, request.actor), { orderBy: { id: 'desc' } });
-    // A connector may be between two access tokens of its one row, whose hour says nothing of its end.
+    // An OAuth client renews its hourly access token, so that token's expiry is not the end of its access.
     const renewable = await renewableTokenIds(em, id, now);
     const tokens = await em.find(Token, await held(em, id, now), { orderBy: { id: 'desc' } });
     const requests = await openRequests(em, now, email);
@@ -112,18 +112,18 @@ export function ownerPages(app: Api, deps: Deps): void {
   }
 }
 
-/** The account of the session. Sessions are loaded with it. */
+/** The account of the session, which is loaded with it. */
 function owner(request: FastifyRequest): { id: string; name: string; email: string } {
   const account = request.session?.account;
   if (!account) throw errors.not_found('Sign in first.');
   return account;
 }
 
-/** `/address/{link}`: the holder of the new address confirms it with a button. */
+/** `/address/{link}`: the owner of the new address confirms it with a button. */
 export function addressPages(app: Api, deps: Deps): void {
   app.get<Linked>('/address/:link', pageOptions('address.show'), async (request, reply) => {
     const { status, ...change } = await readChange(request.em, deps.clock.now(), request.params.link);
-    if (status === 'over') return sendPage(reply, addressOver, 410);
+    if (status === 'over') return sendPage(reply, addressLinkExpired, 410);
     const form = formsFor(request, reply, deps);
     return sendPage(reply, confirmPage({ ...change, form }));
   });
@@ -134,15 +134,15 @@ export function addressPages(app: Api, deps: Deps): void {
   });
 }
 
-const addressOver = noticePage({
-  title: 'This link is over',
-  text: 'It confirms an address once, and within a day. If the address should still change, ask for the change again.',
+const addressLinkExpired = noticePage({
+  title: 'This link has expired',
+  text: 'It works once and expires after one day. To change the address, request the change again.',
 });
 
 function confirmed(email: string) {
   return noticePage({
-    title: 'Your address is changed',
-    text: `From now on, your account is at ${email}. Sign in with it the next time.`,
+    title: 'Your e-mail address has changed',
+    text: `Your account now uses ${email}. Use it to sign in from now on.`,
     lit: true,
     link: { href: '/signin', text: 'Sign in' },
   });

@@ -91,5 +91,5 @@ function conditionOf(which: Which) {
 }
 
 function noSuchRequest(): never {
-  throw errors.not_found('This link is not one of ours, or what it was for is long over.');
+  throw errors.not_found('This link is unknown, or its request expired long ago.');
 }

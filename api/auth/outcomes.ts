@@ -1,4 +1,4 @@
-/** What an owner's answer came to, in the words of the page that follows it. */
+/** The page after an owner's answer to an access request. */
 import type { FastifyRequest } from 'fastify';
 import { readForm } from '#api/plugins/browser.ts';
 import type { AccessRequest } from '#db/auth/access-request.ts';
@@ -10,43 +10,43 @@ export function requestView({ agentName, askedFrom, createdAt, expiresAt }: Acce
   return { agentName, askedFrom, askedAt: createdAt, expiresAt };
 }
 
-/** The answer that the form holds. Whatever is not clearly a refusal needs the code. */
+/** The answer in the form. Anything but an explicit refusal requires the code. */
 export function readAnswer(request: FastifyRequest): Answer {
   const { field } = readForm(request);
   return field('answer') === 'deny' ? { approve: false } : { approve: true, code: (field('code') ?? '').slice(0, 100) };
 }
 
 export function outcomeNotice(answered: Exclude<Answered, { outcome: 'wrong_code' }>): Notice {
-  if (answered.outcome === 'approved') return answered.hasAccount ? approved : approvedInVain;
+  if (answered.outcome === 'approved') return answered.hasAccount ? approved : approvedWithoutAccount;
   if (answered.outcome === 'denied') return denied;
-  if (answered.byWrongCodes) return wrongTooOften;
-  return answered.status === 'expired' ? ranOut : answeredBefore;
+  if (answered.byWrongCodes) return tooManyWrongCodes;
+  return answered.status === 'expired' ? expired : alreadyAnswered;
 }
 
 const approved: Notice = {
-  title: 'Your agent is let in',
-  text: 'It goes on by itself in a few seconds; you can close this page. What it may do ends when you revoke its token.',
+  title: 'Access granted',
+  text: 'Your agent will continue in a few seconds; you can close this page. To end its access, revoke its token.',
   lit: true,
-  link: { href: '/account', text: 'See who may act for you' },
+  link: { href: '/account', text: 'See connected agents' },
 };
-const approvedInVain: Notice = {
+const approvedWithoutAccount: Notice = {
   title: 'There is no account here yet',
-  text: 'You approved, but this address has no account on this platform. Ask whoever runs it to open one for you.',
+  text: 'You approved the request, but this address has no account here. Ask the operator of this service to create one for you.',
 };
 const denied: Notice = {
-  title: 'Refused',
-  text: 'The agent was told so and has no access. Nothing has changed.',
+  title: 'Access refused',
+  text: 'The agent has no access, and nothing has changed.',
 };
-const wrongTooOften: Notice = {
-  title: 'That was the wrong code too often',
-  text: 'This request is closed, to be safe. If it was yours, tell your agent to ask again: a new mail comes with it.',
+const tooManyWrongCodes: Notice = {
+  title: 'Too many wrong codes',
+  text: 'This request was closed for your safety. If it was yours, ask your agent to request access again; you will get a new e-mail.',
 };
-const ranOut: Notice = {
-  title: 'This request is over',
-  text: 'It was open for 15 minutes, or a newer one has taken its place. Tell your agent to ask again if you still want it.',
+const expired: Notice = {
+  title: 'This request has expired',
+  text: 'A request expires after 15 minutes or when a newer one replaces it. If you still want it, ask your agent to request access again.',
 };
-const answeredBefore: Notice = {
-  title: 'Answered already',
-  text: 'This link works once, and its request has its answer.',
-  link: { href: '/account', text: 'See who may act for you' },
+const alreadyAnswered: Notice = {
+  title: 'You already answered this request',
+  text: 'This link works once.',
+  link: { href: '/account', text: 'See connected agents' },
 };

@@ -1,4 +1,4 @@
-/** Browser pages that need no session: signing in, and answering an agent's request from its mailed link. */
+/** Browser pages without a session: signing in, and answering an access request from its mailed link. */
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { readAddress } from '#api/addresses.ts';
 import type { Api } from '#api/api.ts';
@@ -31,7 +31,7 @@ export function signinPages(app: Api, deps: Deps): void {
     const typed = field('email') ?? '';
     const email = plainAddress(typed);
     if (email === undefined) {
-      const fault = 'That is not a whole email address. It looks like owner@example.com.';
+      const fault = 'Enter a complete e-mail address, such as owner@example.com.';
       return sendPage(
         reply,
         signinPage({ form: formsFor(request, reply, deps), fault, email: typed.slice(0, 254) }),
@@ -54,13 +54,13 @@ export function signinPages(app: Api, deps: Deps): void {
       return reply.redirect(whereTo(request, reply) ?? '/account', 303);
     }
     const triesLeft = signedIn.outcome === 'wrong_code' ? signedIn.triesLeft : 0;
-    return triesLeft > 0 ? showLink(request, reply, wrongCode(triesLeft)) : sendPage(reply, linkOver, 410);
+    return triesLeft > 0 ? showLink(request, reply, wrongCode(triesLeft)) : sendPage(reply, linkExpired, 410);
   });
 
   async function showLink(request: FastifyRequest<Linked>, reply: FastifyReply, fault?: string) {
     const { em, browser, params } = request;
     const { state, sameBrowser, email } = await readLink(em, deps.clock, params.link, browser ?? undefined);
-    if (state === 'over') return sendPage(reply, linkOver, 410);
+    if (state === 'over') return sendPage(reply, linkExpired, 410);
     const form = formsFor(request, reply, deps);
     return sendPage(
       reply,
@@ -72,13 +72,13 @@ export function signinPages(app: Api, deps: Deps): void {
 
 const reasonOf = (wanted: unknown) => (wanted === 'invitation' || wanted === 'connector' ? wanted : undefined);
 
-const linkOver = noticePage({
-  title: 'This link is over',
-  text: 'A link signs in once, and within 15 minutes. Ask for a new one: it takes a moment.',
+const linkExpired = noticePage({
+  title: 'This link has expired',
+  text: 'A sign-in link works once and expires after 15 minutes. Request a new one.',
   link: { href: '/signin', text: 'Send me a new link' },
 });
 
-/** `/access/{link}`: the owner's answer to an agent. Reading it answers nothing. */
+/** `/access/{link}`: the owner's answer to an agent. Opening the page answers nothing. */
 export function accessPages(app: Api, deps: Deps): void {
   app.get<Linked>('/access/:link', pageOptions('access.show', 'email_signin'), async (request, reply) => {
     const asked = await loadRequest(request.em, { link: request.params.link });

@@ -133,5 +133,5 @@ function isUsable(link: SigninLink, now: Date): boolean {
 }
 
 function noSuchLink(): never {
-  throw errors.not_found('This link is not one of ours, or it is long over.');
+  throw errors.not_found('This sign-in link is unknown or expired long ago. Request a new one.');
 }

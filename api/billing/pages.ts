@@ -1,4 +1,4 @@
-/** What the owner's page shows of the plan, and what its buttons do. */
+/** The plan on the account page, and its buttons. */
 import type { FastifyRequest } from 'fastify';
 import type { Person } from '#api/access.ts';
 import type { Api } from '#api/api.ts';
@@ -14,7 +14,7 @@ import type { PlanShown } from '#web/pages/plan.ts';
 import { readBilling } from './routes.ts';
 import { openPortal, startCheckout } from './rules.ts';
 
-/** Null where nothing is metered. */
+/** Null if billing is off. */
 export async function planShown(em: EntityManager, deps: Deps, person: Person): Promise<PlanShown | null> {
   if (!deps.billing) return null;
   await askAboutOpen(em, deps, person);
@@ -35,23 +35,23 @@ export async function planShown(em: EntityManager, deps: Deps, person: Person): 
   };
 }
 
-const patienceMs = 2_000;
+const providerTimeoutMs = 2_000;
 
-/** Who comes back from the page to pay on has paid a moment ago, and sees so. What is not known in time is seen when they look again. */
+/** An owner who comes back from the checkout has just paid: checks with the provider before showing the page, but not for long. */
 async function askAboutOpen(em: EntityManager, deps: Deps, { accountId }: Person): Promise<void> {
   const open = await openCheckoutOf(em, accountId);
   if (!open) return;
   const asked = askAbout(deps.em(), deps, open.id).catch((err) =>
-    deps.log.warn({ err }, 'a page to pay on could not be asked about'),
+    deps.log.warn({ err }, 'could not check a checkout with the payment provider'),
   );
   let timer: NodeJS.Timeout | undefined;
-  await Promise.race([asked, new Promise((resolve) => (timer = setTimeout(resolve, patienceMs)))]);
+  await Promise.race([asked, new Promise((resolve) => (timer = setTimeout(resolve, providerTimeoutMs)))]);
   clearTimeout(timer);
 }
 
 const priceOf = ({ price }: Plan) => `${written(price)} a ${price.interval}`;
 
-/** Under a session. A form may not lead to another host, so a page of ours says where it goes on. */
+/** All routes require a session. The CSP forbids a form to redirect to another host, so a page of ours links there. */
 export function planPages(app: Api, deps: Deps): void {
   app.post(
     '/account/billing',
@@ -60,7 +60,11 @@ export function planPages(app: Api, deps: Deps): void {
       const url = await openPortal(request.em, deps, request.actor);
       return sendPage(
         reply,
-        onwards('Manage your plan', 'There you cancel, change the card and find your invoices.', url),
+        continueTo(
+          'Manage your plan',
+          'On the next page you can cancel, change your card and find your invoices.',
+          url,
+        ),
       );
     },
   );
@@ -70,12 +74,12 @@ export function planPages(app: Api, deps: Deps): void {
     pageOptions('billing.checkout_on_page', ['email_signin', 'billing']),
     async (request: FastifyRequest<{ Params: { name: string } }>, reply) => {
       const { url, row } = await startCheckout(deps, request.actor, request.params.name);
-      const text = `You pay for the plan ${row.plan} on the next page. It is yours a few seconds after.`;
-      return sendPage(reply, onwards('One step to your new plan', text, url));
+      const text = `You pay for the plan ${row.plan} on the next page. It becomes active a few seconds later.`;
+      return sendPage(reply, continueTo('One step to your new plan', text, url));
     },
   );
 }
 
-function onwards(title: string, text: string, href: string) {
-  return noticePage({ title, text, link: { href, text: 'Go on' } });
+function continueTo(title: string, text: string, href: string) {
+  return noticePage({ title, text, link: { href, text: 'Continue' } });
 }

@@ -28,7 +28,7 @@ export async function loadBooking(em: EntityManager, actor: Actor, id: string): 
 export async function bookingOfLink(em: EntityManager, site: Site, cancelSecret: string): Promise<ShownBooking> {
   const booking = await em.findOne(Booking, { site, cancelHash: hashSecret(cancelSecret) }, shown);
   if (booking) return booking;
-  throw errors.not_found('This link belongs to no booking. Open it as it stands in the mail.');
+  throw errors.not_found('We can’t find this booking. Use the link in your confirmation e-mail.');
 }
 
 /** What was paid for a booking that is off, in words; `way` is how it goes back: by itself, or from the hands of who has it. */

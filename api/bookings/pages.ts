@@ -1,4 +1,4 @@
-/** The link in a visitor's mail. Opening it shows the booking; only the button cancels, so a mail scanner that follows links does nothing. */
+/** The link in a visitor's mail. Opening it shows the booking; only the button cancels it, so link scanners change nothing. */
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Api } from '#api/api.ts';
 import { formsFor, pageOptions, sendPage } from '#api/plugins/browser.ts';
@@ -7,7 +7,7 @@ import type { EntityManager } from '#db/orm.ts';
 import type { Site } from '#db/sites/site.ts';
 import { bookingStatusAt } from '#rules/states.ts';
 import type { Deps } from '#runtime/deps.ts';
-import { type BookingShown, bookingOverPage, cancelPage } from '#web/pages/booking.ts';
+import { type BookingShown, cancelPage, closedBookingPage } from '#web/pages/booking.ts';
 import { bookingOfLink, cancelBooking, type MoneyBack } from './cancelling.ts';
 import { siteOf } from './offering.ts';
 import type { ShownBooking } from './schemas.ts';
@@ -26,18 +26,18 @@ export function bookingPages(app: Api, deps: Deps): void {
     pageOptions('booking.cancel_by_visitor', 'bookings'),
     async (request, reply) => {
       const { site, booking } = await load(request);
-      if (overOf(booking, deps) !== undefined) return show(request, reply, deps);
+      if (closedWords(booking, deps) !== undefined) return show(request, reply, deps);
       const { moneyBack } = await cancelBooking(request.em, deps, booking, 'visitor');
-      const title = 'The booking is cancelled';
-      const text = `The time is free for somebody else. The website is told of it.${moneyBack ? wayBack[moneyBack.way] : ''}`;
-      return sendPage(reply, bookingOverPage({ ...(await shownOf(request.em, booking, site, deps)), title, text }));
+      const title = 'Your booking is cancelled';
+      const text = `The website has been notified.${moneyBack ? refundWords[moneyBack.way] : ''}`;
+      return sendPage(reply, closedBookingPage({ ...(await shownOf(request.em, booking, site, deps)), title, text }));
     },
   );
 }
 
-const wayBack: Record<MoneyBack['way'], string> = {
-  'by itself': ' What you paid goes back to where it came from; that can take some days.',
-  'by its owner': ' What you paid has to be given back by the website itself: please ask them for it.',
+const refundWords: Record<MoneyBack['way'], string> = {
+  'by itself': ' Your payment is being refunded, which can take a few days.',
+  'by its owner': ' The website must refund your payment directly: please ask them for it.',
 };
 
 async function load({ em, params }: FastifyRequest<Linked>): Promise<{ site: Site; booking: ShownBooking }> {
@@ -48,22 +48,26 @@ async function load({ em, params }: FastifyRequest<Linked>): Promise<{ site: Sit
 async function show(request: FastifyRequest<Linked>, reply: FastifyReply, deps: Deps) {
   const { site, booking } = await load(request);
   const facts = await shownOf(request.em, booking, site, deps);
-  const over = overOf(booking, deps);
-  if (over) return sendPage(reply, bookingOverPage({ ...facts, ...over }), 410);
+  const closed = closedWords(booking, deps);
+  if (closed) return sendPage(reply, closedBookingPage({ ...facts, ...closed }), 410);
   return sendPage(reply, cancelPage({ ...facts, form: formsFor(request, reply, deps) }));
 }
 
-/** What there is to say of a booking that cannot be cancelled; undefined for one that can. */
-function overOf(booking: ShownBooking, { clock }: Deps): { title: string; text: string } | undefined {
+/** Why the booking cannot be cancelled; undefined if it can. */
+function closedWords(booking: ShownBooking, { clock }: Deps): { title: string; text: string } | undefined {
   const now = clock.now();
   const status = bookingStatusAt(booking, now);
-  if (status === 'cancelled') return { title: 'This booking is cancelled', text: 'It does not stand any more.' };
+  if (status === 'cancelled')
+    return { title: 'This booking is cancelled', text: 'This time is no longer booked for you.' };
   if (status === 'expired')
-    return { title: 'This booking is over', text: 'It was not paid for in time, so it does not stand.' };
-  if (booking.endsAt <= now) return { title: 'This booking is over', text: 'Its time has passed.' };
-  // Who has come would have the money back for what he had.
+    return {
+      title: 'This booking has expired',
+      text: 'It was not paid in time, so the time is no longer held for you.',
+    };
+  if (booking.endsAt <= now) return { title: 'This booking has ended', text: 'Its time has passed.' };
+  // A visitor who has been served must not get a refund.
   if (booking.startsAt <= now)
-    return { title: 'This booking has begun', text: 'It can be cancelled here no more. Ask the website instead.' };
+    return { title: 'This booking has started', text: 'It can no longer be cancelled here. Ask the website instead.' };
   return undefined;
 }
 

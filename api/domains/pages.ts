@@ -1,4 +1,4 @@
-/** The owner's domains as their page shows them. */
+/** The owner's domains for the account page. */
 
 import type { Person } from '#api/access.ts';
 import { Domain } from '#db/domains/domain.ts';
@@ -9,12 +9,12 @@ import type { Deps } from '#runtime/deps.ts';
 import type { DomainShown } from '#web/pages/domains.ts';
 import { domainViews } from './views.ts';
 
-const waiting = { owner: 'Waits for you', platform: 'We are looking at it', operator: 'Waits for us' };
+const waiting = { owner: 'Action needed', platform: 'We are working on it', operator: 'Waiting for the operator' };
 
 const states = {
-  Moved: 'Leads elsewhere now',
-  Deleted: 'Leads here no more, and is not shown',
-  Blocked: 'Stopped by the platform: write to us',
+  Moved: 'Points to another server',
+  Deleted: 'No longer points here, so it does not show your site',
+  Blocked: 'Blocked: write to the operator of this service',
 };
 
 export async function domainsShown(em: EntityManager, deps: Deps, { accountId }: Person): Promise<DomainShown[]> {
@@ -28,7 +28,7 @@ export async function domainsShown(em: EntityManager, deps: Deps, { accountId }:
     const view = views[at];
     if (!view) return [];
     const isLive = view.status === 'active' && view.ssl.status === 'active';
-    const works = domain.site ? 'Works' : 'Works, and no site is on it yet';
+    const works = domain.site ? 'Works' : 'Works, but shows no site yet';
     const state = isLive ? works : stateOf(view);
     return [
       {
@@ -47,6 +47,6 @@ function stateOf({
   status,
   waiting_on,
 }: Pick<Awaited<ReturnType<typeof domainViews>>[number], 'status' | 'waiting_on'>): string {
-  if (status === 'active') return 'Its certificate is on its way';
+  if (status === 'active') return 'Getting its certificate';
   return status === 'pending' ? waiting[waiting_on ?? 'platform'] : states[status];
 }

@@ -24,15 +24,15 @@ export type VisitedForm = Form & { site: Site };
 export async function visitForm(em: EntityManager, formId: string): Promise<VisitedForm> {
   const form = isId('form', formId) ? await em.findOne(Form, { id: formId }, { populate: ['site'] }) : null;
   if (form) return form as VisitedForm;
-  throw errors.not_found('There is no form at this address.');
+  throw errors.not_found('We can’t find this form.');
 }
 
 /** Throws `forms_disabled`, `site_archived` where the form takes nothing at present. */
 export function requireTaking({ config }: Pick<Deps, 'config'>, form: VisitedForm): void {
   const off = missing(config, 'forms');
   if (off) throw off;
-  if (isClosed(form.site)) throw errors.site_archived('This website is closed, and takes no enquiries.');
-  if (form.status === 'disabled') throw errors.forms_disabled('This form takes no enquiries at present.');
+  if (isClosed(form.site)) throw errors.site_archived('This website is archived and accepts no enquiries.');
+  if (form.status === 'disabled') throw errors.forms_disabled('This form accepts no enquiries at the moment.');
 }
 
 export type Sent = { given: Given; solution: string | undefined; page: string | null };
@@ -57,7 +57,7 @@ export async function receiveSubmission(
     requireTaking(deps, held);
     const values = requireUsable(held.fields, given);
     if (!(await useChallenge(tx, verdict.once, verdict.expiresAt))) {
-      throw errors.not_a_person('This was sent before: each solved challenge is taken once.', {
+      throw errors.not_a_person('This was already sent: each challenge can be used once.', {
         nextAction: solveAnother,
       });
     }
@@ -71,7 +71,7 @@ export async function receiveSubmission(
 /** The form as it is, which nobody changes until the transaction ends. */
 async function holdForm(tx: EntityManager, id: string): Promise<VisitedForm> {
   const form = await tx.findOne(Form, { id }, { lockMode: LockMode.PESSIMISTIC_READ, refresh: true });
-  if (!form) throw errors.not_found('There is no form at this address.');
+  if (!form) throw errors.not_found('We can’t find this form.');
   await tx.findOneOrFail(Site, { id: form.site.id }, { refresh: true });
   return form as VisitedForm;
 }

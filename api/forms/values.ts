@@ -1,14 +1,14 @@
-/** What a visitor answered, held against the fields that ask it. Pure; every byte of it is a stranger's. */
+/** Validates a visitor's answers against the form's fields. Pure; all input is untrusted. */
 
 import { isPlainAddress } from '#api/addresses.ts';
 import type { FormField } from '#db/forms/form.ts';
 import type { SubmittedValue } from '#db/forms/submission.ts';
 import { lengthOf } from './fields.ts';
 
-/** By name, in the order they came, each as often as it came. A Map: `__proto__` is a name like any other in it. */
+/** All values by field name, in order. A Map, so that `__proto__` is an ordinary name. */
 export type Given = ReadonlyMap<string, readonly string[]>;
 
-/** `message` is for the visitor, and names the field by its label. */
+/** `message` is for the visitor and begins with the field's label. */
 export type Fault = { name: string; message: string };
 
 export type Judged = { values: SubmittedValue[]; faults: Fault[] };
@@ -19,13 +19,13 @@ const extraTimesMax = 100;
 const nameLengthMax = 100;
 
 /**
- * Judges all of it at once, so that a visitor mends everything in one go. Known fields come first, in their order; an optional one that is
- * empty is left out. Names that no field has are kept as they came, unless `keepUnknown` is false: then they are faults.
+ * Reports every fault at once, so that a visitor can correct all of them together. Values are in the order of the fields; empty optional
+ * ones are left out. Unknown names are kept as received, or are faults if `keepUnknown` is false.
  */
 export function judgeValues(fields: readonly FormField[], given: Given, { keepUnknown = true } = {}): Judged {
   const judged: Judged = { values: [], faults: [] };
   for (const field of fields) {
-    const answer = judgeField(field, given.get(field.name) ?? []);
+    const answer = checkField(field, given.get(field.name) ?? []);
     if (typeof answer === 'object' && 'fault' in answer)
       judged.faults.push({ name: field.name, message: answer.fault });
     else if (answer.length > 0) judged.values.push([field.name, answer]);
@@ -35,12 +35,12 @@ export function judgeValues(fields: readonly FormField[], given: Given, { keepUn
   if (unknown.length > extraNamesMax) {
     judged.faults.push({
       name: '',
-      message: `There are ${unknown.length} answers to questions that the form does not ask.`,
+      message: `The message has ${unknown.length} fields that the form does not have.`,
     });
     return judged;
   }
   for (const [name, all] of unknown) {
-    const fault = keepUnknown ? faultOfExtra(name, all) : 'The form does not ask this.';
+    const fault = keepUnknown ? faultOfExtra(name, all) : 'The form has no such field.';
     const said = all.map(lines).filter((text) => text.trim() !== '');
     if (fault !== undefined) judged.faults.push({ name: shown(name), message: fault });
     else if (said.length > 0) judged.values.push([name, said.length === 1 ? (said[0] as string) : said]);
@@ -50,17 +50,16 @@ export function judgeValues(fields: readonly FormField[], given: Given, { keepUn
 
 type Answer = string | string[] | { fault: string };
 
-function judgeField(field: FormField, all: readonly string[]): Answer {
+function checkField(field: FormField, all: readonly string[]): Answer {
   const { label, kind, required } = field;
   const said = all.map(lines).filter((text) => text.trim() !== '');
-  if (said.length === 0) return required ? { fault: `${label}: this is needed.` } : '';
-  if (!said.every(isStorable)) return { fault: `${label}: it holds characters that no text may hold.` };
-  if (kind === 'checkboxes') return judgeChoices(field, said);
-  if (said.length > 1) return { fault: `${label}: this takes one answer, and ${said.length} came.` };
+  if (said.length === 0) return required ? { fault: `${label}: please fill this in.` } : '';
+  if (!said.every(isStorable)) return { fault: `${label}: this contains characters that are not allowed.` };
+  if (kind === 'checkboxes') return checkChoices(field, said);
+  if (said.length > 1) return { fault: `${label}: please give one answer; there are ${said.length}.` };
   const [text = ''] = said;
-  if (kind === 'checkbox') return judgeTick(field, text);
+  if (kind === 'checkbox') return checkTick(field, text);
   if (text.length > lengthOf(field)) return { fault: `${label}: at most ${lengthOf(field)} characters.` };
-  // Spaces around it are nobody's answer; inside a long text they are.
   const plain = kind === 'textarea' || kind === 'hidden' ? text : text.trim();
   const fault = faultOf(field, plain);
   return fault === undefined ? plain : { fault: `${label}: ${fault}` };
@@ -68,58 +67,58 @@ function judgeField(field: FormField, all: readonly string[]): Answer {
 
 function faultOf({ kind, options = [] }: FormField, text: string): string | undefined {
   if (kind !== 'textarea' && kind !== 'hidden' && /[\p{Cc}\p{Zl}\p{Zp}]/u.test(text))
-    return 'this is one line of text.';
+    return 'this must be one line of text.';
   switch (kind) {
     case 'email':
-      return isPlainAddress(text) ? undefined : 'this is not an email address, as in name@example.com.';
+      return isPlainAddress(text) ? undefined : 'this is not an e-mail address, such as name@example.com.';
     case 'tel':
       return isTelephone(text) ? undefined : 'this is not a telephone number.';
     case 'url':
-      return isWebAddress(text) ? undefined : 'this is not a web address, as in https://example.com.';
+      return isWebAddress(text) ? undefined : 'this is not a web address, such as https://example.com.';
     case 'number':
       return isNumber(text) ? undefined : 'this is not a number.';
     case 'date':
-      return isDate(text) ? undefined : 'this is not a date, as in 2026-12-31.';
+      return isDate(text) ? undefined : 'this is not a date, such as 2026-12-31.';
     case 'select':
     case 'radio':
-      return options.includes(text) ? undefined : 'this is none of the choices.';
+      return options.includes(text) ? undefined : 'this is not one of the choices.';
     default:
       return undefined;
   }
 }
 
-function judgeChoices({ label, options = [] }: FormField, said: string[]): Answer {
-  if (said.some((one) => !options.includes(one))) return { fault: `${label}: this is none of the choices.` };
-  if (new Set(said).size < said.length) return { fault: `${label}: a choice came twice.` };
+function checkChoices({ label, options = [] }: FormField, said: string[]): Answer {
+  if (said.some((one) => !options.includes(one))) return { fault: `${label}: this is not one of the choices.` };
+  if (new Set(said).size < said.length) return { fault: `${label}: a choice is given twice.` };
   return options.filter((one) => said.includes(one));
 }
 
 const ticked = ['on', 'yes', 'true', '1'];
 const unticked = ['off', 'no', 'false', '0'];
 
-/** A page may give its box words of its own (`value="I agree"`): they are kept. */
-function judgeTick(field: FormField, text: string): Answer {
+/** A page may set its own value for the box (`value="I agree"`), which is kept. */
+function checkTick(field: FormField, text: string): Answer {
   const word = text.trim().toLowerCase();
-  if (unticked.includes(word)) return field.required ? { fault: `${field.label}: this has to be ticked.` } : '';
+  if (unticked.includes(word)) return field.required ? { fault: `${field.label}: please tick this box.` } : '';
   if (ticked.includes(word)) return 'yes';
-  return text.length > lengthOf(field) ? { fault: `${field.label}: this is a box to tick.` } : text.trim();
+  return text.length > lengthOf(field) ? { fault: `${field.label}: this must be a tick box.` } : text.trim();
 }
 
 function faultOfExtra(name: string, all: readonly string[]): string | undefined {
   if (name === '' || name.length > nameLengthMax || /\p{C}/u.test(name)) return 'A field has no usable name.';
-  // No object that is made of the answers, here or at the owner's, could tell it from its own.
-  if (name === '__proto__') return 'A field may not be called __proto__.';
-  if (all.length > extraTimesMax) return `${shown(name)} came ${all.length} times.`;
+  // An object built from the answers would confuse it with its prototype.
+  if (name === '__proto__') return 'A field cannot be called __proto__.';
+  if (all.length > extraTimesMax) return `${shown(name)} is given ${all.length} times.`;
   if (!all.every((text) => isStorable(text) && text.length <= extraLengthMax)) {
-    return `${shown(name)} is too long, or holds characters that no text may hold.`;
+    return `${shown(name)} is too long, or contains characters that are not allowed.`;
   }
   return undefined;
 }
 
-/** Line ends as one character: browsers send two (HTML standard, form submission). */
+/** Line breaks as LF: browsers send CRLF (HTML standard, form submission). */
 const lines = (text: string): string => text.replace(/\r\n?/g, '\n');
 
-/** What the database can hold, and no file or terminal trips over: no NUL or other control character, no half of a surrogate pair. */
+/** Whether it contains no control characters and no lone surrogates, which break databases, files and terminals. */
 function isStorable(text: string): boolean {
   return text.isWellFormed() && !/[^\P{Cc}\n\t]/u.test(text);
 }
@@ -135,7 +134,7 @@ function isWebAddress(text: string): boolean {
   return url !== null && /^https?:$/.test(url.protocol) && !/\s/.test(text);
 }
 
-/** A floating-point number as HTML has it, of a size that people mean. */
+/** A floating-point number as in HTML, of a reasonable size. */
 function isNumber(text: string): boolean {
   return /^-?\d{1,20}(\.\d{1,20})?(e[+-]?\d{1,2})?$/i.test(text);
 }

@@ -1,4 +1,4 @@
-/** Invitations in a browser that is signed in: the page that the mail links to, and the button. */
+/** Invitations in a signed-in browser: the page behind the mailed link, and its button. */
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Person } from '#api/access.ts';
 import type { Api } from '#api/api.ts';
@@ -17,7 +17,7 @@ import { acceptInvitation, addressedTo, loadInvitation, type WholeInvitation, wh
 
 type Named = { Params: { id: string } };
 
-/** All of it under a session. Who has none is sent to sign in, and finds the invitation on his page. */
+/** All routes require a session. Others are redirected to sign in, and find the invitation on their account page. */
 export function invitationPages(app: Api, deps: Deps): void {
   app.get<Named>('/invitations/:id', pageOptions('invitation.show', 'email_signin'), (request, reply) =>
     showInvitation(request, reply, deps),
@@ -33,7 +33,7 @@ export function invitationPages(app: Api, deps: Deps): void {
   );
 }
 
-/** What waits for the account, for its page. */
+/** Open invitations to the account, for its page. */
 export async function invitationsShown(em: EntityManager, deps: Deps, person: Person): Promise<InvitationShown[]> {
   const found = await em.find(Invitation, await addressedTo(em, deps.clock, person), {
     ...wholly,
@@ -49,8 +49,8 @@ async function showInvitation(request: FastifyRequest<Named>, reply: FastifyRepl
     throw error;
   });
   const { email } = await em.findOneOrFail(Account, actor.accountId);
-  const over = found ? notices(found, deps) : notFor(email);
-  if (!found || over) return sendPage(reply, noticePage(over ?? notFor(email)), found ? 410 : 404);
+  const closed = found ? closedNotice(found, deps) : invitationNotFound(email);
+  if (!found || closed) return sendPage(reply, noticePage(closed ?? invitationNotFound(email)), found ? 410 : 404);
   const hostname = siteHostname(deps.config, found.site.name);
   const action = `/account/invitations/${found.id}/accept`;
   const form = formsFor(request, reply, deps);
@@ -59,24 +59,24 @@ async function showInvitation(request: FastifyRequest<Named>, reply: FastifyRepl
 
 const toAccount = { href: '/account', text: 'Your account' };
 
-function notFor(email: string): Notice {
+function invitationNotFound(email: string): Notice {
   return {
-    title: 'No invitation here',
-    text: `There is none of this address for ${email}. If the mail came to another address of yours, sign out and sign in with that one.`,
+    title: 'We can’t find this invitation',
+    text: `There is no such invitation for ${email}. If it was sent to another of your addresses, sign out and sign in with that one.`,
     link: toAccount,
   };
 }
 
-/** What there is to say of one that cannot be accepted; undefined for one that can. */
-function notices(invitation: WholeInvitation, { clock, config }: Deps): Notice | undefined {
+/** Why the invitation cannot be accepted; undefined if it can. */
+function closedNotice(invitation: WholeInvitation, { clock, config }: Deps): Notice | undefined {
   const hostname = siteHostname(config, invitation.site.name);
   const status = invitationStatusAt(invitation, clock.now());
   if (status === 'accepted') {
-    return { title: 'You accepted this', text: `${hostname} is among your sites.`, lit: true, link: toAccount };
+    return { title: 'You accepted this invitation', text: `You can now edit ${hostname}.`, lit: true, link: toAccount };
   }
   if (status === 'expired') {
     return {
-      title: 'This invitation is over',
+      title: 'This invitation has expired',
       text: `It was for ${hostname}. Ask the owner of the site to invite you again.`,
       link: toAccount,
     };

@@ -1,4 +1,4 @@
-/** `/oauth/authorize`: who is signed in sees which connector asks for what, and answers. */
+/** `/oauth/authorize`: the signed-in owner sees which client requests access, and answers. */
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { requireNotStopped } from '#api/accounts/blocked.ts';
 import type { Api } from '#api/api.ts';
@@ -14,7 +14,7 @@ import { remember } from './continuing.ts';
 import { OauthFault } from './faults.ts';
 
 type Asked = { Querystring: Record<string, unknown> };
-/** As long as a link to sign in. */
+/** As long as a sign-in link lasts. */
 const signInMs = 15 * 60_000;
 
 export function connectorPages(app: Api, deps: Deps): void {
@@ -37,13 +37,13 @@ export function connectorPages(app: Api, deps: Deps): void {
     judged(request, reply, async (wish, session) => {
       const denied = readForm(request).field('answer') !== 'approve';
       const answer = denied
-        ? new OauthFault('access_denied', 'The owner has refused.')
+        ? new OauthFault('access_denied', 'The owner refused access.')
         : { code: await newCode(request.em, deps, session.account.id, wish) };
       return reply.redirect(answerAddress(config, wish, answer), 303);
     }),
   );
 
-  /** Goes on with a wish that stands and an owner who is signed in. */
+  /** Calls `go` with a valid request and a signed-in owner. */
   async function judged(
     request: FastifyRequest<Asked>,
     reply: FastifyReply,
@@ -57,7 +57,7 @@ export function connectorPages(app: Api, deps: Deps): void {
       return reply.redirect('/signin?for=connector', 303);
     }
     requireNotStopped(session.account);
-    // Only now: anybody may register any address, and a link of ours must lead no stranger there (RFC 9700 section 4.11.2).
+    // Only now: anyone can register any address, and our links must not be open redirectors (RFC 9700 section 4.11.2).
     if ('fault' in read) return reply.redirect(answerAddress(config, read, read.fault), 303);
     return await go(read.wish, session);
   }

@@ -21,7 +21,7 @@ type Linked = Loaded<Payment, (typeof wholly.populate)[number]>;
 /** The payment of a link, with its booking's reference where it is for one. Throws `not_found`. */
 export async function paymentOfLink(em: EntityManager, id: string) {
   const payment = isId('pay', id) ? await em.findOne(Payment, { id }, wholly) : null;
-  if (!payment) throw errors.not_found('This link belongs to no payment. Open it as it was given to you.');
+  if (!payment) throw errors.not_found('We can’t find this payment. Check that you copied the whole link.');
   const booking = await em.findOne(Booking, { paymentId: id });
   return { payment, booking };
 }

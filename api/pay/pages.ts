@@ -1,4 +1,4 @@
-/** What a payer meets of ours: the link that leads to the provider's page, and what there is to say when there is nothing to pay. */
+/** Pages for payers: the link that redirects to the provider's checkout, and the state of the payment. */
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Api } from '#api/api.ts';
 import { pageOptions, sendPage } from '#api/plugins/browser.ts';
@@ -10,7 +10,7 @@ import { openFreshPage, payerReturned, paymentOfLink, statusOfLink } from './ope
 
 type Linked = { Params: { id: string } };
 
-/** The provider knows within a moment that somebody has paid; a page that says so is worth that moment. */
+/** The provider usually confirms a payment within moments, so the page waits this long for it. */
 const returnWaitMs = 5_000;
 
 export function payPages(app: Api, deps: Deps): void {

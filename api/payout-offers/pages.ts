@@ -1,4 +1,4 @@
-/** Offers and payout accounts on the owner's page, and its buttons. */
+/** Payout offers and accounts on the account page, and its buttons. */
 
 import type { Person } from '#api/access.ts';
 import type { Api } from '#api/api.ts';
@@ -40,14 +40,10 @@ export function payoutOfferPages(app: Api, deps: Deps): void {
 export async function payoutsShown(em: EntityManager, deps: Deps, { accountId }: Person): Promise<PayoutsShown> {
   if (!capabilitiesOf(deps.config).payouts) return { offers: [], accounts: [] };
   const { accounts } = await payoutsOf(em, deps, accountId);
-  const waiting = { ...whole, orderBy: { id: 'desc' } } as const;
-  const offers = await em.find(PayoutOffer, offersToAnswer(accountId, deps.clock.now()), waiting);
+  const newestFirst = { ...whole, orderBy: { id: 'desc' } } as const;
+  const offers = await em.find(PayoutOffer, offersToAnswer(accountId, deps.clock.now()), newestFirst);
   const ids = accounts.map(({ id }) => id);
-  const standing = await em.find(
-    PayoutAgreement,
-    { payoutAccount: { $in: ids }, endedAt: null },
-    { populate: ['site'] },
-  );
+  const active = await em.find(PayoutAgreement, { payoutAccount: { $in: ids }, endedAt: null }, { populate: ['site'] });
   return {
     offers: offers.map(({ id, site, payoutAccount, openedBy, expiresAt }) => ({
       id,
@@ -62,7 +58,7 @@ export async function payoutsShown(em: EntityManager, deps: Deps, { accountId }:
       ready: status === 'ready',
       currency: currency ?? null,
       waitingFor,
-      hostnames: standing
+      hostnames: active
         .filter(({ payoutAccount }) => payoutAccount.id === id)
         .map(({ site }) => siteHostname(deps.config, site.name)),
     })),

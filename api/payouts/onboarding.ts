@@ -44,9 +44,9 @@ export async function onboardingOf(
 ): Promise<PayoutAccount> {
   const link = await em.findOne(PayoutOnboarding, { hash: hashSecret(secret) }, { populate: ['payoutAccount'] });
   if (!link || link.payoutAccount.status === 'gone')
-    throw errors.not_found('There is no such link. Ask for a new one.');
+    throw errors.not_found('We can’t find this link. Ask for a new one.');
   requireNotStopped(link.payoutAccount);
-  if (link.expiresAt <= clock.now()) throw errors.expired('This link ran out. Ask for a new one.');
+  if (link.expiresAt <= clock.now()) throw errors.expired('This link has expired. Ask for a new one.');
   return link.payoutAccount;
 }
 

@@ -1,5 +1,4 @@
-/** `/connect/{secret}`: leads whoever opens it to the provider, and tells him how it went when he is back. */
-
+/** `/connect/{secret}`: redirects to the provider's onboarding, and shows the result afterwards. */
 import type { Api } from '#api/api.ts';
 import { pageOptions, sendPage } from '#api/plugins/browser.ts';
 import { comesInPerson } from '#api/plugins/coming.ts';
@@ -14,7 +13,7 @@ export function connectPages(app: Api, deps: Deps): void {
   app.get<Linked>('/connect/:secret', pageOptions('payout.connect', 'payouts'), async (request, reply) => {
     const { em, params } = request;
     const account = await onboardingOf(em, deps, params.secret);
-    // Only who comes has a link made, and at the first time an account: not a chat that shows what is behind a link.
+    // Only a person's visit creates the link, and at first the account: not a chat's link preview.
     if (!comesInPerson(request)) return sendPage(reply, noticePage(invitation(account, params.secret)));
     const url = await mintLink(deps, account, params.secret);
     return reply.header('cache-control', 'no-store').header('referrer-policy', 'no-referrer').redirect(url, 303);
@@ -33,8 +32,8 @@ export function connectPages(app: Api, deps: Deps): void {
 function invitation({ name }: PayoutAccount, secret: string): Notice {
   return {
     title: `Connect ${name}`,
-    text: 'The next page is the payment provider’s. It asks what it has to know before this account can take money.',
-    link: { href: `/connect/${secret}`, text: 'Go on' },
+    text: 'The payment provider asks for some details on the next page, before this account can receive payments.',
+    link: { href: `/connect/${secret}`, text: 'Continue' },
   };
 }
 
@@ -42,14 +41,14 @@ function outcome({ name, status, waitingFor }: PayoutAccount, secret: string): N
   if (status === 'ready') {
     return {
       title: 'Connected',
-      text: `${name} can take money now. You can close this page: your agent sees it too.`,
+      text: `${name} can now receive payments. You can close this page.`,
       lit: true,
     };
   }
-  const missing = waitingFor.length > 0 ? `It still waits for: ${waitingFor.join('; ')}.` : 'It is not complete yet.';
+  const missing = waitingFor.length > 0 ? `Still needed: ${waitingFor.join('; ')}.` : 'Some details are still missing.';
   return {
-    title: 'Not quite yet',
-    text: `${missing} You can go on where you left off, today or later.`,
-    link: { href: `/connect/${secret}`, text: 'Go on' },
+    title: 'Not complete yet',
+    text: `${missing} You can continue where you left off at any time.`,
+    link: { href: `/connect/${secret}`, text: 'Continue' },
   };
 }

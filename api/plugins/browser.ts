@@ -95,7 +95,7 @@ function requireOwnForm(request: FastifyRequest, { baseUrl, secret }: Deps['conf
   const wanted = Buffer.from(request.browser === null ? '' : formToken(secret, request.browser));
   if (fromElsewhere || wanted.length === 0 || sent.length !== wanted.length || !timingSafeEqual(sent, wanted)) {
     throw errors.invalid_origin(
-      'This did not come from a page that this browser was shown. Open the page again, and use its button.',
+      'This request did not come from a page shown in this browser. Open the page again and use its button.',
     );
   }
 }
@@ -110,26 +110,26 @@ function sendErrorPage(error: unknown, request: FastifyRequest, reply: FastifyRe
   if (known.retryAfterSeconds !== undefined) reply.header('retry-after', Math.ceil(known.retryAfterSeconds));
   return sendPage(
     reply,
-    noticePage({ title: titles[known.code] ?? 'That did not work', text: known.message }),
+    noticePage({ title: titles[known.code] ?? 'Something went wrong', text: known.message }),
     known.status,
   );
 }
 
 const titles: Partial<Record<AppError['code'], string>> = {
-  not_found: 'Nothing here',
+  not_found: 'We can’t find this page',
   access_denied: 'Your account is blocked',
-  rate_limited: 'A little slower, please',
-  auth_disabled: 'No sign-in here',
+  rate_limited: 'Too many requests',
+  auth_disabled: 'Sign-in is not available',
   invalid_origin: 'Please open the page again',
-  expired: 'This is over',
-  email_taken: 'This address is taken',
+  expired: 'This link has expired',
+  email_taken: 'This address is already in use',
   internal: 'Back in a moment',
 };
 
 function asAppError(error: unknown, request: FastifyRequest): AppError {
   const { statusCode = 500 } = error as { statusCode?: number };
   if (statusCode < 500)
-    return errors.invalid_input('The form could not be read. Open the page again, and use its button.');
+    return errors.invalid_input('The form could not be read. Open the page again and use its button.');
   request.log.error({ err: error }, 'unexpected failure');
-  return errors.internal('The fault is ours, not yours: please try again shortly.');
+  return errors.internal('Something went wrong on our side. Please try again shortly.');
 }

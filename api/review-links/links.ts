@@ -86,12 +86,15 @@ export type Reviewer = { link: ReviewLink; site: Site; author: Author };
 export async function reviewerOf(em: EntityManager, { clock }: Pick<Deps, 'clock'>, secret: string): Promise<Reviewer> {
   const known = new RegExp(`^${secretPrefix}_[\\w-]{43}$`).test(secret);
   const link = known ? await em.findOne(ReviewLink, { hash: hashSecret(secret) }) : null;
-  if (!link) throw errors.not_found('There is no review at this address. Check that all of it was copied.');
+  if (!link)
+    throw errors.not_found('Check that you copied the whole link, or ask the person who sent it for a new one.');
   const person = { accountId: link.account.id };
   const site = await findSite(em, person, link.site.id);
-  if (site && isClosed(site)) throw errors.site_archived('This website is closed, so it takes no comments.');
+  if (site && isClosed(site)) throw errors.site_archived('This website is archived, so it accepts no comments.');
   const status = statusOf(link, clock.now());
-  if (status === 'expired') throw errors.expired('This link has run out.');
-  if (status === 'ended' || !site) throw errors.expired('This link was closed.');
+  if (status === 'expired')
+    throw errors.expired('This review link has expired. Ask the person who sent it for a new one.');
+  if (status === 'ended' || !site)
+    throw errors.expired('This review link was closed. Ask the person who sent it for a new one.');
   return { link, site, author: { ...person, kind: roleOf(site, person) } };
 }

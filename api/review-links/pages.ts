@@ -1,4 +1,4 @@
-/** What a review link opens: the site, with a cookie for each of the two hosts; then the overlay's frame, and what hands it its key. */
+/** A review link opens the site with a cookie on each of the two hosts. Then the overlay's frame, and the popup that passes it the key. */
 import cookie from '@fastify/cookie';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
@@ -22,7 +22,7 @@ const cookieOf = (publicId: string) => `__Host-frontage_review_${publicId}`;
 export async function reviewPages(app: Api, deps: Deps): Promise<void> {
   await app.register(cookie);
 
-  // Writes nothing, so that it may be opened by whoever looks into mail before its reader.
+  // Writes nothing, so that mail scanners can open it without effect.
   app.get('/review/:secret', options('review.open', secretParams), (request, reply) =>
     inPage(request, reply, async () => {
       const { secret } = request.params as { secret: string };
@@ -43,7 +43,7 @@ export async function reviewPages(app: Api, deps: Deps): Promise<void> {
       const { publicId } = request.params as { publicId: string };
       const em = deps.em();
       const site = await em.findOne(Site, { publicId });
-      if (!site) throw errors.not_found('There is no website of that id.');
+      if (!site) throw errors.not_found('There is no website with this id.');
       const origins = [...(await originsOf(em, deps, site))];
       reply.removeHeader('x-frame-options');
       return sendPage(reply, reviewFrame({ publicId, siteTitle: site.title, origins }));
@@ -55,7 +55,7 @@ export async function reviewPages(app: Api, deps: Deps): Promise<void> {
       const { publicId } = request.params as { publicId: string };
       const secret = request.cookies[cookieOf(publicId)];
       const held = secret && (await reviewerOf(deps.em(), deps, secret).catch(notKnownAsNull));
-      // The frame of one site is handed no key to another.
+      // The frame of one site never gets the key of another.
       return sendPage(reply, handOverPage(held && held.site.publicId === publicId ? secret : undefined));
     }),
   );
@@ -75,10 +75,12 @@ function notKnownAsNull(error: unknown): null {
 }
 
 const titles: Partial<Record<AppError['code'], string>> = {
-  not_found: 'Nothing at this address',
-  expired: 'This link is over',
-  site_archived: 'This website is closed',
+  not_found: 'We can’t find this review link',
+  expired: 'This link has expired',
+  site_archived: 'This website is archived',
 };
+
+const texts: Partial<Record<AppError['code'], string>> = { expired: 'Ask the person who sent it for a new one.' };
 
 async function inPage(
   request: FastifyRequest,
@@ -89,7 +91,10 @@ async function inPage(
     return await work();
   } catch (error) {
     if (!(error instanceof AppError) || error.code === 'internal') return sendError(error, request, reply);
-    const { body, headers } = noticePage({ title: titles[error.code] ?? 'That did not work', text: error.message });
+    const { body, headers } = noticePage({
+      title: titles[error.code] ?? 'Something went wrong',
+      text: texts[error.code] ?? error.message,
+    });
     return reply.code(error.status).headers(headers).send(body);
   }
 }

@@ -95,7 +95,8 @@ export type HeldLink = { link: UploadLink; site: Site; lost: boolean };
 /** The link behind a secret, whatever its state. Throws `not_found`. */
 export async function linkOf(em: EntityManager, secret: string): Promise<HeldLink> {
   const link = await em.findOne(UploadLink, { hash: hashSecret(secret) });
-  if (!link) throw errors.not_found('There is no upload page at this address. Check that all of it was copied.');
+  if (!link)
+    throw errors.not_found('Check that you copied the whole link, or ask the person who sent it for a new one.');
   return await heldAs(em, link);
 }
 
@@ -107,11 +108,13 @@ async function heldAs(em: EntityManager, link: UploadLink): Promise<HeldLink> {
 
 /** Throws why a link takes no more files, in words for whoever holds it. */
 export function requireOpen({ link, site, lost }: HeldLink, now: Date): void {
-  if (isClosed(site)) throw errors.site_archived('This website is closed, so it takes no photos.');
+  if (isClosed(site)) throw errors.site_archived('This website is archived, so it accepts no photos.');
   const status = lost ? 'ended' : statusOf(link, now);
-  if (status === 'full') throw errors.plan_limit('This link has taken all the photos that it was made for.');
-  if (status === 'expired') throw errors.expired('This link has run out.');
-  if (status === 'ended') throw errors.expired('This link was closed.');
+  if (status === 'full') throw errors.plan_limit('This link has received its maximum number of photos.');
+  if (status === 'expired')
+    throw errors.expired('This upload link has expired. Ask the person who sent it for a new one.');
+  if (status === 'ended')
+    throw errors.expired('This upload link was closed. Ask the person who sent it for a new one.');
 }
 
 /** Throws like `requireOpen`, of the link and its site as they are by now: a file may have been on its way for minutes. */

@@ -166,15 +166,20 @@ async function inPage(
   } catch (error) {
     const known = error instanceof AppError && error.code !== 'internal' ? error : undefined;
     if (!known || request.headers.accept === 'application/json') return sendError(error, request, reply);
-    const { body, headers } = closedPage(titles[known.code] ?? 'This did not work', known.message);
+    const { body, headers } = closedPage(
+      titles[known.code] ?? 'Something went wrong',
+      texts[known.code] ?? known.message,
+    );
     return reply.code(known.status).headers(headers).send(body);
   }
 }
 
 const titles: Record<string, string> = {
-  not_found: 'No page at this address',
-  expired: 'This link is closed',
-  plan_limit: 'All photos are in',
-  site_archived: 'This website is closed',
-  uploads_disabled: 'No photos for now',
+  not_found: 'We can’t find this upload link',
+  expired: 'This link has expired',
+  plan_limit: 'No more photos fit',
+  site_archived: 'This website is archived',
+  uploads_disabled: 'Photo uploads are off',
 };
+
+const texts: Record<string, string> = { expired: 'Ask the person who sent it for a new one.' };

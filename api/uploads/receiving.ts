@@ -31,8 +31,7 @@ export async function receiveFile(
   if (off) throw off;
   requireOpen(held, deps.clock.now());
   const bytesMax = Math.min(held.link.maxFileBytes, limitsOf(deps, held.site).file_bytes);
-  const tooLarge = () =>
-    errors.plan_limit(`This file is larger than ${sizeWords(bytesMax)}, the most this page takes.`);
+  const tooLarge = () => errors.plan_limit(`This file is larger than the limit of ${sizeWords(bytesMax)}.`);
   await using file = await takeIn(deps, body, { bytesMax, tooLarge });
   if (file.bytes === 0) throw errors.invalid_file('This file is empty.');
   const extension = await extensionFor(file, name);
@@ -105,7 +104,7 @@ async function commitInPlace(
       async begin() {
         await requireStillOpen(deps, link.id);
         place.taken = await takePlace(em, deps, link.id);
-        if (!place.taken) throw errors.plan_limit('This link takes no more photos.');
+        if (!place.taken) throw errors.plan_limit('This link accepts no more photos.');
       },
       plan: (files) => [{ path: placeFor(files, good, extension, content.oid), content }],
     });

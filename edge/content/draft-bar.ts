@@ -1,9 +1,9 @@
-/** The thin bar on every page of a draft. */
+/** The bar at the bottom of every page of a draft. */
 import { html } from '#web/html.ts';
 
 /**
- * In a shadow root (HTML standard, declarative shadow DOM), so that neither the site's style reaches the bar nor the bar's the site. It
- * takes no room from the page, and clicks pass through it but for its link.
+ * In a declarative shadow root (HTML standard), so that the styles of the site and the bar do not affect each other. It overlays the page,
+ * and clicks pass through it except on its link.
  */
 export function draftBar(slot: number, address: string): string {
   return html`<frontage-draft><template shadowrootmode="open"><style>

@@ -1,4 +1,4 @@
-/** The edge's own pages, for what no site answers. One renderer; rendered once, when the process starts. */
+/** The edge's own pages, for requests that no site answers. Rendered once, at process start. */
 
 import type { Head } from '#edge/http/http1-head.ts';
 import { html } from '#web/html.ts';
@@ -32,66 +32,66 @@ const words: Record<PageName, Words> = {
   },
   unknown: {
     status: 404,
-    title: 'No site at this address',
-    text: 'There may be a letter wrong in it. Check the address, or ask whoever gave it to you.',
+    title: 'We can’t find this site',
+    text: 'There may be a typing mistake in the address. Check it, or ask the person who gave it to you.',
   },
   unpublished: {
     status: 404,
     title: 'Opening soon',
-    text: 'This site has its address, and nothing is published on it yet. Come back a little later.',
+    text: 'Nothing is published on this site yet. Come back a little later.',
   },
   archived: {
     status: 410,
-    title: 'This site has closed',
-    text: 'Its owner has taken it down. There is nothing to see at this address any more.',
+    title: 'This site is archived',
+    text: 'Its owner has taken it down.',
   },
   blocked: {
     status: 451,
-    title: 'This site is not shown',
-    text: 'Those who run this platform have taken it off the web. Its owner has been told why.',
+    title: 'This site is blocked',
+    text: 'The operator of this service has blocked it and has told its owner why.',
   },
   missing: {
     status: 404,
     title: 'Page not found',
-    text: 'The page may have moved or been removed. The rest of the site is where it was.',
+    text: 'The page may have moved or been removed. The rest of the site is still here.',
     lit: true,
     home: true,
   },
   ended: {
     status: 410,
-    title: 'This preview has ended',
-    text: 'A draft is shown for two weeks. Whoever sent you this address can build it again and send you a new one.',
+    title: 'This preview has expired',
+    text: 'A preview is available for two weeks. Ask the person who sent it to you for a new one.',
   },
   gone: {
     status: 410,
     title: 'This page is gone',
-    text: 'It was taken down on purpose and will not come back. The rest of the site is where it was.',
+    text: 'It was removed on purpose and will not come back. The rest of the site is still here.',
     home: true,
   },
   unavailable: {
     status: 503,
     title: 'Back in a moment',
-    text: 'This site can’t be shown right now. The fault is ours, not yours: please try again shortly.',
+    text: 'This site can’t be shown right now. The problem is on our side: please try again shortly.',
     fields: ['retry-after', '5'],
   },
   badRequest: {
     status: 400,
-    title: 'This address can’t be read',
-    text: 'Something in it is not as an address should be. Check it, or start from the site’s front page.',
+    title: 'This address is not valid',
+    text: 'There is a mistake in the address. Check it, or start from the site’s home page.',
   },
   notAllowed: {
     status: 405,
-    title: 'This can only be read',
-    text: 'Sites published here answer requests to read a page, and no others.',
+    title: 'This page can only be read',
+    text: 'Sites here accept only GET and HEAD requests.',
     fields: ['allow', 'GET, HEAD'],
   },
   misdirected: {
     status: 421,
-    title: 'Another connection is needed',
-    text: 'This connection was opened for another site. Ask again on one of its own.',
+    title: 'A new connection is needed',
+    text: 'This connection was opened for another site. Try again on a new connection.',
   },
-  ready: { status: 200, title: 'Ready', text: 'This edge serves.' },
-  leaving: { status: 503, title: 'Leaving', text: 'This edge is about to end: another one serves.' },
+  ready: { status: 200, title: 'Ready', text: 'This edge accepts requests.' },
+  leaving: { status: 503, title: 'Shutting down', text: 'This edge is shutting down. Use another one.' },
 };
 
 export type RenderedPage = { head: Head; body: Buffer; isOwn: true };
@@ -107,7 +107,7 @@ const commonFields = [
   'no-referrer',
 ];
 
-/** A page of the edge's own as HTML, or as one line of text for requests that a page would be the wrong answer to. */
+/** One of the edge's own pages as HTML, or as one line of text for requests that do not accept HTML. */
 export function ownPage(name: PageName, as: 'html' | 'text'): RenderedPage {
   return pages[as][name];
 }
@@ -133,7 +133,7 @@ function renderHtml(its: Words): RenderedPage {
   const main = html`${shopFront(its.lit ?? false)}
 <h1>${its.title}</h1>
 <p>${its.text}</p>
-${its.home ? html`<a class="button quiet" href="/">Go to the front page</a>` : null}`;
+${its.home ? html`<a class="button quiet" href="/">Go to the home page</a>` : null}`;
   const { body, headers } = writePage({ title: its.title, main, layout: 'sign' });
   return rendered(its, body, Object.entries(headers).flat());
 }

@@ -1,4 +1,4 @@
-/** Sketches: each direction on a host of its own where no script runs, and one page that shows them all. */
+/** Sketches: each direction on its own host without scripts, and one page that shows them all. */
 import { readFileSync } from 'node:fs';
 import type { VisitorRequest } from '#edge/http/request.ts';
 import type { SketchRow } from '#edge/routing/database.ts';
@@ -38,7 +38,7 @@ export async function answerSketch(
   });
 }
 
-/** What a design needs to be seen, from itself or over https; nothing that runs, sends or leads away by itself. */
+/** Allows styles, pictures and fonts, inline or over https; no scripts, no forms, no navigation. */
 function directionPolicy(frameHost: string): string {
   return [
     "default-src 'none'",
@@ -66,7 +66,7 @@ function overview(sketch: SketchRow, hrefOf: (host: string) => string): Answer {
   ][directions.length - 1];
   const items = directions.map(
     ({ name, note, label: host }) => html`<li class="direction">
-<div class="name"><h2>${name}</h2><a href="${hrefOf(host)}/">Open it alone</a></div>
+<div class="name"><h2>${name}</h2><a href="${hrefOf(host)}/">Open full size</a></div>
 <p class="hint">${note}</p>
 <div class="view"><iframe src="${hrefOf(host)}/" title="${name}" loading="lazy" sandbox referrerpolicy="no-referrer"></iframe></div>
 </li>
@@ -77,7 +77,7 @@ function overview(sketch: SketchRow, hrefOf: (host: string) => string): Answer {
     layout: 'desk',
     style,
     frames: directions.map(({ label: host }) => hrefOf(host).slice(2)),
-    main: html`<div class="head"><h1>${title}</h1><p class="lead">${count} to choose from. These are sketches: nothing here is live.</p></div>
+    main: html`<div class="head"><h1>${title}</h1><p class="lead">${count} to choose from. These are sketches: none of them is published.</p></div>
 <ul class="directions">
 ${items}</ul>`,
   });

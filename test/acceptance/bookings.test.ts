@@ -80,13 +80,13 @@ test('a visitor books a seat on a published starter, both mails arrive, and the 
     await page.goto(`http://${site.name}.${stack.baseDomain}:${port}/book/`);
     await look(page, 'book');
     await page
-      .getByRole('radio', { name: /times are free/ })
+      .getByRole('radio', { name: /free times/ })
       .first()
       .check({ force: true });
     await page.getByRole('group', { name: 'Time' }).getByRole('radio').first().check({ force: true });
     await look(page, 'book-times');
     await page.getByLabel('Your name').fill('Ada Visitor');
-    await page.getByLabel('Email address').fill(email);
+    await page.getByLabel('E-mail address').fill(email);
     await page.getByRole('button', { name: 'Book', exact: true }).click();
     await page.getByRole('status').filter({ hasText: 'You are booked' }).waitFor();
 
@@ -104,7 +104,7 @@ test('a visitor books a seat on a published starter, both mails arrive, and the 
     await page.getByLabel('Your name').fill('Ada Writer');
     await look(page, 'contact');
     await page.getByRole('button', { name: 'Send' }).click();
-    await page.getByText('Thank you. It has been sent.').waitFor();
+    await page.getByText('Thank you. Your message has been sent.').waitFor();
     expect((await stack.api(`/v1/forms/${form.id}/submissions`)).body.items).toMatchObject([
       { fields: { name: 'Ada Writer' }, page: '/contact/' },
     ]);
@@ -114,7 +114,7 @@ test('a visitor books a seat on a published starter, both mails arrive, and the 
     await page.setViewportSize({ width: 1280, height: 800 });
     await keep(page, 'cancel-1280');
     await page.getByRole('button', { name: 'Cancel the booking' }).click();
-    await page.getByRole('heading', { name: 'The booking is cancelled' }).waitFor();
+    await page.getByRole('heading', { name: 'Your booking is cancelled' }).waitFor();
     await keep(page, 'cancelled-1280');
     expect((await stack.api(`/v1/bookings/${booking.id}`)).body.status).toBe('cancelled');
     await mailTo(stack.owner.email, 'Cancelled: An hour at the wheel');

@@ -99,7 +99,7 @@ test('on a published page a visitor sends the form, the challenge solved beside 
   expect(await page.evaluate('getComputedStyle(document.querySelector("textarea")).borderTopWidth')).toBe('1px');
   await fill(page, 'Ada of the widget');
   await page.getByRole('button', { name: 'Send' }).click();
-  await page.getByText('Thank you. It has been sent.').waitFor();
+  await page.getByText('Thank you. Your message has been sent.').waitFor();
   expect(await page.evaluate('document.activeElement.getAttribute("role")')).toBe('status');
   expect(faults).toEqual([]);
   const [kept] = await submissions();
@@ -170,7 +170,7 @@ test('a plain form without a script leads to a page of ours that keeps what was 
   const { page, faults } = await open(`${form.address}/plain/`);
   await fill(page, 'Ada of the plain form');
   await page.getByRole('button', { name: 'Send' }).click();
-  await page.getByText('One more step before this is sent.').waitFor();
+  await page.getByText('One more step before your message is sent.').waitFor();
   expect(await page.getByLabel('Message').inputValue()).toBe('Two,\nplease');
   expect(await page.getByLabel('Cake').isChecked()).toBe(true);
   await page.locator('input[name=altcha]').waitFor({ state: 'attached' });
@@ -191,7 +191,7 @@ test('a page of somebody else that carries the form is refused, and nothing type
   await fill(page, 'Ada elsewhere');
   await page.getByRole('button', { name: 'Send' }).click();
   // Its script may not even read the challenge.
-  await page.getByText('This could not be sent. Please try again.').waitFor();
+  await page.getByText('Your message could not be sent. Please try again.').waitFor();
   await page.evaluate('document.querySelector("form").submit()');
   await page.getByText('This came from a page that does not belong to the website.').waitFor();
   expect(await page.getByText('Ada elsewhere').count()).toBe(1);

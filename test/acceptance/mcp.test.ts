@@ -82,14 +82,14 @@ test('its owner lets it in: from the program to the mailed link, to a page that 
     await picture(tab, 'sign-in');
     await tab.fill('input[name=email]', owner.email);
     await tab.click('text=Send me a link');
-    await tab.waitForSelector('h1:has-text("Look into your mail")');
+    await tab.waitForSelector('h1:has-text("Check your e-mail")');
     await tab.goto(await linkMailedTo(owner.email));
     await tab.click('button:has-text("Sign in")');
     await tab.waitForSelector('h1:has-text("Let Claude in?")');
     expect(await tab.textContent('main')).toMatch(/a program on this device/);
     expect(await tab.evaluate('document.documentElement.scrollWidth')).toBe(390);
     await picture(tab, 'consent');
-    await tab.click('text=Let it in');
+    await tab.click('text=Give access');
     await tab.waitForSelector('text=You are back at your program');
   });
   expect(stopped).toEqual([]);

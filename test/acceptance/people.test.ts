@@ -54,11 +54,11 @@ test('an agent without a token gets one: it asks, its owner opens the mail and t
   expect(await page.textContent('h1')).toContain('Site builder');
   expect(`${mail?.text}${mail?.html}${await page.content()}`).not.toContain(asked.user_code);
   await page.fill('input[name=code]', 'bcdfghjk');
-  await page.click('text=Let it in');
+  await page.click('text=Give access');
   expect(await page.textContent('[role=alert]')).toContain('you have 4 more tries');
   await page.fill('input[name=code]', asked.user_code.toLowerCase());
-  await page.click('text=Let it in');
-  expect(await page.textContent('h1')).toBe('Your agent is let in');
+  await page.click('text=Give access');
+  expect(await page.textContent('h1')).toBe('Access granted');
   const { body: redeemed } = await redeem();
   expect(redeemed.status).toBe('approved');
   const account = await stack.api('/v1/account', { token: redeemed.access_token });
@@ -75,7 +75,7 @@ test('an owner signs in by a mailed link, sees what is theirs, revokes a token a
   expect(page.url()).toBe(`${stack.baseUrl}/signin`);
   await page.fill('input[name=email]', owner.email);
   await page.click('text=Send me a link');
-  expect(await page.textContent('h1')).toBe('Look into your mail');
+  expect(await page.textContent('h1')).toBe('Check your e-mail');
   const [mail] = await mailsTo(owner.email, 1);
   await page.goto(linkIn(mail));
   await page.click('button:has-text("Sign in")');

@@ -67,8 +67,8 @@ export async function letIn(mailUrl: string | null, email: string, code: string)
     const page = await browser.newPage();
     await page.goto(link);
     await page.fill('input[name=code]', code);
-    await page.click('text=Let it in');
-    await page.getByRole('heading', { name: 'Your agent is let in' }).waitFor();
+    await page.click('text=Give access');
+    await page.getByRole('heading', { name: 'Access granted' }).waitFor();
   } finally {
     await browser.close();
   }

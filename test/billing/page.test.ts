@@ -36,13 +36,13 @@ test('the owner sees the plan, changes it by a button, and manages it by another
   const onwards = await browser.press(before, 'Change to hobby');
   expect(linkOf(onwards.text).startsWith(`${provider.url}/pay/`)).toBe(true);
   const begun = await browser.open('/account');
-  for (const part of ['You have begun to buy it', 'Go on with hobby', 'Change to studio'])
+  for (const part of ['You have started to buy this plan', 'Continue with hobby', 'Change to studio'])
     expect(begun.text).toContain(part);
-  expect(linkOf((await browser.press(begun, 'Go on with hobby')).text)).toBe(linkOf(onwards.text));
+  expect(linkOf((await browser.press(begun, 'Continue with hobby')).text)).toBe(linkOf(onwards.text));
   await fetch(`${linkOf(onwards.text)}/pay`, { method: 'POST', redirect: 'manual' });
   // Back from there at once, before anybody else has told or asked.
   const after = await browser.open('/account');
-  for (const part of ['Yours now, and paid', 'Change to studio', 'Manage']) expect(after.text).toContain(part);
+  for (const part of ['Active, paid', 'Change to studio', 'Manage']) expect(after.text).toContain(part);
   expect(after.text).not.toContain('Change to hobby');
   const managing = await browser.press(after, 'Manage');
   expect(linkOf(managing.text).startsWith(`${provider.url}/portal/`)).toBe(true);

@@ -125,7 +125,7 @@ describe('the link that cancels', () => {
     }
     expect((await read()).body.status).toBe('confirmed');
     const done = await browser.press(page, 'Cancel the booking');
-    expect([done.status, done.text.includes('The booking is cancelled')]).toEqual([200, true]);
+    expect([done.status, done.text.includes('Your booking is cancelled')]).toEqual([200, true]);
     expect((await read()).body).toMatchObject({ status: 'cancelled', cancelled_at: expect.any(String) });
     expect((await ask.slots(publicId, start.slice(0, 10)))[0]?.start).toBe(start);
     const told = await first(bookable.notify_to, /^Cancelled: A talk/);

@@ -88,7 +88,7 @@ const classes = () =>
 test('a visitor books with the keyboard alone, and the page says so aloud', async () => {
   const { owner, site, publicId } = await world.newBookable(classes());
   const page = await opened(publicId, site.name);
-  const day = page.getByRole('radio', { name: /times are free/ }).first();
+  const day = page.getByRole('radio', { name: /free times/ }).first();
   await day.waitFor();
   await day.focus();
   await page.keyboard.press('Space');
@@ -140,7 +140,7 @@ async function fill(page: Page) {
     .check({ force: true });
   await page.getByRole('group', { name: 'Time' }).getByRole('radio').first().check({ force: true });
   await page.getByLabel('Your name').fill('Ada');
-  await page.getByLabel('Email address').fill('ada@example.org');
+  await page.getByLabel('E-mail address').fill('ada@example.org');
 }
 
 test('a time that somebody else took meanwhile is told, and the free ones are shown anew', async () => {
@@ -150,7 +150,7 @@ test('a time that somebody else took meanwhile is told, and the free ones are sh
   const chosen = (await page.locator('input[name=start]:checked').getAttribute('value')) ?? '';
   expect((await world.book(publicId, chosen)).status).toBe(200);
   await page.getByRole('button', { name: 'Book', exact: true }).click();
-  await page.getByRole('alert').filter({ hasText: 'Somebody was quicker' }).waitFor();
+  await page.getByRole('alert').filter({ hasText: 'That time has just been booked' }).waitFor();
   expect(await page.locator(`input[value="${chosen}"]`).count()).toBe(0);
   await keep(page, 'widget-taken-1280');
   await page.getByRole('group', { name: 'Time' }).getByRole('radio').first().check({ force: true });

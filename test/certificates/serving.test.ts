@@ -97,7 +97,7 @@ test('a name that is not attached, blocked or deleted gets a plain page, and nev
   ]) {
     await world.db.query(`update domain set ${change} where id = $1`, [domainId]);
     await expect.poll(async () => (await visit('/', trip(host))).status, { message: change }).toBe(404);
-    expect((await visit('/', trip(host))).text).toContain('No site at this address');
+    expect((await visit('/', trip(host))).text).toContain('We can’t find this site');
     expect((await plain('/', host)).status).toBe(404);
   }
   await world.db.query('update domain set site_id = $2, attached_at = created_at where id = $1', [domainId, siteId]);

@@ -147,8 +147,8 @@ describe.skipIf(!executablePath)('the script of a site', () => {
     const { page, frame } = await openReview(context, await site.link());
     await startComment({ frame });
     await pointAt(page, 'h1');
-    await frame.getByLabel('What would you like here?').fill('Not yet');
-    await frame.getByText('Goes with your comment.').waitFor();
+    await frame.getByLabel('What should change here?').fill('Not yet');
+    await frame.getByText('Sent with your comment.').waitFor();
     const send = await frame.getByRole('button', { name: 'Send' }).boundingBox();
     const press = () => page.mouse.click((send?.x ?? 0) + 20, (send?.y ?? 0) + 20);
     await page.evaluate(`document.querySelector('frontage-overlay').style.setProperty('opacity', '0.01', 'important')`);

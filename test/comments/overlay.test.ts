@@ -86,10 +86,10 @@ describe.skipIf(!executablePath)('the owner', () => {
     await frame.getByRole('button', { name: 'Reply' }).click();
     await frame.locator('#messages').getByText('Yes, it is good.').waitFor();
     await frame.getByRole('button', { name: 'Resolve' }).click();
-    await frame.getByRole('button', { name: 'Open again' }).waitFor();
+    await frame.getByRole('button', { name: 'Reopen' }).waitFor();
     expect(await threads(site)).toMatchObject([{ id: thread.id, status: 'resolved' }]);
     await soon(() => page.locator('.pin').count()).toBe(0);
-    await frame.getByRole('button', { name: 'Open again' }).click();
+    await frame.getByRole('button', { name: 'Reopen' }).click();
     await page.locator('.pin').waitFor();
     expect((await threads(site))[0].messages.map(({ author_kind }: { author_kind: string }) => author_kind)).toEqual([
       'agent',
@@ -106,8 +106,8 @@ describe.skipIf(!executablePath)('the owner', () => {
     await startComment(review, 'tap');
     const box = await page.locator('h2').first().boundingBox();
     await page.touchscreen.tap((box?.x ?? 0) + 30, (box?.y ?? 0) + 10);
-    await frame.getByLabel('What would you like here?').fill('Ordered by size?');
-    await frame.getByText('Goes with your comment.').waitFor();
+    await frame.getByLabel('What should change here?').fill('Ordered by size?');
+    await frame.getByText('Sent with your comment.').waitFor();
     const window = await page.locator('frontage-overlay >> iframe').boundingBox();
     expect(window).toMatchObject({ x: 0, width: 390 });
     expect((window?.y ?? 0) + (window?.height ?? 0)).toBeLessThanOrEqual(844);
@@ -133,11 +133,11 @@ describe.skipIf(!executablePath)('the owner', () => {
     await soon(() => hasFocus(page.locator('frontage-overlay >> .layer'))).toBe(true);
     for (const key of ['ArrowDown', 'ArrowDown', 'ArrowDown', 'ArrowDown', 'ArrowUp']) await page.keyboard.press(key);
     await page.keyboard.press('Enter');
-    const field = frame.getByLabel('What would you like here?');
+    const field = frame.getByLabel('What should change here?');
     await soon(() => hasFocus(field)).toBe(true);
     await page.keyboard.type('Which valley?');
     await soon(() => frame.getByRole('button', { name: 'Send' }).isEnabled()).toBe(true);
-    await frame.getByText('Goes with your comment.').waitFor();
+    await frame.getByText('Sent with your comment.').waitFor();
     await page.keyboard.press('Tab');
     await page.keyboard.press('Enter');
     await frame.locator('#messages').getByText('Which valley?').waitFor();
@@ -156,10 +156,10 @@ describe.skipIf(!executablePath)('the owner', () => {
     await review.frame.getByRole('button', { name: '← All' }).click();
     await review.frame.getByText('On other pages').waitFor();
     await review.frame.getByText('Here', { exact: true }).click();
-    await review.frame.getByRole('button', { name: 'Go to its page' }).click();
+    await review.frame.getByRole('button', { name: 'Go to that page' }).click();
     await review.page.waitForURL(`${site.address}/`);
     await review.frame.getByText('2 open').click();
-    await review.frame.getByRole('button', { name: 'Leave' }).click();
+    await review.frame.getByRole('button', { name: 'Exit review' }).click();
     await soon(() => review.page.locator('frontage-overlay').count()).toBe(0);
     expect(await (await review.page.reload())?.text()).toBe(bakery());
     await context.close();
@@ -172,8 +172,8 @@ describe.skipIf(!executablePath)('the owner', () => {
     const { page, frame } = await openReview(context, await site.link());
     await startComment({ frame });
     await pointAt(page, 'h1');
-    await frame.getByText('No picture: this page could not be drawn.').waitFor();
-    await frame.getByLabel('What would you like here?').fill('All the same.');
+    await frame.getByText('No screenshot: this page could not be captured.').waitFor();
+    await frame.getByLabel('What should change here?').fill('All the same.');
     await send({ frame }, 'All the same.');
     expect((await threads(site))[0].screenshot).toEqual({ missing: 'The browser could not draw the page.' });
     await context.close();
@@ -185,13 +185,13 @@ describe.skipIf(!executablePath)('the owner', () => {
     const { page, frame } = await openReview(context, await site.link());
     await startComment({ frame });
     await pointAt(page, 'h1');
-    await frame.getByLabel('What would you like here?').fill('Through the storm');
-    await frame.getByText('Goes with your comment.').waitFor();
+    await frame.getByLabel('What should change here?').fill('Through the storm');
+    await frame.getByText('Sent with your comment.').waitFor();
     await context.setOffline(true);
     const button = frame.getByRole('button', { name: 'Send' });
     await takesPress({ frame }, 'send');
     await button.press('Enter');
-    await frame.getByText('The connection broke.').waitFor();
+    await frame.getByText('The connection was lost.').waitFor();
     // The keyboard stays where it is: a button that took it away would leave the next press to the one that discards.
     expect(await hasFocus(button)).toBe(true);
     await context.setOffline(false);
@@ -210,7 +210,7 @@ describe.skipIf(!executablePath)('the owner', () => {
     await site.call('DELETE', `/v1/review-links/${link.id}`);
     await review.frame.getByLabel('Your reply').fill('After');
     await review.frame.getByRole('button', { name: 'Reply' }).click();
-    await review.frame.getByText('This link was closed.').waitFor();
+    await review.frame.getByText('This review link was closed.').waitFor();
     expect((await threads(site))[0].messages).toHaveLength(1);
     await context.close();
   });

@@ -69,14 +69,14 @@ describe.skipIf(!executablePath)('after a rebuild', () => {
 
   test('that changes the words the pin stays, and the list says that they have changed', async () => {
     const review = await rebuilt(bakery().replace('What we bake', 'Our breads'));
-    await review.frame.getByText('The words at this place have changed.').waitFor();
+    await review.frame.getByText('The text at this place has changed.').waitFor();
     await soon(() => isOn(review, 'h2:text-is("Our breads")')).toBe(true);
     await review.context.close();
   });
 
   test('that removes the place there is no pin, and the list says that it could not be found', async () => {
     const review = await rebuilt('<!doctype html><html><head><title>T</title></head><body><p>Soon.</p></body></html>');
-    await review.frame.getByText('Its place could not be found on the page any more.').waitFor();
+    await review.frame.getByText('This place is no longer on the page.').waitFor();
     expect(await review.page.locator('.pin:visible').count()).toBe(0);
     await review.context.close();
   });

@@ -149,8 +149,8 @@ export async function takesPress({ frame }: Pick<Review, 'frame'>, id: string) {
 export async function comment({ frame }: Pick<Review, 'frame'>, words: string, choose: () => Promise<unknown>) {
   await startComment({ frame });
   await choose();
-  await frame.getByLabel('What would you like here?').fill(words);
-  await frame.getByText('Goes with your comment.').waitFor();
+  await frame.getByLabel('What should change here?').fill(words);
+  await frame.getByText('Sent with your comment.').waitFor();
   await send({ frame }, words);
 }
 

@@ -44,11 +44,11 @@ test('an owner sees what to set in both modes, what was found, what leads elsewh
   expect(partOf(shows)).toContain(`Its certificate is on its way · shows ${new URL(site.address).hostname}`);
   // There is nothing to be set any more.
   expect(partOf(shows)).not.toContain('set these records');
-  expect(partOf(moved)).toContain('Leads elsewhere now');
+  expect(partOf(moved)).toContain('Points to another server');
   expect(partOf(moved)).toContain('192.0.2.9');
   for (const { value } of delegated.setup) expect(partOf(delegated)).toContain(`<code>${value}</code>`);
   expect(partOf(delegated)).toContain('name servers');
-  for (const one of [delegated, pointed]) expect(partOf(one)).toContain('Waits for you');
+  for (const one of [delegated, pointed]) expect(partOf(one)).toContain('Action needed');
   const [proof, way] = partOf(pointed).split('<strong>CNAME</strong>');
   expect(proof).toContain(`<code>${pointed.setup[0]?.value}</code>`);
   expect(proof).toContain('<code>_frontage.www</code>');

@@ -60,7 +60,7 @@ test('requests that are sent at once are answered in order, each from its own ho
   );
   const reply = await askRaw(port, requests.join('') + bare);
   const titles = [...reply.matchAll(/<title>(.*?)<\/title>/g)].map(([, title]) => title);
-  expect(titles).toEqual(['Front', 'Bare', 'No site at this address', 'Front', 'Bare']);
+  expect(titles).toEqual(['Front', 'Bare', 'We can’t find this site', 'Front', 'Bare']);
 });
 
 describe('only the host that was asked decides', () => {

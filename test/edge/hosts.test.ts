@@ -43,7 +43,7 @@ describe('a host means', () => {
   ])('%s: no site, and a page that says so', async (host) => {
     const answer = await ask(port, '/', { host });
     expect(answer.status).toBe(404);
-    expect(answer.text).toContain('No site at this address');
+    expect(answer.text).toContain('We can’t find this site');
   });
 
   test.each([
@@ -95,7 +95,7 @@ describe('a host means', () => {
 
   test.each([
     ['soon.sites.test', 404, 'Opening soon'],
-    ['closed.sites.test', 410, 'This site has closed'],
+    ['closed.sites.test', 410, 'This site is archived'],
     ['sites.test', 200, 'Websites live here'],
   ])('%s: %i with the page "%s"', async (host, status, title) => {
     for (const path of ['/', '/about', '/a/b.html']) {

@@ -74,7 +74,7 @@ test('a new site, a new name, an archive and its end are seen too', async () => 
   await world.publish('fresh', { 'index.html': 'another' });
   await shows(port, 'fresh', 'another');
   await world.db.query(`update site set status = 'archived', archived_at = created_at where id = $1`, [siteId]);
-  await shows(port, 'renamed', 'has closed');
+  await shows(port, 'renamed', 'is archived');
   await world.db.query(`update site set status = 'active', archived_at = null where id = $1`, [siteId]);
   await shows(port, 'renamed', 'fresh');
 });
@@ -107,7 +107,7 @@ test('a database that was put back from a copy is believed, and what it does not
   await world.db.query('delete from deployment where site_id = $1', [siteId]);
   await world.db.query('delete from site where id = $1', [siteId]);
   putBack = true;
-  await shows(port, 'undone', 'No site at this address');
+  await shows(port, 'undone', 'We can’t find this site');
   expect((await ask(port, '/', { host: 'stays.sites.test' })).text).toBe('stays');
   putBack = false;
   await world.point(

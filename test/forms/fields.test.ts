@@ -118,7 +118,7 @@ test('what is needed is asked for, one answer is one, and all that is wrong is s
     ['ticks', 'Red'],
   ]);
   expect(faults.map(({ name }) => name)).toEqual(['name', 'mail', 'ticks']);
-  expect(faults[0]?.message).toBe('Your name: this is needed.');
+  expect(faults[0]?.message).toBe('Your name: please fill this in.');
 });
 
 test('known answers come in the order of the form, and names that it does not ask are kept behind them', () => {

@@ -87,7 +87,7 @@ test('a script without the challenge, one that made it up, and a solution sent a
     Array.from({ length: 8 }, () => ask.visitor('POST', `/f/${form.id}`, { body: { ...ada, altcha } })),
   );
   expect(all.filter(({ status }) => status === 200)).toHaveLength(1);
-  expect(await refusal(altcha)).toContain('taken once');
+  expect(await refusal(altcha)).toContain('used once');
   // Told otherwise, it is the same one.
   await refusal(tampered(({ solution }) => Object.assign(solution, { counter: solution.counter + 1, time: 5 })));
   expect(await count()).toBe(before + 1);

@@ -81,7 +81,7 @@ describe.skipIf(!executablePath)('the page of an upload link', () => {
     const refused = page.locator('#sent li.refused');
     await refused.waitFor();
     const [words] = await refused.allInnerTexts();
-    expect(words).toContain('holiday.jpg\nThis is a program, not a photo, whatever its name says.');
+    expect(words).toContain('holiday.jpg\nThis is a program, not a photo.');
     await page.locator('#sent li.done').waitFor();
   });
 
@@ -94,7 +94,7 @@ describe.skipIf(!executablePath)('the page of an upload link', () => {
     ]);
     await page.getByText('This file is larger than 4 KB, the most this page takes.').waitFor();
     await page.setInputFiles('#files', [await file('small.png', sample.png)]);
-    await page.getByText('That was the last one this page had room for.').waitFor();
+    await page.getByText('All photos are in.').waitFor();
     expect(await page.locator('#sending').isVisible()).toBe(false);
     const again = await open(link.address);
     expect(again.answer?.status()).toBe(402);
@@ -122,11 +122,11 @@ describe.skipIf(!executablePath)('the page of an upload link', () => {
     const { page, context } = await open(link.address);
     await context.setOffline(true);
     await page.setInputFiles('#files', photos.slice(0, 1));
-    await page.getByText('The connection broke before all of it was sent.').waitFor();
+    await page.getByText('The connection was lost before the photo was sent.').waitFor();
     await context.setOffline(false);
     await page.getByRole('button', { name: 'Send it again' }).click();
     await page.locator('#sent li.done').waitFor();
-    expect(await page.locator('#left').textContent()).toBe('There is room for one more photo.');
+    expect(await page.locator('#left').textContent()).toBe('You can send 1 more photo.');
   });
 
   test('works where no script runs, as a plain form', async () => {
@@ -187,8 +187,8 @@ test('the page may run its own script alone, speak to its own host alone, and st
 });
 
 test.each([
-  ['of no link', 'fru_unknown', 404, 'No page at this address'],
-  ['of nothing like a link', '%3Cscript%3E', 404, 'No page at this address'],
+  ['of no link', 'fru_unknown', 404, 'We can’t find this upload link'],
+  ['of nothing like a link', '%3Cscript%3E', 404, 'We can’t find this upload link'],
 ])('the page %s says so', async (_what, secret, status, title) => {
   const answer = await fetch(`${material.url}/u/${secret}`);
   expect(answer.status).toBe(status);

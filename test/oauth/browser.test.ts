@@ -86,7 +86,7 @@ async function ask(redirectUri: string): Promise<Page> {
 
 test.skipIf(!executablePath)('a yes and a no go to a connector on the web', async () => {
   for (const [button, answer] of [
-    ['Let it in', 'code=frc_'],
+    ['Give access', 'code=frc_'],
     ['Refuse', 'error=access_denied'],
   ] as const) {
     const page = await ask('https://connector.example/callback');
@@ -100,7 +100,7 @@ test.skipIf(!executablePath)(
   'a yes to a program on this machine goes all the way to where that sends its user on to',
   async () => {
     const page = await ask(callbackUrl);
-    await page.getByRole('button', { name: 'Let it in' }).click();
+    await page.getByRole('button', { name: 'Give access' }).click();
     await page.waitForURL(`${elsewhere}/done/callback?code=*`);
     expect(await page.title()).toBe('All is well');
     await page.context().close();

@@ -63,12 +63,12 @@ test('the SDK’s own client goes from the bare address to tools, and on when it
   const asked = await browser.open(`${held.sentTo?.pathname}${held.sentTo?.search}`);
   expect([asked.url, asked.text]).toEqual([
     '/signin?for=connector',
-    expect.stringContaining('A program asks to work for you'),
+    expect.stringContaining('An app requests access to your websites'),
   ]);
   const shown = await world.signIn(browser, email, asked);
   expect(shown.text).toContain('Let SDK connector in?');
   expect(shown.text).toContain(email);
-  const location = world.locationOf(await browser.press(shown, 'Let it in'));
+  const location = world.locationOf(await browser.press(shown, 'Give access'));
   expect(`${location.origin}${location.pathname}`).toBe(callback);
   expect(location.searchParams.get('state')).toBe('state-of-the-sdk');
   expect(location.searchParams.get('iss')).toBe(world.config.baseUrl);
@@ -144,7 +144,7 @@ test('a no is told to the client, and gives nothing', async () => {
   const { searchParams } = world.locationOf(await browser.press(shown, 'Refuse'));
   expect(Object.fromEntries(searchParams)).toEqual({
     error: 'access_denied',
-    error_description: 'The owner has refused.',
+    error_description: 'The owner refused access.',
     state: 'of-the-client',
     iss: world.config.baseUrl,
   });

@@ -158,7 +158,7 @@ test('a name is shown as words, never as a part of the page', async () => {
   const { browser } = await world.newSignedIn();
   const { shown, location } = await approve(browser, { client_name: '<img src=x onerror=alert(1)>"\'&' });
   expect(shown.text).not.toContain('<img');
-  expect(shown.text).toContain('outlives its revocation');
+  expect(shown.text).toContain('keep working after you disconnect it');
   expect(shown.text).toContain('&#60;img src=x onerror=alert(1)&#62;');
   expect(location.searchParams.get('code')).toMatch(/^frc_/);
   const list = await browser.open('/account');
@@ -197,7 +197,7 @@ test('what remembers where a browser was going leads nowhere but to the question
     browser.cookies.set('__Host-frontage_continue', Buffer.from(words).toString('base64url'));
     const page = await world.signIn(browser, email);
     expect([words, page.url.startsWith('/oauth/authorize?') || page.url === '/account']).toEqual([words, true]);
-    expect(page.text).not.toContain('Let it in');
+    expect(page.text).not.toContain('Give access');
   }
   const { body } = await register();
   const long = await world.browser().open(question(body.client_id, pkce().challenge, { state: 'x'.repeat(3000) }));

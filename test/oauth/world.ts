@@ -65,7 +65,7 @@ export async function createOauthWorld(env: Record<string, string> = {}) {
     const { body } = await register(metadata);
     const { verifier, challenge } = pkce();
     const shown = await browser.open(question(body.client_id, challenge, more));
-    const answered = await browser.press(shown, 'Let it in');
+    const answered = await browser.press(shown, 'Give access');
     const code = locationOf(answered).searchParams.get('code') ?? '';
     return { clientId: body.client_id as string, verifier, code, shown, location: locationOf(answered) };
   }

@@ -104,7 +104,7 @@ test('a blocked site answers 451 at all its addresses, takes no enquiries, tells
   expect(blocked).toMatchObject({ site_id: site.id, name: site.name });
   await expect.poll(status).toBe(451);
   const visit = await world.visit(site.name, '/');
-  expect(visit.text).toContain('not shown');
+  expect(visit.text).toContain('blocked');
   expect(visit.text).not.toContain('bank');
   const told = { reason: 'It asks visitors for passwords of a bank.', at: blocked.blocked_at };
   expect((await owner.call('GET', `/v1/sites/${site.id}`)).body).toMatchObject({ status: 'active', blocked: told });

@@ -184,7 +184,7 @@ test('a link of no payment says so, and one past its time leads nowhere', async 
   const { payUrl } = await world.newPayment();
   world.skip(31 * 24 * 3600_000);
   const over = await world.openLink(payUrl);
-  expect([over.status, over.text]).toEqual([410, expect.stringContaining('The time to pay is over')]);
+  expect([over.status, over.text]).toEqual([410, expect.stringContaining('This payment link has expired')]);
 });
 
 describe('what is told to /hooks/payments', () => {

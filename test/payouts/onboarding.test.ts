@@ -41,7 +41,7 @@ test('each opening of the link mints a fresh page of the provider, and when it i
   const accounts = [...world.standIn.standIn.objects.values()].filter((one) => one.byPlatform);
   expect(accounts).toHaveLength(1);
   const notYet = await visit(`${path}/done`);
-  expect([notYet.status, notYet.text]).toEqual([200, expect.stringContaining('Not quite yet')]);
+  expect([notYet.status, notYet.text]).toEqual([200, expect.stringContaining('Not complete yet')]);
   expect(notYet.text).toContain('a bank account to pay out to');
   const back = await complete(second);
   expect(back).toBe(`${path}/done`);

@@ -33,16 +33,11 @@ async function newOffer(name: string) {
 test('an owner sees whose offer it is, and accepts it with a button', async () => {
   const { owner, payee, site, offer } = await newOffer('The <bakery>');
   const page = await owner.browser.open('/account');
-  for (const part of [
-    'Offers about money',
-    act.hostOf(site),
-    'The &#60;bakery&#62;',
-    'Accept only if you know who it is',
-  ]) {
+  for (const part of ['Payout offers', act.hostOf(site), 'The &#60;bakery&#62;', 'Accept only if you know them']) {
     expect(page.text).toContain(part);
   }
   const after = await owner.browser.press(page, 'Accept');
-  expect(after.text).not.toContain('Offers about money');
+  expect(after.text).not.toContain('Payout offers');
   expect((await act.read(payee, offer.id)).body.status).toBe('accepted');
   expect(answered(await act.agreement(owner, site.id)).status).toBe('standing');
 });
@@ -55,18 +50,18 @@ test('an owner declines an offer with a button, and a button without his form do
   expect((await owner.browser.go('POST', action, { form: 'x' })).status).toBe(400);
   expect((await act.read(payee, offer.id)).body.status).toBe('open');
   const after = await owner.browser.press(page, 'Decline');
-  expect(after.text).not.toContain('Offers about money');
+  expect(after.text).not.toContain('Payout offers');
   expect((await act.read(payee, offer.id)).body.status).toBe('withdrawn');
 });
 
 test('an owner sees his payout accounts, what each waits for, and the sites that pay into it', async () => {
   const owner = await signedIn();
-  expect((await owner.browser.open('/account')).text).not.toContain('Where money lands');
+  expect((await owner.browser.open('/account')).text).not.toContain('Payouts');
   const { id } = answered(await act.add(owner, { name: 'My bank', rail: 'connect' }));
   const site = await act.newSite(owner);
   answered(await act.attach(owner, site.id, id));
   const { text } = await owner.browser.open('/account');
-  for (const part of ['Where money lands', 'My bank', 'waits for: to be connected', act.hostOf(site)]) {
+  for (const part of ['Payouts', 'My bank', 'Waiting for: to be connected', act.hostOf(site)]) {
     expect(text).toContain(part);
   }
 });

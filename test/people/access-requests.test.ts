@@ -20,7 +20,7 @@ async function asked(email: string, more: Record<string, unknown> = {}) {
   return {
     ...body,
     link,
-    approve: async (code: string = body.user_code) => browser.press(await browser.open(link), 'Let it in', { code }),
+    approve: async (code: string = body.user_code) => browser.press(await browser.open(link), 'Give access', { code }),
     deny: async () => browser.press(await browser.open(link), 'Refuse'),
   };
 }
@@ -35,7 +35,7 @@ test('an agent asks, the owner types its code, and the agent gets a token that w
   const waiting = await world.redeem(request);
   expect(waiting.body).toMatchObject({ id: request.id, status: 'pending', interval_seconds: 5 });
   expect(waiting.body.next_action).toContain('every 5 seconds');
-  expect((await request.approve()).text).toContain('Your agent is let in');
+  expect((await request.approve()).text).toContain('Access granted');
   const { body } = await world.redeem(request);
   expect(body).toMatchObject({
     status: 'approved',
@@ -74,7 +74,7 @@ test('of 1,000 concurrent redemptions over two processes exactly one gets the to
 test('the owner refuses without a code, and the agent is told', async () => {
   const { email } = await world.newOwner();
   const request = await asked(email);
-  expect((await request.deny()).text).toContain('Refused');
+  expect((await request.deny()).text).toContain('Access refused');
   const answer = await world.redeem(request);
   expect([answer.status, errorOf(answer).code]).toEqual([403, 'access_denied']);
   expect((await request.approve().catch(() => ({ text: 'no form' }))).text).toBe('no form');
@@ -91,8 +91,8 @@ test('a request runs out after 15 minutes, for agent and owner alike', async () 
   world.skip(2001);
   const answer = await world.redeem(request);
   expect([answer.status, errorOf(answer).code]).toEqual([410, 'expired']);
-  const late = await browser.press(page, 'Let it in', { code: request.user_code });
-  expect([late.status, late.text]).toEqual([410, expect.stringContaining('This request is over')]);
+  const late = await browser.press(page, 'Give access', { code: request.user_code });
+  expect([late.status, late.text]).toEqual([410, expect.stringContaining('This request has expired')]);
   expect((await browser.open(request.link)).status).toBe(410);
   expect(await outcome(request)).toBe('expired');
 });
@@ -175,7 +175,7 @@ test('where sign-up is open, the first approval opens the account and the next o
       const { body } = await open.ask('baker@example.com', { account_name });
       const browser = open.browser();
       const page = await browser.open(await open.linkTo('baker@example.com', 'access-request'));
-      await browser.press(page, 'Let it in', { code: body.user_code });
+      await browser.press(page, 'Give access', { code: body.user_code });
       const { access_token } = (await open.redeem(body)).body;
       const account = await callWith(open.url, access_token)('GET', '/v1/account');
       expect(account.body).toMatchObject({ name: 'The bakery', email: 'baker@example.com' });

@@ -39,7 +39,7 @@ test('a new address is in force only once it is confirmed, and the old one is to
   const [notice] = await world.lettersTo(email);
   expect([notice?.kind, notice?.text, notice?.link]).toEqual(['address-change', expect.stringContaining(next), '']);
   expect(await read(call)).toMatchObject({ email, pending_email: next });
-  expect((await confirm(next)).text).toContain('Your address is changed');
+  expect((await confirm(next)).text).toContain('Your e-mail address has changed');
   expect(await read(call)).toMatchObject({ email: next, pending_email: null });
   expect((await world.lettersTo(email))[0]?.subject).toBe('Your account has a new e-mail address');
 });
@@ -131,7 +131,7 @@ test('of two accounts that want one address, the first to confirm gets it, and t
     }),
   );
   expect(answers.map(({ status }) => status).sort()).toEqual([200, 409]);
-  expect(answers.find(({ status }) => status === 409)?.text).toContain('This address is taken');
+  expect(answers.find(({ status }) => status === 409)?.text).toContain('This address is already in use');
   const accounts = await Promise.all([one, two].map(({ call }) => read(call)));
   expect(accounts.filter(({ email }) => email === next)).toHaveLength(1);
   expect(accounts.map(({ pending_email }) => pending_email)).toEqual([null, null]);
@@ -155,7 +155,9 @@ test('a link confirms once, and for a day', async () => {
   await change(call, { email: first });
   await confirm(first);
   const browser = world.browser();
-  expect((await browser.open(await world.linkTo(first, 'address-confirmation'))).text).toContain('This link is over');
+  expect((await browser.open(await world.linkTo(first, 'address-confirmation'))).text).toContain(
+    'This link has expired',
+  );
   await change(call, { email: second });
   const page = await browser.open(await world.linkTo(second, 'address-confirmation'));
   world.skip(day);
@@ -217,7 +219,7 @@ test('changes, confirmations, sign-ins and approvals of one account at once end 
     const answers = await Promise.all([
       browser.press(confirmation, 'Use this address'),
       browser.press(confirmation, 'Use this address'),
-      browser.press(request, 'Let it in', { code: asked.body.user_code }),
+      browser.press(request, 'Give access', { code: asked.body.user_code }),
       browser.press(link, 'Sign in'),
     ]);
     await Promise.all([change(call, { email: world.newAddress() }), change(call, { name: `Round ${round}` })]);

@@ -48,7 +48,7 @@ test('a scanner that keeps cookies and presses the first button has no code', as
   const { id, link } = await asked();
   const scanner = world.browser();
   const page = await scanner.open(link);
-  expect((await scanner.press(page, 'Let it in', { code: '' })).text).toContain('That is not the code');
+  expect((await scanner.press(page, 'Give access', { code: '' })).text).toContain('That code is not correct');
   expect(await statusOf(id)).toBe('pending');
 });
 
@@ -80,32 +80,34 @@ test('after five wrong codes the request is expired, however many are tried at o
   const browsers = [newBrowser(world.url), newBrowser(second.url)];
   const pages = await Promise.all(browsers.map((browser) => browser.open(link)));
   const tries = Array.from({ length: 40 }, (_, n) =>
-    browsers[n % 2]?.press(pages[n % 2] as (typeof pages)[0], 'Let it in', { code: `BCDFGHJ${'BCDFGHJKLM'[n % 10]}` }),
+    browsers[n % 2]?.press(pages[n % 2] as (typeof pages)[0], 'Give access', {
+      code: `BCDFGHJ${'BCDFGHJKLM'[n % 10]}`,
+    }),
   );
   const answers = await Promise.all(tries);
-  expect(answers.filter((answer) => answer?.text.includes('That is not the code'))).toHaveLength(4);
+  expect(answers.filter((answer) => answer?.text.includes('That code is not correct'))).toHaveLength(4);
   const { wrongCodes, status } = await world.deps.em().findOneOrFail(AccessRequest, id);
   expect([wrongCodes, status]).toEqual([5, 'expired']);
-  const late = await browsers[0]?.press(pages[0] as (typeof pages)[0], 'Let it in', { code: user_code });
+  const late = await browsers[0]?.press(pages[0] as (typeof pages)[0], 'Give access', { code: user_code });
   expect(late?.status).toBe(410);
-  expect(late?.text).toContain('wrong code too often');
+  expect(late?.text).toContain('Too many wrong codes');
   expect(errorOf(await world.redeem({ id, secret })).code).toBe('expired');
 }, 60_000);
 
 test('the owner is told how many tries are left, and a code is read as people write it', async () => {
   const { id, link, user_code } = await asked();
   const browser = world.browser();
-  const wrong = await browser.press(await browser.open(link), 'Let it in', { code: 'nope' });
+  const wrong = await browser.press(await browser.open(link), 'Give access', { code: 'nope' });
   expect([wrong.status, wrong.text]).toEqual([400, expect.stringContaining('you have 4 more tries')]);
   const typed = ` ${user_code.slice(0, 4).toLowerCase()} – ${user_code.slice(4)} `;
-  expect((await browser.press(wrong, 'Let it in', { code: typed })).text).toContain('Your agent is let in');
+  expect((await browser.press(wrong, 'Give access', { code: typed })).text).toContain('Access granted');
   expect(await statusOf(id)).toBe('approved');
 });
 
 test('the code of one request approves no other', async () => {
   const [mine, other] = [await asked(), await asked()];
   const browser = world.browser();
-  await browser.press(await browser.open(mine.link), 'Let it in', { code: other.user_code });
+  await browser.press(await browser.open(mine.link), 'Give access', { code: other.user_code });
   expect([await statusOf(mine.id), await statusOf(other.id)]).toEqual(['pending', 'pending']);
 });
 
@@ -113,10 +115,10 @@ test('a link is good for one answer', async () => {
   const { id, link, user_code } = await asked();
   const browser = world.browser();
   const page = await browser.open(link);
-  await browser.press(page, 'Let it in', { code: user_code });
+  await browser.press(page, 'Give access', { code: user_code });
   const again = await browser.press(page, 'Refuse');
-  expect([again.status, again.text]).toEqual([410, expect.stringContaining('Answered already')]);
-  expect((await browser.open(link)).text).toContain('Answered already');
+  expect([again.status, again.text]).toEqual([410, expect.stringContaining('You already answered this request')]);
+  expect((await browser.open(link)).text).toContain('You already answered this request');
   expect(await statusOf(id)).toBe('approved');
 });
 

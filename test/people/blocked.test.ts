@@ -35,7 +35,7 @@ test('who asks to sign in sees what everybody sees; the mail has the reason and 
   await block(owner);
   const browser = world.browser();
   const sent = await browser.press(await browser.open('/signin'), 'Send me a link', { email: owner.email });
-  expect([sent.status, sent.text.includes('Look into your mail'), sent.text.includes('blocked')]).toEqual([
+  expect([sent.status, sent.text.includes('Check your e-mail'), sent.text.includes('blocked')]).toEqual([
     200,
     true,
     false,
@@ -64,7 +64,7 @@ test('links that went out before sign nobody in, let no agent in, and change no 
   expect([told.status, told.text.includes('passwords')]).toEqual([403, true]);
   expect([...browser.cookies.keys()].filter((name) => name.includes('session'))).toEqual([]);
   const page = await browser.open(access);
-  const approve = () => browser.press(page, 'Let it in', { code: asked.user_code });
+  const approve = () => browser.press(page, 'Give access', { code: asked.user_code });
   expect((await approve()).status).toBe(403);
   await unblock(owner);
   // Nothing was used up.
@@ -81,7 +81,7 @@ test('a change of address that waits is not confirmed meanwhile', async () => {
   const other = world.newAddress();
   const asked = (await world.ask(owner.email)).body;
   const page = await owner.browser.open('/account');
-  await owner.browser.press(page, 'Let it in', { code: asked.user_code });
+  await owner.browser.press(page, 'Give access', { code: asked.user_code });
   const { access_token } = (await world.redeem(asked)).body;
   const call = (body: object) =>
     fetch(`${world.url}/v1/account`, {

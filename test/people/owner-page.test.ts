@@ -95,9 +95,9 @@ test('an address of a page that names nothing is not found, whatever it holds', 
 test('an open request is approved and refused on the page too, with the code alone', async () => {
   const owner = await signedIn();
   const { body: first } = await world.ask(owner.email);
-  const wrong = await owner.browser.press(await owner.browser.open('/account'), 'Let it in', { code: 'BBBBBBBB' });
+  const wrong = await owner.browser.press(await owner.browser.open('/account'), 'Give access', { code: 'BBBBBBBB' });
   expect([wrong.status, wrong.text]).toEqual([400, expect.stringContaining('you have 4 more tries')]);
-  await owner.browser.press(wrong, 'Let it in', { code: first.user_code });
+  await owner.browser.press(wrong, 'Give access', { code: first.user_code });
   expect((await world.redeem(first)).body.status).toBe('approved');
   const { body: next } = await world.ask(owner.email);
   await owner.browser.press(await owner.browser.open('/account'), 'Refuse');

@@ -50,9 +50,9 @@ async function grantAccess() {
   const browser = newBrowser(world.url);
   const request = await ask();
   const page = await browser.open(await newLink(email));
-  const wrong = await browser.press(page, 'Let it in', { code: 'BBBBBBBB' });
+  const wrong = await browser.press(page, 'Give access', { code: 'BBBBBBBB' });
   refusals.push(wrong.text);
-  await browser.press(wrong, 'Let it in', { code: request.user_code });
+  await browser.press(wrong, 'Give access', { code: request.user_code });
   keep(...browser.cookies.values());
   return request;
 }

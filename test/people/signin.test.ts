@@ -22,7 +22,7 @@ async function linkFor(email: string, browser = world.browser()) {
 test('a mailed link and one button sign a browser in, on every process', async () => {
   const { email } = await world.newOwner();
   const { browser, sent, link } = await linkFor(email);
-  expect(sent.text).toContain('Look into your mail');
+  expect(sent.text).toContain('Check your e-mail');
   const page = await browser.open(link);
   expect(page.text).toContain(email);
   expect(page.text).not.toContain('name="code"');
@@ -85,7 +85,7 @@ test('five wrong codes end a link, for the right code and the right browser too'
   await Promise.all(Array.from({ length: 20 }, () => thief.press(page, 'Sign in', { code: 'BBBBBBBB' })));
   expect((await world.deps.em().findOneOrFail(SigninLink, { email })).wrongCodes).toBe(5);
   expect((await thief.press(page, 'Sign in', { code: codeOn(sent) })).status).toBe(410);
-  expect((await browser.open(link)).text).toContain('This link is over');
+  expect((await browser.open(link)).text).toContain('This link has expired');
 });
 
 test('a link signs in once, also when its button is pressed many times at once', async () => {
@@ -157,7 +157,7 @@ test.each(['', 'owner', 'Owner <owner@example.com>', 'a@example.com, b@example.c
   'the address %j is asked for again',
   async (email) => {
     const page = await askIn(world.browser(), email);
-    expect([page.status, page.text]).toEqual([400, expect.stringContaining('That is not a whole email address')]);
+    expect([page.status, page.text]).toEqual([400, expect.stringContaining('Enter a complete e-mail address')]);
     expect(page.text).not.toContain('<script>');
   },
 );
@@ -171,7 +171,7 @@ test('an address is mailed five links in an hour at most', async () => {
     const answers = await Promise.all(Array.from({ length: 8 }, press));
     expect(answers.filter(({ status }) => status === 200)).toHaveLength(5);
     const refused = answers.find(({ status }) => status !== 200);
-    expect([refused?.status, refused?.text]).toEqual([429, expect.stringContaining('A little slower')]);
+    expect([refused?.status, refused?.text]).toEqual([429, expect.stringContaining('Too many requests')]);
     expect(await strict.lettersTo('a@example.com')).toHaveLength(5);
   } finally {
     await strict.close();

@@ -113,7 +113,7 @@
   /** A window of ours can read what this frame can't: the cookie that the link left. It hands the key over and closes. */
   function unlock() {
     popup = open(`/review/hand-over/${site}`, 'frontage-hand-over', 'popup,width=440,height=360');
-    if (!popup) fault('This browser keeps our window closed. Allow it, and press again.');
+    if (!popup) fault('Your browser blocked a pop-up window. Allow it and try again.');
   }
 
   // The platform --------------------------------------------------------------------------------------------------------
@@ -127,7 +127,7 @@
       },
       ...(body ? { body: JSON.stringify(body) } : {}),
     }).catch(() => undefined);
-    if (!answer) throw new Error('The connection broke. Your words are still here: try again.');
+    if (!answer) throw new Error('The connection was lost. Your text is still here: try again.');
     const parsed = await answer.json().catch(() => ({}));
     if (answer.ok) return parsed;
     if ([401, 404, 410].includes(answer.status) && path === 'threads' && !body) keep(null);
@@ -221,8 +221,8 @@
   const placeWords = (thread) => {
     const n = numberOf(thread.id);
     const how = n && state.how[n];
-    if (how === 'lost') return 'Its place could not be found on the page any more.';
-    return how === 'changed' ? 'The words at this place have changed.' : '';
+    if (how === 'lost') return 'This place is no longer on the page.';
+    return how === 'changed' ? 'The text at this place has changed.' : '';
   };
 
   function drawList() {
@@ -284,7 +284,7 @@
         ),
       ),
     );
-    $('settle').textContent = thread.status === 'open' ? 'Resolve' : 'Open again';
+    $('settle').textContent = thread.status === 'open' ? 'Resolve' : 'Reopen';
   }
 
   function drawCompose() {
@@ -294,9 +294,9 @@
   }
 
   const missingWords = {
-    slow: 'Taking the picture …',
-    large: 'No picture: it is too large.',
-    failed: 'No picture: this page could not be drawn.',
+    slow: 'Taking a screenshot…',
+    large: 'No screenshot: it is too large.',
+    failed: 'No screenshot: this page could not be captured.',
   };
   let pictureUrl;
 
@@ -306,7 +306,7 @@
     $('picture').hidden = !pictureUrl;
     if (pictureUrl) $('picture').src = pictureUrl;
     else $('picture').removeAttribute('src');
-    $('picture-words').textContent = draft.picture ? 'Goes with your comment.' : missingWords[draft.missing];
+    $('picture-words').textContent = draft.picture ? 'Sent with your comment.' : missingWords[draft.missing];
   }
 
   // What is sent --------------------------------------------------------------------------------------------------------
@@ -339,7 +339,7 @@
       event.preventDefault();
       if (!event.isTrusted || working || button.getAttribute('aria-disabled') === 'true') return;
       if (document.body.dataset.covered === 'true')
-        return fault('Something on the page covers this window. Close it, then press again.');
+        return fault('Something on the page covers this window. Close it, then try again.');
       working = true;
       rest(button, true);
       try {
@@ -355,7 +355,7 @@
 
   async function sendComment() {
     const body = $('words').value.trim();
-    if (!body) return fault('Type what there is to say first.');
+    if (!body) return fault('Write a comment first.');
     await draft.pictured;
     const { position, picture, missing, send } = draft;
     const sent = picture ? { screenshot_base64: base64(picture) } : { missing };
@@ -382,7 +382,7 @@
   pressed($('send'), sendComment);
   pressed($('answer'), () => {
     const message = $('reply').value.trim();
-    if (!message) return fault('Type your reply first.');
+    if (!message) return fault('Write a reply first.');
     return change({ message });
   });
   pressed($('settle'), () => {

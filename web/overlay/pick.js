@@ -10,7 +10,7 @@ export function startPicking(root, { isOurs, onPick, onCancel }) {
   layer.className = 'layer';
   layer.tabIndex = 0;
   layer.setAttribute('role', 'application');
-  layer.setAttribute('aria-label', 'Choose a place: arrow keys move, Enter chooses, Escape cancels.');
+  layer.setAttribute('aria-label', 'Choose a place: arrow keys move, Enter selects, Escape cancels.');
   const box = layer.appendChild(document.createElement('div'));
   box.className = 'box';
   box.hidden = true;
@@ -52,7 +52,7 @@ export function startPicking(root, { isOurs, onPick, onCancel }) {
     const inView = all.findIndex((one) => one.getBoundingClientRect().bottom > 0);
     chosen = at === -1 ? all[Math.max(0, inView)] : all[(at + by + all.length) % all.length];
     chosen.scrollIntoView({ block: 'nearest' });
-    spoken.textContent = `${chosen.localName}: ${words(chosen) || 'without text'}`;
+    spoken.textContent = `${chosen.localName}: ${words(chosen) || 'no text'}`;
     outline();
   }
 

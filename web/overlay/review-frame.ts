@@ -1,4 +1,4 @@
-/** What the overlay shows in its frame, and the small window that hands it its key. */
+/** The overlay's frame, and the popup window that passes it the review key. */
 import { readFileSync } from 'node:fs';
 import { html } from '#web/html.ts';
 import { type WrittenPage, writePage } from '#web/page.ts';
@@ -8,11 +8,11 @@ const frameScript = read('frame.js');
 const frameStyle = read('frame.css');
 const handOverScript = read('hand-over.js');
 
-/** `origins`: the site's own addresses. No other page may hold the frame, and the frame listens to no other. */
+/** `origins`: the site's own origins. Only they may frame the page, and the frame accepts messages only from them. */
 export type ReviewFrame = { publicId: string; siteTitle: string; origins: readonly string[] };
 
 export function reviewFrame({ publicId, siteTitle, origins }: ReviewFrame): WrittenPage {
-  const close = html`<button class="quiet close" type="button" aria-label="Make this window small">✕</button>`;
+  const close = html`<button class="quiet close" type="button" aria-label="Minimise">✕</button>`;
   return writePage({
     title: `Comments on ${siteTitle}`,
     layout: 'frame',
@@ -29,20 +29,20 @@ export function reviewFrame({ publicId, siteTitle, origins }: ReviewFrame): Writ
 </section>
 <section data-view="list" hidden>
 <div class="top"><h1>${siteTitle}</h1>${close}</div>
-<div class="scroll"><p class="hint" id="none">No comments yet. Point at a place on the page and say what you would like there.</p><div id="threads"></div></div>
-<div class="bottom two"><button id="point" type="button">Point at a place</button><button id="leave" type="button" class="quiet">Leave</button></div>
+<div class="scroll"><p class="hint" id="none">No comments yet. Choose a place on the page and say what should change there.</p><div id="threads"></div></div>
+<div class="bottom two"><button id="point" type="button">Add comment</button><button id="leave" type="button" class="quiet">Exit review</button></div>
 </section>
 <section data-view="compose" hidden>
 <div class="top"><h1>New comment</h1>${close}</div>
 <div class="scroll"><p class="quoted" id="quoted"></p>
-<img class="shot" id="picture" alt="What you see" hidden><p class="hint" id="picture-words" aria-live="polite"></p></div>
-<div class="bottom"><label>What would you like here?<textarea id="words" maxlength="4000" rows="3"></textarea></label>
+<img class="shot" id="picture" alt="Screenshot of the page" hidden><p class="hint" id="picture-words" aria-live="polite"></p></div>
+<div class="bottom"><label>What should change here?<textarea id="words" maxlength="4000" rows="3"></textarea></label>
 <div class="two"><button id="send" type="button">Send</button><button id="discard" type="button" class="quiet">Discard</button></div></div>
 </section>
 <section data-view="thread" hidden>
 <div class="top"><button class="quiet" id="back" type="button">← All</button><h1>Comment</h1>${close}</div>
 <div class="scroll"><p class="quoted" id="about"></p><p class="hint" id="where" aria-live="polite"></p>
-<button class="quiet small" id="go" type="button" hidden>Go to its page</button><ul class="messages" id="messages"></ul></div>
+<button class="quiet small" id="go" type="button" hidden>Go to that page</button><ul class="messages" id="messages"></ul></div>
 <div class="bottom"><textarea id="reply" maxlength="4000" rows="2" aria-label="Your reply" placeholder="Reply"></textarea>
 <div class="two"><button id="answer" type="button">Reply</button><button id="settle" type="button" class="quiet">Resolve</button></div></div>
 </section>
@@ -51,14 +51,14 @@ export function reviewFrame({ publicId, siteTitle, origins }: ReviewFrame): Writ
   });
 }
 
-/** Opened by the frame. Without a key it says where to find one. */
+/** Opened by the frame. Without a key it explains how to get one. */
 export function handOverPage(secret: string | undefined): WrittenPage {
   return writePage({
     title: 'Your review',
     layout: 'sign',
     script: handOverScript,
     data: secret === undefined ? {} : { secret },
-    main: html`<h1>${secret === undefined ? 'Open your link again' : 'One moment'}</h1>
-<p>${secret === undefined ? 'This browser has not opened a review link for this website lately, or the link has run out.' : 'This window closes by itself. You can go back to the website.'}</p>`,
+    main: html`<h1>${secret === undefined ? 'This link has expired' : 'One moment'}</h1>
+<p>${secret === undefined ? 'Open your review link again in this browser. If it no longer works, ask the person who sent it for a new one.' : 'This window closes by itself. You can go back to the website.'}</p>`,
   });
 }

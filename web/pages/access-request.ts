@@ -1,5 +1,4 @@
-/** The page on which an owner answers an agent's request for access. */
-
+/** The page where an owner answers an agent's access request. */
 import { type Html, html } from '#web/html.ts';
 import { type WrittenPage, writePage } from '#web/page.ts';
 import { relative } from '#web/times.ts';
@@ -21,34 +20,34 @@ export type ApprovalPage = {
   fault?: string | undefined;
 };
 
-/** Names the agent and where it asks from; shows no code, for only who sees the agent's screen may approve. */
+/** Names the agent and its network address. Shows no code: only a person who sees the agent's screen may approve. */
 export function approvalPage(page: ApprovalPage): WrittenPage {
   const { request, email, form } = page;
-  const main = html`<h1>Let ${request.agentName} in?</h1>
-<p class="lead">An agent that calls itself <strong>${request.agentName}</strong> asks to work on the websites of ${email}: to change
-and publish them, read what visitors send, and manage bookings, domains and payments.</p>
+  const main = html`<h1>Give ${request.agentName} access to your websites?</h1>
+<p class="lead">An agent named <strong>${request.agentName}</strong> requests access to the websites of ${email}. It will be able to change
+and publish them, read visitors’ messages, and manage bookings, domains and payments.</p>
 ${fault(page.fault)}
 <div class="panel">
 ${requestFacts(request, page.now)}
 ${form(
   {},
-  html`${codeField('The code that your agent shows you')}
-<p class="hint">Eight letters. If you see no code in front of you, this request is not yours: refuse it.</p>
-<button name="answer" value="approve">Let it in</button>`,
+  html`${codeField('Code shown by your agent (8 letters)')}
+<p class="hint">No code in front of you? Then this isn’t your request; refuse it.</p>
+<button name="answer" value="approve">Give access</button>`,
 )}
 </div>
 <div class="panel">
-<p class="hint">You did not ask for this, or are not sure? Refusing needs no code and changes nothing.</p>
+<p class="hint">Didn’t ask for this, or not sure? Refusing needs no code and changes nothing.</p>
 ${form({}, html`<button class="quiet" name="answer" value="deny">Refuse</button>`)}
 </div>`;
-  return writePage({ title: 'Let an agent in? – Frontage', main, layout: 'sheet', form: true });
+  return writePage({ title: 'Give an agent access? – Frontage', main, layout: 'sheet', form: true });
 }
 
 export function requestFacts(request: RequestShown, now: Date): Html {
   return html`<dl class="facts">
 <dt>Agent</dt><dd>${request.agentName}</dd>
-<dt>Asked from</dt><dd>${request.askedFrom}</dd>
-<dt>Asked</dt><dd>${relative(request.askedAt, now)}</dd>
-<dt>Ends</dt><dd>${relative(request.expiresAt, now)}</dd>
+<dt>Requested from</dt><dd>${request.askedFrom}</dd>
+<dt>Requested</dt><dd>${relative(request.askedAt, now)}</dd>
+<dt>Expires</dt><dd>${relative(request.expiresAt, now)}</dd>
 </dl>`;
 }

@@ -1,5 +1,4 @@
-/** The owner's page: what is theirs, and what waits for them. */
-
+/** The owner's account page: sites, domains, payouts, access, and requests to answer. */
 import { type Html, html } from '#web/html.ts';
 import { type WrittenPage, writePage } from '#web/page.ts';
 import { day, relative } from '#web/times.ts';
@@ -13,7 +12,7 @@ export type SiteShown = {
   title: string;
   address: string;
   archived: boolean;
-  /** Why a person of the platform has taken it off the web. */
+  /** Why the operator has blocked it. */
   blocked: string | null;
   live: boolean;
   openComments: number;
@@ -41,7 +40,7 @@ export type AccountPage = {
   sites: SiteShown[];
   domains: DomainShown[];
   tokens: TokenShown[];
-  /** Null where nothing is metered. */
+  /** Null if billing is off. */
   plan: PlanShown | null;
   fault?: string | undefined;
 };
@@ -50,7 +49,7 @@ export function accountPage(page: AccountPage): WrittenPage {
   const { form, name, email, pendingEmail } = page;
   const main = html`<div class="head">
 <h1>${name}</h1>
-<p class="lead">${email}${pendingEmail ? html` · <strong>${pendingEmail}</strong> waits to be confirmed` : null}</p>
+<p class="lead">${email}${pendingEmail ? html` · <strong>${pendingEmail}</strong> (confirmation pending)` : null}</p>
 </div>
 ${fault(page.fault)}
 ${page.requests.map((request) => requestPanel(request, page))}
@@ -67,10 +66,10 @@ ${tokenList(page)}`;
 function requestPanel(request: AccountPage['requests'][number], { form, now }: AccountPage): Html {
   const action = `/account/requests/${request.id}`;
   return html`<section>
-<h2>${request.agentName} asks to be let in</h2>
+<h2>${request.agentName} requests access</h2>
 <div class="panel">
 ${requestFacts(request, now)}
-${form({ action }, html`${codeField('The code that your agent shows you')}<button name="answer" value="approve">Let it in</button>`)}
+${form({ action }, html`${codeField('Code shown by your agent (8 letters)')}<button name="answer" value="approve">Give access</button>`)}
 ${form({ action }, html`<button class="quiet" name="answer" value="deny">Refuse</button>`)}
 </div>
 </section>`;
@@ -81,7 +80,7 @@ function invitationList({ invitations, form, now }: AccountPage): Html {
 <h2>Invitations</h2>
 <ul class="rows">${invitations.map(
     ({ id, hostname, expiresAt }) => html`<li>
-<div><strong>${hostname}</strong><small>You are invited to work on this site. Ends ${relative(expiresAt, now)}.</small></div>
+<div><strong>${hostname}</strong><small>You are invited to edit this site. Expires ${relative(expiresAt, now)}.</small></div>
 ${form({ action: `/account/invitations/${id}/accept`, inline: true }, html`<button class="small">Accept</button>`)}
 </li>`,
   )}</ul>
@@ -90,13 +89,13 @@ ${form({ action: `/account/invitations/${id}/accept`, inline: true }, html`<butt
 
 function siteList(sites: SiteShown[]): Html {
   if (sites.length === 0) {
-    return html`<section><h2>Sites</h2><p class="panel empty">No site yet. Ask your agent to make the first one.</p></section>`;
+    return html`<section><h2>Sites</h2><p class="panel empty">No sites yet. Ask your agent to create the first one.</p></section>`;
   }
   return html`<section>
 <h2>Sites</h2>
 <ul class="rows">${sites.map(
     (site) => html`<li>
-<div><strong>${site.title}</strong>${siteLine(site)}${site.blocked === null ? null : html`<small>Taken off the web by those who run this platform: ${site.blocked}</small>`}</div>
+<div><strong>${site.title}</strong>${siteLine(site)}${site.blocked === null ? null : html`<small>Blocked by the operator of this service: ${site.blocked}</small>`}</div>
 ${site.openComments > 0 ? html`<small>${site.openComments} open ${site.openComments === 1 ? 'comment' : 'comments'}</small>` : null}
 </li>`,
   )}</ul>
@@ -105,8 +104,8 @@ ${site.openComments > 0 ? html`<small>${site.openComments} open ${site.openComme
 
 function siteLine({ address, archived, live, role }: SiteShown): Html {
   const host = address.replace(/^https?:\/\//, '');
-  const state = archived ? ' · closed' : live ? '' : ' · not published yet';
-  return html`<small><a href="${address}" rel="noopener noreferrer">${host}</a>${state}${role === 'collaborator' ? ' · you help here' : ''}</small>`;
+  const state = archived ? ' · archived' : live ? '' : ' · not published yet';
+  return html`<small><a href="${address}" rel="noopener noreferrer">${host}</a>${state}${role === 'collaborator' ? ' · collaborator' : ''}</small>`;
 }
 
 function tokenList({ tokens, form, now }: AccountPage): Html {
@@ -117,12 +116,12 @@ ${form({ action: `/account/tokens/${id}/revoke`, inline: true }, html`<button cl
 </li>`,
   );
   return html`<section>
-<h2>Who may act for you</h2>
-<p class="hint">Each of these is a token that an agent or a program holds. Revoked, it is good for nothing at once.</p>
-${tokens.length > 0 ? html`<ul class="rows">${rows}</ul>` : html`<p class="panel empty">Nobody but you.</p>`}
+<h2>Connected agents and tokens</h2>
+<p class="hint">Each entry gives an agent or a program access to your account. Revoking takes effect immediately.</p>
+${tokens.length > 0 ? html`<ul class="rows">${rows}</ul>` : html`<p class="panel empty">No agents have access.</p>`}
 </section>`;
 }
 
 function expiry(expiresAt: Date | null, now: Date): string {
-  return expiresAt ? ` · ends ${relative(expiresAt, now)}` : '';
+  return expiresAt ? ` · expires ${relative(expiresAt, now)}` : '';
 }

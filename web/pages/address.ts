@@ -1,5 +1,4 @@
-/** The page that confirms a new address of an account. */
-
+/** The page where a new account address is confirmed. */
 import { html } from '#web/html.ts';
 import { type WrittenPage, writePage } from '#web/page.ts';
 import type { Form } from './form.ts';
@@ -8,11 +7,11 @@ export type ConfirmPage = { form: Form; email: string; accountName: string };
 
 export function confirmPage({ form, email, accountName }: ConfirmPage): WrittenPage {
   const main = html`<h1>Is this your address?</h1>
-<p class="lead">From now on, <strong>${email}</strong> is to be the address of the account <strong>${accountName}</strong>: links to sign in
-and agents’ requests go there, and no longer to the old one.</p>
+<p class="lead">The account <strong>${accountName}</strong> will use <strong>${email}</strong>. Sign-in links and access requests
+will be sent there instead of the old address.</p>
 <div class="panel">
 ${form({}, html`<button>Use this address</button>`)}
-<p class="hint">You know nothing of this account? Close this page; nothing has happened.</p>
+<p class="hint">Don’t recognise this account? Close this page; nothing changes.</p>
 </div>`;
   return writePage({ title: 'Confirm your address – Frontage', main, layout: 'sheet', form: true });
 }

@@ -1,5 +1,4 @@
-/** The page behind the link in a visitor's mail: what was booked, and the button that cancels it. */
-
+/** The page behind the link in a visitor's mail: the booking and a button that cancels it. */
 import { type Html, html } from '#web/html.ts';
 import { type WrittenPage, writePage } from '#web/page.ts';
 import type { Form } from './form.ts';
@@ -12,24 +11,30 @@ export type BookingShown = {
   endsAt: Date;
   seats: number;
   reference: string;
-  /** The website, as visitors know it, and its address. */
+  /** The site's canonical host name and URL. */
   hostname: string;
   address: string;
 };
 
-/** Of a booking that stands. */
+/** For a booking that can be cancelled. */
 export function cancelPage({ form, ...booking }: BookingShown & { form: Form }): WrittenPage {
   const main = html`<h1>Cancel this booking?</h1>
 ${facts(booking)}
 <div class="panel">
 ${form({}, html`<button>Cancel the booking</button>`)}
-<p class="hint">You want to keep it? Close this page; nothing has happened. To come at another time, cancel it and book anew on <a href="${booking.address}">${booking.hostname}</a>.</p>
+<p class="hint">Want to keep it? Close this page; nothing changes. To change the time, cancel this booking and book again on <a href="${booking.address}">${booking.hostname}</a>.</p>
 </div>`;
-  return writePage({ title: 'Cancel this booking?', main, layout: 'sheet', form: true });
+  return writePage({
+    title: `Cancel this booking? – ${booking.hostname}`,
+    brand: booking.hostname,
+    main,
+    layout: 'sheet',
+    form: true,
+  });
 }
 
-/** Of a booking that does not stand any more, or that was there and is over. */
-export function bookingOverPage({
+/** For a booking that is cancelled, expired or past. */
+export function closedBookingPage({
   title,
   text,
   ...booking
@@ -38,7 +43,7 @@ export function bookingOverPage({
 <p class="lead">${text}</p>
 ${facts(booking)}
 <p class="hint">Book another time on <a href="${booking.address}">${booking.hostname}</a>.</p>`;
-  return writePage({ title, main, layout: 'sheet' });
+  return writePage({ title: `${title} – ${booking.hostname}`, brand: booking.hostname, main, layout: 'sheet' });
 }
 
 function facts({ service, calendar, timeZone, startsAt, endsAt, seats, reference }: BookingShown): Html {

@@ -1,11 +1,11 @@
-/** The part of the owner's page that says what to set for their domains, as a registrar's form asks for it. */
+/** The domains on the account page, with the DNS records to set as a registrar's form asks for them. */
 import { type Html, html } from '#web/html.ts';
 
 export type DomainShown = {
   name: string;
-  /** What is to be set in the DNS (`records`), or at the registrar (`servers`). */
+  /** `cname`: records in the DNS; `nameservers`: name servers at the registrar. */
   mode: 'nameservers' | 'cname';
-  /** `host` as forms ask for it: `@`, or the part before the registered name. */
+  /** `host` as forms ask for it: `@`, or the labels before the registered name. */
   setup: { type: string; host: string; value: string; found: boolean; optional: boolean; seen: string[] }[];
   problems: string[];
   state: string;
@@ -27,18 +27,18 @@ ${domain.setup.every(({ found, optional }) => found || optional) ? null : setupO
 
 function setupOf({ mode, setup }: DomainShown): Html {
   if (mode === 'nameservers') {
-    return html`<p class="hint">Where you bought the domain, find “name servers”, and put these two in place of those there are:</p>
+    return html`<p class="hint">Where you bought the domain, find “name servers” and replace the existing name servers with these two:</p>
 <ol class="set">${setup.map((one) => html`<li><code>${one.value}</code> ${mark(one)}</li>`)}</ol>`;
   }
-  return html`<p class="hint">Where the domain has its DNS, set these records. Copy them as they are:</p>
+  return html`<p class="hint">At the domain’s DNS provider, set these records exactly as shown:</p>
 <ol class="set">${setup.map(
     (one) => html`<li><strong>${one.type}</strong> ${mark(one)}
 <dl><dt>Name</dt><dd><code>${one.host}</code></dd><dt>Value</dt><dd><code>${one.value}</code></dd>
-${!one.found && one.seen.length > 0 && one.type !== 'TXT' ? html`<dt>Now there</dt><dd>${one.seen.join(', ')}</dd>` : null}</dl></li>`,
+${!one.found && one.seen.length > 0 && one.type !== 'TXT' ? html`<dt>Current value</dt><dd>${one.seen.join(', ')}</dd>` : null}</dl></li>`,
   )}</ol>`;
 }
 
 function mark({ found, optional }: DomainShown['setup'][number]): Html {
   if (found) return html`<small class="good">✓ found</small>`;
-  return optional ? html`<small>not needed</small>` : html`<small>not found yet</small>`;
+  return optional ? html`<small>optional</small>` : html`<small>not found yet</small>`;
 }

@@ -1,4 +1,4 @@
-/** What a visitor sees of a form on our own origin: the form itself, what was wrong with it, and that it was taken. Each works without a script. */
+/** A form's pages on our own origin: the form, its errors, and the thank-you page. Each works without a script. */
 import { readFileSync } from 'node:fs';
 import type { FormField } from '#db/forms/form.ts';
 import type { Shown } from '#providers/challenge/challenge.ts';
@@ -10,18 +10,18 @@ import { shopFront } from './illustration.ts';
 const script = readFileSync(new URL('./form-page.js', import.meta.url), 'utf8');
 const style = readFileSync(new URL('./form-page.css', import.meta.url), 'utf8');
 
-/** Where the parts of the challenge's widget are. */
+/** URLs of the challenge's widget. */
 export type WidgetFiles = { script: string; worker: string; style: string };
 
 export type ShownForm = {
   name: string;
-  /** The website's host, as visitors know it. */
+  /** The site's canonical host name. */
   hostname: string;
-  /** Its address, where the visitor came from. */
+  /** The site's URL. */
   siteUrl: string;
   /** Path that the form sends to. */
   action: string;
-  /** `max_length` is what the server takes, where it takes so much alone. */
+  /** `max_length` is the server's limit, if there is one. */
   fields: readonly FormField[];
   challenge: Shown;
   files: WidgetFiles;
@@ -29,21 +29,22 @@ export type ShownForm = {
 
 export type Filled = {
   typed?: ReadonlyMap<string, readonly string[]>;
-  /** By the names of fields. */
+  /** By field name. */
   faults?: ReadonlyMap<string, string>;
-  /** What is wrong with the whole, or what is still to be done. */
+  /** An error about the whole form, or the next step. */
   notice?: string;
-  /** A challenge that is solved already. */
+  /** A challenge solution already given. */
   solution?: string | undefined;
 };
 
-/** The form as a page of ours: to fill in, to mend, or to send once more with the challenge solved. */
+/** The form as a page: to fill in, to correct, or to send again with the challenge solved. */
 export function formPage(shown: ShownForm, filled: Filled = {}): WrittenPage {
   const { name, hostname, challenge } = shown;
   const others = challenge.kind === 'hosted' ? [new URL(challenge.scriptUrl).origin] : [];
   return writePage({
     title: `${name} – ${hostname}`,
     layout: 'sheet',
+    brand: hostname,
     form: true,
     leadsTo: [new URL(shown.siteUrl).origin],
     loads: others,
@@ -74,7 +75,7 @@ ${fields.map((field) => {
 }
 
 function challengeHtml(action: string, challenge: Shown, files: WidgetFiles): Html {
-  const needs = html`<noscript><p class="fault">To keep programs out, this last step needs scripts. Allow them for this page, and load it anew.</p></noscript>`;
+  const needs = html`<noscript><p class="fault">This last step keeps spam out and needs JavaScript. Allow it for this page, then reload the page.</p></noscript>`;
   if (challenge.kind === 'hosted') {
     return html`<div id="challenge" data-script="${challenge.scriptUrl}" data-element-class="${challenge.elementClass}" data-site-key="${challenge.siteKey}">${needs}</div>`;
   }
@@ -83,19 +84,19 @@ function challengeHtml(action: string, challenge: Shown, files: WidgetFiles): Ht
 
 const hiddenHtml = (name: string, text: string): Html => html`<input type="hidden" name="${name}" value="${text}">\n`;
 
-/** It was taken, and what of it is kept. */
-export function takenPage({ hostname, siteUrl }: Pick<ShownForm, 'hostname' | 'siteUrl'>): WrittenPage {
+/** The form was accepted. */
+export function thankYouPage({ hostname, siteUrl }: Pick<ShownForm, 'hostname' | 'siteUrl'>): WrittenPage {
   return writePage({
     title: `Thank you – ${hostname}`,
     layout: 'sign',
     main: html`${shopFront(true)}
 <h1>Thank you</h1>
-<p>What you wrote has been taken, and is with ${hostname} now.</p>
+<p>Your message has been sent to ${hostname}.</p>
 <a class="button quiet" href="${siteUrl}/">Back to ${hostname}</a>`,
   });
 }
 
-/** It was not taken, for a reason that no field is to blame for. What was typed is kept: it can be sent again, or copied. */
+/** The form was refused for a reason other than its fields. Shows the answers, so that they can be sent again or copied. */
 export function refusedPage(
   { title, text }: { title: string; text: string },
   kept: ReadonlyMap<string, readonly string[]>,
@@ -120,10 +121,10 @@ function keptHtml(said: [string, readonly string[]][]): Html {
 <dl class="said">${said.map(([name, all]) => html`<div><dt>${name}</dt><dd>${all.join('\n')}</dd></div>`)}</dl></section>`;
 }
 
-/** For who makes the website: the form as it is, and the HTML of it to paste. */
+/** For the site's author: the form and its HTML to paste. */
 export function embedPage(shown: ShownForm, snippet: string): WrittenPage {
   return writePage({
-    title: `HTML of ${shown.name}`,
+    title: `HTML for ${shown.name}`,
     layout: 'desk',
     form: true,
     leadsTo: [new URL(shown.siteUrl).origin],
@@ -132,10 +133,10 @@ export function embedPage(shown: ShownForm, snippet: string): WrittenPage {
     style,
     main: html`<div>
 <h1>${shown.name}</h1>
-<p class="lead">The form of ${shown.hostname}, and the HTML to paste into its pages.</p>
+<p class="lead">A form of ${shown.hostname}, with the HTML to paste into its pages.</p>
 </div>
 <section><h2>HTML</h2>
-<p class="hint">It works without a script of the page’s own; with the module it answers in place. Colours and corners follow the custom properties <code>--frontage-…</code>.</p>
+<p class="hint">It works without JavaScript; with the module, the result appears in the page. Set colours and corners with the custom properties <code>--frontage-…</code>.</p>
 <pre class="copy" tabindex="0"><code>${snippet}</code></pre></section>
 <section><h2>The form</h2>
 ${formHtml(shown, {})}</section>
@@ -143,7 +144,7 @@ ${formHtml(shown, {})}</section>
   });
 }
 
-/** What goes into a page of the site: a plain form, which the element around it makes more of where scripts run. */
+/** The HTML for a page of the site: a plain form, enhanced by the element around it if scripts run. */
 export function formSnippet({ action, fields }: Pick<ShownForm, 'action' | 'fields'>, widget: string): string {
   const formId = action.slice(action.lastIndexOf('/') + 1);
   const inside = fields.map((field) => fieldHtml(field).markup.replace(/^(?!<\/textarea>)/gm, '    ')).join('\n');
@@ -151,7 +152,7 @@ export function formSnippet({ action, fields }: Pick<ShownForm, 'action' | 'fiel
 <frontage-form form="${formId}">
   <form class="frontage-form" method="post" action="${action}">
 `.markup.concat(
-    // In some languages of templates a brace begins a program.
+    // Some template languages evaluate braces.
     inside.replace(/[{}]/g, (brace) => (brace === '{' ? '&#123;' : '&#125;')),
     html`
     <button>Send</button>

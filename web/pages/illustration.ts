@@ -1,4 +1,4 @@
-/** The picture on pages that say one thing. */
+/** The picture on pages with one message. */
 import { type Html, html } from '#web/html.ts';
 
 const stripes = [0, 1, 2, 3, 4, 5, 6].map(
@@ -7,7 +7,7 @@ const stripes = [0, 1, 2, 3, 4, 5, 6].map(
 const shutter = [58, 64, 70, 76].map((y) => html`<path class="line" d="M30 ${y}h34"/>`);
 const lamp = html`<path class="lamp" d="M47 52v7m-7 9a7 7 0 0 1 14 0z"/>`;
 
-/** A shop's front: lit for what is open, its shutter down for what is not. */
+/** A shop front: lit and open, or with its shutter down. */
 export function shopFront(lit: boolean): Html {
   return html`<svg class="shop" viewBox="0 0 120 104" aria-hidden="true">
 <path class="wall" d="M22 40h76v52H22z"/>

@@ -1,5 +1,4 @@
-/** The page that a mailed invitation leads to, for who is signed in with the invited address. */
-
+/** The page behind a mailed invitation, for a person signed in with the invited address. */
 import { html } from '#web/html.ts';
 import { type WrittenPage, writePage } from '#web/page.ts';
 import { day } from '#web/times.ts';
@@ -8,15 +7,15 @@ import type { Form } from './form.ts';
 export type InvitationPage = { form: Form; action: string; hostname: string; email: string; expiresAt: Date };
 
 export function invitationPage({ form, action, hostname, email, expiresAt }: InvitationPage): WrittenPage {
-  const main = html`<h1>Work on ${hostname}?</h1>
-<p class="lead">Its owner invites <strong>${email}</strong> to work on this site with them. You and your agents may then edit it, look at
-its drafts and publish. Money and the site’s name stay the owner’s.</p>
+  const main = html`<h1>Edit ${hostname}?</h1>
+<p class="lead">The owner of ${hostname} invited <strong>${email}</strong> to edit this site with them. You and your agents can then edit it, view
+its drafts and publish. Only the owner manages payments and the site’s name.</p>
 <div class="panel">
 ${form({ action }, html`<button>Accept</button>`)}
-<p class="hint">The invitation holds until ${day(expiresAt)}. You do not want it? Close this page; nothing has happened.</p>
+<p class="hint">The invitation expires on ${day(expiresAt)}. Don’t want it? Close this page; nothing changes.</p>
 </div>`;
   return writePage({
-    title: `Work on ${hostname}? – Frontage`,
+    title: `Edit ${hostname}? – Frontage`,
     main,
     layout: 'sheet',
     bar: html`<a href="/account">Your account</a>`,

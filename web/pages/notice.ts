@@ -1,4 +1,4 @@
-/** A page that says one thing. */
+/** A page with one message. */
 import { html } from '#web/html.ts';
 import { type WrittenPage, writePage } from '#web/page.ts';
 import { shopFront } from './illustration.ts';
@@ -6,7 +6,7 @@ import { shopFront } from './illustration.ts';
 export type Notice = {
   title: string;
   text: string;
-  /** Whether it is good news. */
+  /** Whether the illustration is the open shop. */
   lit?: boolean;
   link?: { href: string; text: string };
 };

@@ -1,38 +1,37 @@
-/** The page on which an owner answers a connector that a browser has brought. */
-
+/** The OAuth consent page. */
 import { html } from '#web/html.ts';
 import { type WrittenPage, writePage } from '#web/page.ts';
 import { type Form, fault } from './form.ts';
 
 export type ConnectorPage = {
-  /** As it calls itself. */
+  /** The name that the client claims. */
   name: string;
-  /** Where a yes leads: a host, or words for a program on the owner's device. */
+  /** Where approval redirects to: a host, or a description of a program on the owner's device. */
   leadsTo: string;
-  /** Sources of that, for the page's policy. */
+  /** Its sources for the page's CSP. */
   leadingTo: readonly string[];
   email: string;
   form: Form;
   fault?: string | undefined;
 };
 
-/** Shows the name as what it is, a claim, and the address, which is none. */
+/** Shows the client's name as a claim and the verified redirect host. */
 export function connectorPage({ name, leadsTo, leadingTo, email, form, fault: wrong }: ConnectorPage): WrittenPage {
-  const main = html`<h1>Let ${name} in?</h1>
-<p class="lead">It asks to work for <strong>${email}</strong> as an agent does: to change and publish your websites, read what visitors send, and
-manage bookings, domains and payments. What it makes for itself meanwhile, tokens and git passwords, outlives its revocation: revoke that too.</p>
+  const main = html`<h1>Give ${name} access to your websites?</h1>
+<p class="lead">It requests the same access as an agent of <strong>${email}</strong>: to change and publish your websites, read visitors’ messages, and
+manage bookings, domains and payments. Tokens and git passwords it creates keep working after you disconnect it; revoke those separately.</p>
 ${fault(wrong)}
 <div class="panel">
 <dl class="facts">
-<dt>Calls itself</dt><dd>${name}</dd>
-<dt>Leads to</dt><dd>${leadsTo}</dd>
-<dt>Until</dt><dd>You revoke its token on your page</dd>
+<dt>App</dt><dd>${name}</dd>
+<dt>Returns you to</dt><dd>${leadsTo}</dd>
+<dt>Access lasts until</dt><dd>You revoke it on your account page</dd>
 </dl>
-${form({}, html`<button name="answer" value="approve">Let it in</button>`)}
+${form({}, html`<button name="answer" value="approve">Give access</button>`)}
 </div>
 <div class="panel">
-<p class="hint">You did not connect anything just now, or not from there? Then refuse: nothing changes.</p>
+<p class="hint">Didn’t just connect an app, or not from there? Refuse; nothing changes.</p>
 ${form({}, html`<button class="quiet" name="answer" value="deny">Refuse</button>`)}
 </div>`;
-  return writePage({ title: 'Let a connector in? – Frontage', main, layout: 'sheet', form: true, leadsTo: leadingTo });
+  return writePage({ title: 'Give an app access? – Frontage', main, layout: 'sheet', form: true, leadsTo: leadingTo });
 }

@@ -1,16 +1,16 @@
-/** What a payer is told of a payment: that it is paid, over, being looked at, or still to be paid. */
+/** The page that shows a payer the state of a payment. */
 import { written } from '#rules/currencies.ts';
 import { html } from '#web/html.ts';
 import { type WrittenPage, writePage } from '#web/page.ts';
 import { shopFront } from './illustration.ts';
 
 export type PaymentShown = {
-  /** By the link, back from a page on which they paid, or from one that they left; or a program looked where the link leads. */
+  /** How the page was reached: by the link, back from the checkout after paying, back without paying, or by a link preview. */
   came: 'opened' | 'returned' | 'left' | 'looked';
   status: 'open' | 'paid' | 'refunding' | 'refunded' | 'expired';
   amount: number;
   currency: string;
-  /** The website, as visitors know it, and its address. */
+  /** The site's canonical host name and URL. */
   hostname: string;
   address: string;
   payUrl: string;
@@ -43,40 +43,40 @@ function wordsOf({ status, came, amount, currency, hostname, booking, payUrl, re
       return {
         title: booking ? 'Paid and booked' : 'Paid, thank you',
         text: booking
-          ? `${hostname} has your ${money}. The confirmation comes by mail.`
-          : `${hostname} has your ${money}.`,
+          ? `${hostname} has received ${money}. We will send you a confirmation by e-mail.`
+          : `${hostname} has received ${money}.`,
       };
     case 'refunding':
     case 'refunded':
       return {
-        title: 'The money goes back',
-        text: `${money} goes back to where it came from. That can take some days.`,
+        title: status === 'refunded' ? 'Payment refunded' : 'Refund in progress',
+        text: `${hostname} is refunding ${money}. It can take 5–10 days to reach your account.`,
       };
     case 'expired':
       return {
-        title: 'The time to pay is over',
+        title: 'This payment link has expired',
         text: booking
-          ? 'The place was held for you until a moment ago. If you have just paid, you hear of it by mail; else book anew.'
+          ? 'Your booking is no longer held. If you have just paid, we will e-mail you; otherwise book again.'
           : `Ask ${hostname} for a new link.`,
       };
     case 'open':
       if (came === 'returned') {
         return {
-          title: 'Looking for your payment',
-          text: 'It has not arrived yet. That takes a minute at most; look once more before you pay again.',
-          button: { href: returnUrl, text: 'Look again' },
+          title: 'Checking your payment',
+          text: 'Your payment has not arrived yet. It can take a minute. Check again before you pay a second time.',
+          button: { href: returnUrl, text: 'Check again' },
         };
       }
       if (came === 'looked') {
         return {
           title: `Pay ${money}`,
-          text: booking ? `${booking.service}, at ${hostname}.` : `To ${hostname}.`,
-          button: { href: payUrl, text: 'Go on to pay' },
+          text: booking ? `For ${booking.service} at ${hostname}.` : `Payment to ${hostname}.`,
+          button: { href: payUrl, text: 'Continue to payment' },
         };
       }
       return {
         title: 'Nothing was paid',
-        text: `${hostname} still waits for ${money}.`,
+        text: `${money} is still due to ${hostname}.`,
         button: { href: payUrl, text: `Pay ${money}` },
       };
   }

@@ -1,5 +1,4 @@
-/** What the owner's page says of money: offers that wait for an answer, and the accounts that it lands in. */
-
+/** Payouts on the account page: open offers, and the payout accounts. */
 import { type Html, html } from '#web/html.ts';
 import { relative } from '#web/times.ts';
 import type { Form } from './form.ts';
@@ -8,7 +7,7 @@ export type PayoutOfferShown = {
   id: string;
   hostname: string;
   accountName: string;
-  /** Whose money it is: the site, or the account, that is the reader's. */
+  /** What the reader owns: the site or the payout account. */
   yours: 'site' | 'payout_account';
   expiresAt: Date;
 };
@@ -22,7 +21,7 @@ export type PayoutAccountShown = {
 };
 export type PayoutsShown = { offers: PayoutOfferShown[]; accounts: PayoutAccountShown[] };
 
-/** Nothing where there is nothing to say. */
+/** Empty if there are no offers and no accounts. */
 export function payoutSections({ offers, accounts }: PayoutsShown, { form, now }: { form: Form; now: Date }): Html {
   return html`${offers.length > 0 ? offerList(offers, form, now) : null}
 ${accounts.length > 0 ? accountList(accounts) : null}`;
@@ -30,10 +29,10 @@ ${accounts.length > 0 ? accountList(accounts) : null}`;
 
 function offerList(offers: PayoutOfferShown[], form: Form, now: Date): Html {
   return html`<section>
-<h2>Offers about money</h2>
+<h2>Payout offers</h2>
 <ul class="rows">${offers.map(
     (offer) => html`<li>
-<div><strong>${offer.hostname}</strong><small>${question(offer)} Ends ${relative(offer.expiresAt, now)}.</small></div>
+<div><strong>${offer.hostname}</strong><small>${question(offer)} Expires ${relative(offer.expiresAt, now)}.</small></div>
 ${form({ action: `/account/payout-offers/${offer.id}/decline`, inline: true }, html`<button class="quiet small">Decline</button>`)}
 ${form({ action: `/account/payout-offers/${offer.id}/accept`, inline: true }, html`<button class="small">Accept</button>`)}
 </li>`,
@@ -43,24 +42,24 @@ ${form({ action: `/account/payout-offers/${offer.id}/accept`, inline: true }, ht
 
 function question({ accountName, yours }: PayoutOfferShown): Html {
   if (yours === 'payout_account') {
-    return html`Its owner asks that what visitors pay there lands in your account “${accountName}”.`;
+    return html`The site’s owner asks to send visitors’ payments to your payout account “${accountName}”.`;
   }
-  return html`Somebody else offers their account “${accountName}”: what visitors pay on your site would go to them. Accept only if you know who it is.`;
+  return html`Someone else offers their payout account “${accountName}”: they would receive what visitors pay on your site. Accept only if you know them.`;
 }
 
 function accountList(accounts: PayoutAccountShown[]): Html {
   return html`<section>
-<h2>Where money lands</h2>
+<h2>Payouts</h2>
 <ul class="rows">${accounts.map(
     (account) => html`<li>
 <div><strong>${account.name}</strong><small>${stateOf(account)}${account.keyLastFour ? ` · key …${account.keyLastFour}` : ''}</small></div>
-<small>${account.hostnames.length > 0 ? account.hostnames.join(', ') : 'no site yet'}</small>
+<small>${account.hostnames.length > 0 ? account.hostnames.join(', ') : 'no sites yet'}</small>
 </li>`,
   )}</ul>
 </section>`;
 }
 
 function stateOf({ ready, currency, waitingFor }: PayoutAccountShown): string {
-  if (ready) return currency ? `takes money in ${currency}` : 'waits for a currency';
-  return waitingFor.length > 0 ? `waits for: ${waitingFor.join('; ')}` : 'takes no money yet';
+  if (ready) return currency ? `Ready to receive ${currency}` : 'Waiting for a currency';
+  return waitingFor.length > 0 ? `Waiting for: ${waitingFor.join('; ')}` : 'Not ready yet';
 }

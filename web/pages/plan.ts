@@ -1,5 +1,4 @@
-/** The part of the owner's page that says which plan they have, and the way to another. */
-
+/** The plan on the account page, with the plans that can be bought. */
 import { type Html, html } from '#web/html.ts';
 import { day } from '#web/times.ts';
 import type { Form } from './form.ts';
@@ -9,13 +8,13 @@ export type PlanShown = {
   status: 'free' | 'granted' | 'active' | 'past_due';
   endsAt: Date | null;
   includes: readonly string[];
-  /** What can be bought instead, with its price as people read it. */
+  /** Plans that can be bought, with formatted prices. */
   choices: PlanChoice[];
-  /** Whether there is a subscription, or was one, to be managed. */
+  /** Whether there is or was a subscription to manage. */
   managed: boolean;
 };
 
-/** `isBegun`: a page to pay on is open, on which somebody may have paid a moment ago. */
+/** `isBegun`: a checkout is open and may just have been paid. */
 type PlanChoice = { name: string; price: string; includes: readonly string[]; isBegun: boolean };
 
 export function planSection(plan: PlanShown, form: Form): Html {
@@ -31,17 +30,17 @@ ${plan.choices.map((choice) => choiceRow(choice, form))}
 
 function choiceRow({ name, price, includes, isBegun }: PlanChoice, form: Form): Html {
   const button = isBegun
-    ? html`<button class="quiet small">Go on with ${name}</button>`
+    ? html`<button class="quiet small">Continue with ${name}</button>`
     : html`<button class="small">Change to ${name}</button>`;
   return html`<li><div><strong>${name}</strong><small>${price}${includes.map((one) => html` · ${one}`)}</small>
-${isBegun ? html`<small>You have begun to buy it. Once paid, it is yours in a few seconds.</small>` : null}</div>
+${isBegun ? html`<small>You have started to buy this plan. It becomes active a few seconds after you pay.</small>` : null}</div>
 ${form({ action: `/account/plan/${name}`, inline: true }, button)}</li>`;
 }
 
 function stateLine({ status, endsAt }: PlanShown): string {
   const until = endsAt ? day(endsAt) : '';
-  if (status === 'past_due') return `A payment is overdue: pay it before ${until}, or the plan ends`;
-  if (status === 'granted') return `Given to you until ${until}`;
-  if (status === 'active') return endsAt ? `Cancelled, in force until ${until}` : 'Yours now, and paid';
-  return 'Yours now';
+  if (status === 'past_due') return `A payment is overdue. Pay it before ${until} to keep the plan`;
+  if (status === 'granted') return `Granted by the operator until ${until}`;
+  if (status === 'active') return endsAt ? `Cancelled, active until ${until}` : 'Active, paid';
+  return 'Active';
 }

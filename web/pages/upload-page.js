@@ -1,4 +1,4 @@
-// The page behind an upload link, where scripts run. Without it the form is sent as forms are.
+// The script of the upload page. Without it, the browser submits the form.
 (() => {
   const form = document.getElementById('sending');
   const drop = document.getElementById('drop');
@@ -48,7 +48,7 @@
     if (ended) return;
     for (const file of list) {
       const row = newRow(file);
-      if (file.size > bytesMax) refuse(row, `This file is larger than ${form.dataset.size}, the most this page takes.`);
+      if (file.size > bytesMax) refuse(row, `This file is larger than the limit of ${form.dataset.size}.`);
       else waiting.push({ file, row });
     }
     next();
@@ -59,7 +59,7 @@
     const box = item.appendChild(document.createElement('div'));
     box.appendChild(document.createElement('strong')).textContent = file.name;
     const words = box.appendChild(document.createElement('small'));
-    words.textContent = 'Waiting for its turn';
+    words.textContent = 'Waiting';
     const bar = box.appendChild(document.createElement('progress'));
     bar.max = file.size || 1;
     bar.value = 0;
@@ -81,8 +81,7 @@
     const call = new XMLHttpRequest();
     call.upload.onprogress = ({ loaded }) => {
       row.bar.value = loaded;
-      row.words.textContent =
-        loaded < file.size ? `${Math.floor((loaded / file.size) * 100)} % sent` : 'Being looked at';
+      row.words.textContent = loaded < file.size ? `${Math.floor((loaded / file.size) * 100)} % sent` : 'Checking';
     };
     call.onload = () => {
       const answer = parse(call.responseText);
@@ -92,9 +91,9 @@
       if (answer?.error?.code === 'expired' || answer?.error?.code === 'site_archived') close(answer.error.message);
       done();
     };
-    // Also where the file was changed or taken away while it was being read.
+    // Also if the file was changed or removed while it was being read.
     call.onerror = () => {
-      refuse(row, 'The connection broke before all of it was sent.', { file, row });
+      refuse(row, 'The connection was lost before the photo was sent.', { file, row });
       done();
     };
     call.open('POST', location.pathname);
@@ -119,11 +118,10 @@
   function accept(row, { files_left }) {
     row.item.className = 'done';
     row.bar.value = row.bar.max;
-    row.words.textContent = 'Sent. It is with your website now.';
-    left.textContent =
-      files_left === 1 ? 'There is room for one more photo.' : `There is room for ${files_left} photos.`;
-    // Until the others are through, one of them may give its place back.
-    if (files_left === 0 && running === 1) close('That was the last one this page had room for. Thank you!');
+    row.words.textContent = 'Sent to your website.';
+    left.textContent = files_left === 1 ? 'You can send 1 more photo.' : `You can send ${files_left} photos.`;
+    // Another upload in progress may still fail and free its place.
+    if (files_left === 0 && running === 1) close('All photos are in. Thank you!');
   }
 
   function refuse(row, why, retry) {
@@ -133,7 +131,7 @@
     if (!retry) return;
     const button = row.item.appendChild(document.createElement('button'));
     button.className = 'quiet small';
-    button.textContent = 'Send it again';
+    button.textContent = 'Try again';
     button.onclick = () => {
       button.remove();
       row.item.className = '';

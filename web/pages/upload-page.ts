@@ -1,18 +1,18 @@
-/** The page behind an upload link: photos dropped or taken, a bar for each, and why one was not taken. */
+/** The page behind an upload link: photos to drop or take, their progress, and why one was refused. */
 import { readFileSync } from 'node:fs';
 import { type Html, html } from '#web/html.ts';
 import { type WrittenPage, writePage } from '#web/page.ts';
 import { shopFront } from './illustration.ts';
 
 export type UploadPage = {
-  /** Where the photos go, as visitors know it. */
+  /** The site's title. */
   siteTitle: string;
   filesLeft: number;
   fileBytesMax: number;
-  /** The cap in words: "25 MB". */
+  /** The limit in words: "25 MB". */
   fileSizeMax: string;
   expiresAt: Date;
-  /** What became of files sent without script. */
+  /** Results of files sent without a script. */
   results?: UploadResult[];
 };
 
@@ -22,12 +22,13 @@ const script = readFileSync(new URL('./upload-page.js', import.meta.url), 'utf8'
 const takes = 'image/jpeg,image/png,image/webp,image/avif,image/gif,image/svg+xml,image/heic,image/heif,.heic,.heif';
 const day = new Intl.DateTimeFormat('en-GB', { dateStyle: 'full', timeStyle: 'short', timeZone: 'UTC' });
 
-/** The page of a link that takes files. */
+/** The page of an open link. */
 export function uploadPage(page: UploadPage): WrittenPage {
   const { siteTitle, filesLeft, fileBytesMax, fileSizeMax, expiresAt, results = [] } = page;
   return writePage({
     title: `Photos for ${siteTitle}`,
     layout: 'sheet',
+    brand: siteTitle,
     form: true,
     script,
     main: html`<h1>Photos for ${siteTitle}</h1>
@@ -42,19 +43,19 @@ export function uploadPage(page: UploadPage): WrittenPage {
 <button id="send">Send</button>
 </form>
 <ul class="rows sent" id="sent" aria-live="polite">${results.map(resultRow)}</ul>
-<p class="hint">This page works until <time datetime="${expiresAt.toISOString()}">${day.format(expiresAt)} UTC</time>. Whoever has its address can send photos to the website.</p>`,
+<p class="hint">This link expires on <time datetime="${expiresAt.toISOString()}">${day.format(expiresAt)} UTC</time>. Anyone with this link can send photos to the website.</p>`,
   });
 }
 
 function leftWords(filesLeft: number): string {
-  return filesLeft === 1 ? 'There is room for one more photo.' : `There is room for ${filesLeft} photos.`;
+  return filesLeft === 1 ? 'You can send 1 more photo.' : `You can send ${filesLeft} photos.`;
 }
 
 function resultRow({ name, refused }: UploadResult): Html {
-  return html`<li class="${refused ? 'refused' : 'done'}"><div><strong>${name}</strong><small>${refused ?? 'Sent. It is with your website now.'}</small></div></li>`;
+  return html`<li class="${refused ? 'refused' : 'done'}"><div><strong>${name}</strong><small>${refused ?? 'Sent to your website.'}</small></div></li>`;
 }
 
-/** The page of a link that takes nothing, or that there is not. */
+/** The page of a closed or unknown link. */
 export function closedPage(title: string, text: string, results: UploadResult[] = []): WrittenPage {
   return writePage({
     title,

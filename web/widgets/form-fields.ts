@@ -1,14 +1,14 @@
-/** The fields of a form as HTML: on our own pages with what was typed, and as the text that goes into a site. */
+/** Form fields as HTML: on our own pages with the visitor's answers, and as text to paste into a site. */
 import type { FormField } from '#db/forms/form.ts';
 import { type Html, html } from '#web/html.ts';
 
 export type Answered = {
-  /** What was typed, as often as it came. */
+  /** The visitor's values. */
   typed?: readonly string[];
   fault?: string;
 };
 
-/** A field with its label. Its `max_length` is what the server takes of it. */
+/** A field with its label. `max_length` is the server's limit. */
 export function fieldHtml(field: FormField, { typed = [], fault }: Answered = {}): Html {
   const { name, kind, label } = field;
   const told = fault === undefined ? null : html`\n<small class="told" id="${idOf(name)}">${fault}</small>`;
@@ -27,7 +27,7 @@ function inputHtml(field: FormField, typed: string, marks: Html | null): Html {
   const { name, kind, options = [], max_length } = field;
   const length = kind === 'number' || kind === 'date' || !max_length ? null : html` maxlength="${max_length}"`;
   if (kind === 'textarea') {
-    // The first line end in a textarea is none of its text (HTML standard, section 4.10.11).
+    // A leading line feed in a textarea is ignored (HTML standard, section 4.10.11).
     return html`<textarea name="${name}" rows="6"${length}${required(field)}${marks}>\n${typed}</textarea>`;
   }
   if (kind === 'select') {
@@ -58,7 +58,7 @@ function groupHtml(
 const required = ({ required }: FormField): Html | null => (required ? html` required` : null);
 const idOf = (name: string): string => `about-${name}`;
 
-/** What a browser may fill in by itself (HTML standard, autofill field names). */
+/** The autofill field name (HTML standard). */
 function autofill({ name, kind }: FormField): string | undefined {
   if (kind === 'email' || kind === 'tel' || kind === 'url') return kind;
   return kind === 'text' && /^(your-?)?(full-?)?name$/i.test(name) ? 'name' : undefined;

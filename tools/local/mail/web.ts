@@ -1,4 +1,4 @@
-/** The mailbox as pages for people and as JSON for programs. */
+/** The mailbox as pages and as JSON. */
 import { createServer, type Server, type ServerResponse } from 'node:http';
 import { html } from '#web/html.ts';
 import { type Page, writePage } from '#web/page.ts';
@@ -8,7 +8,7 @@ export async function startMailboxPages({ port, mailbox }: { port: number; mailb
   const server = createServer((request, response) => {
     const url = new URL(request.url ?? '/', 'http://mailbox');
     if (request.method === 'GET' || request.method === 'HEAD') answer(response, url, mailbox);
-    else send(response, 405, 'text/plain', 'GET alone.\n');
+    else send(response, 405, 'text/plain', 'Only GET and HEAD are allowed.\n');
   });
   await new Promise<void>((listening, failed) => {
     server.once('error', failed);
@@ -28,7 +28,7 @@ function answer(response: ServerResponse, { pathname, searchParams }: URL, mailb
   else sendPage(response, 200, mailPage(mail), "frame-src 'self'");
 }
 
-/** As a mail program would show it: no script, nothing fetched, links open beside it. */
+/** As a mail client shows it: no scripts, nothing loaded, links open in a new tab. */
 function sendMailHtml(response: ServerResponse, mail: CaughtMail): void {
   response.setHeader(
     'content-security-policy',
@@ -45,8 +45,8 @@ function mailboxPage(mails: CaughtMail[], to: string | undefined): Page {
     title: 'Mailbox',
     layout: 'desk',
     main: html`<h1>Mailbox</h1>
-<p class="lead">${to === undefined ? 'Every mail that this machine would have sent. Nothing leaves it.' : `Mails to ${to}.`}</p>
-${mails.length > 0 ? html`<ul class="rows">${mails.map(row)}</ul>` : html`<p class="empty">No mail yet. Load the page again when one is due.</p>`}`,
+<p class="lead">${to === undefined ? 'Every e-mail that this machine would have sent. None is delivered.' : `E-mails to ${to}.`}</p>
+${mails.length > 0 ? html`<ul class="rows">${mails.map(row)}</ul>` : html`<p class="empty">No e-mails yet. Reload the page to check again.</p>`}`,
   };
 }
 
@@ -57,15 +57,15 @@ function mailPage(mail: CaughtMail): Page {
     bar: html`<a href="/">Mailbox</a>`,
     main: html`<h1>${mail.subject}</h1>
 <dl class="facts"><dt>From</dt><dd>${mail.headers.from ?? mail.from}</dd><dt>To</dt><dd>${mail.to.join(', ')}</dd><dt>Sent</dt><dd><time>${when(mail)}</time></dd></dl>
-<iframe src="/messages/${mail.id}/html" sandbox="allow-popups allow-popups-to-escape-sandbox" title="The mail as HTML" width="100%" height="640" frameborder="0"></iframe>
+<iframe src="/messages/${mail.id}/html" sandbox="allow-popups allow-popups-to-escape-sandbox" title="The e-mail as HTML" width="100%" height="640" frameborder="0"></iframe>
 <section><h2>Plain text</h2><pre class="panel">${mail.text}</pre></section>`,
   };
 }
 
 const noSuchMail: Page = {
-  title: 'No such mail',
+  title: 'We can’t find this e-mail',
   layout: 'sign',
-  main: html`<h1>No such mail</h1><p>The mailbox holds none of that address.</p><p><a href="/">Back to the mailbox</a></p>`,
+  main: html`<h1>We can’t find this e-mail</h1><p>The mailbox has no e-mail with this id.</p><p><a href="/">Back to the mailbox</a></p>`,
 };
 
 const when = ({ received_at }: CaughtMail) => received_at.replace('T', ' ').slice(0, 19).concat(' UTC');

@@ -1,4 +1,4 @@
-/** The provider's way of writing a tree as a form: `line_items[0][price_data][currency]=eur`. Pure. */
+/** Parses the provider's form encoding of nested values: `line_items[0][price_data][currency]=eur`. Pure. */
 
 type Tree = { [name: string]: unknown };
 

@@ -1,4 +1,4 @@
-/** The pages that payers and owners of accounts meet: pay, decline or go back; complete an account. */
+/** Pages for payers and account owners: pay, decline or go back; complete an account. */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { written } from '#rules/currencies.ts';
 import { type Html, html } from '#web/html.ts';
@@ -8,7 +8,7 @@ import { completeAccount, useLink } from './accounts.ts';
 import { atThisMoment, complete } from './sessions.ts';
 import type { Kept, StandIn } from './state.ts';
 
-/** Answers a page of the stand-in; false for an address that is none. */
+/** Answers a page of the stand-in; false for other paths. */
 export function answerPage(standIn: StandIn, request: IncomingMessage, response: ServerResponse): boolean {
   const path = (request.url ?? '').split('?')[0] ?? '';
   const [, kind, id = '', act] = /^\/(pay|onboarding)\/(\w+)(?:\/(pay|decline|cancel|finish|later))?$/.exec(path) ?? [];
@@ -20,8 +20,8 @@ export function answerPage(standIn: StandIn, request: IncomingMessage, response:
 }
 
 function payPage(standIn: StandIn, response: ServerResponse, session: Kept | undefined, pressed: string | undefined) {
-  if (session?.object !== 'checkout.session') return send(response, 404, overPage('There is no such page'));
-  if (atThisMoment(standIn, session).status !== 'open') return send(response, 410, overPage('This page is over'));
+  if (session?.object !== 'checkout.session') return send(response, 404, closedPage('We can’t find this page'));
+  if (atThisMoment(standIn, session).status !== 'open') return send(response, 410, closedPage('This page has expired'));
   if (pressed === 'cancel') return lead(response, session.cancel_url);
   if (pressed === 'decline') return send(response, 402, pageOf(standIn, session, 'The card was declined.'));
   if (pressed === 'pay') {
@@ -41,9 +41,9 @@ function pageOf(standIn: StandIn, session: Kept, problem?: string): WrittenPage 
 ${problem ? html`<p class="fault" role="alert">${problem}</p>` : null}
 <div class="panel">
 ${button(`/pay/${session.id}/pay`, html`<button>Pay ${amount}</button>`)}
-${button(`/pay/${session.id}/decline`, html`<button class="quiet">Let the card be declined</button>`)}
+${button(`/pay/${session.id}/decline`, html`<button class="quiet">Decline the card</button>`)}
 ${button(`/pay/${session.id}/cancel`, html`<button class="quiet">Go back without paying</button>`)}
-<p class="hint">No money moves: this page stands in for the payment provider on this machine.</p>
+<p class="hint">No money is charged: this page replaces the payment provider on this machine.</p>
 </div>`;
   const leadsTo = [session.success_url, session.cancel_url].flatMap((url) =>
     url ? [new URL(String(url)).origin] : [],
@@ -53,7 +53,7 @@ ${button(`/pay/${session.id}/cancel`, html`<button class="quiet">Go back without
 
 function onboardingPage(standIn: StandIn, response: ServerResponse, id: string, pressed: string | undefined) {
   const kept = standIn.objects.get(id);
-  if (kept?.object !== 'account_link') return send(response, 404, overPage('There is no such page'));
+  if (kept?.object !== 'account_link') return send(response, 404, closedPage('We can’t find this page'));
   const link = useLink(standIn, id);
   if (!link) return lead(response, kept.refresh_url);
   if (pressed === undefined) return send(response, 200, accountPage(link));
@@ -64,11 +64,11 @@ function onboardingPage(standIn: StandIn, response: ServerResponse, id: string, 
 
 function accountPage(link: Kept): WrittenPage {
   const main = html`<h1>Complete the account</h1>
-<p class="lead">So that it can take money for a website.</p>
+<p class="lead">It can then receive payments for a website.</p>
 <div class="panel">
-${button(`/onboarding/${link.id}/finish`, html`<button>Give every detail</button>`)}
+${button(`/onboarding/${link.id}/finish`, html`<button>Complete every detail</button>`)}
 ${button(`/onboarding/${link.id}/later`, html`<button class="quiet">Later</button>`)}
-<p class="hint">No account is opened: this page stands in for the payment provider on this machine.</p>
+<p class="hint">No real account is created: this page replaces the payment provider on this machine.</p>
 </div>`;
   const leadsTo = [new URL(String(link.return_url)).origin, new URL(String(link.refresh_url)).origin];
   return writePage({ title: 'Complete the account', main, layout: 'sheet', form: true, leadsTo });
@@ -76,7 +76,7 @@ ${button(`/onboarding/${link.id}/later`, html`<button class="quiet">Later</butto
 
 const button = (action: string, inner: Html) => html`<form method="post" action="${action}">${inner}</form>`;
 
-const overPage = (title: string) => noticePage({ title, text: 'Open the link that you were given once more.' });
+const closedPage = (title: string) => noticePage({ title, text: 'Open your link again.' });
 
 function lead(response: ServerResponse, url: unknown): void {
   response.writeHead(303, { location: String(url) }).end();

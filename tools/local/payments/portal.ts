@@ -1,4 +1,4 @@
-/** The page on which a customer manages what is bought month by month; buttons stand in for what the customer's bank does. */
+/** The page where a customer manages a monthly subscription; some buttons replace the customer's bank. */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { type Html, html } from '#web/html.ts';
 import { writePage } from '#web/page.ts';
@@ -6,14 +6,14 @@ import { noticePage } from '#web/pages/notice.ts';
 import { portalActs, subscriptionsOf } from './billing.ts';
 import type { Kept, StandIn } from './state.ts';
 
-/** Answers a page of the portal; false for an address that is none. */
+/** Answers a page of the portal; false for other paths. */
 export function answerPortal(standIn: StandIn, request: IncomingMessage, response: ServerResponse): boolean {
   const path = (request.url ?? '').split('?')[0] ?? '';
   const [, id, about = '', act = ''] = /^\/portal\/(\w+)(?:\/(\w+)\/(\w+))?$/.exec(path) ?? [];
   if (id === undefined) return false;
   const session = standIn.objects.get(id);
   if (session?.object !== 'billing_portal.session') {
-    const { body, headers } = noticePage({ title: 'This page is over', text: 'Open it anew from your account.' });
+    const { body, headers } = noticePage({ title: 'This page has expired', text: 'Open it again from your account.' });
     response.writeHead(404, headers).end(body);
     return true;
   }
@@ -31,9 +31,9 @@ export function answerPortal(standIn: StandIn, request: IncomingMessage, respons
 function portalPage(standIn: StandIn, session: Kept) {
   const all = subscriptionsOf(standIn, session.customer);
   const main = html`<h1>Your subscription</h1>
-${all.length === 0 ? html`<p class="lead">There is none at present.</p>` : all.map((one) => panel(session, one))}
+${all.length === 0 ? html`<p class="lead">You have no subscription.</p>` : all.map((one) => panel(session, one))}
 <p><a href="${String(session.return_url)}">Back</a></p>
-<p class="hint">No money moves: this page stands in for the payment provider on this machine.</p>`;
+<p class="hint">No money is charged: this page replaces the payment provider on this machine.</p>`;
   return writePage({ title: 'Your subscription', main, layout: 'sheet', form: true, leadsTo: [standIn.url] });
 }
 
@@ -42,9 +42,9 @@ function panel({ id }: Kept, kept: Kept): Html {
     html`<form method="post" action="/portal/${id}/${kept.id}/${act}"><button class="quiet">${text}</button></form>`;
   const isOverdue = kept.status === 'past_due';
   return html`<div class="panel">
-<p><strong>${String(kept.title ?? '')}</strong> ${kept.cancel_at ? 'ends with the month that is paid' : isOverdue ? 'is overdue' : 'is paid'}</p>
-${kept.cancel_at ? button('resume', 'Take the cancellation back') : button('cancel', 'Cancel at the end of the month')}
+<p><strong>${String(kept.title ?? '')}</strong> ${kept.cancel_at ? 'ends after the paid month' : isOverdue ? 'is overdue' : 'is paid'}</p>
+${kept.cancel_at ? button('resume', 'Undo the cancellation') : button('cancel', 'Cancel at the end of the month')}
 ${button('end', 'Cancel now')}
-${isOverdue ? button('settle', 'Pay what is overdue') : button('fail', 'Let the next payment fail')}
+${isOverdue ? button('settle', 'Pay the overdue amount') : button('fail', 'Make the next payment fail')}
 </div>`;
 }
