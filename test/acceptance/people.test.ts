@@ -55,7 +55,7 @@ test('an agent without a token gets one: it asks, its owner opens the mail and t
   expect(`${mail?.text}${mail?.html}${await page.content()}`).not.toContain(asked.user_code);
   await page.fill('input[name=code]', 'bcdfghjk');
   await page.click('text=Give access');
-  expect(await page.textContent('[role=alert]')).toContain('you have 4 more tries');
+  expect(await page.textContent('[role=alert]')).toContain('you have 4 attempts left');
   await page.fill('input[name=code]', asked.user_code.toLowerCase());
   await page.click('text=Give access');
   expect(await page.textContent('h1')).toBe('Access granted');

@@ -205,7 +205,7 @@ test('whatever is wrong, the page keeps what was typed and says which field it i
   const hostile = '"><script>alert(1)</script>';
   const wrong = await ask.post(form.id, { name: hostile, email: 'none', message: 'Kept', utm: 'x', _page: '/contact' });
   expect(wrong.status).toBe(400);
-  expect(wrong.text).toContain('Your address: this is not an email address');
+  expect(wrong.text).toContain('Your address: this is not an e-mail address');
   expect(wrong.text).toContain('aria-invalid="true"');
   for (const kept of ['Kept', 'value="none"', 'name="utm"', 'value="/contact"']) expect(wrong.text).toContain(kept);
   expect(wrong.text).not.toContain('<script>alert');

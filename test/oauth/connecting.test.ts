@@ -66,7 +66,7 @@ test('the SDK’s own client goes from the bare address to tools, and on when it
     expect.stringContaining('An app requests access to your websites'),
   ]);
   const shown = await world.signIn(browser, email, asked);
-  expect(shown.text).toContain('Let SDK connector in?');
+  expect(shown.text).toContain('Give SDK connector access to your websites?');
   expect(shown.text).toContain(email);
   const location = world.locationOf(await browser.press(shown, 'Give access'));
   expect(`${location.origin}${location.pathname}`).toBe(callback);

@@ -88,7 +88,7 @@ test('a link is over after a day, when another takes its place, and when the acc
   expect((await visit(later)).status).toBe(303);
   world.skip(24 * 3600_000);
   const over = await visit(later);
-  expect([over.status, over.text]).toEqual([410, expect.stringContaining('ran out')]);
+  expect([over.status, over.text]).toEqual([410, expect.stringContaining('has expired')]);
   const last = pathOf(answered(await onboard(owner, id)).url);
   expect((await visit(last)).status).toBe(303);
   answered(await owner.call('DELETE', `${world.accounts}/${id}`));

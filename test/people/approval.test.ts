@@ -98,7 +98,7 @@ test('the owner is told how many tries are left, and a code is read as people wr
   const { id, link, user_code } = await asked();
   const browser = world.browser();
   const wrong = await browser.press(await browser.open(link), 'Give access', { code: 'nope' });
-  expect([wrong.status, wrong.text]).toEqual([400, expect.stringContaining('you have 4 more tries')]);
+  expect([wrong.status, wrong.text]).toEqual([400, expect.stringContaining('you have 4 attempts left')]);
   const typed = ` ${user_code.slice(0, 4).toLowerCase()} – ${user_code.slice(4)} `;
   expect((await browser.press(wrong, 'Give access', { code: typed })).text).toContain('Access granted');
   expect(await statusOf(id)).toBe('approved');

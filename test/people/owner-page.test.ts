@@ -32,7 +32,7 @@ test('the owner sees sites, open requests and tokens, and nothing of anybody els
     site.address,
     'Laptop &#60;1&#62;',
     `…${owner.token.slice(-4)}`,
-    'Tinker asks to be let in',
+    'Tinker requests access',
   ]) {
     expect(text).toContain(part);
   }
@@ -59,7 +59,9 @@ test('the owner reads why a site was taken off the web', async () => {
   const owner = await signedIn();
   const site = await createSite({ ...owner, call: owner.call });
   await blockSite(world.deps.em(), world.clock, site.id, 'It asks for <passwords>.');
-  expect((await owner.browser.open('/account')).text).toContain('run this platform: It asks for &#60;passwords&#62;.');
+  expect((await owner.browser.open('/account')).text).toContain(
+    'operator of this service: It asks for &#60;passwords&#62;.',
+  );
 });
 
 test('tokens past their time are not on the page, however many there were', async () => {
@@ -96,7 +98,7 @@ test('an open request is approved and refused on the page too, with the code alo
   const owner = await signedIn();
   const { body: first } = await world.ask(owner.email);
   const wrong = await owner.browser.press(await owner.browser.open('/account'), 'Give access', { code: 'BBBBBBBB' });
-  expect([wrong.status, wrong.text]).toEqual([400, expect.stringContaining('you have 4 more tries')]);
+  expect([wrong.status, wrong.text]).toEqual([400, expect.stringContaining('you have 4 attempts left')]);
   await owner.browser.press(wrong, 'Give access', { code: first.user_code });
   expect((await world.redeem(first)).body.status).toBe('approved');
   const { body: next } = await world.ask(owner.email);
