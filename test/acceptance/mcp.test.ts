@@ -85,7 +85,7 @@ test('its owner lets it in: from the program to the mailed link, to a page that 
     await tab.waitForSelector('h1:has-text("Check your e-mail")');
     await tab.goto(await linkMailedTo(owner.email));
     await tab.click('button:has-text("Sign in")');
-    await tab.waitForSelector('h1:has-text("Let Claude in?")');
+    await tab.waitForSelector('h1:has-text("Give Claude access to your websites?")');
     expect(await tab.textContent('main')).toMatch(/a program on this device/);
     expect(await tab.evaluate('document.documentElement.scrollWidth')).toBe(390);
     await picture(tab, 'consent');
