@@ -5,8 +5,8 @@ import { LeaseLost } from '#db/certificates/transitions.ts';
 import { Domain } from '#db/domains/domain.ts';
 import type { Authority } from '#providers/acme.ts';
 import type { Deps } from '#runtime/deps.ts';
-import { Busy, bringOn, type Renewed } from './certificates/renewing.ts';
-import type { Wanted } from './certificates/work.ts';
+import type { Wanted } from './certificates/context.ts';
+import { Busy, bringOn, type Renewed } from './certificates/renew.ts';
 
 const hourMs = 3600_000;
 

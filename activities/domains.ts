@@ -3,7 +3,7 @@ import { forgetCertificate } from '#db/certificates/transitions.ts';
 import { Domain } from '#db/domains/domain.ts';
 import { keepSight } from '#db/domains/transitions.ts';
 import { syncZone } from '#db/domains/zones.ts';
-import { lookAt } from '#providers/dns/looking.ts';
+import { lookAt } from '#providers/dns/observation.ts';
 import { wantedOf } from '#rules/dns/evaluation.ts';
 import type { DomainStatus } from '#rules/states.ts';
 import type { Deps } from '#runtime/deps.ts';

@@ -9,14 +9,14 @@ import { domainActivities } from './domains.ts';
 import { invitationActivities } from './invitations.ts';
 import { ledgerActivities } from './ledger.ts';
 import { mailActivities } from './mail.ts';
-import { maintainingActivities } from './maintaining.ts';
-import { refundActivities } from './payments/refunding.ts';
+import { maintainingActivities } from './maintenance.ts';
+import { refundActivities } from './payments/refunds.ts';
 import { paymentActivities } from './payments.ts';
 import { payoutActivities } from './payouts.ts';
 import { previewActivities } from './previews.ts';
 import type { BuilderDeps } from './publishing/deps.ts';
 import { buildActivities, publishingActivities } from './publishing.ts';
-import { reconcilingActivities } from './reconciling.ts';
+import { reconcilingActivities } from './reconciliation.ts';
 import { scanningActivities } from './scanning.ts';
 
 export function createPlatformActivities(deps: Deps) {

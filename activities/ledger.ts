@@ -20,8 +20,8 @@ import { PayoutAccount } from '#db/payouts/payout-account.ts';
 import { type Charge, PaymentsFault } from '#providers/payments.ts';
 import type { Deps } from '#runtime/deps.ts';
 import { AppError } from '#runtime/errors.ts';
-import { beating } from './beating.ts';
-import { giveBackCharge } from './payments/refunding.ts';
+import { beating } from './heartbeat.ts';
+import { giveBackCharge } from './payments/refunds.ts';
 import { required, settleAttempt } from './payments.ts';
 
 /** Charges are compared for so long after they were made. */

@@ -11,7 +11,7 @@ import { type PaymentCredentials, PaymentsFault } from '#providers/payments.ts';
 import { paymentStatusAt, unsettledAttempts } from '#rules/states.ts';
 import type { Deps } from '#runtime/deps.ts';
 import { AppError } from '#runtime/errors.ts';
-import { beating } from './beating.ts';
+import { beating } from './heartbeat.ts';
 
 /** From the last sign of life of a page on, it is asked about after a quarter of what has passed, within these. */
 const askedAfterMs = { least: 2_000, most: 10 * 60_000 };

@@ -2,7 +2,7 @@
 import { Deployment } from '#db/deployments/deployment.ts';
 import { putSlotLive } from '#db/previews/publishes.ts';
 import { settlePreview } from '#db/previews/transitions.ts';
-import { bringMains } from '#git/mains.ts';
+import { bringMains } from '#git/main-branches.ts';
 import type { Deps } from '#runtime/deps.ts';
 import { errors } from '#runtime/errors.ts';
 import { asFailure } from './failures.ts';

@@ -6,13 +6,13 @@ import type { EntityManager } from '#db/orm.ts';
 import { raiseFlags, raiseForRules, unscanned } from '#db/scanning/transitions.ts';
 import { Sketch } from '#db/sketches/sketch.ts';
 import { type ManifestFile, parseManifest } from '#providers/manifest.ts';
-import { leadsAway } from '#providers/redirects/leading.ts';
+import { leadsAway } from '#providers/redirects/external-targets.ts';
 import type { RedirectRule } from '#providers/redirects.ts';
 import { siteAddress } from '#runtime/config.ts';
 import type { Deps } from '#runtime/deps.ts';
 import { errors } from '#runtime/errors.ts';
-import type { Place } from './scanning/judging.ts';
-import { openTurns } from './scanning/turns.ts';
+import { openTurns } from './scanning/fair-queue.ts';
+import type { Place } from './scanning/findings.ts';
 import { keyOf, scanVersion } from './scanning/version.ts';
 
 /** `busy`: to be asked again, since this process scans something else, or what was read was judged by what has changed. */

@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
 import type { Logger } from 'pino';
 import { openChanges } from '#db/notifications.ts';
-import { openEdgeStore } from '#providers/store/open.ts';
+import { openEdgeStore } from '#providers/store/factory.ts';
 import { systemClock } from '#runtime/clock.ts';
 import type { Config } from '#runtime/config.ts';
 import { openCountsDatabase } from './analytics/database.ts';

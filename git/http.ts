@@ -18,12 +18,12 @@ import {
   stands,
 } from './access.ts';
 import { readAdvertisement } from './advertisement.ts';
+import { openSlots, type SlotLimits, type Slots } from './concurrency.ts';
 import { answerHook, assertHookRuns, type Push, refusal } from './hook.ts';
 import { refusalOf } from './pkt-line.ts';
 import { judgePush } from './push.ts';
 import { readPlatformFiles } from './rules.ts';
 import { drain, type Exchange, type GitTimes, type Service, serveGit } from './serve.ts';
-import { openSlots, type SlotLimits, type Slots } from './slots.ts';
 
 type Request = Omit<Exchange, 'hangUp' | 'onExit'>;
 type GitDeps = Pick<Deps, 'config' | 'clock' | 'log' | 'em' | 'repositories'>;

@@ -3,8 +3,8 @@
  * `http-backend` would be one more process for each request, and has no way to cut off a client or to hand the hook a descriptor.
  */
 import type { Duplex, Readable } from 'node:stream';
-import { give, type Launched, launch } from '#providers/launcher.ts';
 import { gitEnvironment, withinMemory } from '#providers/repositories/git.ts';
+import { give, type Launched, launch } from '#providers/spawn-helper.ts';
 import { fatalAnswer } from './pkt-line.ts';
 
 export type Service = 'git-upload-pack' | 'git-receive-pack';

@@ -8,7 +8,7 @@ import { Agent } from 'node:https';
 import { setTimeout as pause } from 'node:timers/promises';
 import * as acme from 'acme-client';
 import type { Clock } from '#runtime/clock.ts';
-import { AcmeRefused, AcmeUnreachable, kindOf, retryAfterOf } from './acme/refused.ts';
+import { AcmeRefused, AcmeUnreachable, kindOf, retryAfterOf } from './acme/refusal.ts';
 import { askRenewal, type Renewal, renewalId } from './acme/renewal.ts';
 
 export type AcmeOrder = acme.Order;

@@ -6,12 +6,12 @@ import type Stripe from 'stripe';
 import { toProvider } from '#rules/currencies.ts';
 import { type AppError, errors } from '#runtime/errors.ts';
 import { waitingFor } from './payments/accounts.ts';
-import { type Charge, chargeOf, type HostedPage, pageOf, refundStatus } from './payments/answers.ts';
 import { asked, openClient, readSigned } from './payments/client.ts';
 import { type PaymentsFault, translate } from './payments/faults.ts';
+import { type Charge, chargeOf, type HostedPage, pageOf, refundStatus } from './payments/responses.ts';
 
-export type { Charge, HostedPage } from './payments/answers.ts';
 export { PaymentsFault } from './payments/faults.ts';
+export type { Charge, HostedPage } from './payments/responses.ts';
 
 /** On whose behalf: with the owner's own key, or with ours for an account that was connected. Never logged. */
 export type PaymentCredentials = { rail: 'own_key'; key: string } | { rail: 'connect'; providerAccount: string };

@@ -8,7 +8,7 @@ import { type Author, type Change, writeBlob, writeCommit } from './repositories
 import { type Place, runGit } from './repositories/git.ts';
 import { sweepMaking } from './repositories/leftovers.ts';
 import { isUntouched, needsRepacking, removeRepository, repack } from './repositories/maintenance.ts';
-import { type Merge, type Merged, mergeCommits, moveBranches } from './repositories/merging.ts';
+import { type Merge, type Merged, mergeCommits, moveBranches } from './repositories/merges.ts';
 import {
   type Blob,
   type CommitLine,

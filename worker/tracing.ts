@@ -5,7 +5,7 @@ import {
   OpenTelemetryActivityInboundInterceptor,
 } from '@temporalio/interceptors-opentelemetry/lib/worker/index.js';
 import { startTracing } from '#runtime/telemetry/tracing.ts';
-import type { StepInterceptors } from './steps.ts';
+import type { StepInterceptors } from './activity-interceptor.ts';
 
 /** Bundled with the workflows: it spans them, and what they begin. Nothing of it is told while a history is replayed. */
 export const workflowModules = [

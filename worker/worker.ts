@@ -12,15 +12,15 @@ import { createBuildActivities, createPlatformActivities } from '#activities/ind
 import { boxLimits } from '#activities/publishing/build.ts';
 import { announceBuilder, keepAnnouncing } from '#db/deployments/builder-capacity.ts';
 import { startRelay } from '#db/outbox.ts';
-import { openSandbox } from '#providers/sandbox/open.ts';
+import { openSandbox } from '#providers/sandbox/factory.ts';
 import type { Sandbox } from '#providers/sandbox/sandbox.ts';
 import { queues } from '#rules/workflow-ids.ts';
 import { type Config, readConfig } from '#runtime/config.ts';
 import { createDeps, type Deps } from '#runtime/deps.ts';
+import { stepInterceptors } from './activity-interceptor.ts';
 import { workflowBundle } from './bundle.ts';
 import { ensureSchedules } from './schedules.ts';
-import { stepInterceptors } from './steps.ts';
-import { unknownStep } from './unknown-step.ts';
+import { unknownStep } from './unknown-activity.ts';
 
 const pinoLevels: Record<LogLevel, 'trace' | 'debug' | 'info' | 'warn' | 'error'> = {
   TRACE: 'trace',

@@ -14,8 +14,8 @@
 import { proxyActivities, setCurrentDetails } from '@temporalio/workflow';
 import type { Activities } from '#activities/index.ts';
 import { followRow } from './deadlines.ts';
+import { untilSettled } from './deployment-outcome.ts';
 import * as policies from './policies.ts';
-import { untilSettled } from './settling.ts';
 
 const { claimBuild, putDraft, publishSlot, settlePreview } = proxyActivities<Activities>(policies.quick);
 const { snapshotSource } = proxyActivities<Activities>(policies.snapshot);

@@ -8,8 +8,8 @@
  */
 import { condition, defineSignal, proxyActivities, setCurrentDetails, setHandler } from '@temporalio/workflow';
 import type { Activities } from '#activities/index.ts';
+import { untilSettled } from './deployment-outcome.ts';
 import * as policies from './policies.ts';
-import { untilSettled } from './settling.ts';
 
 /** Said to the oldest waiting publish of a site when the one before it has ended. */
 export const turnSignal = defineSignal('turn');

@@ -3,7 +3,7 @@ import { AcmeAccount } from '#db/certificates/certificate.ts';
 import { contextOf } from '#db/encrypted-columns.ts';
 import type { AcmeSession } from '#providers/acme.ts';
 import { open, seal } from '#runtime/encryption.ts';
-import type { CertificateDeps } from './work.ts';
+import type { CertificateDeps } from './context.ts';
 
 export async function openSession(deps: CertificateDeps): Promise<AcmeSession> {
   const { authority, config, em } = deps;

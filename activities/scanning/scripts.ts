@@ -2,7 +2,7 @@
  * What a script does as far as its text says: where it sends, where it leads a visitor as it loads, what it asks of a wallet. Its bytes are
  * data: nothing is run. Strings that are torn apart or written in escapes are read together first; what is computed is not seen.
  */
-import { isAtLoad } from './loading.ts';
+import { isAtLoad } from './page-load.ts';
 
 /** Addresses are as they stand in the text, the first of each host, under it: a thousand of one hide no other. */
 export type ScriptFacts = {

@@ -2,13 +2,13 @@
 import { createHash } from 'node:crypto';
 import type { Found } from '#db/scanning/transitions.ts';
 import type { ManifestFile } from '#providers/manifest.ts';
+import { leadsAway } from '#providers/redirects/external-targets.ts';
 import { parseRedirectsFile, redirectsFile } from '#providers/redirects/file.ts';
-import { leadsAway } from '#providers/redirects/leading.ts';
 import type { RedirectRule } from '#providers/redirects.ts';
 import type { Store } from '#providers/store/store.ts';
-import { type Finding, judgePage, judgeScript, type Place, printed } from './judging.ts';
+import { isPage, isScript, isXml, scanScript, TooLong, within } from './files.ts';
+import { type Finding, judgePage, judgeScript, type Place, printed } from './findings.ts';
 import { scanPage } from './page.ts';
-import { isPage, isScript, isXml, scanScript, TooLong, within } from './reading.ts';
 import { noScript, type ScriptFacts } from './scripts.ts';
 
 type Reads = Pick<Store, 'read' | 'readAll'>;

@@ -8,7 +8,7 @@ import { keepSight, lockDomainWithSite, lockName, removeDomain, startOnboarding 
 import { syncZone } from '#db/domains/zones.ts';
 import type { EntityManager } from '#db/orm.ts';
 import { Site } from '#db/sites/site.ts';
-import { lookAt } from '#providers/dns/looking.ts';
+import { lookAt } from '#providers/dns/observation.ts';
 import type { Knowing } from '#rules/caps.ts';
 import { judge, wantedOf } from '#rules/dns/evaluation.ts';
 import { isWithin, type Name, readName } from '#rules/dns/names.ts';

@@ -10,7 +10,7 @@ import { acceptSlotPublish } from '#db/previews/publishes.ts';
 import { acceptDraft, clearPreview } from '#db/previews/transitions.ts';
 import type { Site } from '#db/sites/site.ts';
 import { liveDeploymentOf, lockSite } from '#db/sites/transitions.ts';
-import { bothRepositories } from '#git/mains.ts';
+import { bothRepositories } from '#git/main-branches.ts';
 import { siteHostname } from '#runtime/config.ts';
 import type { Deps } from '#runtime/deps.ts';
 import { errors } from '#runtime/errors.ts';

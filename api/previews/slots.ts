@@ -7,7 +7,7 @@ import type { EntityManager } from '#db/orm.ts';
 import type { Preview } from '#db/previews/preview.ts';
 import { previewIn } from '#db/previews/transitions.ts';
 import type { Site } from '#db/sites/site.ts';
-import { bothRepositories } from '#git/mains.ts';
+import { bothRepositories } from '#git/main-branches.ts';
 import type { Repositories } from '#providers/repositories.ts';
 import { capsOf, type Knowing, limitsOf } from '#rules/caps.ts';
 import { draftStatusAt, isSettled, type Role } from '#rules/states.ts';

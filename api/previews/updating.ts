@@ -7,7 +7,7 @@ import { Account } from '#db/accounts/account.ts';
 import type { Deployment } from '#db/deployments/deployment.ts';
 import type { EntityManager } from '#db/orm.ts';
 import type { Site } from '#db/sites/site.ts';
-import { bothRepositories } from '#git/mains.ts';
+import { bothRepositories } from '#git/main-branches.ts';
 import { judgePush } from '#git/push.ts';
 import type { Rules } from '#git/rules.ts';
 import { contentFolder, printable } from '#providers/paths.ts';

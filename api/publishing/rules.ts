@@ -8,7 +8,7 @@ import type { EntityManager } from '#db/orm.ts';
 import { unfinishedSlotPublishes } from '#db/previews/publishes.ts';
 import type { Site } from '#db/sites/site.ts';
 import { liveDeploymentOf } from '#db/sites/transitions.ts';
-import { bringMains } from '#git/mains.ts';
+import { bringMains } from '#git/main-branches.ts';
 import { buildImageId } from '#providers/sandbox/identity.ts';
 import { limitsOf } from '#rules/caps.ts';
 import { unfinishedStatuses } from '#rules/states.ts';

@@ -6,7 +6,7 @@ import { ownHostsOf } from '#db/domains/site-hosts.ts';
 import type { EntityManager } from '#db/orm.ts';
 import { raiseForRules } from '#db/scanning/transitions.ts';
 import { Site } from '#db/sites/site.ts';
-import { leadsAway } from '#providers/redirects/leading.ts';
+import { leadsAway } from '#providers/redirects/external-targets.ts';
 import { checkRedirects } from '#providers/redirects/rules.ts';
 import type { RedirectRule } from '#providers/redirects.ts';
 import { siteAddress } from '#runtime/config.ts';

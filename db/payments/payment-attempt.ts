@@ -14,7 +14,7 @@ export const PaymentAttempt = defineEntity({
     page: p.text().nullable(),
     openedAt: p.datetime(),
     endsAt: p.datetime(),
-    /** The provider's id for the charge: what `Charge.id` is in providers/payments/answers.ts. */
+    /** The provider's id for the charge: what `Charge.id` is in providers/payments/responses.ts. */
     charge: p.text().nullable(),
     chargedAt: p.datetime().nullable(),
     refundReason: p.text().$type<RefundReason>().nullable(),

@@ -1,7 +1,8 @@
 /** Whether a file is whole, is one file and not two, and unfolds to a size that the build can bear. */
+
+import { type ByteReader, EndsEarly, readBytes } from './structure/byte-reader.ts';
 import { type Walked, walkGif, walkJpeg, walkPng, walkWebp } from './structure/images.ts';
-import { walkAvif, walkPdf, walkSfnt, walkTiff, walkWoff } from './structure/others.ts';
-import { type ByteReader, EndsEarly, readBytes } from './structure/reader.ts';
+import { walkAvif, walkPdf, walkSfnt, walkTiff, walkWoff } from './structure/other-formats.ts';
 
 const walks: Record<string, (reader: ByteReader) => Promise<Walked | string | undefined>> = {
   png: walkPng,

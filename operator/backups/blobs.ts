@@ -1,6 +1,6 @@
 /** Files of the store, into a place and out of it. Each is hashed on its way. */
 import { Readable } from 'node:stream';
-import { compressibleBytesMax } from '#providers/store/compressing.ts';
+import { compressibleBytesMax } from '#providers/store/compression.ts';
 import { type Store, type StoredBlob, WrongBytes } from '#providers/store/store.ts';
 import { damaged } from './fault.ts';
 import { type BlobLine, isSound, readPart } from './manifest.ts';

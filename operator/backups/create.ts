@@ -6,7 +6,7 @@ import { randomBytes } from 'node:crypto';
 import pg from 'pg';
 import own from '#package.json' with { type: 'json' };
 import { openRepositories, type Repositories } from '#providers/repositories.ts';
-import { openStore } from '#providers/store/open.ts';
+import { openStore } from '#providers/store/factory.ts';
 import type { Repository } from '#rules/states.ts';
 import type { Clock } from '#runtime/clock.ts';
 import type { Config } from '#runtime/config.ts';

@@ -6,9 +6,9 @@ import { randomUUID } from 'node:crypto';
 import { mkdir, open, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { text } from 'node:stream/consumers';
+import { blobName, keptName } from '#providers/store/blob-names.ts';
 import { blobPath } from '#providers/store/disk.ts';
-import { blobName, keptName } from '#providers/store/names.ts';
-import { openStore } from '#providers/store/open.ts';
+import { openStore } from '#providers/store/factory.ts';
 import type { BucketAddress } from '#providers/store/s3-bucket.ts';
 import type { Store } from '#providers/store/store.ts';
 import { bucketOf, type Config, folderOrBucket } from '#runtime/config.ts';
@@ -123,9 +123,9 @@ function openMarksOnDisk(folder: string): Place['marks'] {
 }
 
 async function openNamesInBucket(address: BucketAddress, spoolDir: string): Promise<Omit<Place, 'store'>> {
-  // Loaded by who has a bucket alone: see providers/store/open.ts.
+  // Loaded by who has a bucket alone: see providers/store/factory.ts.
   const { openBucket } = await import('#providers/store/s3-bucket.ts');
-  const { openSpool } = await import('#providers/store/spool.ts');
+  const { openSpool } = await import('#providers/store/spool-file.ts');
   const bucket = openBucket(address);
   const folder = 'backups/';
   const marks = 'under-way/';

@@ -10,7 +10,7 @@ import { withClient as withNamedClient } from '#db/client.ts';
 import { knownMigrations, migrate } from '#db/migrate.ts';
 import { restartAll } from '#db/resume-workflows.ts';
 import { folderName } from '#providers/repositories.ts';
-import { openStore } from '#providers/store/open.ts';
+import { openStore } from '#providers/store/factory.ts';
 import type { Clock } from '#runtime/clock.ts';
 import type { Config } from '#runtime/config.ts';
 import { restoreBlobs } from './blobs.ts';

@@ -3,7 +3,7 @@ import { listFeedback } from '#api/feedback/rules.ts';
 import { countSealed, reseal } from '#db/encrypted-columns.ts';
 import { migrate } from '#db/migrate.ts';
 import { OutboxEntry } from '#db/outbox-entry.ts';
-import { openStore } from '#providers/store/open.ts';
+import { openStore } from '#providers/store/factory.ts';
 import type { Store } from '#providers/store/store.ts';
 import { errors } from '#runtime/errors.ts';
 import { command } from './command.ts';

@@ -12,7 +12,7 @@ import { packAll, readRefs } from '#operator/backups/repositories.ts';
 import own from '#package.json' with { type: 'json' };
 import { parseManifest } from '#providers/manifest.ts';
 import { openRepositories } from '#providers/repositories.ts';
-import { openStore } from '#providers/store/open.ts';
+import { openStore } from '#providers/store/factory.ts';
 import type { Store } from '#providers/store/store.ts';
 import type { Repository } from '#rules/states.ts';
 import type { Clock } from '#runtime/clock.ts';

@@ -7,7 +7,7 @@ import { siteInput } from '#api/sites/schemas.ts';
 import { renderManifest } from '#providers/manifest.ts';
 import { isCompressible } from '#providers/media-types.ts';
 import { checkRedirects } from '#providers/redirects/rules.ts';
-import { openStore } from '#providers/store/open.ts';
+import { openStore } from '#providers/store/factory.ts';
 import type { Store } from '#providers/store/store.ts';
 import type { Clock } from '#runtime/clock.ts';
 import { type Config, siteAddress, siteHostname } from '#runtime/config.ts';

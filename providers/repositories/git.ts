@@ -1,7 +1,7 @@
 /** Runs the machine's `git` on one bare repository, in an environment made from nothing. */
 import { resolve } from 'node:path';
 import { buffer } from 'node:stream/consumers';
-import { type Ending, give, type Launched, launch } from '#providers/launcher.ts';
+import { type Ending, give, type Launched, launch } from '#providers/spawn-helper.ts';
 
 /** A repository as git sees it: its folder, and where objects of a push that is not accepted yet are found. */
 export type Place = { dir: string; quarantine?: string };

@@ -2,7 +2,7 @@
 import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { promisify } from 'node:util';
 import { type ControlGroup, findControlGroups } from './cgroups.ts';
-import { exitOf } from './child.ts';
+import { exitOf } from './child-process.ts';
 import { makeImageFolder, type Progress, runnerCommand } from './image/image.ts';
 import { type Box, runBuild } from './run.ts';
 import type { BuildLimits, BuildRequest, Sandbox } from './sandbox.ts';

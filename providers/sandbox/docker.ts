@@ -9,7 +9,7 @@ import { makeDockerImage } from './image/docker-image.ts';
 import { type Progress, runnerCommand } from './image/image.ts';
 import { type Box, runBuild } from './run.ts';
 import type { BuildRequest, Sandbox } from './sandbox.ts';
-import { type BoxLimits, keepWarm, type WarmOptions } from './warm.ts';
+import { type BoxLimits, keepWarm, type WarmOptions } from './warm-pool.ts';
 
 /**
  * A container's name says whose it is: `frontage.<owner>.<deployment>.<random>`, with `warm` in the place of the deployment while it

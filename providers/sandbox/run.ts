@@ -5,10 +5,10 @@ import type { Readable, Writable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { LimitName } from '#rules/limits.ts';
-import { FeedFailed, feed } from './feed.ts';
 import { passLog, withoutCommands } from './log.ts';
 import { ConsumerFailed, type Output, OutputRefused, openOutput } from './output.ts';
 import type { BuildOutcome, BuildRequest, BuildTimes } from './sandbox.ts';
+import { FeedFailed, feed } from './source-writer.ts';
 
 /** A sandbox that runs, seen from outside. Its words are those of `providers/sandbox/image/runner/supervisor.mjs`. */
 export type Box = {

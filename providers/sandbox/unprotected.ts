@@ -3,7 +3,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { mkdir, mkdtemp, readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { exitOf } from './child.ts';
+import { exitOf } from './child-process.ts';
 import { makeImageFolder, type Progress } from './image/image.ts';
 import { nodeBinary } from './image/system.ts';
 import { type Box, runBuild } from './run.ts';

@@ -8,10 +8,10 @@ import { mkdir, open, readdir, readFile, rename, rm, stat, writeFile } from 'nod
 import { join } from 'node:path';
 import { type Readable, Transform } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import { compress, compressibleBytesMax, readUpTo } from './compressing.ts';
-import { eachMax, openDurable } from './durable.ts';
-import { openNamed, sweepFolder } from './named.ts';
-import { blobName, storageError, suffixes } from './names.ts';
+import { blobName, storageError, suffixes } from './blob-names.ts';
+import { compress, compressibleBytesMax, readUpTo } from './compression.ts';
+import { eachMax, openDurable } from './fsync.ts';
+import { openNamed, sweepFolder } from './named-files.ts';
 import type { Encoding, PutOptions, Store, StoredBlob } from './store.ts';
 
 /** Where the bytes of a hash stand. Throws on anything that is not a SHA-256 in hex. */

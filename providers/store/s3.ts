@@ -6,12 +6,12 @@ import { createHash } from 'node:crypto';
 import { once } from 'node:events';
 import type { Readable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
-import { compress, compressibleBytesMax, readUpTo } from './compressing.ts';
-import { blobName, storageError } from './names.ts';
+import { blobName, storageError } from './blob-names.ts';
+import { compress, compressibleBytesMax, readUpTo } from './compression.ts';
 import { type Bucket, type BucketAddress, type Found, openBucket, type Patience } from './s3-bucket.ts';
-import { askedFolder, openS3Named, sweepS3 } from './s3-named.ts';
-import { openReading } from './s3-reading.ts';
-import { openSpool } from './spool.ts';
+import { askedFolder, openS3Named, sweepS3 } from './s3-named-files.ts';
+import { openReading } from './s3-reader.ts';
+import { openSpool } from './spool-file.ts';
 import type { Encoding, PutOptions, Store, StoredBlob } from './store.ts';
 
 const looksAtOnce = 32;

@@ -1,6 +1,6 @@
 /** Sees what an authority would: a page at an edge, or a record on our name server. */
 
-import { challengePath, readFrom } from '#providers/acme/looking.ts';
+import { challengePath, readFrom } from '#providers/acme/http-probe.ts';
 import { challengeName } from '#rules/dns/challenges.ts';
 import type { Seen } from './authority.ts';
 import type { CertificateWorld } from './world.ts';

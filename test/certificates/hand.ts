@@ -1,6 +1,6 @@
 /** A worker's hand, as a process that can be killed: brings on every domain that is due, and ends when none is. */
 import pino from 'pino';
-import { bringOn } from '#activities/certificates/renewing.ts';
+import { bringOn } from '#activities/certificates/renew.ts';
 import { Certificate } from '#db/certificates/certificate.ts';
 import { dueAt } from '#db/certificates/transitions.ts';
 import { Domain } from '#db/domains/domain.ts';

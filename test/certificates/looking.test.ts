@@ -1,6 +1,6 @@
 /** Our own look, before an order is opened: what is missing is waited for, and the authority hears nothing of it. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { bringOn } from '#activities/certificates/renewing.ts';
+import { bringOn } from '#activities/certificates/renew.ts';
 import { Certificate } from '#db/certificates/certificate.ts';
 import { lookName } from '#rules/dns/challenges.ts';
 import { createHinderedWorld, type HinderedWorld } from './hindered.ts';

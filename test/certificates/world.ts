@@ -1,7 +1,7 @@
 /** Domains, a name server, an authority and an edge that speaks TLS, each of the test's own. */
 
 import { join } from 'node:path';
-import { bringOn } from '#activities/certificates/renewing.ts';
+import { bringOn } from '#activities/certificates/renew.ts';
 import { Domain } from '#db/domains/domain.ts';
 import { openChanges } from '#db/notifications.ts';
 import { createEdge } from '#edge/edge.ts';

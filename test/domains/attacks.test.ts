@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { Domain } from '#db/domains/domain.ts';
 import { blockDomain, unblockDomain } from '#db/domains/transitions.ts';
-import { lookAt } from '#providers/dns/looking.ts';
+import { lookAt } from '#providers/dns/observation.ts';
 import { type Answer, type Caller, errorOf } from '#test/api/world.ts';
 import { createDomainWorld, type DomainWorld, freeDomain, type Shown } from './world.ts';
 

@@ -2,7 +2,7 @@
 import { createSocket } from 'node:dgram';
 import { type Answer, AUTHORITATIVE_ANSWER, decode, encode, type Packet } from 'dns-packet';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { lookAt } from '#providers/dns/looking.ts';
+import { lookAt } from '#providers/dns/observation.ts';
 import { type Dns, openDns } from '#providers/dns.ts';
 import { readName } from '#rules/dns/names.ts';
 import type { DnsAnswer } from '#rules/dns/observation.ts';

@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import { readdir, stat, utimes, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { maintainAll } from '#activities/maintaining.ts';
+import { maintainAll } from '#activities/maintenance.ts';
 import { gitEnvironment } from '#providers/repositories/git.ts';
 import { newId } from '#runtime/ids.ts';
 import { commitFiles, folder, git } from './git.ts';

@@ -1,5 +1,5 @@
 import { afterAll, expect, test } from 'vitest';
-import { reconcilingActivities } from '#activities/reconciling.ts';
+import { reconcilingActivities } from '#activities/reconciliation.ts';
 import { issueToken } from '#api/tokens/rules.ts';
 import { callWith } from '#test/api/world.ts';
 import { createOauthWorld, pkce } from './world.ts';

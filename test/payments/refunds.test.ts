@@ -1,7 +1,7 @@
 /** Money that goes back, over the wire. */
 import { describe, expect, test } from 'vitest';
 import { checkLedger } from '#activities/ledger.ts';
-import { giveBackCharge, refundActivities } from '#activities/payments/refunding.ts';
+import { giveBackCharge, refundActivities } from '#activities/payments/refunds.ts';
 import { PaymentAttempt } from '#db/payments/payment-attempt.ts';
 import { PayoutAccount } from '#db/payouts/payout-account.ts';
 import { errorOf } from '#test/api/world.ts';

@@ -1,6 +1,6 @@
 /** What people leave behind is forgotten; nobody sends here. */
 import { afterAll, expect, test } from 'vitest';
-import { reconcilingActivities } from '#activities/reconciling.ts';
+import { reconcilingActivities } from '#activities/reconciliation.ts';
 import { Mail } from '#db/mail/mail.ts';
 import { settleMail } from '#db/mail/queue.ts';
 import { callWith } from '#test/api/world.ts';

@@ -1,7 +1,7 @@
 /** Rows held against workflows, with a real database and a real workflow engine that no worker serves. */
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { reconcilingActivities } from '#activities/reconciling.ts';
+import { reconcilingActivities } from '#activities/reconciliation.ts';
 import { openAccount } from '#api/accounts/rules.ts';
 import { Deployment } from '#db/deployments/deployment.ts';
 import { claimBuild } from '#db/deployments/queue.ts';

@@ -1,6 +1,6 @@
 import { Readable } from 'node:stream';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { openSandbox } from '#providers/sandbox/open.ts';
+import { openSandbox } from '#providers/sandbox/factory.ts';
 import type { Sandbox } from '#providers/sandbox/sandbox.ts';
 import { quickest } from '#test/stack/quickest.ts';
 import {

@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
 import { openBubblewrapSandbox } from '#providers/sandbox/bubblewrap.ts';
 import { openDockerSandbox } from '#providers/sandbox/docker.ts';
-import { findEngine } from '#providers/sandbox/open.ts';
+import { findEngine } from '#providers/sandbox/factory.ts';
 import type { BuildLimits, BuildOutcome, BuildRequest, Sandbox } from '#providers/sandbox/sandbox.ts';
 import { toTar } from './tar.ts';
 

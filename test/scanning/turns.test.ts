@@ -1,6 +1,6 @@
 /** Whose turn a scan is: who publishes much waits behind who publishes little. */
 import { expect, test } from 'vitest';
-import { askedMs, openTurns } from '#activities/scanning/turns.ts';
+import { askedMs, openTurns } from '#activities/scanning/fair-queue.ts';
 
 /** All of them ask again and again, in the order given, until each was scanned. */
 function scannedOf(asks: readonly string[]): string[] {

@@ -4,8 +4,8 @@ import { mkdirSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import type Docker from 'dockerode';
+import { findEngine } from '#providers/sandbox/factory.ts';
 import { makeDockerImage } from '#providers/sandbox/image/docker-image.ts';
-import { findEngine } from '#providers/sandbox/open.ts';
 import { type Daemon, startDaemon } from '#tools/local/processes.ts';
 import { openRunRecords } from '#tools/local/run-records.ts';
 

@@ -9,8 +9,8 @@ import type { Sandbox } from '#providers/sandbox/sandbox.ts';
 import { queues } from '#rules/workflow-ids.ts';
 import type { Deps } from '#runtime/deps.ts';
 import { searchAttributes } from '#tools/local/services/temporal.ts';
+import { stepInterceptors } from '#worker/activity-interceptor.ts';
 import { workflowBundle } from '#worker/bundle.ts';
-import { stepInterceptors } from '#worker/steps.ts';
 import { bundleDir, temporalAddress } from './database.ts';
 
 // The SDK tells of every start and stop; a test that fails says more.

@@ -6,8 +6,8 @@ import { join } from 'node:path';
 import { buffer } from 'node:stream/consumers';
 import pino from 'pino';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { openCachedStore } from '#providers/store/cached.ts';
 import { openDiskStore } from '#providers/store/disk.ts';
+import { openCachedStore } from '#providers/store/disk-cache.ts';
 import type { Encoding, Store } from '#providers/store/store.ts';
 import { systemClock } from '#runtime/clock.ts';
 

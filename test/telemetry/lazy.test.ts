@@ -5,7 +5,13 @@ import { promisify } from 'node:util';
 import { expect, test } from 'vitest';
 
 const root = join(import.meta.dirname, '../..');
-const usual = ['api/app.ts', 'activities/index.ts', 'worker/steps.ts', 'worker/bundle.ts', 'edge/edge-process.ts'];
+const usual = [
+  'api/app.ts',
+  'activities/index.ts',
+  'worker/activity-interceptor.ts',
+  'worker/bundle.ts',
+  'edge/edge-process.ts',
+];
 
 /** Packages that a process has when it has loaded these. */
 async function packagesOf(entries: string[]): Promise<string[]> {

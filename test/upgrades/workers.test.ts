@@ -7,7 +7,7 @@ import { until } from '#test/stack/until.ts';
 import { createNamespace } from '#test/stack/worker.ts';
 import { workflowBundle } from '#worker/bundle.ts';
 import { ensureSchedules, recurring } from '#worker/schedules.ts';
-import { unknownStep } from '#worker/unknown-step.ts';
+import { unknownStep } from '#worker/unknown-activity.ts';
 
 // The bundle of the workflows may have to be made first.
 vi.setConfig({ testTimeout: 90_000, hookTimeout: 60_000 });

@@ -3,7 +3,7 @@
  * and how many pixels it unfolds to. Decodes nothing.
  */
 import { crc32, inflateSync } from 'node:zlib';
-import type { ByteReader } from './reader.ts';
+import type { ByteReader } from './byte-reader.ts';
 
 /** Width and height, how many pictures of that size it holds, and what is wrong, as the end of "its bytes …". */
 export type Walked = { width: number; height: number; frames: number } | { fault: string };

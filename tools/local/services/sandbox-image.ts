@@ -1,8 +1,8 @@
 /** Makes the sandbox image before the worker needs it, so that the start can show its progress. */
 
+import { findEngine } from '#providers/sandbox/factory.ts';
 import { makeDockerImage } from '#providers/sandbox/image/docker-image.ts';
 import { makeImageFolder } from '#providers/sandbox/image/image.ts';
-import { findEngine } from '#providers/sandbox/open.ts';
 
 /** Only prepares the slow part: the worker itself chooses its sandbox. */
 export async function prepareSandbox(

@@ -2,8 +2,8 @@
 import { putTokens, removeTokens } from '#db/certificates/transitions.ts';
 import type { Proof } from '#providers/acme.ts';
 import { challengeName } from '#rules/dns/challenges.ts';
-import { untilSeen } from './looking.ts';
-import { NotYet, type Work } from './work.ts';
+import { NotYet, type Work } from './context.ts';
+import { untilSeen } from './preflight.ts';
 
 const ttlSeconds = 60;
 

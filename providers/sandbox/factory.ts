@@ -10,7 +10,7 @@ import { openDockerSandbox } from './docker.ts';
 import type { Progress } from './image/image.ts';
 import type { Sandbox } from './sandbox.ts';
 import { openUnprotectedSandbox } from './unprotected.ts';
-import type { WarmOptions } from './warm.ts';
+import type { WarmOptions } from './warm-pool.ts';
 
 /** Older engines let a container's files reach the host through their archive calls; we make none, and say so. */
 const safeEngine = [29, 5, 1];

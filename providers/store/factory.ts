@@ -4,8 +4,8 @@ import type { Readable } from 'node:stream';
 import type { Logger } from 'pino';
 import type { Clock } from '#runtime/clock.ts';
 import type { Config } from '#runtime/config.ts';
-import { openCachedStore } from './cached.ts';
 import { openDiskStore } from './disk.ts';
+import { openCachedStore } from './disk-cache.ts';
 import type { NamedBytes, Store } from './store.ts';
 
 type Settings = Pick<Config, 'storeDir' | 's3' | 'dataDir'>;

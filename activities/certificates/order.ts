@@ -3,12 +3,12 @@ import { createPublicKey } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
 import { noOrder, noProblem, readChain, renewalTime } from '#db/certificates/transitions.ts';
 import { contextOf } from '#db/encrypted-columns.ts';
-import { AcmeRefused } from '#providers/acme/refused.ts';
+import { AcmeRefused } from '#providers/acme/refusal.ts';
 import type { AcmeOrder } from '#providers/acme.ts';
 import { open, seal } from '#runtime/encryption.ts';
-import { lookOurselves } from './looking.ts';
-import { putUp, takeDownCalmly } from './proving.ts';
-import { NotYet, type Work } from './work.ts';
+import { putUp, takeDownCalmly } from './challenge.ts';
+import { NotYet, type Work } from './context.ts';
+import { lookOurselves } from './preflight.ts';
 
 const pollForMs = 60_000;
 const hourMs = 3600_000;

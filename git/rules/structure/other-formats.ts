@@ -1,6 +1,7 @@
 /** Walks the formats that are made of parts at known places: AVIF, TIFF, fonts, PDF. Decodes nothing. */
+
+import type { ByteReader } from './byte-reader.ts';
 import type { Walked } from './images.ts';
-import type { ByteReader } from './reader.ts';
 
 const metaBytesMax = 1_048_576;
 const fontBytesMax = 67_108_864;

@@ -2,10 +2,10 @@
 import { randomBytes } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
 import { putTokens, removeTokens } from '#db/certificates/transitions.ts';
-import { challengePath, newLookToken, readFrom } from '#providers/acme/looking.ts';
+import { challengePath, newLookToken, readFrom } from '#providers/acme/http-probe.ts';
 import type { RecordSet, Zones } from '#providers/zones.ts';
 import { isLook, lookDigits, lookName } from '#rules/dns/challenges.ts';
-import { type CertificateDeps, NotYet, type Work } from './work.ts';
+import { type CertificateDeps, NotYet, type Work } from './context.ts';
 
 const addressesMax = 6;
 const seenWithinMsUsual = 8_000;

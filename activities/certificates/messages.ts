@@ -1,8 +1,8 @@
 /** Why there is no certificate yet, told to the owner in our own words. */
 
-import type { RefusalKind } from '#providers/acme/refused.ts';
+import type { RefusalKind } from '#providers/acme/refusal.ts';
 import type { ProblemOf } from '#rules/states.ts';
-import type { Way } from './work.ts';
+import type { Way } from './context.ts';
 
 const again = 'It is tried again by itself.';
 

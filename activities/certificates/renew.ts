@@ -14,13 +14,13 @@ import {
   waitAfterLooks,
   waitAfterRefusals,
 } from '#db/certificates/transitions.ts';
-import { AcmeRefused, AcmeUnreachable } from '#providers/acme/refused.ts';
+import { AcmeRefused, AcmeUnreachable } from '#providers/acme/refusal.ts';
 import type { ProblemOf } from '#rules/states.ts';
 import { forgetAccount, openSession } from './account.ts';
-import { obtain } from './ordering.ts';
-import { takeDownCalmly } from './proving.ts';
-import { authorityAway, ourFault, whoMends, wordsOf } from './words.ts';
-import { type CertificateDeps, holdingOn, NotYet, type Wanted, type Work } from './work.ts';
+import { takeDownCalmly } from './challenge.ts';
+import { type CertificateDeps, holdingOn, NotYet, type Wanted, type Work } from './context.ts';
+import { authorityAway, ourFault, whoMends, wordsOf } from './messages.ts';
+import { obtain } from './order.ts';
 
 /** What stands now, and when this is to be called again (RFC 3339). */
 export type Renewed = { status: string; renewAt: string };

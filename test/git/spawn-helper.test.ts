@@ -7,7 +7,7 @@ import type { Readable } from 'node:stream';
 import { buffer, text } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, test } from 'vitest';
-import { give, type Launched, launch } from '#providers/launcher.ts';
+import { give, type Launched, launch } from '#providers/spawn-helper.ts';
 
 const env = { PATH: '/usr/local/bin:/usr/bin:/bin' };
 const shell = (script: string, hasChannel = false) => launch('/bin/sh', ['-c', script], { env, hasChannel });
@@ -171,7 +171,7 @@ function addressOf(launcher: number): string {
 
 /** A process of its own that launches: its script has `launch` and `env`. */
 function startParent(script: string): ChildProcess & { stdout: Readable } {
-  const launcher = join(import.meta.dirname, '../../providers/launcher.ts');
+  const launcher = join(import.meta.dirname, '../../providers/spawn-helper.ts');
   const code = `import { launch } from ${JSON.stringify(launcher)}; const env = ${JSON.stringify(env)}; ${script}`;
   return spawn(process.execPath, ['--input-type=module', '-e', code], {
     stdio: ['ignore', 'pipe', 'inherit'],

@@ -1,6 +1,6 @@
 /** Merges and moves of branches in bare repositories, by `git merge-tree` and `git update-ref`: no work tree, no index. */
 import { createInterface } from 'node:readline';
-import type { Launched } from '#providers/launcher.ts';
+import type { Launched } from '#providers/spawn-helper.ts';
 import type { Author } from './commits.ts';
 import { type Place, runGit, spawnGit } from './git.ts';
 import { sweepRepository } from './leftovers.ts';

@@ -1,6 +1,6 @@
 /** The steps of `refundPayment`. */
 import { ApplicationFailure } from '@temporalio/common';
-import { beating } from '#activities/beating.ts';
+import { beating } from '#activities/heartbeat.ts';
 import { required } from '#activities/payments.ts';
 import { giveUpRefund, refundDone, refundHindered } from '#db/payments/charges.ts';
 import { PaymentAttempt } from '#db/payments/payment-attempt.ts';

@@ -9,9 +9,9 @@ import type { Readable } from 'node:stream';
 import { LRUCache } from 'lru-cache';
 import type { Logger } from 'pino';
 import type { Clock } from '#runtime/clock.ts';
-import { compressibleBytesMax } from './compressing.ts';
-import { blobName } from './names.ts';
-import { openRoom } from './room.ts';
+import { blobName } from './blob-names.ts';
+import { openRoom } from './cache-space.ts';
+import { compressibleBytesMax } from './compression.ts';
 import type { Encoding, Store } from './store.ts';
 
 type Range = { start: number; end: number };

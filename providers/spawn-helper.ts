@@ -1,5 +1,5 @@
 /**
- * Starts programs by way of a small process of ours (launcher-process.mjs). Node forks to start a program, and a fork copies the tables of all
+ * Starts programs by way of a small process of ours (spawn-helper-process.mjs). Node forks to start a program, and a fork copies the tables of all
  * memory: 20 ms in which a process of 200 MB does nothing else, 1 ms in one that has hardly any. See decision 026.
  */
 import { type ChildProcess, fork } from 'node:child_process';
@@ -112,7 +112,7 @@ function openLauncher(): Launcher {
   // The folder is for this user alone.
   const folder = mkdtempSync(join(tmpdir(), 'frontage-launcher-'));
   const address = join(folder, 'streams');
-  const child = fork(join(import.meta.dirname, 'launcher-process.mjs'), [address], {
+  const child = fork(join(import.meta.dirname, 'spawn-helper-process.mjs'), [address], {
     env: {},
     execArgv: [],
     stdio: ['ignore', 'ignore', 'inherit', 'ipc'],

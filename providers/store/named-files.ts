@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { mkdir, open, readdir, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Readable } from 'node:stream';
-import { keptName } from './names.ts';
+import { keptName } from './blob-names.ts';
 import type { NamedBytes } from './store.ts';
 
 export function openNamed(folder: string, writeAside: (content: Readable) => Promise<string>): NamedBytes {

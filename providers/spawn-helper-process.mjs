@@ -1,5 +1,5 @@
 /**
- * The process that starts programs for another one (launcher.ts): a fork copies the tables of the memory it comes from, and this one has little of it.
+ * The process that starts programs for another one (spawn-helper.ts): a fork copies the tables of the memory it comes from, and this one has little of it.
  * Not TypeScript, since what takes the types away would be a third more.
  *
  * Told over IPC of a program to come, it connects a socket for each stream, says whose it is, and later hands it to the program as it is: what the

@@ -1,9 +1,9 @@
 /** Bytes under names of the caller's in a bucket, and how it is kept small. */
 import { randomUUID } from 'node:crypto';
 import type { Readable } from 'node:stream';
-import { keptName, storageError } from './names.ts';
+import { keptName, storageError } from './blob-names.ts';
 import { type Bucket, partBytes } from './s3-bucket.ts';
-import { openReading } from './s3-reading.ts';
+import { openReading } from './s3-reader.ts';
 import type { NamedBytes } from './store.ts';
 
 const dayMs = 24 * 3600_000;
