@@ -1,6 +1,6 @@
 /**
  * Every process is killed at the edges of every step: what was promised is there, each publish ends, and no visitor sees a mix of
- * two versions. The long form is `KILLS=20 npm test -- test/acceptance/kills`; docs/campaigns.md has what it gave.
+ * two versions. The long form is `KILLS=20 npm test -- test/acceptance/kills`; docs/history/campaigns.md has what it gave.
  */
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { ownEngineMissing } from '#test/stack/engine.ts';

@@ -169,7 +169,7 @@ test('what runs in one profile needs nothing of another', () => {
     }
 });
 
-// Minutes and a gigabyte: not in CI. See docs/campaigns.md.
+// Minutes and a gigabyte: not in CI. See docs/long-tests.md.
 if (process.env.FRONTAGE_TEST_IMAGE)
   test('the image is built of this machine’s parts, runs without root on a root that cannot be written, and ends in order', async ({
     onTestFinished,

@@ -1,4 +1,4 @@
-/** What a first `docker compose up` would meet: faults that were found when the file was started (docs/campaigns.md). */
+/** What a first `docker compose up` would meet: faults that were found when the file was started (docs/history/campaigns.md). */
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
