@@ -1,4 +1,4 @@
-/** What a start tells its user: addresses, token, what to try next; and the same for programs. */
+/** The summary after a start: addresses, token, commands to try; and the same for programs. */
 import { chmodSync, writeFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import { callApi } from './client.ts';
@@ -6,7 +6,7 @@ import type { Demo } from './demo.ts';
 import type { Owner } from './owner.ts';
 import type { Stack } from './stack.ts';
 
-/** For programs: `dev.json` has addresses and token, `env` is what `node --env-file` takes to join this system. */
+/** For programs: `dev.json` has addresses and token, `env` is for `node --env-file`. */
 export function writeDevFiles(stack: Stack, owner: Owner, demo: Demo | undefined): void {
   const content = {
     base_url: stack.baseUrl,
@@ -30,25 +30,27 @@ function writePrivate(file: string, text: string): void {
   chmodSync(file, 0o600);
 }
 
-/** The text to print once everything is up. Issues a git password for the demo site, good for a day. */
+/** The text to print when everything runs. Issues a git password for the demo site, valid for a day. */
 export async function describe(stack: Stack, owner: Owner, demo: Demo | undefined): Promise<string> {
   const rows = [
     ...(demo ? [['Demo site', demo.address]] : []),
     ['API', stack.baseUrl],
     ['API docs', `${stack.baseUrl}/docs`],
-    ['Your page', `${stack.baseUrl}/account`],
+    ['Your account', `${stack.baseUrl}/account`],
     ['Temporal UI', stack.temporalUiUrl],
     ...(stack.mailUrl ? [['Mailbox', stack.mailUrl]] : []),
     ...(stack.paymentsUrl
-      ? [['Payments', `${stack.paymentsUrl} stands in for the provider; any key as rk_test_0123456789`]]
+      ? [['Payments', `${stack.paymentsUrl} (a stub: any key like rk_test_0123456789 works)`]]
       : []),
-    ...(stack.registrarUrl ? [['Registrar', `${stack.registrarUrl} stands in for it, see docs/tour.md, “Your own domain”`]] : []),
+    ...(stack.registrarUrl
+      ? [['Registrar', `${stack.registrarUrl} (a stub: see “Your own domain” in the README)`]]
+      : []),
     ['Token', owner.access_token],
     ['Logs', join(relative(process.cwd(), stack.dataDir), 'logs')],
   ];
   const lines = rows.map(([label, value]) => `  ${(label ?? '').padEnd(12)} ${value}`);
   const { missingForDomains: missing } = stack;
-  const lacks = missing.length > 0 ? [`To try own domains in full, install ${missing.join(', ')}.`, ''] : [];
+  const lacks = missing.length > 0 ? [`To try custom domains completely, install ${missing.join(', ')}.`, ''] : [];
   const commands = (await commandsToTry(stack, owner, demo)).map((command) => `  ${command}`);
   return ['', ...lines, '', 'Try next:', ...commands, '', ...lacks, 'Ctrl+C stops everything.'].join('\n');
 }
