@@ -4,11 +4,10 @@ import { ApplicationFailure } from '@temporalio/common';
 import { LeaseLost } from '#db/certificates/transitions.ts';
 import { Domain } from '#db/domains/domain.ts';
 import type { Authority } from '#providers/acme.ts';
+import { hourMs } from '#rules/time.ts';
 import type { Deps } from '#runtime/deps.ts';
 import type { Wanted } from './certificates/context.ts';
 import { Busy, bringOn, type Renewed } from './certificates/renew.ts';
-
-const hourMs = 3600_000;
 
 export function certificateActivities(deps: Deps) {
   const { clock, config, em, zones } = deps;

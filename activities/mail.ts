@@ -9,7 +9,7 @@ import { requestOf } from '#db/outbox.ts';
 import { MailNotSent } from '#providers/mail.ts';
 import { workflowIds } from '#rules/workflow-ids.ts';
 import type { Deps } from '#runtime/deps.ts';
-import { SealBroken } from '#runtime/encryption.ts';
+import { DecryptionFault } from '#runtime/encryption.ts';
 import { countMail } from '#runtime/telemetry/metrics.ts';
 import { type MailData, writeMail } from '#web/mails/mails.ts';
 import { workflowState } from './workflow-state.ts';
@@ -67,7 +67,7 @@ export function mailActivities(deps: Deps) {
       const { to, replyTo } = letter;
       await deps.mailer.send({ ...written, to, replyTo, messageId, date: mail.createdAt });
     } catch (error) {
-      if (error instanceof SealBroken) return await settled(id, { status: 'failed', failure: error.message });
+      if (error instanceof DecryptionFault) return await settled(id, { status: 'failed', failure: error.message });
       if (!(error instanceof MailNotSent)) throw error;
       if (error.outcome === 'refused') return await settled(id, { status: 'failed', failure: error.message });
       log.warn({ mailId: id, kind: mail.kind, reason: error.message }, 'a mail waits');

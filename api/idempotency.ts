@@ -2,10 +2,11 @@
  * The memory of `Idempotency-Key`. What a call will make (the resource's id, and the secret it will show) is written down before the
  * call runs. So a call that died half-way is taken up by the next one with the same id, and nothing is ever made twice.
  */
-import { createCipheriv, createDecipheriv, createHash, hkdfSync, randomBytes } from 'node:crypto';
+import { createHash, randomBytes } from 'node:crypto';
 import { typeid } from 'typeid-js';
 import { IdempotencyKey } from '#db/idempotency-key.ts';
 import type { Deps } from '#runtime/deps.ts';
+import { decryptWith, deriveKey, encryptWith } from '#runtime/encryption.ts';
 import { errors } from '#runtime/errors.ts';
 import type { Repetitions } from './repetitions.ts';
 
@@ -14,7 +15,7 @@ const keptMs = 24 * 60 * 60 * 1000;
 export const renewalMs = 3_000;
 const leaseMs = 12_000;
 
-/** What a caller repeats. `bearer` seals what is shown once. */
+/** What a caller repeats. `bearer` encrypts the secret that is shown once. */
 export type Repeatable = {
   accountId: string;
   method: string;
@@ -49,11 +50,11 @@ export async function begin(
 ): Promise<Attempt> {
   const scope = digest([call.accountId, call.method, call.path, call.key]);
   const bodyHash = digest([call.body ?? {}]);
-  const sealingKey = Buffer.from(hkdfSync('sha256', call.bearer, scope, `idempotency\0${call.key}`, 32));
+  const encryptionKey = deriveKey(call.bearer, `idempotency\0${call.key}`, scope);
   const name = scope.toString('hex');
   for (;;) {
     repetitions.requireRoom(name);
-    const started = await start(memory, scope, bodyHash, showsSecret ? sealingKey : undefined);
+    const started = await start(memory, scope, bodyHash, showsSecret ? encryptionKey : undefined);
     if (started) return started;
     const row = await memory.em().findOne(IdempotencyKey, { scope });
     if (!row) continue;
@@ -68,7 +69,7 @@ export async function begin(
     const known = {
       scope,
       reservedId: row.reservedId,
-      secret: row.sealed ? unseal(sealingKey, row.sealed) : undefined,
+      secret: row.sealed ? decryptSecret(encryptionKey, row.sealed) : undefined,
     };
     if (row.resourceId) return { ...known, lease: row.lease, state: 'answered', resourceId: row.resourceId };
     const lease = row.lease + 1;
@@ -120,12 +121,12 @@ async function start(
   { em, clock }: Memory,
   scope: Buffer,
   bodyHash: Buffer,
-  sealingKey: Buffer | undefined,
+  encryptionKey: Buffer | undefined,
 ): Promise<Attempt | undefined> {
   const now = clock.now();
   const reservedId = typeid().toString();
-  const secret = sealingKey && randomBytes(32);
-  const sealed = sealingKey && secret ? seal(sealingKey, secret) : null;
+  const secret = encryptionKey && randomBytes(32);
+  const sealed = encryptionKey && secret ? encryptWith(encryptionKey, secret) : null;
   const rows = await em().execute<unknown[]>(
     `insert into idempotency_key (scope, body_hash, reserved_id, sealed, created_at, expires_at) values (?, ?, ?, ?, ?, ?)
      on conflict (scope) do nothing returning reserved_id`,
@@ -145,17 +146,9 @@ function digest(parts: unknown[]): Buffer {
   return createHash('sha256').update(JSON.stringify(parts)).digest();
 }
 
-function seal(key: Buffer, secret: Buffer): Buffer {
-  const nonce = randomBytes(12);
-  const cipher = createCipheriv('aes-256-gcm', key, nonce);
-  return Buffer.concat([nonce, cipher.update(secret), cipher.final(), cipher.getAuthTag()]);
-}
-
-function unseal(key: Buffer, sealed: Uint8Array): Buffer {
-  const cipher = createDecipheriv('aes-256-gcm', key, sealed.subarray(0, 12));
-  cipher.setAuthTag(sealed.subarray(-16));
+function decryptSecret(key: Buffer, encrypted: Uint8Array): Buffer {
   try {
-    return Buffer.concat([cipher.update(sealed.subarray(12, -16)), cipher.final()]);
+    return decryptWith(key, encrypted);
   } catch {
     throw errors.idempotency_mismatch(
       'This Idempotency-Key was used by another token, and what it showed once is repeated to that token alone.',

@@ -1,8 +1,9 @@
 /** Lists in pages, newest first: by the position of the last row seen, so that rows added meanwhile shift nothing. */
-import { createHmac, hkdfSync, timingSafeEqual } from 'node:crypto';
+import { createHmac, timingSafeEqual } from 'node:crypto';
 import type { EntityName, FilterQuery } from '@mikro-orm/core';
 import { z } from 'zod';
 import type { EntityManager } from '#db/orm.ts';
+import { deriveKey } from '#runtime/encryption.ts';
 import { errors } from '#runtime/errors.ts';
 
 /** Items of a page whose caller does not say how many. */
@@ -51,13 +52,13 @@ export async function page<Row>(
   read: (after: string | undefined, limit: number) => Promise<Row[]> | Row[],
   positionOf: (row: Row) => string,
 ): Promise<Page<Row>> {
-  const key = hkdfSync('sha256', secret, '', `cursor\0${JSON.stringify(list)}`, 32);
-  const after = query.cursor === undefined ? undefined : openCursor(Buffer.from(key), query.cursor);
+  const key = deriveKey(secret, `cursor\0${JSON.stringify(list)}`);
+  const after = query.cursor === undefined ? undefined : openCursor(key, query.cursor);
   const rows = await read(after, query.limit + 1);
   const more = rows.length > query.limit;
   if (more) rows.length = query.limit;
   const last = rows.at(-1);
-  return { rows, next_cursor: more && last ? writeCursor(Buffer.from(key), positionOf(last)) : null };
+  return { rows, next_cursor: more && last ? writeCursor(key, positionOf(last)) : null };
 }
 
 const signatureBytes = 16;

@@ -1,5 +1,12 @@
 /** What rows keep sealed, in one list, and the way from one key to the next. */
-import { type Keyring, keyIdAt, open, SealBroken, seal, sealsWith } from '#runtime/encryption.ts';
+import {
+  currentKey,
+  DecryptionFault,
+  decrypt,
+  type EncryptionKeys,
+  encrypt,
+  keyIdPosition,
+} from '#runtime/encryption.ts';
 import type { EntityManager } from './orm.ts';
 
 /** What binds sealed bytes to their row. */
@@ -33,20 +40,20 @@ export type Resealed = { resealed: number; unreadable: number };
  * Seals everything under the newest key. What it has done stands in the rows, so it may be stopped and started again at will; it changes a row
  * only while that holds what was read, so it runs beside everything else. Answers by `table.column`.
  */
-export async function reseal(em: EntityManager, keyring: Keyring): Promise<Record<string, Resealed>> {
+export async function reseal(em: EntityManager, keyring: EncryptionKeys): Promise<Record<string, Resealed>> {
   const answer: Record<string, Resealed> = {};
   for (const place of sealedColumns) answer[`${place.table}.${place.column}`] = await resealColumn(em, keyring, place);
   return answer;
 }
 
-async function resealColumn(em: EntityManager, keyring: Keyring, place: SealedColumn): Promise<Resealed> {
+async function resealColumn(em: EntityManager, keyring: EncryptionKeys, place: SealedColumn): Promise<Resealed> {
   const { table, column, key, context } = place;
   const done = { resealed: 0, unreadable: 0 };
   for (let after = ''; ; ) {
     const rows: Row[] = await em.execute(
       `select ${key} as id, ${column} as sealed from ${table}
        where ${column} is not null and ${keyIdOf(column)} <> ? and ${key} > ? order by ${key} limit ${batchSize}`,
-      [sealsWith(keyring).id, after],
+      [currentKey(keyring).id, after],
     );
     for (const { id, sealed } of rows) {
       const anew = sealAnew(keyring, sealed, context(id));
@@ -59,11 +66,11 @@ async function resealColumn(em: EntityManager, keyring: Keyring, place: SealedCo
   }
 }
 
-function sealAnew(keyring: Keyring, sealed: Buffer, context: string): Buffer | undefined {
+function sealAnew(keyring: EncryptionKeys, sealed: Buffer, context: string): Buffer | undefined {
   try {
-    return seal(keyring, open(keyring, sealed, context), context);
+    return encrypt(keyring, decrypt(keyring, sealed, context), context);
   } catch (error) {
-    if (error instanceof SealBroken) return undefined;
+    if (error instanceof DecryptionFault) return undefined;
     throw error;
   }
 }
@@ -84,7 +91,7 @@ async function replace(
 /** How many rows are sealed under each key, by `table.column` and the key's version; `lost` under none that is held. */
 export async function countSealed(
   em: EntityManager,
-  keyring: Keyring,
+  keyring: EncryptionKeys,
 ): Promise<Record<string, Record<string, number>>> {
   const answer: Record<string, Record<string, number>> = {};
   for (const { table, column } of sealedColumns) {
@@ -101,4 +108,4 @@ export async function countSealed(
   return answer;
 }
 
-const keyIdOf = (column: string) => `substring(${column} from ${keyIdAt.offset + 1} for ${keyIdAt.bytes})`;
+const keyIdOf = (column: string) => `substring(${column} from ${keyIdPosition.offset + 1} for ${keyIdPosition.bytes})`;

@@ -1,4 +1,6 @@
 /** What waits and how long it has, for those who watch an installation. */
+
+import { dayMs } from '#rules/time.ts';
 import type { Clock } from '#runtime/clock.ts';
 import type { EntityManager } from './orm.ts';
 
@@ -29,8 +31,6 @@ type Row = {
   unscanned_since: string | Date | null;
   certificate_until: string | Date | null;
 };
-
-const dayMs = 24 * 3600_000;
 
 /** Mails of a blocked account are meant to wait. */
 const isNotStopped = `not exists (select 1 from account where blocked_at is not null

@@ -1,4 +1,5 @@
 /** The states of the records, as unions in one place, with the questions asked of them. Pure. */
+import { dayMs } from './time.ts';
 
 export type SiteStatus = 'active' | 'archived';
 
@@ -38,7 +39,6 @@ export function isSettled(status: DeploymentStatus): boolean {
   return !(unfinishedStatuses as readonly DeploymentStatus[]).includes(status) && status !== 'uploading';
 }
 
-const dayMs = 24 * 3600_000;
 /** How long a draft is kept after its build, and how long it is then marked before it is removed. */
 export const previewKeptMs = 14 * dayMs;
 export const previewMarkedMs = 7 * dayMs;

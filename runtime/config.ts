@@ -4,7 +4,7 @@ import { resolve } from 'node:path';
 import { z } from 'zod';
 import { ownCatalog, readPlans } from '#rules/plans.ts';
 import { domainModes } from '#rules/states.ts';
-import { openKeyring } from './encryption.ts';
+import { createEncryptionKeys } from './encryption.ts';
 
 const port = z.coerce.number().int().min(0).max(65535);
 const list = z.string().transform((text) =>
@@ -391,7 +391,7 @@ export function readConfig(given: NodeJS.ProcessEnv = process.env) {
       fileHosts: e.FRONTAGE_PEXELS_FILE_HOSTS,
     },
     secret: e.FRONTAGE_SECRET,
-    sealing: openKeyring(e.FRONTAGE_SECRET, e.FRONTAGE_SEALING_KEYS === 'none' ? [] : e.FRONTAGE_SEALING_KEYS),
+    sealing: createEncryptionKeys(e.FRONTAGE_SECRET, e.FRONTAGE_SEALING_KEYS === 'none' ? [] : e.FRONTAGE_SEALING_KEYS),
     /** Whether there is a key for the keys of payout accounts. */
     sealsPayoutKeys: e.FRONTAGE_SEALING_KEYS !== 'none',
     /** Absent where no mail is sent. */

@@ -1,76 +1,97 @@
-/** What is kept unreadable in rows: sealed with AES-256-GCM under the newest of the installation's keys. Each key opens what it sealed. */
+/** Encryption of secrets in rows: AES-256-GCM under the installation's newest key. Older keys still decrypt. */
 import { createCipheriv, createDecipheriv, createHash, hkdfSync, randomBytes } from 'node:crypto';
 
-/** First byte of what is sealed: how the key is made and how the bytes are laid out. */
+/** First byte of a ciphertext: how its key is derived and its bytes are laid out. */
 const layout = 1;
 const nonceBytes = 12;
 const tagBytes = 16;
-/** Names the key, so that a lost one is told apart from bytes that were changed. */
+/** Identifies the key, so that a missing key can be told from changed bytes. */
 const keyIdBytes = 4;
-const headBytes = 1 + keyIdBytes + nonceBytes;
+const prefixBytes = 1 + keyIdBytes;
 
-/** What cannot be opened: sealed under a key that is not held, for another place, or changed since. */
-export class SealBroken extends Error {
-  readonly because: 'other key' | 'changed';
-  constructor(because: SealBroken['because']) {
+/** A ciphertext that cannot be decrypted: its key is missing, its context is another one, or its bytes were changed. */
+export class DecryptionFault extends Error {
+  readonly reason: 'unknown_key' | 'changed';
+  constructor(reason: DecryptionFault['reason']) {
     super(
-      because === 'other key'
-        ? 'sealed under a key that is not held'
-        : 'what was sealed was changed, or belongs elsewhere',
+      reason === 'unknown_key'
+        ? 'encrypted under a key that is not configured'
+        : 'the encrypted bytes were changed, or belong to another row',
     );
-    this.because = because;
+    this.reason = reason;
   }
 }
 
-/** A key, with the version by which operators call it. `id` stands in the clear in what it sealed. */
-export type SealingKey = { version: string; key: Buffer; id: Buffer };
-/** The last one seals, all open. */
-export type Keyring = readonly [SealingKey, ...SealingKey[]];
+/** A key with the version that operators know it by. Ciphertexts contain `id` in the clear. */
+export type EncryptionKey = { version: string; key: Buffer; id: Buffer };
+/** The last one encrypts, all decrypt. */
+export type EncryptionKeys = readonly [EncryptionKey, ...EncryptionKey[]];
 
-/** What was sealed before keys had versions is under the key that the installation's secret makes. */
-export function openKeyring(secret: string, versions: readonly { version: string; secret: string }[]): Keyring {
+/** A key of 32 bytes for one purpose (HKDF-SHA-256, RFC 5869). Each purpose gets an independent key from the same secret. */
+export function deriveKey(secret: string, purpose: string, salt: string | Uint8Array = ''): Buffer {
+  return Buffer.from(hkdfSync('sha256', secret, salt, purpose, 32));
+}
+
+/** Keys of an installation, oldest first. Ciphertexts from before keys had versions use the key of the installation's secret. */
+export function createEncryptionKeys(
+  secret: string,
+  versions: readonly { version: string; secret: string }[],
+): EncryptionKeys {
   return [keyOf('secret', secret), ...versions.map((one) => keyOf(one.version, one.secret))];
 }
 
-/** The key that seals. */
-export function sealsWith(keyring: Keyring): SealingKey {
-  return keyring.at(-1) ?? keyring[0];
+/** The key that encrypts. */
+export function currentKey(keys: EncryptionKeys): EncryptionKey {
+  return keys.at(-1) ?? keys[0];
 }
 
 /**
- * Seals for one place: `context` names it (as `mail:<id>`), and what is moved to another does not open there.
+ * Encrypts for one place. `context` names it (as `mail:<id>`), and a ciphertext that is moved to another place does not decrypt there.
  * Layout: version of the layout, key id, nonce, ciphertext, tag.
  */
-export function seal(keyring: Keyring, plain: string | Uint8Array, context: string): Buffer {
-  const { key, id } = sealsWith(keyring);
-  const head = Buffer.concat([Buffer.from([layout]), id, randomBytes(nonceBytes)]);
-  const cipher = createCipheriv('aes-256-gcm', key, head.subarray(-nonceBytes)).setAAD(boundTo(head, context));
-  return Buffer.concat([head, cipher.update(plain), cipher.final(), cipher.getAuthTag()]);
+export function encrypt(keys: EncryptionKeys, plain: string | Uint8Array, context: string): Buffer {
+  const { key, id } = currentKey(keys);
+  const prefix = Buffer.concat([Buffer.from([layout]), id]);
+  return Buffer.concat([prefix, encryptWith(key, plain, boundTo(prefix, context))]);
 }
 
-/** The bytes that were sealed for this place. Throws SealBroken. */
-export function open(keyring: Keyring, sealed: Uint8Array, context: string): Buffer {
-  const head = Buffer.from(sealed.subarray(0, headBytes));
-  if (sealed.length < headBytes + tagBytes || head[0] !== layout) throw new SealBroken('changed');
-  const key = keyring.find(({ id }) => id.equals(head.subarray(1, 1 + keyIdBytes)))?.key;
-  if (!key) throw new SealBroken('other key');
-  const decipher = createDecipheriv('aes-256-gcm', key, head.subarray(-nonceBytes)).setAAD(boundTo(head, context));
-  decipher.setAuthTag(sealed.subarray(-tagBytes));
+/** The plain bytes of a ciphertext of this place. Throws DecryptionFault. */
+export function decrypt(keys: EncryptionKeys, encrypted: Uint8Array, context: string): Buffer {
+  const prefix = Buffer.from(encrypted.subarray(0, prefixBytes));
+  if (encrypted.length < prefixBytes + nonceBytes + tagBytes || prefix[0] !== layout)
+    throw new DecryptionFault('changed');
+  const key = keys.find(({ id }) => id.equals(prefix.subarray(1)))?.key;
+  if (!key) throw new DecryptionFault('unknown_key');
+  return decryptWith(key, encrypted.subarray(prefixBytes), boundTo(prefix, context));
+}
+
+/** Encrypts with one key: nonce, ciphertext, tag. `associated` is authenticated and not included. */
+export function encryptWith(key: Buffer, plain: string | Uint8Array, associated: Uint8Array = Buffer.alloc(0)): Buffer {
+  const nonce = randomBytes(nonceBytes);
+  const cipher = createCipheriv('aes-256-gcm', key, nonce).setAAD(associated);
+  return Buffer.concat([nonce, cipher.update(plain), cipher.final(), cipher.getAuthTag()]);
+}
+
+/** Reverses `encryptWith`. Throws DecryptionFault. */
+export function decryptWith(key: Buffer, encrypted: Uint8Array, associated: Uint8Array = Buffer.alloc(0)): Buffer {
+  if (encrypted.length < nonceBytes + tagBytes) throw new DecryptionFault('changed');
+  const decipher = createDecipheriv('aes-256-gcm', key, encrypted.subarray(0, nonceBytes)).setAAD(associated);
+  decipher.setAuthTag(encrypted.subarray(-tagBytes));
   try {
-    return Buffer.concat([decipher.update(sealed.subarray(headBytes, -tagBytes)), decipher.final()]);
+    return Buffer.concat([decipher.update(encrypted.subarray(nonceBytes, -tagBytes)), decipher.final()]);
   } catch {
-    throw new SealBroken('changed');
+    throw new DecryptionFault('changed');
   }
 }
 
-/** Of which key something sealed is: its id, where one reads it in SQL too. */
-export const keyIdAt = { offset: 1, bytes: keyIdBytes } as const;
+/** Where a ciphertext contains the id of its key, for SQL. */
+export const keyIdPosition = { offset: 1, bytes: keyIdBytes } as const;
 
-function keyOf(version: string, secret: string): SealingKey {
-  const key = Buffer.from(hkdfSync('sha256', secret, '', `frontage sealing ${layout}`, 32));
+function keyOf(version: string, secret: string): EncryptionKey {
+  const key = deriveKey(secret, `frontage sealing ${layout}`);
   return { version, key, id: createHash('sha256').update('key id').update(key).digest().subarray(0, keyIdBytes) };
 }
 
-function boundTo(head: Buffer, context: string): Buffer {
-  return Buffer.concat([head.subarray(0, 1 + keyIdBytes), Buffer.from(context)]);
+function boundTo(prefix: Buffer, context: string): Buffer {
+  return Buffer.concat([prefix, Buffer.from(context)]);
 }

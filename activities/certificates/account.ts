@@ -2,14 +2,14 @@
 import { AcmeAccount } from '#db/certificates/certificate.ts';
 import { contextOf } from '#db/encrypted-columns.ts';
 import type { AcmeSession } from '#providers/acme.ts';
-import { open, seal } from '#runtime/encryption.ts';
+import { decrypt, encrypt } from '#runtime/encryption.ts';
 import type { CertificateDeps } from './context.ts';
 
 export async function openSession(deps: CertificateDeps): Promise<AcmeSession> {
   const { authority, config, em } = deps;
   const directory = authority.directoryUrl;
   const row = (await em().findOne(AcmeAccount, { directory })) ?? (await addAccount(deps));
-  const key = open(config.sealing, row.sealedKey, contextOf.acmeAccount(directory)).toString();
+  const key = decrypt(config.sealing, row.sealedKey, contextOf.acmeAccount(directory)).toString();
   if (row.url) return authority.as({ key, url: row.url });
   const url = await authority.register(key);
   await em().nativeUpdate(AcmeAccount, { directory, url: null }, { url });
@@ -19,7 +19,7 @@ export async function openSession(deps: CertificateDeps): Promise<AcmeSession> {
 /** The first worker's key is everybody's. */
 async function addAccount({ authority, clock, config, em }: CertificateDeps): Promise<AcmeAccount> {
   const directory = authority.directoryUrl;
-  const sealed = seal(config.sealing, await authority.newKey(), contextOf.acmeAccount(directory));
+  const sealed = encrypt(config.sealing, await authority.newKey(), contextOf.acmeAccount(directory));
   await em().execute(
     'insert into acme_account (directory, sealed_key, created_at) values (?, ?, ?) on conflict do nothing',
     [directory, sealed, clock.now()],

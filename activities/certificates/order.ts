@@ -5,13 +5,13 @@ import { noOrder, noProblem, readChain, renewalTime } from '#db/certificates/tra
 import { contextOf } from '#db/encrypted-columns.ts';
 import { AcmeRefused } from '#providers/acme/refusal.ts';
 import type { AcmeOrder } from '#providers/acme.ts';
-import { open, seal } from '#runtime/encryption.ts';
+import { hourMs } from '#rules/time.ts';
+import { decrypt, encrypt } from '#runtime/encryption.ts';
 import { putUp, takeDownCalmly } from './challenge.ts';
 import { NotYet, type Work } from './context.ts';
 import { lookOurselves } from './preflight.ts';
 
 const pollForMs = 60_000;
-const hourMs = 3600_000;
 const orderKeptMs = 3 * 24 * hourMs;
 
 /** Gets the certificate, or throws what stands in the way: NotYet, AcmeRefused, AcmeUnreachable. */
@@ -45,7 +45,7 @@ async function orderOf(work: Work): Promise<AcmeOrder> {
   await work.keep({ status: 'validating' });
   await lookOurselves(work);
   if (!certificate.orderKey) {
-    const orderKey = seal(
+    const orderKey = encrypt(
       deps.config.sealing,
       await deps.authority.newKey(),
       contextOf.certificateOrder(certificate.id),
@@ -97,7 +97,7 @@ async function poll({ session }: Work, order: AcmeOrder, until: (status: string)
 
 function orderKeyOf({ deps, certificate: { id, orderKey } }: Work): string {
   if (!orderKey) throw new Error(`certificate ${id} has an order without a key`);
-  return open(deps.config.sealing, orderKey, contextOf.certificateOrder(id)).toString();
+  return decrypt(deps.config.sealing, orderKey, contextOf.certificateOrder(id)).toString();
 }
 
 /** What is not what was ordered is served to nobody, and ends its order as a refusal does. */
@@ -123,7 +123,7 @@ async function install({ deps, wanted, certificate, keep }: Work, chain: string,
   const isGapless = certificate.notAfter && certificate.notAfter > now;
   await keep({
     chain,
-    sealedKey: seal(deps.config.sealing, key, contextOf.certificate(certificate.id)),
+    sealedKey: encrypt(deps.config.sealing, key, contextOf.certificate(certificate.id)),
     notBefore,
     notAfter,
     renewAt: renewalTime({ notBefore, notAfter }, Math.random(), now),

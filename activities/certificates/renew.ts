@@ -16,6 +16,7 @@ import {
 } from '#db/certificates/transitions.ts';
 import { AcmeRefused, AcmeUnreachable } from '#providers/acme/refusal.ts';
 import type { ProblemOf } from '#rules/states.ts';
+import { dayMs } from '#rules/time.ts';
 import { forgetAccount, openSession } from './account.ts';
 import { takeDownCalmly } from './challenge.ts';
 import { type CertificateDeps, holdingOn, NotYet, type Wanted, type Work } from './context.ts';
@@ -28,7 +29,6 @@ export type Renewed = { status: string; renewAt: string };
 /** Another worker is at it; it will be over, or found dead, soon. */
 export class Busy extends Error {}
 
-const dayMs = 24 * 3600_000;
 const allWell = { looks: 0, ...noProblem, nextTryAt: null } as const;
 
 /** Throws Busy, LeaseLost, and what is wrong with the database; all else is written down and tried again later. */

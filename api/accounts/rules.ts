@@ -11,12 +11,11 @@ import { Deployment } from '#db/deployments/deployment.ts';
 import { Domain } from '#db/domains/domain.ts';
 import type { EntityManager } from '#db/orm.ts';
 import { Site } from '#db/sites/site.ts';
+import { hourMs } from '#rules/time.ts';
 import type { Deps } from '#runtime/deps.ts';
 import { errors } from '#runtime/errors.ts';
 import { newId } from '#runtime/ids.ts';
 import { askForChange, taken, withdrawChange } from './address.ts';
-
-const hourMs = 3600_000;
 
 /** Opens an account, or answers the one that this address has. Throws `invalid_email`. */
 export async function openAccount(

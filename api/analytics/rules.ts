@@ -1,6 +1,6 @@
 /** What visitors saw of a site in a period: a series without holes, and what was seen most. */
 
-import { dayMs, dayOf, hourMs, hourOf, later, monthOf } from '#db/analytics/calendar.ts';
+import { dayOf, hourOf, later, monthOf } from '#db/analytics/calendar.ts';
 import { addCounts, type Dimension, newTallied, ranked, type Tallied } from '#db/analytics/counts.ts';
 import { countOf } from '#db/analytics/hyperloglog.ts';
 import {
@@ -12,6 +12,7 @@ import {
   type TotalRow,
 } from '#db/analytics/queries.ts';
 import type { EntityManager } from '#db/orm.ts';
+import { dayMs, hourMs } from '#rules/time.ts';
 
 export const periods = ['24h', '7d', '30d', '12mo'] as const;
 export type Period = (typeof periods)[number];

@@ -1,5 +1,6 @@
 /** Codes that a person reads off one screen and types on another. */
-import { createHmac, hkdfSync, randomInt, timingSafeEqual } from 'node:crypto';
+import { createHmac, randomInt, timingSafeEqual } from 'node:crypto';
+import { deriveKey } from '#runtime/encryption.ts';
 
 // Consonants alone spell no words, and none looks like a digit (RFC 8628 section 6.1): 20^8, or 34.5 bits.
 const alphabet = 'BCDFGHJKLMNPQRSTVWXZ';
@@ -14,7 +15,7 @@ export function newUserCode(): string {
 
 /** What is kept of a code: it is short, so its hash needs a key and belongs to one record alone. */
 export function hashCode(secret: string, recordId: string, code: string): Buffer {
-  const key = Buffer.from(hkdfSync('sha256', secret, '', 'user code', 32));
+  const key = deriveKey(secret, 'user code');
   return createHmac('sha256', key).update(`${recordId}\0${code}`).digest();
 }
 

@@ -1,11 +1,11 @@
 /** How often an address may be written to by somebody who only has to know it. */
 import type { EntityManager } from '#db/orm.ts';
+import { hourMs } from '#rules/time.ts';
 import type { Deps } from '#runtime/deps.ts';
 import { errors } from '#runtime/errors.ts';
 
 /** Mails of one kind in an hour, before `FRONTAGE_RATE_SCALE`. */
 const perHour = 5;
-const hourMs = 3600_000;
 
 /** Holds the address until the transaction ends, so that calls at the same moment are counted one after the other. */
 export async function lockAddress(tx: EntityManager, email: string): Promise<void> {

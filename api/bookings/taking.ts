@@ -1,5 +1,5 @@
 /** A visitor takes seats. */
-import { createHmac, hkdfSync } from 'node:crypto';
+import { createHmac } from 'node:crypto';
 import { takingAccount } from '#api/payments/taking.ts';
 import { hashSecret } from '#api/secrets.ts';
 import { Booking } from '#db/bookings/booking.ts';
@@ -13,6 +13,7 @@ import { Site } from '#db/sites/site.ts';
 import { dayAt, spansOf } from '#rules/bookings/time-slots.ts';
 import { amountFault } from '#rules/currencies.ts';
 import type { Deps } from '#runtime/deps.ts';
+import { deriveKey } from '#runtime/encryption.ts';
 import { errors } from '#runtime/errors.ts';
 import { newId, newReference } from '#runtime/ids.ts';
 import { type Choice, choose, offersIn, openTimetable } from './offering.ts';
@@ -150,7 +151,7 @@ async function requireFewHolds(tx: EntityManager, now: Date, hash: Buffer): Prom
 
 /** What is kept of a visitor's address: enough to know it again, with our key alone. */
 export function visitorHash(secret: string, email: string): Buffer {
-  const key = Buffer.from(hkdfSync('sha256', secret, '', 'visitor hash', 32));
+  const key = deriveKey(secret, 'visitor hash');
   return createHmac('sha256', key).update(email).digest();
 }
 

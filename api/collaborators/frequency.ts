@@ -1,9 +1,9 @@
 /** How often somebody may make us write to addresses that never asked for it. Scaled by `FRONTAGE_RATE_SCALE`. */
 import type { EntityManager } from '#db/orm.ts';
+import { hourMs } from '#rules/time.ts';
 import type { Deps } from '#runtime/deps.ts';
 import { errors } from '#runtime/errors.ts';
 
-const hourMs = 3600_000;
 /** In an hour: to one address from all of the platform, and from one owner to all addresses. */
 const perHour = { address: 5, owner: 60 };
 

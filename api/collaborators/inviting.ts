@@ -17,6 +17,7 @@ import { enqueue } from '#db/outbox.ts';
 import type { Site } from '#db/sites/site.ts';
 import { lockSite } from '#db/sites/transitions.ts';
 import { invitationStatusAt } from '#rules/states.ts';
+import { dayMs } from '#rules/time.ts';
 import { workflowIds } from '#rules/workflow-ids.ts';
 import { siteHostname } from '#runtime/config.ts';
 import type { Deps } from '#runtime/deps.ts';
@@ -25,7 +26,6 @@ import { isId } from '#runtime/ids.ts';
 import { requireRareInvitations } from './frequency.ts';
 
 const days = 14;
-const dayMs = 24 * 3600_000;
 
 /**
  * Invites the address, which need not have an account yet, and mails it a link. Throws `owner_only`, `site_archived`, `invalid_email`,

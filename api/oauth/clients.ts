@@ -2,10 +2,11 @@
  * Connectors register themselves (RFC 7591), which anybody may, without end: so nothing is kept of it. A client's id is what it has registered,
  * signed; it has no secret, and proves itself by PKCE and its redirect address (OAuth 2.1 section 2.4).
  */
-import { createHmac, hkdfSync, timingSafeEqual } from 'node:crypto';
+import { createHmac, timingSafeEqual } from 'node:crypto';
 import { z } from 'zod';
 import { hashSecret } from '#api/secrets.ts';
 import type { Config } from '#runtime/config.ts';
+import { deriveKey } from '#runtime/encryption.ts';
 import { OauthFault } from './faults.ts';
 
 export type Client = { name: string; redirectUris: string[] /** What rows keep of its id. */; hash: Buffer };
@@ -115,6 +116,6 @@ function faultOf(field: PropertyKey | undefined): OauthFault {
 }
 
 function sign(secret: string, payload: string): string {
-  const key = Buffer.from(hkdfSync('sha256', secret, '', 'oauth client', 32));
+  const key = deriveKey(secret, 'oauth client');
   return createHmac('sha256', key).update(payload).digest('base64url');
 }

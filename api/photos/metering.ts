@@ -1,8 +1,7 @@
 /** How often the whole platform searches a library: its cap is for any hour, so minutes are counted, under one lock. */
 import type { EntityManager } from '#db/orm.ts';
+import { minuteMs } from '#rules/time.ts';
 import type { Deps } from '#runtime/deps.ts';
-
-const minuteMs = 60_000;
 
 /** Counts one search, if the last hour has room for it. */
 export async function takeSearch(

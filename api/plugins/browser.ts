@@ -3,13 +3,14 @@
  * it comes from a page of ours (`Sec-Fetch-Site`, `Origin`) that this very browser was shown: the form carries a token made from the
  * browser's cookie. So neither another site nor a program that opens the links in mails gets anything done.
  */
-import { createHmac, hkdfSync, timingSafeEqual } from 'node:crypto';
+import { createHmac, timingSafeEqual } from 'node:crypto';
 import cookie from '@fastify/cookie';
 import formBody from '@fastify/formbody';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Api } from '#api/api.ts';
 import type { Requirement } from '#api/capabilities.ts';
 import type { Deps } from '#runtime/deps.ts';
+import { deriveKey } from '#runtime/encryption.ts';
 import { AppError, errors } from '#runtime/errors.ts';
 import { newSecret } from '#runtime/ids.ts';
 import type { WrittenPage } from '#web/page.ts';
@@ -101,7 +102,7 @@ function requireOwnForm(request: FastifyRequest, { baseUrl, secret }: Deps['conf
 }
 
 function formToken(secret: string, browser: string): string {
-  const key = Buffer.from(hkdfSync('sha256', secret, '', 'form token', 32));
+  const key = deriveKey(secret, 'form token');
   return createHmac('sha256', key).update(browser).digest('base64url');
 }
 

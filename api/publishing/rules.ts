@@ -12,11 +12,10 @@ import { bringMains } from '#git/main-branches.ts';
 import { buildImageId } from '#providers/sandbox/identity.ts';
 import { limitsOf } from '#rules/caps.ts';
 import { unfinishedStatuses } from '#rules/states.ts';
+import { hourMs } from '#rules/time.ts';
 import { siteHostname } from '#runtime/config.ts';
 import type { Deps } from '#runtime/deps.ts';
 import { errors } from '#runtime/errors.ts';
-
-const hourMs = 3600_000;
 
 export type Publish = {
   /** Id of the deployment that is made. */

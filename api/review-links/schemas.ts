@@ -1,10 +1,9 @@
 import { z } from 'zod';
 import { moment } from '#api/schemas.ts';
 import type { ReviewLink } from '#db/previews/review-link.ts';
+import { daySeconds } from '#rules/time.ts';
 import type { Config } from '#runtime/config.ts';
 import { type LinkStatus, statusOf } from './links.ts';
-
-const day = 86_400;
 
 export const reviewLinkInput = z.strictObject({
   slot: z.number().int().optional().describe('A preview slot; the live site unless said.'),
@@ -12,8 +11,8 @@ export const reviewLinkInput = z.strictObject({
     .number()
     .int()
     .min(60)
-    .max(30 * day)
-    .default(7 * day)
+    .max(30 * daySeconds)
+    .default(7 * daySeconds)
     .describe('A minute to 30 days; a week unless said.'),
 });
 

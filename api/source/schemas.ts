@@ -3,9 +3,9 @@ import { listOf, pageQuery } from '#api/pages.ts';
 import { moment } from '#api/schemas.ts';
 import type { GitCredential } from '#db/auth/git-credential.ts';
 import type { Repository } from '#rules/states.ts';
+import { daySeconds } from '#rules/time.ts';
 import type { Config } from '#runtime/config.ts';
 
-const day = 86_400;
 const repository = z.enum(['source', 'content']);
 const sha = z.string().regex(/^[0-9a-f]{40}$/, 'a commit is named by its 40 hexadecimal digits');
 
@@ -16,8 +16,8 @@ export const credentialInput = z.strictObject({
     .number()
     .int()
     .min(60)
-    .max(90 * day)
-    .default(day)
+    .max(90 * daySeconds)
+    .default(daySeconds)
     .describe('A minute to 90 days; one day unless said.'),
 });
 

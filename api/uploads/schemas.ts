@@ -1,17 +1,17 @@
 import { z } from 'zod';
 import { moment } from '#api/schemas.ts';
 import type { UploadLink } from '#db/assets/upload-link.ts';
+import { daySeconds } from '#rules/time.ts';
 import type { Config } from '#runtime/config.ts';
 import { type LinkStatus, statusOf } from './links.ts';
 
-const day = 86_400;
 const count = z.number().int();
 
 export const uploadInput = z.strictObject({
   expires_in_seconds: count
     .min(60)
-    .max(30 * day)
-    .default(7 * day)
+    .max(30 * daySeconds)
+    .default(7 * daySeconds)
     .describe('A minute to 30 days; a week unless said.'),
   max_files: count.min(1).max(1000).default(10).describe('How many files it takes in all; 10 unless said.'),
   max_file_bytes: count

@@ -1,9 +1,8 @@
 /** The daily allowance of files: one row for an account and a day (UTC), moved in single statements, so that calls at once never pass it. */
 
 import type { EntityManager } from '#db/orm.ts';
+import { dayMs } from '#rules/time.ts';
 import type { Clock } from '#runtime/clock.ts';
-
-const dayMs = 86_400_000;
 
 /** The day of this moment, and when the next one begins. */
 export function dayOf(now: Date): { day: string; resetsAt: Date } {

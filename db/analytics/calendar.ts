@@ -1,7 +1,5 @@
 /** Hours, days and months in UTC: sites have no time zone of their own. Pure. */
-
-export const hourMs = 3600_000;
-export const dayMs = 24 * hourMs;
+import { dayMs, hourMs } from '#rules/time.ts';
 
 export function hourOf(at: Date): Date {
   return new Date(Math.floor(at.getTime() / hourMs) * hourMs);

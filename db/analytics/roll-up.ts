@@ -3,7 +3,8 @@
  * there, writes the total whole, and deletes only what a total holds.
  */
 import type { EntityManager } from '#db/orm.ts';
-import { dateText, dayMs, dayOf, later, monthOf } from './calendar.ts';
+import { dayMs } from '#rules/time.ts';
+import { dateText, dayOf, later, monthOf } from './calendar.ts';
 import { addCounts, newTallied, rowOf, type Tallied } from './counts.ts';
 import { countOf } from './hyperloglog.ts';
 import { countColumns, hourColumns, hourRow, type RawRow, sketchesByDay } from './queries.ts';

@@ -12,13 +12,12 @@ import {
   type SubscriptionStatus,
   subscriptionsInForce,
 } from '#rules/states.ts';
+import { hourMs, minuteMs } from '#rules/time.ts';
 import { workflowIds } from '#rules/workflow-ids.ts';
 import type { Clock } from '#runtime/clock.ts';
 import { newId } from '#runtime/ids.ts';
 import { BillingSubscription, PlanGrant } from './subscription.ts';
 
-const minuteMs = 60_000;
-const hourMs = 60 * minuteMs;
 const checkoutMs = hourMs;
 const eventsKeptMs = 30 * 24 * hourMs;
 

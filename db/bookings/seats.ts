@@ -14,7 +14,7 @@ import { type BookingStatus, bookingStatusAt, unknownAttempts } from '#rules/sta
 import { workflowIds } from '#rules/workflow-ids.ts';
 import type { Clock } from '#runtime/clock.ts';
 import type { Config } from '#runtime/config.ts';
-import { type Keyring, open, seal } from '#runtime/encryption.ts';
+import { decrypt, type EncryptionKeys, encrypt } from '#runtime/encryption.ts';
 import { Booking, type WholeBooking } from './booking.ts';
 import { tellOfBooking } from './mails.ts';
 
@@ -77,13 +77,13 @@ export function tellHold(tx: EntityManager, clock: Clock, id: string): void {
   enqueue(tx, clock, { kind: 'signal', workflowId: workflowIds.holdBooking(id), message: { signal: 'moved' } });
 }
 
-export function sealReach(sealing: Keyring, bookingId: string, reach: Reach): Buffer {
-  return seal(sealing, JSON.stringify(reach), contextOf.booking(bookingId));
+export function sealReach(sealing: EncryptionKeys, bookingId: string, reach: Reach): Buffer {
+  return encrypt(sealing, JSON.stringify(reach), contextOf.booking(bookingId));
 }
 
 /** How to reach the visitor of a booking whose money is not settled. */
 export function reachOf({ sealing }: Pick<Config, 'sealing'>, id: string, sealed: Uint8Array): Reach {
-  return JSON.parse(open(sealing, sealed, contextOf.booking(id)).toString());
+  return JSON.parse(decrypt(sealing, sealed, contextOf.booking(id)).toString());
 }
 
 /**

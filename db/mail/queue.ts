@@ -6,7 +6,7 @@ import { enqueue } from '#db/outbox.ts';
 import { workflowIds } from '#rules/workflow-ids.ts';
 import type { Clock } from '#runtime/clock.ts';
 import type { Config } from '#runtime/config.ts';
-import { type Keyring, open, seal } from '#runtime/encryption.ts';
+import { decrypt, type EncryptionKeys, encrypt } from '#runtime/encryption.ts';
 import { newId } from '#runtime/ids.ts';
 import type { MailData, MailKind } from '#web/mails/mails.ts';
 import { Mail } from './mail.ts';
@@ -47,7 +47,7 @@ export function queueMail<Kind extends MailKind>(
     ...(until === undefined ? {} : { until: until.toISOString() }),
   };
   startNotify(em, clock, { id, kind }, { site, account });
-  const sealed = seal(config.sealing, JSON.stringify(letter), contextOf.mail(id));
+  const sealed = encrypt(config.sealing, JSON.stringify(letter), contextOf.mail(id));
   const whose = { siteId: site ?? null, accountId: account ?? null };
   return em.create(Mail, { id, kind, status: 'queued', sealed, ...whose, createdAt: clock.now() });
 }
@@ -71,9 +71,9 @@ export function startNotify(
   });
 }
 
-/** What a waiting mail holds. Throws SealBroken where the key it was sealed under is gone. */
-export function openLetter(mail: Pick<Mail, 'id'> & { sealed: Uint8Array }, sealing: Keyring): Letter {
-  return JSON.parse(open(sealing, mail.sealed, contextOf.mail(mail.id)).toString('utf8'));
+/** What a waiting mail holds. Throws DecryptionFault if its key is missing. */
+export function openLetter(mail: Pick<Mail, 'id'> & { sealed: Uint8Array }, sealing: EncryptionKeys): Letter {
+  return JSON.parse(decrypt(sealing, mail.sealed, contextOf.mail(mail.id)).toString('utf8'));
 }
 
 /** Whether the account that the mail is of, or is of a site of, is blocked. */

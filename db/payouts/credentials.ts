@@ -4,7 +4,7 @@ import { contextOf } from '#db/encrypted-columns.ts';
 import type { EntityManager } from '#db/orm.ts';
 import type { PaymentCredentials } from '#providers/payments.ts';
 import type { Config } from '#runtime/config.ts';
-import { open, SealBroken, seal } from '#runtime/encryption.ts';
+import { DecryptionFault, decrypt, encrypt } from '#runtime/encryption.ts';
 import { errors } from '#runtime/errors.ts';
 import { type PayoutAccount, PayoutAccount as PayoutAccounts } from './payout-account.ts';
 import { PayoutAgreement } from './payout-agreement.ts';
@@ -30,7 +30,7 @@ export async function lockPayoutAccount(tx: EntityManager, id: string): Promise<
 
 /** A key as it stands in the row of its payout account, and opens nowhere else. */
 export function sealKey({ sealing }: Pick<Config, 'sealing'>, payoutAccountId: string, key: string): Buffer {
-  return seal(sealing, key, contextOf.payoutAccount(payoutAccountId));
+  return encrypt(sealing, key, contextOf.payoutAccount(payoutAccountId));
 }
 
 /**
@@ -53,9 +53,9 @@ export function credentialsOf(
 
 function openKey({ sealing }: Pick<Config, 'sealing'>, id: string, sealed: Uint8Array): string {
   try {
-    return open(sealing, sealed, contextOf.payoutAccount(id)).toString('utf8');
+    return decrypt(sealing, sealed, contextOf.payoutAccount(id)).toString('utf8');
   } catch (error) {
-    if (!(error instanceof SealBroken)) throw error;
+    if (!(error instanceof DecryptionFault)) throw error;
     throw errors.payout_key_unreadable('The platform can no longer read the key of this payout account.', {
       nextAction: `The owner of the payout account gives it a new key with POST /v1/account/payout-accounts/${id}/key.`,
       cause: error,

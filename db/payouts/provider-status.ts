@@ -2,6 +2,7 @@
 
 import type { EntityManager } from '#db/orm.ts';
 import type { AccountState, Payments, PaymentsFault } from '#providers/payments.ts';
+import { minuteMs } from '#rules/time.ts';
 import type { Clock } from '#runtime/clock.ts';
 import type { Config } from '#runtime/config.ts';
 import { AppError } from '#runtime/errors.ts';
@@ -9,8 +10,6 @@ import { credentialsOf } from './credentials.ts';
 import { PayoutAccount } from './payout-account.ts';
 
 export type Asking = { em(): EntityManager; clock: Clock; config: Config; payments: Payments | undefined };
-
-const minuteMs = 60_000;
 
 /** What a row says of the account, as the provider has said it. */
 export function stateColumns(state: AccountState, now: Date) {

@@ -5,11 +5,12 @@
 import { hash } from 'node:crypto';
 import type { Socket } from 'node:net';
 import type { Logger } from 'pino';
-import { dateText, dayMs, hourOf, later } from '#db/analytics/calendar.ts';
+import { dateText, hourOf, later } from '#db/analytics/calendar.ts';
 import { addToSketch } from '#db/analytics/hyperloglog.ts';
 import { hoursKeptDays } from '#db/analytics/roll-up.ts';
 import type { Answer } from '#edge/content/response.ts';
 import type { VisitorRequest } from '#edge/http/request.ts';
+import { dayMs } from '#rules/time.ts';
 import type { Clock } from '#runtime/clock.ts';
 import { openTallies, type Tally, viewRow } from './counters.ts';
 import type { CountsDatabase } from './database.ts';

@@ -3,7 +3,8 @@
  * machines share nothing else; it is deleted when the day is over, and from then on a hash tells nothing, not even to who has the secret.
  */
 import { createHmac, randomBytes } from 'node:crypto';
-import { dateText, hourMs, later } from '#db/analytics/calendar.ts';
+import { dateText, later } from '#db/analytics/calendar.ts';
+import { hourMs } from '#rules/time.ts';
 import type { CountsDatabase } from './database.ts';
 
 const saltBytes = 32;

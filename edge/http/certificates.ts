@@ -9,7 +9,7 @@ import { contextOf } from '#db/encrypted-columns.ts';
 import type { Changes } from '#db/notifications.ts';
 import { follow } from '#edge/routing/db-poller.ts';
 import { certificateNameOf } from '#edge/routing/hosts.ts';
-import { type Keyring, open } from '#runtime/encryption.ts';
+import { decrypt, type EncryptionKeys } from '#runtime/encryption.ts';
 import type { CertificateRow, CertificatesDatabase, OwnCertificate } from './certificates-database.ts';
 
 export type Certificates = {
@@ -26,7 +26,7 @@ type Parts = {
   changes: Changes;
   log: Logger;
   baseDomain: string;
-  sealing: Keyring;
+  sealing: EncryptionKeys;
   /** Whether a site is served at this host, as far as the table of sites says. */
   isServed(host: string): boolean;
 };
@@ -120,7 +120,7 @@ export function openCertificates({ database, changes, log, baseDomain, sealing, 
   };
 }
 
-function contextFrom({ id, chain, sealedKey }: CertificateRow, sealing: Keyring): SecureContext {
-  const key = open(sealing, sealedKey, contextOf.certificate(id));
+function contextFrom({ id, chain, sealedKey }: CertificateRow, sealing: EncryptionKeys): SecureContext {
+  const key = decrypt(sealing, sealedKey, contextOf.certificate(id));
   return createSecureContext({ ...tlsSettings, cert: chain, key });
 }

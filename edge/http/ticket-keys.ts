@@ -6,7 +6,7 @@ import { randomBytes } from 'node:crypto';
 import type { Server } from 'node:tls';
 import type { Logger } from 'pino';
 import type { Clock } from '#runtime/clock.ts';
-import { type Keyring, open, seal } from '#runtime/encryption.ts';
+import { decrypt, type EncryptionKeys, encrypt } from '#runtime/encryption.ts';
 import type { CertificatesDatabase } from './certificates-database.ts';
 
 const periodMs = 12 * 3600_000;
@@ -15,7 +15,7 @@ const keyBytes = 48;
 
 export const sessionSeconds = 6 * 3600;
 
-type Parts = { database: Pick<CertificatesDatabase, 'ticketKey'>; clock: Clock; log: Logger; sealing: Keyring };
+type Parts = { database: Pick<CertificatesDatabase, 'ticketKey'>; clock: Clock; log: Logger; sealing: EncryptionKeys };
 
 /** Gives the server the key of the present period, now and at each new one. Until the database answers it has one that no other knows. */
 export function keepTicketKeys(server: Server, { database, clock, log, sealing }: Parts) {
@@ -27,8 +27,8 @@ export function keepTicketKeys(server: Server, { database, clock, log, sealing }
     if (period.getTime() === present) return;
     const context = `ticket-key:${period.toISOString()}`;
     try {
-      const sealed = await database.ticketKey(period, seal(sealing, randomBytes(keyBytes), context));
-      server.setTicketKeys(open(sealing, sealed, context));
+      const sealed = await database.ticketKey(period, encrypt(sealing, randomBytes(keyBytes), context));
+      server.setTicketKeys(decrypt(sealing, sealed, context));
       present = period.getTime();
     } catch (err) {
       log.warn({ err }, 'the key of TLS tickets could not be read: visitors who come back need a whole handshake');

@@ -6,7 +6,7 @@ import type { AddressInfo, Socket } from 'node:net';
 import { createServer, type SecureContext, type TLSSocket } from 'node:tls';
 import type { Logger } from 'pino';
 import type { Clock } from '#runtime/clock.ts';
-import type { Keyring } from '#runtime/encryption.ts';
+import type { EncryptionKeys } from '#runtime/encryption.ts';
 import { type Certificates, tlsSettings } from './certificates.ts';
 import type { CertificatesDatabase } from './certificates-database.ts';
 import type { Sent } from './fast-path.ts';
@@ -21,7 +21,7 @@ export type TlsOptions = {
   database: Pick<CertificatesDatabase, 'ticketKey'>;
   clock: Clock;
   log: Logger;
-  sealing: Keyring;
+  sealing: EncryptionKeys;
   /** How long a client may take to shake hands. */
   handshakeMs?: number;
 };

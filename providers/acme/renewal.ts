@@ -1,11 +1,10 @@
 /** Renewal information (RFC 9773): when the authority wants a certificate renewed. */
 import { X509Certificate } from 'node:crypto';
 import type * as acme from 'acme-client';
+import { hourMs } from '#rules/time.ts';
 
 /** Any moment between `from` and `to` is good; the answer holds for `askAgainMs`. */
 export type Renewal = { from: Date; to: Date; askAgainMs: number };
-
-const hourMs = 3600_000;
 
 /** Undefined where the authority has no such information, or not of this certificate. */
 export async function askRenewal(

@@ -1,9 +1,7 @@
 /** Removes what killed processes have left, by its age on the file system's own clock. */
 import { mkdtemp, readdir, rm, rmdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
-
-const minuteMs = 60_000;
-const hourMs = 60 * minuteMs;
+import { hourMs, minuteMs } from '#rules/time.ts';
 
 /** Removes what a killed process left in a repository: quarantines of pushes, and locks that would keep every later push out. */
 export async function sweepRepository(dir: string): Promise<void> {

@@ -1,12 +1,11 @@
 /** Bytes under names of the caller's in a bucket, and how it is kept small. */
 import { randomUUID } from 'node:crypto';
 import type { Readable } from 'node:stream';
+import { dayMs } from '#rules/time.ts';
 import { keptName, storageError } from './blob-names.ts';
 import { type Bucket, partBytes } from './s3-bucket.ts';
 import { openReading } from './s3-reader.ts';
 import type { NamedBytes } from './store.ts';
-
-const dayMs = 24 * 3600_000;
 
 /** S3 has no time of reading: an empty object of the same name in this folder stands for it. */
 export const askedFolder = 'asked/';

@@ -1,5 +1,7 @@
 /** Dates without a place: each is the number of days since 1970-01-01, and a local moment the milliseconds its wall clock shows. Pure. */
-import { dayMs, minuteMs, type Weekday, weekdays } from './timetable.ts';
+
+import { dayMs, minuteMs } from '#rules/time.ts';
+import { type Weekday, weekdays } from './timetable.ts';
 
 const written = /^(\d{4})-(\d{2})-(\d{2})$/;
 

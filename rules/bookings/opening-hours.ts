@@ -2,9 +2,11 @@
  * When a calendar is open: at every moment at which its local clock reads within the hours of that date. So an hour that a change of
  * the clock leaves out is not there, and one that comes twice is there twice. Pure.
  */
+
+import { dayMs } from '#rules/time.ts';
 import { dateOf, timeOf, weekdayOf } from './dates.ts';
 import { type Stretch, stretchesOf } from './time-zones.ts';
-import { dayMs, type Opening } from './timetable.ts';
+import type { Opening } from './timetable.ts';
 
 /** From `from` up to, not including, `until`, in milliseconds. */
 export type Span = { from: number; until: number };

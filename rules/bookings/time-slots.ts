@@ -4,10 +4,12 @@
  * A start is a local time, counted in steps from where a window of its date opens; the calendar is open from it to its end. A local
  * time that a change of the clock leaves out is no start; one that comes twice is two, told apart by their distance to UTC. Pure.
  */
+
+import { dayMs, minuteMs } from '#rules/time.ts';
 import { loadOf, peakOf, type Taken } from './occupancy.ts';
 import { holds, momentsOf, offsetIn, openSpans, type Span, stretchesAround, windowsOf } from './opening-hours.ts';
 import { offsetAt } from './time-zones.ts';
-import { type Calendar, dayMs, minuteMs, type Offering } from './timetable.ts';
+import type { Calendar, Offering } from './timetable.ts';
 
 /** A time that the timetable offers. Moments and distance to UTC in milliseconds. `seatsLeft` may be none, or fewer. */
 export type Offer = { day: number; start: number; end: number; offset: number; endOffset: number; seatsLeft: number };

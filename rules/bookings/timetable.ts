@@ -38,6 +38,3 @@ export type Service<Field = unknown> = Offering & {
   hold_minutes: number;
   intake: Field[];
 };
-
-export const minuteMs = 60_000;
-export const dayMs = 24 * 60 * minuteMs;

@@ -1,9 +1,6 @@
 /** When a domain is looked at next. */
 import type { DomainStatus } from '#rules/states.ts';
-
-const minuteMs = 60_000;
-const hourMs = 60 * minuteMs;
-const dayMs = 24 * hourMs;
+import { dayMs, hourMs, minuteMs } from '#rules/time.ts';
 
 const eagerChecks = 10;
 const eagerMs = 5_000;

@@ -3,7 +3,8 @@ import { expect, test } from 'vitest';
 import { dateOf, dayOf } from '#rules/bookings/dates.ts';
 import { offersOf } from '#rules/bookings/time-slots.ts';
 import { localTime, stretchesOf } from '#rules/bookings/time-zones.ts';
-import { type Calendar, dayMs, type Offering, weekdays } from '#rules/bookings/timetable.ts';
+import { type Calendar, type Offering, weekdays } from '#rules/bookings/timetable.ts';
+import { dayMs } from '#rules/time.ts';
 import { slowOffers } from './slow-model.ts';
 import { type Case, cases, changeDays, zones } from './timetables.ts';
 

@@ -2,7 +2,8 @@
 import fc from 'fast-check';
 import { dateOf } from '#rules/bookings/dates.ts';
 import { stretchesOf } from '#rules/bookings/time-zones.ts';
-import { type Calendar, dayMs, type Offering, weekdays } from '#rules/bookings/timetable.ts';
+import { type Calendar, type Offering, weekdays } from '#rules/bookings/timetable.ts';
+import { dayMs } from '#rules/time.ts';
 
 /** Every zone that the platform knows, and names that the tz database keeps for older spellings. */
 export const zones = [

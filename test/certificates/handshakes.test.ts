@@ -3,7 +3,7 @@ import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { CertificatesDatabase } from '#edge/http/certificates-database.ts';
-import { seal } from '#runtime/encryption.ts';
+import { encrypt } from '#runtime/encryption.ts';
 import { newId } from '#runtime/ids.ts';
 import { page } from '#test/edge/shops.ts';
 import { startEdgeProcess } from '#test/edge/spawn.ts';
@@ -58,7 +58,7 @@ async function addMany(): Promise<void> {
      from unnest($1::text[], $2::text[]) with ordinality as made(id, sealed, n)`,
     [
       ids,
-      ids.map((id) => seal(world.config.sealing, key, `certificate:${id}`).toString('hex')),
+      ids.map((id) => encrypt(world.config.sealing, key, `certificate:${id}`).toString('hex')),
       chain,
       since,
       new Date(since.getTime() + 90 * 86_400_000),

@@ -12,7 +12,7 @@ import pino from 'pino';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { readProxyHeader } from '#edge/http/proxy-header.ts';
 import { systemClock } from '#runtime/clock.ts';
-import { openKeyring } from '#runtime/encryption.ts';
+import { createEncryptionKeys } from '#runtime/encryption.ts';
 import { createIssuer } from '#test/certificates/issuer.ts';
 import { freePort } from '#tools/local/ports.ts';
 import { executableAt } from '#tools/local/services/temporal-cli.ts';
@@ -91,7 +91,7 @@ beforeAll(async () => {
         database: { ticketKey: async (_period, sealed) => sealed },
         clock: systemClock,
         log,
-        sealing: openKeyring('a secret of the tests, long enough', []),
+        sealing: createEncryptionKeys('a secret of the tests, long enough', []),
       },
     },
   });

@@ -9,7 +9,7 @@ import type { EntityManager } from '#db/orm.ts';
 import { credentialsOf, sealKey } from '#db/payouts/credentials.ts';
 import { PayoutAccount } from '#db/payouts/payout-account.ts';
 import { readConfig } from '#runtime/config.ts';
-import { openKeyring } from '#runtime/encryption.ts';
+import { createEncryptionKeys } from '#runtime/encryption.ts';
 import { answered, createPayoutWorld, newKey, type PayoutWorld } from './world.ts';
 
 let world: PayoutWorld;
@@ -20,7 +20,7 @@ afterAll(() => world?.close());
 
 const first = { version: 'v1', secret: 'the first sealing key of these tests' };
 const second = { version: 'v2', secret: 'the second sealing key of these tests' };
-const ringOf = (...versions: (typeof first)[]) => openKeyring(world.config.secret, versions);
+const ringOf = (...versions: (typeof first)[]) => createEncryptionKeys(world.config.secret, versions);
 const deps = (sealing = world.config.sealing) => ({ clock: world.clock, config: { ...world.config, sealing } });
 
 /** Mails and payout accounts, sealed under the newest key of the ring. */
@@ -68,7 +68,7 @@ test('what was sealed before there were versions, and under each of them, opens;
   });
   expect(await operator('status')).toMatchObject({ 'mail.sealed': { v2: 5 }, 'payout_account.sealed_key': { v2: 2 } });
   expect(await operator('reseal')).toMatchObject({ 'mail.sealed': { resealed: 0, unreadable: 0 } });
-  const alone = openKeyring('the secret of the installation was changed', [second]);
+  const alone = createEncryptionKeys('the secret of the installation was changed', [second]);
   expect(await read(oldest.id, alone)).toMatchObject({ key: oldest.key });
   const mails = await world.deps.em().find(Mail, {});
   expect(

@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { credentialsOf } from '#db/payouts/credentials.ts';
 import { PayoutAccount } from '#db/payouts/payout-account.ts';
-import { openKeyring } from '#runtime/encryption.ts';
+import { createEncryptionKeys } from '#runtime/encryption.ts';
 import { AppError } from '#runtime/errors.ts';
 import { answered, createPayoutWorld, newKey, type PayoutWorld } from './world.ts';
 
@@ -71,7 +71,7 @@ test('a copy of the database opens no key without the sealing key, though the se
   const { id } = answered(await world.add(owner, { secret_key: key }));
   const account = await world.deps.em().findOneOrFail(PayoutAccount, { id });
   expect(credentialsOf(world.deps, account)).toEqual({ rail: 'own_key', key });
-  const sealing = openKeyring(world.config.secret, [
+  const sealing = createEncryptionKeys(world.config.secret, [
     { version: 'v1', secret: 'another key of forty characters and more' },
   ]);
   const told = (() => {
