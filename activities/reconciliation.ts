@@ -19,7 +19,7 @@ import { sweepPaymentEvents } from '#db/payments/transitions.ts';
 import { sweepPreviews } from '#db/previews/transitions.ts';
 import { overdueScans, restartScans } from '#db/scanning/transitions.ts';
 import { unfinishedStatuses } from '#rules/states.ts';
-import { workflowIdOf, workflowIds } from '#rules/workflow-ids.ts';
+import { deploymentWorkflowId, workflowIds } from '#rules/workflow-ids.ts';
 import type { Deps } from '#runtime/deps.ts';
 import { errors } from '#runtime/errors.ts';
 import { removeSnapshots } from './publishing/snapshot.ts';
@@ -57,7 +57,7 @@ export function reconcilingActivities(deps: Deps) {
 
   /** Sends the start again. False where the entry is gone: it was sent longer ago than entries are kept. */
   async function restart(deployment: Unfinished): Promise<boolean> {
-    const workflowId = workflowIdOf(deployment);
+    const workflowId = deploymentWorkflowId(deployment);
     const again = `update outbox set sent_at = null where workflow_id = ? and kind = 'start' returning id`;
     const sent = await deps.em().execute(again, [workflowId]);
     if (sent.length > 0) await tell('restarted', workflowId, 'an unfinished publish had no workflow: started again');
@@ -72,7 +72,7 @@ export function reconcilingActivities(deps: Deps) {
     if (ended)
       await tell(
         'failed',
-        workflowIdOf(deployment),
+        deploymentWorkflowId(deployment),
         'an unfinished publish has no workflow that could end it: marked as failed',
       );
     return ended;
@@ -90,7 +90,7 @@ export function reconcilingActivities(deps: Deps) {
         );
       const repaired = { restarted: 0, failed: 0 };
       for (const deployment of unfinished) {
-        const workflow = await workflowState(deps.temporal, workflowIdOf(deployment));
+        const workflow = await workflowState(deps.temporal, deploymentWorkflowId(deployment));
         if (workflow === 'missing' && (await restart(deployment))) {
           repaired.restarted += 1;
         } else if (workflow !== 'running') {

@@ -1,4 +1,5 @@
 import { defineEntity, type InferEntity, p } from '@mikro-orm/core';
+import type { WorkflowName } from '#rules/workflow-ids.ts';
 import type { CarriedCause } from '#runtime/telemetry/context.ts';
 
 /** A message to the workflow engine, written in the transaction that made it necessary and sent after it. */
@@ -22,7 +23,7 @@ export type OutboxEntry = InferEntity<typeof OutboxEntry>;
 export type OutboxMessage = {
   /** For what it is sent. */
   cause?: CarriedCause;
-  type?: string;
+  type?: WorkflowName;
   input?: unknown;
   signal?: string;
   /** For a start: also where a workflow of this id has ended. */

@@ -4,14 +4,12 @@
  */
 import { type Client, WorkflowExecutionAlreadyStartedError, WorkflowNotFoundError } from '@temporalio/client';
 import { defineSearchAttributeKey, TypedSearchAttributes } from '@temporalio/common';
-import { queues } from '#rules/workflow-ids.ts';
-import type { Clock } from '#runtime/clock.ts';
 import type { Deps } from '#runtime/deps.ts';
-import { newId } from '#runtime/ids.ts';
-import { carriedCause, doFor } from '#runtime/telemetry/context.ts';
+import { doFor } from '#runtime/telemetry/context.ts';
 import { tracing } from '#runtime/telemetry/spans.ts';
 import type { EntityManager } from './orm.ts';
 import { OutboxEntry, type OutboxMessage } from './outbox-entry.ts';
+import { workflowRegistry } from './workflow-registry.ts';
 
 const batchSize = 50;
 const sendTimeoutMs = 5_000;
@@ -22,17 +20,6 @@ const searchAttributeKeys = {
   Hostname: defineSearchAttributeKey('Hostname', 'KEYWORD'),
   Resource: defineSearchAttributeKey('Resource', 'KEYWORD'),
 };
-
-/** Adds an entry to the transaction that the entity manager will flush. */
-export function enqueue(
-  em: EntityManager,
-  clock: Clock,
-  entry: { kind: OutboxEntry['kind']; workflowId: string; message?: OutboxMessage },
-): void {
-  const cause = carriedCause(entry.kind);
-  const message = { ...entry.message, ...(cause ? { cause } : {}) };
-  em.create(OutboxEntry, { id: newId('out'), ...entry, message, createdAt: clock.now() });
-}
 
 /** The id of the request for which the workflow was started; none where nobody asked, or its entry is gone. */
 export async function requestOf(em: EntityManager, workflowId: string): Promise<string | undefined> {
@@ -76,22 +63,26 @@ async function say(temporal: Client, { kind, workflowId, message }: OutboxEntry)
   try {
     if (kind === 'signal') await handle.signal(message.signal ?? '');
     else if (kind === 'cancel') await handle.cancel();
-    else {
-      await temporal.workflow.start(message.type ?? '', {
-        workflowId,
-        taskQueue: queues.platform,
-        args: [message.input],
-        workflowIdReusePolicy: message.mayRestart ? 'ALLOW_DUPLICATE' : 'REJECT_DUPLICATE',
-        workflowIdConflictPolicy: 'USE_EXISTING',
-        typedSearchAttributes: searchAttributesOf(message),
-        ...(message.summary ? { staticSummary: message.summary } : {}),
-      });
-    }
+    else await start(temporal, workflowId, message);
   } catch (error) {
     // A workflow that ran to its end has read what the message would have said: rows decide, messages hurry.
     if (error instanceof WorkflowExecutionAlreadyStartedError || error instanceof WorkflowNotFoundError) return;
     throw error;
   }
+}
+
+async function start(temporal: Client, workflowId: string, message: OutboxMessage): Promise<void> {
+  const { type } = message;
+  if (!type || !(type in workflowRegistry)) throw new Error(`an unknown workflow: ${type}`);
+  await temporal.workflow.start(type, {
+    workflowId,
+    taskQueue: workflowRegistry[type].queue,
+    args: [message.input],
+    workflowIdReusePolicy: message.mayRestart ? 'ALLOW_DUPLICATE' : 'REJECT_DUPLICATE',
+    workflowIdConflictPolicy: 'USE_EXISTING',
+    typedSearchAttributes: searchAttributesOf(message),
+    ...(message.summary ? { staticSummary: message.summary } : {}),
+  });
 }
 
 /**

@@ -1,4 +1,4 @@
-/** The business key of each workflow: one id, one type. Ids are plain text everywhere, so they carry no personal data. */
+/** The business key of each workflow. Temporal shows ids in plain text, so they contain no personal data. */
 export const workflowIds = {
   publishSite: (deploymentId: string) => `publish:${deploymentId}`,
   buildPreview: (deploymentId: string) => `preview-build:${deploymentId}`,
@@ -17,14 +17,52 @@ export const workflowIds = {
   schedule: (name: string) => `schedule:${name}`,
 } as const;
 
-/** The workflow that finishes a deployment: a site's publish, the build of a slot's draft, or the publish of a slot. */
-export function workflowIdOf({ id, kind, ticket }: { id: string; kind: string; ticket: number }): string {
-  if (kind !== 'preview') return workflowIds.publishSite(id);
-  return ticket === 0 ? workflowIds.buildPreview(id) : workflowIds.publishPreview(id);
+/** The one argument of each workflow that follows a row. */
+export type WorkflowInputs = {
+  publishSite: { deploymentId: string };
+  buildPreview: { deploymentId: string };
+  publishPreview: { deploymentId: string };
+  expirePreview: { previewId: string };
+  inviteCollaborator: { invitationId: string };
+  holdBooking: { bookingId: string };
+  onboardDomain: { domainId: string };
+  followSubscription: { subscriptionId: string };
+  settlePayment: { paymentId: string };
+  refundPayment: { attemptId: string; refundKey: string };
+  expireOffer: { offerId: string };
+  scanContent: { id: string };
+  notify: { mailId: string };
+  grantAccess: { requestId: string };
+};
+export type WorkflowName = keyof WorkflowInputs;
+
+/** The signals that a workflow handles. `moved`: its row has changed. */
+export type WorkflowSignals = {
+  publishSite: 'turn';
+  expirePreview: 'moved';
+  inviteCollaborator: 'moved';
+  holdBooking: 'moved';
+  onboardDomain: 'attach' | 'detach' | 'check' | 'block' | 'unblock' | 'remove';
+  followSubscription: 'moved';
+  settlePayment: 'moved';
+  expireOffer: 'moved';
+  grantAccess: 'moved';
+};
+
+type FinishedBy = { id: string; kind: string; ticket: number };
+
+/** The workflow that finishes a deployment: a publish of the site, a draft's build, or the publish of a preview slot. */
+export function deploymentWorkflow({ kind, ticket }: Omit<FinishedBy, 'id'>) {
+  if (kind !== 'preview') return 'publishSite';
+  return ticket === 0 ? 'buildPreview' : 'publishPreview';
+}
+
+export function deploymentWorkflowId(deployment: FinishedBy): string {
+  return workflowIds[deploymentWorkflow(deployment)](deployment.id);
 }
 
 /** The two task queues: short work on rows and files, and builds on machines that have a sandbox. */
 export const queues = { platform: 'platform', builds: 'builds' } as const;
 
-/** Headers in which workflows and their steps are told for which request they run, and which was the last to signal. */
+/** Headers with the request for which a workflow runs its activities, and the last request that sent it a signal. */
 export const causeHeaders = { request: 'frontage-request', signal: 'frontage-signal' } as const;

@@ -9,9 +9,8 @@ import { endOpenRequests, tellAccessWorkflow } from '#db/auth/access-request-exp
 import type { Token } from '#db/auth/token.ts';
 import { queueMail } from '#db/mail/queue.ts';
 import type { EntityManager } from '#db/orm.ts';
-import { enqueue } from '#db/outbox.ts';
+import { startWorkflow } from '#db/workflow-messages.ts';
 import { accessRequestStatusAt } from '#rules/states.ts';
-import { workflowIds } from '#rules/workflow-ids.ts';
 import type { Deps } from '#runtime/deps.ts';
 import { errors } from '#runtime/errors.ts';
 import { isId, newId, newSecret } from '#runtime/ids.ts';
@@ -61,16 +60,7 @@ export async function askForAccess(em: EntityManager, deps: Deps, wish: Wish): P
     // Who asks is told nothing of an account that is not his yet; its owner is.
     if (reason === null) queueMail(tx, deps, { kind: 'access-request', to: wish.email, data, until: expiresAt });
     else queueMail(tx, deps, { kind: 'account-blocked', to: wish.email, data: { reason }, until: expiresAt });
-    enqueue(tx, clock, {
-      kind: 'start',
-      workflowId: workflowIds.grantAccess(id),
-      message: {
-        type: 'grantAccess',
-        input: { requestId: id },
-        summary: 'An agent asks for access',
-        searchAttributes: { Resource: id },
-      },
-    });
+    startWorkflow(tx, clock, 'grantAccess', { requestId: id }, { summary: 'An agent requests access' });
     return { request, secret, userCode };
   });
 }

@@ -13,12 +13,11 @@ import { Invitation } from '#db/collaborators/invitation.ts';
 import { tellInvitationWorkflow } from '#db/collaborators/invitation-expiry.ts';
 import { queueMail, settleMail } from '#db/mail/queue.ts';
 import type { EntityManager } from '#db/orm.ts';
-import { enqueue } from '#db/outbox.ts';
 import type { Site } from '#db/sites/site.ts';
 import { lockSite } from '#db/sites/transitions.ts';
+import { startWorkflow } from '#db/workflow-messages.ts';
 import { invitationStatusAt } from '#rules/states.ts';
 import { dayMs } from '#rules/time.ts';
-import { workflowIds } from '#rules/workflow-ids.ts';
 import { siteHostname } from '#runtime/config.ts';
 import type { Deps } from '#runtime/deps.ts';
 import { type AppError, errors } from '#runtime/errors.ts';
@@ -70,16 +69,8 @@ function writeInvitation(
   const hostname = siteHostname(deps.config, site.name);
   const link = `${deps.config.baseUrl}/invitations/${id}`;
   const mail = queueMail(tx, deps, { kind: 'invitation', to: email, data: { hostname, link, days }, site: site.id });
-  enqueue(tx, deps.clock, {
-    kind: 'start',
-    workflowId: workflowIds.inviteCollaborator(id),
-    message: {
-      type: 'inviteCollaborator',
-      input: { invitationId: id },
-      summary: `Invitation to ${hostname}`,
-      searchAttributes: { Resource: id, SiteId: site.id, AccountId: site.account.id, Hostname: hostname },
-    },
-  });
+  const about = { summary: `Invitation to ${hostname}`, site: site.id, account: site.account.id, hostname };
+  startWorkflow(tx, deps.clock, 'inviteCollaborator', { invitationId: id }, about);
   return tx.create(Invitation, {
     id,
     site,

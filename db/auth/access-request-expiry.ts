@@ -2,9 +2,8 @@
 
 import { type Settled, settledAt } from '#db/deadlines.ts';
 import type { EntityManager } from '#db/orm.ts';
-import { enqueue } from '#db/outbox.ts';
+import { signalWorkflow } from '#db/workflow-messages.ts';
 import { accessRequestStatusAt } from '#rules/states.ts';
-import { workflowIds } from '#rules/workflow-ids.ts';
 import type { Clock } from '#runtime/clock.ts';
 import { AccessRequest } from './access-request.ts';
 
@@ -12,7 +11,7 @@ const keptMs = 30 * 24 * 3600_000;
 
 /** Tells the request's workflow, when the transaction commits, that the row has moved. */
 export function tellAccessWorkflow(em: EntityManager, clock: Clock, requestId: string): void {
-  enqueue(em, clock, { kind: 'signal', workflowId: workflowIds.grantAccess(requestId), message: { signal: 'moved' } });
+  signalWorkflow(em, clock, 'grantAccess', { requestId }, 'moved');
 }
 
 /** Ends the open requests for the address: their links and secrets are good for nothing any more. What is answered meanwhile stays so. */

@@ -5,7 +5,7 @@
 
 import { lockAccount } from '#db/accounts/subscription-sql.ts';
 import type { EntityManager } from '#db/orm.ts';
-import { enqueue } from '#db/outbox.ts';
+import { signalWorkflow, startWorkflow } from '#db/workflow-messages.ts';
 import {
   isSubscriptionInForce,
   isSubscriptionSettled,
@@ -13,7 +13,6 @@ import {
   subscriptionsInForce,
 } from '#rules/states.ts';
 import { hourMs, minuteMs } from '#rules/time.ts';
-import { workflowIds } from '#rules/workflow-ids.ts';
 import type { Clock } from '#runtime/clock.ts';
 import { newId } from '#runtime/ids.ts';
 import { BillingSubscription, PlanGrant } from './subscription.ts';
@@ -46,16 +45,8 @@ export async function planGrantOf(em: EntityManager, accountId: string): Promise
 export function addCheckout(tx: EntityManager, clock: Clock, account: BillingSubscription['account'], plan: string) {
   const now = clock.now();
   const id = newId('bsub');
-  enqueue(tx, clock, {
-    kind: 'start',
-    workflowId: workflowIds.followSubscription(id),
-    message: {
-      type: 'followSubscription',
-      input: { subscriptionId: id },
-      summary: `The plan ${plan}`,
-      searchAttributes: { Resource: id, AccountId: account.id },
-    },
-  });
+  const about = { summary: `The plan ${plan}`, account: account.id };
+  startWorkflow(tx, clock, 'followSubscription', { subscriptionId: id }, about);
   return tx.create(BillingSubscription, {
     id,
     account,
@@ -145,11 +136,7 @@ function nextAsk({ status, asked, cancelsAt }: BillingSubscription, now: Date): 
 }
 
 function tellFollower(tx: EntityManager, clock: Clock, id: string): void {
-  enqueue(tx, clock, {
-    kind: 'signal',
-    workflowId: workflowIds.followSubscription(id),
-    message: { signal: 'moved' },
-  });
+  signalWorkflow(tx, clock, 'followSubscription', { subscriptionId: id }, 'moved');
 }
 
 /** A message of the provider about a customer: everything of theirs that can change is asked for now. False for one that came before. */

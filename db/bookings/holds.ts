@@ -2,11 +2,10 @@
 
 import { type Settled, settledAt } from '#db/deadlines.ts';
 import type { EntityManager } from '#db/orm.ts';
-import { enqueue } from '#db/outbox.ts';
 import { Payment } from '#db/payments/payment.ts';
 import { endPayment } from '#db/payments/transitions.ts';
+import { startWorkflow } from '#db/workflow-messages.ts';
 import { bookingStatusAt } from '#rules/states.ts';
-import { workflowIds } from '#rules/workflow-ids.ts';
 import type { Clock } from '#runtime/clock.ts';
 import { Booking } from './booking.ts';
 import { expireDueHolds, lockCalendars, reachKept, tellHold } from './seats.ts';
@@ -19,16 +18,7 @@ const reachKeptMs = 8 * 24 * 3600_000;
 
 /** Starts the workflow that sees the hold to its end, when the transaction commits. */
 export function startHold(tx: EntityManager, clock: Clock, { id, site }: { id: string; site: string }): void {
-  enqueue(tx, clock, {
-    kind: 'start',
-    workflowId: workflowIds.holdBooking(id),
-    message: {
-      type: 'holdBooking',
-      input: { bookingId: id },
-      summary: 'A seat held until it is paid for',
-      searchAttributes: { Resource: id, SiteId: site },
-    },
-  });
+  startWorkflow(tx, clock, 'holdBooking', { bookingId: id }, { summary: 'A seat held until it is paid for', site });
 }
 
 /** Writes down that a hold has run out, if it has. Answers what it is, and for how long it stays so at most. */

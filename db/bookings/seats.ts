@@ -5,13 +5,12 @@
 import { raw } from '@mikro-orm/core';
 import { contextOf } from '#db/encrypted-columns.ts';
 import type { EntityManager } from '#db/orm.ts';
-import { enqueue } from '#db/outbox.ts';
 import { isClosed } from '#db/sites/blocks.ts';
 import { Site } from '#db/sites/site.ts';
+import { signalWorkflow } from '#db/workflow-messages.ts';
 import { loadOf, peakOf, type Taken } from '#rules/bookings/occupancy.ts';
 import type { Span } from '#rules/bookings/opening-hours.ts';
 import { type BookingStatus, bookingStatusAt, unknownAttempts } from '#rules/states.ts';
-import { workflowIds } from '#rules/workflow-ids.ts';
 import type { Clock } from '#runtime/clock.ts';
 import type { Config } from '#runtime/config.ts';
 import { decrypt, type EncryptionKeys, encrypt } from '#runtime/encryption.ts';
@@ -74,7 +73,7 @@ export function liveBookings(now: Date) {
 
 /** Tells the hold's workflow, when the transaction commits, that the row has moved. */
 export function tellHold(tx: EntityManager, clock: Clock, id: string): void {
-  enqueue(tx, clock, { kind: 'signal', workflowId: workflowIds.holdBooking(id), message: { signal: 'moved' } });
+  signalWorkflow(tx, clock, 'holdBooking', { bookingId: id }, 'moved');
 }
 
 export function sealReach(sealing: EncryptionKeys, bookingId: string, reach: Reach): Buffer {

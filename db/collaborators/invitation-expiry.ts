@@ -2,19 +2,14 @@
 
 import { type Settled, settledAt } from '#db/deadlines.ts';
 import type { EntityManager } from '#db/orm.ts';
-import { enqueue } from '#db/outbox.ts';
+import { signalWorkflow } from '#db/workflow-messages.ts';
 import { invitationStatusAt } from '#rules/states.ts';
-import { workflowIds } from '#rules/workflow-ids.ts';
 import type { Clock } from '#runtime/clock.ts';
 import { Invitation } from './invitation.ts';
 
 /** Tells the invitation's workflow, when the transaction commits, that the row has moved. */
 export function tellInvitationWorkflow(em: EntityManager, clock: Clock, id: string): void {
-  enqueue(em, clock, {
-    kind: 'signal',
-    workflowId: workflowIds.inviteCollaborator(id),
-    message: { signal: 'moved' },
-  });
+  signalWorkflow(em, clock, 'inviteCollaborator', { invitationId: id }, 'moved');
 }
 
 /** Writes down that an invitation has run out, if it has. Answers what it is, and for how long it stays so at most. */

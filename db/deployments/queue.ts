@@ -1,10 +1,10 @@
 /** The order of a site's publishes: who builds next, and who is overtaken. */
 
+import { textArray } from '#db/arrays.ts';
 import type { EntityManager } from '#db/orm.ts';
-import { enqueue } from '#db/outbox.ts';
 import { liveDeploymentOf, lockSite } from '#db/sites/transitions.ts';
+import { cancelWorkflow, signalWorkflow } from '#db/workflow-messages.ts';
 import { isSettled, isSlotDraft, publishKinds, unfinishedStatuses } from '#rules/states.ts';
-import { workflowIds } from '#rules/workflow-ids.ts';
 import type { Clock } from '#runtime/clock.ts';
 import { Deployment } from './deployment.ts';
 
@@ -18,23 +18,26 @@ export async function supersede(
   const losers: { id: string }[] = await tx.execute(
     `update deployment set status = 'superseded', superseded_by_id = ?, finished_at = ?
      where site_id = ? and id <> ? and ticket < ? and status = any(?) and kind = any(?) returning id`,
-    [winner.id, clock.now(), winner.site.id, winner.id, winner.ticket, pgArray(which.statuses), pgArray(which.kinds)],
+    [
+      winner.id,
+      clock.now(),
+      winner.site.id,
+      winner.id,
+      winner.ticket,
+      textArray(which.statuses),
+      textArray(which.kinds),
+    ],
   );
-  for (const loser of losers) enqueue(tx, clock, { kind: 'cancel', workflowId: workflowIds.publishSite(loser.id) });
-}
-
-function pgArray(words: readonly string[]): string {
-  return `{${words.join(',')}}`;
+  for (const { id } of losers) cancelWorkflow(tx, clock, 'publishSite', { deploymentId: id });
 }
 
 /** Tells the oldest publish that waits on the site that it may be its turn. */
 export async function callNext(tx: EntityManager, clock: Clock, siteId: string): Promise<void> {
   const [next]: { id: string }[] = await tx.execute(
     `select id from deployment where site_id = ? and status = 'queued' and kind = any(?) order by ticket limit 1`,
-    [siteId, pgArray(publishKinds)],
+    [siteId, textArray(publishKinds)],
   );
-  if (next)
-    enqueue(tx, clock, { kind: 'signal', workflowId: workflowIds.publishSite(next.id), message: { signal: 'turn' } });
+  if (next) signalWorkflow(tx, clock, 'publishSite', { deploymentId: next.id }, 'turn');
 }
 
 export type Turn = { turn: 'build' } | { turn: 'wait'; for: string } | { turn: 'none'; because: string };

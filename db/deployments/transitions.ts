@@ -5,13 +5,13 @@
 
 import { Account } from '#db/accounts/account.ts';
 import type { EntityManager } from '#db/orm.ts';
-import { enqueue } from '#db/outbox.ts';
 import { startScan } from '#db/scanning/transitions.ts';
 import { isChangeable } from '#db/sites/blocks.ts';
 import type { Site } from '#db/sites/site.ts';
 import { lockSite } from '#db/sites/transitions.ts';
+import { cancelWorkflow, startWorkflow } from '#db/workflow-messages.ts';
 import { isSettled, isSlotDraft, publishKinds, unfinishedStatuses } from '#rules/states.ts';
-import { workflowIdOf, workflowIds } from '#rules/workflow-ids.ts';
+import { deploymentWorkflow } from '#rules/workflow-ids.ts';
 import type { Clock } from '#runtime/clock.ts';
 import type { ErrorBody } from '#runtime/errors.ts';
 import { Deployment } from './deployment.ts';
@@ -83,21 +83,9 @@ export async function acceptPublish(
       statuses: ['queued'],
       kinds: publish.kind === 'site' ? publishKinds : ['posts'],
     });
-    enqueue(tx, clock, {
-      kind: 'start',
-      workflowId: workflowIds.publishSite(deployment.id),
-      message: {
-        type: 'publishSite',
-        input: { deploymentId: deployment.id },
-        summary: `${publish.kind === 'site' ? 'Publish' : 'Publish posts of'} ${hostname}, version ${deployment.number}`,
-        searchAttributes: {
-          SiteId: site.id,
-          AccountId: site.account.id,
-          Hostname: hostname,
-          Resource: deployment.id,
-        },
-      },
-    });
+    const summary = `${publish.kind === 'site' ? 'Publish' : 'Publish posts of'} ${hostname}, version ${deployment.number}`;
+    const about = { summary, site: site.id, account: site.account.id, hostname };
+    startWorkflow(tx, clock, 'publishSite', { deploymentId: deployment.id }, about);
     return deployment;
   });
 }
@@ -109,7 +97,7 @@ export async function cancelUnfinished(tx: EntityManager, clock: Clock, site: Si
   for (const deployment of unfinished) {
     deployment.status = 'cancelled';
     deployment.finishedAt = clock.now();
-    enqueue(tx, clock, { kind: 'cancel', workflowId: workflowIdOf(deployment) });
+    cancelWorkflow(tx, clock, deploymentWorkflow(deployment), { deploymentId: deployment.id });
   }
 }
 

@@ -5,12 +5,11 @@
 import { LockMode } from '@mikro-orm/core';
 import { Certificate } from '#db/certificates/certificate.ts';
 import type { EntityManager } from '#db/orm.ts';
-import { enqueue } from '#db/outbox.ts';
 import type { Site } from '#db/sites/site.ts';
+import { signalWorkflow, startWorkflow } from '#db/workflow-messages.ts';
 import { judge, type Standing, settle, type Wanted } from '#rules/dns/evaluation.ts';
 import type { Sight } from '#rules/dns/observation.ts';
 import { isHolder, servedStatuses } from '#rules/states.ts';
-import { workflowIds } from '#rules/workflow-ids.ts';
 import type { Clock } from '#runtime/clock.ts';
 import { errors } from '#runtime/errors.ts';
 import { Domain, DomainTombstone } from './domain.ts';
@@ -22,22 +21,13 @@ export type DomainMove = 'attach' | 'detach' | 'check' | 'block' | 'unblock' | '
 
 /** Tells the domain's workflow, when the transaction commits, that the row has moved. */
 export function tellDomain(tx: EntityManager, clock: Clock, id: string, signal: DomainMove): void {
-  enqueue(tx, clock, { kind: 'signal', workflowId: workflowIds.onboardDomain(id), message: { signal } });
+  signalWorkflow(tx, clock, 'onboardDomain', { domainId: id }, signal);
 }
 
 /** Starts the workflow that looks after the domain, when the transaction commits. */
 export function startOnboarding(tx: EntityManager, clock: Clock, domain: Domain): void {
-  enqueue(tx, clock, {
-    kind: 'start',
-    workflowId: workflowIds.onboardDomain(domain.id),
-    message: {
-      type: 'onboardDomain',
-      mayRestart: true,
-      input: { domainId: domain.id },
-      summary: domain.name,
-      searchAttributes: { Resource: domain.id, AccountId: domain.account.id, Hostname: domain.name },
-    },
-  });
+  const about = { summary: domain.name, account: domain.account.id, hostname: domain.name };
+  startWorkflow(tx, clock, 'onboardDomain', { domainId: domain.id }, about);
 }
 
 export async function lockDomain(tx: EntityManager, id: string): Promise<Domain> {

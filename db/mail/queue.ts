@@ -2,8 +2,7 @@
 
 import { contextOf } from '#db/encrypted-columns.ts';
 import type { EntityManager } from '#db/orm.ts';
-import { enqueue } from '#db/outbox.ts';
-import { workflowIds } from '#rules/workflow-ids.ts';
+import { startWorkflow } from '#db/workflow-messages.ts';
 import type { Clock } from '#runtime/clock.ts';
 import type { Config } from '#runtime/config.ts';
 import { decrypt, type EncryptionKeys, encrypt } from '#runtime/encryption.ts';
@@ -59,16 +58,7 @@ export function startNotify(
   { id, kind }: Pick<Mail, 'id' | 'kind'>,
   { site, account }: { site?: string | undefined; account?: string | undefined } = {},
 ): void {
-  enqueue(em, clock, {
-    kind: 'start',
-    workflowId: workflowIds.notify(id),
-    message: {
-      type: 'notify',
-      input: { mailId: id },
-      summary: `Mail: ${kind}`,
-      searchAttributes: { Resource: id, ...(site ? { SiteId: site } : {}), ...(account ? { AccountId: account } : {}) },
-    },
-  });
+  startWorkflow(em, clock, 'notify', { mailId: id }, { summary: `Mail: ${kind}`, site, account });
 }
 
 /** What a waiting mail holds. Throws DecryptionFault if its key is missing. */

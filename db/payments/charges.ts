@@ -4,12 +4,11 @@ import type { WholeBooking } from '#db/bookings/booking.ts';
 import { tellOfReturn } from '#db/bookings/mails.ts';
 import { reachOf, seatPaid } from '#db/bookings/seats.ts';
 import type { EntityManager } from '#db/orm.ts';
-import { enqueue } from '#db/outbox.ts';
 import { PayoutAccount } from '#db/payouts/payout-account.ts';
 import { isClosed } from '#db/sites/blocks.ts';
 import { Site } from '#db/sites/site.ts';
+import { startWorkflow } from '#db/workflow-messages.ts';
 import type { RefundReason } from '#rules/states.ts';
-import { workflowIds } from '#rules/workflow-ids.ts';
 import type { Clock } from '#runtime/clock.ts';
 import type { Config } from '#runtime/config.ts';
 import type { Payment } from './payment.ts';
@@ -78,16 +77,8 @@ export function giveBack(tx: EntityManager, clock: Clock, attempt: PaymentAttemp
   attempt.refundBeganAt = clock.now();
   attempt.refundFault = null;
   attempt.refundRefusals = 0;
-  enqueue(tx, clock, {
-    kind: 'start',
-    workflowId: workflowIds.refundPayment(attempt.refundKey),
-    message: {
-      type: 'refundPayment',
-      input: { attemptId: attempt.id, refundKey: attempt.refundKey },
-      summary: `Money that goes back (${reason})`,
-      searchAttributes: { Resource: attempt.payment.id },
-    },
-  });
+  const about = { summary: `Refund (${reason})`, resource: attempt.payment.id };
+  startWorkflow(tx, clock, 'refundPayment', { attemptId: attempt.id, refundKey: attempt.refundKey }, about);
 }
 
 /** The charge that is kept for a payment which was paid. */

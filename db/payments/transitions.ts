@@ -6,9 +6,8 @@
 import { Booking, type WholeBooking } from '#db/bookings/booking.ts';
 import { lockCalendars, tellHold } from '#db/bookings/seats.ts';
 import type { EntityManager } from '#db/orm.ts';
-import { enqueue } from '#db/outbox.ts';
+import { signalWorkflow, startWorkflow } from '#db/workflow-messages.ts';
 import { type AttemptStatus, paymentStatusAt, unknownAttempts, unsettledAttempts } from '#rules/states.ts';
-import { workflowIds } from '#rules/workflow-ids.ts';
 import type { Clock } from '#runtime/clock.ts';
 import { errors } from '#runtime/errors.ts';
 import { newId } from '#runtime/ids.ts';
@@ -33,23 +32,15 @@ export type NewPayment = {
 /** Writes the payment and the start of its workflow into the caller's transaction. */
 export function openPayment(tx: EntityManager, clock: Clock, input: NewPayment): Payment {
   const { siteId, payoutAccountId, ...rest } = input;
-  enqueue(tx, clock, {
-    kind: 'start',
-    workflowId: workflowIds.settlePayment(input.id),
-    message: {
-      type: 'settlePayment',
-      input: { paymentId: input.id },
-      summary: 'A payment until it is paid or over',
-      searchAttributes: { Resource: input.id, SiteId: siteId },
-    },
-  });
+  const about = { summary: 'A payment until it is paid or expired', site: siteId };
+  startWorkflow(tx, clock, 'settlePayment', { paymentId: input.id }, about);
   const owned = { site: siteId, payoutAccount: payoutAccountId };
   return tx.create(Payment, { ...rest, ...owned, status: 'open', createdAt: clock.now() });
 }
 
 /** Tells the payment's workflow, when the transaction commits, that there is something to look at. */
 export function tellPayment(tx: EntityManager, clock: Clock, id: string): void {
-  enqueue(tx, clock, { kind: 'signal', workflowId: workflowIds.settlePayment(id), message: { signal: 'moved' } });
+  signalWorkflow(tx, clock, 'settlePayment', { paymentId: id }, 'moved');
 }
 
 export type Locked = { tx: EntityManager; payment: Payment; booking: WholeBooking | null };

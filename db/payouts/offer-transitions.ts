@@ -2,11 +2,10 @@
 
 import { type Settled, settledAt } from '#db/deadlines.ts';
 import type { EntityManager } from '#db/orm.ts';
-import { enqueue } from '#db/outbox.ts';
 import type { Site } from '#db/sites/site.ts';
 import { lockSite } from '#db/sites/transitions.ts';
+import { signalWorkflow, startWorkflow } from '#db/workflow-messages.ts';
 import { type PayoutParty, payoutOfferStatusAt } from '#rules/states.ts';
-import { workflowIds } from '#rules/workflow-ids.ts';
 import type { Clock } from '#runtime/clock.ts';
 import { newId } from '#runtime/ids.ts';
 import { lockPayoutAccount } from './credentials.ts';
@@ -61,21 +60,13 @@ export async function withdrawOffers(
 
 /** Starts the workflow that writes down the offer's end, when the transaction commits. */
 export function startOffer(tx: EntityManager, clock: Clock, { id, site }: { id: string; site: string }): void {
-  enqueue(tx, clock, {
-    kind: 'start',
-    workflowId: workflowIds.expireOffer(id),
-    message: {
-      type: 'expireOffer',
-      input: { offerId: id },
-      summary: 'An offer of where a site’s money lands',
-      searchAttributes: { Resource: id, SiteId: site },
-    },
-  });
+  const about = { summary: 'An offer of a payout account for a site', site };
+  startWorkflow(tx, clock, 'expireOffer', { offerId: id }, about);
 }
 
 /** Tells the offer's workflow, when the transaction commits, that the row has moved. */
 export function tellOffer(tx: EntityManager, clock: Clock, id: string): void {
-  enqueue(tx, clock, { kind: 'signal', workflowId: workflowIds.expireOffer(id), message: { signal: 'moved' } });
+  signalWorkflow(tx, clock, 'expireOffer', { offerId: id }, 'moved');
 }
 
 /** Writes down that an offer has run out, if it has. Answers what it is, and for how long it stays so at most. */

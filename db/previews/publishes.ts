@@ -6,9 +6,9 @@ import { type AcceptedPublish, endOvertaken, movePointer } from '#db/deployments
 import type { EntityManager } from '#db/orm.ts';
 import type { Site } from '#db/sites/site.ts';
 import { lockSite } from '#db/sites/transitions.ts';
+import { startWorkflow } from '#db/workflow-messages.ts';
 import { isSettled } from '#rules/states.ts';
 import type { Clock } from '#runtime/clock.ts';
-import { startWorkflow } from './workflows.ts';
 
 export type AcceptedSlotPublish = {
   id: string;
@@ -58,7 +58,9 @@ export async function acceptSlotPublish(
       startedAt: clock.now(),
     });
     await tx.flush();
-    startWorkflow(tx, clock, deployment, 'publishPreview', `Publish preview ${publish.slot} of ${hostname}`, hostname);
+    const summary = `Publish preview ${publish.slot} of ${hostname}, version ${deployment.number}`;
+    const about = { summary, site: site.id, account: site.account.id, hostname };
+    startWorkflow(tx, clock, 'publishPreview', { deploymentId: deployment.id }, about);
     return deployment;
   });
 }

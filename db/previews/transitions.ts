@@ -8,16 +8,14 @@ import { type Settled, settledAt } from '#db/deadlines.ts';
 import { Deployment, type Output } from '#db/deployments/deployment.ts';
 import { type AcceptedPublish, cancelUnfinished, type Pinned } from '#db/deployments/transitions.ts';
 import type { EntityManager } from '#db/orm.ts';
-import { enqueue } from '#db/outbox.ts';
 import { startScan } from '#db/scanning/transitions.ts';
 import type { Site } from '#db/sites/site.ts';
 import { lockSite } from '#db/sites/transitions.ts';
+import { cancelWorkflow, signalWorkflow, startWorkflow } from '#db/workflow-messages.ts';
 import { draftStatusAt, isSettled, previewKeptMs, previewMarkedMs, unfinishedStatuses } from '#rules/states.ts';
-import { workflowIdOf, workflowIds } from '#rules/workflow-ids.ts';
 import type { Clock } from '#runtime/clock.ts';
 import { newHostLabel, newId } from '#runtime/ids.ts';
 import { Preview } from './preview.ts';
-import { startWorkflow } from './workflows.ts';
 
 /** The slot's present life; undefined where it is over or has not begun. */
 export async function previewIn(
@@ -75,7 +73,9 @@ export async function acceptDraft(
     await tx.flush();
     if (latest) latest.supersededById = deployment.id;
     await beginOrGoOn(tx, clock, site, deployment);
-    startWorkflow(tx, clock, deployment, 'buildPreview', `Preview ${draft.slot} of ${hostname}`, hostname);
+    const summary = `Preview ${draft.slot} of ${hostname}, version ${deployment.number}`;
+    const about = { summary, site: site.id, account: site.account.id, hostname };
+    startWorkflow(tx, clock, 'buildPreview', { deploymentId: deployment.id }, about);
     return deployment;
   });
 }
@@ -94,7 +94,7 @@ function isSame(one: Deployment, pinned: Omit<Pinned, 'hostname'>): boolean {
 function giveWay(tx: EntityManager, clock: Clock, latest: Deployment): void {
   latest.status = 'superseded';
   latest.finishedAt = clock.now();
-  enqueue(tx, clock, { kind: 'cancel', workflowId: workflowIdOf(latest) });
+  cancelWorkflow(tx, clock, 'buildPreview', { deploymentId: latest.id });
 }
 
 /** `also`: what else than a slot that is shown goes on as it is. */
@@ -127,7 +127,7 @@ async function endLife(tx: EntityManager, clock: Clock, preview: Preview): Promi
 
 function tellExpiry(tx: EntityManager, clock: Clock, { id, deploymentId }: Preview): void {
   if (!deploymentId) return;
-  enqueue(tx, clock, { kind: 'signal', workflowId: workflowIds.expirePreview(id), message: { signal: 'moved' } });
+  signalWorkflow(tx, clock, 'expirePreview', { previewId: id }, 'moved');
 }
 
 /** A draft that is built becomes what its slot serves, and its 14 days begin. Does nothing where the deployment has ended. */
@@ -158,16 +158,12 @@ export async function keepDraft(
 }
 
 function startExpiry(tx: EntityManager, clock: Clock, site: Site, { id, slot }: Preview): void {
-  enqueue(tx, clock, {
-    kind: 'start',
-    workflowId: workflowIds.expirePreview(id),
-    message: {
-      type: 'expirePreview',
-      input: { previewId: id },
-      summary: `Preview ${slot} of ${site.name} runs out`,
-      searchAttributes: { SiteId: site.id, AccountId: site.account.id, Resource: id },
-    },
-  });
+  const about = {
+    summary: `Preview ${slot} of ${site.name} until it expires`,
+    site: site.id,
+    account: site.account.id,
+  };
+  startWorkflow(tx, clock, 'expirePreview', { previewId: id }, about);
 }
 
 /** Empties the slot, and stops what is being built for it. */

@@ -1,8 +1,7 @@
 /** What scans found, and a person of the platform should look at: rows, the start of scans, and what operators do with them. */
 
 import type { EntityManager } from '#db/orm.ts';
-import { enqueue } from '#db/outbox.ts';
-import { workflowIds } from '#rules/workflow-ids.ts';
+import { startWorkflow } from '#db/workflow-messages.ts';
 import type { Clock } from '#runtime/clock.ts';
 import { errors } from '#runtime/errors.ts';
 import { newId } from '#runtime/ids.ts';
@@ -19,17 +18,7 @@ type Scanned = { id: string; scannedAt?: Date | null | undefined };
 /** Starts the scan of a version that comes to be shown, or of a sketch, when the transaction commits; of one that was scanned none. */
 export function startScan(tx: EntityManager, clock: Clock, { id, scannedAt }: Scanned, site?: string): void {
   if (scannedAt) return;
-  enqueue(tx, clock, {
-    kind: 'start',
-    workflowId: workflowIds.scanContent(id),
-    message: {
-      type: 'scanContent',
-      mayRestart: true,
-      input: { id },
-      summary: 'Looks for what a person should look at',
-      searchAttributes: { Resource: id, ...(site ? { SiteId: site } : {}) },
-    },
-  });
+  startWorkflow(tx, clock, 'scanContent', { id }, { summary: 'Scans published files for abuse', site });
 }
 
 type Unscanned = { id: string; site: string | null };

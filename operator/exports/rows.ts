@@ -144,10 +144,5 @@ export async function nameFiles(client: pg.ClientBase, { site, live }: SiteDocum
 /** In the same transaction: somebody else may have looked at what is live, and nobody here has. */
 export async function startScan(client: pg.ClientBase, clock: Clock, { live }: SiteDocument): Promise<void> {
   if (!live) return;
-  const scan = {
-    type: 'scanContent',
-    input: { id: live.id },
-    summary: 'Looks for what a person should look at',
-  } as const;
-  await enqueueStart(client, clock.now(), scan);
+  await enqueueStart(client, clock, 'scanContent', { id: live.id }, { summary: 'Scans published files for abuse' });
 }

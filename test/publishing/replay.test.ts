@@ -3,11 +3,12 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import protos from '@temporalio/proto';
 import { DefaultLogger, Runtime, Worker } from '@temporalio/worker';
-import { expect, test } from 'vitest';
-import { workflowIds } from '#rules/workflow-ids.ts';
+import { expect, expectTypeOf, test } from 'vitest';
+import { type WorkflowInputs, type WorkflowName, workflowIds } from '#rules/workflow-ids.ts';
 import { workflowInterceptorModules } from '#worker/bundle.ts';
 import { recurring } from '#worker/schedules.ts';
 import { workflowModules } from '#worker/tracing.ts';
+import type * as workflows from '#workflows/index.ts';
 
 const histories = join(import.meta.dirname, '../histories');
 const told: unknown[] = [];
@@ -20,6 +21,11 @@ const recorded = readdirSync(histories).map((name) => ({
   workflowId: name,
   history: protos.temporal.api.history.v1.History.decode(readFileSync(join(histories, name))),
 }));
+
+test('a workflow takes the input that the registry starts it with', () => {
+  type Followers = { [Name in WorkflowName]: (input: WorkflowInputs[Name]) => Promise<object> };
+  expectTypeOf<typeof workflows>().toExtend<Followers>();
+});
 
 test('of every workflow that follows a row a history is kept', () => {
   const { schedule: _schedule, ...followers } = workflowIds;

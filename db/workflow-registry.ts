@@ -1,0 +1,108 @@
+/**
+ * Every workflow that follows a row: its id, its task queue, and the rows that should have one running. The table is what a start reads
+ * (workflow-messages.ts) and what a restore reads (resume-workflows.ts).
+ */
+import { queues, type WorkflowInputs, type WorkflowName, workflowIds } from '#rules/workflow-ids.ts';
+
+type Workflow<Input> = {
+  /** The business key. */
+  id: (input: Input) => string;
+  /** The id of the row, as a search attribute. */
+  resource: (input: Input) => string;
+  queue: (typeof queues)[keyof typeof queues];
+  /** Whether it may start again after it has ended. */
+  mayRestart: boolean;
+  /** The inputs of all that should be running. $1, where it occurs, is the time. */
+  unfinished: string;
+};
+
+/** A workflow whose id is made from the id of its row. */
+function followsRow<Key extends string>(
+  key: Key,
+  id: (rowId: string) => string,
+  unfinished: string,
+  { mayRestart = false } = {},
+): Workflow<Record<Key, string>> {
+  const resource = (input: Record<Key, string>) => input[key];
+  return { id: (input) => id(resource(input)), resource, queue: queues.platform, mayRestart, unfinished };
+}
+
+const inProgress = `status in ('queued', 'building', 'storing')`;
+
+export const workflowRegistry: { [Name in WorkflowName]: Workflow<WorkflowInputs[Name]> } = {
+  publishSite: followsRow(
+    'deploymentId',
+    workflowIds.publishSite,
+    `select id as "deploymentId" from deployment where ${inProgress} and kind in ('site', 'posts')`,
+  ),
+  buildPreview: followsRow(
+    'deploymentId',
+    workflowIds.buildPreview,
+    `select id as "deploymentId" from deployment where ${inProgress} and kind = 'preview' and ticket = 0`,
+  ),
+  publishPreview: followsRow(
+    'deploymentId',
+    workflowIds.publishPreview,
+    `select id as "deploymentId" from deployment where ${inProgress} and kind = 'preview' and ticket > 0`,
+  ),
+  expirePreview: followsRow(
+    'previewId',
+    workflowIds.expirePreview,
+    `select id as "previewId" from preview where removed_at is null`,
+  ),
+  inviteCollaborator: followsRow(
+    'invitationId',
+    workflowIds.inviteCollaborator,
+    `select id as "invitationId" from invitation where status = 'open'`,
+  ),
+  holdBooking: followsRow(
+    'bookingId',
+    workflowIds.holdBooking,
+    `select id as "bookingId" from booking where status = 'held'`,
+  ),
+  onboardDomain: followsRow(
+    'domainId',
+    workflowIds.onboardDomain,
+    // A week after its removal a domain has nothing left to clean up.
+    `select id as "domainId" from domain where removed_at is null or removed_at > $1::timestamptz - interval '7 days'`,
+    { mayRestart: true },
+  ),
+  followSubscription: followsRow(
+    'subscriptionId',
+    workflowIds.followSubscription,
+    `select id as "subscriptionId" from billing_subscription where settled_at is null`,
+  ),
+  settlePayment: followsRow(
+    'paymentId',
+    workflowIds.settlePayment,
+    `select id as "paymentId" from payment where status = 'open' or id in
+      (select payment_id from payment_attempt where status in ('minting', 'open'))`,
+  ),
+  refundPayment: {
+    // One charge may be refunded again after a failure: each try has its own key.
+    id: ({ refundKey }) => workflowIds.refundPayment(refundKey),
+    resource: ({ attemptId }) => attemptId,
+    queue: queues.platform,
+    mayRestart: false,
+    unfinished: `select id as "attemptId", refund_key as "refundKey" from payment_attempt
+      where refund_key is not null and refunded_at is null`,
+  },
+  expireOffer: followsRow(
+    'offerId',
+    workflowIds.expireOffer,
+    `select id as "offerId" from payout_offer where status = 'open'`,
+  ),
+  scanContent: followsRow(
+    'id',
+    workflowIds.scanContent,
+    `select id from deployment where scanned_at is null and manifest_sha256 is not null and status in ('live', 'ready')
+      union all select id from sketch where scanned_at is null and status = 'shown'`,
+    { mayRestart: true },
+  ),
+  notify: followsRow('mailId', workflowIds.notify, `select id as "mailId" from mail where status = 'queued'`),
+  grantAccess: followsRow(
+    'requestId',
+    workflowIds.grantAccess,
+    `select id as "requestId" from access_request where status in ('pending', 'approved')`,
+  ),
+};
