@@ -42,6 +42,4 @@ async function stop(): Promise<void> {
   await tracing?.close();
   process.exit(0);
 }
-process.once('SIGTERM', stop);
-process.once('SIGINT', stop);
-process.once('disconnect', stop);
+for (const signal of ['SIGTERM', 'SIGINT', 'disconnect']) process.once(signal, () => void stop());

@@ -45,7 +45,7 @@ export function openChanges(databaseUrl: string, log: Logger, ending?: AbortSign
     if (!interrupted) log.warn({ err: error }, 'listening for changes was interrupted');
     interrupted = true;
     failed.end().catch(() => {});
-    retry = setTimeout(connect, retryAfterMs);
+    retry = setTimeout(() => void connect(), retryAfterMs);
   }
 
   async function connect(): Promise<void> {

@@ -46,7 +46,7 @@ export function openOutputTaker(store: Store, held: Promise<HeldFiles>) {
 
   const onFile: BuildRequest['onFile'] = async ({ path, bytes, content }) => {
     if (bytes > atOnceBytesMax) await put(path, content);
-    else put(path, await buffer(content));
+    else void put(path, await buffer(content)); // `all` awaits it.
     if (storing.size >= atOnceMax) await Promise.race(storing);
   };
   const onHeld: BuildRequest['onHeld'] = ({ path, sha256 }) => {

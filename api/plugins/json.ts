@@ -13,7 +13,7 @@ export function readJson(app: Api): void {
     if (body.length === 0) return done(null, undefined);
     if (!isUtf8(body)) return done(errors.invalid_json('The body is not UTF-8.'));
     // Passing the text on as JSON alone: `__proto__` and `constructor.prototype` are refused here.
-    parse(request, body.toString(), (error, value) => {
+    void parse(request, body.toString(), (error, value) => {
       if (error) return done(error);
       const fault = unstorable(value);
       done(fault === undefined ? null : errors.invalid_json(fault), value);

@@ -29,6 +29,6 @@ export function keepAnnouncing(deps: { em(): EntityManager; clock: Clock; log: L
     announceBuilder(deps.em(), deps.clock).catch((error) =>
       deps.log.warn({ err: error }, 'the database was not told that builds are served'),
     );
-  const timer = setInterval(announce, everyMs);
+  const timer = setInterval(() => void announce(), everyMs);
   return () => clearInterval(timer);
 }

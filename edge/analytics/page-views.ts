@@ -127,7 +127,7 @@ export function openCounting({ database, visitors, clock, log, secret, flushEver
     waiting -= 1;
   }
 
-  const ticking = setInterval(tick, tickEveryMs).unref();
+  const ticking = setInterval(() => void tick(), tickEveryMs).unref();
   // A database that takes long is not asked by several at once.
   const timer = setInterval(() => waiting > 0 || void flushInTurn(), flushEveryMs).unref();
 

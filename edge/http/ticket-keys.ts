@@ -39,7 +39,7 @@ export function keepTicketKeys(server: Server, { database, clock, log, sealing }
     asking = asking.then(look);
     return asking;
   };
-  const timer = setInterval(inTurn, lookEveryMs).unref();
+  const timer = setInterval(() => void inTurn(), lookEveryMs).unref();
   return {
     ready: inTurn(),
     async close() {

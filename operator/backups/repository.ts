@@ -75,13 +75,11 @@ function openNamesOnDisk(dir: string): Omit<Place, 'store'> {
       const aside = join(folder, `.${randomUUID()}`);
       await writeFile(aside, `${sha256}\n`, { flush: true });
       await rename(aside, join(folder, keptName(name)));
-      const handle = await open(folder);
-      await handle.sync().finally(() => handle.close());
+      await syncFolder(folder);
     },
     async forget(name) {
       await rm(join(folder, keptName(name)), { force: true });
-      const handle = await open(folder);
-      await handle.sync().finally(() => handle.close());
+      await syncFolder(folder);
     },
     drop: (sha256) => rm(blobPath(dir, sha256), { force: true }),
     marks: openMarksOnDisk(join(dir, 'under-way')),
@@ -163,9 +161,23 @@ async function openNamesInBucket(address: BucketAddress, spoolDir: string): Prom
       if (!found) return false;
       const spool = await openSpool(spoolDir, found.body);
       const keeping = spool.bytes > 0 ? bucket.putParts(`damaged/${sha256}`, spool.parts()) : undefined;
-      await Promise.resolve(keeping).finally(() => spool.close());
+      try {
+        await keeping;
+      } finally {
+        await spool.close();
+      }
       await bucket.remove(blobName(sha256));
       return true;
     },
   };
+}
+
+/** Writes the folder's own entries to disk: a rename in it survives a power cut. */
+async function syncFolder(folder: string): Promise<void> {
+  const handle = await open(folder);
+  try {
+    await handle.sync();
+  } finally {
+    await handle.close();
+  }
 }

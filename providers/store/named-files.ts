@@ -28,7 +28,8 @@ export async function sweepFolder(folder: string, ageMs: number): Promise<number
   if (!names?.length) return 0;
   const probe = join(folder, randomUUID());
   await writeFile(probe, '');
-  const { mtimeMs: now } = await stat(probe).finally(() => rm(probe));
+  const { mtimeMs: now } = await stat(probe);
+  await rm(probe);
   let removed = 0;
   for (const name of names) {
     const found = await stat(join(folder, name)).catch(missing);

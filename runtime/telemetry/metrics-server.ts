@@ -1,6 +1,6 @@
 /** Loaded where the configuration names a port for it. What operators ask a process for, on a port of its own that visitors do not reach: its figures, and whether it works. */
 import cluster from 'node:cluster';
-import { createServer } from 'node:http';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Logger } from 'pino';
 import { readFigures } from '#db/metrics.ts';
@@ -18,7 +18,7 @@ type Parts = {
 /** `GET /metrics`, `/healthz` and `/readyz`. Rejects where the port is taken. */
 export async function startObserving({ metrics, log, render, isReady = () => true }: Parts) {
   collectProcessMetrics();
-  const server = createServer(async (request, response) => {
+  const respond = async (request: IncomingMessage, response: ServerResponse) => {
     const say = (status: number, words: string, type = 'text/plain; charset=utf-8') =>
       response.writeHead(status, { 'content-type': type, connection: 'close' }).end(words);
     if (request.url === '/healthz') return say(200, 'up\n');
@@ -30,7 +30,8 @@ export async function startObserving({ metrics, log, render, isReady = () => tru
       log.warn({ err }, 'the figures could not be read');
       return say(503, 'The figures could not be read.\n');
     }
-  });
+  };
+  const server = createServer((request, response) => void respond(request, response));
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject);
     server.listen(metrics.port, metrics.host, resolve);

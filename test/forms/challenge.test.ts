@@ -1,5 +1,5 @@
 /** A verifier elsewhere in place of our own challenge, stood in for by a server of the test; and what browsers load from us. */
-import { createServer } from 'node:http';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { expect, test } from 'vitest';
@@ -10,14 +10,15 @@ import { ada, challengeEnv, forms } from './world.ts';
 test('a verifier elsewhere is asked for each solution, takes it once, and its failures are told without its name', async () => {
   const asked: string[] = [];
   let down = false;
-  const verifier = createServer(async (request, answer) => {
+  const verify = async (request: IncomingMessage, answer: ServerResponse) => {
     asked.push(await text(request));
     if (down) return void answer.writeHead(503).end('cloudy');
     answer.setHeader('content-type', 'application/json');
     answer.end(
       JSON.stringify({ success: new URLSearchParams(asked.at(-1)).get('response')?.startsWith('good') === true }),
     );
-  });
+  };
+  const verifier = createServer((request, answer) => void verify(request, answer));
   await new Promise<void>((ready) => verifier.listen(0, '127.0.0.1', ready));
   const url = `http://127.0.0.1:${(verifier.address() as AddressInfo).port}`;
   const world = await createWorld({

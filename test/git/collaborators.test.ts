@@ -77,7 +77,7 @@ async function slowPush(siteId: string, address: string, meanwhile: () => Promis
     headers: { authorization, 'content-type': 'application/x-git-receive-pack-request' },
   });
   const answer = new Promise<string>((resolve, reject) => {
-    sending.on('error', reject).on('response', (got) => text(got).then(resolve, reject));
+    sending.on('error', reject).on('response', (got) => void text(got).then(resolve, reject));
   });
   const line = `${from} ${to} refs/heads/main\0 report-status`;
   sending.write(`${(line.length + 4).toString(16).padStart(4, '0')}${line}0000`);

@@ -2,7 +2,7 @@
 import { type ExecFileException, execFile, execFileSync } from 'node:child_process';
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
-import { createServer } from 'node:http';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -13,11 +13,12 @@ const client = join(import.meta.dirname, '../../skill/bin/frontage.mjs');
 
 /** What the server answers, by method and path, given what it was sent. */
 let answers: Record<string, (body: Record<string, unknown>) => [status: number, body: unknown]> = {};
-const server = createServer(async (request, response) => {
+async function respond(request: IncomingMessage, response: ServerResponse): Promise<void> {
   const sent = await text(request);
   const [status, body] = answers[`${request.method} ${request.url}`]?.(sent ? JSON.parse(sent) : {}) ?? [404, {}];
   response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body));
-});
+}
+const server = createServer((request, response) => void respond(request, response));
 const refusal = (status: number, code: string): [number, unknown] => [
   status,
   { error: { code, message: 'No.', retryable: false } },

@@ -1,6 +1,6 @@
 /** A receiver of traces: takes OTLP over HTTP as JSON (opentelemetry-proto, `ExportTraceServiceRequest`) and keeps what it was told. */
 import { once } from 'node:events';
-import { createServer, type ServerResponse } from 'node:http';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
 
@@ -27,7 +27,7 @@ export async function openReceiver(answer: (response: ServerResponse) => void = 
   const spans: ToldSpan[] = [];
   const bodies: string[] = [];
   const requests: { path: string; headers: Record<string, unknown> }[] = [];
-  const server = createServer(async (request, response) => {
+  const receive = async (request: IncomingMessage, response: ServerResponse) => {
     const body = await text(request);
     requests.push({ path: request.url ?? '', headers: request.headers });
     bodies.push(body);
@@ -37,7 +37,8 @@ export async function openReceiver(answer: (response: ServerResponse) => void = 
         spans.push({ ...span, service, attributes: asRecord(span.attributes) });
     }
     answer(response.setHeader('content-type', 'application/json'));
-  });
+  };
+  const server = createServer((request, response) => void receive(request, response));
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
   return {

@@ -45,7 +45,7 @@ export async function openRoundRobin(
     far.once('close', () => client.destroy());
   });
   await look();
-  const timer = setInterval(look, lookEveryMs);
+  const timer = setInterval(() => void look(), lookEveryMs);
   server.listen(at, '127.0.0.1');
   await once(server, 'listening');
   return {

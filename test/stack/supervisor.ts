@@ -12,7 +12,7 @@ const stop = async () => {
   await stack.stop();
   process.disconnect?.();
 };
-process.once('SIGTERM', stop);
+process.once('SIGTERM', () => void stop());
 const names = ['postgres', 'temporal', 'mail', 'api', 'worker', 'edge'] as const;
 process.send?.({
   databaseUrl: stack.databaseUrl,

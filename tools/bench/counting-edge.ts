@@ -39,4 +39,4 @@ const at = { host: '127.0.0.1', port: 0 };
 const ports = [await listen(edge, { ...at, counting }), await listen(edge, at)].map(({ port }) => port);
 process.send?.({ ports });
 process.on('disconnect', () => process.exit(1));
-process.on('SIGTERM', () => counting.close().then(() => process.exit(0)));
+process.on('SIGTERM', () => void counting.close().then(() => process.exit(0)));

@@ -75,7 +75,7 @@ export async function startStack(options: StackOptions): Promise<Stack> {
   mkdirSync(dataDir, { recursive: true, mode: 0o711 });
   const lock = lockFolder(dataDir);
   const records = openRunRecords(join(dataDir, 'run'));
-  const stopStarting = () => records.stopLeftovers();
+  const stopStarting = () => void records.stopLeftovers();
   try {
     await records.stopLeftovers();
     // This stops parts that are still starting; their starts fail, and so does this one.

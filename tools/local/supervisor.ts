@@ -32,7 +32,7 @@ export function supervise<Name extends string>(
     if (!part) throw new Error(`There is no part named ${name}`);
     const process = await part.start((id) => records.add({ name, stopSignal: part.stopSignal, ...id }));
     running.set(name, process);
-    process.ended.then((how) => {
+    void process.ended.then((how) => {
       if (running.get(name) !== process) return;
       running.delete(name);
       records.remove(name);

@@ -24,14 +24,14 @@ async function start(): Promise<void> {
     prepare: () => progress.step('The sandbox', prepare),
     progress,
     signal: stopping.signal,
-    onUnexpectedEnd: restartProcess,
+    onUnexpectedEnd: (name, how) => void restartProcess(name, how),
   });
   const owner = await ensureOwner(stack);
   const demo = await tryDemo(stack, owner);
   writeDevFiles(stack, owner, demo);
   progress.line(`✓ Ready (${(performance.now() / 1000).toFixed(1)} s)`);
   progress.line(await describe(stack, owner, demo));
-  if (process.argv.includes('--watch')) watchSource(restartAll);
+  if (process.argv.includes('--watch')) watchSource((file) => void restartAll(file));
 }
 
 /** Without a sandbox there are no builds; everything else works. */
@@ -101,9 +101,9 @@ function stopOnSignals(started: Promise<void>): void {
     progress.close();
     process.exit(again ? 1 : 0);
   };
-  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, onSignal);
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => void onSignal());
   // The parent process died.
-  process.once('disconnect', onSignal);
+  process.once('disconnect', () => void onSignal());
 }
 
 const started = start();

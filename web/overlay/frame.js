@@ -36,7 +36,7 @@
   const heard = {
     page({ page }) {
       if (typeof page === 'string' && page.startsWith('/')) state.page = page.slice(0, 2048);
-      refresh().then(draw);
+      void refresh().then(draw);
     },
     picked({ position, shot }) {
       // A page that was not asked opens nothing.
@@ -107,7 +107,7 @@
       if (key) localStorage.setItem(kept, key);
       else localStorage.removeItem(kept);
     } catch {}
-    refresh().then(() => key && state.key && pick());
+    void refresh().then(() => key && state.key && pick());
   }
 
   /** A window of ours can read what this frame can't: the cookie that the link left. It hands the key over and closes. */
@@ -192,7 +192,7 @@
     show('thread');
     const n = numberOf(id);
     if (n) tell({ type: 'show', n });
-    refresh();
+    void refresh();
   }
 
   function fault(text) {
@@ -399,7 +399,7 @@
   $('back').onclick = () => {
     state.open = null;
     show('list');
-    refresh();
+    void refresh();
   };
   $('discard').onclick = () => {
     draft = null;

@@ -13,7 +13,7 @@
     place.replaceChildren(element, loader);
     return;
   }
-  import(script).then(() => {
+  void import(script).then(() => {
     globalThis.$altcha.algorithms.set('PBKDF2/SHA-256', () => new Worker(worker));
     const widget = document.createElement('altcha-widget');
     widget.setAttribute('challenge', challenge);

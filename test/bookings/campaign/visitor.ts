@@ -40,7 +40,9 @@ async function attempt({ urls, publicId, calendars, starts }: Orders): Promise<T
 }
 type Answered = { id?: string; error?: { code: string; retryable: boolean } };
 
-process.once('message', async (orders: Orders) => {
+process.once('message', (orders: Orders) => void visit(orders));
+
+async function visit(orders: Orders): Promise<void> {
   let left = orders.attempts;
   const told: Told[] = [];
   const one = async () => {
@@ -52,4 +54,4 @@ process.once('message', async (orders: Orders) => {
   await Promise.all(Array.from({ length: orders.atOnce }, one));
   process.send?.({ told });
   process.disconnect();
-});
+}
