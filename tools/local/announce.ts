@@ -43,7 +43,7 @@ export async function describe(stack: Stack, owner: Owner, demo: Demo | undefine
       ? [['Payments', `${stack.paymentsUrl} (a stub: any key like rk_test_0123456789 works)`]]
       : []),
     ...(stack.registrarUrl
-      ? [['Registrar', `${stack.registrarUrl} (a stub: see “Your own domain” in the README)`]]
+      ? [['Registrar', `${stack.registrarUrl} (a stub: see “Your own domain” in docs/tour.md)`]]
       : []),
     ['Token', owner.access_token],
     ['Logs', join(relative(process.cwd(), stack.dataDir), 'logs')],
