@@ -22,7 +22,7 @@ export function publishingActivities(deps: Deps) {
   /** Where there are drafts, a preview is built with them, and without them for the day when it is published. */
   async function writeSnapshots(deployment: Deployment, commits: SnapshotCommits, signal: AbortSignal): Promise<void> {
     const { store, repositories } = deps;
-    if (!repositories) throw errors.no_repositories('This deployment of the platform holds no repositories.');
+    if (!repositories) throw errors.no_repositories('This deployment of the platform has no git repositories.');
     const { id } = deployment;
     const drafts = await writeSnapshot(store, repositories, snapshotName(id), commits, 'without drafts', signal);
     if (!isSlotDraft(deployment) || drafts === 0) return;
@@ -93,11 +93,11 @@ function remedyOf(code: ErrorCode, { site, slot, ...deployment }: Deployment): s
   const preview = `POST /v1/sites/${site.id}/previews/${slot}`;
   const again = isSlotDraft(deployment) ? `build the draft again with ${preview}` : 'publish again';
   const remedies: Partial<Record<ErrorCode, string>> = {
-    build_failed: `Read \`detail\` for the log, mend the source, push, and ${again}.`,
-    build_timeout: `Read \`detail\` for where the time went, make the build lighter, push, and ${again}.`,
-    invalid_redirects: `Mend \`_redirects\` in the source, push, and ${again}.`,
+    build_failed: `Read the log in \`detail\`, fix the source, push, and ${again}.`,
+    build_timeout: `Find the slow part in \`detail\`, make the build faster, push, and ${again}.`,
+    invalid_redirects: `Fix \`_redirects\` in the source, push, and ${again}.`,
     plan_limit: `Make the site smaller, push, and ${again}.`,
-    draft_behind: `Bring in what the site has gained with ${preview}/update, look at the draft, and publish it again.`,
+    draft_behind: `Update the draft with ${preview}/update, check it, and publish it again.`,
     internal: `${again[0]?.toUpperCase()}${again.slice(1)}; if it persists, send feedback with POST /v1/feedback.`,
   };
   return remedies[code];

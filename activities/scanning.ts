@@ -59,7 +59,7 @@ export function scanningActivities(deps: Needed) {
     // What is shown no more is scanned when it is shown again.
     if (!deployment || !manifestSha256 || scannedAt || (status !== 'live' && status !== 'ready')) return none;
     const files = await filesOf(manifestSha256);
-    if (!files) throw errors.storage_error('The list of the files of this version cannot be read now.');
+    if (!files) throw errors.storage_error('The file list of this version cannot be read at the moment.');
     const [place, earlier] = [await placeOf(em(), deployment), await earlierOf(deployment.site)];
     const { found, read, whole } = await scanVersion(store, { files, earlier, place, beat });
     const rules = await rulesOf(deployment.site, place);

@@ -42,8 +42,8 @@ export async function findSite(em: EntityManager, actor: Person, siteId: string)
 }
 
 function noSuchSite(): AppError {
-  return errors.not_found('There is no site of that id that this token may act on.', {
-    nextAction: 'Read GET /v1/sites for the sites that it may act on.',
+  return errors.not_found('No site with this id is accessible with this token.', {
+    nextAction: 'Read GET /v1/sites for the accessible sites.',
   });
 }
 
@@ -70,7 +70,7 @@ export async function loadDeployment(
 ): Promise<Loaded<Deployment, 'site'>> {
   const deployment = await findDeployment(em, actor, deploymentId);
   if (deployment) return deployment;
-  throw errors.not_found('There is no deployment of that id that this token may act on.', {
+  throw errors.not_found('No deployment with this id is accessible with this token.', {
     nextAction: 'Read GET /v1/sites/{id}/deployments for the deployments of a site.',
   });
 }
@@ -106,7 +106,7 @@ export function requireChangeable(site: Site): void {
 /** Stops a write to a site that is archived. */
 export function requireActive(site: Site): void {
   if (site.status === 'archived') {
-    throw errors.site_archived(`The site ${site.name} is archived: it can be read and takes no change.`, {
+    throw errors.site_archived(`The site ${site.name} is archived and cannot be changed.`, {
       nextAction: `Call POST /v1/sites/${site.id}/unarchive first.`,
     });
   }
@@ -118,10 +118,7 @@ export function requireNotBlocked(site: Site, what: string): void {
 }
 
 function takenOff(site: Site, what: string): AppError {
-  return errors.site_archived(
-    `The site ${site.name} was taken off the web by a person of the platform: it may not ${what}.`,
-    {
-      nextAction: `Read why in blocked of GET /v1/sites/${site.id}, mend it, and write to the operator of the platform.`,
-    },
-  );
+  return errors.site_archived(`The site ${site.name} has been blocked by the operator, so it cannot ${what}.`, {
+    nextAction: `Read the reason in \`blocked\` of GET /v1/sites/${site.id}, fix it, and contact the operator.`,
+  });
 }

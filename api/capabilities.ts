@@ -47,26 +47,29 @@ export function capabilitiesOf(config: Config): Record<Capability, boolean> {
 const answers: Record<Requirement, { code: ErrorCode; message: string; nextAction?: string }> = {
   builds: {
     code: 'publish_disabled',
-    message: 'This platform has no capacity to build sites at present.',
+    message: 'This platform cannot build sites at the moment.',
     nextAction: 'Upload built output instead: POST /v1/sites/{id}/deployments.',
   },
-  previews: { code: 'preview_disabled', message: 'This platform serves no previews.' },
-  forms: { code: 'forms_disabled', message: 'This platform takes no forms.' },
-  mail: { code: 'invitations_unavailable', message: 'This platform cannot send email, so it cannot invite.' },
+  previews: { code: 'preview_disabled', message: 'This platform does not offer previews.' },
+  forms: { code: 'forms_disabled', message: 'This platform does not offer forms.' },
+  mail: {
+    code: 'invitations_unavailable',
+    message: 'This platform cannot send e-mail, so it cannot send invitations.',
+  },
   photos: { code: 'photos_disabled', message: 'This platform has no library of stock photos.' },
-  files: { code: 'uploads_disabled', message: 'This platform takes no uploaded files.' },
-  sketches: { code: 'sketches_disabled', message: 'This platform hosts no sketches.' },
-  analytics: { code: 'analytics_disabled', message: 'This platform counts no visits.' },
-  payouts: { code: 'payouts_disabled', message: 'This platform cannot take money for a site owner.' },
+  files: { code: 'uploads_disabled', message: 'This platform does not accept uploaded files.' },
+  sketches: { code: 'sketches_disabled', message: 'This platform does not offer sketches.' },
+  analytics: { code: 'analytics_disabled', message: 'This platform does not offer analytics.' },
+  payouts: { code: 'payouts_disabled', message: 'This platform cannot accept payments for a site owner.' },
   billing: { code: 'billing_disabled', message: 'Nothing is metered here and no payment is required.' },
-  email_signin: { code: 'auth_disabled', message: 'Sign-in by email is switched off on this platform.' },
+  email_signin: { code: 'auth_disabled', message: 'Sign-in by e-mail is disabled on this platform.' },
   bookings: {
     code: 'bookings_unavailable',
-    message: 'This platform takes no bookings.',
+    message: 'This platform does not offer bookings.',
     nextAction: 'Stop, and hide the booking form.',
   },
-  domains: { code: 'invalid_mode', message: 'This platform onboards no domains, so no mode is served.' },
-  repositories: { code: 'no_repositories', message: 'This platform holds no repositories at present.' },
+  domains: { code: 'invalid_mode', message: 'This platform does not offer custom domains, so it has no mode.' },
+  repositories: { code: 'no_repositories', message: 'This platform has no git repositories.' },
 };
 
 /** Owners' keys are never kept but sealed. */
@@ -74,7 +77,7 @@ function holdsPayoutKeys({ payouts, sealsPayoutKeys }: Config): boolean {
   return sealsPayoutKeys || !payouts?.rails.includes('own_key');
 }
 
-const noSealingKey = 'This platform has no key to seal payout keys with at present.';
+const noSealingKey = 'This platform has no encryption key for payout accounts. The operator must configure one.';
 
 /** What to answer to a call that needs what is off; `undefined` when it is on. */
 export function missing(config: Config, need: Requirement): AppError | undefined {

@@ -151,7 +151,7 @@ function decryptSecret(key: Buffer, encrypted: Uint8Array): Buffer {
     return decryptWith(key, encrypted);
   } catch {
     throw errors.idempotency_mismatch(
-      'This Idempotency-Key was used by another token, and what it showed once is repeated to that token alone.',
+      'This Idempotency-Key was used by another token, and only that token can receive its secret response again.',
     );
   }
 }

@@ -39,5 +39,5 @@ export function overCap(
   { limits, plan }: Pick<Caps, 'limits' | 'plan'>,
   { limit, what, holder = 'this account' }: Pick<Cap, 'limit' | 'what' | 'holder'>,
 ): string {
-  return `${plan} has a cap of ${limits[limit]} on ${what}, and ${holder} has reached it.`;
+  return `${plan} has a limit of ${limits[limit]} ${what}, and ${holder} has reached it.`;
 }

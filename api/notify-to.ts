@@ -53,8 +53,8 @@ export async function readNotifyTo(
   );
   if (account && row) return account.id;
   const options = await notifyOptions(tx, site);
-  throw errors.notify_to_not_on_site('That address is neither the owner’s nor a collaborator’s of this site.', {
-    nextAction: `Send one of: ${options.join(', ')}. Others join with POST /v1/sites/${site.id}/collaborators.`,
+  throw errors.notify_to_not_on_site('This address belongs to neither the owner nor a collaborator of this site.', {
+    nextAction: `Send one of: ${options.join(', ')}. Invite other people with POST /v1/sites/${site.id}/collaborators.`,
   });
 }
 
@@ -80,7 +80,7 @@ function plainAddress(text: string): string {
     return readAddress(text);
   } catch (error) {
     if (!(error instanceof AppError)) throw error;
-    throw errors.invalid_notify_to('notify_to is not a plain email address.', {
+    throw errors.invalid_notify_to('notify_to is not a plain e-mail address.', {
       nextAction: 'Send one of the addresses that notify_options lists.',
     });
   }

@@ -11,8 +11,8 @@ export const pageItems = 50;
 
 /** Query of every list. Extend it with a list's own filters. */
 export const pageQuery = z.strictObject({
-  limit: z.coerce.number().int().min(1).max(200).default(pageItems).describe('Items in the answer.'),
-  cursor: z.string().optional().describe('`next_cursor` of the answer before.'),
+  limit: z.coerce.number().int().min(1).max(200).default(pageItems).describe('Maximum number of items.'),
+  cursor: z.string().optional().describe('`next_cursor` of the previous page.'),
 });
 export type PageQuery = { limit: number; cursor?: string | undefined };
 
@@ -20,7 +20,7 @@ export type PageQuery = { limit: number; cursor?: string | undefined };
 export function listOf<Item extends z.ZodType>(item: Item) {
   return z.object({
     items: z.array(item),
-    next_cursor: z.string().nullable().describe('Pass it as `cursor` for the next page; null on the last.'),
+    next_cursor: z.string().nullable().describe('Send it as `cursor` for the next page; null on the last page.'),
   });
 }
 
@@ -81,8 +81,8 @@ function openCursor(key: Buffer, cursor: string): string {
     bytes.toString('base64url') === cursor &&
     timingSafeEqual(bytes.subarray(0, signatureBytes), sign(key, position));
   if (!signed) {
-    throw errors.invalid_cursor('The cursor is not one that this list has answered.', {
-      nextAction: 'Leave cursor out to read the first page, then pass next_cursor as it was given.',
+    throw errors.invalid_cursor('The cursor is not valid for this list.', {
+      nextAction: 'Omit cursor to read the first page, then send next_cursor unchanged.',
     });
   }
   return position.toString();

@@ -61,9 +61,9 @@ async function watch(room: Room, isRunning: () => Promise<boolean>): Promise<voi
 }
 
 function stillRuns(): AppError {
-  return errors.rate_limited('An earlier call with this Idempotency-Key still runs.', {
+  return errors.rate_limited('An earlier call with this Idempotency-Key is still running.', {
     nextAction:
-      'Send the same request again in a few seconds, with the same key: it is answered with what that call made.',
+      'Send the same request again in a few seconds with the same key: it returns the result of the earlier call.',
     retryAfterSeconds: 3,
   });
 }

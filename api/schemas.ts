@@ -9,7 +9,7 @@ export const moment = z.date();
 export const sinceQuery = z.iso
   .datetime({
     offset: true,
-    error: 'it has to be an RFC 3339 timestamp such as 2026-11-21T10:00:00Z, with a plus sign written as %2B',
+    error: 'it must be an RFC 3339 timestamp such as 2026-11-21T10:00:00Z, with a plus sign written as %2B',
   })
   .transform((text) => new Date(text));
 
@@ -20,7 +20,10 @@ export function plainName(max: number) {
     .trim()
     .min(1)
     .max(max)
-    .refine((text) => !/[\p{C}\p{Zl}\p{Zp}]|:\/\//u.test(text), 'a name is one line of text, without an address in it');
+    .refine(
+      (text) => !/[\p{C}\p{Zl}\p{Zp}]|:\/\//u.test(text),
+      'a name must be one line of text, without a web address',
+    );
 }
 
 /** The input of a call without input: no body, or `{}`. */
@@ -33,12 +36,12 @@ export const idParams = z.object({ id: z.string() });
 export const errorAnswer = z
   .object({
     error: z.object({
-      code: z.enum(Object.keys(catalog) as [ErrorCode, ...ErrorCode[]]).describe('For programs; does not change.'),
-      message: z.string().describe('For a reader; written to be relayed to an owner.'),
+      code: z.enum(Object.keys(catalog) as [ErrorCode, ...ErrorCode[]]).describe('Machine-readable and stable.'),
+      message: z.string().describe('Human-readable. Relay it to the owner.'),
       retryable: z.boolean().describe('Whether the same request can succeed later.'),
-      next_action: z.string().optional().describe('The remedy, where a call mends it.'),
-      request_id: z.string().optional().describe('Of `internal` alone: send it with feedback.'),
-      detail: z.string().optional().describe('Of a build that failed: the end of its log.'),
+      next_action: z.string().optional().describe('What to do, if a call can fix the problem.'),
+      request_id: z.string().optional().describe('Only for `internal`: include it in feedback.'),
+      detail: z.string().optional().describe('Only for a failed build: the end of its log.'),
     }),
   })
-  .meta({ id: 'Error', description: 'Every error answer. The codes are listed at `GET /errors`.' });
+  .meta({ id: 'Error', description: 'Every error response. `GET /errors` lists the codes.' });

@@ -44,7 +44,7 @@ export function parseAddress(name: string): Address {
 }
 
 export function noRepository(): GitRefusal {
-  return new GitRefusal(404, 'There is no repository at this address that this password opens.');
+  return new GitRefusal(404, 'This password gives no access to a repository at this address.');
 }
 
 /** Passwords are random and long, so one plain hash keeps them. */
@@ -66,15 +66,12 @@ export async function requireAccess(
     const token = password.startsWith('fro_') ? ' A bearer token is no git password.' : '';
     throw new GitRefusal(401, `Unknown user name or wrong password.${token} ${howToGetOne}`);
   }
-  if (credential.expiresAt <= now) throw new GitRefusal(401, `This password has run out. ${howToGetOne}`);
+  if (credential.expiresAt <= now) throw new GitRefusal(401, `This password has expired. ${howToGetOne}`);
   if (credential.blockReason != null) {
-    throw new GitRefusal(
-      403,
-      `The account was blocked by those who run this platform. Their reason: ${credential.blockReason}`,
-    );
+    throw new GitRefusal(403, `The account has been blocked by the operator. Reason: ${credential.blockReason}`);
   }
   if (!(await isStillOn(em, credential))) {
-    throw new GitRefusal(401, 'The account that made this password may not act on the site any more.');
+    throw new GitRefusal(401, 'The account that created this password no longer has access to the site.');
   }
   if (credential.site.id !== siteId || credential.repository !== repository) throw noRepository();
   const { site } = credential;
@@ -84,12 +81,12 @@ export async function requireAccess(
   } as const;
   if (wanted === 'read') return granted;
   if (credential.access !== 'write') {
-    throw new GitRefusal(403, 'This password may only read. Ask for one with "access": "write" to push.');
+    throw new GitRefusal(403, 'This password only allows reading. To push, create one with "access": "write".');
   }
   if (site.status === 'archived') {
     throw new GitRefusal(
       403,
-      `The site ${site.name} is archived and takes no push. POST /v1/sites/${siteId}/unarchive first.`,
+      `The site ${site.name} is archived and does not accept pushes. Call POST /v1/sites/${siteId}/unarchive first.`,
     );
   }
   return granted;
@@ -103,7 +100,7 @@ async function isStillOn(em: EntityManager, { site, account }: GitCredential): P
 function parseBasic(authorization: string | undefined): { username: string; password: string } {
   const [scheme = '', encoded = ''] = authorization?.split(' ') ?? [];
   if (scheme.toLowerCase() === 'bearer') {
-    throw new GitRefusal(401, `A bearer token opens no repository. ${howToGetOne}`);
+    throw new GitRefusal(401, `A bearer token does not give access to a repository. ${howToGetOne}`);
   }
   const text = scheme.toLowerCase() === 'basic' ? Buffer.from(encoded, 'base64').toString('utf8') : '';
   const colon = text.indexOf(':');

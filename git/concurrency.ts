@@ -75,6 +75,6 @@ export function openSlots({ running, perSite, waiting, waitMs }: SlotLimits): Sl
 export const retryAfterSeconds = 10;
 
 function busy(): GitRefusal {
-  const message = `Too many clones and pushes run at this moment. Wait ${retryAfterSeconds} s, then try again.`;
+  const message = `Too many clones and pushes are running. Wait ${retryAfterSeconds} s, then try again.`;
   return new GitRefusal(503, message, retryAfterSeconds);
 }

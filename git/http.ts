@@ -78,7 +78,7 @@ export function gitRoutes<App extends FastifyInstance>(app: App, deps: GitDeps, 
           protocol: parseProtocol(request),
           body: bodyOf(request),
           bodyBytesMax: fetchBytesMax,
-          tooLarge: ['The list of commits that this clone has is too long: clone anew.'],
+          tooLarge: ['The list of commits that this clone has is too long: clone again.'],
           mayGoOn: () => stands(access),
           times,
         });
@@ -99,7 +99,7 @@ type Named = { Params: { name: string } };
 
 function parseService(service: unknown): Service {
   if (service === 'git-upload-pack' || service === 'git-receive-pack') return service;
-  throw new GitRefusal(403, 'This repository speaks the smart HTTP protocol alone. Use git 1.6.6 or newer.');
+  throw new GitRefusal(403, 'This repository only supports the smart HTTP protocol. Use git 1.6.6 or newer.');
 }
 
 /** Only a version goes on to git: the header is the caller's, and becomes a part of a process's environment. */
@@ -114,7 +114,7 @@ async function open(
   request: FastifyRequest<Named>,
   service: Service,
 ): Promise<{ place: Place; address: Address; caps: Caps; access: Pushed['access'] }> {
-  if (!deps.repositories) throw new GitRefusal(503, 'This deployment holds no repositories.');
+  if (!deps.repositories) throw new GitRefusal(503, 'This deployment has no git repositories.');
   const address = parseAddress(request.params.name);
   const wanted = service === 'git-receive-pack' ? 'write' : 'read';
   const { authorization } = request.headers;
@@ -176,14 +176,14 @@ function pushOf(
     body,
     bodyBytesMax: limits.push_bytes,
     tooLarge: [
-      `This push is larger than ${megabytes > 0 ? `${megabytes} MiB` : `${limits.push_bytes} bytes`}, the cap for one push.`,
-      `Push fewer commits at a time, or leave large files out of the history. ${lift('push_bytes')}`,
+      `This push is larger than ${megabytes > 0 ? `${megabytes} MiB` : `${limits.push_bytes} bytes`}, the limit for one push.`,
+      `Push fewer commits at a time, or remove large files from the history. ${lift('push_bytes')}`,
     ],
     mayGoOn: () => stands(access),
     onHook(channel) {
       answerHook(channel, judge).catch((error) => {
         deps.log.error({ err: error, siteId }, 'a push could not be judged');
-        channel.end("refused\nThe push could not be checked, by a fault on the service's side. Nothing has changed.\n");
+        channel.end('refused\nThe service failed to check the push. Nothing has changed.\n');
       });
     },
     times,
@@ -211,7 +211,7 @@ async function answer(
   });
   const first = await pieces.next().catch((error) => {
     request.log.warn({ err: error }, 'git did not answer');
-    throw new GitRefusal(400, 'git could not read this request to its end.');
+    throw new GitRefusal(400, 'git could not read the complete request.');
   });
   async function* all() {
     if (first.done) return;
@@ -235,8 +235,7 @@ function answerError(deps: GitDeps, error: unknown, request: FastifyRequest, rep
   if (status === 401) reply.header('www-authenticate', 'Basic realm="git", charset="UTF-8"');
   // The rest of a body that nobody reads would stand before the next request.
   if (request.method === 'POST') reply.header('connection', 'close');
-  const message =
-    known?.message ?? (status < 500 ? 'This is not a request of git.' : "A fault on the service's side. Try again.");
+  const message = known?.message ?? (status < 500 ? 'This is not a git request.' : 'The service failed. Try again.');
   return neverCached(reply).code(status).type('text/plain; charset=utf-8').send(`${message}\n`);
 }
 

@@ -38,7 +38,7 @@ function judgeRef({ limits, lift }: Rules, { ref, to }: RefUpdate): Verdict | un
     const may = `main and preview/1 to preview/${limits.preview_slots}`;
     return refuse(
       ref,
-      `is not a branch that a site has: only ${may} can be pushed`,
+      `is not a branch of a site: only ${may} can be pushed`,
       `Push to main: git push origin HEAD:main. ${lift('preview_slots')}`,
     );
   }
@@ -64,8 +64,8 @@ async function judgeTip(
   const [files, history] = answers;
   const goesForward = from === null || history.isOnTop || ref !== 'refs/heads/main';
   if (!goesForward && !(await isAncestor(place, from, to))) {
-    const remedy = 'Bring in what the site has first (git pull --rebase), then push without --force.';
-    return [refuse(ref, 'can only go forward: this push would drop commits that the site has', remedy)];
+    const remedy = 'First integrate the commits of the site (git pull --rebase), then push without --force.';
+    return [refuse(ref, 'only accepts fast-forward pushes: this push would drop commits of the site', remedy)];
   }
   const differences = history.differences ?? (await diffTrees(place, from, to));
   const verdicts = [...judgeTree(rules, files, differences), ...history.verdicts];

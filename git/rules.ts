@@ -58,7 +58,7 @@ function judgeDifference(rules: Rules, difference: Difference, bytes: number): V
   if (isFrozen(path)) return judgeFrozen(rules, difference, bytes);
   if (oid === null) return undefined;
   const fault = sourceFault(path);
-  if (fault) return refuse(fault.code, path, fault.what, 'Rename it or leave it out.');
+  if (fault) return refuse(fault.code, path, fault.what, 'Rename or remove it.');
   if (mode === '160000') {
     return refuse('invalid_file', path, 'is a submodule', 'Put the files themselves into the repository.');
   }
@@ -69,8 +69,8 @@ function judgeDifference(rules: Rules, difference: Difference, bytes: number): V
     return refuse('invalid_file', path, 'is not a plain file', 'Put a plain file in its place.');
   }
   if (bytes > rules.limits.file_bytes) {
-    const cap = `is larger than ${megabytes(rules.limits.file_bytes)}, the cap for one file`;
-    return refuse('plan_limit', path, cap, `Make it smaller, or keep it out of the site. ${rules.lift('file_bytes')}`);
+    const cap = `is larger than ${megabytes(rules.limits.file_bytes)}, the limit for one file`;
+    return refuse('plan_limit', path, cap, `Make it smaller, or remove it from the site. ${rules.lift('file_bytes')}`);
   }
   return judgePlace(rules.repository, path);
 }
@@ -84,8 +84,8 @@ function judgeFrozen(rules: Rules, { path, oid, mode }: Difference, bytes: numbe
   return refuse(
     'frozen_file',
     path,
-    `is a file that the platform keeps: it cannot be added, changed${oid === null ? ' or, as here, removed' : ' or removed'}`,
-    'Leave it as it was before; the build uses the packages that the platform provides.',
+    `is managed by the platform: it cannot be added, changed${oid === null ? ' or, as here, removed' : ' or removed'}`,
+    'Restore the previous version; the build uses the packages that the platform provides.',
   );
 }
 
@@ -100,8 +100,8 @@ function judgePlace(repository: Repository, path: string): Verdict | undefined {
   }
   const place = placeOf(repository, path);
   if (!place || takesName(place, path)) return undefined;
-  const remedy = `${place.name} takes: ${place.extensions.join(', ')}.`;
-  return refuse('format_not_allowed', path, `is of a format that ${place.name} does not take`, remedy);
+  const remedy = `${place.name} accepts: ${place.extensions.join(', ')}.`;
+  return refuse('format_not_allowed', path, `has a format that ${place.name} does not accept`, remedy);
 }
 
 function judgeTotals({ limits, lift, repository }: Rules, files: readonly TreeEntry[]): Verdict | undefined {
@@ -110,7 +110,7 @@ function judgeTotals({ limits, lift, repository }: Rules, files: readonly TreeEn
     return refuse(
       'plan_limit',
       whole,
-      `would hold more than ${limits.site_files} files`,
+      `would contain more than ${limits.site_files} files`,
       `Remove files and try again. ${lift('site_files')}`,
     );
   }
@@ -119,7 +119,7 @@ function judgeTotals({ limits, lift, repository }: Rules, files: readonly TreeEn
   return refuse(
     'plan_limit',
     whole,
-    `would hold more than ${megabytes(limits.site_bytes)}`,
+    `would contain more than ${megabytes(limits.site_bytes)}`,
     `Remove files and try again. ${lift('site_bytes')}`,
   );
 }
@@ -143,8 +143,8 @@ export async function judgeContent(
 /** Judges a path that stood in the middle of a pushed history: there only names that would harm a clone are refused. */
 export function judgeHistory(path: string): Verdict | undefined {
   if (!isHarmful(path)) return undefined;
-  const what = 'is in the history that you push, under a name that could harm whoever clones it';
-  return refuse('invalid_path', path, what, 'Rewrite the history without it (git rebase -i), then push.');
+  const what = 'is in the pushed history under a name that could harm people who clone it';
+  return refuse('invalid_path', path, what, 'Remove it from the history (git rebase -i), then push.');
 }
 
 /** The verdict as a sentence. `folder` is where the repository stands in the site: '' or `src/content/`. */

@@ -40,7 +40,7 @@ export const pathBytesMax = 1024;
 export function sourceFault(path: string): PathFault | undefined {
   const fault = placeFault(path);
   if (fault !== undefined) return { code: 'invalid_path', what: fault };
-  if (isFrozen(path)) return { code: 'frozen_file', what: 'is a file that the platform keeps' };
+  if (isFrozen(path)) return { code: 'frozen_file', what: 'is managed by the platform' };
   const segments = path.split('/');
   if (!segments.some(isSubmoduleList)) return undefined;
   return { code: 'invalid_path', what: 'is the list of submodules, which sites cannot have' };
@@ -62,12 +62,12 @@ function placeFault(path: string): string | undefined {
   if (!path.isWellFormed() || path.includes('\ufffd')) return 'has a name that is not UTF-8';
   if (/\p{Cc}/u.test(path)) return 'has a control character in its name';
   if (path.includes('\\')) return 'has a backslash in its name';
-  if (/^[a-z]:/i.test(path)) return 'begins like a drive of Windows';
+  if (/^[a-z]:/i.test(path)) return 'begins with a Windows drive letter';
   if (Buffer.byteLength(path) > pathBytesMax) return `has a path of more than ${pathBytesMax} bytes`;
   for (const segment of path.split('/')) {
     if (segment === '') return 'has an empty folder or file name in its path';
     if (segment === '.' || segment === '..') return 'has "." or ".." as a name in its path';
-    if (isGitFolder(segment)) return 'has a name that some systems take for the folder .git';
+    if (isGitFolder(segment)) return 'has a name that some systems treat as the folder .git';
     if (Buffer.byteLength(segment) > segmentBytesMax) return `has a name of more than ${segmentBytesMax} bytes`;
   }
   return undefined;

@@ -204,7 +204,7 @@ function accountOf(account: Stripe.Account): AccountState {
 /** What a caller of ours hears of a fault of the provider. `what` names the part of the platform that failed. */
 export function providerError(fault: PaymentsFault, what = 'Payments'): AppError {
   const unanswered = fault.because === 'unanswered';
-  return errors.provider_error(`${what} could not be reached or did not take the request.`, {
+  return errors.provider_error(`${what} could not be reached or rejected the request.`, {
     retryable: unanswered,
     cause: fault,
     ...(unanswered ? { nextAction: 'Send the same request again in a minute.' } : {}),

@@ -112,9 +112,9 @@ function failed(cause: unknown): never {
 }
 
 function failure(retryable: boolean, cause: unknown) {
-  return errors.provider_error('The name servers of the platform did not do this.', {
+  return errors.provider_error('The name servers of the platform rejected the request.', {
     retryable,
-    nextAction: retryable ? 'Send the same request again in a moment.' : 'Tell the operator of the platform.',
+    nextAction: retryable ? 'Send the same request again in a moment.' : 'Tell the operator.',
     cause,
   });
 }

@@ -83,13 +83,13 @@ function largerPlan(plans: Catalog, name: LimitName, value: number): Plan | unde
 
 function ownersWords(name: LimitName, larger: Plan | undefined): string {
   if (!larger) return `GET /v1/account lists it as \`limits.${name}\`.`;
-  const lifts = `The plan ${larger.name} lifts \`limits.${name}\` to ${larger.limits[name]}`;
+  const lifts = `The plan ${larger.name} raises \`limits.${name}\` to ${larger.limits[name]}`;
   return larger.sellable
     ? `${lifts}: POST /v1/billing/checkout.`
-    : `${lifts}; it is not sold here, so ask the operator of the platform.`;
+    : `${lifts}; it is not sold here, so ask the operator.`;
 }
 
 function collaboratorsWords(name: LimitName, larger: Plan | undefined): string {
-  const whose = `\`limits.${name}\` is that of the site's owner, who can lift it`;
+  const whose = `\`limits.${name}\` is the limit of the site's owner, who can raise it`;
   return larger ? `${whose} with the plan ${larger.name}.` : `${whose} or make room.`;
 }

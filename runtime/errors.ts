@@ -1,6 +1,6 @@
-/** The one catalog of error codes: every `code` the service can answer, with its HTTP status and whether a retry can help. */
+/** The catalog of error codes: every `code` that the service returns, with its HTTP status and whether a retry can succeed. */
 
-/** `'depends'`: decided where the error is raised, by the `retryable` option. */
+/** `'depends'`: the `retryable` option decides where the error is thrown. */
 type Entry = { status: number; retryable: boolean | 'depends'; when: string };
 
 export const catalog = {
@@ -8,208 +8,281 @@ export const catalog = {
   internal: {
     status: 500,
     retryable: true,
-    when: "Fault on the service's side; retry, and if it persists send feedback with the request_id",
+    when: 'The service failed. Retry; if the error persists, send feedback with the `request_id`',
   },
   provider_error: {
     status: 502,
     retryable: 'depends',
-    when: 'An outside service failed; the message names the part of the platform, never the provider',
+    when: 'An external service failed. The message names the affected part of the platform, never the provider',
   },
-  plan_limit: { status: 402, retryable: false, when: 'Plan cap or the size of what was sent' },
-  rate_limited: { status: 429, retryable: true, when: 'Cap on frequency' },
+  plan_limit: { status: 402, retryable: false, when: 'The request exceeds a limit of the plan or a size limit' },
+  rate_limited: { status: 429, retryable: true, when: 'Too many requests in a period' },
   // The request
-  unauthorized: { status: 401, retryable: false, when: 'No token or unknown token' },
-  access_denied: { status: 403, retryable: false, when: 'Owner refused the access request' },
-  owner_only: { status: 403, retryable: false, when: 'Collaborator asked for an owner-only act' },
-  domain_not_the_owners: { status: 403, retryable: false, when: 'Domain and site belong to different accounts' },
-  not_found: { status: 404, retryable: false, when: 'No such thing, or none the caller may see' },
-  invalid_json: { status: 400, retryable: false, when: 'Body is not valid JSON for the endpoint' },
-  body_too_large: { status: 400, retryable: false, when: 'Body over 1 MiB' },
-  invalid_cursor: { status: 400, retryable: false, when: 'Cursor not from an earlier next_cursor' },
-  invalid_limit: { status: 400, retryable: false, when: "Limit outside the call's range" },
-  invalid_since: { status: 400, retryable: false, when: 'Since not an RFC 3339 timestamp' },
-  invalid_period: { status: 400, retryable: false, when: 'Period not reported on by the call' },
-  invalid_query: { status: 400, retryable: false, when: 'Query missing or empty' },
-  invalid_format: { status: 400, retryable: false, when: 'Format not written by the call' },
-  invalid_scope: { status: 400, retryable: false, when: 'Scope not published by the call' },
-  invalid_status: { status: 400, retryable: false, when: 'Status not filtered on by the call' },
-  nothing_to_update: { status: 400, retryable: false, when: 'Body asks for no change' },
-  not_a_person: { status: 400, retryable: false, when: 'Challenge not solved, or not on this page' },
-  invalid_origin: { status: 400, retryable: false, when: 'Call came from a page the surface does not serve' },
+  unauthorized: { status: 401, retryable: false, when: 'The token is missing, unknown, expired or revoked' },
+  access_denied: { status: 403, retryable: false, when: 'The owner refused the access request' },
+  owner_only: {
+    status: 403,
+    retryable: false,
+    when: 'A collaborator called an operation that is reserved for the owner',
+  },
+  domain_not_the_owners: {
+    status: 403,
+    retryable: false,
+    when: 'The domain and the site belong to different accounts',
+  },
+  not_found: { status: 404, retryable: false, when: 'The resource does not exist, or the caller may not see it' },
+  invalid_json: { status: 400, retryable: false, when: 'The body is not valid JSON for the operation' },
+  body_too_large: { status: 400, retryable: false, when: 'The body is larger than 1 MiB' },
+  invalid_cursor: { status: 400, retryable: false, when: 'The cursor is not a `next_cursor` of this list' },
+  invalid_limit: { status: 400, retryable: false, when: 'The limit is outside the range of the operation' },
+  invalid_since: { status: 400, retryable: false, when: '`since` is not an RFC 3339 timestamp' },
+  invalid_period: { status: 400, retryable: false, when: 'The operation does not report on this period' },
+  invalid_query: { status: 400, retryable: false, when: 'The query is missing or empty' },
+  invalid_format: { status: 400, retryable: false, when: 'The operation does not return this format' },
+  invalid_scope: { status: 400, retryable: false, when: 'The operation does not publish this scope' },
+  invalid_status: { status: 400, retryable: false, when: 'The operation does not filter by this status' },
+  nothing_to_update: { status: 400, retryable: false, when: 'The body contains no change' },
+  not_a_person: {
+    status: 400,
+    retryable: false,
+    when: 'The challenge is missing, unsolved, expired or was used before',
+  },
+  invalid_origin: { status: 400, retryable: false, when: 'The request came from a page outside the site' },
   // Sign-in and tokens
-  auth_disabled: { status: 503, retryable: false, when: 'Email sign-in is off' },
-  signin_unavailable: { status: 410, retryable: false, when: 'Owner approved and no account exists for the email' },
-  invalid_email: { status: 400, retryable: false, when: 'Not a plain valid address' },
-  expired: { status: 410, retryable: false, when: 'Access request ran out before the owner answered' },
-  already_redeemed: { status: 410, retryable: false, when: 'That sign-in is finished' },
-  not_a_grant: { status: 409, retryable: false, when: 'The subscription was paid for, not granted' },
+  auth_disabled: { status: 503, retryable: false, when: 'Sign-in by e-mail is disabled' },
+  signin_unavailable: {
+    status: 410,
+    retryable: false,
+    when: 'The owner approved, but no account has this e-mail address',
+  },
+  invalid_email: { status: 400, retryable: false, when: 'The e-mail address is not a valid plain address' },
+  expired: {
+    status: 410,
+    retryable: false,
+    when: 'The access request expired before the owner answered it, or the invitation expired',
+  },
+  already_redeemed: { status: 410, retryable: false, when: 'The access request was already redeemed' },
+  not_a_grant: { status: 409, retryable: false, when: 'The plan was paid for, not granted' },
   current_token: { status: 409, retryable: false, when: 'A token cannot revoke itself' },
-  invalid_expiry: { status: 400, retryable: false, when: 'Expires_at not in the future' },
-  invalid_name: { status: 400, retryable: false, when: 'A name is missing or empty' },
+  invalid_expiry: { status: 400, retryable: false, when: '`expires_at` is not in the future' },
+  invalid_name: { status: 400, retryable: false, when: 'A name is missing, empty or not allowed' },
   // Sites and collaborators
-  invalid_title: { status: 400, retryable: false, when: 'Title missing or too long' },
-  invalid_template: { status: 400, retryable: false, when: 'No template of that name' },
-  invalid_return_path: { status: 400, retryable: false, when: 'Return path not served by the site' },
-  site_archived: { status: 409, retryable: false, when: 'Site archived' },
-  no_repositories: { status: 503, retryable: false, when: 'Deployment holds no repository root' },
-  invitations_unavailable: { status: 503, retryable: false, when: 'Deployment cannot send email' },
-  invalid_invitation: { status: 400, retryable: false, when: 'Invitation link not written by the platform' },
-  invitation_accepted: { status: 409, retryable: false, when: 'Invitation already taken' },
-  email_taken: { status: 409, retryable: false, when: 'Another account uses that email' },
+  invalid_title: { status: 400, retryable: false, when: 'The title is missing or too long' },
+  invalid_template: { status: 400, retryable: false, when: 'No template has this name' },
+  invalid_return_path: { status: 400, retryable: false, when: 'The return path is not a path of the site' },
+  site_archived: { status: 409, retryable: false, when: 'The site is archived or blocked' },
+  no_repositories: { status: 503, retryable: false, when: 'This deployment has no git repositories' },
+  invitations_unavailable: { status: 503, retryable: false, when: 'This deployment cannot send e-mail' },
+  invalid_invitation: {
+    status: 400,
+    retryable: false,
+    when: 'The request contains an invitation link where an invitation id is required',
+  },
+  invitation_accepted: { status: 409, retryable: false, when: 'The invitation was already accepted' },
+  email_taken: { status: 409, retryable: false, when: 'Another account uses this e-mail address' },
   // Source, publishing and deployments
-  publish_disabled: { status: 503, retryable: false, when: 'No build capacity; upload built output instead' },
-  no_source: { status: 409, retryable: false, when: 'Site has no source; push to its git repository' },
-  no_live_version: { status: 409, retryable: false, when: 'Posts need a live site; publish the site' },
-  no_live_source: { status: 409, retryable: false, when: 'Live version not built from the held source' },
-  build_failed: { status: 422, retryable: false, when: 'Site did not build; detail holds the log' },
-  build_timeout: { status: 422, retryable: false, when: 'Build stopped for taking too long; detail holds the log' },
-  invalid_redirects: { status: 400, retryable: false, when: 'Redirect rules unusable' },
-  missing_asset: { status: 409, retryable: false, when: 'An image the site uses is gone from storage' },
-  invalid_manifest: { status: 400, retryable: false, when: 'Manifest empty, too large, or names an unserved path' },
-  invalid_path: { status: 400, retryable: false, when: 'A path the platform does not store' },
-  invalid_file: { status: 400, retryable: false, when: 'Bytes are not a file the platform stores' },
-  hash_mismatch: { status: 400, retryable: false, when: 'Bytes do not hash to the hash in the URL' },
-  size_mismatch: { status: 400, retryable: false, when: 'Bytes differ from the manifest length' },
-  upload_incomplete: { status: 409, retryable: false, when: 'Files named by the manifest have not arrived' },
-  not_accepting_uploads: { status: 409, retryable: false, when: 'Deployment is past the stage that takes files' },
-  superseded: { status: 409, retryable: false, when: 'A newer deployment is live; create a new one' },
-  not_restorable: { status: 409, retryable: false, when: 'Files not in the archive; deploy from source' },
+  publish_disabled: {
+    status: 503,
+    retryable: false,
+    when: 'This deployment has no build capacity. Upload built output instead',
+  },
+  no_source: { status: 409, retryable: false, when: 'The site has no source. Push to its git repository' },
+  no_live_version: { status: 409, retryable: false, when: 'Publishing posts requires a live site. Publish the site' },
+  no_live_source: { status: 409, retryable: false, when: 'The live version was not built from the stored source' },
+  build_failed: { status: 422, retryable: false, when: 'The build failed. `detail` contains the log' },
+  build_timeout: {
+    status: 422,
+    retryable: false,
+    when: 'The build exceeded its time limit. `detail` contains the log',
+  },
+  invalid_redirects: { status: 400, retryable: false, when: 'A redirect rule is not valid' },
+  missing_asset: { status: 409, retryable: false, when: 'The bytes of a stored file are missing' },
+  invalid_manifest: {
+    status: 400,
+    retryable: false,
+    when: 'The manifest is empty, too large or contains an invalid path',
+  },
+  invalid_path: { status: 400, retryable: false, when: 'The platform does not store files at this path' },
+  invalid_file: {
+    status: 400,
+    retryable: false,
+    when: 'The content does not match the type of the file, is damaged or is not safe to serve',
+  },
+  hash_mismatch: { status: 400, retryable: false, when: 'The bytes do not match the hash in the URL' },
+  size_mismatch: { status: 400, retryable: false, when: 'The length of the bytes differs from the manifest' },
+  upload_incomplete: { status: 409, retryable: false, when: 'Files of the manifest have not been sent yet' },
+  not_accepting_uploads: { status: 409, retryable: false, when: 'The deployment no longer accepts files' },
+  superseded: { status: 409, retryable: false, when: 'A newer deployment is live. Create a new one' },
+  not_restorable: { status: 409, retryable: false, when: 'The version cannot be restored. Publish from source' },
   unarchived_content: {
     status: 409,
     retryable: 'depends',
-    when: 'Files missing from the archive; the same call fixes it on a publish, not on a restore',
+    when: 'Files are missing from the archive. Repeating the call fixes a publish, not a restore',
   },
-  storage_error: { status: 502, retryable: true, when: 'Temporary storage problem' },
+  storage_error: { status: 502, retryable: true, when: 'Storage is temporarily unavailable' },
   invalid_slot: {
     status: 400,
     retryable: false,
-    when: 'No preview slot of that number; of bookings, a start that is not offered any more',
+    when: 'No preview slot has this number; for a booking, the start time is not offered',
   },
   // Previews
-  preview_disabled: { status: 503, retryable: false, when: 'Deployment cannot serve previews' },
-  preview_empty: { status: 409, retryable: false, when: 'Slot holds no draft yet' },
-  preview_expired: { status: 410, retryable: false, when: 'Preview marked for removal; create a new one' },
-  preview_holds_work: { status: 409, retryable: false, when: 'Slot holds work that is not on the site' },
-  slot_empty: { status: 409, retryable: false, when: 'No draft to act on' },
-  slot_not_branched: { status: 409, retryable: false, when: 'Slot has no work of its own' },
-  draft_behind: { status: 409, retryable: false, when: 'Site moved on since the draft was built' },
-  draft_conflict: { status: 409, retryable: false, when: 'Site and slot changed the same files' },
+  preview_disabled: { status: 503, retryable: false, when: 'This deployment cannot serve previews' },
+  preview_empty: { status: 409, retryable: false, when: 'The preview slot has no finished draft yet' },
+  preview_expired: { status: 410, retryable: false, when: 'The draft expired and will be removed. Build a new one' },
+  preview_holds_work: { status: 409, retryable: false, when: 'The preview slot contains work that is not on the site' },
+  slot_empty: { status: 409, retryable: false, when: 'The preview slot has no draft' },
+  slot_not_branched: { status: 409, retryable: false, when: 'The preview slot has no branch of its own' },
+  draft_behind: { status: 409, retryable: false, when: 'The site changed after the draft was built' },
+  draft_conflict: { status: 409, retryable: false, when: 'The site and the preview slot changed the same files' },
   // Domains
-  invalid_domain: { status: 400, retryable: false, when: 'Name cannot be held' },
-  invalid_mode: { status: 400, retryable: false, when: 'Mode not served' },
-  invalid_record: { status: 400, retryable: false, when: 'DNS record not written by the platform' },
-  record_rejected: { status: 400, retryable: false, when: 'DNS provider refused the record' },
-  records_not_managed: { status: 409, retryable: false, when: "Platform does not hold the domain's DNS" },
-  cname_unavailable: { status: 503, retryable: false, when: 'CNAME target not ready' },
-  domain_taken: { status: 409, retryable: false, when: 'Another account holds it' },
-  domain_unavailable: { status: 409, retryable: false, when: 'Name not given out by the platform' },
-  domain_not_active: { status: 409, retryable: false, when: 'Domain not serving yet' },
-  attach_blocked: { status: 409, retryable: false, when: 'Something stops a site going on the domain' },
-  check_unavailable: { status: 503, retryable: true, when: 'Check could not run for a moment' },
+  invalid_domain: { status: 400, retryable: false, when: 'The domain name is not valid or cannot be added' },
+  invalid_mode: { status: 400, retryable: false, when: 'The platform does not offer this mode' },
+  invalid_record: { status: 400, retryable: false, when: 'The DNS record is not valid or not supported' },
+  record_rejected: { status: 400, retryable: false, when: 'The name server rejected the DNS record' },
+  records_not_managed: { status: 409, retryable: false, when: 'The platform does not host the DNS of the domain' },
+  cname_unavailable: { status: 503, retryable: false, when: 'The CNAME target is not ready' },
+  domain_taken: { status: 409, retryable: false, when: 'Another account has the domain' },
+  domain_unavailable: { status: 409, retryable: false, when: 'The domain is reserved or blocked' },
+  domain_not_active: { status: 409, retryable: false, when: 'The domain is not active yet' },
+  attach_blocked: { status: 409, retryable: false, when: 'Something prevents serving the site on this domain' },
+  check_unavailable: { status: 503, retryable: true, when: 'The check is temporarily unavailable' },
   // Comments
-  invalid_body: { status: 400, retryable: false, when: 'Comment missing or too long' },
-  no_storage: { status: 400, retryable: false, when: 'Deployment cannot store a screenshot' },
-  note_too_long: { status: 400, retryable: false, when: 'Note over 500 characters' },
+  invalid_body: { status: 400, retryable: false, when: 'The comment is missing or too long' },
+  no_storage: { status: 400, retryable: false, when: 'This deployment cannot store screenshots' },
+  note_too_long: { status: 400, retryable: false, when: 'The note is longer than 500 characters' },
   // Forms
-  forms_disabled: { status: 503, retryable: false, when: 'Forms off' },
-  invalid_fields: { status: 400, retryable: false, when: 'A field missing, repeated, or of an unaccepted kind' },
-  invalid_notify_to: { status: 400, retryable: false, when: 'Not a plain valid address' },
-  notify_to_not_on_site: { status: 400, retryable: false, when: 'Address not held by the site' },
-  form_fields_removed: { status: 409, retryable: false, when: 'Change drops fields that carry submissions' },
+  forms_disabled: { status: 503, retryable: false, when: 'Forms are disabled' },
+  invalid_fields: { status: 400, retryable: false, when: 'A field is missing, repeated or of an unsupported kind' },
+  invalid_notify_to: { status: 400, retryable: false, when: '`notify_to` is not a valid plain address' },
+  notify_to_not_on_site: { status: 400, retryable: false, when: 'The address belongs to nobody on the site' },
+  form_fields_removed: { status: 409, retryable: false, when: 'The change removes fields that have submissions' },
   form_has_submissions: {
     status: 409,
     retryable: false,
-    when: 'Form holds submissions, so it cannot be changed that way',
+    when: 'The form has submissions, so it cannot change this way',
   },
   // Bookings
   bookings_unavailable: {
     status: 503,
     retryable: false,
-    when: 'Bookings off, or the site takes none; stop and hide the form',
+    when: 'Bookings are disabled on this deployment or for this site',
   },
-  invalid_timetable: { status: 400, retryable: false, when: 'Timetable names no calendar or no service' },
-  invalid_calendar: { status: 400, retryable: false, when: "Name one of the service's calendar_keys" },
-  invalid_service: { status: 400, retryable: false, when: 'Name a service the site offers' },
-  invalid_visitor: { status: 400, retryable: false, when: 'Name, address or intake field missing or wrong' },
-  slot_taken: { status: 409, retryable: false, when: 'Time taken; read the slots again' },
-  not_cancellable: { status: 409, retryable: false, when: 'Booking not live: hold ran out or already cancelled' },
-  payments_unavailable: { status: 400, retryable: false, when: 'Timetable asks for money and the site takes none' },
-  nothing_paid: { status: 409, retryable: false, when: 'Nobody paid, nothing to give back' },
-  confirm_required: { status: 409, retryable: false, when: 'The call changes something the caller has not confirmed' },
+  invalid_timetable: { status: 400, retryable: false, when: 'The timetable is not valid' },
+  invalid_calendar: { status: 400, retryable: false, when: 'The service has no such calendar' },
+  invalid_service: { status: 400, retryable: false, when: 'The site offers no such service' },
+  invalid_visitor: {
+    status: 400,
+    retryable: false,
+    when: 'The name, the e-mail address or an intake field is missing or not valid',
+  },
+  slot_taken: { status: 409, retryable: false, when: 'The time is no longer available' },
+  not_cancellable: { status: 409, retryable: false, when: 'The booking was already cancelled, or it expired unpaid' },
+  payments_unavailable: {
+    status: 400,
+    retryable: false,
+    when: 'The service has a price, but the site accepts no payments',
+  },
+  nothing_paid: { status: 409, retryable: false, when: 'Nothing was paid, so there is nothing to refund' },
+  confirm_required: { status: 409, retryable: false, when: 'The caller has to confirm this change' },
   // Payments and payouts
-  payouts_disabled: { status: 501, retryable: false, when: 'Deployment cannot take money for a site owner' },
-  payouts_unavailable: { status: 503, retryable: false, when: 'No sealing key on the deployment' },
-  payout_rail_unavailable: { status: 501, retryable: false, when: 'That way of taking money is not offered' },
-  invalid_payout_account: { status: 400, retryable: false, when: 'Payout account in the request unusable' },
-  no_payout_account: { status: 409, retryable: false, when: 'Site takes no money yet' },
-  payout_account_pending: { status: 409, retryable: false, when: 'Provider will not let the account take money yet' },
-  payout_account_no_currency: { status: 409, retryable: false, when: "Provider has not said the account's currency" },
-  payout_account_gone: { status: 409, retryable: false, when: 'Account the money went into is not used any more' },
-  payout_key_unreadable: { status: 502, retryable: false, when: 'Platform can no longer read the held key' },
-  invalid_payment: { status: 400, retryable: false, when: 'Payment cannot be opened by the site' },
-  invalid_payout_offer: { status: 400, retryable: false, when: 'Offer unusable' },
-  offer_expired: { status: 409, retryable: false, when: 'Offer ran out' },
-  offer_already_accepted: { status: 409, retryable: false, when: 'Both parties agreed already' },
+  payouts_disabled: { status: 501, retryable: false, when: 'This deployment cannot accept payments for a site owner' },
+  payouts_unavailable: { status: 503, retryable: false, when: 'The operator has not configured an encryption key' },
+  payout_rail_unavailable: { status: 501, retryable: false, when: 'This way of receiving payments is not offered' },
+  invalid_payout_account: { status: 400, retryable: false, when: 'The request for a payout account is not valid' },
+  no_payout_account: { status: 409, retryable: false, when: 'The site has no payout account' },
+  payout_account_pending: {
+    status: 409,
+    retryable: false,
+    when: 'The provider does not let the account accept payments yet',
+  },
+  payout_account_no_currency: { status: 409, retryable: false, when: 'The currency of the account is not known yet' },
+  payout_account_gone: {
+    status: 409,
+    retryable: false,
+    when: 'The payout account that received the money is no longer connected',
+  },
+  payout_key_unreadable: { status: 502, retryable: false, when: 'The platform can no longer decrypt the stored key' },
+  invalid_payment: { status: 400, retryable: false, when: 'The site cannot request this payment' },
+  invalid_payout_offer: { status: 400, retryable: false, when: 'The payout offer is not valid' },
+  offer_expired: { status: 409, retryable: false, when: 'The offer expired, or was withdrawn or declined' },
+  offer_already_accepted: { status: 409, retryable: false, when: 'The offer was already accepted' },
   not_yours_to_answer: {
     status: 409,
     retryable: false,
-    when: 'This account opened the offer; the other party answers',
+    when: 'The account that created an offer cannot accept it',
   },
   // Billing
-  billing_disabled: { status: 501, retryable: false, when: 'Nothing metered, no payment required' },
-  invalid_plan: { status: 400, retryable: false, when: 'No plan of that name' },
-  plan_unavailable: { status: 501, retryable: false, when: 'Plan not purchasable here' },
-  already_subscribed: { status: 409, retryable: false, when: 'Already on that plan' },
-  no_billing_history: { status: 409, retryable: false, when: 'No completed payment, so no portal' },
+  billing_disabled: { status: 501, retryable: false, when: 'Nothing is metered, and no payment is required' },
+  invalid_plan: { status: 400, retryable: false, when: 'No plan has this name' },
+  plan_unavailable: { status: 501, retryable: false, when: 'The plan cannot be bought here' },
+  already_subscribed: { status: 409, retryable: false, when: 'The account already has this plan' },
+  no_billing_history: {
+    status: 409,
+    retryable: false,
+    when: 'The account has never paid, so it has no billing portal',
+  },
   paid_subscription_active: {
     status: 409,
     retryable: false,
     when: 'Cancel the paid subscription before granting a plan',
   },
   // Photos, uploads and sketches
-  photos_disabled: { status: 503, retryable: false, when: 'No stock library configured' },
-  photos_busy: { status: 503, retryable: true, when: 'The library is capping the whole platform; wait a minute' },
-  invalid_photo: { status: 400, retryable: false, when: 'No photo of that id' },
-  uploads_disabled: { status: 503, retryable: false, when: 'Deployment cannot store files or has no browser origin' },
-  invalid_upload: { status: 400, retryable: false, when: 'Upload in the request unusable' },
-  stale_hash: { status: 409, retryable: false, when: 'File changed while being stored; send it again' },
-  sketches_disabled: { status: 503, retryable: false, when: 'Deployment cannot host sketches' },
-  invalid_sketches: { status: 400, retryable: false, when: 'A direction lacks something it needs' },
+  photos_disabled: { status: 503, retryable: false, when: 'No library of stock photos is configured' },
+  photos_busy: { status: 503, retryable: true, when: 'The photo library limits the whole platform. Wait a minute' },
+  invalid_photo: { status: 400, retryable: false, when: 'No photo has this id' },
+  uploads_disabled: { status: 503, retryable: false, when: 'This deployment cannot store uploaded files' },
+  invalid_upload: { status: 400, retryable: false, when: 'The request for an upload link is not valid' },
+  stale_hash: {
+    status: 409,
+    retryable: false,
+    when: 'The file or the branch changed meanwhile. Read it and send the change again',
+  },
+  sketches_disabled: { status: 503, retryable: false, when: 'This deployment cannot host sketches' },
+  invalid_sketches: { status: 400, retryable: false, when: 'A direction is incomplete or not valid' },
   // Analytics and feedback
-  analytics_disabled: { status: 503, retryable: false, when: 'Analytics off' },
-  invalid_kind: { status: 400, retryable: false, when: 'Feedback kind not filed by the platform' },
-  invalid_message: { status: 400, retryable: false, when: 'Feedback message missing' },
-  message_too_long: { status: 400, retryable: false, when: 'Feedback message over the limit' },
-  context_too_large: { status: 400, retryable: false, when: 'Feedback context over the limit' }, // Conventions of this service
-  idempotency_mismatch: { status: 409, retryable: false, when: 'Idempotency-Key was used with another body' },
-  frozen_file: { status: 409, retryable: false, when: 'Change touches a file that the platform keeps' },
-  crosses_repositories: { status: 400, retryable: false, when: 'Batch touches the source and the content repository' },
-  format_not_allowed: { status: 400, retryable: false, when: 'File is of a format that this place does not take' },
-  already_invited: { status: 409, retryable: false, when: 'Address has an open or expired invitation to the site' },
+  analytics_disabled: { status: 503, retryable: false, when: 'Analytics are disabled' },
+  invalid_kind: { status: 400, retryable: false, when: 'The kind of feedback is not supported' },
+  invalid_message: { status: 400, retryable: false, when: 'The feedback message is missing' },
+  message_too_long: { status: 400, retryable: false, when: 'The feedback message is too long' },
+  context_too_large: { status: 400, retryable: false, when: 'The feedback context is too large' },
+  // Conventions of this service
+  idempotency_mismatch: { status: 409, retryable: false, when: 'The Idempotency-Key was used with another body' },
+  frozen_file: { status: 409, retryable: false, when: 'The change touches a file that only the platform may change' },
+  crosses_repositories: {
+    status: 400,
+    retryable: false,
+    when: 'The changes touch both the source and the content repository',
+  },
+  format_not_allowed: { status: 400, retryable: false, when: 'The folder does not accept files of this format' },
+  already_invited: {
+    status: 409,
+    retryable: false,
+    when: 'The address already has an open or expired invitation to the site',
+  },
   invalid_input: {
     status: 400,
     retryable: false,
-    when: 'Query parameter, header or part of the path is unknown or wrong',
+    when: 'A query parameter, a header or a part of the path is unknown or not valid',
   },
-  method_not_allowed: { status: 405, retryable: false, when: 'Path exists and does not answer this method' },
+  method_not_allowed: { status: 405, retryable: false, when: 'The path exists, but does not support this method' },
 } as const satisfies Record<string, Entry>;
 
 export type ErrorCode = keyof typeof catalog;
 
 export type ErrorOptions = {
-  /** The remedy in plain language, naming the call to make. Left out when no call mends it. */
+  /** What to do, in plain language, with the call to make. Omitted if no call fixes the problem. */
   nextAction?: string;
-  /** The build log; for build failures alone. */
+  /** The build log. Only for build failures. */
   detail?: string;
-  /** For codes whose catalog entry says `'depends'`. */
+  /** Only for codes whose catalog entry says `'depends'`. */
   retryable?: boolean;
   /** Seconds until a retry can succeed; sent as `retry-after`. */
   retryAfterSeconds?: number;
-  /** What went wrong underneath: logged, never sent. */
+  /** The underlying error. It is logged, never sent. */
   cause?: unknown;
 };
 
-/** The body of every error answer, inside `{ "error": … }`. */
+/** The body of every error response, inside `{ "error": … }`. */
 export type ErrorBody = {
   code: ErrorCode;
   message: string;
@@ -219,7 +292,7 @@ export type ErrorBody = {
   detail?: string;
 };
 
-/** An expected failure with a code of the catalog. Its message is written to be relayed to an owner. */
+/** An expected failure with a code of the catalog. Agents relay its message to the owner. */
 export class AppError extends Error {
   readonly code: ErrorCode;
   readonly status: number;
@@ -253,7 +326,7 @@ export class AppError extends Error {
 
 type Constructors = { [Code in ErrorCode]: (message: string, options?: ErrorOptions) => AppError };
 
-/** One constructor per code: `throw errors.not_found('No site of that id is yours to see.')`. */
+/** One constructor for each code: `throw errors.not_found('No site has this id.')`. */
 export const errors = Object.fromEntries(
   (Object.keys(catalog) as ErrorCode[]).map((code) => [
     code,

@@ -19,7 +19,7 @@ export async function putUp({ deps, wanted, certificate }: Work, proofs: Proof[]
   for (const [name, of] of names) {
     const texts = of.map(({ answer }) => answer);
     if (!(await untilSeen(deps, name, texts)))
-      throw new NotYet('The records that prove this domain cannot be seen in the DNS yet.', 'platform');
+      throw new NotYet('The validation records of this domain are not visible in the DNS yet.', 'platform');
   }
 }
 

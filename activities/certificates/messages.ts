@@ -4,15 +4,15 @@ import type { RefusalKind } from '#providers/acme/refusal.ts';
 import type { ProblemOf } from '#rules/states.ts';
 import type { Way } from './context.ts';
 
-const again = 'It is tried again by itself.';
+const again = 'The platform retries automatically.';
 
 const words: Record<RefusalKind, string> = {
-  dns: `The certificate authority could not read this domain in the DNS. ${again}`,
+  dns: `The certificate authority could not resolve this domain. ${again}`,
   caa: 'A CAA record of this domain does not allow our certificate authority. Remove it, or allow the authority in it.',
   unreachable: `The certificate authority could not reach this domain. ${again}`,
-  elsewhere: `Seen by the certificate authority, this domain leads to another server than ours. ${again}`,
-  name: 'The certificate authority gives no certificates for this name.',
-  limit: `The certificate authority gives no more certificates for the moment. ${again}`,
+  elsewhere: `The certificate authority reached another server at this domain. ${again}`,
+  name: 'The certificate authority does not issue certificates for this name.',
+  limit: `The certificate authority limits new certificates at the moment. ${again}`,
   account: again,
   order: again,
   nonce: again,
@@ -29,4 +29,4 @@ export function whoMends(kind: RefusalKind, way: Way['kind']): ProblemOf {
 }
 
 export const authorityAway = `The certificate authority cannot be reached at the moment. ${again}`;
-export const ourFault = `Something of ours did not work while the certificate was got. ${again}`;
+export const ourFault = `The platform failed while requesting the certificate. ${again}`;

@@ -90,7 +90,7 @@ async function poll({ session }: Work, order: AcmeOrder, until: (status: string)
   for (let waitMs = 50; ; waitMs = Math.min(waitMs * 2, 2_000)) {
     const now = await session.readOrder(order.url);
     if (until(now.status)) return now;
-    if (performance.now() > end) throw new NotYet('The certificate authority takes longer than usual.', 'platform');
+    if (performance.now() > end) throw new NotYet('The certificate authority is taking longer than usual.', 'platform');
     await pause(waitMs);
   }
 }

@@ -21,7 +21,7 @@ async function lookAtHost({ deps, wanted, certificate }: Work): Promise<void> {
   const { config, dns, em } = deps;
   const [a, aaaa] = await Promise.all([dns.ask(wanted.name, 'A'), dns.ask(wanted.name, 'AAAA')]);
   if ('unknown' in a || 'unknown' in aaaa)
-    throw new NotYet('The DNS of this domain cannot be asked at the moment.', 'platform');
+    throw new NotYet('The DNS check of this domain fails at the moment.', 'platform');
   const addresses = [a, aaaa].flatMap((answer) => ('found' in answer ? answer.found : [])).slice(0, addressesMax);
   if (addresses.length === 0) throw new NotYet('This domain has no address in the DNS yet.', 'owner');
   const token = newLookToken();
@@ -32,23 +32,20 @@ async function lookAtHost({ deps, wanted, certificate }: Work): Promise<void> {
   await removeTokens(em(), certificate.id);
   const wrong = addresses.filter((_, index) => seen[index] !== token);
   if (wrong.length > 0)
-    throw new NotYet(
-      `At the address ${wrong[0]} it is not this platform that answers for this domain over HTTP.`,
-      'owner',
-    );
+    throw new NotYet(`At the address ${wrong[0]}, another server responds to HTTP requests for this domain.`, 'owner');
 }
 
 /** A record at a name that nobody has asked for yet, so that no resolver remembers that it was not there. */
 async function lookAtZone({ deps }: Work, zone: string): Promise<void> {
   const { zones } = deps;
-  if (!zones) throw new NotYet('The name servers of this platform are not there.', 'platform');
+  if (!zones) throw new NotYet('The name servers of this platform are unavailable.', 'platform');
   const name = lookName(zone, randomBytes(lookDigits).toString('hex').slice(0, lookDigits));
   const set = { name: `${name}.`, type: 'TXT', ttl: 60 };
   await zones.replace(zone, [...(await leftIn(zones, zone)), { ...set, contents: ['"here"'] }]);
   const seen = await untilSeen(deps, name, ['here']);
   await zones.replace(zone, [{ ...set, contents: [] }]);
   if (!seen)
-    throw new NotYet('The DNS does not lead to the name servers of this platform for this domain yet.', 'platform');
+    throw new NotYet('The DNS of this domain does not point to the name servers of this platform yet.', 'platform');
 }
 
 /** Taken away: looks of workers that were killed. */

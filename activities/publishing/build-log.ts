@@ -13,7 +13,7 @@ export type LogWriter = {
 export async function openLogWriter(deps: BuilderDeps, deploymentId: string, attempt: number): Promise<LogWriter> {
   const em = deps.em();
   if (attempt > 1) await clearLog(em, deploymentId);
-  let pending = attempt > 1 ? 'The machine that built this site went away; the build begins again.\n' : '';
+  let pending = attempt > 1 ? 'The build machine stopped; the build restarts.\n' : '';
   // Each attempt counts on from where no earlier one can be, so that followers miss nothing.
   let seq = (attempt - 1) * 1_000_000;
   let writing = Promise.resolve();

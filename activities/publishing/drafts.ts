@@ -31,7 +31,7 @@ function readData(path: string, text: string): unknown {
   }
   const found = frontMatter.exec(text);
   if (found) return readable(() => (found[1] === '+++' ? parseToml(found[2] ?? '') : parseYaml(found[2] ?? '')));
-  if (opening.test(text)) throw new UnreadableFrontMatter('its front matter is opened and never closed');
+  if (opening.test(text)) throw new UnreadableFrontMatter('its front matter is not closed');
   return undefined;
 }
 
@@ -49,6 +49,6 @@ function readable(parse: () => unknown): unknown {
     return parse();
   } catch (error) {
     const [reason] = (error as Error).message.split('\n');
-    throw new UnreadableFrontMatter(`its front matter cannot be read: ${reason}`);
+    throw new UnreadableFrontMatter(`its front matter is not valid: ${reason}`);
   }
 }

@@ -106,7 +106,7 @@ function saysDraft(path: string, content: Buffer): boolean {
   } catch (error) {
     if (!(error instanceof UnreadableFrontMatter)) throw error;
     throw errors.build_failed(`The post ${path} cannot be published: ${error.message}.`, {
-      nextAction: `Mend the front matter of ${path} in the content repository, push, and publish again.`,
+      nextAction: `Fix the front matter of ${path} in the content repository, push, and publish again.`,
     });
   }
 }

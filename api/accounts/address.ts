@@ -92,7 +92,7 @@ export async function confirmChange(em: EntityManager, deps: Deps, secret: strin
       // Under the account's lock, so that neither another press of the button nor a later change comes between.
       const open = { id, status: 'pending', expiresAt: { $gt: deps.clock.now() } } as const;
       if ((await tx.nativeUpdate(EmailChange, open, { status: 'confirmed' })) === 0) {
-        throw errors.expired('This link has been used, replaced by a newer one, or is past its time.');
+        throw errors.expired('This link was already used, was replaced by a newer one, or has expired.');
       }
       queueMail(tx, deps, {
         kind: 'address-change',
@@ -112,7 +112,7 @@ export async function confirmChange(em: EntityManager, deps: Deps, secret: strin
 /** Gives the account another address at an operator's word. Throws `invalid_email`, `not_found`, `email_taken`. */
 export async function setAddress(em: EntityManager, deps: Pick<Deps, 'clock'>, accountId: string, email: string) {
   const address = readAddress(email);
-  if ((await em.count(Account, { id: accountId })) === 0) throw errors.not_found('There is no account of that id.');
+  if ((await em.count(Account, { id: accountId })) === 0) throw errors.not_found('No account has this id.');
   try {
     return await em.transactional(async (tx) => {
       const changed = await changeAddress(tx, deps, accountId, address);
@@ -158,11 +158,11 @@ function isTakenError(error: unknown): boolean {
 }
 
 export function taken() {
-  return errors.email_taken('Another account uses that email address.', {
+  return errors.email_taken('Another account uses this e-mail address.', {
     nextAction: 'Choose another address, or sign in to the account that has it.',
   });
 }
 
 function noSuchLink(): never {
-  throw errors.not_found('This link is not one of ours, or it is long over.');
+  throw errors.not_found('This link is not valid or has expired.');
 }

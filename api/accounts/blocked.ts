@@ -5,9 +5,8 @@ import { type AppError, errors } from '#runtime/errors.ts';
 
 /** `reason`: as the operator wrote it, for the owner. */
 export function accountBlocked(reason: string): AppError {
-  return errors.access_denied(`This account was blocked by those who run this platform. Their reason: ${reason}`, {
-    nextAction:
-      'Tell the owner. Once what it names is mended, they write to the operator of this platform; no call helps until then.',
+  return errors.access_denied(`This account has been blocked by the operator. Reason: ${reason}`, {
+    nextAction: 'Tell the owner. They fix the problem and contact the operator; no call helps until then.',
   });
 }
 

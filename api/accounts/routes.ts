@@ -37,8 +37,8 @@ export function accountRoutes(app: Api, deps: Deps): void {
       config: { operation: 'account.change' },
       schema: {
         summary: 'Change the name or the address',
-        description: `A new address is confirmed by a link that is mailed to it, and takes the place of the present one then; the present one is
-told. Sending the present address withdraws a change that waits.`,
+        description: `We e-mail a confirmation link to a new address; it replaces the current address once it is confirmed. The current address
+is notified. Sending the current address cancels a pending change.`,
         body: accountChange,
         response: { 200: accountChangedSchema },
       },
@@ -59,6 +59,6 @@ told. Sending the present address withdraws a change that waits.`,
 function waiting(email: string) {
   return {
     status: 'pending' as const,
-    next_action: `Tell the owner to open the link that was mailed to ${email}. GET /v1/account shows it as email once they have.`,
+    next_action: `Tell the owner to open the link that we e-mailed to ${email}. After that, GET /v1/account returns it as email.`,
   };
 }

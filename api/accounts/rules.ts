@@ -68,15 +68,18 @@ export async function changeAccount(
 }
 
 function noConfirmation() {
-  return errors.auth_disabled('This platform cannot send email, so it cannot confirm a new address.', {
-    nextAction: 'Ask the operator of the platform to change the address.',
+  return errors.auth_disabled('This platform cannot send e-mail, so it cannot confirm a new address.', {
+    nextAction: 'Ask the operator to change the address.',
   });
 }
 
 function nothingToUpdate() {
-  return errors.nothing_to_update('The account is like that already, or nothing was named that could be changed.', {
-    nextAction: 'Send a new name, a new email, or both.',
-  });
+  return errors.nothing_to_update(
+    'The request contains no change: the account already has these values, or the body is empty.',
+    {
+      nextAction: 'Send a new name, a new e-mail address, or both.',
+    },
+  );
 }
 
 /** `publishesReset` is when the first publish of the last hour leaves it. */

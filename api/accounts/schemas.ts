@@ -23,7 +23,7 @@ export const accountSchema = z
     pending_email: z.string().nullable(),
     created_at: moment,
     counts: z.object({ sites: z.number().int(), archived_sites: z.number().int(), domains: z.number().int() }),
-    limits: z.record(z.enum(limitNames), limitSchema).describe('Every cap that applies to the account.'),
+    limits: z.record(z.enum(limitNames), limitSchema).describe('All limits of the account.'),
     billing: z.object({
       enabled: z.boolean(),
       plan: z.string(),
@@ -31,7 +31,7 @@ export const accountSchema = z
     }),
     payouts: payoutsSchema,
     domain_onboarding: z.object({ modes: z.array(z.enum(['nameservers', 'cname'])) }),
-    skill: z.string().describe('Version of the skill tree that is served, which `GET /v1/skill` lists.'),
+    skill: z.string().describe('Version of the skill. `GET /v1/skill` lists its files.'),
     base_domain: z.string(),
     offers_to_answer: z.number().int(),
     capabilities: z.record(z.enum(capabilities), z.boolean()),
@@ -40,12 +40,15 @@ export const accountSchema = z
 
 export const accountChange = z.strictObject({
   name: plainName(100).optional(),
-  email: z.string().optional().describe('Takes the place of the present one once a link mailed to it is confirmed.'),
+  email: z.string().optional().describe('Replaces the current address once the link e-mailed to it is confirmed.'),
 });
 
 export const accountChangedSchema = z.object({
-  changed: z.array(z.enum(['name', 'pending_email'])).describe('What is different now.'),
-  pending: z.object({ email: z.string(), expires_at: moment }).nullable().describe('A new address that waits.'),
+  changed: z.array(z.enum(['name', 'pending_email'])).describe('The fields that changed.'),
+  pending: z
+    .object({ email: z.string(), expires_at: moment })
+    .nullable()
+    .describe('A new address that is not confirmed yet.'),
   account: accountSchema,
   status: z.literal('pending').optional(),
   next_action: z.string().optional(),

@@ -12,10 +12,10 @@ export function analyticsRoutes(app: Api, { clock }: Deps): void {
     {
       config: { operation: 'site.analytics', capability: 'analytics' },
       schema: {
-        summary: 'Read how a site is visited',
+        summary: 'Read the analytics of a site',
         description:
-          'Views of the live site’s pages, counted where they are served: without a script in the page, without a cookie, and without keeping any ' +
-          'visitor’s address. A view is here within some 10 seconds.',
+          'Page views of the live site. The server counts them without a script, without cookies and without storing any ' +
+          'visitor’s address. A view is included within about 10 seconds.',
         params: idParams,
         querystring: analyticsQuery,
         response: { 200: analyticsSchema },

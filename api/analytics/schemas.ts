@@ -6,7 +6,9 @@ export const analyticsQuery = z.strictObject({
   period: z
     .enum(periods)
     .default('7d')
-    .describe('Ends now. `24h` is shown by the hour, `7d` and `30d` by the day, `12mo` by the month, all in UTC.'),
+    .describe(
+      'The period ends now. `24h` is divided into hours, `7d` and `30d` into days, `12mo` into months, all in UTC.',
+    ),
 });
 
 const views = z.number().int();
@@ -18,22 +20,22 @@ export const analyticsSchema = z
       .number()
       .int()
       .describe(
-        'Different visitors, right within about 2 %. A visitor is known again on the same UTC day alone: over several days this is the sum of each day’s.',
+        'Unique visitors, accurate to about 2 %. Visitors are only recognised within one UTC day; a longer period is the sum of its days.',
       ),
-    views: views.describe('Pages that were answered to people; robots and prefetches are left out.'),
+    views: views.describe('Pages served to people, without robots and prefetches.'),
     series: z
       .array(z.object({ at: moment, visitors: z.number().int(), views }))
-      .describe('Oldest first, without holes.'),
+      .describe('Oldest first, without gaps.'),
     pages: z
       .array(z.object({ path: z.string(), views }))
-      .describe('Most first; what is not among the first is `other`, the last.'),
+      .describe('Most frequent first. The rest is summed up as `other`, the last item.'),
     referrers: z
       .array(z.object({ host: z.string(), views }))
-      .describe('Hosts of other sites whose links led here, without `www.`.'),
+      .describe('Hosts of other sites that link here, without `www.`.'),
     countries: z
       .array(z.object({ country: z.string(), views }))
       .optional()
-      .describe('ISO 3166-1 codes; where the platform is told them.'),
+      .describe('ISO 3166-1 codes, if the platform knows the visitors’ countries.'),
     devices: z.array(z.object({ device: z.string().describe('`desktop`, `mobile` or `tablet`.'), views })),
   })
   .meta({ id: 'Analytics' });

@@ -17,8 +17,8 @@ export function assetRoutes(app: Api, deps: Deps): void {
     {
       config: { operation: 'asset.list', capability: 'repositories' },
       schema: {
-        summary: 'List the files that came by the API or an upload link',
-        description: 'Those that the source still has as they came.',
+        summary: 'List the files from the API or an upload link',
+        description: 'Only files that the source still contains unchanged.',
         params: idParams,
         querystring: pageQuery,
         response: { 200: listOf(assetSchema) },
@@ -38,7 +38,7 @@ export function assetRoutes(app: Api, deps: Deps): void {
       config: { operation: 'asset.read', capability: 'repositories', answers: ['*/*'] },
       schema: {
         summary: 'Read a file',
-        description: 'Its bytes. `etag` is the SHA-256, which `If-Match` of a later write takes.',
+        description: 'Returns its bytes. `etag` is the SHA-256; send it as `If-Match` in a later write.',
         params: assetParams,
         response: { 200: z.any().describe('The file.') },
       },
@@ -68,7 +68,7 @@ export function assetRoutes(app: Api, deps: Deps): void {
         schema: {
           summary: 'Write a file',
           description:
-            'The body is the file, its type is read from the bytes. One commit. `If-Match` with the SHA-256 of the file to replace guards against replacing another: `stale_hash`.',
+            'The body is the file; its type is read from the bytes. Makes one commit. With `If-Match` set to the SHA-256 of the file to replace, a file that changed meanwhile returns `stale_hash`.',
           params: assetParams,
           response: { 200: assetSchema },
         },

@@ -99,8 +99,8 @@ export async function readAsset(
   const site = await loadSite(em, actor, siteId);
   const file = placeOf('source', path) ? await fileAt(deps, site, path) : undefined;
   if (!file || path.startsWith(contentFolder)) {
-    throw errors.not_found('The site has no such file under src/assets/ or public/.', {
-      nextAction: `Read GET /v1/sites/${site.id}/files?path=src/assets for what there is.`,
+    throw errors.not_found('The site has no such file below src/assets/ or public/.', {
+      nextAction: `Read GET /v1/sites/${site.id}/files?path=src/assets for the existing files.`,
     });
   }
   return { path, oid: file.oid, bytes: file.bytes, sha256: await hashOf(deps, site, file.oid) };
@@ -145,8 +145,8 @@ async function hashOf(deps: Deps, site: Site, oid: string): Promise<string> {
     for await (const chunk of bytesOfBlob(deps, site.id, oid)) hash.update(chunk);
   } catch (error) {
     if (await requireRepositories(deps).hasBlob(site.id, 'source', oid)) throw error;
-    throw errors.missing_asset('The bytes of this file are gone from storage.', {
-      nextAction: 'Send the file again with PUT: the same bytes mend it.',
+    throw errors.missing_asset('The bytes of this file are missing from storage.', {
+      nextAction: 'Send the same file again with PUT to repair it.',
       cause: error,
     });
   }
@@ -163,24 +163,21 @@ async function matches(deps: Deps, site: Site, file: TreeEntry | undefined, expe
 /** Throws `invalid_path` for a place that takes no files one by one. */
 export function requirePlace(path: string, folders = ['src/assets/', 'public/']): void {
   if (folders.some((folder) => path.startsWith(folder) && path.length > folder.length)) return;
-  throw errors.invalid_path(
-    `${printable(path) || 'What the call names'} is not a path below ${folders.join(' or ')}.`,
-    {
-      nextAction: `Choose a path below ${folders.join(' or ')}; other files go by git or POST /v1/sites/{id}/commits.`,
-    },
-  );
+  throw errors.invalid_path(`${printable(path) || 'The path'} is not a path below ${folders.join(' or ')}.`, {
+    nextAction: `Choose a path below ${folders.join(' or ')}. Add other files with git or POST /v1/sites/{id}/commits.`,
+  });
 }
 
 export function overCap(path: string, { limits, lift }: Caps): AppError {
   const bytesMax = limits.file_bytes;
   const cap = bytesMax >= 1_048_576 ? `${Math.floor(bytesMax / 1_048_576)} MiB` : `${bytesMax} bytes`;
-  return errors.plan_limit(`${printable(path)} is larger than ${cap}, the cap for one file.`, {
-    nextAction: `Make it smaller, and send it again. ${lift('file_bytes')}`,
+  return errors.plan_limit(`${printable(path)} is larger than ${cap}, the limit for one file.`, {
+    nextAction: `Reduce its size and send it again. ${lift('file_bytes')}`,
   });
 }
 
 function changed(path: string): AppError {
-  return errors.stale_hash(`${printable(path)} was changed by someone else while it was being stored.`, {
-    nextAction: 'Read the file again, and if yours is still the one to keep, send it again.',
+  return errors.stale_hash(`Someone else changed ${printable(path)} while it was being stored.`, {
+    nextAction: 'Read the file again. If your version is still wanted, send it again.',
   });
 }

@@ -9,7 +9,7 @@ export const assetSchema = z
     bytes: z.number().int(),
     content_type: z.string(),
     sha256: z.string(),
-    source: z.enum(['api', 'photo', 'upload_link']).describe('The way it came.'),
+    source: z.enum(['api', 'photo', 'upload_link']).describe('How the file was added.'),
     created_at: moment,
   })
   .meta({ id: 'Asset' });

@@ -31,11 +31,8 @@ export async function requireRoom(
   );
   if (!oldest) return;
   const seconds = Math.max(1, Math.ceil((new Date(oldest.created_at).getTime() - since.getTime()) / 1000));
-  throw errors.rate_limited(
-    `There were ${limit} ${what} for this address in the last hour, which is as often as may be.`,
-    {
-      nextAction: `Send the same call again in ${seconds} seconds.`,
-      retryAfterSeconds: seconds,
-    },
-  );
+  throw errors.rate_limited(`This address has reached the limit of ${limit} ${what} per hour.`, {
+    nextAction: `Send the same call again in ${seconds} seconds.`,
+    retryAfterSeconds: seconds,
+  });
 }

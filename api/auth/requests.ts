@@ -76,7 +76,7 @@ export type Redeemed =
 export async function redeem(em: EntityManager, deps: Deps, id: string, secret: string): Promise<Redeemed> {
   const which = { id, secretHash: hashSecret(secret) };
   const seen = isId('areq', id) ? await em.findOne(AccessRequest, which, { disableIdentityMap: true }) : null;
-  if (!seen) throw errors.not_found('There is no access request of that id and secret.', askAgain);
+  if (!seen) throw errors.not_found('No access request has this id and secret.', askAgain);
   requireUnsettled(seen, deps.clock.now());
   return await em.transactional(async (tx) => {
     const request = await tx.findOneOrFail(AccessRequest, which, { lockMode: LockMode.PESSIMISTIC_WRITE });
@@ -95,17 +95,17 @@ function requireUnsettled(request: AccessRequest, now: Date): 'pending' | 'appro
   throw refusals[status]();
 }
 
-const askAgain = { nextAction: 'Open a new request with POST /v1/auth/requests.' };
+const askAgain = { nextAction: 'Create a new request with POST /v1/auth/requests.' };
 
 const refusals = {
   denied: () =>
-    errors.access_denied('The owner refused the request.', {
-      nextAction: 'Do not ask again unless the owner says so.',
+    errors.access_denied('The owner refused the access request.', {
+      nextAction: 'Do not request access again unless the owner tells you to.',
     }),
-  expired: () => errors.expired('The request ran out before it was answered and redeemed.', askAgain),
+  expired: () => errors.expired('The access request expired before it was approved and redeemed.', askAgain),
   redeemed: () =>
-    errors.already_redeemed('This sign-in is finished: its token was given out, once.', {
-      nextAction: 'Use that token. Where it is lost, open a new request with POST /v1/auth/requests.',
+    errors.already_redeemed('This access request was already redeemed.', {
+      nextAction: 'Use that token. If it is lost, create a new request with POST /v1/auth/requests.',
     }),
 };
 
@@ -116,9 +116,9 @@ async function issueFor(
 ): Promise<{ token: Token; accessToken: string }> {
   if (!request.account) {
     throw errors.signin_unavailable(
-      'The owner approved, but that address has no account here, and this platform opens none by itself.',
+      'The owner approved, but no account has that e-mail address, and this platform does not create accounts automatically.',
       {
-        nextAction: 'Ask the owner for the address of their account, or the operator of this platform to open one.',
+        nextAction: 'Ask the owner for the e-mail address of their account, or ask the operator to create one.',
       },
     );
   }
@@ -139,13 +139,10 @@ function countPoll(request: AccessRequest, now: Date): void {
   const next = (request.lastPolledAt?.getTime() ?? 0) + intervalSeconds * 1000;
   if (now.getTime() < next) {
     const seconds = Math.ceil((next - now.getTime()) / 1000);
-    throw errors.rate_limited(
-      `The owner has not answered yet. Ask again every ${intervalSeconds} seconds, not more often.`,
-      {
-        nextAction: `Send the same call again in ${seconds} seconds.`,
-        retryAfterSeconds: seconds,
-      },
-    );
+    throw errors.rate_limited(`The owner has not answered yet. Poll at most every ${intervalSeconds} seconds.`, {
+      nextAction: `Send the same call again in ${seconds} seconds.`,
+      retryAfterSeconds: seconds,
+    });
   }
   request.lastPolledAt = now;
 }

@@ -20,9 +20,9 @@ export function authRoutes(app: Api, deps: Deps): void {
         invalid: { agent_name: 'invalid_name', account_name: 'invalid_name' },
       },
       schema: {
-        summary: 'Ask an owner for access',
-        description: `Mails the owner a link to a page on which they type the \`user_code\` that you show them, or refuse. The answer is the same
-whether or not the address has an account. A new request for an address takes the place of an open one.`,
+        summary: 'Request access from an owner',
+        description: `E-mails the owner a link to a page where they enter the \`user_code\` that you show them, or refuse. The response is the same
+whether or not the address has an account. A new request for an address replaces the open one.`,
         security: [],
         body: accessRequestInput,
         response: { 200: accessRequestSchema },
@@ -42,7 +42,7 @@ whether or not the address has an account. A new request for an address takes th
         secret,
         interval_seconds: intervalSeconds,
         expires_at: request.expiresAt,
-        next_action: `Show the owner the code ${userCode}, and say that a mail with a link is on its way. ${pollNext(request.id)}`,
+        next_action: `Show the owner the code ${userCode}, and tell them to open the link in the e-mail. ${pollNext(request.id)}`,
       };
     },
   );
@@ -54,7 +54,7 @@ whether or not the address has an account. A new request for an address takes th
       schema: {
         summary: 'Redeem an access request',
         description:
-          'Answers `pending` until the owner has answered, then the token, once. It needs no Idempotency-Key.',
+          'Returns `pending` until the owner has answered, then the token, once. It needs no Idempotency-Key.',
         security: [],
         params: idParams,
         body: redeemInput,

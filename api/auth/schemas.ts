@@ -3,9 +3,9 @@ import { moment, plainName } from '#api/schemas.ts';
 import { tokenSchema } from '#api/tokens/schemas.ts';
 
 export const accessRequestInput = z.strictObject({
-  email: z.string().describe('Address of the owner. The link to approve is mailed there.'),
-  agent_name: plainName(60).describe('What the owner reads: who asks. It becomes the name of the token.'),
-  account_name: plainName(100).optional().describe('Name of the account, should this approval open one.'),
+  email: z.string().describe('E-mail address of the owner. The approval link is sent there.'),
+  agent_name: plainName(60).describe('Your name, shown to the owner. It becomes the name of the token.'),
+  account_name: plainName(100).optional().describe('Name of the account, if the approval creates one.'),
 });
 
 export const accessRequestSchema = z
@@ -14,9 +14,9 @@ export const accessRequestSchema = z
     status: z.literal('pending'),
     user_code: z
       .string()
-      .describe('Eight letters. Show them to the owner, who types them on the page that the mail links to.'),
-    secret: z.string().describe('For redeeming; shown once. Keep it to yourself.'),
-    interval_seconds: z.number().int().describe('Time to wait between two polls.'),
+      .describe('Eight letters. Show them to the owner, who enters them on the page linked in the e-mail.'),
+    secret: z.string().describe('Redeems the request; shown once. Keep it secret.'),
+    interval_seconds: z.number().int().describe('Seconds to wait between polls.'),
     expires_at: moment,
     next_action: z.string(),
   })
@@ -35,7 +35,7 @@ export const redeemedSchema = z.discriminatedUnion('status', [
   z.object({
     id: z.string(),
     status: z.literal('approved'),
-    access_token: z.string().describe('The bearer token. It is shown this once.'),
+    access_token: z.string().describe('The bearer token, shown only once.'),
     token: tokenSchema,
   }),
 ]);

@@ -25,11 +25,11 @@ export async function grantPlan(
 ): Promise<PlanGrant> {
   const now = deps.clock.now();
   requirePlan(deps, plan);
-  if (!(endsAt > now)) throw errors.invalid_expiry('A plan is given until a date in the future.');
+  if (!(endsAt > now)) throw errors.invalid_expiry('A plan is granted until a date in the future.');
   return await em.transactional(async (tx) => {
     await requireAccount(tx, accountId);
     if (await paidBy(tx, accountId)) {
-      throw errors.paid_subscription_active('The account pays for a plan. Its owner has to cancel that first.', {
+      throw errors.paid_subscription_active('The account has a paid plan. Its owner must cancel it first.', {
         nextAction: 'Ask the owner to cancel the subscription: POST /v1/billing/portal.',
       });
     }
@@ -53,11 +53,11 @@ export async function endPlanGrant(em: EntityManager, deps: Granting, accountId:
       return grant;
     }
     if (await paidBy(tx, accountId)) {
-      throw errors.not_a_grant('The plan of this account was paid for, not granted.', {
+      throw errors.not_a_grant('The plan of this account was bought, not granted.', {
         nextAction: 'Its owner can cancel it: POST /v1/billing/portal.',
       });
     }
-    throw errors.not_found('This account has no plan that was granted.');
+    throw errors.not_found('This account has no granted plan.');
   });
 }
 
@@ -71,8 +71,8 @@ function requirePlan(deps: Granting, name: string): void {
   requireBilling(deps);
   const plan = planNamed(deps.config.plans, name);
   if (plan && plan !== deps.config.plans[0]) return;
-  throw errors.invalid_plan(`There is no plan ${name} that can be granted.`, {
-    nextAction: `Name one of: ${deps.config.plans
+  throw errors.invalid_plan(`The plan ${name} does not exist or cannot be granted.`, {
+    nextAction: `Use one of: ${deps.config.plans
       .slice(1)
       .map((one) => one.name)
       .join(', ')}.`,
@@ -81,5 +81,5 @@ function requirePlan(deps: Granting, name: string): void {
 
 async function requireAccount(tx: EntityManager, accountId: string): Promise<void> {
   const { standing } = await lockAccount(tx, accountId);
-  if (!standing) throw errors.not_found('There is no account of that id.');
+  if (!standing) throw errors.not_found('No account has this id.');
 }

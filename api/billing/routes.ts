@@ -27,7 +27,7 @@ export function billingRoutes(app: Api, deps: Deps): void {
       schema: {
         summary: 'Read the plan',
         description:
-          'Of the account, with every plan there is. A smaller plan takes nothing away: what is there stays, and what is new is held to its caps.',
+          'Returns the plan of the account and all available plans. A smaller plan removes nothing: existing content stays, and its limits apply to new content.',
         response: { 200: billingSchema },
       },
     },
@@ -39,10 +39,10 @@ export function billingRoutes(app: Api, deps: Deps): void {
     {
       config: { operation: 'billing.checkout', capability: 'billing', invalid: { plan: 'invalid_plan' } },
       schema: {
-        summary: 'Buy a plan, or change to another',
+        summary: 'Buy or change a plan',
         description:
-          'Answers a page on which the owner pays; the plan is in force seconds after. It takes the place of one that is paid for, whose rest ' +
-          'is credited. Called again while the page is open it answers the same page; for another plan, another page, and the first one ends.',
+          'Returns a page on which the owner pays; the plan is active seconds later. It replaces a paid plan, whose remaining time ' +
+          'is credited. Another call returns the same page while it is open. For another plan it returns a new page and closes the first.',
         body: checkoutInput,
         response: { 200: checkoutSchema },
       },
@@ -54,7 +54,7 @@ export function billingRoutes(app: Api, deps: Deps): void {
         plan: row.plan,
         status: 'open' as const,
         expires_at: row.checkoutEndsAt,
-        next_action: 'Give the owner the url to pay. GET /v1/billing shows the plan once that is done.',
+        next_action: 'Give the owner the url to pay. GET /v1/billing shows the plan after the payment.',
       };
     },
   );
@@ -66,7 +66,7 @@ export function billingRoutes(app: Api, deps: Deps): void {
       schema: {
         summary: 'Manage the subscription',
         description:
-          'Answers a page on which the owner cancels, changes the card and finds invoices. It is open for minutes.',
+          'Returns a page on which the owner cancels the plan, changes the card and finds invoices. The page expires after a few minutes.',
         response: { 200: portalSchema },
       },
     },

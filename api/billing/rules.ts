@@ -40,7 +40,7 @@ export async function startCheckout(deps: Deps, { accountId }: Person, name: str
     const url = row.plan === plan.name ? await urlOf(deps, row, customer, plan) : await close(deps, row);
     if (url) return { url, row };
   }
-  throw errors.provider_error('The page to pay on is changing at this moment.', {
+  throw errors.provider_error('The checkout page is being replaced.', {
     retryable: true,
     nextAction: 'Send the same request again.',
   });
@@ -50,7 +50,7 @@ export async function startCheckout(deps: Deps, { accountId }: Person, name: str
 export async function openPortal(em: EntityManager, deps: Deps, { accountId }: Person): Promise<string> {
   const customer = await customerOf(em, accountId);
   if (!customer || !(await hasBought(em, accountId))) {
-    throw errors.no_billing_history('This account has paid for no plan yet, so there is nothing to manage.', {
+    throw errors.no_billing_history('This account has never bought a plan, so there is no subscription to manage.', {
       nextAction: 'Buy a plan with POST /v1/billing/checkout.',
     });
   }
@@ -59,14 +59,14 @@ export async function openPortal(em: EntityManager, deps: Deps, { accountId }: P
 
 function requireSold({ config }: Deps, name: string): Plan {
   const plan = planNamed(config.plans, name);
-  const nextAction = 'Read GET /v1/billing for the plans, and which of them are sellable.';
-  if (!plan) throw errors.invalid_plan('There is no plan of that name.', { nextAction });
+  const nextAction = 'Read GET /v1/billing for the plans that are sellable.';
+  if (!plan) throw errors.invalid_plan('No plan has this name.', { nextAction });
   if (plan.sellable) return plan;
   if (plan.price.amount > 0) throw errors.plan_unavailable(`The plan ${name} cannot be bought here.`, { nextAction });
   throw errors.plan_unavailable(
-    `The plan ${name} costs nothing, so it is not bought: it is what remains without another.`,
+    `The plan ${name} is free and cannot be bought: every account without another plan has it.`,
     {
-      nextAction: 'To go back to it, cancel the subscription: POST /v1/billing/portal.',
+      nextAction: 'To return to it, cancel the subscription: POST /v1/billing/portal.',
     },
   );
 }
@@ -93,10 +93,10 @@ async function takePage(deps: Deps, accountId: string, plan: Plan): Promise<Bill
 }
 
 function hasIt({ name }: Plan, isPaid: boolean): AppError {
-  return errors.already_subscribed(`This account is on the plan ${name} already.`, {
+  return errors.already_subscribed(`This account already has the plan ${name}.`, {
     nextAction: isPaid
-      ? 'To change how it is paid, or to take back a cancellation, call POST /v1/billing/portal.'
-      : 'It was granted; GET /v1/billing says until when.',
+      ? 'To change the payment method or undo a cancellation, call POST /v1/billing/portal.'
+      : 'It was granted. GET /v1/billing returns its end date.',
   });
 }
 

@@ -18,26 +18,30 @@ const planSchema = z
     includes: z.array(z.string()),
     sellable: z
       .boolean()
-      .describe('Whether it can be bought here. What includes a domain cannot: nothing here registers domains.'),
+      .describe(
+        'Whether the plan can be bought here. Plans that include a domain cannot: this platform does not register domains.',
+      ),
   })
   .meta({ id: 'Plan' });
 
 export const billingSchema = z
   .object({
-    plan: z.string().describe('The plan in force, whose caps hold.'),
+    plan: z.string().describe('The active plan, whose limits apply.'),
     status: z
       .enum(['free', 'granted', 'active', 'past_due'])
-      .describe('By what it is in force: nothing, an operator’s grant, or a subscription that is paid or overdue.'),
+      .describe(
+        'Why the plan is active: it is the default, an operator granted it, or a subscription is paid or overdue.',
+      ),
     ends_at: moment
       .nullable()
       .describe(
-        'When it ends: a grant runs out, a cancelled subscription is over, or the time to pay what is overdue.',
+        'When the plan ends: the end of a grant or of a cancelled subscription, or the deadline of an overdue payment.',
       ),
     price: planSchema.shape.price,
     limits: planSchema.shape.limits,
     includes: planSchema.shape.includes,
-    checkout: z.object({ plan: z.string(), expires_at: moment }).nullable().describe('A page to pay on that is open.'),
-    plans: z.array(planSchema).describe('All plans, from the one that costs nothing to the largest.'),
+    checkout: z.object({ plan: z.string(), expires_at: moment }).nullable().describe('An open checkout page.'),
+    plans: z.array(planSchema).describe('All plans, from the free plan to the largest.'),
     next_action: z.string().optional(),
   })
   .meta({ id: 'Billing' });
@@ -46,7 +50,7 @@ export const checkoutInput = z.strictObject({ plan: z.string().max(100) });
 
 export const checkoutSchema = z
   .object({
-    url: z.string().describe('A page of whoever takes the money.'),
+    url: z.string().describe('A page of the payment provider.'),
     plan: z.string(),
     status: z.literal('open'),
     expires_at: moment,
@@ -54,7 +58,7 @@ export const checkoutSchema = z
   })
   .meta({ id: 'Checkout' });
 
-export const portalSchema = z.object({ url: z.string().describe('A page of whoever takes the money.') });
+export const portalSchema = z.object({ url: z.string().describe('A page of the payment provider.') });
 
 export type Standings = {
   paid: BillingSubscription | null;
@@ -84,7 +88,7 @@ export function billingView(
 }
 
 const overdue =
-  'A payment is overdue. Give the owner the address that POST /v1/billing/portal answers, to pay it before ends_at.';
+  'A payment is overdue. Give the owner the url from POST /v1/billing/portal, so that they pay before ends_at.';
 
 function endOf(status: PlanStatus, paid: BillingSubscription | null, grant: PlanGrant | null): Date | null {
   if (status === 'past_due') return paid?.servesUntil ?? null;

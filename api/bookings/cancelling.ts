@@ -54,7 +54,7 @@ export async function cancelBooking(
     if (status === 'held') tellHold(tx, deps.clock, booking.id);
     const moneyBack = booking.paymentId ? await endPaying(tx, deps.clock, booking.paymentId) : null;
     if (moneyBack && by !== 'visitor' && booking.startsAt <= deps.clock.now()) {
-      requireOwner(site, by, 'give back what was paid for a booking that has begun');
+      requireOwner(site, by, 'refund a booking that has begun');
     }
     booking.status = 'cancelled';
     booking.cancelledAt = deps.clock.now();
@@ -82,13 +82,13 @@ async function endPaying(tx: EntityManager, clock: Deps['clock'], paymentId: str
 function notLive(status: 'cancelled' | 'expired'): AppError {
   return errors.not_cancellable(
     status === 'cancelled'
-      ? 'This booking was cancelled already.'
-      : 'The time to pay for this booking is over, so it does not stand.',
+      ? 'This booking was already cancelled.'
+      : 'This booking expired because it was not paid in time.',
   );
 }
 
 function noSuchBooking(): AppError {
-  return errors.not_found('There is no booking of that id that this token may see.', {
+  return errors.not_found('No booking with this id is accessible with this token.', {
     nextAction: 'Read GET /v1/sites/{id}/bookings for the bookings of a site.',
   });
 }

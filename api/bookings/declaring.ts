@@ -69,8 +69,8 @@ export async function readBookable(em: EntityManager, actor: Actor, siteId: stri
   const site = await loadSite(em, actor, siteId);
   const declared = await declaredOf(em, site);
   if (declared) return declared;
-  throw errors.not_found('This site takes no bookings.', {
-    nextAction: `Declare what it takes them for with POST /v1/sites/${site.id}/bookable.`,
+  throw errors.not_found('This site does not accept bookings.', {
+    nextAction: `Declare its calendars and services with POST /v1/sites/${site.id}/bookable.`,
   });
 }
 
@@ -101,7 +101,7 @@ export async function endBookable(
     const live = await tx.count(Booking, { site: siteId, ...liveBookings(clock.now()) });
     if (!confirmed) {
       throw errors.confirm_required(
-        `The site would take no bookings any more: ${declared.calendars.length} calendars would be archived. ${live} live bookings would stand as they are.`,
+        `The site would no longer accept bookings: ${declared.calendars.length} calendars would be archived. ${live} live bookings would stay valid.`,
         { nextAction: `Ask the owner, then call DELETE /v1/sites/${siteId}/bookable?confirm=true.` },
       );
     }
@@ -146,8 +146,11 @@ async function requireNoLoss(tx: EntityManager, now: Date, { site, before, known
   const reasons = Map.groupBy(losing, ([, reason]) => reason);
   const counts = [...reasons].map(([reason, all]) => `${all.length}: ${reason}`).slice(0, 5);
   throw errors.confirm_required(
-    `${losing.length} live bookings would stand on what this timetable no longer has (${counts.join('; ')}). They would not be cancelled.`,
-    { nextAction: 'Ask the owner, then send it again with "confirm": true, and cancel what cannot be kept.' },
+    `${losing.length} live bookings conflict with this timetable (${counts.join('; ')}). They would not be cancelled.`,
+    {
+      nextAction:
+        'Ask the owner, then send it again with "confirm": true, and cancel the bookings that cannot take place.',
+    },
   );
 }
 

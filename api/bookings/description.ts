@@ -23,25 +23,25 @@ export async function describeBookable(
 function steps(url: string) {
   return [
     {
-      step: 'Find the days that have room, at most 93 in one call.',
+      step: 'Find the days with free times, at most 93 in one call.',
       method: 'GET',
       url: `${url}/days?service={service}&calendar={calendar}&from={date}&to={date}`,
     },
     {
-      step: 'Find the times of one day that have room.',
+      step: 'Find the free times of one day.',
       method: 'GET',
       url: `${url}/slots?service={service}&calendar={calendar}&date={date}`,
     },
     {
       step:
-        'Ask the person you act for, then book. Send an Idempotency-Key of your own making, so that you can send it again. The address ' +
-        'gets a mail with a file for their calendar and a link to cancel.',
+        'Ask the person you act for, then book. Generate an Idempotency-Key so that you can safely retry. The address ' +
+        'receives an e-mail with a calendar file and a link to cancel.',
       method: 'POST',
       url,
       body: {
         service: '{service}',
         calendar: '{calendar}',
-        start: '{start of a slot, as it was given}',
+        start: '{start of a slot, exactly as returned}',
         seats: 1,
         visitor: { name: '{name}', email: '{address}' },
         intake: { '{name of an intake field}': '{answer}' },

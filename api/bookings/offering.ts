@@ -19,7 +19,7 @@ export const daysMax = 93;
 export async function siteOf(em: EntityManager, publicId: string): Promise<Site> {
   const site = await em.findOne(Site, { publicId });
   if (site) return site;
-  throw errors.not_found('There is no website of that public id.');
+  throw errors.not_found('No website has this public id.');
 }
 
 /** What the site takes bookings for. Throws `bookings_unavailable`. */
@@ -30,7 +30,7 @@ export async function openTimetable(em: EntityManager, site: Site): Promise<Decl
 }
 
 export function noBookings(): AppError {
-  return errors.bookings_unavailable('This website takes no bookings.', {
+  return errors.bookings_unavailable('This website does not accept bookings.', {
     nextAction: 'Stop, and hide the booking form.',
   });
 }
@@ -45,16 +45,16 @@ export function choose(
   const service = bookable.services.find(({ key }) => key === keys.service);
   if (!service) {
     const names = bookable.services.map(({ key }) => key).join(', ');
-    throw errors.invalid_service('The website offers no service of that key.', {
-      nextAction: `Name one of: ${names}.`,
+    throw errors.invalid_service('The website offers no service with this key.', {
+      nextAction: `Use one of: ${names}.`,
     });
   }
   const wanted = keys.calendar ?? (service.calendar_keys.length === 1 ? service.calendar_keys[0] : undefined);
   const calendar = calendars.find(({ key }) => key === wanted && service.calendar_keys.includes(key));
   if (!calendar) {
     const names = service.calendar_keys.join(', ');
-    throw errors.invalid_calendar('The service cannot be booked in a calendar of that key.', {
-      nextAction: `Name one of: ${names}.`,
+    throw errors.invalid_calendar('The service cannot be booked in the calendar with this key.', {
+      nextAction: `Use one of: ${names}.`,
     });
   }
   return { service, calendar };
@@ -71,7 +71,7 @@ export async function openDays(
   const first = range.from === undefined ? dayAt(calendar.timeZone, now.getTime()) : dayIn('from', range.from);
   const last = range.to === undefined ? first + 30 : dayIn('to', range.to);
   if (last < first || last - first >= daysMax) {
-    throw errors.invalid_input(`The range has to be 1 to ${daysMax} days, with "to" not before "from".`);
+    throw errors.invalid_input(`The range must be 1 to ${daysMax} days, and "to" must not be before "from".`);
   }
   const offers = await offersIn({ em, now }, { service, calendar }, { first, last });
   const counts = new Map<number, number>();
@@ -113,5 +113,5 @@ export async function offersIn({ em, now }: Reading, choice: Choice, days: { fir
 function dayIn(name: string, text: string): number {
   const day = dayOf(text);
   if (day !== undefined) return day;
-  throw errors.invalid_input(`The query parameter ${name} has to be a date, as in 2026-12-31.`);
+  throw errors.invalid_input(`The query parameter ${name} must be a date such as 2026-12-31.`);
 }

@@ -30,11 +30,11 @@ export function bookableRoutes(app: Api, deps: Deps): void {
         replay: async ({ em, actor }: FastifyRequest, siteId) => view(em, await readBookable(em, actor, siteId)),
       },
       schema: {
-        summary: 'Declare what the site takes bookings for',
+        summary: 'Set the timetable',
         description:
-          'The whole timetable: it takes the place of the one before. A calendar that it no longer has is archived with its bookings. ' +
-          'Hours are local wall times of the calendar’s zone; an hour that a change of the clock leaves out is not offered, and one that ' +
-          'comes twice is offered twice.',
+          'Replaces the previous timetable. A calendar that it no longer contains is archived with its bookings. ' +
+          'Hours are local times in the calendar’s time zone. At a clock change, a skipped hour is not offered, and a repeated hour ' +
+          'is offered twice.',
         params: idParams,
         body: bookableInput,
         response: { 200: bookableSchema },
@@ -63,7 +63,7 @@ export function bookableRoutes(app: Api, deps: Deps): void {
       config: { operation: 'bookable.end', capability },
       schema: {
         summary: 'Stop taking bookings',
-        description: 'Calendars are archived. Bookings that were taken stand until they are cancelled.',
+        description: 'Archives the calendars. Existing bookings stay valid until they are cancelled.',
         params: idParams,
         querystring: z.strictObject({ confirm: z.enum(['true', 'false']).default('false') }),
         response: { 200: bookableSchema },
@@ -85,7 +85,7 @@ export function bookingRoutes(app: Api, deps: Deps): void {
       config: { operation: 'booking.list', capability },
       schema: {
         summary: 'List the bookings of a site',
-        description: 'The youngest first, of all calendars, archived ones too.',
+        description: 'Newest first, of all calendars, including archived ones.',
         params: idParams,
         querystring: bookingsQuery,
         response: { 200: listOf(bookingSchema) },
@@ -134,9 +134,9 @@ export function bookingRoutes(app: Api, deps: Deps): void {
       schema: {
         summary: 'Cancel a booking',
         description:
-          'Frees its seats; what was paid for it goes back, whoever of the site cancels. Once the booking has begun nothing but the money is left to give, so a ' +
-          'paid one is cancelled by the owner alone. The platform no longer knows the visitor’s address once the confirmation has left: tell them with an answer ' +
-          'to the mail that told of the booking, which goes to the visitor.',
+          'Frees its seats and refunds its payment. Once the booking has begun, cancelling is only a refund, so only the owner can cancel a ' +
+          'paid one. The platform does not store the visitor’s address after it has sent the confirmation: to notify the visitor, reply ' +
+          'to the e-mail about the booking. The reply goes to the visitor.',
         params: idParams,
         response: { 200: bookingSchema },
       },
@@ -150,7 +150,7 @@ export function bookingRoutes(app: Api, deps: Deps): void {
 }
 
 const owed = (sum: string) =>
-  `The visitor is owed ${sum}: the payout account that it went into is not used any more, so it cannot be given back from here. The money is not lost: ask ` +
+  `The visitor is owed ${sum}. Its payout account is no longer connected, so the platform cannot refund it. The money is not lost: ask ` +
   'the owner of that account to refund it in their own dashboard at the payment provider.';
 
 async function bookableView(em: EntityManager, { config, clock }: Deps, { site, bookable, calendars }: Declared) {
@@ -159,7 +159,7 @@ async function bookableView(em: EntityManager, { config, clock }: Deps, { site, 
   const nextAction = isBookable
     ? {}
     : {
-        next_action: `The site takes no money yet, so ${priced.join(', ')} cannot be booked: give the site a payout account.`,
+        next_action: `The site accepts no payments yet, so ${priced.join(', ')} cannot be booked. Attach a payout account to the site.`,
       };
   return {
     site_id: site.id,

@@ -14,30 +14,30 @@ import type { Config } from '#runtime/config.ts';
 
 const key = z
   .string()
-  .regex(/^[a-z0-9][a-z0-9_-]{0,39}$/, 'a key takes lower-case letters, digits, - and _, at most 40')
-  .describe('What calls and bookings name it by; it stays the same when the name changes.');
+  .regex(/^[a-z0-9][a-z0-9_-]{0,39}$/, 'a key consists of at most 40 lower-case letters, digits, - and _')
+  .describe('Identifies it in calls and bookings. It stays the same when the name changes.');
 const minutes = (min: number, max: number) => z.int().min(min).max(max);
-const time = z.string().describe('Local wall time, HH:MM; `to` may be 24:00.');
+const time = z.string().describe('Local time, HH:MM; `to` may be 24:00.');
 const window = z.strictObject({ from: time, to: time });
 
 const calendarSchema = z
   .strictObject({
     key,
     name: plainName(120),
-    capacity: z.int().min(1).max(10_000).describe('Seats that can be taken at the same moment.'),
-    time_zone: z.string().max(64).describe('A name of the tz database, as Europe/Berlin.'),
+    capacity: z.int().min(1).max(10_000).describe('Number of seats available at the same time.'),
+    time_zone: z.string().max(64).describe('A name of the tz database, such as Europe/Berlin.'),
     hours: z.array(window.extend({ days: z.array(z.enum(weekdays)).min(1).max(7) })).max(100),
     exceptions: z
       .array(z.strictObject({ date: z.string(), hours: z.array(window).max(20) }))
       .max(1000)
       .default([])
-      .describe('What holds on a date in place of the weekly hours; closed with none.'),
+      .describe('Replaces the weekly hours on a date. An empty list closes that date.'),
   })
   .meta({ id: 'Calendar' });
 
 const price = z.strictObject({
   amount: z.int().min(1).max(100_000_000).describe('In the minor unit of the currency.'),
-  currency: z.string().describe('ISO 4217, as EUR.'),
+  currency: z.string().describe('ISO 4217, such as EUR.'),
 });
 
 const serviceSchema = z
@@ -46,23 +46,30 @@ const serviceSchema = z
     name: plainName(120),
     duration_minutes: minutes(5, 1440),
     calendar_keys: z.array(z.string()).min(1).max(50).describe('The calendars it can be booked in.'),
-    step_minutes: minutes(5, 1440).optional().describe('From one start to the next; by default the duration.'),
-    buffer_before_minutes: minutes(0, 1440).default(0).describe('The calendar is kept free as long before.'),
+    step_minutes: minutes(5, 1440)
+      .optional()
+      .describe('Minutes from one start to the next. The default is the duration.'),
+    buffer_before_minutes: minutes(0, 1440)
+      .default(0)
+      .describe('The calendar is kept free for this time before the booking.'),
     buffer_after_minutes: minutes(0, 1440).default(0),
-    lead_minutes: minutes(0, 525_600).default(0).describe('How long before its start it has to be booked.'),
-    horizon_days: z.int().min(1).max(730).default(60).describe('How many days ahead it can be booked.'),
-    seats_max: z.int().min(1).max(10_000).default(1).describe('Seats that one booking may take.'),
-    price: price.nullable().optional().describe('What a booking costs, whatever its seats.'),
-    hold_minutes: minutes(5, 1440).default(30).describe('How long seats are held for who has yet to pay.'),
-    intake: fieldList(0).default([]).describe('What visitors are asked beside name and address.'),
+    lead_minutes: minutes(0, 525_600).default(0).describe('Minimum time between booking and start.'),
+    horizon_days: z.int().min(1).max(730).default(60).describe('Maximum number of days in advance.'),
+    seats_max: z.int().min(1).max(10_000).default(1).describe('Maximum seats of one booking.'),
+    price: price.nullable().optional().describe('Price of a booking, regardless of its seats.'),
+    hold_minutes: minutes(5, 1440).default(30).describe('How long seats are held until the visitor pays.'),
+    intake: fieldList(0).default([]).describe('Questions to visitors, in addition to name and address.'),
   })
   .meta({ id: 'Service' });
 
 export const bookableInput = z.strictObject({
   calendars: z.array(calendarSchema).min(1).max(50),
   services: z.array(serviceSchema).min(1).max(100),
-  notify_to: z.string().optional().describe('Who is told of bookings; by default the owner.'),
-  confirm: z.boolean().default(false).describe('Whether to go on though live bookings stand on what is dropped.'),
+  notify_to: z.string().optional().describe('Receives e-mails about bookings. The default is the owner.'),
+  confirm: z
+    .boolean()
+    .default(false)
+    .describe('Whether to save the timetable although live bookings conflict with it.'),
 });
 export type BookableInput = z.output<typeof bookableInput>;
 
@@ -111,14 +118,14 @@ export const bookableSchema = z
     site_id: z.string(),
     status: z.enum(['open', 'ended']),
     public_id: z.string(),
-    url: z.string().describe('Where visitors, and their agents, read what can be booked and book it.'),
+    url: z.string().describe('Where visitors and their agents read the services and book them.'),
     embed: z.string().describe('HTML of the booking widget, for a page of the site.'),
     calendars: z.array(calendarAnswer),
     services: z.array(serviceAnswer),
     notify_to: z.string(),
-    notify_options: z.array(z.string()).describe('The legal values of notify_to.'),
-    mail: z.enum(['sent', 'not_configured']).describe('Whether bookings are told by mail.'),
-    live_bookings: z.number().int().describe('Bookings that stand and are not over.'),
+    notify_options: z.array(z.string()).describe('The allowed values of notify_to.'),
+    mail: z.enum(['sent', 'not_configured']).describe('Whether e-mails about bookings are sent.'),
+    live_bookings: z.number().int().describe('Valid bookings that have not ended.'),
     declared_at: moment,
     ended_at: moment.nullable(),
     next_action: z.string().optional(),
@@ -128,19 +135,22 @@ export const bookableSchema = z
 export const bookingSchema = z
   .object({
     id: z.string(),
-    reference: z.string().describe('What visitor and owner call it by.'),
+    reference: z.string().describe('A reference for the visitor and the owner.'),
     status: z.enum(bookingStatuses),
     service: z.string().describe('Its key.'),
     calendar: z.string().describe('Its key.'),
-    start: z.string().describe('With the distance to UTC that the calendar’s clocks have then.'),
+    start: z.string().describe('With the UTC offset of the calendar’s time zone at that time.'),
     end: z.string(),
     seats: z.number().int(),
-    visitor: z.object({ name: z.string() }).describe('The address is kept as a hash alone.'),
+    visitor: z.object({ name: z.string() }).describe('The address is only stored as a hash.'),
     intake: z.record(z.string(), z.union([z.string(), z.array(z.string())])),
     payment_id: z.string().nullable(),
-    pay_url: z.string().nullable().describe('Where the visitor pays while the seats are held for it; else null.'),
+    pay_url: z.string().nullable().describe('Where the visitor pays while the seats are held; otherwise null.'),
     hold_expires_at: moment.nullable(),
-    mail: z.enum(['queued', 'sent', 'failed']).nullable().describe('The mail to the visitor; null where none is sent.'),
+    mail: z
+      .enum(['queued', 'sent', 'failed'])
+      .nullable()
+      .describe('Status of the e-mail to the visitor; null if none is sent.'),
     created_at: moment,
     cancelled_at: moment.nullable(),
     next_action: z.string().optional(),
@@ -149,7 +159,7 @@ export const bookingSchema = z
 
 export const bookingsQuery = pageQuery.extend({
   status: z.enum(bookingStatuses).optional(),
-  since: z.iso.datetime({ offset: true }).optional().describe('Bookings that were made then or later, RFC 3339.'),
+  since: z.iso.datetime({ offset: true }).optional().describe('Only bookings made at or after this RFC 3339 time.'),
 });
 
 export type ShownBooking = Loaded<Booking, 'calendar' | 'mail'>;
@@ -180,7 +190,7 @@ export function bookingView(config: Config, booking: ShownBooking, now: Date): z
       ? {
           next_action: isToPay
             ? 'Pay at pay_url before hold_expires_at; read the booking again to see it confirmed.'
-            : 'The time to pay is over, and it is looked whether somebody has paid. Read the booking again in a minute.',
+            : 'The time to pay is over. The platform is checking whether it was paid. Read the booking again in a minute.',
         }
       : {}),
   };

@@ -120,17 +120,19 @@ type Reading = Parameters<typeof offersIn>[0];
 
 async function judge(reading: Reading, choice: Choice, { start, seats }: TakeInput) {
   if (seats > choice.service.seats_max) {
-    throw errors.invalid_json(`The field seats takes at most ${choice.service.seats_max} for this service.`);
+    throw errors.invalid_json(`This service allows at most ${choice.service.seats_max} seats in one booking.`);
   }
   const at = Date.parse(start);
   const day = dayAt(choice.calendar.timeZone, at);
   const offers = await offersIn(reading, choice, { first: day, last: day });
   const offer = offers.find((one) => one.start === at);
   const nextAction = 'Read the slots again: GET /b/{public_id}/slots.';
-  if (!offer) throw errors.invalid_slot('That time is not offered.', { nextAction });
+  if (!offer) throw errors.invalid_slot('This time is not offered.', { nextAction });
   if (offer.seatsLeft >= seats) return offer;
   const left = Math.max(0, offer.seatsLeft);
-  throw errors.slot_taken(left === 0 ? 'That time is taken.' : `That time has ${left} seats left.`, { nextAction });
+  throw errors.slot_taken(left === 0 ? 'This time is already booked.' : `This time has only ${left} seats left.`, {
+    nextAction,
+  });
 }
 
 async function requireFewHolds(tx: EntityManager, now: Date, hash: Buffer): Promise<void> {
@@ -143,8 +145,8 @@ async function requireFewHolds(tx: EntityManager, now: Date, hash: Buffer): Prom
   if (held.length < holdsMax) return;
   const [first] = held as Booking[];
   const waitMs = (first?.holdExpiresAt?.getTime() ?? now.getTime()) - now.getTime();
-  throw errors.rate_limited(`One visitor may hold ${holdsMax} bookings that are not paid yet, and holds as many.`, {
-    nextAction: 'Pay for one of them, or wait until one has run out.',
+  throw errors.rate_limited(`The visitor has reached the limit of ${holdsMax} unpaid bookings.`, {
+    nextAction: 'Pay for one of them, or wait until one expires.',
     retryAfterSeconds: Math.max(1, Math.ceil(waitMs / 1000)),
   });
 }
@@ -156,7 +158,10 @@ export function visitorHash(secret: string, email: string): Buffer {
 }
 
 function noPayments() {
-  return errors.payments_unavailable('This service costs money, and the website takes none at present.', {
-    nextAction: 'Stop, and show the service as one that cannot be booked here.',
-  });
+  return errors.payments_unavailable(
+    'This service has a price, but the website cannot accept payments at the moment.',
+    {
+      nextAction: 'Stop, and show that the service cannot be booked here.',
+    },
+  );
 }

@@ -71,7 +71,7 @@ export function offeringRoutes(app: Api, deps: Deps): void {
     {
       config: { operation: 'offer.read', capability },
       schema: {
-        summary: 'What the website takes bookings for, and how to book',
+        summary: 'Read the services of the website, and how to book',
         security,
         params: publicParams,
         response: { 200: descriptionAnswer },
@@ -89,8 +89,8 @@ export function offeringRoutes(app: Api, deps: Deps): void {
     {
       config: { operation: 'offer.days', capability, invalid },
       schema: {
-        summary: 'Days that have room',
-        description: 'At most 93 days in one call; by default a month from today.',
+        summary: 'List days with free times',
+        description: 'At most 93 days in one call. The default is one month from today.',
         security,
         params: publicParams,
         querystring: daysQuery,
@@ -108,7 +108,7 @@ export function offeringRoutes(app: Api, deps: Deps): void {
     {
       config: { operation: 'offer.slots', capability, invalid },
       schema: {
-        summary: 'Times of a day that have room',
+        summary: 'List the free times of a day',
         security,
         params: publicParams,
         querystring: slotsQuery,
@@ -140,15 +140,15 @@ export function takingRoutes(app: Api, deps: Deps): void {
         },
         replay: async (request: FastifyRequest, id) => {
           const booking = await request.em.findOne(Booking, { id, site: visited(request).site }, shown);
-          if (!booking) throw errors.not_found('There is no such booking.');
+          if (!booking) throw errors.not_found('This booking does not exist.');
           return bookingView(deps.config, booking, deps.clock.now());
         },
       },
       schema: {
         summary: 'Book',
         description:
-          'Takes seats for a visitor, who gets a mail with a file for the calendar and a link to cancel. Where it costs money the seats are held until ' +
-          '`hold_expires_at`, and the visitor pays at `pay_url`. No token; takes Idempotency-Key.',
+          'Books seats for a visitor, who receives an e-mail with a calendar file and a link to cancel. If the service has a price, the seats are held until ' +
+          '`hold_expires_at`, and the visitor pays at `pay_url`. Needs no token; accepts an Idempotency-Key.',
         security: [],
         params: publicParams,
         body: takeInput,

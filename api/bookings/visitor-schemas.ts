@@ -10,8 +10,8 @@ const calendarKey = z
   .string()
   .max(64)
   .optional()
-  .describe('Key of a calendar of the service; the only one needs no key.');
-const date = z.string().max(10).describe('YYYY-MM-DD, in the zone of the calendar.');
+  .describe('Key of a calendar of the service. Optional if the service has only one calendar.');
+const date = z.string().max(10).describe('YYYY-MM-DD, in the time zone of the calendar.');
 
 export const daysQuery = z.strictObject({
   service: serviceKey,
@@ -35,13 +35,13 @@ const told = z.union([z.string().max(20_000), z.number(), z.boolean()]);
 export const takeInput = z.strictObject({
   service: serviceKey,
   calendar: calendarKey,
-  start: z.iso.datetime({ offset: true }).describe('`start` of a slot, with its distance to UTC.'),
+  start: z.iso.datetime({ offset: true }).describe('`start` of a slot, with its UTC offset.'),
   seats: z.int().min(1).max(10_000).default(1),
   visitor: z.strictObject({ name: plainName(100), email: z.string().max(320) }),
   intake: z
     .record(z.string().max(64), z.union([told, z.array(told).max(100)]))
     .default({})
-    .describe('Answers by the names of the service’s intake fields.'),
+    .describe('Answers by the name of the service’s intake field.'),
 });
 
 export const descriptionAnswer = z
@@ -59,13 +59,13 @@ export const descriptionAnswer = z
         price: z.object({ amount: z.number().int(), currency: z.string() }).nullable(),
         open: z
           .boolean()
-          .describe('Whether it can be booked here at present: false where it costs money that the site cannot take.'),
+          .describe('Whether it can be booked here now. False if it has a price and the site cannot accept payments.'),
         intake: z.array(fieldAnswer),
       }),
     ),
     calendars: z.array(z.object({ key: z.string(), name: z.string(), time_zone: z.string() })),
     how_to_book: z
       .array(z.object({ step: z.string(), method: z.string(), url: z.string(), body: z.unknown().optional() }))
-      .describe('The calls to make, in order; parts in braces are yours to fill in.'),
+      .describe('The calls to make, in order. Replace the parts in braces.'),
   })
   .meta({ id: 'Bookables' });

@@ -27,7 +27,7 @@ export async function requireRareInvitations(
     (await oldest(perHour.address, 'i.email', email)) ?? (await oldest(perHour.owner, 's.account_id', ownerId));
   if (!full) return;
   const seconds = Math.max(1, Math.ceil((full.getTime() - since.getTime()) / 1000));
-  throw errors.rate_limited('As many invitations went out in the last hour as may be.', {
+  throw errors.rate_limited('The limit of invitations per hour is reached.', {
     nextAction: `Send the same call again in ${seconds} seconds.`,
     retryAfterSeconds: seconds,
   });

@@ -88,7 +88,7 @@ export const holdingSlots = (site: Site) => ({ site: site.id, status: { $in: ['o
 /** The site, if the caller owns it. Throws `not_found`, `owner_only`. */
 export async function loadOwnSite(em: EntityManager, actor: Actor, siteId: string): Promise<Site> {
   const site = await loadSite(em, actor, siteId);
-  requireOwner(site, actor, 'invite people to it, or see whom it has invited');
+  requireOwner(site, actor, 'invite people to it, or see its invitations');
   return site;
 }
 
@@ -102,7 +102,7 @@ export async function loadSiteInvitation(
   const site = await loadOwnSite(em, actor, siteId);
   const found = isId('inv', id) ? await em.findOne(Invitation, { id, site: site.id }, wholly) : null;
   if (found) return found;
-  throw errors.not_found('This site has no invitation of that id.', {
+  throw errors.not_found('This site has no invitation with this id.', {
     nextAction: `Read GET /v1/sites/${site.id}/invitations.`,
   });
 }
@@ -139,7 +139,7 @@ async function requireOutside(tx: EntityManager, site: Site, email: string): Pro
   const account = await tx.findOne(Account, { email });
   if (!account) return;
   if (account.id === site.account.id) {
-    throw errors.invitation_accepted(`${email} is the owner of ${site.name} and needs no invitation.`);
+    throw errors.invitation_accepted(`${email} already owns ${site.name} and needs no invitation.`);
   }
   if ((await tx.count(Collaborator, { site: site.id, account: account.id })) > 0) throw accepted(site.id, account.id);
 }
@@ -169,8 +169,8 @@ function accepted(siteId: string, accountId: string | undefined): AppError {
 }
 
 function alreadyInvited(site: Site, email: string, status: string, id = '{invitation_id}'): AppError {
-  const what = status === 'expired' ? 'an invitation that ran out and was not withdrawn' : 'an open invitation';
+  const what = status === 'expired' ? 'an expired invitation that was not withdrawn' : 'an open invitation';
   return errors.already_invited(`${email} has ${what} to ${site.name}.`, {
-    nextAction: `To invite anew, first withdraw that one: DELETE /v1/sites/${site.id}/invitations/${id}.`,
+    nextAction: `To invite again, first withdraw it: DELETE /v1/sites/${site.id}/invitations/${id}.`,
   });
 }

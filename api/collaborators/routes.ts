@@ -58,7 +58,7 @@ function memberRoutes(app: Api, deps: Deps): void {
       config: { operation: 'collaborator.remove' },
       schema: {
         summary: 'Remove a collaborator',
-        description: 'Every token of that account, and every git password it made, opens the site no more, at once.',
+        description: 'All tokens and git passwords of that account immediately lose access to the site.',
         params: collaboratorParams,
         response: { 200: removedSchema },
       },
@@ -86,7 +86,8 @@ function inviteRoute(app: Api, deps: Deps): void {
       },
       schema: {
         summary: 'Invite a collaborator',
-        description: 'Mails the address a link. It need not have an account yet. The invitation holds for 14 days.',
+        description:
+          'E-mails a link to the address, which does not need an account yet. The invitation is valid for 14 days.',
         params: idParams,
         body: invitationInput,
         response: { 200: siteInvitationSchema },
@@ -110,7 +111,7 @@ function siteInvitationRoutes(app: Api, deps: Deps): void {
       config: { operation: 'collaborator.invitations' },
       schema: {
         summary: "List a site's invitations",
-        description: 'Those that are open, and those that ran out and still hold their address.',
+        description: 'Lists open invitations, and expired ones that still block their address.',
         params: idParams,
         querystring: pageQuery,
         response: { 200: listOf(siteInvitationSchema) },
@@ -136,7 +137,7 @@ function siteInvitationRoutes(app: Api, deps: Deps): void {
       config: { operation: 'collaborator.withdraw' },
       schema: {
         summary: 'Withdraw an invitation',
-        description: 'Also one that ran out, which holds its address until then.',
+        description: 'Also withdraws an expired invitation, which blocks its address until then.',
         params: siteInvitationParams,
         response: { 200: siteInvitationSchema },
       },

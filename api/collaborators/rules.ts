@@ -55,8 +55,8 @@ export async function removeCollaborator(
 }
 
 function noSuchCollaborator(site: Site, accountId: string) {
-  const who = accountId === site.account.id ? 'The owner of a site is none of its collaborators.' : undefined;
-  return errors.not_found(who ?? 'This site has no collaborator of that account id.', {
+  const who = accountId === site.account.id ? 'The owner of a site is not a collaborator.' : undefined;
+  return errors.not_found(who ?? 'This site has no collaborator with this account id.', {
     nextAction: `Read GET /v1/sites/${site.id}/collaborators.`,
   });
 }

@@ -14,10 +14,12 @@ export const collaboratorSchema = z
 
 export const removedSchema = collaboratorSchema
   .extend({
-    ended: z.record(z.string(), z.number().int()).describe('What this account had made on the site and opens no more.'),
+    ended: z
+      .record(z.string(), z.number().int())
+      .describe('What the account created on the site and has been revoked.'),
     moved: z
       .record(z.string(), z.array(z.string()))
-      .describe('What had its address as notify_to, and now has the owner’s.'),
+      .describe('What had the address as notify_to and now has the owner’s.'),
   })
   .meta({ id: 'RemovedCollaborator' });
 

@@ -20,9 +20,9 @@ export async function keepPicture({ store, config }: Deps, text: string): Promis
   if (!bytes) throw invalid('is not base64');
   const format = (await fileTypeFromBuffer(bytes))?.ext ?? '';
   const type = types[format];
-  if (type === undefined) throw invalid('holds no PNG, JPEG or WebP by its bytes');
+  if (type === undefined) throw invalid('is not a PNG, JPEG or WebP');
   const fault = await structureFault(format, once(bytes));
-  if (fault !== undefined) throw invalid(`holds bytes that ${fault}`);
+  if (fault !== undefined) throw invalid(`contains bytes that ${fault}`);
   const { sha256 } = await store.put(bytes);
   await store.flush();
   return { sha256, type };
@@ -34,6 +34,6 @@ async function* once(bytes: Buffer): AsyncGenerator<Buffer> {
 
 function invalid(what: string): AppError {
   return errors.invalid_file(`The picture in screenshot_base64 ${what}.`, {
-    nextAction: 'Send a PNG, JPEG or WebP as base64, or leave screenshot_base64 out.',
+    nextAction: 'Send a PNG, JPEG or WebP as base64, or omit screenshot_base64.',
   });
 }

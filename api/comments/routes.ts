@@ -53,9 +53,8 @@ export function commentRoutes(app: Api, deps: Deps): void {
         replay,
       },
       schema: {
-        summary: 'Open a comment thread, or resolve or reopen one',
-        description:
-          '`page` and `body` open a thread; `thread_id` and `action` change one, with a `note` that says why.',
+        summary: 'Start, resolve or reopen a comment thread',
+        description: '`page` and `body` start a thread. `thread_id` and `action` change one; `note` gives the reason.',
         params: idParams,
         body: commentInput,
         response: { 200: threadSchema },
@@ -101,9 +100,9 @@ export function commentRoutes(app: Api, deps: Deps): void {
     const messageId = request.newId('msg');
     if (thread_id === undefined && action === undefined) {
       await loadSite(em, request.actor, siteId);
-      if (note !== undefined) throw mixed('A note goes with thread_id and action.');
-      if (body === undefined) throw errors.invalid_body('A comment needs a body: what there is to say.');
-      if (page === undefined) throw mixed('A new thread needs page, the path of the page that it is about.');
+      if (note !== undefined) throw mixed('A note requires thread_id and action.');
+      if (body === undefined) throw errors.invalid_body('A comment needs a body.');
+      if (page === undefined) throw mixed('A new thread needs page, the path of the commented page.');
       return await openThread(em, deps, agent(request), siteId, {
         id: request.newId('thread'),
         messageId,
@@ -114,9 +113,9 @@ export function commentRoutes(app: Api, deps: Deps): void {
     }
     const thread = await loadThread(em, request.actor, thread_id ?? '');
     if (thread.site.id !== siteId) await loadThread(em, request.actor, '');
-    if (action === undefined) throw mixed('Say what to do with the thread: action is resolve or reopen.');
+    if (action === undefined) throw mixed('Send action with resolve or reopen.');
     if (page !== undefined || body !== undefined || Object.keys(rest).length > 0) {
-      throw mixed('A call that changes a thread takes thread_id, action and note alone.');
+      throw mixed('A call that changes a thread accepts only thread_id, action and note.');
     }
     return await moveThread(em, deps, agent(request), thread.id, { messageId, action, note });
   }
@@ -125,7 +124,7 @@ export function commentRoutes(app: Api, deps: Deps): void {
 const mixed = (text: string) =>
   errors.invalid_json(text, {
     nextAction:
-      'Send page and body to open a thread, or thread_id and action to change one. To answer in one, POST /v1/comments/{id}/reply with a message.',
+      'Send page and body to start a thread, or thread_id and action to change one. To reply, call POST /v1/comments/{id}/reply with a message.',
   });
 
 /** Whoever holds a token speaks as an agent. */

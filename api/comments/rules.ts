@@ -59,7 +59,7 @@ export async function openThread(
       deploymentId: input.deploymentId === undefined ? (site.liveDeploymentId ?? null) : input.deploymentId,
       pictureSha256: picture?.sha256 ?? null,
       pictureType: picture?.type ?? null,
-      pictureMissing: picture ? null : (input.missing ?? 'No picture was sent with the comment.'),
+      pictureMissing: picture ? null : (input.missing ?? 'No screenshot was sent with the comment.'),
       createdAt: now,
       changedAt: now,
     });
@@ -146,7 +146,7 @@ export async function loadThread(em: EntityManager, person: Person, threadId: st
     : null;
   const site = thread && (await findSite(em, person, thread.site.id));
   if (thread && site) return thread as CommentThread;
-  throw errors.not_found('There is no comment thread of that id that may be seen here.', {
+  throw errors.not_found('No comment thread with this id is accessible here.', {
     nextAction: 'Read GET /v1/sites/{id}/comments for the threads of a site.',
   });
 }
@@ -155,9 +155,9 @@ export async function loadThread(em: EntityManager, person: Person, threadId: st
 export async function readPicture(em: EntityManager, deps: Deps, person: Person, threadId: string) {
   const thread = await loadThread(em, person, threadId);
   const { pictureSha256, pictureType, pictureMissing } = thread;
-  if (!pictureSha256 || !pictureType) throw errors.not_found(`This comment has no picture: ${pictureMissing}`);
+  if (!pictureSha256 || !pictureType) throw errors.not_found(`This comment has no screenshot: ${pictureMissing}`);
   const bytes = await deps.store.readAll(pictureSha256);
-  if (!bytes) throw errors.missing_asset('The picture of this comment is gone from storage.');
+  if (!bytes) throw errors.missing_asset('The screenshot of this comment is missing from storage.');
   return { bytes, type: pictureType };
 }
 
@@ -174,7 +174,7 @@ async function requireRoom(tx: EntityManager, deps: Deps, author: Person, site: 
     count: () => tx.count(CommentThread, { site: site.id, status: 'open' }),
     what: 'open comments on a site',
     holder: 'this site',
-    nextAction: 'Resolve those that are dealt with.',
+    nextAction: 'Resolve threads that are finished.',
   });
 }
 
@@ -184,7 +184,7 @@ async function requireRoomIn(tx: EntityManager, threadId: string): Promise<void>
   const [said] = await tx.execute<{ messages: number; characters: number }[]>(sql, [threadId]);
   if (!said || (said.messages < messagesMax && said.characters < threadLengthMax)) return;
   throw errors.plan_limit(
-    `A thread takes ${messagesMax} messages of ${threadLengthMax} characters together, and this one is full.`,
-    { nextAction: 'Open another thread for what is left to say.' },
+    `This thread is full: a thread has at most ${messagesMax} messages with ${threadLengthMax} characters in total.`,
+    { nextAction: 'Start another thread to continue.' },
   );
 }

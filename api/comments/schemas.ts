@@ -18,18 +18,18 @@ const side = z.number().int().min(1).max(100_000);
 export const typedPage = z
   .string()
   .max(2048)
-  .regex(/^\/(?![/\\])[^\\?#\p{C}\s]*$/u, 'a page is a path that begins with one slash, as /about/');
+  .regex(/^\/(?![/\\])[^\\?#\p{C}\s]*$/u, 'a page is a path that begins with one slash, such as /about/');
 
 export const positionInput = z.strictObject({
-  selector: z.string().min(1).max(1000).nullish().describe('A CSS selector of what is meant.'),
+  selector: z.string().min(1).max(1000).nullish().describe('A CSS selector of the commented element.'),
   quote: z
     .string()
     .max(300)
     .nullish()
-    .describe('The text there: the place is found again by it when the selector fails.'),
+    .describe('The text at this place. It locates the place if the selector no longer matches.'),
   x: pixels.nullish().describe('CSS pixels from the left edge of the page.'),
   y: pixels.nullish().describe('CSS pixels from the top of the page.'),
-  within: z.strictObject({ x: share, y: share }).nullish().describe('The point as a share of what the selector means.'),
+  within: z.strictObject({ x: share, y: share }).nullish().describe('The point as a fraction of the selected element.'),
   viewport: z.strictObject({ width: side, height: side }).nullish(),
 });
 
@@ -37,13 +37,13 @@ export const typedPicture = z.string().min(4).describe('A PNG, JPEG or WebP of t
 
 /** What opens a thread, and what changes one. The two never mix. */
 export const commentInput = z.strictObject({
-  page: typedPage.optional().describe('Of a new thread: the path of the page, as `/about/`.'),
-  body: typedBody.optional().describe(`Of a new thread: what there is to say, 1 to ${bodyLengthMax} characters.`),
+  page: typedPage.optional().describe('For a new thread: the path of the page, such as `/about/`.'),
+  body: typedBody.optional().describe(`For a new thread: the comment, 1 to ${bodyLengthMax} characters.`),
   position: positionInput.optional(),
   screenshot_base64: typedPicture.optional(),
-  thread_id: z.string().optional().describe('Of a thread that there is: the one to change.'),
+  thread_id: z.string().optional().describe('The existing thread to change.'),
   action: z.enum(['resolve', 'reopen']).optional(),
-  note: z.string().trim().max(noteLengthMax).optional().describe(`Why, at most ${noteLengthMax} characters.`),
+  note: z.string().trim().max(noteLengthMax).optional().describe(`The reason, at most ${noteLengthMax} characters.`),
 });
 export type CommentInput = z.output<typeof commentInput>;
 
@@ -51,13 +51,13 @@ export const replyInput = z.strictObject({ message: typedBody });
 
 export const commentQuery = pageQuery.extend({
   status: z.enum(commentStatuses).optional(),
-  since: sinceQuery.optional().describe('Threads in which something was said or changed at this moment or later.'),
+  since: sinceQuery.optional().describe('Only threads that changed at or after this time.'),
 });
 
 export const messageSchema = z.object({
   id: z.string(),
   author: z.string(),
-  author_kind: z.enum(['owner', 'collaborator', 'agent']).describe('An agent by a token, or a person in a browser.'),
+  author_kind: z.enum(['owner', 'collaborator', 'agent']).describe('An agent with a token, or a person in a browser.'),
   body: z.string(),
   created_at: moment,
 });
@@ -78,7 +78,7 @@ export const threadSchema = z
         viewport: z.object({ width: z.number(), height: z.number() }).nullable(),
       })
       .nullable(),
-    deployment_id: z.string().nullable().describe('What was looked at.'),
+    deployment_id: z.string().nullable().describe('The commented version.'),
     screenshot: z.union([z.object({ url: z.string() }), z.object({ missing: z.string().describe('Why.') })]),
     messages: z.array(messageSchema),
     created_at: moment,

@@ -48,7 +48,7 @@ export function deploymentRoutes(app: Api, deps: Deps): void {
       config: { operation: 'deployment.read' },
       schema: {
         summary: 'Read a deployment',
-        description: 'With what changed in it.',
+        description: 'Includes its changes.',
         params: idParams,
         response: { 200: deploymentDetailSchema },
       },
@@ -95,9 +95,12 @@ export function deploymentRoutes(app: Api, deps: Deps): void {
       schema: {
         summary: 'Read the build log',
         description:
-          '`text/plain`; with `Accept: text/event-stream` it follows until the deployment has ended, and goes on after `Last-Event-ID`.',
+          'Returns `text/plain`. With `Accept: text/event-stream` it streams the log until the deployment ends, and resumes after `Last-Event-ID`.',
         params: idParams,
-        response: { 200: z.any().describe('The log.'), 204: z.undefined().describe('The follower has heard its end.') },
+        response: {
+          200: z.any().describe('The log.'),
+          204: z.undefined().describe('The client has received the whole log.'),
+        },
       },
     },
     async ({ em, actor, params, headers }, reply) => {
@@ -131,8 +134,8 @@ export function deploymentRoutes(app: Api, deps: Deps): void {
           deploymentView(await loadDeployment(em, actor, id), clock.now()),
       },
       schema: {
-        summary: 'Serve this version again',
-        description: 'Nothing is built, sent or changed in git.',
+        summary: 'Restore a version',
+        description: 'Serves an earlier version again. Builds nothing and does not change git.',
         params: idParams,
         response: { 200: deploymentSchema },
       },

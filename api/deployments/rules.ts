@@ -25,7 +25,7 @@ export async function failureDetail(em: EntityManager, { id, error }: Deployment
 export async function manifestOf({ store }: Deps, { manifestSha256 }: Deployment): Promise<ManifestFile[] | undefined> {
   if (!manifestSha256) return undefined;
   const manifest = await store.readAll(manifestSha256);
-  if (!manifest) throw errors.storage_error('The list of files of this deployment could not be read.');
+  if (!manifest) throw errors.storage_error('The file list of this deployment could not be read.');
   return parseManifest(manifest);
 }
 
@@ -88,7 +88,7 @@ export async function restore(em: EntityManager, deps: Deps, actor: Actor, deplo
   const deployment = await loadDeployment(em, actor, deploymentId);
   requireChangeable(deployment.site);
   if (!isRestorable(deployment)) {
-    throw errors.not_restorable(`Version ${deployment.number} was never live, so there is nothing to bring back.`, {
+    throw errors.not_restorable(`Version ${deployment.number} was never live, so it cannot be restored.`, {
       nextAction: `Publish from source with POST /v1/sites/${deployment.site.id}/publish.`,
     });
   }
@@ -97,7 +97,7 @@ export async function restore(em: EntityManager, deps: Deps, actor: Actor, deplo
   const restored = await goLive(em, deps.clock, deploymentId, ticket);
   if (restored.site.liveTicket !== ticket) {
     requireChangeable(restored.site);
-    throw errors.superseded('A later publish or restore went live while this one was being done.', {
+    throw errors.superseded('A later publish or restore went live before this restore finished.', {
       nextAction: `Read GET /v1/sites/${deployment.site.id}/deployments for what is live now.`,
     });
   }

@@ -8,26 +8,26 @@ const warnings = z.object({
     .array(
       z.object({ kind: z.enum(warningKinds), path: z.string(), target: z.string().optional(), message: z.string() }),
     )
-    .describe('The first hundred.'),
+    .describe('The first 100.'),
   counts: z.record(z.enum(warningKinds), z.number().int()),
   pages: z
     .object({ read: z.number().int(), all: z.number().int() })
-    .describe('Of a large site not all pages are read.'),
+    .describe('On a large site, not all pages are checked.'),
 });
 
 export const deploymentSchema = z
   .object({
     id: z.string(),
     site_id: z.string(),
-    number: z.number().int().describe('Counts the versions of the site.'),
+    number: z.number().int().describe('Version number within the site.'),
     kind: z.enum(deploymentKinds),
     status: z.enum(deploymentStatuses),
-    restorable: z.boolean().describe('Whether POST …/restore brings it back.'),
+    restorable: z.boolean().describe('Whether POST …/restore can restore it.'),
     file_count: z.number().int().nullable(),
     total_bytes: z.number().int().nullable(),
     source_commit: z.string().nullable(),
     content_commit: z.string().nullable(),
-    superseded_by: z.string().nullable().describe('The deployment that won, where a later call overtook this one.'),
+    superseded_by: z.string().nullable().describe('The newer deployment that superseded this one.'),
     created_by: z.string(),
     created_at: moment,
     started_at: moment.nullable(),
@@ -36,16 +36,19 @@ export const deploymentSchema = z
     warnings: warnings
       .optional()
       .describe(
-        'What is wrong in the output, though it is published; on the single read, and of a publish and an upload that went live.',
+        'Problems in the published output. Only in the response for a single deployment and to a publish or upload that went live.',
       ),
-    next_action: z.string().optional().describe('What to do next, while it is not finished.'),
+    next_action: z.string().optional().describe('The next step, while the deployment is not finished.'),
     error: z
       .object({
         code: z.string(),
         message: z.string(),
         retryable: z.boolean(),
         next_action: z.string().optional(),
-        detail: z.string().optional().describe('The end of the build log; on the single read.'),
+        detail: z
+          .string()
+          .optional()
+          .describe('The end of the build log. Only in the response for a single deployment.'),
       })
       .optional()
       .describe('Why it failed.'),
@@ -58,7 +61,7 @@ export const deploymentDetailSchema = deploymentSchema
   .extend({
     changes: z
       .object({
-        against: z.string().nullable().describe('The version before it; null for the first.'),
+        against: z.string().nullable().describe('The previous version; null for the first.'),
         added: z.array(changedFile),
         modified: z.array(changedFile),
         removed: z.array(changedFile),
@@ -69,7 +72,7 @@ export const deploymentDetailSchema = deploymentSchema
     missing: z
       .array(z.string())
       .optional()
-      .describe('Of an upload under way: hashes that its manifest names and whose bytes have not come, up to 5,000.'),
+      .describe('For an unfinished upload: up to 5,000 hashes of its manifest whose bytes have not been sent.'),
     commits: z.array(
       z.object({ sha: z.string(), subject: z.string(), author: z.string(), repository: z.enum(['source', 'content']) }),
     ),

@@ -33,15 +33,18 @@ function whoActs(domain: Domain, known: Known): Acting {
   const { id, status, sight, statusSince } = domain;
   const name = shownName(domain.name);
   if (status === 'Blocked') {
-    const nextAction = `${name} was stopped by a person of the platform: ${domain.blockReason} Write to them.`;
+    const nextAction = `${name} has been blocked by the operator: ${domain.blockReason} Contact the operator.`;
     return { waitingOn: 'operator', nextAction, since: statusSince };
   }
   if (known.takenSince) {
-    const nextAction = `Another account holds ${name}: remove it there, or prove it here once it is free. ${later(domain)}`;
+    const nextAction = `Another account has ${name}. Remove it there, or verify it here once it is free. ${later(domain)}`;
     return { waitingOn: 'owner', nextAction, since: latest(statusSince, known.takenSince) };
   }
   if (!sight)
-    return platform(domain, `The platform is about to look. Read GET /v1/domains/${id} again in a few seconds.`);
+    return platform(
+      domain,
+      `The platform is about to check the DNS. Read GET /v1/domains/${id} again in a few seconds.`,
+    );
   return status === 'active' ? whenActive(domain, known) : whenAway(domain, sight, known);
 }
 
@@ -65,10 +68,10 @@ function whenAway(domain: Domain, sight: Sight, { setup, problems }: Known): Act
     return { waitingOn: 'owner', nextAction: words.join(' '), since: statusSince };
   }
   if (isUnasked(sight)) {
-    const words = 'The DNS could not be asked at the last look.';
+    const words = 'The last DNS check failed.';
     return platform(domain, `${words} Read GET /v1/domains/${id} again in a minute.`);
   }
-  return platform(domain, `Everything was found. Read GET /v1/domains/${id} again in a few seconds.`);
+  return platform(domain, `All records were found. Read GET /v1/domains/${id} again in a few seconds.`);
 }
 
 /** What stops the certificate is the owner's where the DNS shows it, or the authority says so; the rest is tried again by itself. */
@@ -81,21 +84,21 @@ function whenActive(domain: Domain, { ssl, problems, named }: Known): Acting {
       return { waitingOn: 'owner', nextAction: `${own.join(' ')} ${later(domain)}`, since };
     }
     if (ssl.problem) return platform(domain, `${ssl.problem} Read GET /v1/domains/${id} again in a few minutes.`);
-    return platform(domain, `Its certificate is on its way. Read GET /v1/domains/${id} again in about 10 seconds.`);
+    return platform(domain, `Its certificate is being issued. Read GET /v1/domains/${id} again in about 10 seconds.`);
   }
   if (site) return { waitingOn: null, nextAction: named && publishAnew(named, site), since: statusSince };
-  const nextAction = `Put a site on it with POST /v1/domains/${id}/attach { "site_id": "site_…" }.`;
+  const nextAction = `Attach a site to it with POST /v1/domains/${id}/attach { "site_id": "site_…" }.`;
   return { waitingOn: 'owner', nextAction, since: latest(statusSince, detachedAt, ssl.healthySince) };
 }
 
 const publishAnew = (named: string, { id }: { id: string }) =>
-  `The pages that are live still name ${named} as their address. Publish the site once more with POST /v1/sites/${id}/publish.`;
+  `The live pages still contain the address ${named}. Publish the site again with POST /v1/sites/${id}/publish.`;
 
 const isUnasked = ({ delegation, proof, a, aaaa }: Sight) => [delegation, proof, a, aaaa].some(isUnknown);
 
 function gone({ name, status, statusSince }: Domain): string[] {
   const isGone = isServed({ status }) || status === 'Deleted';
-  return isGone ? [`${shownName(name)} has led elsewhere since ${statusSince.toISOString()}.`] : [];
+  return isGone ? [`${shownName(name)} has not pointed here since ${statusSince.toISOString()}.`] : [];
 }
 
 /** What is to be copied stands in quotes: no full stop goes with it. */
@@ -103,10 +106,9 @@ function toSet({ mode }: Domain, asked: Setup[]): string[] {
   if (asked.length === 0) return [];
   if (mode === 'nameservers') {
     const servers = asked.map(({ value }) => `“${value}”`).join(' and ');
-    return [`The owner sets this at the registrar of the domain: name server ${servers}.`];
+    return [`The owner sets these name servers at the registrar of the domain: ${servers}.`];
   }
-  const there = ({ type, seen }: Setup) =>
-    seen.length > 0 && type !== 'TXT' ? ` (there is now ${seen.join(', ')})` : '';
+  const there = ({ type, seen }: Setup) => (seen.length > 0 && type !== 'TXT' ? ` (currently ${seen.join(', ')})` : '');
   const records = asked.map((one) => `${one.type} record “${one.name}” with the value “${one.value}”${there(one)}`);
-  return [`The owner sets this in the DNS of the domain: ${records.join('; ')}.`];
+  return [`The owner sets these records at the DNS provider of the domain: ${records.join('; ')}.`];
 }

@@ -69,20 +69,19 @@ export function problemsOf(domain: Domain, config: Pick<Config, 'domains'>): str
   const [name, registrable] = [shownName(domain.name), shownName(domain.registrable)];
   if (!sight) return [];
   const problems: string[] = [];
-  if (sight.registered === 'no') problems.push(`${registrable} is not registered, or its registration has ended.`);
+  if (sight.registered === 'no') problems.push(`${registrable} is not registered, or its registration has expired.`);
   if (mode === 'nameservers' && foundIn(sight.ds).length > 0) {
     problems.push(
-      `DNSSEC is switched on for ${name} at its registrar (a DS record), with keys of another provider: switch it off there.`,
+      `DNSSEC is enabled for ${name} at its registrar (a DS record), with keys of another provider. Disable it there.`,
     );
   }
-  if (sight.isBogus)
-    problems.push(`The DNSSEC signatures of ${name} are broken, so most of the internet cannot find it.`);
+  if (sight.isBogus) problems.push(`The DNSSEC signatures of ${name} are invalid, so most resolvers cannot find it.`);
   const elsewhere = [...foundIn(sight.a), ...foundIn(sight.aaaa)].filter(
     (address) => !config.domains.edgeAddresses.includes(address),
   );
   if (mode === 'cname' && elsewhere.length > 0) {
     problems.push(
-      `${name} leads elsewhere, to ${elsewhere.join(', ')}: remove these addresses, or a proxy that answers with them.`,
+      `${name} points elsewhere, to ${elsewhere.join(', ')}. Remove these addresses, or disable the proxy that returns them.`,
     );
   }
   if (mode === 'nameservers') {
@@ -90,12 +89,12 @@ export function problemsOf(domain: Domain, config: Pick<Config, 'domains'>): str
     const others = foundIn(sight.delegation).filter((server) => !own.includes(server));
     if (others.length > 0)
       problems.push(
-        `${name} has other name servers, ${others.join(', ')}: only the two of the set-up may stand there.`,
+        `${name} has other name servers: ${others.join(', ')}. Remove them, so that only the two from the set-up remain.`,
       );
   }
   if (forbidsUs(foundIn(sight.caa), config.domains.caaNames)) {
     problems.push(
-      `A CAA record of ${name} forbids its certificate: add a CAA record 0 issue "${config.domains.caaNames[0]}", or remove those there are.`,
+      `A CAA record of ${name} prevents its certificate. Add a CAA record 0 issue "${config.domains.caaNames[0]}", or remove the existing ones.`,
     );
   }
   return problems;

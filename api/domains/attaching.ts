@@ -22,9 +22,12 @@ export async function attach(
   const { name } = await loadDomain(em, actor, id);
   const site = await loadSite(em, actor, siteId);
   if (site.account.id !== actor.accountId) {
-    throw errors.domain_not_the_owners(`${name} is this account's, and ${site.name} belongs to another.`, {
-      nextAction: `The owner of ${site.name} can bring the domain to their own account, once it is removed from this one.`,
-    });
+    throw errors.domain_not_the_owners(
+      `${name} belongs to this account, but ${site.name} belongs to another account.`,
+      {
+        nextAction: `The owner of ${site.name} can add the domain to their own account after it is removed from this one.`,
+      },
+    );
   }
   return await em.transactional(async (tx) => {
     const domain = await lockDomainWithSite(tx, id, siteId);
@@ -38,7 +41,7 @@ export async function attach(
     return domain;
 
     function requireUsable({ status, site: other, removedAt }: Domain): void {
-      if (removedAt) throw errors.not_found('The domain was removed a moment ago.');
+      if (removedAt) throw errors.not_found('The domain was just removed.');
       if (status === 'Blocked') throw blocked(domain);
       if (status !== 'active') throw notActive(domain);
       if (other && other.id !== siteId) throw elsewhere(domain, other.id);
@@ -47,20 +50,20 @@ export async function attach(
 }
 
 function blocked({ name }: Domain) {
-  return errors.attach_blocked(`${name} was stopped by a person of the platform.`, {
-    nextAction: 'Write to the operator of the platform.',
+  return errors.attach_blocked(`${name} has been blocked by the operator.`, {
+    nextAction: 'Contact the operator.',
   });
 }
 
 function notActive({ id, name, status }: Domain) {
-  return errors.domain_not_active(`${name} is ${status}: it does not lead here yet.`, {
-    nextAction: `Read GET /v1/domains/${id}: its next_action says who is to do what.`,
+  return errors.domain_not_active(`${name} is ${status}: its DNS does not point here yet.`, {
+    nextAction: `Read GET /v1/domains/${id} and follow its next_action.`,
   });
 }
 
 function elsewhere({ id, name }: Domain, siteId: string) {
-  return errors.attach_blocked(`${name} serves another site, ${siteId}.`, {
-    nextAction: `Take it from there with POST /v1/domains/${id}/detach first.`,
+  return errors.attach_blocked(`${name} already serves another site, ${siteId}.`, {
+    nextAction: `Detach it first with POST /v1/domains/${id}/detach.`,
   });
 }
 
@@ -82,7 +85,7 @@ export async function detach(em: EntityManager, deps: Deps, actor: Person, id: s
   await loadDomain(em, actor, id);
   return await em.transactional(async (tx) => {
     const domain = await lockDomainWithSite(tx, id);
-    if (domain.removedAt) throw errors.not_found('The domain was removed a moment ago.');
+    if (domain.removedAt) throw errors.not_found('The domain was just removed.');
     if (!domain.site) return domain;
     await requireMayLeave(tx, domain);
     await detachDomain(tx, deps.clock, domain);

@@ -14,7 +14,7 @@ export function recordRoutes(app: Api, deps: Deps): void {
       config: { operation: 'record.list' },
       schema: {
         summary: 'List the DNS records of a domain',
-        description: 'The platform’s own first, then those that were added, newest first.',
+        description: 'The platform’s own records first, then added records, newest first.',
         params: idParams,
         querystring: pageQuery,
         response: { 200: listOf(recordSchema) },
@@ -54,7 +54,7 @@ export function recordRoutes(app: Api, deps: Deps): void {
       schema: {
         summary: 'Add a DNS record',
         description:
-          'To a domain in the mode `nameservers`. One that waits for its proof takes records too: they are there when its name servers are changed.',
+          'Only for a domain in the mode `nameservers`. You can add records before the domain is verified: they are served once its name servers change.',
         params: idParams,
         body: recordInput,
         response: { 200: recordSchema },

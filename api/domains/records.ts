@@ -22,9 +22,9 @@ type Input = { type: string; name: string; content: string; ttl?: number | undef
 export async function loadManaged(em: EntityManager, deps: Deps, actor: Person, id: string): Promise<Domain> {
   const domain = await loadDomain(em, actor, id);
   if (domain.mode === 'nameservers' && deps.zones) return domain;
-  throw errors.records_not_managed(`The DNS of ${domain.name} is not held here.`, {
+  throw errors.records_not_managed(`The platform does not host the DNS of ${domain.name}.`, {
     nextAction:
-      'Set the record where the domain has its DNS; GET /v1/domains/{id} says what this platform needs there.',
+      'Set the record at the DNS provider of the domain. GET /v1/domains/{id} lists the records that this platform needs.',
   });
 }
 
@@ -68,7 +68,7 @@ export async function addRecord(
       count: () => tx.count(DomainRecord, { domain: domain.id }),
       what: 'records on a domain',
       holder: 'this domain',
-      nextAction: 'Remove some that are not needed.',
+      nextAction: 'Remove records that are not needed.',
     });
     const rows = await tx.find(DomainRecord, { domain: domain.id });
     const others = [...own(deps.config, domain), ...rows.map((row) => ({ ...row, priority: row.priority ?? null }))];
@@ -86,7 +86,7 @@ export async function removeRecord(
 ): Promise<DomainRecord> {
   await loadManaged(em, deps, actor, domainId);
   if (new RegExp(`^${ownPrefix}\\d{1,3}$`).test(recordId)) {
-    throw errors.invalid_record('This record is the platform’s own: the domain needs it as long as it is here.');
+    throw errors.invalid_record('This record belongs to the platform and is required for the domain.');
   }
   return await inZone(em, deps, domainId, async (tx, domain) => {
     const row = isId('rec', recordId) ? await tx.findOne(DomainRecord, { id: recordId, domain: domain.id }) : null;
@@ -103,15 +103,15 @@ export async function loadRecord(em: EntityManager, domain: Domain, id: string):
 }
 
 function noSuchRecord(domainId: string) {
-  return errors.not_found('There is no record of that id on the domain.', {
-    nextAction: `Read GET /v1/domains/${domainId}/records for those there are.`,
+  return errors.not_found('The domain has no record with this id.', {
+    nextAction: `Read GET /v1/domains/${domainId}/records for the existing records.`,
   });
 }
 
 function readType(type: string): RecordType {
   const known = recordTypes.find((one) => one === type.toUpperCase());
   if (known) return known;
-  throw errors.invalid_record(`The platform writes no records of that type, but ${recordTypes.join(', ')}.`);
+  throw errors.invalid_record(`This record type is not supported. Supported types: ${recordTypes.join(', ')}.`);
 }
 
 function judged<T>(judge: () => T): T {
@@ -119,7 +119,7 @@ function judged<T>(judge: () => T): T {
     return judge();
   } catch (error) {
     if (!(error instanceof RecordFault)) throw error;
-    throw errors.invalid_record(`The record cannot be written: ${error.message}.`, {
+    throw errors.invalid_record(`The record is not valid: ${error.message}.`, {
       nextAction: 'Change the record, and send it again.',
     });
   }
@@ -134,7 +134,7 @@ async function inZone<T>(
 ): Promise<T> {
   return await em.transactional(async (tx) => {
     const domain = await lockDomain(tx, domainId);
-    if (domain.removedAt) throw errors.not_found('The domain was removed a moment ago.');
+    if (domain.removedAt) throw errors.not_found('The domain was just removed.');
     await lockZone(tx, domain.name);
     const changed = await change(tx, domain);
     await tx.flush();
@@ -146,7 +146,7 @@ async function inZone<T>(
 function refused({ log }: Deps, error: unknown): never {
   if (!(error instanceof RecordsRefused)) throw error;
   log.info({ err: error }, 'the name server refused a record');
-  throw errors.record_rejected('The name servers of the platform do not take this record.', {
-    nextAction: 'Check its content against the documentation of whoever asked for it, and send it again.',
+  throw errors.record_rejected('The name servers of the platform rejected this record.', {
+    nextAction: 'Compare its content with the documentation of the service that needs it, and send it again.',
   });
 }

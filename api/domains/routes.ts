@@ -41,10 +41,10 @@ function bringingRoutes(app: Api, deps: Deps): void {
         replay: async ({ em, actor }: Asked, id) => viewOf(deps, await loadDomain(em, actor, id)),
       },
       schema: {
-        summary: 'Bring a domain',
+        summary: 'Add a domain',
         description:
-          'One that is registered already. The answer says what its owner must set, at the registrar (`nameservers`) or in its DNS (`cname`). ' +
-          'Waits for the first look at the DNS, as `Prefer` says.',
+          'The domain must already be registered. The response lists what its owner must set, at the registrar (`nameservers`) or in its DNS (`cname`). ' +
+          'Waits for the first DNS check, according to `Prefer`.',
         body: domainInput,
         response: { 200: domainSchema },
       },
@@ -70,7 +70,7 @@ function bringingRoutes(app: Api, deps: Deps): void {
       config: { operation: 'domain.remove' },
       schema: {
         summary: 'Remove a domain',
-        description: 'Its site is served there no longer. Whoever brings the name again proves anew that it is theirs.',
+        description: 'Its site is no longer served there. An account that adds the domain again must verify it again.',
         params: idParams,
         response: { 200: domainSchema },
       },
@@ -114,7 +114,7 @@ function readingRoutes(app: Api, deps: Deps): void {
       config: { operation: 'domain.read' },
       schema: {
         summary: 'Read a domain',
-        description: 'It is live only when `status` and `ssl.status` are both `active`.',
+        description: 'The domain is live only when `status` and `ssl.status` are both `active`.',
         params: idParams,
         response: { 200: domainSchema },
       },
@@ -132,8 +132,8 @@ function servingRoutes(app: Api, deps: Deps): void {
     {
       config: { operation: 'domain.check', replay },
       schema: {
-        summary: 'Look at a domain now',
-        description: 'Once in 5 seconds. Otherwise it is looked at by itself, at `next_check_at`.',
+        summary: 'Check a domain now',
+        description: 'At most once in 5 seconds. The platform also checks it automatically at `next_check_at`.',
         params: idParams,
         response: { 200: domainSchema },
       },
@@ -148,8 +148,8 @@ function servingRoutes(app: Api, deps: Deps): void {
       schema: {
         summary: 'Serve a site on a domain',
         description:
-          'The first domain of a site is its primary one: its own address and its other domains redirect there. Certificate and DNS ' +
-          'are looked after by the platform.',
+          'The first domain of a site becomes its primary domain: the site’s other addresses redirect there. The platform manages its ' +
+          'certificate and DNS.',
         params: idParams,
         body: attachInput,
         response: { 200: domainSchema },
@@ -169,7 +169,7 @@ function servingRoutes(app: Api, deps: Deps): void {
       schema: {
         summary: 'Stop serving on a domain',
         description:
-          'The domain stays on the account. Where it was the primary one, the one attached longest takes its place.',
+          'The domain stays on the account. If it was the primary domain, the one attached longest replaces it.',
         params: idParams,
         response: { 200: domainSchema },
       },

@@ -22,8 +22,8 @@ import { isId, newPublicId } from '#runtime/ids.ts';
 export async function loadDomain(em: EntityManager, { accountId }: Person, id: string): Promise<Domain> {
   const found = isId('dom', id) ? await em.findOne(Domain, { id, account: accountId, removedAt: null }) : null;
   if (found) return found;
-  throw errors.not_found('There is no domain of that id on this account.', {
-    nextAction: 'Read GET /v1/domains for those there are.',
+  throw errors.not_found('This account has no domain with this id.', {
+    nextAction: 'Read GET /v1/domains for the existing domains.',
   });
 }
 
@@ -70,8 +70,8 @@ export async function onboard(
 function readMode({ domains }: Config, mode: string): DomainMode {
   const served = domains.modes.find((one) => one === mode);
   if (served) return served;
-  throw errors.invalid_mode('Domains are not brought here in that mode.', {
-    nextAction: `Send a mode of domain_onboarding in GET /v1/account: ${domains.modes.join(', ')}.`,
+  throw errors.invalid_mode('Domains cannot be added in this mode.', {
+    nextAction: `Send a mode from domain_onboarding in GET /v1/account: ${domains.modes.join(', ')}.`,
   });
 }
 
@@ -80,14 +80,14 @@ function readFreeName(config: Config, text: string): Name {
   const name = readName(text, domains.endings);
   if ('fault' in name) {
     const error = name.fault === 'suffix' ? errors.domain_unavailable : errors.invalid_domain;
-    throw error(`That cannot be brought here: ${name.why}.`, {
+    throw error(`This domain cannot be added: ${name.why}.`, {
       nextAction: 'Send a name such as example.com or shop.example.com.',
     });
   }
   const ours = [baseDomain, new URL(baseUrl).hostname, domains.nameServers, domains.cnameTarget, ...domains.reserved];
   if (ours.some((one) => isWithin(name.name, one) || isWithin(one, name.name))) {
-    throw errors.domain_unavailable(`${name.name} belongs to the platform, or is kept by it.`, {
-      nextAction: 'Bring a domain that the owner registered.',
+    throw errors.domain_unavailable(`${name.name} belongs to the platform or is reserved.`, {
+      nextAction: 'Add a domain that the owner registered.',
     });
   }
   return name;
@@ -99,13 +99,13 @@ async function requireTarget({ config, dns }: Deps): Promise<void> {
   const answers = await Promise.all([dns.ask(cnameTarget, 'A'), dns.ask(cnameTarget, 'AAAA')]);
   if (answers.some((answer) => 'found' in answer)) return;
   if (answers.some((answer) => 'unknown' in answer)) throw unasked();
-  throw errors.cname_unavailable('What the domain would point at is not ready on this platform.', {
-    nextAction: 'Tell the operator of the platform, or bring the domain in another mode of domain_onboarding.',
+  throw errors.cname_unavailable('The CNAME target of this platform is not ready.', {
+    nextAction: 'Tell the operator, or add the domain in another mode of domain_onboarding.',
   });
 }
 
 function unasked() {
-  return errors.check_unavailable('The DNS could not be asked at this moment. Nothing has changed.', {
+  return errors.check_unavailable('The DNS check failed temporarily. Nothing has changed.', {
     nextAction: 'Send the same request again in a minute.',
     retryAfterSeconds: 60,
   });
@@ -113,22 +113,22 @@ function unasked() {
 
 function requireSame(own: Domain, mode: DomainMode): Domain {
   if (own.mode === mode) return own;
-  throw errors.domain_taken(`This account has brought ${own.name} already, in the mode ${own.mode}.`, {
-    nextAction: `Go on with GET /v1/domains/${own.id}, or remove it with DELETE /v1/domains/${own.id} first.`,
+  throw errors.domain_taken(`This account already has ${own.name}, in the mode ${own.mode}.`, {
+    nextAction: `Continue with GET /v1/domains/${own.id}, or first remove it with DELETE /v1/domains/${own.id}.`,
   });
 }
 
 async function requireNotHeld(tx: EntityManager, accountId: string, { name, registrable }: Name): Promise<void> {
   if (!(await isHeldByAnother(tx, { name, registrable, accountId }))) return;
-  throw errors.domain_taken(`Another account of this platform holds ${name}, or a name above it.`, {
-    nextAction: 'Ask its holder to remove it there, if that is the same owner.',
+  throw errors.domain_taken(`Another account of this platform has ${name} or a parent domain of it.`, {
+    nextAction: 'If it is the same owner, remove the domain from that account.',
   });
 }
 
 async function requireNotStopped(tx: EntityManager, accountId: string, name: Name): Promise<void> {
   if (!(await isStopped(tx, { ...name, accountId }))) return;
-  throw errors.domain_unavailable(`${name.name} was stopped by a person of the platform.`, {
-    nextAction: 'Write to the operator of the platform.',
+  throw errors.domain_unavailable(`${name.name} has been blocked by the operator.`, {
+    nextAction: 'Contact the operator.',
   });
 }
 
@@ -188,7 +188,7 @@ async function requireRested(em: EntityManager, now: Date, { id, name }: Domain)
   const rested = new Date(now.getTime() - checkEveryMs);
   const where = { id, $or: [{ askedAt: null }, { askedAt: { $lte: rested } }] };
   if ((await em.nativeUpdate(Domain, where, { askedAt: now })) === 1) return;
-  throw errors.rate_limited(`${name} was looked at a moment ago.`, {
+  throw errors.rate_limited(`${name} was just checked.`, {
     nextAction: 'Wait 5 seconds.',
     retryAfterSeconds: checkEveryMs / 1000,
   });

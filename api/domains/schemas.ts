@@ -7,7 +7,7 @@ import { domainModes, domainStatuses, recordTypes } from '#rules/states.ts';
 import type { Advice } from './acting.ts';
 
 export const domainInput = z.strictObject({
-  domain: z.string().max(1000).describe('A name that is registered already, as example.com or shop.example.com.'),
+  domain: z.string().max(1000).describe('A registered name, such as example.com or shop.example.com.'),
   mode: z.string().describe('One of `domain_onboarding.modes` of the account.'),
 });
 
@@ -16,16 +16,18 @@ export const attachInput = z.strictObject({
   primary: z
     .boolean()
     .optional()
-    .describe('Whether the other addresses of the site redirect to this one. The first one is primary by itself.'),
+    .describe(
+      'Whether the other addresses of the site redirect to this one. The first domain becomes primary automatically.',
+    ),
 });
 
 const setupSchema = z.object({
   type: z.enum(['NS', 'TXT', 'CNAME', 'A', 'AAAA']),
-  name: z.string().describe('The whole name.'),
+  name: z.string().describe('The full name.'),
   value: z.string(),
   found: z.boolean(),
-  optional: z.boolean().describe('Whether the domain works without: one of the addresses is enough.'),
-  seen: z.array(z.string()).describe('What the DNS says there at the last look.'),
+  optional: z.boolean().describe('Whether the domain works without this record: one of the addresses is enough.'),
+  seen: z.array(z.string()).describe('What the last DNS check found there.'),
 });
 
 export const sslSchema = z.object({
@@ -36,13 +38,13 @@ export const sslSchema = z.object({
 export const domainSchema = z
   .object({
     id: z.string(),
-    domain: z.string().describe('In ASCII, as the DNS has it.'),
-    unicode: z.string().describe('As people read it.'),
+    domain: z.string().describe('In ASCII (punycode), as in the DNS.'),
+    unicode: z.string().describe('In Unicode, for display.'),
     mode: z.enum(domainModes),
     status: z.enum(domainStatuses),
     ssl: sslSchema,
-    setup: z.array(setupSchema).describe('What the owner must set, and what was seen.'),
-    problems: z.array(z.string()).describe('What else is in the way, for the owner.'),
+    setup: z.array(setupSchema).describe('What the owner must set, and what was found.'),
+    problems: z.array(z.string()).describe('Other problems that the owner must fix.'),
     waiting_on: z.enum(['owner', 'platform', 'operator']).nullable().describe('Who must act.'),
     site_id: z.string().nullable(),
     primary: z.boolean(),
@@ -80,13 +82,17 @@ export function domainView(
 
 export const recordInput = z.strictObject({
   type: z.string().describe(`One of ${recordTypes.join(' ')}.`),
-  name: z.string().max(1000).default('@').describe('`@` for the domain itself, the part before it, or the whole name.'),
+  name: z
+    .string()
+    .max(1000)
+    .default('@')
+    .describe('`@` for the domain itself, the part before the domain, or the full name.'),
   content: z
     .string()
     .max(10_000)
-    .describe('An address, a name or a text; of SRV: weight, port and host; of CAA: flags, tag and value.'),
-  ttl: z.number().int().min(60).max(604_800).optional().describe('Seconds; 3600 by default.'),
-  priority: z.number().int().min(0).max(65_535).optional().describe('Of MX (10 by default) and SRV.'),
+    .describe('An address, a name or a text. For SRV: weight, port and host. For CAA: flags, tag and value.'),
+  ttl: z.number().int().min(60).max(604_800).optional().describe('Seconds; the default is 3600.'),
+  priority: z.number().int().min(0).max(65_535).optional().describe('For MX (default 10) and SRV.'),
 });
 
 export const recordSchema = z
@@ -97,7 +103,7 @@ export const recordSchema = z
     content: z.string(),
     ttl: z.number().int(),
     priority: z.number().int().optional(),
-    managed: z.boolean().describe('Whether it is the platform’s own, and stays.'),
+    managed: z.boolean().describe('Whether it belongs to the platform and cannot be removed.'),
   })
   .meta({ id: 'DomainRecord' });
 export type RecordView = z.output<typeof recordSchema>;

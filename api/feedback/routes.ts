@@ -15,8 +15,8 @@ export function feedbackRoutes(app: Api, deps: Deps): void {
         replay: async ({ em, actor }, id) => feedbackView(await loadFeedback(em, actor, id)),
       },
       schema: {
-        summary: 'Tell those who run the platform what is wrong with it',
-        description: 'A defect, something that cannot be done, or a message that blamed the wrong party.',
+        summary: 'Send feedback to the operator',
+        description: 'Report a defect, a missing capability, or a message that blamed the wrong party.',
         body: feedbackInput,
         response: { 200: feedbackSchema },
       },

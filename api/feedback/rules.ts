@@ -38,7 +38,7 @@ export async function fileFeedback(
 export async function loadFeedback(em: EntityManager, actor: Actor, id: string): Promise<Feedback> {
   const note = isId('note', id) ? await em.findOne(Feedback, { id, account: actor.accountId }) : null;
   if (note) return note;
-  throw errors.not_found('There is no note of that id from this account.');
+  throw errors.not_found('This account has sent no feedback with this id.');
 }
 
 /** Notes since a moment and after an id, the oldest first, as an operator reads them. */
@@ -64,14 +64,14 @@ export async function listFeedback(
 
 function requireSizes(message: string, context: string | null): void {
   if (message.length > messageLengthMax) {
-    throw errors.message_too_long(`The message has ${message.length} characters, and ${messageLengthMax} are kept.`, {
-      nextAction: 'Say it shorter, and put what was called and answered into context.',
+    throw errors.message_too_long(`The message has ${message.length} characters; the limit is ${messageLengthMax}.`, {
+      nextAction: 'Shorten it, and put the call and its response into context.',
     });
   }
   const bytes = context === null ? 0 : Buffer.byteLength(context);
   if (bytes > contextBytesMax) {
-    throw errors.context_too_large(`The context has ${bytes} bytes as JSON, and ${contextBytesMax} are kept.`, {
-      nextAction: 'Send the part that shows the trouble: the call, its answer and the request_id.',
+    throw errors.context_too_large(`The context has ${bytes} bytes as JSON; the limit is ${contextBytesMax}.`, {
+      nextAction: 'Send only the part that shows the problem: the call, its response and the request_id.',
     });
   }
 }
@@ -82,8 +82,8 @@ async function requireRoom(tx: EntityManager, deps: Deps, accountId: string): Pr
   const { day, resetsAt } = dayOf(now);
   const filed = await tx.count(Feedback, { account: accountId, createdAt: { $gte: new Date(`${day}T00:00:00Z`) } });
   if (filed < limit) return;
-  throw errors.rate_limited(`This account has left ${limit} notes today, which is as many as a day takes.`, {
-    nextAction: `Keep it, and send it after ${resetsAt.toISOString()}.`,
+  throw errors.rate_limited(`This account has reached the limit of ${limit} feedback messages per day.`, {
+    nextAction: `Save it, and send it after ${resetsAt.toISOString()}.`,
     retryAfterSeconds: Math.max(1, Math.ceil((resetsAt.getTime() - now.getTime()) / 1000)),
   });
 }

@@ -19,7 +19,7 @@ export async function readAnswers(request: Pick<FastifyRequest, 'headers' | 'bod
   if (type === 'application/json') return fromJson(body);
   if (type === 'multipart/form-data') return await fromParts(request.headers, body);
   if (type === 'application/x-www-form-urlencoded' || body.length === 0) return fromEncoded(body);
-  throw errors.invalid_json('This is not a form that can be read.', {
+  throw errors.invalid_json('This form has an unsupported content type.', {
     nextAction: 'Send application/x-www-form-urlencoded, multipart/form-data or application/json.',
   });
 }
@@ -36,7 +36,7 @@ type Collected = Map<string, string[]>;
 
 function add(given: Collected, count: { left: number }, name: string, text: string): void {
   count.left -= 1;
-  if (count.left < 0) throw errors.invalid_fields(`A form has at most ${answersMax} answers, and this one has more.`);
+  if (count.left < 0) throw errors.invalid_fields(`The form has too many answers; the limit is ${answersMax}.`);
   const all = given.get(name);
   if (all) all.push(text);
   else given.set(name, [text]);
@@ -54,7 +54,7 @@ function fromJson(body: Buffer): Given {
   if (!isUtf8(body)) throw errors.invalid_json('The body is not UTF-8.');
   const value = parse(body.toString());
   if (value === null || typeof value !== 'object' || Array.isArray(value)) {
-    throw errors.invalid_json('The body has to be a JSON object of names and answers.');
+    throw errors.invalid_json('The body must be a JSON object of names and answers.');
   }
   const given: Collected = new Map();
   const count = { left: answersMax };
@@ -62,7 +62,7 @@ function fromJson(body: Buffer): Given {
     for (const one of Array.isArray(answer) ? answer : [answer]) {
       const text = textOf(one);
       if (text === undefined)
-        throw errors.invalid_fields(`The answer to ${JSON.stringify(name.slice(0, 80))} is no text.`);
+        throw errors.invalid_fields(`The answer to ${JSON.stringify(name.slice(0, 80))} is not text.`);
       if (one !== null) add(given, count, name, text);
     }
   }
@@ -103,12 +103,12 @@ async function fromParts(headers: FastifyRequest['headers'], body: Buffer): Prom
     });
     parser.on('file', (_name, content, filename) => {
       // A browser sends an empty part for a choice of files that nobody used.
-      content.on('data', () => refuse(errors.invalid_fields('A form takes no files.')));
-      if (filename) refuse(errors.invalid_fields('A form takes no files.'));
+      content.on('data', () => refuse(errors.invalid_fields('Forms cannot contain files.')));
+      if (filename) refuse(errors.invalid_fields('Forms cannot contain files.'));
     });
     for (const limit of ['fieldsLimit', 'partsLimit', 'filesLimit'] as const) {
       parser.on(limit, () =>
-        refuse(errors.invalid_fields(`A form has at most ${answersMax} answers, and this one has more.`)),
+        refuse(errors.invalid_fields(`The form has too many answers; the limit is ${answersMax}.`)),
       );
     }
     parser.on('error', () => reject(unreadable()));
@@ -129,4 +129,4 @@ function openParts(headers: FastifyRequest['headers']) {
   }
 }
 
-const unreadable = () => errors.invalid_json('This is not a form that can be read to its end. Send it again.');
+const unreadable = () => errors.invalid_json('The form is incomplete. Send it again.');

@@ -9,8 +9,8 @@ export function requireCompatible(
   answered: ReadonlySet<string>,
 ): void {
   const nextAction =
-    `Leave it as it is (it may become optional), or make another form with POST /v1/sites/{id}/forms. ` +
-    `GET /v1/forms/${id}/submissions has the answers.`;
+    `Keep the field unchanged (you may make it optional), or create another form with POST /v1/sites/{id}/forms. ` +
+    `GET /v1/forms/${id}/submissions returns the answers.`;
   for (const field of before.filter(({ name }) => answered.has(name))) {
     const same = after.find(({ name }) => name === field.name);
     const renamed = after.find((one) => one.label === field.label && !before.some(({ name }) => name === one.name));
@@ -27,7 +27,9 @@ export function requireCompatible(
       );
     }
     if (!same) {
-      throw errors.form_fields_removed(`The change drops the field ${field.name}, which has answers.`, { nextAction });
+      throw errors.form_fields_removed(`The change removes the field ${field.name}, which has answers.`, {
+        nextAction,
+      });
     }
   }
 }

@@ -22,15 +22,15 @@ export const descriptionSchema = z
   .meta({ id: 'FormDescription' });
 
 const howToSend =
-  'Send one object with a key for each field by its name: a text, a number, true or false for a checkbox, a list for checkboxes. ' +
-  'Add the solved challenge under the key that challenge.answer names. Whatever is wrong is named in error.message; what is answered as received is stored.';
+  'Send one object with the name of each field as a key: a text, a number, true or false for a checkbox, a list for checkboxes. ' +
+  'Add the solved challenge under the key in challenge.answer. error.message names every problem. A submission is stored once the response says so.';
 const howToSolve = {
   altcha:
     'GET the url: { parameters, signature }. With n = 0, 1, 2 …, derive PBKDF2-HMAC-SHA-256 of the password (the bytes of parameters.nonce, which is ' +
     'hex, and n as 4 bytes, big-endian), the salt (the bytes of parameters.salt), parameters.cost iterations and parameters.keyLength bytes, until the ' +
-    'key as hex begins with parameters.keyPrefix. The answer is the base64 of the JSON { "challenge": <what the url answered>, "solution": { "counter": n, ' +
-    '"derivedKey": <the key as hex> } }. Each is taken once, for this form, within an hour.',
-  hosted: 'It is solved in a browser, by the widget on the page of the form.',
+    'key as hex begins with parameters.keyPrefix. The answer is the base64 of the JSON { "challenge": <the response of the url>, "solution": { "counter": n, ' +
+    '"derivedKey": <the key as hex> } }. Each challenge is accepted once, for this form, within one hour.',
+  hosted: 'The widget on the page of the form solves it in a browser.',
 } as const;
 
 /** Throws `site_archived`, and `forms_disabled` where the platform takes none at all. */

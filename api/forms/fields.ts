@@ -1,4 +1,4 @@
-/** What a form asks, and what a booking asks beside name and address: a list of fields, judged as a whole. Pure. */
+/** Read the fields of a form, and what a booking asks beside name and address: a list of fields, judged as a whole. Pure. */
 import { z } from 'zod';
 import type { FormField } from '#db/forms/form.ts';
 import { type FieldKind, fieldKinds } from '#rules/states.ts';
@@ -32,16 +32,16 @@ const line = (max: number) =>
     .trim()
     .min(1)
     .max(max)
-    .refine((text) => !/[\p{Cc}\p{Zl}\p{Zp}]/u.test(text), 'it is one line of text');
+    .refine((text) => !/[\p{Cc}\p{Zl}\p{Zp}]/u.test(text), 'it must be one line of text');
 
 const fieldSchema = z
   .strictObject({
     name: z
       .string()
       .regex(/^[A-Za-z][A-Za-z0-9_.-]{0,63}$/, 'a letter first, then letters, digits, _ . and -, at most 64')
-      .refine((name) => !reserved.includes(name), 'this name is kept for the challenge')
-      .describe('As the HTML names it.'),
-    label: line(200).describe('As people read it: in the form, in mails, at the head of a CSV column.'),
+      .refine((name) => !reserved.includes(name), 'this name is reserved for the challenge')
+      .describe('Its name in the HTML.'),
+    label: line(200).describe('Its label in the form, in e-mails and as a CSV column header.'),
     kind: z.enum(fieldKinds),
     required: z.boolean().default(false),
     options: z
@@ -49,20 +49,20 @@ const fieldSchema = z
       .min(1)
       .max(optionsMax)
       .optional()
-      .describe('Of select, radio and checkboxes alone, which need them.'),
+      .describe('Required for select, radio and checkboxes; not allowed for other kinds.'),
     max_length: z
       .int()
       .min(1)
       .max(lengthMax)
       .optional()
-      .describe('Of kinds that are typed alone: text, email, tel, url, textarea, hidden.'),
+      .describe('Only for typed kinds: text, email, tel, url, textarea, hidden.'),
   })
   .superRefine(({ kind, options, max_length }, context) => {
     const fault = (message: string, path: string) => context.addIssue({ code: 'custom', message, path: [path] });
-    if (isChoosing(kind) && !options) fault(`a field of kind ${kind} needs its options`, 'options');
-    if (!isChoosing(kind) && options) fault(`a field of kind ${kind} has no options`, 'options');
-    if (new Set(options).size !== (options?.length ?? 0)) fault('an option stands there twice', 'options');
-    if (max_length !== undefined && !isTyped(kind)) fault(`a field of kind ${kind} has no length`, 'max_length');
+    if (isChoosing(kind) && !options) fault(`a field of kind ${kind} needs options`, 'options');
+    if (!isChoosing(kind) && options) fault(`a field of kind ${kind} cannot have options`, 'options');
+    if (new Set(options).size !== (options?.length ?? 0)) fault('an option is repeated', 'options');
+    if (max_length !== undefined && !isTyped(kind)) fault(`a field of kind ${kind} cannot have a length`, 'max_length');
   })
   .meta({ id: 'FormField' });
 
@@ -75,7 +75,7 @@ export function fieldList(min: 0 | 1) {
     .superRefine((fields, context) => {
       const seen = new Set<string>();
       for (const [index, { name }] of fields.entries()) {
-        const message = `the name ${name} stands there twice`;
+        const message = `the name ${name} is repeated`;
         if (seen.has(name)) context.addIssue({ code: 'custom', message, path: [index, 'name'] });
         seen.add(name);
       }

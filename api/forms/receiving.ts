@@ -79,17 +79,17 @@ async function holdForm(tx: EntityManager, id: string): Promise<VisitedForm> {
 function requireUsable(fields: readonly FormField[], given: Given): SubmittedValue[] {
   const { values, faults } = judgeValues(fields, given);
   if (faults.length > 0) throw errors.invalid_fields(faults.map(({ message }) => message).join(' '));
-  if (values.length === 0) throw errors.invalid_fields('Nothing was filled in.');
+  if (values.length === 0) throw errors.invalid_fields('The form is empty.');
   return values;
 }
 
-const solveAnother = 'Solve a new challenge, GET /f/{form_id}/challenge, and send the same again.';
+const solveAnother = 'Solve a new challenge from GET /f/{form_id}/challenge, and send the form again.';
 
 async function verify({ challenge }: Pick<Deps, 'challenge'>, form: Form, solution: string | undefined) {
-  if (solution === undefined || !challenge) throw notAPerson('No solved challenge came with it.');
+  if (solution === undefined || !challenge) throw notAPerson('The solved challenge is missing.');
   const verdict = await challenge.verify(form.id, solution);
   if (verdict.ok) return verdict;
-  throw notAPerson(verdict.expired ? 'The solved challenge is past its time.' : 'The challenge was not solved.');
+  throw notAPerson(verdict.expired ? 'The solved challenge has expired.' : 'The challenge was not solved.');
 }
 
 function notAPerson(message: string): AppError {

@@ -45,9 +45,9 @@ function siteFormRoutes(app: Api, deps: Deps): void {
           await view(request, deps, await loadForm(request.em, request.actor, id)),
       },
       schema: {
-        summary: 'Make a form',
+        summary: 'Create a form',
         description:
-          'Its action_url goes into the HTML of the site, and never changes. embed is working HTML to paste; the challenge that keeps programs out is part of it.',
+          'Put its action_url into the HTML of the site; it never changes. embed is ready-made HTML that includes the spam challenge.',
         params: idParams,
         body: formInput,
         response: { 200: formSchema },
@@ -110,7 +110,7 @@ function formChangeRoutes(app: Api, deps: Deps): void {
       schema: {
         summary: 'Change a form',
         description:
-          'Fields are sent as the whole list. One that has answers cannot be dropped, renamed or change its kind.',
+          'Send the complete list of fields. A field with answers cannot be removed, renamed or change its kind.',
         params: idParams,
         body: formChange,
         response: { 200: formSchema },
@@ -145,7 +145,7 @@ function formChangeRoutes(app: Api, deps: Deps): void {
       config: { ...config, operation: 'form.disable' },
       schema: {
         summary: 'Stop submissions',
-        description: 'The form and what was sent to it stay.',
+        description: 'Keeps the form and its submissions.',
         params: idParams,
         response: { 200: formSchema },
       },
@@ -157,7 +157,7 @@ function formChangeRoutes(app: Api, deps: Deps): void {
     '/v1/forms/:id/enable',
     {
       config: { ...config, operation: 'form.enable' },
-      schema: { summary: 'Take submissions again', params: idParams, response: { 200: formSchema } },
+      schema: { summary: 'Accept submissions again', params: idParams, response: { 200: formSchema } },
     },
     async (request) =>
       await view(request, deps, await setStatus(request.em, request.actor, request.params.id, 'enabled')),
@@ -170,9 +170,9 @@ function submissionRoutes(app: Api, deps: Deps): void {
     {
       config: { operation: 'form.submissions', capability: 'forms', answers: ['application/json', 'text/csv'] },
       schema: {
-        summary: 'Read what visitors sent',
+        summary: 'List the submissions of a form',
         description:
-          'Newest first; each is kept for 180 days. As CSV it is one file for a spreadsheet, in which a cell that would be calculated begins with an apostrophe.',
+          'Newest first; each is stored for 180 days. CSV is one file for a spreadsheet; cells that could be formulas begin with an apostrophe.',
         params: idParams,
         querystring: submissionsQuery,
         response: { 200: listOf(submissionSchema) },

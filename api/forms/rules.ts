@@ -42,7 +42,7 @@ export async function createForm(
       count: () => tx.count(Form, { site: site.id }),
       what: 'forms on a site',
       holder: 'this site',
-      nextAction: 'Remove one that is not needed with DELETE /v1/forms/{id}?confirm=true.',
+      nextAction: 'Remove a form that is not needed with DELETE /v1/forms/{id}?confirm=true.',
     });
     const notifyCollaboratorId = notify_to === undefined ? null : await readNotifyTo(tx, site, notify_to);
     const status: FormStatus = 'enabled';
@@ -54,7 +54,7 @@ export async function createForm(
 export async function loadForm(em: EntityManager, actor: Actor, formId: string): Promise<Form> {
   const form = isId('form', formId) ? await em.findOne(Form, { id: formId }, { populate: ['site'] }) : null;
   if (form && (await findSite(em, actor, form.site.id))) return form;
-  throw errors.not_found('There is no form of that id that this token may act on.', {
+  throw errors.not_found('No form with this id is accessible with this token.', {
     nextAction: 'Read GET /v1/sites/{id}/forms for the forms of a site.',
   });
 }
@@ -71,7 +71,9 @@ export async function changeForm(
   change: FormChange,
 ): Promise<Form> {
   if (Object.values(change).every((part) => part === undefined)) {
-    throw errors.nothing_to_update('The call names no change.', { nextAction: 'Send name, fields or notify_to.' });
+    throw errors.nothing_to_update('The request contains no change.', {
+      nextAction: 'Send name, fields or notify_to.',
+    });
   }
   const { site } = await loadForm(em, actor, formId);
   return await em.transactional(async (tx) => {
@@ -112,7 +114,7 @@ export async function deleteForm(
     if (!confirmed) {
       const count = context.submissions;
       const what = count === 1 ? 'its one submission' : `its ${count} submissions`;
-      throw errors.confirm_required(`This removes the form ${form.name} and ${what} for good.`, {
+      throw errors.confirm_required(`This permanently removes the form ${form.name} and ${what}.`, {
         nextAction: `Call DELETE /v1/forms/${form.id}?confirm=true. To keep the submissions, disable the form instead.`,
       });
     }
@@ -141,6 +143,6 @@ async function lockForm(tx: EntityManager, actor: Actor, formId: string): Promis
   const { id, site } = await loadForm(tx, actor, formId);
   requireChangeable(site as Site);
   const form = await tx.findOne(Form, { id }, { lockMode: LockMode.PESSIMISTIC_WRITE, refresh: true });
-  if (!form) throw errors.not_found('The form was removed a moment ago.');
+  if (!form) throw errors.not_found('The form was just removed.');
   return form;
 }

@@ -13,18 +13,20 @@ const name = z
   .trim()
   .min(1)
   .max(120)
-  .refine((text) => !/[\p{Cc}\p{Zl}\p{Zp}]/u.test(text), 'a name is one line of text')
-  .describe('What people call it: at the head of its page and of its mails.');
-const notifyTo = z.string().describe('Who hears of each enquiry: one of notify_options. By default the owner.');
+  .refine((text) => !/[\p{Cc}\p{Zl}\p{Zp}]/u.test(text), 'a name must be one line of text')
+  .describe('The title of its page and of its e-mails.');
+const notifyTo = z
+  .string()
+  .describe('Receives an e-mail about each submission: one of notify_options. The default is the owner.');
 
 export const formInput = z.strictObject({ name, fields: fieldList(1), notify_to: notifyTo.optional() });
 export const formChange = z.strictObject({
   name: name.optional(),
-  fields: fieldList(1).optional().describe('The whole list, which takes the place of the present one.'),
+  fields: fieldList(1).optional().describe('The complete list, which replaces the current one.'),
   notify_to: notifyTo.optional(),
 });
 export const deleteQuery = z.strictObject({
-  confirm: z.enum(['true', 'false']).optional().describe('Has to be true: the submissions go too.'),
+  confirm: z.enum(['true', 'false']).optional().describe('Must be true, because the submissions are removed too.'),
 });
 
 export const formSchema = z
@@ -32,31 +34,31 @@ export const formSchema = z
     id: z.string(),
     site_id: z.string(),
     name: z.string(),
-    action_url: z.string().describe('Where the HTML sends to. It never changes.'),
+    action_url: z.string().describe('The action URL for the HTML. It never changes.'),
     embed: z
       .string()
       .describe(
-        'HTML of the form, for a page of the site. It holds the fields as they are now: paste it anew when they change.',
+        'HTML of the form, for a page of the site. It contains the current fields: paste it again after they change.',
       ),
     embed_url: z.string().describe('A page that shows the form, and this HTML, to a person.'),
     status: z.enum(['enabled', 'disabled']),
     fields: z.array(fieldAnswer),
     notify_to: z.string(),
-    notify_options: z.array(z.string()).describe('The legal values of notify_to.'),
-    submissions: z.number().int().describe('How many are kept.'),
+    notify_options: z.array(z.string()).describe('The allowed values of notify_to.'),
+    submissions: z.number().int().describe('Number of stored submissions.'),
     mail: z
       .enum(['sent', 'not_configured'])
-      .describe('not_configured: this platform sends no mail; enquiries are stored and wait to be read.'),
+      .describe('not_configured: this platform sends no e-mail. Submissions are stored; read them with the API.'),
     challenge: z
       .object({ kind: z.enum(['altcha', 'hosted']), url: z.string() })
-      .describe('What a visitor’s browser solves; the widget does it.'),
+      .describe('The challenge for a visitor’s browser; the widget solves it.'),
     created_at: moment,
   })
   .meta({ id: 'Form' });
 
 export const submissionsQuery = pageQuery.extend({
-  since: z.iso.datetime({ offset: true }).optional().describe('Those that came at this moment or later.'),
-  format: z.enum(['json', 'csv']).default('json').describe('csv: all of them as one file, whatever limit says.'),
+  since: z.iso.datetime({ offset: true }).optional().describe('Only submissions received at or after this time.'),
+  format: z.enum(['json', 'csv']).default('json').describe('csv: all submissions in one file, regardless of limit.'),
 });
 
 export const submissionSchema = z
@@ -65,11 +67,11 @@ export const submissionSchema = z
     form_id: z.string(),
     fields: z
       .record(z.string(), z.union([z.string(), z.array(z.string())]))
-      .describe('What was answered; a list where several were chosen.'),
-    page: z.string().nullable().describe('The path it was sent from, where that is known.'),
+      .describe('The answer; a list if several options were chosen.'),
+    page: z.string().nullable().describe('The path of the page that sent it, if known.'),
     created_at: moment,
-    expires_at: moment.describe('From then on it is gone.'),
-    mail: z.enum(['sent', 'queued', 'failed', 'not_configured']).describe('What became of the mail to notify_to.'),
+    expires_at: moment.describe('When it is deleted.'),
+    mail: z.enum(['sent', 'queued', 'failed', 'not_configured']).describe('Status of the e-mail to notify_to.'),
   })
   .meta({ id: 'Submission' });
 

@@ -58,7 +58,7 @@ export function readReturnPath(
   const target = isPath(path) ? URL.parse(path, base) : null;
   if (target && target.origin === new URL(base).origin) return target.href;
   throw errors.invalid_return_path('_return is not a path of this website.', {
-    nextAction: 'In the HTML of the form, let _return be a path like /thanks/.',
+    nextAction: 'In the HTML of the form, set _return to a path such as /thanks/.',
   });
 }
 

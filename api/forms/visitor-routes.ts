@@ -50,7 +50,7 @@ function fileRoutes(app: Api): void {
   const params = z.object({ file: z.string() });
   app.get('/f/files/:file', { config, schema: { hide: true, params } }, async (request, reply) => {
     const file = hashed.get(request.params.file);
-    if (!file) throw errors.not_found('There is no such file.');
+    if (!file) throw errors.not_found('This file does not exist.');
     return sendFile(request, reply, file, forEver);
   });
 }
@@ -83,9 +83,9 @@ function describeRoutes(app: Api, deps: Deps, limit: AddressLimiter): void {
     {
       config: { operation: 'form.describe' },
       schema: {
-        summary: 'What a form asks',
+        summary: 'Read the fields of a form',
         description:
-          'For a visitor’s own agent: the fields, the challenge, and how to send. A browser is shown the form as a page.',
+          'For a visitor’s own agent: the fields, the challenge, and how to submit. A browser receives the form as a page.',
         security: [],
         params: formParams,
         response: { 200: descriptionSchema },
@@ -104,7 +104,7 @@ function describeRoutes(app: Api, deps: Deps, limit: AddressLimiter): void {
     {
       config: { operation: 'form.challenge' },
       schema: {
-        summary: 'A challenge to solve before sending',
+        summary: 'Get a challenge',
         security: [],
         params: formParams,
         response: { 200: z.record(z.string(), z.unknown()) },
@@ -126,9 +126,9 @@ function sendRoute(app: Api, deps: Deps): void {
     {
       config: { operation: 'form.send', answers: ['application/json', 'text/html'] },
       schema: {
-        summary: 'Send a form',
+        summary: 'Submit a form',
         description:
-          'Takes application/x-www-form-urlencoded, multipart/form-data without files, and JSON: names and answers, the solved challenge in altcha, and if wanted _return, a path of the site to go to. No token. A browser is answered with a page, who sends or accepts JSON with JSON.',
+          'Accepts application/x-www-form-urlencoded, multipart/form-data without files, and JSON. Send names and answers, the solved challenge in altcha and, optionally, _return, a path of the site to redirect to. Needs no token. A browser receives a page; clients that send or accept JSON receive JSON.',
         security: [],
         params: formParams,
         consumes: ['application/json', 'application/x-www-form-urlencoded', 'multipart/form-data'],

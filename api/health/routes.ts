@@ -15,7 +15,11 @@ export function healthRoutes(app: Api, deps: Deps): void {
     '/healthz',
     {
       config: { operation: 'health.live' },
-      schema: { security: [], summary: 'The process is up', response: { 200: z.object({ status: z.literal('up') }) } },
+      schema: {
+        security: [],
+        summary: 'Check that the process is running',
+        response: { 200: z.object({ status: z.literal('up') }) },
+      },
     },
     async () => ({ status: 'up' as const }),
   );
@@ -27,7 +31,7 @@ export function healthRoutes(app: Api, deps: Deps): void {
       config: { operation: 'health.ready' },
       schema: {
         security: [],
-        summary: 'Database, workflow engine and store answer, and the process is not about to end',
+        summary: 'Database, workflow engine and store respond, and the process is not shutting down',
         response: { 200: readiness, 503: readiness },
       },
     },

@@ -11,7 +11,7 @@ export function billingHooks(app: Api, deps: Deps): void {
   const { billing, clock, config } = deps;
   app.post('/hooks/billing', { config: { operation: 'hook.billing' }, schema: { hide: true } }, async (request) => {
     if (!billing || !config.billing?.webhookSecret) {
-      throw missing(config, 'billing') ?? errors.not_found('Nothing is heard here.');
+      throw missing(config, 'billing') ?? errors.not_found('Webhooks are not enabled.');
     }
     const event = signedMessage(request, (body, signature) => billing.readEvent(body, signature, clock.now()));
     await hearOfCustomer(deps.em(), clock, event);

@@ -15,7 +15,7 @@ import { signedMessage } from './signed.ts';
 export function paymentHooks(app: Api, deps: Deps): void {
   const { config, payments } = deps;
   app.post('/hooks/payments', { config: { operation: 'hook.payments' }, schema: { hide: true } }, async (request) => {
-    if (!payments || !config.payouts?.webhookSecret) throw errors.not_found('Nothing is heard here.');
+    if (!payments || !config.payouts?.webhookSecret) throw errors.not_found('Webhooks are not enabled.');
     const event = signedMessage(request, (body, signature) => payments.readEvent(body, signature, deps.clock.now()));
     await lookAtAccount(deps, event);
     await hear(deps, event);
@@ -26,7 +26,7 @@ export function paymentHooks(app: Api, deps: Deps): void {
 /** Of a connected account itself: it is asked what is so, before the message counts as heard. */
 async function lookAtAccount(deps: Deps, { account, payment }: PaymentEvent): Promise<void> {
   if (payment !== null || account === null || (await payoutAccountMoved(deps, account))) return;
-  throw errors.provider_error('The account could not be asked for.', { retryable: true });
+  throw errors.provider_error('The account could not be read from the provider.', { retryable: true });
 }
 
 async function hear(deps: Deps, { id, payment }: PaymentEvent): Promise<void> {

@@ -13,5 +13,5 @@ export function signedMessage<Message>(
   } catch {
     // Refused below, as what has no signature is.
   }
-  throw errors.invalid_input('The message is not signed as it should be.');
+  throw errors.invalid_input('The signature of the message is not valid.');
 }

@@ -13,8 +13,8 @@ export const blockedSites: Source = async (em, { accountId }, since) => {
     id,
     site: { id, name },
     at: blockedAt as Date,
-    title: `The site ${name} was taken off the web by a person of the platform.`,
+    title: `The site ${name} has been blocked by the operator.`,
     message: blockReason as string,
-    nextAction: 'Tell the owner the reason. They mend it and ask those who run the platform to look again.',
+    nextAction: 'Tell the owner the reason. They fix the problem and ask the operator to review the site.',
   }));
 };

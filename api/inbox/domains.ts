@@ -5,11 +5,11 @@ import { Domain } from '#db/domains/domain.ts';
 import { type InboxItem, itemsMax, type Source } from './item.ts';
 
 const states = {
-  pending: 'waits for its set-up',
+  pending: 'is waiting for its set-up',
   active: 'cannot get its certificate',
-  Moved: 'leads elsewhere',
-  Deleted: 'leads here no more, and is not served',
-  Blocked: 'was stopped by a person of the platform',
+  Moved: 'points elsewhere',
+  Deleted: 'no longer points here and is not served',
+  Blocked: 'has been blocked by the operator',
 };
 
 export const waitingDomains: Source = async (em, { accountId }, since, { config, now }) => {

@@ -33,10 +33,10 @@ export const failedBuilds: Source = async (em, { siteIds }: Reader, since) => {
       site: { id: site.id, name: site.name },
       at: finishedAt ?? createdAt,
       title: isDraft
-        ? `The draft in slot ${slot} of ${site.name} was not built.`
+        ? `The build of the draft in preview slot ${slot} of ${site.name} failed.`
         : `Version ${number} of ${site.name} was not published.`,
       ...(error ? { message: error.message } : {}),
-      nextAction: `Read GET /v1/deployments/${id} for the log, mend what it names, and call POST ${again}.`,
+      nextAction: `Read GET /v1/deployments/${id} for the log, fix the problem, and call POST ${again}.`,
     };
   });
 };

@@ -26,7 +26,7 @@ export const newBookings: Source = async (em, { siteIds }: Reader, since, { now 
       site: { id: site.id, name: site.name },
       at: createdAt,
       title: `${visitorName} booked ${serviceName} on ${site.name} for ${start}.`,
-      nextAction: `Tell the owner. GET /v1/bookings/${id} has all of it; POST /v1/bookings/${id}/cancel ends it.`,
+      nextAction: `Tell the owner. GET /v1/bookings/${id} returns the booking; POST /v1/bookings/${id}/cancel cancels it.`,
     };
   });
 };

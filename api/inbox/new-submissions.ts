@@ -19,7 +19,7 @@ export const newSubmissions: Source = async (em, { siteIds }: Reader, since, { n
       id,
       site: { id: site.id, name: site.name },
       at: createdAt,
-      title: `Somebody has filled in the form ${name} of ${site.name}.`,
+      title: `The form ${name} of ${site.name} has a new submission.`,
       nextAction: `Read GET /v1/forms/${formId}/submissions.`,
     };
   });

@@ -18,7 +18,7 @@ export const payoutOffers: Source = async (em, { accountId }, since, { config, n
       id,
       site: { id: site.id, name: site.name },
       at: createdAt,
-      title: `An offer waits: the money of ${host} is to land in the payout account “${payoutAccount.name}”.`,
+      title: `A payout offer is open: payments of ${host} would go to the payout account “${payoutAccount.name}”.`,
       nextAction: `Ask the owner of this account: accept with POST /v1/payout-offers/${id}/accept, decline with DELETE /v1/payout-offers/${id}.`,
     };
   });

@@ -20,11 +20,11 @@ export function inboxRoutes(app: Api, deps: Deps): void {
       exposeHeadRoute: false,
       config: { operation: 'inbox.read' },
       schema: {
-        summary: 'Read what waits, or wait for it',
+        summary: 'Read the inbox, or wait for a new item',
         description:
-          'Everything on all sites that waits for this account to act, newest first; what has been dealt with is gone from it. With `wait` and ' +
-          'nothing to show, it answers as soon as there is something, and with an empty list when the seconds are over: call it ' +
-          'again, with the same `since`, rather than reading each list in turn. A token may have four such calls wait at a time.',
+          'Lists everything on all sites that needs action by this account, newest first. Finished items disappear. With `wait` and ' +
+          'an empty inbox, it returns as soon as an item arrives, or an empty list when the time is over. Call it ' +
+          'again with the same `since` instead of polling each list. A token can have four such calls waiting at a time.',
         querystring: inboxQuery,
         response: { 200: listOf(inboxItemSchema) },
       },

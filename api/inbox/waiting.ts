@@ -43,8 +43,8 @@ export function openWaiting(
 
   function enter(tokenId: string, end: () => void): () => void {
     const own = byToken.get(tokenId) ?? 0;
-    if (own >= limits.perToken) throw tooMany(`${limits.perToken} calls of this token wait already.`);
-    if (ends.size >= limits.all) throw tooMany('Too many calls wait at this moment.');
+    if (own >= limits.perToken) throw tooMany(`${limits.perToken} calls of this token are already waiting.`);
+    if (ends.size >= limits.all) throw tooMany('Too many calls are waiting at the moment.');
     byToken.set(tokenId, own + 1);
     ends.add(end);
     return () => {
@@ -93,7 +93,7 @@ export function openWaiting(
 
 function tooMany(message: string): AppError {
   return errors.rate_limited(message, {
-    nextAction: `Wait for one of them to answer, or call again without wait after ${comeAgainSeconds} seconds.`,
+    nextAction: `Wait until one of them returns, or call again without wait after ${comeAgainSeconds} seconds.`,
     retryAfterSeconds: comeAgainSeconds,
   });
 }

@@ -18,7 +18,7 @@ export function invitationRoutes(app: Api, deps: Deps): void {
       config: { operation: 'invitation.list' },
       schema: {
         summary: 'List the invitations to this account',
-        description: 'Those that are open: an agent learns of them here, or by the mail that its owner got.',
+        description: 'Lists the open invitations. The owner also receives each one by e-mail.',
         querystring: pageQuery,
         response: { 200: listOf(invitationSchema) },
       },
@@ -46,7 +46,7 @@ export function invitationRoutes(app: Api, deps: Deps): void {
       },
       schema: {
         summary: 'Accept an invitation',
-        description: 'The account of the token becomes a collaborator of the site. Takes the id, never the link.',
+        description: 'The account of the token becomes a collaborator of the site. Send the id, not the link.',
         params: idParams,
         response: { 200: invitationSchema },
       },

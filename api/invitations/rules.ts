@@ -31,7 +31,7 @@ export async function addressedTo(em: EntityManager, clock: Deps['clock'], { acc
  */
 export async function loadInvitation(em: EntityManager, person: Person, id: string): Promise<WholeInvitation> {
   if (/[:/]/.test(id)) {
-    throw errors.invalid_invitation('That is a link, and an invitation is accepted by its id.', {
+    throw errors.invalid_invitation('This is a link, but an invitation is accepted by its id.', {
       nextAction: 'Read GET /v1/invitations and use the `id` of the invitation.',
     });
   }
@@ -80,12 +80,12 @@ function requireOpen(invitation: Invitation, now: Date): void {
   const status = invitationStatusAt(invitation, now);
   if (status === 'withdrawn') throw noSuchInvitation();
   if (status === 'accepted') {
-    throw errors.invitation_accepted('This invitation was accepted already.', {
+    throw errors.invitation_accepted('This invitation was already accepted.', {
       nextAction: 'Read GET /v1/sites for the site.',
     });
   }
   if (status === 'expired') {
-    throw errors.expired('This invitation is past its time.', {
+    throw errors.expired('This invitation has expired.', {
       nextAction: 'Ask the owner of the site to withdraw it and to invite this address again.',
     });
   }
@@ -113,7 +113,7 @@ async function requirePlace(tx: EntityManager, deps: Deps, { site }: Invitation)
 }
 
 function noSuchInvitation(): AppError {
-  return errors.not_found('There is no invitation of that id to this account.', {
-    nextAction: 'Read GET /v1/invitations for those that wait for it.',
+  return errors.not_found('This account has no invitation with this id.', {
+    nextAction: 'Read GET /v1/invitations for the open invitations.',
   });
 }

@@ -12,10 +12,10 @@ export const invitationSchema = z
   .object({
     id: z.string(),
     site: z.object({ id: z.string(), hostname: z.string() }),
-    email: z.string().describe('The address that is invited.'),
+    email: z.string().describe('The invited address.'),
     status: z.enum(['open', 'accepted', 'withdrawn', 'expired']),
     expires_at: moment,
-    mail: z.enum(['queued', 'sent', 'failed']).describe('What became of the mail to that address.'),
+    mail: z.enum(['queued', 'sent', 'failed']).describe('Status of the e-mail to that address.'),
     created_at: moment,
     next_action: z.string().optional(),
   })
@@ -64,7 +64,7 @@ function remedy({ id, site, status, mail, email }: ReturnType<typeof view>): str
   if (status === 'expired') return `Withdraw it with ${withdrawal}, then invite ${email} again.`;
   if (status !== 'open') return undefined;
   if (mail === 'failed') {
-    return `The mail could not be delivered. If the address is wrong, withdraw this with ${withdrawal} and invite the right one.`;
+    return `The e-mail could not be delivered. If the address is wrong, withdraw the invitation with ${withdrawal} and invite the right address.`;
   }
-  return `Wait for ${email} to accept: read GET /v1/sites/${site.id}/collaborators again later.`;
+  return `Wait until ${email} accepts: read GET /v1/sites/${site.id}/collaborators again later.`;
 }

@@ -19,7 +19,7 @@ export async function callOperation(
   if (fault) return refused(operation, fault);
   const file = takesFile ? fileOf(input) : undefined;
   if (takesFile && !file) {
-    return refused(operation, errors.invalid_input('The file has to come in one of the inputs text and base64.'));
+    return refused(operation, errors.invalid_input('Send the file in exactly one of the inputs text and base64.'));
   }
   const query = new URLSearchParams();
   for (const [name, value] of Object.entries(partOf(operation, input, 'query'))) query.set(name, textOf(value));
@@ -39,16 +39,16 @@ function faultIn(operation: Operation, input: Input): AppError | undefined {
   const known = new Set([...extrasOf(operation), ...operation.inputs.map(({ name }) => name)]);
   const unknown = Object.keys(input).find((name) => !known.has(name));
   if (unknown !== undefined)
-    return errors.invalid_input(`This tool knows no input ${JSON.stringify(unknown.slice(0, 80))}.`);
+    return errors.invalid_input(`This tool has no input ${JSON.stringify(unknown.slice(0, 80))}.`);
   for (const name of [extraInputs.wait, extraInputs.offset]) {
     const { [name]: number = 0 } = input;
     if (!Number.isSafeInteger(number) || (number as number) < 0)
-      return errors.invalid_input(`The input ${name} has to be a whole number, 0 or more.`);
+      return errors.invalid_input(`The input ${name} must be a whole number, 0 or more.`);
   }
   for (const { name, place } of operation.inputs) {
     if (place === 'path' && !isPath(name, input[name])) {
       return errors.invalid_input(
-        `The input ${name} has to be ${name === 'path' ? 'a path without empty parts, . and ..' : 'an id or a number'}.`,
+        `The input ${name} must be ${name === 'path' ? 'a path without empty parts, . and ..' : 'an id or a number'}.`,
       );
     }
   }

@@ -10,7 +10,7 @@ export const textMax = 100_000;
 /** `baseUrl`: where the whole of an answer can be fetched that is too large. */
 export function resultOf(operation: Operation, answered: Answered, baseUrl: string): CallToolResult {
   const { status, body, more } = answered;
-  const whole = `GET ${baseUrl}${answered.path} with the same token answers all of it.`;
+  const whole = `GET ${baseUrl}${answered.path} with the same token returns the complete response.`;
   if (status >= 400) return { isError: true, content: [text(JSON.stringify(body ?? {}), whole)] };
   if (body) return { content: [text(JSON.stringify(body), whole)], ...structuredPart(operation, answered, body) };
   if (more && isJson(answered)) return failureOf(tooLarge(whole));
@@ -23,9 +23,7 @@ export function failureOf(error: unknown): CallToolResult {
 }
 
 const tooLarge = (whole: string) =>
-  errors
-    .invalid_input('The answer to this is too large for a tool.', { nextAction: `Ask for less. ${whole}` })
-    .toBody();
+  errors.invalid_input('The response is too large for a tool.', { nextAction: `Ask for less. ${whole}` }).toBody();
 
 /** The same as data; left out where nobody counts on it and it is too large. */
 function structuredPart(
@@ -43,7 +41,7 @@ function fileContent(answered: Answered, baseUrl: string, whole: string): CallTo
   if (mimeType.startsWith('text/')) return { type: 'text', text: windowOf(answered) };
   if (more) {
     const length = total === undefined ? `of more than ${bytes.length} bytes` : `of ${total} bytes`;
-    return { type: 'text', text: `A file ${length} (${mimeType}), too large for this answer. ${whole}` };
+    return { type: 'text', text: `A file ${length} (${mimeType}), too large for this response. ${whole}` };
   }
   const data = bytes.toString('base64');
   if (/^image\/(png|jpeg|webp|gif)$/.test(mimeType)) return { type: 'image', mimeType, data };
@@ -56,7 +54,7 @@ function windowOf({ bytes, from, more, total }: Answered): string {
   const shown = bytes.subarray(0, end).toString();
   if (end === bytes.length && !more) return shown;
   const length = total === undefined ? '' : ` of ${total}`;
-  return `${shown}\n[Cut off here, at byte ${from + end}${length}. Call again with offset ${from + end} for what follows.]`;
+  return `${shown}\n[Truncated at byte ${from + end}${length}. Call again with offset ${from + end} for the rest.]`;
 }
 
 /** The last place up to `max` where a character of UTF-8 begins. */
@@ -68,6 +66,6 @@ function wholeCharacters(bytes: Buffer, max: number): number {
 
 function text(all: string, whole: string): { type: 'text'; text: string } {
   if (all.length <= textMax) return { type: 'text', text: all };
-  const said = `[Cut off here: the answer has ${all.length} characters. Ask for less. ${whole}]`;
+  const said = `[Truncated: the response has ${all.length} characters. Ask for less. ${whole}]`;
   return { type: 'text', text: `${all.slice(0, textMax)}\n${said}` };
 }

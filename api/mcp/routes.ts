@@ -29,7 +29,7 @@ export function speakMcp(scope: Api, { config }: Deps): void {
   // A page of another site may have made its name lead here (DNS rebinding).
   scope.addHook('onRequest', async ({ headers: { origin } }, reply) => {
     if (origin === undefined || origin === config.baseUrl) return;
-    return reply.code(403).send(fault(-32000, 'This address answers no pages of other sites.'));
+    return reply.code(403).send(fault(-32000, 'Requests from pages of other sites are not allowed.'));
   });
 }
 
@@ -40,7 +40,7 @@ export function mcpRoutes(scope: Api, deps: Deps, skill: SkillTree, operations: 
   scope.post('/mcp', options, async (request, reply) => {
     // Since version 2025-06-18 a message comes alone. Before it, one request would have been a hundred calls, all of whose answers are held.
     if (Array.isArray(request.body))
-      return reply.code(400).send(fault(-32600, 'Each message comes in a request of its own.'));
+      return reply.code(400).send(fault(-32600, 'Send each message in its own request.'));
     const transport = new WebStandardStreamableHTTPServerTransport({
       enableJsonResponse: !wantsProgress(request.body),
     });
@@ -57,7 +57,7 @@ export function mcpRoutes(scope: Api, deps: Deps, skill: SkillTree, operations: 
     ...options,
     handler: async (_request, reply) => {
       reply.header('allow', 'POST');
-      throw errors.method_not_allowed('This address takes POST alone: it keeps no session to listen to or to end.');
+      throw errors.method_not_allowed('This address only accepts POST: the server has no sessions.');
     },
   });
 }

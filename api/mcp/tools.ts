@@ -59,11 +59,10 @@ export function toolOf(operation: Operation): Tool {
 function inputSchema({ name, inputs, takesFile, config }: Operation): Tool['inputSchema'] {
   const properties = Object.fromEntries(inputs.map(({ name, schema }) => [name, schema]));
   if (takesFile) {
-    properties[extraInputs.text] = { type: 'string', description: 'The file, where it is text.' };
+    properties[extraInputs.text] = { type: 'string', description: 'The file, if it is text.' };
     properties[extraInputs.base64] = {
       type: 'string',
-      description:
-        'The file as base64, where it is not. A larger one than about 700 KB comes by an upload link or by git.',
+      description: 'The file as base64, if it is not text. Send files over about 700 KB with an upload link or git.',
     };
   }
   if (config.makes) {
@@ -71,7 +70,7 @@ function inputSchema({ name, inputs, takesFile, config }: Operation): Tool['inpu
       type: 'string',
       minLength: 1,
       maxLength: 255,
-      description: 'Of your choice. The same call with the same key makes nothing twice, for 24 hours.',
+      description: 'Any value you choose. Repeating a call with the same key within 24 hours creates nothing twice.',
     };
   }
   if (name in followed) {
@@ -81,7 +80,7 @@ function inputSchema({ name, inputs, takesFile, config }: Operation): Tool['inpu
       maximum: 50,
       default: 20,
       description:
-        'How long to wait for the end of the work. A call that carries a progress token is told how it goes on instead.',
+        'Seconds to wait for the result. A call with a progress token receives progress notifications instead.',
     };
   }
   if (answersText(config)) {
@@ -89,7 +88,7 @@ function inputSchema({ name, inputs, takesFile, config }: Operation): Tool['inpu
       type: 'integer',
       minimum: 0,
       default: 0,
-      description: 'Byte to begin at, in a text that was too long for one answer: where that was cut off.',
+      description: 'Byte offset to start from, to continue a truncated text.',
     };
   }
   const required = inputs.filter((one) => one.required).map(({ name }) => name);

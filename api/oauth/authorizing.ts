@@ -22,12 +22,11 @@ export type Judged = { wish: Wish } | { fault: OauthFault; redirectUri: string; 
 export function judgeWish(config: Config, query: Record<string, unknown>): Judged {
   const one = (name: string) => (typeof query[name] === 'string' ? query[name] : undefined);
   const client = readClient(config, one('client_id') ?? '');
-  if (!client)
-    throw errors.invalid_input('The program that sent you here is not known here. Connect it anew, from its side.');
+  if (!client) throw errors.invalid_input('This app is not registered here. Connect it again from the app.');
   const redirectUri = one('redirect_uri');
   if (redirectUri === undefined || !mayLeadTo(client, redirectUri)) {
     throw errors.invalid_input(
-      'The program that sent you here wants to lead you to an address that is not its own. Nothing has been let in.',
+      'The app that sent you here asked for a redirect to an address that it has not registered. No access was granted.',
     );
   }
   const state = one('state');
@@ -44,20 +43,20 @@ function faultIn(
 ): OauthFault | undefined {
   // RFC 8707 lets `resource` come more than once; a token of ours is for one.
   const twice = Object.keys(query).find((name) => Array.isArray(query[name]));
-  if (twice !== undefined) return new OauthFault('invalid_request', `${twice.slice(0, 40)} came more than once.`);
+  if (twice !== undefined) return new OauthFault('invalid_request', `${twice.slice(0, 40)} was sent more than once.`);
   if (one('response_type') !== 'code')
-    return new OauthFault('unsupported_response_type', 'response_type has to be code.');
+    return new OauthFault('unsupported_response_type', 'response_type must be code.');
   if (one('code_challenge_method') !== 'S256')
-    return new OauthFault('invalid_request', 'code_challenge_method has to be S256.');
+    return new OauthFault('invalid_request', 'code_challenge_method must be S256.');
   if (!/^[\w-]{43}$/.test(one('code_challenge') ?? ''))
-    return new OauthFault('invalid_request', 'code_challenge has to be a SHA-256 in base64url.');
+    return new OauthFault('invalid_request', 'code_challenge must be a SHA-256 in base64url.');
   return resourceFault(config, one('resource'));
 }
 
 /** A token opens one resource; older clients name none. */
 export function resourceFault(config: Config, resource: string | undefined): OauthFault | undefined {
   if (resource === undefined || resource === resourceOf(config)) return undefined;
-  return new OauthFault('invalid_target', `The resource has to be ${resourceOf(config)}.`);
+  return new OauthFault('invalid_target', `The resource must be ${resourceOf(config)}.`);
 }
 
 /** Makes the code for the account's yes. */

@@ -32,13 +32,13 @@ export function registerClient({ secret }: Config, now: Date, body: unknown): Re
   if (!grant_types.includes('authorization_code') || !response_types.includes('code')) {
     throw new OauthFault(
       'invalid_client_metadata',
-      'The grant authorization_code with the response code is the one that there is.',
+      'Only the grant type authorization_code with the response type code is supported.',
     );
   }
   if (!redirectUris.every(isRedirectUri) || redirectUris.join('').length > urisCharactersMax) {
     throw new OauthFault(
       'invalid_redirect_uri',
-      'A redirect_uri is an https address, or an http one of this very machine, without a fragment.',
+      'A redirect_uri must be an https URL, or an http URL of the loopback interface, without a fragment.',
     );
   }
   const name = client_name ?? `A connector of ${hostOf(redirectUris[0] as string)}`.slice(0, nameMax);
@@ -107,11 +107,11 @@ function isPlain(text: string): boolean {
 
 function faultOf(field: PropertyKey | undefined): OauthFault {
   if (field === 'redirect_uris')
-    return new OauthFault('invalid_redirect_uri', `redirect_uris is a list of 1 to ${urisMax} addresses.`);
+    return new OauthFault('invalid_redirect_uri', `redirect_uris must be a list of 1 to ${urisMax} URLs.`);
   const what =
-    field === undefined ? 'The body is not the JSON of a registration.' : `${String(field)} is not as it has to be.`;
+    field === undefined ? 'The body is not the JSON of a client registration.' : `${String(field)} is not valid.`;
   const name =
-    field === 'client_name' ? ` It is one line of up to ${nameMax} plain characters, without an address in it.` : '';
+    field === 'client_name' ? ` It must be one line of up to ${nameMax} plain characters, without a web address.` : '';
   return new OauthFault('invalid_client_metadata', `${what}${name}`);
 }
 

@@ -30,18 +30,18 @@ export async function exchangeCode(em: EntityManager, deps: Deps, given: Given):
       { hash: hashSecret(given.code) },
       { lockMode: LockMode.PESSIMISTIC_WRITE },
     );
-    if (!code || !given.client.hash.equals(code.clientHash)) return badGrant('The code is not one of this client.');
+    if (!code || !given.client.hash.equals(code.clientHash)) return badGrant('The code was not issued to this client.');
     if ((await tx.findOneOrFail(Account, { id: code.account.id }, { refresh: true })).blockedAt)
-      return badGrant('The account was blocked by those who run this platform.');
+      return badGrant('The account has been blocked by the operator.');
     if (code.usedAt) {
       if (code.grant) await endGrant(tx, deps, code.grant.id);
-      return badGrant('The code has been used before, so what came of it has ended.');
+      return badGrant('The code was used before, so its access has been revoked.');
     }
     code.usedAt = deps.clock.now();
-    if (code.expiresAt <= code.usedAt) return badGrant('The code has run out.');
-    if (!isVerifier(given.verifier, code.challenge)) return badGrant('The code_verifier is not that of the code.');
+    if (code.expiresAt <= code.usedAt) return badGrant('The code has expired.');
+    if (!isVerifier(given.verifier, code.challenge)) return badGrant('The code_verifier does not match the code.');
     if (given.redirectUri !== undefined && given.redirectUri !== code.redirectUri) {
-      return badGrant('The redirect_uri is not that of the code.');
+      return badGrant('The redirect_uri does not match the code.');
     }
     const { grant, issued } = await openGrant(tx, deps, code);
     code.grant = grant;
@@ -59,18 +59,18 @@ export async function refresh(
     const now = deps.clock.now();
     const which = { hash: hashSecret(token), grant: { clientHash: client.hash } };
     const found = await tx.findOne(OauthRefresh, which);
-    if (!found) return badGrant('The refresh token is not one of this client.');
+    if (!found) return badGrant('The refresh token was not issued to this client.');
     const grant = await tx.findOneOrFail(OauthGrant, { id: found.grant.id }, { lockMode: LockMode.PESSIMISTIC_WRITE });
     const used = await tx.findOneOrFail(OauthRefresh, { hash: found.hash }, { refresh: true });
     const access = await tx.findOneOrFail(Token, { id: grant.token.id }, { refresh: true });
-    if (access.revokedAt) return badGrant('The owner has ended this access.');
+    if (access.revokedAt) return badGrant('The owner has revoked this access.');
     // Nothing is used up: once the account goes on, so does the connector.
-    if (access.blockReason != null) return badGrant('The account was blocked by those who run this platform.');
+    if (access.blockReason != null) return badGrant('The account has been blocked by the operator.');
     if (used.usedAt) {
       await endGrant(tx, deps, grant.id);
-      return badGrant('The refresh token has been used before, so the access has ended.');
+      return badGrant('The refresh token was used before, so the access has been revoked.');
     }
-    if (used.expiresAt <= now) return badGrant('The refresh token has run out.');
+    if (used.expiresAt <= now) return badGrant('The refresh token has expired.');
     used.usedAt = now;
     await tx.flush();
     return renew(tx, now, grant, access);

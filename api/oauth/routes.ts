@@ -106,7 +106,7 @@ async function issue(request: FastifyRequest, deps: Deps): Promise<Issued> {
   const type = field('grant_type');
   if (type === 'refresh_token') return await refresh(request.em, deps, { client, token: field('refresh_token') });
   if (type !== 'authorization_code') {
-    throw new OauthFault('unsupported_grant_type', 'grant_type has to be authorization_code or refresh_token.');
+    throw new OauthFault('unsupported_grant_type', 'grant_type must be authorization_code or refresh_token.');
   }
   const given = { client, code: field('code'), verifier: field('code_verifier'), redirectUri: maybe('redirect_uri') };
   return await exchangeCode(request.em, deps, given);
@@ -118,7 +118,7 @@ function readRequest({ body }: FastifyRequest, { config }: Deps) {
   const maybe = (name: string): string | undefined => {
     const value = Object.hasOwn(fields, name) ? fields[name] : undefined;
     if (value === undefined || typeof value === 'string') return value;
-    throw new OauthFault('invalid_request', `${name} came more than once.`);
+    throw new OauthFault('invalid_request', `${name} was sent more than once.`);
   };
   const field = (name: string): string => {
     const value = maybe(name);
@@ -126,6 +126,6 @@ function readRequest({ body }: FastifyRequest, { config }: Deps) {
     throw new OauthFault('invalid_request', `${name} is missing.`);
   };
   const client: Client | undefined = readClient(config, field('client_id'));
-  if (!client) throw new OauthFault('invalid_client', 'The client is not known here: it has to register anew.');
+  if (!client) throw new OauthFault('invalid_client', 'The client is unknown. It must register again.');
   return { client, field, maybe };
 }

@@ -88,17 +88,17 @@ async function wholeFault(extension: string, head: Buffer): Promise<string | und
     const fault = await svgFault(once(head));
     if (!fault) return undefined;
     return fault.kind === 'script'
-      ? `${fault.what}, and an SVG may hold nothing that can run`
+      ? `${fault.what}, and an SVG must not contain anything executable`
       : `is called .svg, but its bytes ${fault.what}`;
   }
   const found = (await fileTypeFromBuffer(head).catch(() => undefined))?.ext;
-  if (found && programs.has(found)) return 'is a program by its bytes, and sites do not hold programs';
+  if (found && programs.has(found)) return 'is a program, which sites cannot contain';
   const formats = Object.hasOwn(promised, extension) ? promised[extension] : undefined;
   if (!formats) return undefined;
   if (!found || !formats.includes(found)) {
-    return `is called .${extension}, but its bytes are of ${found ? `the format ${printable(found)}` : 'no format that is known'}`;
+    return `is called .${extension}, but its bytes are of ${found ? `the format ${printable(found)}` : 'no known format'}`;
   }
-  return pixelsOf(found, head) > pixelsMax ? 'claims more pixels than any screen can show' : undefined;
+  return pixelsOf(found, head) > pixelsMax ? 'declares more pixels than any screen can show' : undefined;
 }
 
 async function* once(bytes: Buffer): AsyncGenerator<Buffer> {
@@ -129,7 +129,7 @@ function keepHead(bytesMax: number) {
 /** Text is served as UTF-8, so it has to be that. */
 function decode() {
   const decoder = new TextDecoder('utf-8', { fatal: true });
-  const fault = 'is text by its name, and its bytes are not UTF-8';
+  const fault = 'is a text file, but its bytes are not UTF-8';
   return {
     write(chunk: Buffer): string | undefined {
       if (chunk.includes(0)) return fault;
@@ -158,7 +158,7 @@ function lookForPages() {
     write(chunk: Buffer): string | undefined {
       const text = before + chunk.toString('latin1');
       before = text.slice(-longestMark);
-      return pageInside.test(text) ? 'holds a page or a script behind its name' : undefined;
+      return pageInside.test(text) ? 'contains a page or a script' : undefined;
     },
     end: (): string | undefined => undefined,
   };

@@ -28,7 +28,7 @@ export async function receiveFile(
   const deployment = await loadDeployment(em, actor, id);
   requireTakesFiles(deployment, deps.clock.now());
   if (!/^[0-9a-f]{64}$/.test(sha256))
-    throw errors.invalid_input('A hash in the path is a SHA-256: 64 digits in small hex.');
+    throw errors.invalid_input('The hash in the path must be a SHA-256: 64 lower-case hexadecimal digits.');
   const named = await em.execute<{ path: string; bytes: string }[]>(
     `select min(path) as path, min(bytes) as bytes from upload_file where deployment_id = ? and sha256 = decode(?, 'hex')
      group by lower(substring(path from '[.]([^./]+)$')) order by 1`,
@@ -36,8 +36,8 @@ export async function receiveFile(
   );
   const [first] = named;
   if (!first) {
-    throw errors.not_found('The manifest of this version names no file of that hash.', {
-      nextAction: `Name it first, with POST /v1/deployments/${id}/manifest.`,
+    throw errors.not_found('The manifest of this version contains no file with this hash.', {
+      nextAction: `Add it first with POST /v1/deployments/${id}/manifest.`,
     });
   }
   const paths = named.map(({ path }) => path);
@@ -94,18 +94,18 @@ async function judgeEnds(judges: { path: string; judge: ReturnType<typeof judgeC
 
 function refuse(path: string, fault: string): AppError {
   return errors.invalid_file(`${printable(path)} ${fault}.`, {
-    nextAction: 'Mend the file, or leave it out, in a new deployment.',
+    nextAction: 'Fix or omit the file in a new deployment.',
   });
 }
 
 function wrongSize(came: string, bytes: number): AppError {
-  return errors.size_mismatch(`${came} bytes came, and the manifest says ${bytes}.`, {
-    nextAction: 'Send the very bytes that the manifest names.',
+  return errors.size_mismatch(`${came} bytes were sent, but the manifest says ${bytes}.`, {
+    nextAction: 'Send exactly the bytes that the manifest describes.',
   });
 }
 
 function wrongHash(): AppError {
-  return errors.hash_mismatch('The bytes that came have another hash than the path says.', {
-    nextAction: 'Send the very bytes that the manifest names.',
+  return errors.hash_mismatch('The hash of the bytes differs from the hash in the path.', {
+    nextAction: 'Send exactly the bytes that the manifest describes.',
   });
 }

@@ -78,10 +78,10 @@ export async function missingOf(em: EntityManager, deploymentId: string, limit =
 
 /** Judges the files of one call by themselves; answers the length of each hash. */
 function judgeFiles(files: readonly NamedFile[], { limits, lift }: Caps): Map<string, number> {
-  if (files.length === 0) throw invalid('The manifest names no file.');
+  if (files.length === 0) throw invalid('The manifest is empty.');
   if (files.length > filesAtOnceMax) {
     throw invalid(
-      `One call takes ${filesAtOnceMax} files, and this one names ${files.length}.`,
+      `One call accepts ${filesAtOnceMax} files, but this one contains ${files.length}.`,
       'Send the manifest in parts.',
     );
   }
@@ -93,7 +93,7 @@ function judgeFiles(files: readonly NamedFile[], { limits, lift }: Caps): Map<st
     if (paths.has(path)) throw twice(path);
     paths.add(path);
     if (bytes > limits.file_bytes) {
-      throw errors.plan_limit(`${printable(path)} has ${bytes} bytes, and a file may have ${limits.file_bytes}.`, {
+      throw errors.plan_limit(`${printable(path)} has ${bytes} bytes; the limit for a file is ${limits.file_bytes}.`, {
         nextAction: `Make the file smaller. ${lift('file_bytes')}`,
       });
     }
@@ -144,12 +144,12 @@ async function requireRoom(
   const count = Number(before.files) + files.length;
   const bytes = files.reduce((sum, file) => sum + file.bytes, Number(before.bytes));
   if (count > limits.site_files) {
-    throw errors.plan_limit(`The manifest names ${count} files, and a site may have ${limits.site_files}.`, {
+    throw errors.plan_limit(`The manifest has ${count} files; the limit for a site is ${limits.site_files}.`, {
       nextAction: `Make the site smaller. ${lift('site_files')}`,
     });
   }
   if (bytes > limits.site_bytes) {
-    throw errors.plan_limit(`The manifest names ${bytes} bytes, and a site may have ${limits.site_bytes}.`, {
+    throw errors.plan_limit(`The manifest has ${bytes} bytes; the limit for a site is ${limits.site_bytes}.`, {
       nextAction: `Make the site smaller. ${lift('site_bytes')}`,
     });
   }
@@ -172,15 +172,15 @@ async function insertFiles(
 
 function twice(path: string) {
   return invalid(
-    `The manifest names ${printable(path)} twice.`,
-    'Name each path once, over all calls of this deployment.',
+    `The manifest contains ${printable(path)} twice.`,
+    'Send each path once across all calls of this deployment.',
   );
 }
 
 function wrongLength(sha256: string, said: number, bytes: number) {
-  return invalid(`The manifest says ${said} bytes of ${sha256.slice(0, 12)}…, which has ${bytes}.`);
+  return invalid(`The manifest says that ${sha256.slice(0, 12)}… has ${said} bytes, but it has ${bytes}.`);
 }
 
-function invalid(message: string, nextAction = 'Mend the manifest and send this part again.') {
+function invalid(message: string, nextAction = 'Correct the manifest and send this part again.') {
   return errors.invalid_manifest(message, { nextAction });
 }

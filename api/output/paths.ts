@@ -21,32 +21,32 @@ export function servedPathError(path: string): AppError | undefined {
   if (fault) return errors.invalid_path(`${printable(path) || 'A path'} ${fault}.`, { nextAction: rename });
   const hidden = path.split('/').find((name) => name.startsWith('.') && name !== '.well-known');
   if (hidden === undefined) return undefined;
-  return errors.invalid_manifest(`${printable(path)} is a hidden file, and visitors are served none.`, {
-    nextAction: 'Leave it out of the manifest.',
+  return errors.invalid_manifest(`${printable(path)} is a hidden file. Hidden files are not served.`, {
+    nextAction: 'Remove it from the manifest.',
   });
 }
 
-const rename = 'Rename the file, or leave it out of the manifest.';
+const rename = 'Rename the file, or remove it from the manifest.';
 
 function storedFault(path: string): string | undefined {
   const plain = outputFault(path);
   if (plain) return plain.what;
-  if (invisible.test(path)) return 'has a character in its name that cannot be seen';
-  if (/%[0-9a-f]{2}/i.test(path)) return 'has an escape in its name; it is to be named as it is';
+  if (invisible.test(path)) return 'has an invisible character in its name';
+  if (/%[0-9a-f]{2}/i.test(path)) return 'has an escape sequence in its name; send the unescaped name';
   const folded = path.normalize('NFKC');
   if (likeSlash.test(path) || folded.split('/').length !== path.split('/').length || folded.includes('\\')) {
     return 'has a character in its name that looks like a slash';
   }
-  if (/^[a-z]:|:\$/i.test(folded)) return 'has a name that some systems take for a place of their own';
-  if (programs.test(folded)) return 'is a program, which sites do not hold';
+  if (/^[a-z]:|:\$/i.test(folded)) return 'has a name that some systems treat as a special folder';
+  if (programs.test(folded)) return 'is a program, which sites cannot contain';
   for (const [index, name] of folded.split('/').entries()) {
-    if (/^\.+$/.test(name)) return 'has a name of dots alone';
+    if (/^\.+$/.test(name)) return 'has a name that consists only of dots';
     if (/^\p{Z}|[\p{Z}.]$/u.test(name)) return 'has a name that begins or ends with a space, or ends with a dot';
-    if (devices.test(name)) return 'has a name that some systems keep for a device';
+    if (devices.test(name)) return 'has a name that some systems reserve for a device';
     if (name.startsWith('.') && !path.split('/')[index]?.startsWith('.'))
       return 'has a character in its name that looks like a dot';
     if (name.startsWith('~') || /^.{1,6}~\d/.test(name))
-      return 'has a name that some systems take for the short form of another';
+      return 'has a name that some systems treat as a short form of another name';
   }
   return undefined;
 }

@@ -23,8 +23,9 @@ export function outputRoutes(app: Api, deps: Deps): void {
     {
       config: { operation: 'deployment.create', capability: 'files', makes: 'dep', replay },
       schema: {
-        summary: 'Begin to upload built output',
-        description: 'It takes files for 24 hours. Of more than `limits.uploads_under_way` the oldest ends.',
+        summary: 'Start an upload of built output',
+        description:
+          'It accepts files for 24 hours. If there are more than `limits.uploads_under_way`, the oldest is closed.',
         params: idParams,
         response: { 200: deploymentSchema },
       },
@@ -48,8 +49,8 @@ export function outputRoutes(app: Api, deps: Deps): void {
         }),
       },
       schema: {
-        summary: 'Name files of an upload',
-        description: 'In parts of up to 5,000. Bytes that the account holds already are not asked for again.',
+        summary: 'Send the manifest of an upload',
+        description: 'In parts of up to 5,000 files. The account does not have to send bytes that it already stores.',
         params: idParams,
         body: manifestInput,
         response: { 200: manifestAnswer },
@@ -68,7 +69,7 @@ export function outputRoutes(app: Api, deps: Deps): void {
       config: { operation: 'deployment.complete', capability: 'files', replay },
       schema: {
         summary: 'Make an upload live',
-        description: 'When all its files have come.',
+        description: 'Possible once all its files are sent.',
         params: idParams,
         response: { 200: deploymentSchema },
       },
@@ -92,7 +93,7 @@ export function outputRoutes(app: Api, deps: Deps): void {
         schema: {
           summary: 'Send the bytes of a file',
           description:
-            'The body is the file itself, under any content-type. Has a limit of its own: 12,000 a minute for a token.',
+            'The body is the file itself, with any content-type. This call has its own rate limit: 12,000 a minute for each token.',
           params: fileParams,
           response: { 200: receivedFile },
         },

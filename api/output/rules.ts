@@ -50,9 +50,9 @@ export function requireTakesFiles(deployment: Deployment, now: Date): void {
       : status !== 'uploading'
         ? `is ${status}`
         : isOver
-          ? 'has run out of time'
+          ? 'has expired'
           : 'is being completed';
-  throw errors.not_accepting_uploads(`Version ${number} ${why}, and takes no files.`, {
+  throw errors.not_accepting_uploads(`Version ${number} ${why} and does not accept files.`, {
     nextAction: another(deployment),
   });
 }
@@ -91,8 +91,8 @@ async function requireAll(em: EntityManager, deploymentId: string): Promise<void
     [deploymentId, deploymentId],
   );
   if (!state.named) {
-    throw errors.invalid_manifest('No manifest names a file of this version.', {
-      nextAction: `Name its files with POST /v1/deployments/${deploymentId}/manifest.`,
+    throw errors.invalid_manifest('This version has no manifest.', {
+      nextAction: `Send its files with POST /v1/deployments/${deploymentId}/manifest.`,
     });
   }
   if (!state.missing) return;
@@ -100,8 +100,8 @@ async function requireAll(em: EntityManager, deploymentId: string): Promise<void
     'select count(*) as files, min(path) as path from upload_file where deployment_id = ? and missing',
     [deploymentId],
   );
-  throw errors.upload_incomplete(`${files} files have not come yet, ${printable(path)} first.`, {
-    nextAction: `Send their bytes with PUT /v1/deployments/${deploymentId}/files/{sha256}; GET /v1/deployments/${deploymentId} lists which.`,
+  throw errors.upload_incomplete(`${files} files are missing, the first is ${printable(path)}.`, {
+    nextAction: `Send their bytes with PUT /v1/deployments/${deploymentId}/files/{sha256}; GET /v1/deployments/${deploymentId} lists them.`,
   });
 }
 
@@ -150,7 +150,7 @@ async function requireRedirects(deps: Deps, { id, siteUrl, site }: Deployment, f
   await requireUsableRedirects(deps.store, file, siteUrl).catch(async (cause) => {
     if (!(cause instanceof AppError) || cause.code !== 'invalid_redirects') throw cause;
     const error = errors.invalid_redirects(cause.message, {
-      nextAction: `Mend the file, and begin anew with POST /v1/sites/${site.id}/deployments: all other files are kept.`,
+      nextAction: `Fix the file, and start again with POST /v1/sites/${site.id}/deployments. All other files are stored.`,
     });
     await settle(deps.em(), deps.clock, id, { status: 'failed', error: error.toBody() });
     throw error;
@@ -179,5 +179,5 @@ function overtaken(deployment: Deployment): AppError {
 }
 
 function another({ site }: Deployment): string {
-  return `Create a new one with POST /v1/sites/${site.id}/deployments; files that are held need not be sent again.`;
+  return `Create a new one with POST /v1/sites/${site.id}/deployments. Stored files need not be sent again.`;
 }

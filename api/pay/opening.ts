@@ -33,7 +33,7 @@ export async function paymentOfLink(em: EntityManager, id: string) {
  */
 export async function openFreshPage(deps: Deps, id: string): Promise<string | null> {
   const { payment } = await paymentOfLink(deps.em(), id);
-  if (!deps.payments) throw errors.payouts_disabled('This platform takes no money at present.');
+  if (!deps.payments) throw errors.payouts_disabled('This platform does not accept payments at the moment.');
   const credentials = credentialsOf(deps, payment.payoutAccount);
   const begun = await beginAttempt(deps.em(), deps.clock, id);
   if (!begun) return null;

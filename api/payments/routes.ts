@@ -26,9 +26,9 @@ export function paymentRoutes(app: Api, deps: Deps): void {
         replay,
       },
       schema: {
-        summary: 'Ask for money',
+        summary: 'Request a payment',
         description:
-          'A payment and the link to pay it, good for 30 days. The money goes into the payout account that the site pays into at this moment.',
+          'Creates a payment and a link to pay it, valid for 30 days. The money goes to the current payout account of the site.',
         params: idParams,
         body: paymentInput,
         response: { 200: paymentSchema },
@@ -46,7 +46,7 @@ export function paymentRoutes(app: Api, deps: Deps): void {
       config: { operation: 'payment.list', capability },
       schema: {
         summary: 'List the payments of a site',
-        description: 'The youngest first; those of bookings too.',
+        description: 'Newest first, including payments for bookings.',
         params: idParams,
         querystring: paymentsQuery,
         response: { 200: listOf(paymentSchema) },
@@ -86,10 +86,10 @@ export function paymentRoutes(app: Api, deps: Deps): void {
     {
       config: { operation: 'payment.refund', capability, replay },
       schema: {
-        summary: 'Give a payment back',
+        summary: 'Refund a payment',
         description:
-          'The whole amount, to where the charge went. Waits as `Prefer` says; after that the answer says `refunding`. Once it is given back, the ' +
-          'call answers the payment as it is. The booking that it paid for keeps its seat: cancelling that frees it, and refunds too. For the owner alone.',
+          'Refunds the whole amount. Waits according to `Prefer`; after that the response has the status `refunding`. For a refunded payment, the ' +
+          'call returns the payment unchanged. The booking keeps its seat: to free it, cancel the booking, which also refunds it. Owner only.',
         params: idParams,
         response: { 200: paymentSchema },
       },

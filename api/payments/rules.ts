@@ -32,7 +32,7 @@ export async function createPayment(
   return await em.transactional(async (tx) => {
     const site = await loadSite(tx, actor, siteId);
     requireActive(site);
-    requireNotBlocked(site, 'take money');
+    requireNotBlocked(site, 'accept payments');
     await holdAgreement(tx, site);
     const where = await whereMoneyGoes(tx, deps, site);
     if ('refusal' in where) throw where.refusal;
@@ -63,7 +63,7 @@ export async function loadPayment(em: EntityManager, actor: Actor, id: string): 
   const wholly = { populate: ['site', 'payoutAccount'] } as const;
   const payment = isId('pay', id) ? await em.findOne(Payment, { id }, wholly) : null;
   if (payment && (await findSite(em, actor, payment.site.id))) return payment;
-  throw errors.not_found('There is no payment of that id that this token may see.', {
+  throw errors.not_found('No payment with this id is accessible with this token.', {
     nextAction: 'Read GET /v1/sites/{id}/payments for the payments of a site.',
   });
 }
@@ -79,10 +79,10 @@ export async function refundPayment(
   { id, waitMs }: { id: string; waitMs: number },
 ): Promise<Payment> {
   const payment = await loadPayment(em, actor, id);
-  requireOwner(payment.site, actor, 'give money back');
+  requireOwner(payment.site, actor, 'refund a payment');
   const status = paymentStatusAt(payment, deps.clock.now());
   if (status === 'open' || status === 'expired') {
-    throw errors.nothing_paid('Nobody has paid this, so there is nothing to give back.');
+    throw errors.nothing_paid('This payment was not paid, so there is nothing to refund.');
   }
   if (status === 'paid') {
     requireReachable(deps, payment);
@@ -102,8 +102,8 @@ export async function refundPayment(
 function requireReachable(deps: Deps, { payoutAccount: account }: WholePayment): void {
   if (account.status === 'gone') {
     throw errors.payout_account_gone(
-      `The payout account that this money went into (${account.name}) is not used here any more, so it cannot be given back from here. ` +
-        'The money is not lost: it can be refunded in the owner’s own dashboard.',
+      `The payout account that received this money (${account.name}) is no longer connected, so the platform cannot refund it. ` +
+        'The money is not lost: the owner can refund it in their own dashboard.',
       { nextAction: 'Ask the owner of that account to refund it in their own dashboard at the payment provider.' },
     );
   }

@@ -7,8 +7,8 @@ import type { Config } from '#runtime/config.ts';
 
 export const paymentInput = z.strictObject({
   amount: z.int().describe('In the minor unit of the currency: 1250 is 12.50 EUR, and 1250 JPY.'),
-  currency: z.string().describe('ISO 4217, as EUR.'),
-  reference: z.string().max(500).optional().describe('Yours; it is never read inside.'),
+  currency: z.string().describe('ISO 4217, such as EUR.'),
+  reference: z.string().max(500).optional().describe('Your own data; the platform does not interpret it.'),
 });
 export type PaymentInput = z.output<typeof paymentInput>;
 
@@ -20,9 +20,9 @@ export const paymentSchema = z
     currency: z.string(),
     reference: z.string().nullable(),
     status: z.enum(paymentStatuses),
-    pay_url: z.string().describe('For who pays. Each opening leads to a fresh page of the payment provider.'),
-    payout_account_id: z.string().describe('Where the money goes.'),
-    expires_at: moment.describe('When it can be paid no more.'),
+    pay_url: z.string().describe('The link for the payer. Each visit redirects to a new page of the payment provider.'),
+    payout_account_id: z.string().describe('The payout account that receives the money.'),
+    expires_at: moment.describe('When the payment link expires.'),
     paid_at: moment.nullable(),
     refunded_at: moment.nullable(),
     created_at: moment,
@@ -32,12 +32,12 @@ export const paymentSchema = z
 
 export const paymentsQuery = pageQuery.extend({
   status: z.enum(paymentStatuses).optional(),
-  since: z.iso.datetime({ offset: true }).optional().describe('Payments that were opened then or later, RFC 3339.'),
+  since: z.iso.datetime({ offset: true }).optional().describe('Only payments created at or after this RFC 3339 time.'),
 });
 
 const nextActions: Partial<Record<z.output<typeof paymentSchema>['status'], (id: string) => string>> = {
-  open: (id) => `Give pay_url to who pays, and read GET /v1/payments/${id} again to see it paid.`,
-  refunding: (id) => `The money is on its way back. Read GET /v1/payments/${id} again in about a minute.`,
+  open: (id) => `Give pay_url to the payer, and read GET /v1/payments/${id} again to see whether it is paid.`,
+  refunding: (id) => `The refund is in progress. Read GET /v1/payments/${id} again in about a minute.`,
 };
 
 export function payUrl({ baseUrl }: Pick<Config, 'baseUrl'>, id: string): string {

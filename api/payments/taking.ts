@@ -36,28 +36,28 @@ export async function takingAccount(
 }
 
 const takesNone = (site: Pick<Site, 'id'>) =>
-  errors.no_payout_account('This site takes no money yet: no payout account is attached to it.', {
+  errors.no_payout_account('This site accepts no payments yet: it has no payout account.', {
     nextAction: `Call POST /v1/sites/${site.id}/payout-account with one of yours.`,
   });
 
 function refusalOf({ status, currency, blockReason }: PayoutAccount, site: Pick<Site, 'id'>): AppError | undefined {
   if (status === 'gone') {
-    return errors.payout_account_gone('The payout account of this site is not used any more.', {
+    return errors.payout_account_gone('The payout account of this site was removed.', {
       nextAction: `Call POST /v1/sites/${site.id}/payout-account with another.`,
     });
   }
   if (blockReason != null) {
-    return errors.payout_account_pending('The payout account of this site may not take money at present.', {
-      nextAction: 'Ask the owner of that payout account: the platform has told them why.',
+    return errors.payout_account_pending('The payout account of this site cannot accept payments at the moment.', {
+      nextAction: 'Ask the owner of the payout account: the platform has e-mailed them the reason.',
     });
   }
   if (status === 'pending') {
-    return errors.payout_account_pending('The payout account of this site may not take money yet.', {
-      nextAction: 'GET /v1/account/payout-accounts says what it waits for.',
+    return errors.payout_account_pending('The payout account of this site cannot accept payments yet.', {
+      nextAction: 'Read waiting_for in GET /v1/account/payout-accounts.',
     });
   }
   if (currency) return undefined;
   return errors.payout_account_no_currency('The currency of this site’s payout account is not known yet.', {
-    nextAction: 'Try again later: it is asked for regularly.',
+    nextAction: 'Try again later: the platform checks it regularly.',
   });
 }

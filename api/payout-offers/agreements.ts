@@ -18,7 +18,7 @@ import { type WholeAgreement, whole } from './schemas.ts';
 /** The agreement that stands, for the owner of the site. Throws `owner_only`, `no_payout_account`. */
 export async function readAgreement(em: EntityManager, actor: Actor, siteId: string): Promise<WholeAgreement> {
   const site = await loadSite(em, actor, siteId);
-  requireOwner(site, actor, 'see where its money lands');
+  requireOwner(site, actor, 'see its payout account');
   const agreement = await agreementOf(em, site);
   if (!agreement) throw takesNoMoney(site);
   return await em.populate(agreement, whole.populate);
@@ -35,7 +35,7 @@ export async function attach(
   { siteId, payoutAccountId }: { siteId: string; payoutAccountId: string },
 ): Promise<WholeAgreement> {
   const named = await loadSite(em, actor, siteId);
-  requireOwner(named, actor, 'say where its money lands');
+  requireOwner(named, actor, 'choose its payout account');
   requireActive(named);
   const own = await findPayoutAccount(em, actor, payoutAccountId);
   if (!own) throw notYourOwn();
@@ -78,26 +78,26 @@ export async function endAgreement(
 /** What to answer to whoever cannot end it, or where there is nothing to end. */
 async function refusal(em: EntityManager, actor: Actor, siteId: string): Promise<AppError> {
   const site = await loadSite(em, actor, siteId);
-  requireOwner(site, actor, 'end where its money lands');
+  requireOwner(site, actor, 'detach its payout account');
   return takesNoMoney(site);
 }
 
 function requireSame(standing: Awaited<ReturnType<typeof agreementOf>> & object, account: PayoutAccount) {
   if (standing.payoutAccount.id === account.id) return standing;
-  throw errors.invalid_payout_account('The site pays into another payout account already.', {
-    nextAction: `End that with DELETE /v1/sites/${standing.site.id}/payout-account first.`,
+  throw errors.invalid_payout_account('The site already uses another payout account.', {
+    nextAction: `Detach it first with DELETE /v1/sites/${standing.site.id}/payout-account.`,
   });
 }
 
 function notYourOwn(): AppError {
-  return errors.invalid_payout_account('There is no payout account of that id on this account.', {
+  return errors.invalid_payout_account('This account has no payout account with this id.', {
     nextAction:
-      'Read GET /v1/account/payout-accounts for your own. For one of somebody else, open an offer with POST /v1/sites/{id}/payout-offers.',
+      'Read GET /v1/account/payout-accounts for your own. To use another account’s, create an offer with POST /v1/sites/{id}/payout-offers.',
   });
 }
 
 function takesNoMoney(site: Site): AppError {
-  return errors.no_payout_account(`The site ${site.name} takes no money yet.`, {
+  return errors.no_payout_account(`The site ${site.name} accepts no payments yet.`, {
     nextAction: `Attach a payout account with POST /v1/sites/${site.id}/payout-account.`,
   });
 }

@@ -15,8 +15,8 @@ import { answererOf, type WholeOffer, whole } from './schemas.ts';
 export async function loadOffer(em: EntityManager, { accountId }: Person, id: string): Promise<WholeOffer> {
   const offer = isId('offer', id) ? await em.findOne(PayoutOffer, { id }, whole) : null;
   if (offer && [offer.site.account.id, offer.payoutAccount.account.id].includes(accountId)) return offer;
-  throw errors.not_found('There is no payout offer of that id to or from this account.', {
-    nextAction: 'Read GET /v1/payout-offers for those that wait for it.',
+  throw errors.not_found('This account has no payout offer with this id.', {
+    nextAction: 'Read GET /v1/payout-offers for the open offers to it.',
   });
 }
 
@@ -61,22 +61,22 @@ function requireAnswerable(offer: WholeOffer, { accountId }: Person, now: Date):
   const status = payoutOfferStatusAt(offer, now);
   if (status === 'accepted') throw alreadyAccepted(offer);
   if (answererOf(offer) !== accountId && status === 'open') {
-    throw errors.not_yours_to_answer('This account opened the offer; the other party answers it.', {
-      nextAction: `Tell the other party of it, or take it back with DELETE /v1/payout-offers/${offer.id}.`,
+    throw errors.not_yours_to_answer('This account created the offer, so the other party answers it.', {
+      nextAction: `Tell the other party, or withdraw it with DELETE /v1/payout-offers/${offer.id}.`,
     });
   }
   if (status === 'expired') {
-    throw errors.offer_expired('This offer ran out.', { nextAction: openAnew });
+    throw errors.offer_expired('This offer has expired.', { nextAction: openAnew });
   }
   if (status === 'withdrawn') {
-    throw errors.invalid_payout_offer('This offer is over: it was taken back or declined.', { nextAction: openAnew });
+    throw errors.invalid_payout_offer('This offer was withdrawn or declined.', { nextAction: openAnew });
   }
 }
 
-const openAnew = 'Open one anew, or ask the other party to.';
+const openAnew = 'Create a new offer, or ask the other party to create one.';
 
 function alreadyAccepted({ site }: WholeOffer) {
-  return errors.offer_already_accepted('Both parties agreed already.', {
-    nextAction: `What they agreed is ended with DELETE /v1/sites/${site.id}/payout-account.`,
+  return errors.offer_already_accepted('This offer was already accepted.', {
+    nextAction: `To end the agreement, call DELETE /v1/sites/${site.id}/payout-account.`,
   });
 }

@@ -31,13 +31,13 @@ export async function offerFromSite(
   input: { id: string; siteId: string; payoutAccountId: string },
 ): Promise<WholeOffer> {
   const site = await loadSite(em, actor, input.siteId);
-  requireOwner(site, actor, 'say where its money lands');
+  requireOwner(site, actor, 'choose its payout account');
   requireActive(site);
   const id = input.payoutAccountId;
   const account = isId('pout', id) ? await em.findOne(PayoutAccounts, { id, status: { $ne: 'gone' } }) : null;
   if (!account) throw noSuchAccount();
   if (account.account.id === actor.accountId) {
-    throw errors.invalid_payout_offer('That payout account is your own, and needs no offer.', {
+    throw errors.invalid_payout_offer('This payout account is your own, so it needs no offer.', {
       nextAction: `Attach it with POST /v1/sites/${site.id}/payout-account.`,
     });
   }
@@ -58,12 +58,12 @@ export async function offerFromAccount(
   requireThere(account);
   const site = await siteServedOn(em, deps.config, input.hostname);
   if (!site) {
-    throw errors.invalid_payout_offer('No site of this platform is served on that hostname.', {
-      nextAction: 'Send the hostname as the owner of the site reads it in a browser.',
+    throw errors.invalid_payout_offer('No site of this platform is served on this hostname.', {
+      nextAction: 'Send the hostname shown in the browser’s address bar for the site.',
     });
   }
   if (site.account.id === actor.accountId) {
-    throw errors.invalid_payout_offer('That site is your own, and needs no offer.', {
+    throw errors.invalid_payout_offer('This site is your own, so it needs no offer.', {
       nextAction: `Attach the payout account with POST /v1/sites/${site.id}/payout-account.`,
     });
   }
@@ -85,8 +85,8 @@ async function open(
       limit: 'open_payout_offers',
       accountId: actor.accountId,
       count: () => tx.count(PayoutOffer, opened(actor.accountId, clock.now())),
-      what: 'payout offers that wait for an answer',
-      nextAction: 'Take one back with DELETE /v1/payout-offers/{id}, or wait for its answer.',
+      what: 'unanswered payout offers',
+      nextAction: 'Withdraw one with DELETE /v1/payout-offers/{id}, or wait for an answer.',
     });
     const now = clock.now();
     await makeRoom(tx, clock, actor, { openedBy, site: named });
@@ -126,13 +126,13 @@ async function makeRoom(
   const waiting = await tx.findOne(PayoutOffer, open, withAccount);
   if (openedBy === 'payout_account' && (standing || waiting)) throw noRoom(actor, { standing, waiting });
   if (standing) {
-    throw errors.invalid_payout_offer('The site pays into a payout account already.', {
-      nextAction: `End that with DELETE /v1/sites/${site.id}/payout-account first.`,
+    throw errors.invalid_payout_offer('The site already has a payout account.', {
+      nextAction: `Detach it first with DELETE /v1/sites/${site.id}/payout-account.`,
     });
   }
   if (waiting?.openedBy === 'site') {
-    throw errors.invalid_payout_offer('The site has an offer open already.', {
-      nextAction: `Take it back with DELETE /v1/payout-offers/${waiting.id} first.`,
+    throw errors.invalid_payout_offer('The site already has an open offer.', {
+      nextAction: `Withdraw it first with DELETE /v1/payout-offers/${waiting.id}.`,
     });
   }
   await withdrawOffers(tx, clock, { site: site.id });
@@ -145,17 +145,17 @@ function noRoom(
 ) {
   const isMine = (one: PayoutAgreement | PayoutOffer | null) => one?.payoutAccount.account.id === accountId;
   if (standing && isMine(standing)) {
-    return errors.invalid_payout_offer('That site pays into a payout account of yours already.', {
+    return errors.invalid_payout_offer('This site already uses one of your payout accounts.', {
       nextAction: `Read GET /v1/account/payout-accounts/${standing.payoutAccount.id}/sites.`,
     });
   }
   if (!standing && waiting && isMine(waiting)) {
-    return errors.invalid_payout_offer('An offer between that site and a payout account of yours is open already.', {
-      nextAction: `Read GET /v1/payout-offers/${waiting.id}: it says who is to answer it.`,
+    return errors.invalid_payout_offer('An offer between this site and one of your payout accounts is already open.', {
+      nextAction: `Read GET /v1/payout-offers/${waiting.id} to see which party answers it.`,
     });
   }
-  return errors.invalid_payout_offer('That site takes no offer at present.', {
-    nextAction: 'Ask its owner to open an offer from the site, with the id of this payout account.',
+  return errors.invalid_payout_offer('This site accepts no offers at the moment.', {
+    nextAction: 'Ask its owner to create an offer from the site with the id of this payout account.',
   });
 }
 
@@ -178,12 +178,12 @@ export function requireThere({ status, name }: Pick<PayoutAccount, 'status' | 'n
 /** In words for whoever is not on the site. */
 export function requireServing(site: Pick<Site, 'name' | 'status' | 'ownerBlockedAt'>): void {
   if (isChangeable(site)) return;
-  const why = site.status === 'archived' ? 'is archived' : 'was taken off the web';
-  throw errors.site_archived(`The site ${site.name} ${why} and takes no money.`);
+  const why = site.status === 'archived' ? 'is archived' : 'has been blocked by the operator';
+  throw errors.site_archived(`The site ${site.name} ${why}, so it cannot accept payments.`);
 }
 
 function noSuchAccount() {
-  return errors.invalid_payout_account('There is no payout account of that id.', {
-    nextAction: 'Ask the owner of the payout account for its id: GET /v1/account/payout-accounts lists it to them.',
+  return errors.invalid_payout_account('No payout account has this id.', {
+    nextAction: 'Ask the owner of the payout account for its id; they find it with GET /v1/account/payout-accounts.',
   });
 }

@@ -43,9 +43,8 @@ function openingRoutes(app: Api, deps: Deps, view: View): void {
     {
       config: { operation: 'payout_offer.open_from_site', capability: 'payouts', makes: 'offer', invalid, replay },
       schema: {
-        summary: 'Offer a payout account to take the money of a site',
-        description:
-          'For a payout account of another account, whose owner answers. No mail is sent. It takes the place of an offer from outside.',
+        summary: 'Offer to use another account’s payout account for a site',
+        description: 'The owner of the payout account answers. No e-mail is sent. Replaces an offer from outside.',
         params: idParams,
         body: fromSiteInput,
         response: { 200: payoutOfferSchema },
@@ -63,8 +62,8 @@ function openingRoutes(app: Api, deps: Deps, view: View): void {
     {
       config: { operation: 'payout_offer.open_from_account', capability: 'payouts', makes: 'offer', invalid, replay },
       schema: {
-        summary: 'Offer to take the money of a site',
-        description: 'The site is named by any hostname that it is served on; its owner answers. No mail is sent.',
+        summary: 'Offer your payout account to a site',
+        description: 'Send any hostname of the site; its owner answers. No e-mail is sent.',
         params: idParams,
         body: fromAccountInput,
         response: { 200: payoutOfferSchema },
@@ -87,8 +86,8 @@ function answeringRoutes(app: Api, deps: Deps, view: View): void {
     {
       config: { operation: 'payout_offer.list', capability: 'payouts' },
       schema: {
-        summary: 'List the payout offers that wait for this account',
-        description: 'Who opened one reads it by its id.',
+        summary: 'List the payout offers to this account',
+        description: 'To read an offer that you created, use its id.',
         querystring: pageQuery,
         response: { 200: listOf(payoutOfferSchema) },
       },
@@ -116,7 +115,8 @@ function answeringRoutes(app: Api, deps: Deps, view: View): void {
       config: { operation: 'payout_offer.accept', capability: 'payouts', replay },
       schema: {
         summary: 'Accept a payout offer',
-        description: 'For the party that did not open it. The site pays into the payout account from then on.',
+        description:
+          'For the party that did not create it. From then on, payments of the site go to the payout account.',
         params: idParams,
         response: { 200: payoutOfferSchema },
       },
@@ -129,7 +129,7 @@ function answeringRoutes(app: Api, deps: Deps, view: View): void {
     {
       config: { operation: 'payout_offer.end', capability: 'payouts' },
       schema: {
-        summary: 'Take a payout offer back, or decline it',
+        summary: 'Withdraw or decline a payout offer',
         params: idParams,
         response: { 200: payoutOfferSchema },
       },
@@ -146,7 +146,7 @@ function agreementRoutes(app: Api, deps: Deps): void {
     '/v1/sites/:id/payout-account',
     {
       config: { operation: 'payout_agreement.read', capability: 'payouts' },
-      schema: { summary: 'Read where the money of a site lands', params: idParams, response },
+      schema: { summary: 'Read the payout account of a site', params: idParams, response },
     },
     async ({ em, actor, params }) => payoutAgreementView(await readAgreement(em, actor, params.id), config),
   );
@@ -162,8 +162,8 @@ function agreementRoutes(app: Api, deps: Deps): void {
           payoutAgreementView(await readAgreement(em, actor, siteId), config),
       },
       schema: {
-        summary: 'Attach a payout account of your own to a site',
-        description: 'Ends an offer that is open for the site.',
+        summary: 'Attach your own payout account to a site',
+        description: 'Closes an open offer of the site.',
         params: idParams,
         body: attachInput,
         response,
@@ -182,8 +182,9 @@ function agreementRoutes(app: Api, deps: Deps): void {
     {
       config: { operation: 'payout_agreement.end', capability: 'payouts' },
       schema: {
-        summary: 'End the agreement on where the money of a site lands',
-        description: 'For the owner of the site, and for the owner of the payout account, who need not be on the site.',
+        summary: 'Detach the payout account from a site',
+        description:
+          'For the owner of the site, or the owner of the payout account, who does not need access to the site.',
         params: idParams,
         response,
       },

@@ -8,7 +8,7 @@ import { payoutOfferStatusAt } from '#rules/states.ts';
 import { type Config, siteHostname } from '#runtime/config.ts';
 
 export const fromSiteInput = z.strictObject({
-  payout_account_id: z.string().max(100).describe('A payout account of another account, whose owner told its id.'),
+  payout_account_id: z.string().max(100).describe('A payout account of another account. Its owner gives you the id.'),
 });
 export const fromAccountInput = z.strictObject({
   hostname: z.string().min(1).max(300).describe('Any hostname on which the site is served.'),
@@ -29,7 +29,7 @@ export const payoutOfferSchema = z
     ...parties,
     opened_by: party,
     status: z.enum(['open', 'accepted', 'expired', 'withdrawn']),
-    yours_to_answer: z.boolean().describe('Whether it waits for this account.'),
+    yours_to_answer: z.boolean().describe('Whether this account must answer it.'),
     expires_at: moment,
     created_at: moment,
     next_action: z.string().optional(),
@@ -84,7 +84,7 @@ export function payoutOfferView(
 const answer = (id: string) =>
   `Ask the owner of this account: accept with POST /v1/payout-offers/${id}/accept, decline with DELETE /v1/payout-offers/${id}.`;
 const wait = (id: string) =>
-  `Nobody is mailed about it: tell the other party. Read GET /v1/payout-offers/${id} again later, or take it back with DELETE.`;
+  `The platform sends no e-mail: tell the other party. Read GET /v1/payout-offers/${id} again later, or withdraw it with DELETE.`;
 
 export function payoutAgreementView(agreement: WholeAgreement, config: Config): z.output<typeof payoutAgreementSchema> {
   const { beganAt, endedAt, endedBy } = agreement;

@@ -28,23 +28,23 @@ export function paymentsOf({ config, payments }: Pick<Deps, 'config' | 'payments
 /** What is wrong with the look of it. */
 function judge({ config }: Pick<Deps, 'config'>, key: string): string | undefined {
   const { kind, live } = lookAtKey(key);
-  if (kind === 'unknown') return 'This is no key that takes payments: it may be cut off, or something else was copied.';
-  if (kind === 'public') return 'This is the public key of web pages, which cannot take payments for a site.';
+  if (kind === 'unknown') return 'This is not a key for payments. It may be incomplete, or something else was copied.';
+  if (kind === 'public') return 'This is a publishable key, which cannot accept payments for a site.';
   if (kind === 'unrestricted') {
-    return 'This key may do everything on its account. The platform takes a restricted key alone: revoke this one if it was shown to others.';
+    return 'This key has full access to its account. The platform only accepts a restricted key. Revoke this key if others have seen it.';
   }
   const real = config.payouts !== undefined && movesRealMoney(config.payouts);
-  if (real && !live) return 'This is a test key, which moves no real money. Bring the live one.';
-  if (!real && live) return 'This is a live key, and this platform only tries things out: it takes test keys alone.';
+  if (real && !live) return 'This is a test key, which moves no real money. Send the live key.';
+  if (!real && live) return 'This is a live key, but this platform is a test system and only accepts test keys.';
   return undefined;
 }
 
 function notAccepted(cause: PaymentsFault): AppError {
   return errors.invalid_payout_account(
-    'The key is not accepted: it was revoked, belongs to a closed account, or lacks a permission.',
+    'The provider rejected the key: it was revoked, belongs to a closed account, or lacks a permission.',
     { nextAction: makeOne, cause },
   );
 }
 
 const makeOne =
-  'The owner makes a restricted key in their own dashboard that may read the account and read and write checkout pages, payments and refunds, and sends that.';
+  'The owner creates a restricted key in their own dashboard, with read access to the account and read and write access to checkout sessions, payments and refunds, and sends it.';

@@ -31,7 +31,7 @@ const accountShown = payoutAccountSchema.pick(shown);
 
 export const payoutsSchema = z
   .object({ enabled: z.boolean(), rails: z.array(z.enum(payoutRails)), accounts: z.array(accountShown) })
-  .describe('Where money from a visitor can land.');
+  .describe('A payout account that receives visitors’ payments.');
 
 export function payoutsView({ accounts }: PayoutsOfAccount, config: Config): z.output<typeof payoutsSchema> {
   const enabled = capabilitiesOf(config).payouts;

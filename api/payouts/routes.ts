@@ -48,8 +48,8 @@ function accountRoutes(app: Api, deps: Deps): void {
       config: { operation: 'payout.add', capability: 'payouts', makes: 'pout', invalid, replay },
       schema: {
         summary: 'Add a payout account',
-        description: `With \`secret_key\`, a restricted key from the owner's own dashboard: it is checked, sealed and never shown again. Or with \`rail\`
-as "connect", an account that its owner connects by a link.`,
+        description: `With \`secret_key\`, a restricted key from the owner's own dashboard: it is checked, encrypted and never shown again. Or with \`rail\`
+set to "connect", an account that its owner connects with a link.`,
         body: payoutAccountInput,
         response: { 200: payoutAccountSchema },
       },
@@ -66,7 +66,8 @@ as "connect", an account that its owner connects by a link.`,
       config: { operation: 'payout.list', capability: 'payouts' },
       schema: {
         summary: 'List the payout accounts',
-        description: 'Each with what it waits for before it takes money. Those that were removed stay, as `gone`.',
+        description:
+          'Each with what is missing before it can accept payments. Removed ones stay listed, with the status `gone`.',
         querystring: pageQuery,
         response: { 200: listOf(payoutAccountSchema) },
       },
@@ -106,7 +107,7 @@ as "connect", an account that its owner connects by a link.`,
       config: { operation: 'payout.remove', capability: 'payouts' },
       schema: {
         summary: 'Remove a payout account',
-        description: 'Destroys its key and ends what sites agreed with it. Money that it took stays its owner’s.',
+        description: 'Deletes its key and ends its agreements with sites. Money already received stays with its owner.',
         params: idParams,
         response: { 200: payoutAccountSchema },
       },
@@ -122,7 +123,7 @@ function keyRoutes(app: Api, deps: Deps): void {
       config: { operation: 'payout.replace_key', capability: 'payouts', invalid, replay },
       schema: {
         summary: 'Replace the key of a payout account',
-        description: 'By another restricted key of the same account.',
+        description: 'Send another restricted key of the same account.',
         params: idParams,
         body: keyInput,
         response: { 200: payoutAccountSchema },
@@ -137,8 +138,8 @@ function keyRoutes(app: Api, deps: Deps): void {
     {
       config: { operation: 'payout.onboard', capability: 'payouts', showsSecret: true },
       schema: {
-        summary: 'Make the link that connects a payout account',
-        description: `For the owner's browser: every opening leads to a fresh page of the provider. It takes the place of an earlier link.`,
+        summary: 'Create the link that connects a payout account',
+        description: `For the owner's browser: each visit redirects to a new page of the provider. Replaces an earlier link.`,
         params: idParams,
         response: { 200: onboardingSchema },
       },
@@ -162,7 +163,7 @@ function siteRoutes(app: Api, { config }: Deps): void {
     {
       config: { operation: 'payout.sites', capability: 'payouts' },
       schema: {
-        summary: 'List the sites that a payout account takes money for',
+        summary: 'List the sites that use a payout account',
         params: idParams,
         querystring: pageQuery,
         response: { 200: listOf(payoutAgreementSchema) },

@@ -27,7 +27,7 @@ export async function findPayoutAccount(
 export async function loadPayoutAccount(em: EntityManager, person: Person, id: string): Promise<PayoutAccount> {
   const account = await findPayoutAccount(em, person, id);
   if (account) return account;
-  throw errors.not_found('There is no payout account of that id on this account.', {
+  throw errors.not_found('This account has no payout account with this id.', {
     nextAction: 'Read GET /v1/account/payout-accounts.',
   });
 }
@@ -51,12 +51,9 @@ export async function addPayoutAccount(
 ): Promise<PayoutAccount> {
   const { secret_key: key, rail } = input;
   if ((key === undefined) === (rail === undefined)) {
-    throw errors.invalid_payout_account(
-      'A payout account has a key of its own, or is connected by a link: one of the two.',
-      {
-        nextAction: 'Send either secret_key, or rail as "connect".',
-      },
-    );
+    throw errors.invalid_payout_account('A payout account has either its own key or is connected by a link.', {
+      nextAction: 'Send either secret_key, or rail as "connect".',
+    });
   }
   requireRail(deps, key === undefined ? 'connect' : 'own_key');
   const state = key === undefined ? null : await checkKey(deps, key);
@@ -67,7 +64,7 @@ export async function addPayoutAccount(
       accountId: person.accountId,
       count: () => tx.count(PayoutAccount, { account: person.accountId, status: { $ne: 'gone' } }),
       what: 'payout accounts',
-      nextAction: 'Remove one that is not needed with DELETE /v1/account/payout-accounts/{id}.',
+      nextAction: 'Remove a payout account that is not needed with DELETE /v1/account/payout-accounts/{id}.',
     });
     return tx.create(PayoutAccount, {
       id: input.id,
@@ -100,10 +97,10 @@ export function requireRail({ config }: Pick<Deps, 'config'>, rail: PayoutRail):
   const others = config.payouts?.rails ?? [];
   const what =
     rail === 'connect'
-      ? 'This platform connects no payout accounts by a link.'
-      : 'This platform takes no keys of owners.';
+      ? 'This platform does not connect payout accounts by a link.'
+      : 'This platform does not accept keys of owners.';
   const instead = others.includes('own_key')
-    ? 'Send secret_key, a restricted key of the owner’s.'
+    ? 'Send secret_key with a restricted key of the owner.'
     : 'Send rail as "connect".';
   throw errors.payout_rail_unavailable(what, others.length > 0 ? { nextAction: instead } : {});
 }
@@ -118,12 +115,9 @@ export function requireUsable({ status, name, rail }: PayoutAccount, wanted: Pay
   if (rail === wanted) return;
   throw wanted === 'own_key'
     ? errors.invalid_payout_account(`The payout account “${name}” is connected by a link and has no key.`)
-    : errors.invalid_payout_account(
-        `The payout account “${name}” has a key of its own and is not connected by a link.`,
-        {
-          nextAction: 'What it lacks is completed in its owner’s own dashboard.',
-        },
-      );
+    : errors.invalid_payout_account(`The payout account “${name}” has its own key and is not connected by a link.`, {
+        nextAction: 'Its owner completes missing details in their own dashboard.',
+      });
 }
 
 /** Throws `payout_account_gone`. */
@@ -160,8 +154,8 @@ export async function replaceKey(
 
 /** Sites agreed to pay into the one account, and refunds come out of it. */
 function ofAnother() {
-  return errors.invalid_payout_account('This key belongs to another account than the one whose key it is to replace.', {
-    nextAction: 'Add it as a payout account of its own with POST /v1/account/payout-accounts.',
+  return errors.invalid_payout_account('This key belongs to a different account than the key that it would replace.', {
+    nextAction: 'Add it as a separate payout account with POST /v1/account/payout-accounts.',
   });
 }
 

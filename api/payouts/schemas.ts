@@ -7,13 +7,13 @@ const secretKey = z
   .string()
   .trim()
   .max(500)
-  .describe('A restricted key from your own dashboard. It is sealed, and never shown again.');
+  .describe('A restricted key from your own dashboard. It is encrypted and never shown again.');
 
 /** Exactly one of `secret_key` and `rail` makes an account; the rule says so in words. */
 export const payoutAccountInput = z.strictObject({
   name: plainName(100).optional(),
   secret_key: secretKey.optional(),
-  rail: z.literal('connect').optional().describe('In place of a key: an account that is connected by a link.'),
+  rail: z.literal('connect').optional().describe('Instead of a key: an account that is connected by a link.'),
 });
 export const renameInput = z.strictObject({ name: plainName(100) });
 export const keyInput = z.strictObject({ secret_key: secretKey });
@@ -25,9 +25,9 @@ export const payoutAccountSchema = z
     rail: z.enum(payoutRails),
     key_last_four: z.string().nullable(),
     status: z.enum(['ready', 'pending', 'gone']),
-    currency: z.string().nullable().describe('ISO 4217; null as long as it is not known.'),
-    waiting_for: z.array(z.string()).describe('What it lacks before it takes money.'),
-    sites: z.number().int().describe('How many sites it takes money for.'),
+    currency: z.string().nullable().describe('ISO 4217; null while it is unknown.'),
+    waiting_for: z.array(z.string()).describe('What is missing before it can accept payments.'),
+    sites: z.number().int().describe('Number of sites that use it.'),
     created_at: moment,
     next_action: z.string().optional(),
   })
@@ -35,7 +35,7 @@ export const payoutAccountSchema = z
 
 export const onboardingSchema = z
   .object({
-    url: z.string().describe('For the owner’s browser. Whoever has it can open it: treat it as a secret.'),
+    url: z.string().describe('For the owner’s browser. Anyone with the link can open it: treat it as a secret.'),
     expires_at: moment,
     next_action: z.string(),
   })

@@ -58,8 +58,8 @@ export async function loadPhoto(em: EntityManager, deps: Deps, id: string): Prom
   const library = requireLibrary(deps);
   const photo = isId('photo', id) ? await em.findOne(Photo, { id, library: library.name }) : null;
   if (photo) return photo;
-  throw errors.invalid_photo('There is no photo of that id.', {
-    nextAction: 'Call POST /v1/photos/search and take an id from its answer.',
+  throw errors.invalid_photo('No photo has this id.', {
+    nextAction: 'Call POST /v1/photos/search and use an id from its response.',
   });
 }
 
@@ -79,7 +79,7 @@ function creditFile({ creditName, creditUrl, pageUrl, description }: Photo): Buf
 /** The library broke off, not the caller. */
 function throwBroken(error: unknown, broken: Error | null): never {
   if (broken === null) throw error;
-  throw errors.provider_error('The library of stock photos broke off in the middle of the photo.', {
+  throw errors.provider_error('The library of stock photos closed the connection in the middle of the photo.', {
     retryable: true,
     nextAction: 'Send the same request again in a minute.',
     cause: error,

@@ -18,7 +18,8 @@ export function photoRoutes(app: Api, deps: Deps): void {
       config: { operation: 'photo.search', capability: 'photos' },
       schema: {
         summary: 'Search stock photos',
-        description: 'The best few for these words. They may be kept and used; their authors are credited.',
+        description:
+          'Returns the best matches for these words. The photos may be stored and used with credit to their authors.',
         body: searchInput,
         response: { 200: photosSchema },
       },
@@ -39,8 +40,8 @@ export function photoRoutes(app: Api, deps: Deps): void {
           placedView(await loadPlaced(em, deps, actor, (params as z.output<typeof idParams>).id, made)),
       },
       schema: {
-        summary: 'Put a stock photo into a site',
-        description: 'One commit: the photo, and its credit as JSON beside it.',
+        summary: 'Add a stock photo to a site',
+        description: 'Makes one commit with the photo and a JSON file with its credit.',
         params: idParams,
         body: placeInput,
         response: { 200: placedSchema },
@@ -90,11 +91,11 @@ export function thumbRoutes(app: Api, deps: Deps): void {
 async function fetchThumb(deps: Deps, id: string): Promise<{ bytes: Buffer; type: string }> {
   const photo = await loadPhoto(deps.em(), deps, id).catch((error) => {
     throw error instanceof AppError && error.code === 'invalid_photo'
-      ? errors.not_found('There is no photo at this address.')
+      ? errors.not_found('No photo exists at this address.')
       : error;
   });
   const bytes = await requireLibrary(deps).thumb(photo).catch(throwOurs);
   const type = (await fileTypeFromBuffer(bytes))?.mime;
   if (type !== undefined && thumbTypes.includes(type)) return { bytes, type };
-  throw errors.provider_error('The library of stock photos did not answer as it should.', { retryable: false });
+  throw errors.provider_error('The library of stock photos returned an unexpected response.', { retryable: false });
 }

@@ -3,7 +3,7 @@ import { assetSchema } from '#api/assets/schemas.ts';
 import type { Photo } from '#db/assets/photo.ts';
 
 export const searchInput = z.strictObject({
-  query: z.string().trim().min(1).max(200).describe('What the photo is to show, in a few words.'),
+  query: z.string().trim().min(1).max(200).describe('What the photo should show, in a few words.'),
 });
 
 const credit = z.object({ name: z.string() });
@@ -14,7 +14,7 @@ export const photoSchema = z
     description: z.string(),
     width: z.number().int(),
     height: z.number().int(),
-    thumb_url: z.string().describe('A small one, to choose by.'),
+    thumb_url: z.string().describe('A thumbnail.'),
     credit,
   })
   .meta({ id: 'Photo' });
@@ -22,12 +22,15 @@ export const photoSchema = z
 export const photosSchema = z.object({ items: z.array(photoSchema) });
 
 export const placeInput = z.strictObject({
-  photo_id: z.string().describe('An id of POST /v1/photos/search.'),
+  photo_id: z.string().describe('An id from POST /v1/photos/search.'),
   path: z.string().min(1).max(1024).describe('Below `src/assets/`, ending in .jpg.'),
 });
 
 export const placedSchema = assetSchema
-  .extend({ credit, credit_path: z.string().describe('Where author and source of the photo stand, as JSON.') })
+  .extend({
+    credit,
+    credit_path: z.string().describe('Path of the JSON file with the author and the source of the photo.'),
+  })
   .meta({ id: 'PlacedPhoto' });
 
 export function photoView(photo: Photo, { baseUrl }: { baseUrl: string }): z.output<typeof photoSchema> {

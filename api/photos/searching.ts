@@ -88,7 +88,7 @@ async function keep(em: EntityManager, { clock }: Deps, library: string, found: 
 export function throwOurs(error: unknown): never {
   if (!(error instanceof PhotosFault)) throw error;
   if (error.outcome === 'busy') throw busy();
-  throw errors.provider_error('The library of stock photos did not answer as it should.', {
+  throw errors.provider_error('The library of stock photos returned an unexpected response.', {
     retryable: error.outcome === 'later',
     cause: error,
     ...(error.outcome === 'later' ? { nextAction: 'Send the same request again in a minute.' } : {}),
@@ -96,8 +96,9 @@ export function throwOurs(error: unknown): never {
 }
 
 function busy(): AppError {
-  return errors.photos_busy('The library of stock photos takes no more searches from this platform at the moment.', {
-    nextAction: 'Wait a minute, then send the same request again. Words that were searched for today answer at once.',
+  return errors.photos_busy('The library of stock photos accepts no more searches from this platform at the moment.', {
+    nextAction:
+      'Wait a minute, then send the same request again. Searches from the last day are cached and still work.',
     retryAfterSeconds: busySeconds,
   });
 }

@@ -73,7 +73,7 @@ async function readActor(request: FastifyRequest, deps: Deps): Promise<Actor | u
 }
 
 function unauthorized(): AppError {
-  return errors.unauthorized('The call carries no token that this platform knows.', {
-    nextAction: 'Send Authorization: Bearer followed by a token that is neither revoked nor past its expiry.',
+  return errors.unauthorized('The token is missing, unknown, expired or revoked.', {
+    nextAction: 'Send Authorization: Bearer followed by a valid token.',
   });
 }

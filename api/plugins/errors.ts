@@ -39,9 +39,9 @@ export function answerErrors(app: Api): void {
 
 function refuseAddress(paths: Map<string, Set<string>>, request: FastifyRequest, reply: FastifyReply): FastifyReply {
   const allowed = methodsOf(paths, request.url);
-  if (allowed.length === 0) return sendError(errors.not_found('There is nothing at this address.'), request, reply);
+  if (allowed.length === 0) return sendError(errors.not_found('Nothing exists at this address.'), request, reply);
   reply.header('allow', allowed.join(', '));
-  return sendError(errors.method_not_allowed(`This address takes ${allowed.join(', ')} alone.`), request, reply);
+  return sendError(errors.method_not_allowed(`This address only supports ${allowed.join(', ')}.`), request, reply);
 }
 
 /** Sends any failure as its contract error. An unexpected one is logged with its stack and answered as `internal`. */
@@ -79,17 +79,17 @@ export function asAppError(error: unknown, request: FastifyRequest): AppError {
   if (error instanceof AppError) return error;
   if (hasZodFastifySchemaValidationErrors(error)) return fromValidation(error as unknown as Invalid, request);
   const code = (error as { code?: unknown } | null)?.code;
-  if (code === 'FST_ERR_CTP_BODY_TOO_LARGE') return errors.body_too_large('The body is over 1 MiB.');
+  if (code === 'FST_ERR_CTP_BODY_TOO_LARGE') return errors.body_too_large('The body is larger than 1 MiB.');
   if (code === 'FST_ERR_BAD_URL') return errors.invalid_input('The address is not a well-formed URL.');
-  if (code === 'FST_ERR_MAX_PARAM_LENGTH') return errors.not_found('There is nothing at this address.');
+  if (code === 'FST_ERR_MAX_PARAM_LENGTH') return errors.not_found('Nothing exists at this address.');
   if (code === 'FST_ERR_CTP_INVALID_MEDIA_TYPE' || code === 'FST_ERR_CTP_INVALID_CONTENT_LENGTH') {
-    return errors.invalid_json('The body has to be JSON, sent with content-type: application/json.');
+    return errors.invalid_json('The body must be JSON, sent with content-type: application/json.');
   }
   if (typeof code === 'string' && code.startsWith('FST_ERR_CTP_')) {
     return errors.invalid_json('The body is not valid JSON.');
   }
-  return errors.internal("Something failed on the platform's side; nothing is wrong with the request.", {
-    nextAction: 'Send the same request again. If it goes on failing, report the request_id with POST /v1/feedback.',
+  return errors.internal('The platform failed; nothing is wrong with the request.', {
+    nextAction: 'Send the same request again. If it still fails, report the request_id with POST /v1/feedback.',
   });
 }
 
@@ -104,9 +104,9 @@ function fromValidation({ validation, validationContext }: Invalid, request: Fas
   if (unknown !== undefined) {
     const parent = [field, ...rest].filter(Boolean).join('.');
     const where = parent ? `inside ${parent} ${place}` : place;
-    return errors[inBody ? 'invalid_json' : 'invalid_input'](`This call knows no field ${unknown} ${where}.`);
+    return errors[inBody ? 'invalid_json' : 'invalid_input'](`This call has no field ${unknown} ${where}.`);
   }
-  if (field === '') return errors.invalid_json('The body has to be a JSON object.');
+  if (field === '') return errors.invalid_json('The body must be a JSON object.');
   const own = request.routeOptions.config.invalid?.[field] ?? fieldCodes[field];
   const code = own ?? (inBody ? 'invalid_json' : 'invalid_input');
   return errors[code](fieldFault([field, ...rest].join('.'), place, issue));

@@ -21,7 +21,7 @@ export function fieldFault(field: string, place: string, issue: Issue): string {
   if (/received undefined$/.test(issue.message)) return `The field ${field} is missing ${place}.`;
   // Words of our own say more than any that are put together.
   const words = /^(Invalid|Too)\b/.test(issue.message) ? wordsOf(issue) : undefined;
-  return `The field ${field} ${place} ${words ?? `is not usable: ${issue.message}`}.`;
+  return `The field ${field} ${place} ${words ?? `is not valid: ${issue.message}`}.`;
 }
 
 const kinds: Record<string, string> = {
@@ -36,15 +36,15 @@ const kinds: Record<string, string> = {
 
 function wordsOf({ keyword, params }: Issue): string | undefined {
   const { expected = '', origin, minimum, maximum, values, format } = params;
-  if (keyword === 'invalid_type') return kinds[expected] && `has to be ${kinds[expected]}`;
-  if (keyword === 'invalid_value') return values && `has to be one of: ${values.join(', ')}`;
+  if (keyword === 'invalid_type') return kinds[expected] && `must be ${kinds[expected]}`;
+  if (keyword === 'invalid_value') return values && `must be one of: ${values.join(', ')}`;
   if (keyword === 'invalid_format' && format === 'datetime') return 'is not a time in UTC like 2026-01-31T12:00:00Z';
   if (keyword === 'too_small') {
-    if (origin === 'number') return `has to be at least ${minimum}`;
+    if (origin === 'number') return `must be at least ${minimum}`;
     if (minimum === 1) return 'is empty';
     return origin === 'array' ? `has fewer than ${minimum} entries` : `has fewer than ${minimum} characters`;
   }
   if (keyword !== 'too_big') return undefined;
-  if (origin === 'number') return `has to be at most ${maximum}`;
+  if (origin === 'number') return `must be at most ${maximum}`;
   return origin === 'array' ? `has more than ${maximum} entries` : `has more than ${maximum} characters`;
 }

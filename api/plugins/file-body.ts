@@ -23,8 +23,8 @@ export function capFiles(scope: Api, { config }: Pick<Deps, 'config'>): void {
     if (Number(request.headers['content-length'] ?? 0) > file_bytes) {
       // Nobody waits for the rest of it.
       reply.header('connection', 'close');
-      throw errors.plan_limit(`A file may have ${file_bytes} bytes, and this one has more.`, {
-        nextAction: 'Make the file smaller; GET /v1/account lists the cap as `limits.file_bytes`.',
+      throw errors.plan_limit(`The file is larger than the limit of ${file_bytes} bytes.`, {
+        nextAction: 'Make the file smaller. GET /v1/account lists the limit as `limits.file_bytes`.',
       });
     }
     return payload;

@@ -111,7 +111,7 @@ function readKey(request: FastifyRequest): string | undefined {
   const key = request.headers['idempotency-key'];
   if (request.method !== 'POST' || key === undefined) return undefined;
   if (typeof key === 'string' && /^[\x21-\x7e]{1,255}$/.test(key)) return key;
-  throw errors.invalid_input('The header Idempotency-Key takes 1 to 255 visible ASCII characters.');
+  throw errors.invalid_input('The header Idempotency-Key must have 1 to 255 visible ASCII characters.');
 }
 
 function repeatable(request: FastifyRequest, key: string) {

@@ -22,7 +22,7 @@ export function readJson(app: Api): void {
   app.addHook('preValidation', async (request) => {
     if (request.body === undefined && request.routeOptions.schema?.body) request.body = {};
     const address = [...Object.values(request.params ?? {}), ...Object.entries(request.query ?? {}).flat()].flat();
-    if (!address.every(isStorable)) throw errors.invalid_input('The address holds characters that no text may hold.');
+    if (!address.every(isStorable)) throw errors.invalid_input('The address contains characters that are not allowed.');
   });
 }
 
@@ -38,7 +38,7 @@ function unstorable(root: unknown): string | undefined {
     if (depth > depthMax) return `The body is nested deeper than ${depthMax} levels.`;
     const next: unknown[] = [];
     for (const value of level) {
-      if (!isStorable(value)) return 'The body holds a NUL character or half of a surrogate pair.';
+      if (!isStorable(value)) return 'The body contains a NUL character or half of a surrogate pair.';
       if (Array.isArray(value)) for (const item of value) next.push(item);
       else if (value !== null && typeof value === 'object') {
         for (const [key, item] of Object.entries(value)) next.push(key, item);

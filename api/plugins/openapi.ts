@@ -9,10 +9,10 @@ import { linkCalls } from './links.ts';
 
 const description = `Makes and runs websites for an agent and its owner.
 
-Every success is 200. Every failure has the body of \`Error\`; its codes are below and at \`GET /errors\`. A list answers
-\`{ items, next_cursor }\`, newest first. A POST takes \`Idempotency-Key\` (kept 24 hours: a repeated call answers what the first one
-made, as it is now). A call that starts work waits for it up to 20 s, or as \`Prefer: wait=N\` (0 to 50) or
-\`Prefer: respond-async\` say. Limited calls carry \`ratelimit-*\` headers.`;
+Every success returns 200. Every failure returns the body \`Error\`; its codes are below and at \`GET /errors\`. A list returns
+\`{ items, next_cursor }\`, newest first. A POST accepts an \`Idempotency-Key\` (stored for 24 hours: a repeated call returns the current
+state of what the first call created). A call that starts work waits for it up to 20 s; \`Prefer: wait=N\` (0 to 50) or
+\`Prefer: respond-async\` changes that. Rate-limited calls return \`ratelimit-*\` headers.`;
 
 /** Collects the routes that are added after it. */
 export async function describeApi(app: Api, config: Config): Promise<void> {
@@ -113,7 +113,7 @@ function asTypes(response: Answers, types: readonly string[]): Answers {
     const own = status === '200' || (status === 'default' && types.includes('text/html'));
     if (!own) return [status, schema];
     const content = types.map((type) => [type, { schema: type === 'application/json' ? schema : {} }]);
-    return [status, { description: schema.description ?? 'The answer.', content: Object.fromEntries(content) }];
+    return [status, { description: schema.description ?? 'The response.', content: Object.fromEntries(content) }];
   });
   return Object.fromEntries(entries);
 }
@@ -156,7 +156,7 @@ function isEmptyObject(schema: unknown): boolean {
 function errorList(): string {
   const lines = Object.entries(catalog).map(([code, { status, retryable, when }]) => {
     const retry =
-      retryable === false ? '' : retryable === true ? ' Retryable.' : ' Retryable or not, as the answer says.';
+      retryable === false ? '' : retryable === true ? ' Retryable.' : ' The response says whether it is retryable.';
     return `- \`${code}\` (${status}): ${when}.${retry}`;
   });
   return ['## Errors', '', ...lines].join('\n');

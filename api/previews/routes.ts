@@ -41,7 +41,7 @@ function readingRoutes(app: Api, deps: Deps): void {
       config: { operation: 'preview.list', capability: 'previews' },
       schema: {
         summary: 'List the preview slots',
-        description: 'All of them, those that are empty too.',
+        description: 'All preview slots, including empty ones.',
         params: idParams,
         querystring: pageQuery,
         response: { 200: listOf(slotSchema) },
@@ -104,8 +104,8 @@ function buildingRoutes(app: Api, deps: Deps): void {
       schema: {
         summary: 'Build a draft',
         description:
-          'Of the branch `preview/<n>` of each repository, else of the site, with the drafts of posts. It is kept for 14 days from then on. ' +
-          'Waits as `Prefer` says; a build that fails within the wait answers `build_failed` with its log.',
+          'Builds the branch `preview/<n>` of each repository, or `main` if there is none, including drafts of posts. The draft expires after 14 days. ' +
+          'Waits according to `Prefer`. A build that fails while you wait returns `build_failed` with its log.',
         params: slotParams,
         response: { 200: slotSchema },
       },
@@ -118,10 +118,10 @@ function buildingRoutes(app: Api, deps: Deps): void {
     {
       config: { operation: 'preview.update', ...config },
       schema: {
-        summary: 'Bring a slot up to date',
+        summary: 'Update a preview slot',
         description:
-          'Merges what the site has since gained into the branch `preview/<n>` of both repositories, or of neither where files are in ' +
-          'conflict, and builds the draft anew.',
+          'Merges new commits of the site into the branch `preview/<n>` of both repositories, or of neither if files ' +
+          'conflict, and builds the draft again.',
         params: slotParams,
         response: { 200: slotSchema },
       },
@@ -142,10 +142,10 @@ function publishRoute(app: Api, deps: Deps): void {
         replay: async ({ em, actor }: Asked, id) => deploymentView(await loadDeployment(em, actor, id), clock.now()),
       },
       schema: {
-        summary: 'Publish a slot',
+        summary: 'Publish a preview slot',
         description:
-          'Brings its work onto `main` of both repositories, and puts the very bytes live that were built when it was previewed, ' +
-          'without the drafts of posts. Nothing is built.',
+          'Merges its work into `main` of both repositories, and publishes exactly the bytes that were built for the preview, ' +
+          'without drafts of posts. Builds nothing.',
         params: slotParams,
         response: { 200: deploymentSchema },
       },
@@ -168,12 +168,15 @@ function clearRoute(app: Api, deps: Deps): void {
     {
       config: { operation: 'preview.clear', capability: 'previews' },
       schema: {
-        summary: 'Clear a slot',
+        summary: 'Clear a preview slot',
         description:
-          'Removes its draft, its address and its branches. Work that the site lacks is kept unless `discard` is true.',
+          'Removes its draft, its address and its branches. If it contains work that is not on the site, the call fails unless `discard` is true.',
         params: slotParams,
         querystring: z.strictObject({
-          discard: z.enum(['true', 'false']).default('false').describe('Whether work that the site lacks is given up.'),
+          discard: z
+            .enum(['true', 'false'])
+            .default('false')
+            .describe('Whether to discard work that is not on the site.'),
         }),
         response: { 200: slotSchema },
       },

@@ -88,17 +88,17 @@ function outputOf({ manifestSha256, fileCount, totalBytes }: Deployment) {
 export function requireDraftOf({ slot, status, draft, isExpired }: Slot, siteId: string): Deployment {
   const path = `/v1/sites/${siteId}/previews/${slot}`;
   if (isExpired) {
-    throw errors.preview_expired(`The draft of slot ${slot} is past its 14 days and marked for removal.`, {
+    throw errors.preview_expired(`The draft in preview slot ${slot} has expired after 14 days and will be removed.`, {
       nextAction: `Build a new one with POST ${path}.`,
     });
   }
   if (draft) return draft;
   if (status === 'building') {
-    throw errors.preview_empty(`Preview slot ${slot} holds no draft yet: its first one is being built.`, {
+    throw errors.preview_empty(`Preview slot ${slot} has no draft yet: its first one is being built.`, {
       nextAction: `Read GET ${path} until its status is "draft".`,
     });
   }
-  throw errors.slot_empty(`Preview slot ${slot} holds no draft to act on.`, {
+  throw errors.slot_empty(`Preview slot ${slot} has no draft.`, {
     nextAction: `Build one with POST ${path}.`,
   });
 }
@@ -109,7 +109,7 @@ export function requireBranch({ slot, branched }: Slot, siteId: string): void {
 }
 
 function notBranched(slot: number, siteId: string) {
-  return errors.slot_not_branched(`Slot ${slot} has no work of its own: it shows what the site has.`, {
+  return errors.slot_not_branched(`Preview slot ${slot} has no branch of its own: it shows the site.`, {
     nextAction:
       `Push to the branch ${branchOf(slot)} and build the preview, or publish the site with POST ` +
       `/v1/sites/${siteId}/publish.`,
@@ -119,8 +119,8 @@ function notBranched(slot: number, siteId: string) {
 function requireNotBehind({ slot, behind, branched }: Slot, siteId: string): void {
   if (!behind) return;
   const call = `POST /v1/sites/${siteId}/previews/${slot}`;
-  throw errors.draft_behind(`The site has moved on since the draft of slot ${slot} was built.`, {
-    nextAction: `Bring it in with ${branched ? `${call}/update` : call}, look at the draft, and publish it again.`,
+  throw errors.draft_behind(`The site has changed since the draft in preview slot ${slot} was built.`, {
+    nextAction: `Update it with ${branched ? `${call}/update` : call}, check the draft, and publish it again.`,
   });
 }
 
@@ -163,15 +163,18 @@ export async function clearSlot(
     });
     if (isCleared) return site;
   }
-  throw errors.stale_hash('Others keep pushing to this slot at this moment.', {
+  throw errors.stale_hash('Others are pushing to this preview slot at the moment.', {
     nextAction: 'Send the same request again.',
   });
 }
 
 function holdsWork(slot: number, siteId: string) {
-  return errors.preview_holds_work(`Slot ${slot} holds work that is not on the site; clearing it would lose that.`, {
-    nextAction:
-      `Publish it with POST /v1/sites/${siteId}/previews/${slot}/publish, or give it up with DELETE ` +
-      `/v1/sites/${siteId}/previews/${slot}?discard=true.`,
-  });
+  return errors.preview_holds_work(
+    `Preview slot ${slot} contains work that is not on the site; clearing it would discard that work.`,
+    {
+      nextAction:
+        `Publish it with POST /v1/sites/${siteId}/previews/${slot}/publish, or discard it with DELETE ` +
+        `/v1/sites/${siteId}/previews/${slot}?discard=true.`,
+    },
+  );
 }

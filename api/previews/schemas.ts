@@ -4,26 +4,32 @@ import type { Site } from '#db/sites/site.ts';
 import { type Config, siteAddress } from '#runtime/config.ts';
 import type { Slot } from './slots.ts';
 
-export const slotParams = z.object({ id: z.string(), slot: z.string().describe('Number of the slot, from 1.') });
+export const slotParams = z.object({
+  id: z.string(),
+  slot: z.string().describe('Number of the preview slot, from 1.'),
+});
 
 export const slotSchema = z
   .object({
     slot: z.number().int(),
     status: z
       .enum(['empty', 'building', 'draft', 'expired'])
-      .describe('`expired`: past its 14 days, shown no more and marked for removal.'),
-    branched: z.boolean().describe('Whether a repository has the slot’s own branch, `preview/<n>`.'),
-    behind: z.boolean().describe('Whether the site has moved on since the draft was built.'),
-    holds_work: z.boolean().describe('Whether the branch has commits that the site lacks.'),
-    address: z.string().nullable().describe('Where the draft is shown: a host that nobody can guess.'),
+      .describe('`expired`: older than 14 days, no longer served, and will be removed.'),
+    branched: z.boolean().describe('Whether a repository has the branch `preview/<n>`.'),
+    behind: z.boolean().describe('Whether the site has changed since the draft was built.'),
+    holds_work: z.boolean().describe('Whether the branch has commits that are not on the site.'),
+    address: z.string().nullable().describe('Address of the draft, on an unguessable host.'),
     deployment_id: z.string().nullable().describe('The draft.'),
     build_id: z
       .string()
       .nullable()
-      .describe('The build that was asked for last; GET /v1/deployments/{id}/log follows it.'),
+      .describe('The latest requested build; GET /v1/deployments/{id}/log streams its log.'),
     expires_at: moment.nullable(),
-    failed_deployment_id: z.string().nullable().describe('The latest build, where it failed: its answer says why.'),
-    next_action: z.string().optional().describe('What to do next, where the slot waits for something.'),
+    failed_deployment_id: z
+      .string()
+      .nullable()
+      .describe('The latest build, if it failed: read that deployment for the reason.'),
+    next_action: z.string().optional().describe('The next step, if there is one.'),
   })
   .meta({ id: 'PreviewSlot' });
 
@@ -54,13 +60,13 @@ function nextAction(
   if (status === 'building') return `Read GET ${path} again in about 5 seconds.`;
   if (status === 'expired') return `Build a new draft with POST ${path}.`;
   if (latest?.status === 'failed') {
-    return `The last build failed: read GET /v1/deployments/${latest.id} for why, mend it, and build with POST ${path}.`;
+    return `The last build failed: read GET /v1/deployments/${latest.id} for the reason, fix it, and build with POST ${path}.`;
   }
-  if (!draft) return holdsWork ? `Build what its branch holds with POST ${path}.` : undefined;
+  if (!draft) return holdsWork ? `Build its branch with POST ${path}.` : undefined;
   const isShown = (tip: string | null, shown: string | null | undefined) => tip === null || tip === shown;
   if (!isShown(tips.source, draft.sourceCommit) || !isShown(tips.content, draft.contentCommit)) {
-    return `The branch has commits that the draft does not show, and that a publish leaves out: build them with POST ${path}.`;
+    return `The branch has commits that are not in the draft, so a publish would not include them. Build them with POST ${path}.`;
   }
   if (!behind) return undefined;
-  return `The site has moved on: bring that in with POST ${path}${holdsWork ? '/update' : ''}.`;
+  return `The site has changed: update the draft with POST ${path}${holdsWork ? '/update' : ''}.`;
 }

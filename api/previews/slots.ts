@@ -44,7 +44,7 @@ export function readSlot(deps: Knowing, site: Site, by: Role, text: string): num
   const slot = numberOf(text);
   if (slot >= 1 && slot <= limits.preview_slots) return slot;
   throw errors.invalid_slot(`A site has the preview slots 1 to ${limits.preview_slots}.`, {
-    nextAction: `Read GET /v1/sites/{id}/previews for what is in each. ${lift('preview_slots')}`,
+    nextAction: `Read GET /v1/sites/{id}/previews for their contents. ${lift('preview_slots')}`,
   });
 }
 

@@ -38,7 +38,7 @@ export async function updateSlot(em: EntityManager, deps: Deps, actor: Actor, ca
     if (moves.length === 0 && slot.status === 'draft' && isOfNow(slot, draft)) return draft;
     if (await repositories.move(site.id, moves)) return await buildDraft(em, deps, actor, call);
   }
-  throw errors.stale_hash('Others keep changing the branches of this slot at this moment.', {
+  throw errors.stale_hash('Others are changing the branches of this preview slot at the moment.', {
     nextAction: 'Send the same request again.',
   });
 }
@@ -102,7 +102,7 @@ async function mergeInto(
 function conflict(slot: number, paths: readonly string[]) {
   const named = paths.slice(0, filesNamedMax).map(printable).join(', ');
   const more = paths.length > filesNamedMax ? `, and ${paths.length - filesNamedMax} more` : '';
-  return errors.draft_conflict(`The site and slot ${slot} have changed the same files: ${named}${more}.`, {
-    nextAction: `Merge main into ${branchOf(slot)} in a clone, settle these files there, and push ${branchOf(slot)}.`,
+  return errors.draft_conflict(`The site and preview slot ${slot} changed the same files: ${named}${more}.`, {
+    nextAction: `Merge main into ${branchOf(slot)} in a clone, resolve the conflicts, and push ${branchOf(slot)}.`,
   });
 }

@@ -13,7 +13,7 @@ const publishInput = z.strictObject({
   scope: z
     .enum(['site', 'posts'])
     .default('site')
-    .describe('`site`: both heads. `posts`: the live source with the posts of now.'),
+    .describe('`site`: the heads of both repositories. `posts`: the live source with the current posts.'),
 });
 
 /** Publishing: builds what git holds and makes it live. */
@@ -31,8 +31,8 @@ export function publishingRoutes(app: Api, deps: Deps): void {
       schema: {
         summary: 'Publish a site',
         description:
-          'Builds in a sandbox and goes live when it is built. Waits as `Prefer` says; after that the answer carries `status` and ' +
-          '`next_action`. A build that fails within the wait answers `build_failed` with its log. `Cache-Control: no-cache` builds even what is live.',
+          'Builds in a sandbox and goes live when the build succeeds. Waits according to `Prefer`; after that the response has `status` and ' +
+          '`next_action`. A build that fails while you wait returns `build_failed` with its log. `Cache-Control: no-cache` forces a new build.',
         params: idParams,
         body: publishInput,
         response: { 200: deploymentSchema },

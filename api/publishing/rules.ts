@@ -81,7 +81,7 @@ async function pinned(
 }
 
 async function pinnedCommits({ repositories }: Deps, site: Site, scope: Publish['scope'], live: Deployment | null) {
-  if (!repositories) throw errors.no_repositories('This deployment of the platform holds no repositories.');
+  if (!repositories) throw errors.no_repositories('This deployment of the platform has no git repositories.');
   const contentCommit = await repositories.head(site.id, 'content');
   if (scope === 'posts') return { sourceCommit: await liveSource(repositories, site, live), contentCommit };
   const sourceCommit = await repositories.head(site.id, 'source');
@@ -100,10 +100,12 @@ async function liveSource(
 ): Promise<string> {
   const nextAction = `Publish the whole site with POST /v1/sites/${site.id}/publish and scope "site".`;
   if (!live)
-    throw errors.no_live_version(`The site ${site.name} is not live yet, and posts need a live site.`, { nextAction });
+    throw errors.no_live_version(`The site ${site.name} is not live yet; publishing posts requires a live site.`, {
+      nextAction,
+    });
   const commit = live.sourceCommit;
   if (!commit || !(await repositories.hasCommit(site.id, 'source', commit))) {
-    throw errors.no_live_source('What is live was not built from the source that the platform holds.', { nextAction });
+    throw errors.no_live_source('The live version was not built from the stored source.', { nextAction });
   }
   return commit;
 }
@@ -138,11 +140,8 @@ export async function requirePublishRoom(em: EntityManager, deps: Deps, site: Si
   const oldest = recent[limit - 1];
   if (!oldest) return;
   const retryAfterSeconds = Math.ceil((oldest.createdAt.getTime() - since.getTime()) / 1000);
-  throw errors.rate_limited(
-    `The sites of this owner were published or previewed ${limit} times in the last hour, which is as often as may be.`,
-    {
-      retryAfterSeconds,
-      nextAction: `Send the same call again in ${retryAfterSeconds} seconds.`,
-    },
-  );
+  throw errors.rate_limited(`The owner has reached the limit of ${limit} publishes and previews per hour.`, {
+    retryAfterSeconds,
+    nextAction: `Send the same call again in ${retryAfterSeconds} seconds.`,
+  });
 }

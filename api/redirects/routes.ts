@@ -23,8 +23,8 @@ export function redirectRoutes(app: Api, deps: Deps): void {
       schema: {
         summary: 'Set the redirects',
         description:
-          'All of them: what was set before goes. They take effect at once, win over the `_redirects` of a deployment and over files, ' +
-          'and stay when a deployment is published or restored. The query of a visitor is kept.',
+          'Replaces all redirects. They take effect immediately, take precedence over the `_redirects` of a deployment and over files, ' +
+          'and stay when a deployment is published or restored. The visitor’s query string is kept.',
         params: idParams,
         body: redirectsInput,
         response: { 200: redirectsSchema },

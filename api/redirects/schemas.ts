@@ -2,8 +2,8 @@ import { z } from 'zod';
 import type { RedirectRule } from '#providers/redirects.ts';
 
 const input = z.strictObject({
-  from: z.string().describe('A path of the site; `/*` at its end stands for all below it.'),
-  to: z.string().nullish().describe('A path or an address; `:splat` is what `/*` stood for. Not needed with 410.'),
+  from: z.string().describe('A path of the site; `/*` at its end matches all paths below it.'),
+  to: z.string().nullish().describe('A path or a URL; `:splat` inserts the part matched by `/*`. Not needed for 410.'),
   status: z.number().default(301).describe('301, 302, 307, 308 or 410.'),
 });
 
@@ -11,7 +11,7 @@ const input = z.strictObject({
 export const redirectsInput = z.strictObject({
   rules: z
     .array(input)
-    .describe('At most 2,000. The rule for the very path wins, then the longest one that ends in /*.'),
+    .describe('At most 2,000. An exact path takes precedence, then the longest match that ends in /*.'),
 });
 
 export const redirectsSchema = z

@@ -54,7 +54,7 @@ export async function loadLink(em: EntityManager, actor: Actor, linkId: string):
   const link = isId('rev', linkId) ? await em.findOne(ReviewLink, { id: linkId }) : null;
   const site = link && (await findSite(em, actor, link.site.id));
   if (link && site) return link;
-  throw errors.not_found('There is no review link of that id that this token may act on.', {
+  throw errors.not_found('No review link with this id is accessible with this token.', {
     nextAction: 'Read GET /v1/sites/{id}/review-links for the links of a site.',
   });
 }

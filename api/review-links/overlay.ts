@@ -112,6 +112,6 @@ export function overlayRoutes(app: Api, deps: Deps): void {
 }
 
 function reviewer({ reviewer }: FastifyRequest): Reviewer {
-  if (!reviewer) throw errors.not_found('There is no review at this address.');
+  if (!reviewer) throw errors.not_found('No review exists at this address.');
   return reviewer;
 }

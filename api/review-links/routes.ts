@@ -31,8 +31,8 @@ export function reviewLinkRoutes(app: Api, deps: Deps): void {
         },
       },
       schema: {
-        summary: 'Make a review link',
-        description: 'Opens the site, or what a preview slot shows, with comments on it. The address is shown once.',
+        summary: 'Create a review link',
+        description: 'Opens the site or a preview slot with comments. The address is shown once.',
         params: idParams,
         body: reviewLinkInput,
         response: { 200: newReviewLinkSchema },
@@ -69,7 +69,7 @@ export function reviewLinkRoutes(app: Api, deps: Deps): void {
     '/v1/review-links/:id',
     {
       config: { operation: 'review.end' },
-      schema: { summary: 'End a review link', params: idParams, response: { 200: reviewLinkSchema } },
+      schema: { summary: 'Revoke a review link', params: idParams, response: { 200: reviewLinkSchema } },
     },
     async ({ em, actor, params }) => reviewLinkView(await endLink(em, deps, actor, params.id), clock.now()),
   );

@@ -29,13 +29,13 @@ export async function placeOf(
 function requireShown(preview: Preview | undefined, now: Date) {
   const { label, deploymentId } = preview ?? {};
   if (!preview || !label || !deploymentId) {
-    throw errors.preview_empty('This preview shows nothing yet.', {
-      nextAction: 'Build it with POST /v1/sites/{id}/previews/{slot}, then ask again.',
+    throw errors.preview_empty('This preview has no draft yet.', {
+      nextAction: 'Build it with POST /v1/sites/{id}/previews/{slot}, then repeat this call.',
     });
   }
   if (draftStatusAt(preview, now) === 'shown') return { label, deploymentId };
-  throw errors.preview_expired('This preview has run out.', {
-    nextAction: 'Build it anew with POST /v1/sites/{id}/previews/{slot}, then ask again.',
+  throw errors.preview_expired('This preview has expired.', {
+    nextAction: 'Build it again with POST /v1/sites/{id}/previews/{slot}, then repeat this call.',
   });
 }
 

@@ -25,8 +25,8 @@ export function siteRoutes(app: Api, deps: Deps): void {
     {
       config: { operation: 'site.create', capability: 'repositories', makes: 'site', replay },
       schema: {
-        summary: 'Make a site',
-        description: 'Its source stands in git at once, from the template, and builds as it is.',
+        summary: 'Create a site',
+        description: 'Its source is created in git from the template, ready to build.',
         body: siteInput,
         response: { 200: siteSchema },
       },
@@ -43,7 +43,7 @@ export function siteRoutes(app: Api, deps: Deps): void {
       config: { operation: 'site.list' },
       schema: {
         summary: 'List the sites',
-        description: 'Own ones, and those that the account collaborates on.',
+        description: 'Includes the account’s own sites and those on which it collaborates.',
         querystring: pageQuery,
         response: { 200: listOf(siteSchema) },
       },
@@ -79,8 +79,8 @@ export function siteRoutes(app: Api, deps: Deps): void {
     {
       config: { operation: 'site.update' },
       schema: {
-        summary: 'Change title or name',
-        description: 'The name is the owner’s to change.',
+        summary: 'Change the title or name',
+        description: 'Only the owner can change the name.',
         params: idParams,
         body: siteChange,
         response: { 200: siteSchema },
@@ -95,7 +95,7 @@ export function siteRoutes(app: Api, deps: Deps): void {
       config: { operation: 'site.archive', replay },
       schema: {
         summary: 'Archive a site',
-        description: 'It serves nothing, takes no change, and keeps its name. What is being built for it stops.',
+        description: 'The site is no longer served and cannot be changed. It keeps its name. Running builds stop.',
         params: idParams,
         response: { 200: siteSchema },
       },
@@ -107,7 +107,7 @@ export function siteRoutes(app: Api, deps: Deps): void {
     '/v1/sites/:id/unarchive',
     {
       config: { operation: 'site.unarchive', replay },
-      schema: { summary: 'Bring an archived site back', params: idParams, response: { 200: siteSchema } },
+      schema: { summary: 'Restore an archived site', params: idParams, response: { 200: siteSchema } },
     },
     async ({ em, actor, params }) => show({ em, actor }, await unarchiveSite(em, deps, actor, params.id)),
   );

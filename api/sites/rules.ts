@@ -62,7 +62,9 @@ export async function updateSite(
       if (name !== undefined) requireOwner(site, actor, 'change its name');
       requireChangeable(site);
       if (title === undefined && name === undefined) {
-        throw errors.nothing_to_update('The call names no change.', { nextAction: 'Send a title, a name, or both.' });
+        throw errors.nothing_to_update('The request contains no change.', {
+          nextAction: 'Send a title, a name, or both.',
+        });
       }
       if (name !== undefined && name !== site.name) {
         requireNotBlocked(site, 'be renamed');
@@ -92,7 +94,7 @@ export async function archiveSite(em: EntityManager, { clock }: Deps, actor: Act
 /** Serves again what was live before. Throws `plan_limit` when the account has as many active sites as it may. */
 export async function unarchiveSite(em: EntityManager, deps: Deps, actor: Actor, siteId: string): Promise<Site> {
   return await em.transactional(async (tx) => {
-    const site = await lockOwnSite(tx, actor, siteId, 'bring it back');
+    const site = await lockOwnSite(tx, actor, siteId, 'restore it');
     if (site.status === 'active') return site;
     await requireRoom(tx, deps, site.account.id);
     site.status = 'active';
@@ -148,12 +150,12 @@ function refuseTakenName(error: unknown): never {
 }
 
 function nameTaken(name?: string): AppError {
-  const which = name === undefined ? 'That name' : `The name ${name}`;
+  const which = name === undefined ? 'This name' : `The name ${name}`;
   return errors.invalid_name(`${which} is taken or reserved.`, { nextAction: 'Send another name.' });
 }
 
 function noSuchTemplate(): AppError {
-  return errors.invalid_template('There is no template of that name.', {
-    nextAction: 'Read GET /v1/templates for the names there are.',
+  return errors.invalid_template('No template has this name.', {
+    nextAction: 'Read GET /v1/templates for the names.',
   });
 }

@@ -11,14 +11,14 @@ const name = z
   .min(2)
   .max(40)
   // Two hyphens in a row are kept for hosts of the platform's own, and for internationalised names (RFC 5891 section 4.2.3.1).
-  .regex(/^[a-z0-9]+(-[a-z0-9]+)*$/, 'a name takes lower-case letters, digits, and single hyphens between them')
+  .regex(/^[a-z0-9]+(-[a-z0-9]+)*$/, 'a name consists of lower-case letters, digits, and single hyphens between them')
   .describe('First part of the address: 2 to 40 lower-case letters, digits and hyphens.');
-const title = z.string().trim().min(1).max(120).describe('What the site is called, for people.');
+const title = z.string().trim().min(1).max(120).describe('The title of the site, for people.');
 
 export const siteInput = z.strictObject({
   name,
   title,
-  template: z.string().default('blank').describe('A name of GET /v1/templates.'),
+  template: z.string().default('blank').describe('A name from GET /v1/templates.'),
 });
 export const siteChange = z.strictObject({ title: title.optional(), name: name.optional() });
 
@@ -31,8 +31,8 @@ export const siteSchema = z
     status: z.enum(['active', 'archived']),
     address: z
       .string()
-      .describe('Where visitors find it. It stays, and leads to the primary domain where the site has one.'),
-    git: z.object({ source: z.string(), content: z.string() }).describe('Addresses of its two repositories.'),
+      .describe('Its address for visitors. It is permanent, and redirects to the primary domain if the site has one.'),
+    git: z.object({ source: z.string(), content: z.string() }).describe('URLs of its two repositories.'),
     live_deployment_id: z.string().nullable(),
     open_comments: z.number().int().describe('Open comment threads.'),
     public_id: z.string(),
@@ -42,7 +42,7 @@ export const siteSchema = z
     blocked: z
       .object({ at: moment, reason: z.string() })
       .nullable()
-      .describe('Taken off the web by a person of the platform, and why: visitors get a 451. Null as a rule.'),
+      .describe('Set if the operator has blocked the site, with the reason: visitors receive a 451. Otherwise null.'),
   })
   .meta({ id: 'Site' });
 

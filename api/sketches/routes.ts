@@ -23,7 +23,7 @@ export function sketchRoutes(app: Api, deps: Deps): void {
       schema: {
         summary: 'Show design directions',
         description:
-          'Each on a host of its own that nobody can guess and where no script runs, and all on one page for the owner.',
+          'Each direction is served on its own unguessable host without scripts. One page shows all of them to the owner.',
         body: sketchInput,
         response: { 200: sketchSchema },
       },
@@ -38,7 +38,7 @@ export function sketchRoutes(app: Api, deps: Deps): void {
     '/v1/sketches/:id',
     {
       config: { operation: 'sketch.delete', capability: 'sketches' },
-      schema: { summary: 'Take a sketch down', params: idParams, response: { 200: sketchSchema } },
+      schema: { summary: 'Remove a sketch', params: idParams, response: { 200: sketchSchema } },
     },
     async ({ em, actor, params }) => sketchView(config, await removeSketch(em, deps, actor, params.id)),
   );

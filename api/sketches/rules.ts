@@ -24,7 +24,7 @@ export async function showSketch(
       accountId: actor.accountId,
       count: () => tx.count(Sketch, { account: actor.accountId, status: 'shown' }),
       what: 'sketches',
-      nextAction: 'Take one down with DELETE /v1/sketches/{id}.',
+      nextAction: 'Remove one with DELETE /v1/sketches/{id}.',
     });
   // The store keeps what it takes: it is asked to only where there is room.
   await requireRoom(em);
@@ -57,8 +57,8 @@ export async function loadSketch(em: EntityManager, actor: Actor, id: string): P
     ? await em.findOne(Sketch, { id, account: actor.accountId }, { populate: ['hosts'] })
     : null;
   if (sketch) return sketch;
-  throw errors.not_found('There is no sketch of that id that this token may act on.', {
-    nextAction: 'Use the id that POST /v1/sketches answered.',
+  throw errors.not_found('No sketch with this id is accessible with this token.', {
+    nextAction: 'Use the id that POST /v1/sketches returned.',
   });
 }
 
@@ -72,7 +72,7 @@ export async function stopSketch(em: EntityManager, { clock }: Pick<Deps, 'clock
   const label = (URL.canParse(named) ? new URL(named).hostname : named).split('.')[0] ?? '';
   const where = isId('sketch', named) ? { id: named } : { hosts: { label } };
   const sketch = await em.findOne(Sketch, where);
-  if (!sketch) throw errors.not_found('There is no sketch of that id, or at that address.');
+  if (!sketch) throw errors.not_found('No sketch has this id or address.');
   return await takeDown(em, clock, sketch);
 }
 

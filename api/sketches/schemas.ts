@@ -4,16 +4,16 @@ import type { Sketch, SketchHost } from '#db/sketches/sketch.ts';
 import { type Config, siteAddress } from '#runtime/config.ts';
 
 const direction = z.strictObject({
-  name: z.string().trim().min(1).max(80).describe('What the owner calls it.'),
+  name: z.string().trim().min(1).max(80).describe('Its name for the owner.'),
   html: z
     .string()
-    .refine((text) => text.trim() !== '', 'a direction is a page, and this one is empty')
-    .describe('The whole page. No script in it runs.'),
-  note: z.string().trim().max(1_000).optional().describe('What to look at, in a sentence or two.'),
+    .refine((text) => text.trim() !== '', 'a direction must contain a page, but this one is empty')
+    .describe('The complete page. Scripts do not run.'),
+  note: z.string().trim().max(1_000).optional().describe('What to notice, in one or two sentences.'),
 });
 
 export const sketchInput = z.strictObject({
-  title: z.string().trim().min(1).max(120).describe('Above them all.'),
+  title: z.string().trim().min(1).max(120).describe('Heading of the page with all directions.'),
   directions: z.array(direction).min(1).max(6),
 });
 
@@ -22,7 +22,7 @@ export const sketchSchema = z
     id: z.string(),
     title: z.string(),
     status: z.enum(['shown', 'removed']),
-    url: z.string().describe('The page that shows them together. Whoever has the address may see it.'),
+    url: z.string().describe('The page that shows all directions. Anyone with the address can see it.'),
     directions: z.array(z.object({ name: z.string(), note: z.string().nullable(), url: z.string() })),
     created_at: moment,
     removed_at: moment.nullable(),

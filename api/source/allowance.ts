@@ -53,16 +53,16 @@ export async function requireAllowance(
 
 function spent(limit: number, resetsAt: Date, now: Date): AppError {
   return errors.rate_limited(
-    `The files that this account's sites may take in a day (${limit}) are used up. The count begins anew at midnight UTC.`,
+    `This account has reached the limit of ${limit} files per day. The count restarts at midnight UTC.`,
     {
-      nextAction: `Send the same request again after ${resetsAt.toISOString()}. Pushes by git are not counted.`,
+      nextAction: `Send the same request again after ${resetsAt.toISOString()}. Pushes with git are not counted.`,
       retryAfterSeconds: Math.max(1, Math.ceil((resetsAt.getTime() - now.getTime()) / 1000)),
     },
   );
 }
 
 function tooMany(files: number, limit: number, lift: string): AppError {
-  return errors.plan_limit(`${files} files in one call are more than a whole day's allowance of ${limit}.`, {
-    nextAction: `Push them by git, where files are not counted by the day, or send fewer. ${lift}`,
+  return errors.plan_limit(`${files} files in one call exceed the daily limit of ${limit}.`, {
+    nextAction: `Push them with git, which has no daily limit, or send fewer files. ${lift}`,
   });
 }

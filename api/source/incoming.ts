@@ -112,7 +112,7 @@ async function* whole(body: Readable): AsyncGenerator<Buffer> {
     yield* body.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>;
   } catch (error) {
     if (error instanceof Error && !('code' in error && error.code === 'ENOSPC')) {
-      throw errors.invalid_input('The file broke off before all of it had arrived.', {
+      throw errors.invalid_input('The upload of the file ended early.', {
         nextAction: 'Send it again.',
         cause: error,
       });

@@ -56,7 +56,7 @@ function clashes(after: Files, edits: readonly Edit[]): Verdict[] {
     .map(({ path }) => ({
       code: 'invalid_path' as const,
       path,
-      what: 'would be a file and a folder at once',
+      what: 'would be both a file and a folder',
       remedy: 'Delete the other one in the same commit, or choose another path.',
     }));
 }

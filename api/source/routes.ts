@@ -49,8 +49,8 @@ function credentialRoute(app: Api, deps: Deps): void {
           ),
       },
       schema: {
-        summary: 'Make a git user name and password',
-        description: 'They open one repository over HTTP until they run out. The password is shown this once.',
+        summary: 'Create a git user name and password',
+        description: 'They give access to one repository over HTTP until they expire. The password is shown only once.',
         params: idParams,
         body: credentialInput,
         response: { 200: credentialSchema },
@@ -78,7 +78,8 @@ function filesRoute(app: Api, deps: Deps): void {
       config: { operation: 'source.files', capability: 'repositories' },
       schema: {
         summary: 'List a folder or read a file',
-        description: 'Of the tree that is built: the source repository with the content repository at `src/content/`.',
+        description:
+          'Reads the tree that is built: the source repository with the content repository at `src/content/`.',
         params: idParams,
         querystring: filesQuery,
         response: { 200: filesSchema },
@@ -121,8 +122,8 @@ function filesRoute(app: Api, deps: Deps): void {
 }
 
 function noSuchPath() {
-  return errors.not_found('The site has no file and no folder at this path.', {
-    nextAction: 'Read GET /v1/sites/{id}/files without a path for what there is.',
+  return errors.not_found('The site has no file or folder at this path.', {
+    nextAction: 'Read GET /v1/sites/{id}/files without a path for the existing files.',
   });
 }
 
@@ -140,7 +141,7 @@ function commitRoute(app: Api, deps: Deps): void {
       },
       schema: {
         summary: 'Commit files without git',
-        description: 'Writes, changes and removes files in one commit on `main`. Every rule of a push holds.',
+        description: 'Adds, changes and removes files in one commit on `main`. The rules for pushes apply.',
         params: idParams,
         body: commitInput,
         response: { 200: commitSchema },

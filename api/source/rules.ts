@@ -50,7 +50,7 @@ function route(input: readonly ChangeInput[]): { repository: Repository; changes
   const changes = input.map((change) => ({ path: change.path.slice(prefix.length), content: readContent(change) }));
   const seen = new Set<string>();
   for (const { path } of changes) {
-    if (seen.has(path)) throw errors.invalid_path(`${printable(path)} is named twice in one commit.`);
+    if (seen.has(path)) throw errors.invalid_path(`${printable(path)} occurs twice in the commit.`);
     seen.add(path);
   }
   return { repository: prefix ? 'content' : 'source', changes };

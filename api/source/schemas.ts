@@ -7,11 +7,11 @@ import { daySeconds } from '#rules/time.ts';
 import type { Config } from '#runtime/config.ts';
 
 const repository = z.enum(['source', 'content']);
-const sha = z.string().regex(/^[0-9a-f]{40}$/, 'a commit is named by its 40 hexadecimal digits');
+const sha = z.string().regex(/^[0-9a-f]{40}$/, 'a commit is 40 hexadecimal digits');
 
 export const credentialInput = z.strictObject({
-  repository: repository.describe('The one repository that they open.'),
-  access: z.enum(['read', 'write']).describe('`read` clones and fetches, `write` pushes too.'),
+  repository: repository.describe('The repository to give access to.'),
+  access: z.enum(['read', 'write']).describe('`read` allows clone and fetch; `write` also allows push.'),
   expires_in_seconds: z
     .number()
     .int()
@@ -28,7 +28,7 @@ export const credentialSchema = z
     access: z.enum(['read', 'write']),
     username: z.string(),
     password: z.string().describe('Shown once.'),
-    url: z.string().describe('Address of the repository.'),
+    url: z.string().describe('URL of the repository.'),
     expires_at: moment,
   })
   .meta({ id: 'GitCredential' });
@@ -51,27 +51,27 @@ export function credentialView(config: Config, credential: GitCredential, passwo
 }
 
 export const filesQuery = pageQuery.extend({
-  path: z.string().max(2048).default('').describe('A folder or a file of the site; left out, the root.'),
+  path: z.string().max(2048).default('').describe('A folder or a file of the site. The default is the root.'),
   ref: z
     .string()
     .max(64)
     .default('main')
-    .describe('`main`, `preview/<n>`, a deployment (`dep_…`) for what it was built from, or a commit.'),
+    .describe('`main`, `preview/<n>`, a deployment (`dep_…`) for the source it was built from, or a commit.'),
   recursive: z
     .enum(['true', 'false'])
     .default('false')
-    .describe('`true`: every file below the folder, in place of what lies directly in it.'),
+    .describe('`true`: lists all files below the folder instead of only its direct entries.'),
 });
 
 const commits = z
   .object({ source: z.string().nullable(), content: z.string().nullable() })
-  .describe('The commits that were read; null where the tree holds none of that repository.');
+  .describe('The commits of the tree; null if it contains no commit of that repository.');
 
 const folderSchema = listOf(
   z.object({
     path: z.string(),
     kind: z.enum(['file', 'folder']),
-    bytes: z.number().int().describe('Of a folder: of all files below it.'),
+    bytes: z.number().int().describe('For a folder: the total of all files below it.'),
   }),
 ).extend({ path: z.string(), kind: z.literal('folder'), commits });
 
@@ -82,8 +82,8 @@ const fileSchema = z.object({
   sha256: z.string(),
   repository,
   commit: z.string(),
-  text: z.string().optional().describe('The content, where it is text in UTF-8.'),
-  base64: z.string().optional().describe('The content, where it is not.'),
+  text: z.string().optional().describe('The content, if it is UTF-8 text.'),
+  base64: z.string().optional().describe('The content, if it is not UTF-8 text.'),
 });
 
 export const filesSchema = z.union([folderSchema, fileSchema]).meta({ id: 'Files' });
@@ -97,21 +97,21 @@ const change = z
   })
   .refine(
     ({ text, base64, delete: remove }) => [text, base64, remove].filter((part) => part !== undefined).length === 1,
-    'it takes exactly one of text, base64 and delete',
+    'send exactly one of text, base64 and delete',
   );
 export type ChangeInput = z.output<typeof change>;
 
 export const commitInput = z.strictObject({
-  message: z.string().trim().min(1).max(5000).describe('What the change is for; its first line is the subject.'),
-  changes: z.array(change).min(1).max(1000).describe('All in one repository.'),
+  message: z.string().trim().min(1).max(5000).describe('The reason for the change. Its first line is the subject.'),
+  changes: z.array(change).min(1).max(1000).describe('All paths must be in one repository.'),
   expected_head: sha
     .optional()
-    .describe('The commit that the change was made on; `stale_hash` if `main` has moved on.'),
+    .describe('The commit on which the change is based. Returns `stale_hash` if `main` has changed.'),
 });
 
 export const commitSchema = z
   .object({
-    commit: z.string().describe('The head of `main` now. Changes that are there already make no commit.'),
+    commit: z.string().describe('The current head of `main`. Changes that already exist make no commit.'),
     repository,
     branch: z.literal('main'),
     subject: z.string(),

@@ -52,7 +52,7 @@ export async function resolveRef(
 
 function noSuchRef() {
   return errors.not_found('The site has no such branch, deployment or commit.', {
-    nextAction: 'Leave ref out to read main.',
+    nextAction: 'Omit ref to read main.',
   });
 }
 

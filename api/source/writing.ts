@@ -88,7 +88,7 @@ export async function writeChanges(em: EntityManager, deps: Deps, write: Write):
     } finally {
       await allowance.settle(counted);
     }
-    throw errors.stale_hash('Others keep changing the same repository at this moment.', {
+    throw errors.stale_hash('Others are changing this repository at the moment.', {
       nextAction: 'Send the same request again.',
     });
   });
@@ -155,7 +155,7 @@ export async function writeRows(
 }
 
 function stale(head: string | null): AppError {
-  return errors.stale_hash(`The repository has moved on since expected_head: main is at ${head ?? 'no commit'} now.`, {
+  return errors.stale_hash(`The repository has changed since expected_head: main is now at ${head ?? 'no commit'}.`, {
     nextAction: 'Read the files again with GET /v1/sites/{id}/files, then send the commit with the new expected_head.',
   });
 }

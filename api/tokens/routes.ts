@@ -22,7 +22,7 @@ export function tokenRoutes(app: Api, deps: Deps): void {
       },
       schema: {
         summary: 'Issue a token',
-        description: 'The answer shows the token itself, in `access_token`, this once.',
+        description: 'The response contains the token in `access_token`, only this once.',
         body: tokenInput,
         response: { 200: newTokenSchema },
       },
@@ -72,7 +72,7 @@ export function tokenRoutes(app: Api, deps: Deps): void {
     '/v1/tokens/:id',
     {
       config: { operation: 'token.revoke' },
-      schema: { summary: 'Revoke a token at once', params: idParams, response: { 200: tokenSchema } },
+      schema: { summary: 'Revoke a token', params: idParams, response: { 200: tokenSchema } },
     },
     async ({ em, actor, params }) => tokenView(await revokeToken(em, deps.clock, actor, params.id), actor),
   );

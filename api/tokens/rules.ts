@@ -30,7 +30,7 @@ export async function issueToken(
   const now = clock.now();
   if (expiresAt && expiresAt <= now) {
     throw errors.invalid_expiry('expires_at is not in the future.', {
-      nextAction: 'Send a later expires_at, or leave it out for a token that does not expire.',
+      nextAction: 'Send a later expires_at, or omit it for a token that does not expire.',
     });
   }
   const token = em.create(Token, {
@@ -59,7 +59,7 @@ export async function issueTokenWithinLimit(
     accountId,
     count: async () => tx.count(Token, await held(tx, accountId, clock.now())),
     what: 'tokens',
-    nextAction: 'Revoke one that is not used any more with DELETE /v1/tokens/{id}.',
+    nextAction: 'Revoke an unused token with DELETE /v1/tokens/{id}.',
   });
   return (await issueToken(tx, clock, accountId, input)).token;
 }
@@ -73,7 +73,7 @@ export async function createToken(em: EntityManager, deps: Deps, actor: Actor, i
 export async function loadToken(em: EntityManager, actor: Actor, id: string): Promise<Token> {
   const token = isId('tok', id) ? await em.findOne(Token, { id, account: actor.accountId, revokedAt: null }) : null;
   if (token) return token;
-  throw errors.not_found('There is no token of that id on this account.', { nextAction: 'Read GET /v1/tokens.' });
+  throw errors.not_found('This account has no token with this id.', { nextAction: 'Read GET /v1/tokens.' });
 }
 
 export async function renameToken(em: EntityManager, actor: Actor, id: string, name: string): Promise<Token> {

@@ -3,11 +3,14 @@ import type { Actor } from '#api/access.ts';
 import { moment } from '#api/schemas.ts';
 import type { Token } from '#db/auth/token.ts';
 
-const name = z.string().trim().min(1).max(100).describe('What it is for, as its owner will recognise it.');
+const name = z.string().trim().min(1).max(100).describe('A name by which the owner recognises the token.');
 
 export const tokenInput = z.strictObject({
   name,
-  expires_at: z.iso.datetime({ offset: true }).optional().describe('In the future; left out, it does not expire.'),
+  expires_at: z.iso
+    .datetime({ offset: true })
+    .optional()
+    .describe('A time in the future. Without it, the token does not expire.'),
 });
 export const tokenChange = z.strictObject({ name });
 
@@ -19,11 +22,11 @@ export const tokenSchema = z
     created_at: moment,
     last_used_at: moment.nullable(),
     expires_at: moment.nullable(),
-    current: z.boolean().describe('Whether it is the token of this call.'),
+    current: z.boolean().describe('Whether this call uses the token.'),
   })
   .meta({ id: 'Token' });
 export const newTokenSchema = tokenSchema.extend({
-  access_token: z.string().describe('The token itself. It is shown once.'),
+  access_token: z.string().describe('The token itself, shown only once.'),
 });
 
 export function tokenView(token: Token, actor: Actor): z.output<typeof tokenSchema> {

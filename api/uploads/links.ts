@@ -41,8 +41,8 @@ export async function createLink(
   const { limits, lift } = capsOf(deps, site, roleOf(site, actor));
   const maxFileBytes = input.max_file_bytes ?? limits.file_bytes;
   if (maxFileBytes > limits.file_bytes) {
-    throw errors.invalid_upload(`max_file_bytes is above the cap for any file, ${limits.file_bytes} bytes.`, {
-      nextAction: `Send a smaller max_file_bytes, or leave it out. ${lift('file_bytes')}`,
+    throw errors.invalid_upload(`max_file_bytes is larger than the limit for a file, ${limits.file_bytes} bytes.`, {
+      nextAction: `Send a smaller max_file_bytes, or omit it. ${lift('file_bytes')}`,
     });
   }
   const now = deps.clock.now();
@@ -66,7 +66,7 @@ export async function loadLink(em: EntityManager, actor: Actor, linkId: string):
   const link = isId('upl', linkId) ? await em.findOne(UploadLink, { id: linkId }) : null;
   const site = link && (await findSite(em, actor, link.site.id));
   if (!link || !site) {
-    throw errors.not_found('There is no upload link of that id that this token may act on.', {
+    throw errors.not_found('No upload link with this id is accessible with this token.', {
       nextAction: 'Read GET /v1/sites/{id}/uploads for the links of a site.',
     });
   }

@@ -32,9 +32,9 @@ export function uploadRoutes(app: Api, deps: Deps): void {
         },
       },
       schema: {
-        summary: 'Make an upload link',
+        summary: 'Create an upload link',
         description:
-          'A page that takes photos for this site from whoever holds its address. The address is shown once.',
+          'Creates a page that accepts photos for this site from anyone with its address. The address is shown once.',
         params: idParams,
         body: uploadInput,
         response: { 200: newUploadSchema },
@@ -79,7 +79,7 @@ export function uploadRoutes(app: Api, deps: Deps): void {
     '/v1/uploads/:id',
     {
       config: { operation: 'upload.end' },
-      schema: { summary: 'End an upload link', params: idParams, response: { 200: uploadSchema } },
+      schema: { summary: 'Revoke an upload link', params: idParams, response: { 200: uploadSchema } },
     },
     async ({ em, actor, params }) => uploadView(await endLink(em, deps, actor, params.id), clock.now()),
   );

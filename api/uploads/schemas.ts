@@ -17,7 +17,7 @@ export const uploadInput = z.strictObject({
   max_file_bytes: count
     .min(1)
     .optional()
-    .describe('Cap for each file, at most `limits.file_bytes`, which it is unless said.'),
+    .describe('Limit for each file, at most `limits.file_bytes`, which is the default.'),
 });
 
 export const uploadSchema = z
@@ -36,7 +36,7 @@ export const uploadSchema = z
 
 export const newUploadSchema = uploadSchema
   .extend({
-    url: z.string().describe('For the owner to open in a browser. Whoever has it can send files. Shown once.'),
+    url: z.string().describe('For the owner to open in a browser. Anyone with the link can send files. Shown once.'),
   })
   .meta({ id: 'NewUploadLink' });
 

@@ -57,8 +57,8 @@ export function originOf({ headers }: Pick<FastifyRequest, 'headers'>): string |
 export function requireOwnOrigin(request: Pick<FastifyRequest, 'headers'>, own: ReadonlySet<string>): void {
   const origin = originOf(request);
   if (origin === undefined || own.has(origin)) return;
-  throw errors.invalid_origin('This came from a page that does not belong to the website.', {
-    nextAction: 'Send it from a page of the site, on its own address or on one of its previews.',
+  throw errors.invalid_origin('The request came from a page outside the website.', {
+    nextAction: 'Send it from a page of the site or of one of its previews.',
   });
 }
 

@@ -12,7 +12,7 @@ export const Booking = defineEntity({
     id: p.text().primary(),
     site: () => p.manyToOne(Site),
     calendar: () => p.manyToOne(BookingCalendar),
-    /** What visitor and owner call it by. */
+    /** A reference for the visitor and the owner. */
     reference: p.text(),
     status: p.text().$type<BookingStatus>(),
     serviceKey: p.text(),

@@ -63,7 +63,7 @@ export function bookingsThatAre(status: BookingStatus, now: Date) {
 
 const heldAt = (now: Date) => ({ status: 'held' as const, $or: [{ paying: true }, { holdExpiresAt: { $gt: now } }] });
 
-/** Bookings that stand and are not over. */
+/** Valid bookings that have not ended. */
 export function liveBookings(now: Date) {
   return {
     endsAt: { $gt: now },

@@ -98,7 +98,7 @@ async function requireFewPages(tx: EntityManager, now: Date, payment: string): P
   const open = await tx.find(PaymentAttempt, unsettled, { orderBy: { endsAt: 'asc' }, limit: pagesMax });
   const [first] = open;
   if (!first || open.length < pagesMax) return;
-  throw errors.rate_limited('This link was opened too often. Pay on a page that is open, or come back later.', {
+  throw errors.rate_limited('This link was opened too often. Pay on a page that is already open, or come back later.', {
     retryAfterSeconds: Math.max(1, Math.ceil((first.endsAt.getTime() - now.getTime()) / 1000)),
   });
 }

@@ -61,8 +61,8 @@ async function readState(
 }
 
 const lacking = (what: string): Unusable => ({ status: 'pending', waitingFor: [what] });
-const unreadable = 'a new key: the platform can no longer read the one it holds';
-const notAccepted = 'a new key: the one it has is not accepted any more';
+const unreadable = 'a new key: the platform can no longer decrypt the stored one';
+const notAccepted = 'a new key: the provider no longer accepts the current one';
 const notConnected = 'to be connected again through its onboarding link';
 
 /** Accounts of whom the provider is to be asked again: those that wait for something after `waitingMs`, others after `otherMs`. */

@@ -195,5 +195,5 @@ export async function dismissFlag(em: EntityManager, clock: Clock, id: string, r
 }
 
 function noSuchFlag(): never {
-  throw errors.not_found('There is no flag of that id. flags list shows those that are open.');
+  throw errors.not_found('No flag has this id. flags list shows the open ones.');
 }

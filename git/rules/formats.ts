@@ -80,7 +80,7 @@ export async function formatFault(
   }
   const found = await fileTypeFromBuffer(Buffer.concat(head));
   if (!found || formatOf(found.ext) !== formatOf(extension)) {
-    return wrongBytes(place, extension, head, 'are of no format that is known');
+    return wrongBytes(place, extension, head, 'have no known format');
   }
   const fault = await structureFault(formatOf(found.ext), whole);
   return fault === undefined ? undefined : unsound(extension, fault);
@@ -94,7 +94,7 @@ async function* again(head: readonly Buffer[], rest: AsyncIterator<Buffer>): Asy
 
 function unsound(extension: string, fault: string): FormatFault {
   const what = `is called .${extension}, but its bytes ${fault}`;
-  return { code: 'invalid_file', what, remedy: 'Open it in a program for such files and export it anew.' };
+  return { code: 'invalid_file', what, remedy: 'Open it in a suitable program and export it again.' };
 }
 
 async function creditFault(content: AsyncIterable<Buffer>): Promise<FormatFault | undefined> {
@@ -102,12 +102,12 @@ async function creditFault(content: AsyncIterable<Buffer>): Promise<FormatFault 
   const head: Buffer[] = [];
   for await (const chunk of content)
     if (bytesIn([...head, chunk]) <= creditBytesMax) head.push(chunk);
-    else return { code: 'format_not_allowed', what: 'is larger than a credit may be', remedy };
+    else return { code: 'format_not_allowed', what: 'exceeds the size limit for a credit', remedy };
   try {
     const value: unknown = JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(Buffer.concat(head)));
     if (typeof value === 'object' && value !== null && !Array.isArray(value)) return undefined;
   } catch {}
-  return { code: 'format_not_allowed', what: 'is called .credit.json and is no JSON object', remedy };
+  return { code: 'format_not_allowed', what: 'is called .credit.json but is not a JSON object', remedy };
 }
 
 const bytesIn = (chunks: readonly Buffer[]) => chunks.reduce((sum, chunk) => sum + chunk.length, 0);
@@ -134,8 +134,8 @@ async function wrongBytes(
 function running(what: string): FormatFault {
   return {
     code: 'format_not_allowed',
-    what: `${what}, and an SVG here may hold nothing that can run`,
-    remedy: 'Take that out of the SVG (an optimiser such as SVGO does), or use a PNG.',
+    what: `${what}, and an SVG must not contain anything executable`,
+    remedy: 'Remove that from the SVG (an optimiser such as SVGO does it), or use a PNG.',
   };
 }
 

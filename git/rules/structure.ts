@@ -42,10 +42,10 @@ export async function structureFault(format: string, content: AsyncIterable<Buff
 function pixelFault(walked: Walked): string | undefined {
   if ('fault' in walked && walked.fault !== undefined) return walked.fault;
   const { width, height, frames } = walked as Exclude<Walked, { fault: string }>;
-  if (width < 1 || height < 1) return 'do not say how large the picture is';
+  if (width < 1 || height < 1) return 'do not contain the size of the image';
   if (width * height * frames <= pixelsMax) return undefined;
   const times = frames > 1 ? `, ${frames} times` : '';
-  return `unfold to ${width} × ${height} pixels${times}, more than any screen or the build can take`;
+  return `decode to ${width} × ${height} pixels${times}, more than any screen or the build can handle`;
 }
 
 /** Lets the bytes through and notices a page or a script among them: a picture or a font holds none. */
@@ -62,6 +62,6 @@ function watchForMarkup(content: AsyncIterable<Buffer>) {
   }
   return {
     content: watched(),
-    fault: () => (found === undefined ? undefined : `hold a piece of a web page or program (<${found.toLowerCase()}>)`),
+    fault: () => (found === undefined ? undefined : `contain part of a web page or program (<${found.toLowerCase()}>)`),
   };
 }

@@ -84,7 +84,7 @@ async function readSite(databaseUrl: string, siteId: string, withVisitors: boole
          redirects_sha256 as "redirectsSha256", live_deployment_id as live from site where id = $1`,
       [siteId, ownerBlockedReason],
     );
-    if (!found[0]) throw new ExportFault('There is no site of that id.');
+    if (!found[0]) throw new ExportFault('No site has this id.');
     const { rows: live } = await client.query(
       `select jsonb_build_object('id', id, 'manifest', manifest_sha256, 'source_commit', source_commit, 'content_commit', content_commit,
          'site_url', site_url, 'live_at', live_at) as live from deployment where id = $1`,

@@ -17,7 +17,7 @@ export async function requireNew(
     `select ${standingOf('account.id')} as standing from account where id = $1`,
     [accountId],
   );
-  if (!accounts[0]) throw new ExportFault('There is no account of that id.');
+  if (!accounts[0]) throw new ExportFault('No account has this id.');
   const { rows: taken } = await client.query('select id, name from site where id = $1 or public_id = $2 or name = $3', [
     site.id,
     site.public_id,

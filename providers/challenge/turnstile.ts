@@ -48,8 +48,8 @@ async function ask(address: string, body: Record<string, string>): Promise<z.out
     if (response.status >= 500) throw new Error(`the verifier answered ${response.status}`);
     return answer.parse(await response.json());
   } catch (cause) {
-    throw errors.provider_error('The check that a person is sending could not be made.', {
-      nextAction: 'Send the same once more in a moment.',
+    throw errors.provider_error('The spam check could not be made.', {
+      nextAction: 'Send the form again in a moment.',
       retryable: true,
       cause,
     });

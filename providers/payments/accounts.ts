@@ -2,10 +2,10 @@
 
 /** Beginnings of the provider's names, the more telling first. */
 const words: (readonly [RegExp, string])[] = [
-  [/external_account/, 'a bank account to pay out to'],
+  [/external_account/, 'a bank account for payouts'],
   [/tos_acceptance/, 'agreement to the terms of service'],
-  [/document|verification/, 'a document that shows who the owner is'],
-  [/^business_profile/, 'what the business does, and its website'],
+  [/document|verification/, 'an identity document of the owner'],
+  [/^business_profile/, 'a description of the business, and its website'],
   [/^(company|business_type)/, 'details of the business'],
   [/^(individual|person|representative|owners|directors)/, 'details of the person behind the account'],
 ];
@@ -13,6 +13,6 @@ const words: (readonly [RegExp, string])[] = [
 /** Each thing once. An account that may not take money and for which nothing is due waits for the provider to look at it. */
 export function waitingFor(due: readonly string[], chargesEnabled: boolean): string[] {
   const named = due.map((name) => words.find(([pattern]) => pattern.test(name))?.[1] ?? 'further details');
-  if (named.length === 0 && !chargesEnabled) return ['the check of the details that were given'];
+  if (named.length === 0 && !chargesEnabled) return ['the review of the submitted details'];
   return [...new Set(named)];
 }

@@ -14,7 +14,7 @@ export function leadsAway(rules: readonly RedirectRule[], own: Own): string | un
   const [worst] = away.toSorted((a, b) => rankOf(a) - rankOf(b));
   if (!worst) return undefined;
   const more = away.length > 1 ? `, and ${away.length - 1} more` : '';
-  return `${worst.from.slice(0, 60)} leads to ${worst.to?.slice(0, 100)}${more}`;
+  return `${worst.from.slice(0, 60)} redirects to ${worst.to?.slice(0, 100)}${more}`;
 }
 
 function isElsewhere({ to = '', status }: RedirectRule, { hosts, platform }: Own): boolean {

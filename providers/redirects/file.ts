@@ -44,7 +44,7 @@ export async function requireUsableRedirects(
   if (!file) return;
   if (file.bytes > redirectsFileBytesMax) throw tooLarge();
   const content = await store.readAll(file.sha256);
-  if (!content) throw errors.storage_error(`The file ${redirectsFile} could not be read for a moment.`);
+  if (!content) throw errors.storage_error(`The file ${redirectsFile} could not be read temporarily.`);
   parseRedirectsFile(content, origin);
 }
 
@@ -53,21 +53,18 @@ function readLine(name: string, words: string[]): WrittenRule {
   const [to, last, ...more] = rest.length === 1 && rest[0] === '410' ? [undefined, '410'] : rest;
   if (more.length > 0) {
     throw errors.invalid_redirects(
-      `${name} has more than a path, a target and a status: conditions are not known here.`,
+      `${name} has more than a path, a target and a status: conditions are not supported.`,
       {
-        nextAction: 'Leave out what stands after the status, and publish again.',
+        nextAction: 'Remove the text after the status, and publish again.',
       },
     );
   }
   // Elsewhere `301!` means that the rule wins over a file. Here every rule does.
   const status = last === undefined ? 301 : Number(/^(\d{3})!?$/.exec(last)?.[1] ?? Number.NaN);
   if (Number.isNaN(status)) {
-    throw errors.invalid_redirects(
-      `${name} has something else than a status at its end: ${JSON.stringify(last?.slice(0, 80))}.`,
-      {
-        nextAction: 'Write a line as /from /to 301, and publish again.',
-      },
-    );
+    throw errors.invalid_redirects(`${name} does not end with a status: ${JSON.stringify(last?.slice(0, 80))}.`, {
+      nextAction: 'Write a line as /from /to 301, and publish again.',
+    });
   }
   return { name, from, to, status };
 }
@@ -78,6 +75,6 @@ function tooLarge() {
 
 function unreadable(what: string) {
   return errors.invalid_redirects(`The file ${redirectsFile} ${what}.`, {
-    nextAction: 'Mend the file, and publish again.',
+    nextAction: 'Fix the file, and publish again.',
   });
 }

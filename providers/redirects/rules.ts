@@ -26,7 +26,7 @@ export type WrittenRule = { name: string; from: string; to?: string | undefined;
 export function checkRedirects(written: readonly WrittenRule[], origin: string): RedirectRule[] {
   if (written.length > rulesMax) {
     throw refuse(
-      `There are ${written.length} redirects, and a site takes ${rulesMax}`,
+      `There are ${written.length} redirects; the limit is ${rulesMax}`,
       'Use rules that end in /* for whole folders.',
     );
   }
@@ -36,8 +36,7 @@ export function checkRedirects(written: readonly WrittenRule[], origin: string):
     const { path, splat } = readFrom(checked.from);
     const key = `${path}${splat ? '/*' : ''}`;
     const earlier = names.get(key);
-    if (earlier !== undefined)
-      throw refuse(`${rule.name} is for the same path as ${lowered(earlier)}: ${checked.from}`);
+    if (earlier !== undefined) throw refuse(`${rule.name} has the same path as ${lowered(earlier)}: ${checked.from}`);
     names.set(key, rule.name);
     return checked;
   });
@@ -53,8 +52,8 @@ function requireArrivals(rules: readonly RedirectRule[], written: readonly Writt
     const starts = splat ? [path, `${path}/${below}`.replace(/^\//, '')] : [path];
     if (starts.every((start) => arrives([table], start, origin))) return;
     throw refuse(
-      `${written[index]?.name} leads in a circle, or over more than ${hopsMax} redirects: ${rule.from}`,
-      'Point it at the page where visitors are to arrive.',
+      `${written[index]?.name} creates a loop, or a chain of more than ${hopsMax} redirects: ${rule.from}`,
+      'Point it to the final page.',
     );
   });
 }
@@ -65,11 +64,11 @@ const below = '\u{10FFFD}';
 function checkRule({ name, from, to, status }: WrittenRule): RedirectRule {
   const no = (fault: string) => refuse(`${name} ${fault}`);
   if (!(redirectStatuses as readonly number[]).includes(status)) {
-    throw no(`has the status ${printable(String(status))}, and a redirect takes ${redirectStatuses.join(', ')}`);
+    throw no(`has the status ${printable(String(status))}; a redirect supports ${redirectStatuses.join(', ')}`);
   }
   const fault = faultOfFrom(from);
   if (fault) throw no(`${fault}: ${printable(from)}`);
-  if (to === undefined && status !== 410) throw no('says no address to go to');
+  if (to === undefined && status !== 410) throw no('has no target');
   if (to === undefined) return { from, status: 410 };
   const target = readTo(to, from.endsWith('/*'));
   if ('fault' in target) throw no(`${target.fault}: ${printable(to)}`);
@@ -79,41 +78,42 @@ function checkRule({ name, from, to, status }: WrittenRule): RedirectRule {
 function faultOfFrom(from: string): string | undefined {
   if (!from.startsWith('/')) return 'does not begin its path with a slash';
   if (Buffer.byteLength(from) > fromBytesMax) return `has a path of more than ${fromBytesMax} bytes`;
-  if (/[?#]/.test(from)) return 'has a query or fragment in its path, and a rule is found by the path alone';
+  if (/[?#]/.test(from)) return 'has a query or fragment in its path, but rules only match the path';
   const plain = from.endsWith('/*') ? from.slice(0, -2) : from;
-  if (plain.includes('*')) return 'has a * that is not the end of its path, as in /old/*';
-  if (!from.isWellFormed() || /%2f|%5c|[\\\s\p{Cc}]/iu.test(from)) return 'has a character that no path can have';
+  if (plain.includes('*')) return 'has a * that is not at the end of its path, as in /old/*';
+  if (!from.isWellFormed() || /%2f|%5c|[\\\s\p{Cc}]/iu.test(from))
+    return 'has a character that is not allowed in a path';
   try {
     const { path } = readFrom(from);
-    if (/[\\\p{Cc}]/u.test(path) || path.startsWith('/')) return 'has a character that no path can have';
+    if (/[\\\p{Cc}]/u.test(path) || path.startsWith('/')) return 'has a character that is not allowed in a path';
     return /(^|\/)\.{1,2}(\/|$)/.test(path) ? 'has . or .. in its path' : undefined;
   } catch {
-    return 'has a % that begins no character';
+    return 'has an invalid % escape';
   }
 }
 
 function readTo(to: string, hasSplat: boolean): { to: string } | { fault: string } {
-  if (Buffer.byteLength(to) > toBytesMax) return { fault: `leads to an address of more than ${toBytesMax} bytes` };
+  if (Buffer.byteLength(to) > toBytesMax) return { fault: `redirects to a URL of more than ${toBytesMax} bytes` };
   // White space too: parsers of addresses drop it, and `/\t/host` becomes another host.
   if (!to.isWellFormed() || /[\\\s\p{Cc}]/u.test(to))
-    return { fault: 'leads to an address with a character that none can have' };
-  if (to.includes(':splat') && !hasSplat) return { fault: 'says :splat, and its path does not end in /*' };
-  if (to.startsWith('//')) return { fault: 'leads to //, which is another host without its scheme' };
+    return { fault: 'redirects to a URL with a character that is not allowed' };
+  if (to.includes(':splat') && !hasSplat) return { fault: 'uses :splat, but its path does not end in /*' };
+  if (to.startsWith('//')) return { fault: 'redirects to //, which is another host without a scheme' };
   const isPath = to.startsWith('/');
   if (!isPath && !/^https?:\/\//i.test(to))
-    return { fault: 'leads neither to a path of the site nor to http:// or https://' };
+    return { fault: 'redirects neither to a path of the site nor to http:// or https://' };
   const url = URL.parse(to, isPath ? 'http://site.invalid' : undefined);
-  if (!url || url.username || url.password) return { fault: 'leads to an address that cannot be read' };
+  if (!url || url.username || url.password) return { fault: 'redirects to a URL that cannot be parsed' };
   try {
     decodeURIComponent(url.pathname);
   } catch {
-    return { fault: 'leads to an address with a % that begins no character' };
+    return { fault: 'redirects to a URL with an invalid % escape' };
   }
   const plain = isPath ? url.pathname + url.search + url.hash : url.href;
   return { to: plain === `${to}/` ? to : plain };
 }
 
-function refuse(message: string, nextAction = 'Mend the rule and send all of them again.') {
+function refuse(message: string, nextAction = 'Correct the rule and send the whole list again.') {
   return errors.invalid_redirects(`${message}.`, { nextAction });
 }
 

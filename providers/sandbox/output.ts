@@ -130,11 +130,10 @@ function admitFile(entry: Entry, tally: Tally, limits: BuildLimits): { path: str
   const { name, type, size } = entry.header;
   const path = checkPath(name);
   if (type !== 'file' && type !== 'contiguous-file') {
-    throw new OutputRefused('build_failed', `The build wrote ${path}, which is no regular file but a ${type}.`);
+    throw new OutputRefused('build_failed', `The build wrote ${path}, which is a ${type}, not a regular file.`);
   }
   const bytes = size ?? 0;
-  if (!Number.isSafeInteger(bytes) || bytes < 0)
-    throw new OutputRefused('build_failed', `${path} claims no real size.`);
+  if (!Number.isSafeInteger(bytes) || bytes < 0) throw new OutputRefused('build_failed', `${path} has no valid size.`);
   count(path, bytes, tally, limits);
   return { path, bytes };
 }
@@ -156,20 +155,20 @@ function count(path: string, bytes: number, tally: Tally, limits: BuildLimits): 
   if (bytes > limits.fileBytesMax) {
     throw new OutputRefused(
       'plan_limit',
-      `${path} is larger than a file may be (${inMegabytes(limits.fileBytesMax)}).`,
+      `${path} exceeds the limit for one file (${inMegabytes(limits.fileBytesMax)}).`,
       'file_bytes',
     );
   }
   if (tally.bytes > limits.outputBytesMax) {
     const cap = inMegabytes(limits.outputBytesMax);
-    throw new OutputRefused('plan_limit', `The built site is larger than a site may be (${cap}).`, 'site_bytes');
+    throw new OutputRefused('plan_limit', `The built site exceeds the size limit for a site (${cap}).`, 'site_bytes');
   }
 }
 
 function tooManyFiles(limits: BuildLimits): OutputRefused {
   return new OutputRefused(
     'plan_limit',
-    `The built site has more files than a site may have (${limits.outputFilesMax}).`,
+    `The built site exceeds the limit of files for a site (${limits.outputFilesMax}).`,
     'site_files',
   );
 }

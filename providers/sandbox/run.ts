@@ -109,5 +109,5 @@ function failed(code: OutputRefused['code'] | 'build_timeout', message: string, 
 }
 
 function outOfMemory(bytes: number): string {
-  return `The build used more memory than it may (${Math.round(bytes / 1_048_576)} MiB). Large images are the usual reason.`;
+  return `The build exceeded its memory limit (${Math.round(bytes / 1_048_576)} MiB). Large images are the usual reason.`;
 }

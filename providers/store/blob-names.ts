@@ -17,7 +17,7 @@ export function keptName(name: string): string {
 }
 
 export function storageError(cause: unknown) {
-  return errors.storage_error('The platform could not reach its file storage for a moment.', {
+  return errors.storage_error('The file storage of the platform is temporarily unavailable.', {
     nextAction: 'Send the same call again in a few seconds.',
     cause,
   });

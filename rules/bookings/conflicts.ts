@@ -32,7 +32,7 @@ function judge(calendar: Calendar, all: readonly Stands[]): (booking: Stands) =>
   const open = openSpans(windowsOf(calendar, first, last), stretchesAround(calendar.time_zone, first, last));
   const load = loadOf(all);
   return (booking) => {
-    if (!open.some((span) => holds(span, booking.booked))) return `${calendar.key} is closed then`;
+    if (!open.some((span) => holds(span, booking.booked))) return `${calendar.key} is closed at that time`;
     if (peakOf(load, booking) > calendar.capacity) return `too few seats in ${calendar.key}`;
     return undefined;
   };

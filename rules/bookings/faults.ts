@@ -21,7 +21,7 @@ function* faults(calendars: Calendar[], services: Service[]): Generator<Check> {
 }
 
 function* calendarFaults({ time_zone, hours, exceptions }: Calendar, at: string): Generator<Check> {
-  const unknown = isZone(time_zone) ? undefined : 'this is no name of the tz database, as Europe/Berlin is';
+  const unknown = isZone(time_zone) ? undefined : 'this is not a name of the tz database, such as Europe/Berlin';
   yield { where: `${at}.time_zone`, what: unknown };
   for (const [index, window] of hours.entries()) yield { where: `${at}.hours.${index}`, what: windowFault(window) };
   for (const day of weekdays) {
@@ -31,7 +31,10 @@ function* calendarFaults({ time_zone, hours, exceptions }: Calendar, at: string)
   yield { where: `${at}.exceptions`, what: repeated(exceptions.map(({ date }) => date)) };
   for (const [index, { date, hours: windows }] of exceptions.entries()) {
     const where = `${at}.exceptions.${index}`;
-    yield { where: `${where}.date`, what: dayOf(date) === undefined ? 'this is no date, as 2026-12-31 is' : undefined };
+    yield {
+      where: `${where}.date`,
+      what: dayOf(date) === undefined ? 'this is not a date such as 2026-12-31' : undefined,
+    };
     for (const [nth, window] of windows.entries()) yield { where: `${where}.hours.${nth}`, what: windowFault(window) };
     yield { where: `${where}.hours`, what: overlap(windows) };
   }
@@ -41,16 +44,16 @@ function* serviceFaults(service: Service, calendars: Calendar[], at: string): Ge
   const { calendar_keys, price } = service;
   yield { where: `${at}.calendar_keys`, what: repeated(calendar_keys) };
   const unknown = calendar_keys.find((key) => !calendars.some((calendar) => calendar.key === key));
-  yield { where: `${at}.calendar_keys`, what: unknown && `there is no calendar of the key ${unknown}` };
+  yield { where: `${at}.calendar_keys`, what: unknown && `there is no calendar with the key ${unknown}` };
   const known = price === null || Intl.supportedValuesOf('currency').includes(price.currency);
-  yield { where: `${at}.price.currency`, what: known ? undefined : 'this is no currency of ISO 4217, as EUR is' };
+  yield { where: `${at}.price.currency`, what: known ? undefined : 'this is not an ISO 4217 currency such as EUR' };
 }
 
 function windowFault({ from, to }: Window): string | undefined {
   const [begins, ends] = [timeOf(from), timeOf(to)];
   if (begins === undefined || ends === undefined) return 'its times are not HH:MM, from 00:00 to 24:00';
   if (begins < ends) return undefined;
-  return 'it ends before it begins; a night is two windows: up to 24:00, and from 00:00 on the next day';
+  return 'it ends before it begins; split a night into two windows: until 24:00, and from 00:00 on the next day';
 }
 
 function overlap(windows: readonly Window[]): string | undefined {
@@ -61,5 +64,5 @@ function overlap(windows: readonly Window[]): string | undefined {
 
 function repeated(keys: readonly string[]): string | undefined {
   const twice = keys.find((key, at) => keys.indexOf(key) !== at);
-  return twice === undefined ? undefined : `${twice} stands there twice`;
+  return twice === undefined ? undefined : `${twice} is repeated`;
 }

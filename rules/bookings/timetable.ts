@@ -31,7 +31,7 @@ export type Service<Field = unknown> = Offering & {
   key: string;
   name: string;
   calendar_keys: string[];
-  /** Seats that one booking may take. */
+  /** Maximum seats of one booking. */
   seats_max: number;
   price: { amount: number; currency: string } | null;
   /** How long a seat is held for who has yet to pay; of a service with a price. */

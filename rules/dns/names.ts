@@ -22,17 +22,17 @@ export function readName(text: string, endings: readonly string[] = []): Name | 
   const given = text.trim().replace(/\.$/, '');
   const invalid = (why: string): NameFault => ({ fault: 'invalid', why });
   if (/[/:@?#%\\\s*[\]]/.test(given)) {
-    return invalid('a domain is a name alone, without scheme, path, port, address or star');
+    return invalid('a domain is only a name, without scheme, path, port, IP address or asterisk');
   }
   const name = domainToASCII(given);
   const labels = name.split('.');
-  if (name === '' || labels.some((one) => one === '')) return invalid('it is no name that the DNS can have');
-  if (labels.length < 2) return invalid('it has one part only');
+  if (name === '' || labels.some((one) => one === '')) return invalid('it is not a valid DNS name');
+  if (labels.length < 2) return invalid('it has only one label');
   if (labels.some((one) => !label.test(one))) {
-    return invalid('each part has 1 to 63 letters, digits and hyphens, with no hyphen at its ends');
+    return invalid('each label has 1 to 63 letters, digits and hyphens, with no hyphen at its ends');
   }
   if (labels.some((one) => one.slice(2, 4) === '--' && !isEncoded(one))) {
-    return invalid('two hyphens stand third and fourth only in internationalised names');
+    return invalid('only internationalised names have hyphens as third and fourth character');
   }
   if (name.length > nameCharsMax - roomChars) return invalid(`it has more than ${nameCharsMax - roomChars} characters`);
   return placed(name, labels, endings);
@@ -48,11 +48,11 @@ const unregistered = ['arpa', 'onion', 'alt'];
 
 function placed(name: string, labels: string[], endings: readonly string[]): Name | NameFault {
   const parsed = parse(name, { allowPrivateDomains: true });
-  if (parsed.isIp) return { fault: 'invalid', why: 'it is an address, not a name' };
+  if (parsed.isIp) return { fault: 'invalid', why: 'it is an IP address, not a name' };
   const last = labels.at(-1) ?? '';
-  if (unregistered.includes(last)) return { fault: 'invalid', why: `no names are registered under .${last}` };
+  if (unregistered.includes(last)) return { fault: 'invalid', why: `names cannot be registered under .${last}` };
   const isListed = parsed.isIcann || parsed.isPrivate || endings.includes(last);
-  if (!isListed) return { fault: 'invalid', why: `no names are registered under .${last}` };
+  if (!isListed) return { fault: 'invalid', why: `names cannot be registered under .${last}` };
   if (!parsed.domain) return { fault: 'suffix', why: 'it is a public suffix: names are registered below it' };
   return { name, registrable: parsed.domain };
 }

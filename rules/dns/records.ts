@@ -30,7 +30,7 @@ export function readRecord(zone: string, input: RecordInput): ZoneRecord {
   if (type !== 'MX' && type !== 'SRV' && priority !== undefined) fault(`a ${type} record has no priority`);
   if (type === 'SRV' && priority === undefined) fault('an SRV record needs a priority');
   const content = readers[type](input.content.trim());
-  if (type === 'CNAME' && content === name) fault('it leads to itself');
+  if (type === 'CNAME' && content === name) fault('it points to itself');
   const ranked = type === 'MX' ? (priority ?? 10) : type === 'SRV' ? (priority ?? 0) : null;
   return { type, name, content, ttl, priority: ranked };
 }
@@ -57,7 +57,7 @@ const part = /^[a-z0-9_]([a-z0-9_-]{0,61}[a-z0-9_])?$/;
 function readHost(text: string, mayBeEmpty = false): string {
   if (text === '' && mayBeEmpty) return '';
   // Some of these would be dropped on the way to ASCII.
-  if (/[\s\p{C}]/u.test(text)) fault('a host name has no spaces, and no characters that nobody sees');
+  if (/[\s\p{C}]/u.test(text)) fault('a host name cannot contain spaces or invisible characters');
   const ascii = /^[\x21-\x7e]*$/.test(text) ? text.toLowerCase() : domainToASCII(text);
   const isName = ascii !== '' && ascii.length <= 253 && ascii.split('.').every((one) => part.test(one));
   return isName ? ascii : fault(`${JSON.stringify(text.slice(0, 80))} is not a host name`);
@@ -65,24 +65,22 @@ function readHost(text: string, mayBeEmpty = false): string {
 
 function readTarget(text: string): string {
   const host = readHost(text.replace(/\.$/, ''));
-  if (isIPv4(host)) fault('it has to lead to a name, not to an address');
-  return host.includes('.') ? host : fault(`${JSON.stringify(host)} is not a whole name`);
+  if (isIPv4(host)) fault('it must point to a name, not to an IP address');
+  return host.includes('.') ? host : fault(`${JSON.stringify(host)} is not a complete name`);
 }
 
 /** Of a machine: without the underscores that only other names have (RFC 2181 section 11, RFC 952). */
 function readMachine(text: string): string {
   const host = readTarget(text);
-  return host.includes('_')
-    ? fault(`${JSON.stringify(host)} is not the name of a machine: it has an underscore`)
-    : host;
+  return host.includes('_') ? fault(`${JSON.stringify(host)} is not a host name: it contains an underscore`) : host;
 }
 
 const readers: Record<RecordType, (content: string) => string> = {
-  A: (content) => (isIPv4(content) ? content : fault('its content has to be an IPv4 address, as 192.0.2.1')),
+  A: (content) => (isIPv4(content) ? content : fault('its content must be an IPv4 address such as 192.0.2.1')),
   AAAA: (content) =>
     isIPv6(content) && !content.includes('%')
       ? new URL(`http://[${content}]`).hostname.slice(1, -1)
-      : fault('its content has to be an IPv6 address, as 2001:db8::1'),
+      : fault('its content must be an IPv6 address such as 2001:db8::1'),
   CNAME: readTarget,
   NS: readMachine,
   // A single dot says that no mail is taken (RFC 7505).
@@ -93,24 +91,24 @@ const readers: Record<RecordType, (content: string) => string> = {
 };
 
 function readExchange(content: string): string {
-  if (/^\d+\s/.test(content)) fault('its content is the mail server alone: the number before it is its priority');
+  if (/^\d+\s/.test(content)) fault('its content is only the mail server: send the number before it as priority');
   return content === '.' ? '.' : readMachine(content);
 }
 
 function readText(content: string): string {
   const text = /^"[^"]*"$/.test(content) ? content.slice(1, -1) : content;
-  if (/\p{Cc}/u.test(text)) fault('its text has to be one line');
-  if (!text.isWellFormed()) fault('its text is not text');
+  if (/\p{Cc}/u.test(text)) fault('its text must be one line');
+  if (!text.isWellFormed()) fault('its text contains characters that are not allowed');
   const bytes = Buffer.byteLength(text);
   if (bytes === 0) fault('its text is empty');
-  return bytes <= textBytesMax ? text : fault(`its text has ${bytes} bytes, and ${textBytesMax} is the most`);
+  return bytes <= textBytesMax ? text : fault(`its text has ${bytes} bytes; the limit is ${textBytesMax}`);
 }
 
 function readService(content: string): string {
   const [weight = '', port = '', target = '', ...more] = content.split(/\s+/);
   const isNumber = (text: string) => /^\d{1,5}$/.test(text) && Number(text) <= 65535;
   if (more.length > 0 || !isNumber(weight) || !isNumber(port) || target === '') {
-    fault('its content has to be weight, port and host, as "5 5060 sip.example.com"');
+    fault('its content must be weight, port and host, such as "5 5060 sip.example.com"');
   }
   return `${Number(weight)} ${Number(port)} ${target === '.' ? '.' : readMachine(target)}`;
 }
@@ -122,25 +120,26 @@ function readCaa(content: string): string {
     /^(\d{1,3})\s+([a-zA-Z]+)\s+(?:"([^"\\]*)"|([^"\\\s]+))$/.exec(content) ?? [];
   const value = quoted ?? bare;
   const isRight = (flags === '0' || flags === '128') && caaTags.includes(tag.toLowerCase()) && value !== undefined;
-  if (!isRight || !/^[\x20-\x7e]{0,255}$/.test(value)) fault('its content has to be as 0 issue "letsencrypt.org"');
+  if (!isRight || !/^[\x20-\x7e]{0,255}$/.test(value))
+    fault('its content must have the form 0 issue "letsencrypt.org"');
   return `${flags} ${tag.toLowerCase()} "${value}"`;
 }
 
 /** Throws RecordFault where the record cannot stand beside those of its zone, our own among them. */
 export function requirePlace(zone: string, record: ZoneRecord, others: readonly ZoneRecord[]): void {
   const { type, name } = record;
-  if (isForCertificates(name, zone)) fault('that name is where the platform proves the domain for its certificate');
-  if (name === zone && type === 'NS') fault('the name servers of the domain itself are the platform’s own');
+  if (isForCertificates(name, zone)) fault('the platform uses that name to validate the certificate of the domain');
+  if (name === zone && type === 'NS') fault('the platform manages the name servers of the domain itself');
   if (name === zone && (type === 'A' || type === 'AAAA'))
-    fault('where the domain itself leads is the platform’s own: attach a site to it');
+    fault('the platform manages the address of the domain itself: attach a site to it');
   if (name === zone && type === 'CNAME') fault('the domain itself cannot be a CNAME (RFC 1034 section 3.6.2)');
   const beside = others.filter((other) => other.name === name);
   const isSame = (other: ZoneRecord) =>
     other.type === type && other.content === record.content && other.priority === record.priority;
-  if (beside.some(isSame)) fault('it is there already');
-  if (beside.some((other) => other.type === 'CNAME')) fault(`${name} is a CNAME, which stands alone`);
-  if (type === 'CNAME' && beside.length > 0) fault(`a CNAME stands alone, and ${name} has other records`);
+  if (beside.some(isSame)) fault('it already exists');
+  if (beside.some((other) => other.type === 'CNAME')) fault(`${name} is a CNAME, which excludes other records`);
+  if (type === 'CNAME' && beside.length > 0) fault(`a CNAME excludes other records, but ${name} has some`);
   if (name === zone) return;
   const isOtherKind = (other: ZoneRecord) => (other.type === 'NS') !== (type === 'NS');
-  if (beside.some(isOtherKind)) fault(`a name that is delegated with NS has no other records, and ${name} would`);
+  if (beside.some(isOtherKind)) fault(`a name delegated with NS cannot have other records, but ${name} would`);
 }

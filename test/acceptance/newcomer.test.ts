@@ -120,7 +120,7 @@ test('it brings its owner’s domain, says what the owner has to set, and puts t
   const attached = await run(['domain', 'attach', id, '--site-id', siteId, '--json']);
   expect([attached.exit, attached.body.next_action]).toEqual([
     0,
-    expect.stringContaining('Publish the site once more'),
+    expect.stringContaining('Publish the site again with'),
   ]);
   expect((await run(['publish', name])).exit).toBe(0);
   expect(done(await run(['domain', 'read', id, '--json'])).site_id).toBe(siteId);

@@ -139,7 +139,7 @@ test.skipIf(!browser)('the page at /docs shows the calls and asks nobody else fo
     await page.goto(`${world.url}/docs`);
     await page.getByText('Frontage', { exact: true }).first().waitFor();
     await page.getByRole('button', { name: /site/ }).first().click();
-    await page.getByText('Make a site').first().waitFor();
+    await page.getByText('Create a site').first().waitFor();
     expect(asked.length).toBeGreaterThan(2);
     expect(asked.filter((url) => !url.startsWith(`${world.url}/`) && !/^(data|blob):/.test(url))).toEqual([]);
   } finally {

@@ -117,7 +117,7 @@ describe.each(Object.entries(acts))('the cap %s', (name, { act, code = 'plan_lim
     expect(refused.code).toBe(code);
     if (code === 'plan_limit') {
       expect(refused.message).toContain('The plan free has a cap of');
-      expect(refused.next_action).toContain(`The plan hobby lifts \`limits.${name}\` to ${2 * (small[name] ?? 0)}`);
+      expect(refused.next_action).toContain(`The plan hobby raises \`limits.${name}\` to ${2 * (small[name] ?? 0)}`);
       expect(refused.next_action).toContain('POST /v1/billing/checkout');
     }
     await upgrade(owner);
@@ -137,7 +137,7 @@ describe.each(Object.entries(acts).filter(([name]) => !isOwners(name)))(
       const refused = errorOf(await act(collaborator, place, 90));
       expect(refused.code).toBe(code);
       if (code === 'plan_limit')
-        expect(refused.next_action).toMatch(/the site's owner, who can lift it with the plan hobby/);
+        expect(refused.next_action).toMatch(/the site's owner, who can raise it with the plan hobby/);
     });
   },
 );
@@ -164,7 +164,7 @@ describe('sizes', () => {
         code: 'plan_limit',
         next_action: expect.stringContaining('The plan hobby lifts `limits.file_bytes` to 4000'),
       });
-      expect(errorOf(await act(collaborator)).next_action).toContain("the site's owner, who can lift it");
+      expect(errorOf(await act(collaborator)).next_action).toContain("the site's owner, who can raise it");
     }
     expect(errorOf(await link(owner)).code).toBe('invalid_upload');
     const upload = await owner.call('POST', `/v1/sites/${site.id}/deployments`);

@@ -142,11 +142,11 @@ describe('what live bookings stand on', () => {
       'no service talk',
     ],
     ['fewer seats', () => timetable({ calendar: { capacity: 2 } }), 'too few seats in room'],
-    ['shorter hours', () => timetable({ calendar: { capacity: 3, hours: [] } }), 'room is closed then'],
+    ['shorter hours', () => timetable({ calendar: { capacity: 3, hours: [] } }), 'room is closed at that time'],
     [
       'a holiday',
       (start) => timetable({ calendar: { capacity: 3, exceptions: [{ date: start.slice(0, 10), hours: [] }] } }),
-      'room is closed then',
+      'room is closed at that time',
     ],
   ];
   test.each(losses)('%s needs to be confirmed, and leaves the booking as it is', async (_what, next, reason) => {

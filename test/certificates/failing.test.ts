@@ -80,10 +80,10 @@ test('a certificate of another authority is renewed like any other', async () =>
 
 describe('what the authority refuses', () => {
   test.each([
-    ['dns', /could not read this domain in the DNS/, 'owner'],
+    ['dns', /could not resolve this domain/, 'owner'],
     ['caa', /A CAA record of this domain does not allow/, 'owner'],
     ['connection', /could not reach this domain/, 'owner'],
-    ['unauthorized', /leads to another server than ours/, 'owner'],
+    ['unauthorized', /reached another server at this domain/, 'owner'],
     ['serverInternal', /did not issue a certificate/, 'platform'],
   ])('%s is told in our words, and tried again by itself', async (type, words, whose) => {
     const { id, orders } = await newDomain();

@@ -28,7 +28,7 @@ test('a name that leads to another server is waited for, and the authority hears
   }
   expect(orders()).toEqual([]);
   expect((await rowOf(id)).problem).toBe(
-    'At the address 127.0.0.9 it is not this platform that answers for this domain over HTTP.',
+    'At the address 127.0.0.9, another server responds to HTTP requests for this domain.',
   );
   await world.names.zones.replace(name, [{ name: `${name}.`, type: 'A', ttl: 60, contents: ['127.0.0.1'] }]);
   expect(await untilActive(id)).toBe(1);
@@ -59,7 +59,7 @@ test('a name without an address, and a DNS that cannot be asked, are told apart'
   const name = newName();
   const id = await world.addDomain(name);
   await world.renew(id);
-  expect((await rowOf(id)).problem).toBe('The DNS of this domain cannot be asked at the moment.');
+  expect((await rowOf(id)).problem).toBe('The DNS check of this domain fails at the moment.');
   await world.names.zones.create(name, [{ name: `${name}.`, type: 'NS', ttl: 60, contents: ['ns.test.'] }]);
   skip(60_000);
   await world.renew(id);

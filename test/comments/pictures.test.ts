@@ -32,10 +32,10 @@ test.each([
 test('a thread without a picture says why, and its picture is not found with the reason', async () => {
   const owner = await world.newOwner();
   const { body } = await owner.open();
-  expect(body.screenshot).toEqual({ missing: 'No picture was sent with the comment.' });
+  expect(body.screenshot).toEqual({ missing: 'No screenshot was sent with the comment.' });
   const answer = await owner.call('GET', `/v1/comments/${body.id}/screenshot`);
   expect([answer.status, errorOf(answer).code]).toEqual([404, 'not_found']);
-  expect(errorOf(answer).message).toContain('No picture was sent with the comment.');
+  expect(errorOf(answer).message).toContain('No screenshot was sent with the comment.');
 });
 
 const appended = Buffer.concat([sample.png, Buffer.from('<script>alert(1)</script>')]);

@@ -28,7 +28,7 @@ test('a thread keeps the words, who said them, the page and the place', async ()
     page: '/about/',
     position,
     deployment_id: null,
-    screenshot: { missing: 'No picture was sent with the comment.' },
+    screenshot: { missing: 'No screenshot was sent with the comment.' },
     resolved_at: null,
   });
   expect(body.id).toMatch(/^thread_/);

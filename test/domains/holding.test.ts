@@ -42,7 +42,7 @@ test('of two accounts that bring the same name, whoever proves it first holds it
   const seen = (await Promise.all(calls)).map(({ body }) => body);
   expect(seen.map(({ status }) => status).sort()).toEqual(['active', 'pending']);
   const loser = seen.find(({ status }) => status === 'pending');
-  expect(loser).toMatchObject({ waiting_on: 'owner', next_action: expect.stringContaining('Another account holds') });
+  expect(loser).toMatchObject({ waiting_on: 'owner', next_action: expect.stringContaining('Another account has') });
   const holders = await world.deps.em().count(Domain, { name: domain, provedAt: { $ne: null } });
   expect(holders).toBe(1);
 });
@@ -157,7 +157,7 @@ test('a name that nobody registered is not registered here: it waits, and the an
   const owner = await world.newCaller();
   const brought = await world.bring(owner, 'nameservers');
   expect(brought.status).toBe('pending');
-  expect(brought.problems).toEqual([`${brought.domain} is not registered, or its registration has ended.`]);
+  expect(brought.problems).toEqual([`${brought.domain} is not registered, or its registration has expired.`]);
 });
 
 test('a check that cannot ask says so, changes nothing, and comes once in five seconds', async () => {

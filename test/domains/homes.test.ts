@@ -93,7 +93,7 @@ test('a primary domain says that the pages which are live name another address, 
   await live();
   for (const domain of [one, two]) await attach(owner, domain, site);
   expect(await next(one.id)).toBe(
-    `The pages that are live still name ${site.address} as their address. Publish the site once more with POST /v1/sites/${site.id}/publish.`,
+    `The live pages still contain the address ${site.address}. Publish the site again with POST /v1/sites/${site.id}/publish.`,
   );
   expect(await next(two.id)).toBeUndefined();
   await live();

@@ -45,7 +45,7 @@ const packages = JSON.stringify({ name: 'site', version: '0.9.0', scripts: { pos
 
 test('a file of the platform in an archive hides no other file, and is taken as itself alone', async () => {
   const { file_bytes: bytes } = limitsIn(other.config);
-  const frozen = /file that the platform keeps/;
+  const frozen = /managed by the platform/;
   const bent: [what: string, files: AnyFile[], says: RegExp][] = [
     ['other settings of npm', [{ path: '.npmrc', bytes: 'ignore-scripts=false' }], frozen],
     ['a script beside other packages', [{ path: 'package.json', bytes: packages }, script], /a\.svg/],

@@ -32,13 +32,19 @@ describe('a password', () => {
     );
     expect(await clone(set('username', 'git-nobody'))).toMatch(/Unknown user name or wrong password/);
     expect(await clone(set('password', platform.token))).toMatch(/A bearer token is no git password/);
-    expect(await clone(set('pathname', `/git/${other}.git`))).toMatch(/no repository at this address[\s\S]*not found/);
-    expect(await clone(set('pathname', `/git/${siteId}.content.git`))).toMatch(/no repository at this address/);
-    expect(await clone(set('pathname', `/git/${newId('site')}.git`))).toMatch(/no repository at this address/);
+    expect(await clone(set('pathname', `/git/${other}.git`))).toMatch(
+      /no access to a repository at this address[\s\S]*not found/,
+    );
+    expect(await clone(set('pathname', `/git/${siteId}.content.git`))).toMatch(
+      /no access to a repository at this address/,
+    );
+    expect(await clone(set('pathname', `/git/${newId('site')}.git`))).toMatch(
+      /no access to a repository at this address/,
+    );
     const short = await platform.address(siteId, { seconds: 60 });
     await git(work.path, ['clone', '--quiet', short, 'y']);
     platform.wait(60_000);
-    expect((await tryGit(work.path, ['clone', short, 'z'])).stderr).toMatch(/This password has run out/);
+    expect((await tryGit(work.path, ['clone', short, 'z'])).stderr).toMatch(/This password has expired/);
   });
 
   test('has to be sent', async () => {
@@ -66,7 +72,7 @@ describe('a password', () => {
     await git(work.path, ['clone', '--quiet', await platform.address(siteId, { access: 'read', seconds: day }), '.']);
     await commitFiles(work.path, { 'b.txt': 'b' });
     const before = await stateOf(platform, siteId);
-    expect((await tryGit(work.path, ['push'])).stderr).toMatch(/remote: This password may only read/);
+    expect((await tryGit(work.path, ['push'])).stderr).toMatch(/remote: This password only allows reading/);
     expect(
       (await post(await platform.address(siteId, { access: 'read', seconds: day }), 'git-receive-pack', '0000')).status,
     ).toBe(403);
@@ -83,7 +89,7 @@ describe('a password', () => {
     await git(work.path, ['clone', '--quiet', address, 'two']);
     await commitFiles(`${work.path}/one`, { 'b.txt': 'b' });
     expect((await tryGit(`${work.path}/one`, ['push'])).stderr).toMatch(
-      /remote: The site \w+ is archived and takes no push/,
+      /remote: The site \w+ is archived and does not accept pushes/,
     );
     const answer = await platform.call('POST', `/v1/sites/${siteId}/commits`, {
       message: 'x',

@@ -61,7 +61,7 @@ describe('isomorphic-git', () => {
     await commit(site.dir, 'package.json', '{}');
     const error = await git.push({ ...site.remote, ref: 'main' }).catch((thrown: Error) => thrown);
     expect(String(error)).toMatch(/pre-receive hook declined/);
-    expect(site.words.join('')).toMatch(/package\.json is a file that the platform keeps/);
+    expect(site.words.join('')).toMatch(/package\.json is managed by the platform/);
     expect(await platform.repositories.head(site.siteId, 'source')).toBe(before);
     const closed = git.listServerRefs({ ...site.remote, onAuth: () => ({ username: 'x', password: 'y' }) });
     await expect(closed).rejects.toMatchObject({
@@ -122,7 +122,7 @@ describe('dulwich', () => {
     skip(!python, 'no Python with dulwich');
     const siteId = await platform.site({ 'a.txt': 'one' });
     const before = await platform.repositories.head(siteId, 'source');
-    expect(await run(siteId, '.npmrc')).toMatch(/\.npmrc is a file that the platform keeps/);
+    expect(await run(siteId, '.npmrc')).toMatch(/\.npmrc is managed by the platform/);
     expect(await platform.repositories.head(siteId, 'source')).toBe(before);
   });
 });
@@ -139,6 +139,6 @@ test.each(['0', '1', '2'])(
     await run('commit', '--quiet', '--message', 'x');
     const { status, stderr } = await run('push');
     expect(status).not.toBe(0);
-    expect(stderr).toMatch(/remote: +yarn\.lock is a file that the platform keeps/);
+    expect(stderr).toMatch(/remote: +yarn\.lock is managed by the platform/);
   },
 );

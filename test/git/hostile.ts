@@ -24,7 +24,7 @@ export const limits = { file_bytes: 100_000, site_files: 40, site_bytes: 1_000_0
 const frozen = (path: string, file: Partial<AnyFile> = {}): HostilePush => ({
   brings: JSON.stringify(path),
   files: [{ path, bytes: '{}', ...file }],
-  says: /a file that the platform keeps/,
+  says: /managed by the platform/,
   code: 'frozen_file',
 });
 const badPath = (path: string, says: RegExp, names = path): HostilePush => ({
@@ -34,7 +34,7 @@ const badPath = (path: string, says: RegExp, names = path): HostilePush => ({
   names,
   code: 'invalid_path',
 });
-const dotGit = (path: string) => badPath(path, /takes? for the folder \.git/, shown(path));
+const dotGit = (path: string) => badPath(path, /treats? as the folder \.git/, shown(path));
 const crossing = (path: string, code: ErrorCode | null = 'crosses_repositories'): HostilePush => ({
   brings: JSON.stringify(path),
   files: [{ path, bytes: 'x' }],
@@ -95,7 +95,7 @@ const frozenFiles: HostilePush[] = [
     says: /as here, removed/,
     code: 'frozen_file',
   },
-  { ...link('package.json', '/etc/passwd'), says: /a file that the platform keeps/ },
+  { ...link('package.json', '/etc/passwd'), says: /managed by the platform/ },
   { ...frozen('package.json'), brings: 'package.json in the content repository', repository: 'content' },
   { ...frozen('posts/.npmrc'), brings: '.npmrc in a folder of the content repository', repository: 'content' },
 ];

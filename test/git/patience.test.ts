@@ -46,7 +46,7 @@ test('where all places are taken, git reads that it should come again, and does 
   expect(refused.status).toBe(503);
   expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(0);
   expect((await tryGit(work.path, ['clone', address, 'x'])).stderr).toMatch(
-    /remote: Too many clones and pushes run at this moment/,
+    /remote: Too many clones and pushes are running/,
   );
   const late = await post(address, 'git-upload-pack', `${pktLine('command=ls-refs')}0000`);
   expect(late).toMatchObject({ status: 200, text: expect.stringMatching(/^ERR Too many clones/) });
@@ -167,7 +167,7 @@ test('a push of ten thousand branches is refused, and answered with some of them
   const address = await platform.address(siteId, { seconds: 86_400 });
   const { status, text } = await post(address, 'git-receive-pack', new Uint8Array(body));
   expect(status).toBe(200);
-  expect(text).toMatch(/x\/0 is not a branch that a site has/);
+  expect(text).toMatch(/x\/0 is not a branch of a site/);
   expect(text).toMatch(/and 9980 more/);
   await idle(siteId);
   expect(await stateOf(platform, siteId)).toEqual(before);
@@ -190,13 +190,13 @@ test('a frozen file is one under a new name, in another case and by a merge', as
   ] as const) {
     await git(work.path, ['mv', from, to]);
     await git(work.path, ['commit', '--quiet', '--message', 'Move']);
-    await says(/a file that the platform keeps/);
+    await says(/managed by the platform/);
     await git(work.path, ['reset', '--quiet', '--hard', head]);
   }
   await git(work.path, ['checkout', '--quiet', '-b', 'side']);
   await commitFiles(work.path, { '.npmrc': 'x' });
   await git(work.path, ['checkout', '--quiet', 'main']);
   await git(work.path, ['merge', '--quiet', '--no-ff', '--message', 'Merge', 'side']);
-  await says(/\.npmrc is a file that the platform keeps/);
+  await says(/\.npmrc is managed by the platform/);
   expect(await stateOf(platform, siteId)).toEqual(before);
 }, 120_000);

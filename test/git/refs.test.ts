@@ -50,10 +50,7 @@ describe('branches', () => {
     'refs/pull/1/head',
   ];
   test.each(odd)('%s cannot be pushed, and the terminal says which can', async (ref) => {
-    await expectRefused(
-      ['origin', `HEAD:${ref}`],
-      /not a branch that a site has: only main and preview\/1 to preview\/5/,
-    );
+    await expectRefused(['origin', `HEAD:${ref}`], /not a branch of a site: only main and preview\/1 to preview\/5/);
   });
 
   test('main and each slot can be pushed', async () => {
@@ -71,12 +68,12 @@ describe('branches', () => {
     await git(clone, ['reset', '--quiet', '--hard', head]);
     await commitFiles(clone, { 'd.txt': 'four' });
     await git(clone, ['push', '--quiet', '--force', 'origin', 'HEAD:preview/1']);
-    await expectRefused(['--force', 'origin', 'HEAD:main'], /remote: +main can only go forward/);
+    await expectRefused(['--force', 'origin', 'HEAD:main'], /remote: +main only accepts fast-forward pushes/);
   });
 
   test('main cannot take a history of another root', async () => {
     const other = await commitTree(clone, await writeTree(clone, [{ path: 'z.txt', bytes: 'z' }]), []);
-    await expectRefused(['--force', 'origin', `${other}:refs/heads/main`], /main can only go forward/);
+    await expectRefused(['--force', 'origin', `${other}:refs/heads/main`], /main only accepts fast-forward pushes/);
   });
 
   test('no branch can be deleted', async () => {
@@ -96,7 +93,7 @@ describe('branches', () => {
 
   test('one refused branch keeps the others of the same push out', async () => {
     await commitFiles(clone, { 'c.txt': 'three' });
-    await expectRefused(['origin', 'HEAD:main', 'HEAD:refs/tags/v1'], /refs\/tags\/v1 is not a branch that a site has/);
+    await expectRefused(['origin', 'HEAD:main', 'HEAD:refs/tags/v1'], /refs\/tags\/v1 is not a branch of a site/);
   });
 
   test('push options are not taken', async () => {
@@ -124,7 +121,7 @@ describe('histories', () => {
   test('a name that could harm a clone is refused in the middle of a history too', async () => {
     const bad = await commitTree(clone, await writeTree(clone, [{ path: 'src/.GIT/config', bytes: 'x' }]), [head]);
     const good = await commitTree(clone, await writeTree(clone, [{ path: 'a.txt', bytes: 'one\n' }]), [bad]);
-    await expectRefused(['origin', `${good}:refs/heads/main`], /src\/\.GIT\/config is in the history that you push/);
+    await expectRefused(['origin', `${good}:refs/heads/main`], /src\/\.GIT\/config is in the pushed history/);
   });
 
   test('what a merge brings is judged like any other change', async () => {
@@ -134,7 +131,7 @@ describe('histories', () => {
       { path: 'yarn.lock', bytes: 'x' },
     ]);
     const merge = await commitTree(clone, tree, [head, side]);
-    await expectRefused(['origin', `${merge}:refs/heads/main`], /yarn\.lock is a file that the platform keeps/);
+    await expectRefused(['origin', `${merge}:refs/heads/main`], /yarn\.lock is managed by the platform/);
   });
 
   test('tips are compared, so what came and went in between does not count', async () => {
@@ -150,7 +147,7 @@ describe('histories', () => {
 
   test("a new slot's branch is judged against main", async () => {
     const bad = await commitTree(clone, await writeTree(clone, [{ path: '.npmrc', bytes: 'x' }]), [head]);
-    await expectRefused(['origin', `${bad}:refs/heads/preview/4`], /\.npmrc is a file that the platform keeps/);
+    await expectRefused(['origin', `${bad}:refs/heads/preview/4`], /\.npmrc is managed by the platform/);
   });
 });
 

@@ -24,7 +24,7 @@ test('what waits is listed over all sites, newest first, with what to do next', 
         at: expect.stringMatching(/Z$/),
         title: `Version 1 of ${second.name} was not published.`,
         message: 'The page src/pages/index.astro has a fault.',
-        next_action: `Read GET /v1/deployments/${failedToo} for the log, mend what it names, and call POST /v1/sites/${second.id}/publish.`,
+        next_action: `Read GET /v1/deployments/${failedToo} for the log, fix the problem, and call POST /v1/sites/${second.id}/publish.`,
       },
       {
         kind: 'invitation',
@@ -86,7 +86,7 @@ test('a draft that was not built waits until its slot is built anew', async () =
     { id: published, title: `Version 2 of ${site.name} was not published.` },
     {
       id: failed,
-      title: `The draft in slot 2 of ${site.name} was not built.`,
+      title: `The build of the draft in preview slot 2 of ${site.name} failed.`,
       next_action: expect.stringContaining(`POST /v1/sites/${site.id}/previews/2.`),
     },
   ]);

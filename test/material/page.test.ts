@@ -144,7 +144,7 @@ describe.skipIf(!executablePath)('the page of an upload link', () => {
     expect(await page.locator('.sent li.done strong').allTextContents()).toEqual(['bread.jpg', 'coffee.jpg']);
     expect(await page.locator('.sent li.refused').allInnerTexts()).toEqual([
       expect.stringMatching(/^menu.pdf\nThis is a document/),
-      expect.stringMatching(/^dunes.jpg\nThis link has taken all the photos/),
+      expect.stringMatching(/^dunes.jpg\nThis link has received the maximum number/),
     ]);
     const files = await material.files(owner.siteId);
     expect(['bread', 'coffee', 'dunes'].map((name) => files.has(`src/assets/${name}.jpg`))).toEqual([

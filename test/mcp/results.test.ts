@@ -145,7 +145,7 @@ test('text that is too long is cut, and says so', async () => {
   const [first] = content as unknown as [{ text: string }];
   expect([first.text.length < 101_000, structuredContent]).toEqual([true, undefined]);
   expect(first.text).toMatch(
-    /Cut off here: the answer has \d+ characters\. Ask for less\. GET http.+ answers all of it/,
+    /Truncated: the response has \d+ characters\. Ask for less\. GET http.+ returns the complete response/,
   );
 });
 
@@ -156,7 +156,7 @@ test('a text file that is too long comes in parts of whole characters, each of w
   for (let offset: number | undefined = 0; offset !== undefined; ) {
     const { content } = await agent.call('asset_read', { id: site.id, path: 'public/long.txt', offset });
     const [{ text }] = content as unknown as [{ text: string }];
-    const cut = /\n\[Cut off here, at byte (\d+) of (\d+)\. Call again with offset \1 for what follows\.\]$/.exec(text);
+    const cut = /\n\[Truncated at byte (\d+) of (\d+)\. Call again with offset \1 for the rest\.\]$/.exec(text);
     expect(text.length).toBeLessThan(100_200);
     if (cut) expect(Number(cut[2])).toBe(Buffer.byteLength(whole));
     parts.push(cut ? text.slice(0, cut.index) : text);

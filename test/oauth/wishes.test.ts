@@ -29,7 +29,7 @@ test.each(openRedirects)('nobody is led to %j, which the client has not register
   for (const more of [{}, { response_type: 'token' }, { resource: 'https://x.example' }]) {
     const shown = await browser.open(question(body.client_id, challenge, { redirect_uri: redirect, ...more }));
     expect([shown.status, shown.headers.get('location')]).toEqual([400, null]);
-    expect(shown.text).toContain('Nothing has been let in');
+    expect(shown.text).toContain('No access was granted');
   }
 });
 
@@ -201,7 +201,7 @@ test('what remembers where a browser was going leads nowhere but to the question
   }
   const { body } = await register();
   const long = await world.browser().open(question(body.client_id, pkce().challenge, { state: 'x'.repeat(3000) }));
-  expect([long.status, long.text]).toEqual([400, expect.stringContaining('too many words')]);
+  expect([long.status, long.text]).toEqual([400, expect.stringContaining('is too long')]);
 });
 
 test('none of it was an unexpected failure', () => {

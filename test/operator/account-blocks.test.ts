@@ -158,7 +158,7 @@ test('nobody shows anything new on its sites meanwhile, while work on their sour
     const answer = await helper.call('POST', path, { headers: { prefer: 'respond-async' } });
     const error = expect.objectContaining({
       code: 'site_archived',
-      message: expect.stringContaining('taken off the web'),
+      message: expect.stringContaining('has been blocked by the operator'),
     });
     expect([path, answer.status, errorOf(answer)]).toEqual([path, 409, error]);
   }

@@ -75,7 +75,7 @@ async function whileBlocked(name: string): Promise<string | undefined> {
   await unblockAccount(world.deps.em(), world.deps, world.ownerId);
   if (answer.status < 400) return undefined;
   const { code, message } = errorOf(answer);
-  return `${code}: ${message.includes('taken off the web') ? 'taken off the web' : message}`;
+  return `${code}: ${message.includes('has been blocked by the operator') ? 'blocked' : message}`;
 }
 
 test('every call that changes something of a site is on one of the two lists', () => {
@@ -88,7 +88,7 @@ test('every call that changes something of a site is on one of the two lists', (
 test.each(ofVisitors)(
   '%s changes nothing that visitors see while the account of the owner is blocked',
   async (name) => {
-    expect(await whileBlocked(name)).toBe('site_archived: taken off the web');
+    expect(await whileBlocked(name)).toBe('site_archived: blocked');
   },
 );
 

@@ -119,7 +119,7 @@ test('rules in _redirects of the output hold, and those that cannot be used fail
   await fill(upload, { 'index.html': 'worse', _redirects: '/a /b\n/b /a\n' });
   const failed = await complete(upload);
   expect(refusal(failed)).toEqual([400, 'invalid_redirects']);
-  expect(errorOf(failed).message).toContain('Line 1 of _redirects leads in a circle');
+  expect(errorOf(failed).message).toContain('Line 1 of _redirects creates a loop');
   expect(await read(upload.id)).toMatchObject({ status: 'failed', error: { code: 'invalid_redirects' } });
   expect((await world.visit(site.name, '/')).text).toBe('front');
 });

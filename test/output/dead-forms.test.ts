@@ -38,7 +38,9 @@ test('a form of a page that sends to no form of the site, or to a disabled one, 
     ['dead_form', 'shut.html', shut.id],
   ]);
   expect(counts.dead_form).toBe(5);
-  expect(items[1].message).toBe(`foreign.html has a form that sends to ${foreign.id}, which is no form of this site.`);
+  expect(items[1].message).toBe(
+    `foreign.html contains a form that submits to ${foreign.id}, which is not a form of this site.`,
+  );
   expect(items[4].message).toContain('is disabled');
 });
 

@@ -114,7 +114,7 @@ test('a path that an earlier part named is invalid_manifest, and a complete call
   await name(upload, [file('a'), file('b')]);
   const again = await name(upload, [file('c'), file('a', 'other')]);
   expect(refusal(again)).toEqual([400, 'invalid_manifest']);
-  expect(errorOf(again).message).toBe('The manifest names a twice.');
+  expect(errorOf(again).message).toBe('The manifest contains a twice.');
   expect(refusal(await name(upload, [file('d', 'a', 7)]))).toEqual([400, 'invalid_manifest']);
   expect(await namedFiles(upload.id)).toHaveLength(2);
 });

@@ -49,7 +49,7 @@ test('what is wrong in the output is told with the version, and stops nothing', 
     ['image_without_alt', 'index.html', undefined],
     ['broken_link', 'index.html', '/missing'],
   ]);
-  expect(warnings.items[4].message).toBe('index.html leads to /missing, which this version does not have.');
+  expect(warnings.items[4].message).toBe('index.html links to /missing, which does not exist in this version.');
   expect((await read(live.id)).warnings).toEqual(warnings);
   const { items } = (await owner.call('GET', `/v1/sites/${site.id}/deployments`)).body;
   expect(items[0].warnings).toBeUndefined();
@@ -59,7 +59,7 @@ test('a version without a page at its root is published, and says so first', asy
   const warnings = await warned({ 'dist/index.html': page(''), 'dist/deep/er/index.html': page(''), 'a.html': '<p>x' });
   expect(warnings.counts).toMatchObject({ no_home_page: 1, page_without_title: 1 });
   expect(warnings.items[0]).toMatchObject({ kind: 'no_home_page', path: '/' });
-  expect(warnings.items[0].message).toContain('There is dist/index.html: was its folder to be sent?');
+  expect(warnings.items[0].message).toContain('dist/index.html exists: did you mean to send its folder?');
   const led = await warned({ 'a.html': page(''), _redirects: '/ /a 302' });
   expect(led.items).toEqual([]);
 });

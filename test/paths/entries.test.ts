@@ -76,7 +76,7 @@ test('a push is refused for every path that is not, by a line that names it', as
       const says =
         lines.find((line) => line.startsWith(`${printable(path)} `)) ?? `no line for ${printable(path)}: ${stderr}`;
       expect(says).toMatch(
-        source === 'frozen_file' ? /that the platform keeps/ : /\b(has|is the list|is empty|begins like)\b/,
+        source === 'frozen_file' ? /managed by the platform/ : /\b(has|is the list|is empty|begins with)\b/,
       );
     }
   }

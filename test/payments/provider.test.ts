@@ -152,10 +152,10 @@ describe('an account', () => {
     });
     expect(await payments.readKey('rk_test_nocurrency1')).toMatchObject({ currency: null });
     expect((await payments.readKey('rk_test_pending0000')).waitingFor).toEqual([
-      'a bank account to pay out to',
+      'a bank account for payouts',
       'agreement to the terms of service',
-      'a document that shows who the owner is',
-      'what the business does, and its website',
+      'an identity document of the owner',
+      'a description of the business, and its website',
     ]);
   });
 

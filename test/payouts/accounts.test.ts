@@ -39,7 +39,7 @@ test('an account says what it waits for, in our words, and whether its currency 
   const pending = answered(await world.add(owner, { secret_key: newKey('pending') }));
   expect(pending).toMatchObject({
     status: 'pending',
-    waiting_for: expect.arrayContaining(['a bank account to pay out to']),
+    waiting_for: expect.arrayContaining(['a bank account for payouts']),
   });
   expect(pending.next_action).toContain('dashboard');
   const unnamed = answered(await world.add(owner, { secret_key: newKey('nocurrency') }));
@@ -55,9 +55,9 @@ describe('a key that is not taken is told from a good one in plain words:', () =
     ['garbage', 'hello', /no key/],
     ['nothing', '', /no key/],
     ['a cut one', 'rk_test_1', /no key/],
-    ['one that may do everything', `sk_test_${'a'.repeat(24)}`, /everything/],
-    ['one of web pages', `pk_test_${'a'.repeat(24)}`, /public/],
-    ['one that moves real money, where nothing is charged', `rk_live_${'a'.repeat(24)}`, /only tries things out/],
+    ['one that may do everything', `sk_test_${'a'.repeat(24)}`, /full access/],
+    ['one of web pages', `pk_test_${'a'.repeat(24)}`, /publishable/],
+    ['one that moves real money, where nothing is charged', `rk_live_${'a'.repeat(24)}`, /only accepts test keys/],
     ['one that was revoked', newKey('revoked'), /revoked/],
   ])('%s', async (_what, key, words) => {
     const owner = await world.newCaller();

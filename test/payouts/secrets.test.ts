@@ -95,7 +95,7 @@ test('a sealed key that is moved to another account does not open there', async 
     [one.id, two.id],
   );
   const moved = await em.findOneOrFail(PayoutAccount, { id: two.id });
-  expect(() => credentialsOf(world.deps, moved)).toThrow(/can no longer read/);
+  expect(() => credentialsOf(world.deps, moved)).toThrow(/can no longer decrypt/);
 });
 
 test('an owner whose key cannot be read any more is told so, and a new key mends it', async () => {
@@ -107,7 +107,7 @@ test('an owner whose key cannot be read any more is told so, and a new key mends
     .execute(`update payout_account set sealed_key = decode(repeat('01', 60), 'hex') where id = ?`, [id]);
   world.skip(16 * 60_000);
   const [told] = await world.list(owner);
-  expect(told).toMatchObject({ status: 'pending', waiting_for: [expect.stringContaining('can no longer read')] });
+  expect(told).toMatchObject({ status: 'pending', waiting_for: [expect.stringContaining('can no longer decrypt')] });
   const { body } = await owner.call('POST', `${world.accounts}/${id}/key`, { body: { secret_key: key } });
   expect(body).toMatchObject({ status: 'ready', waiting_for: [] });
 });

@@ -32,7 +32,7 @@ describe('a slot', () => {
     expect(first).toMatchObject({ status: 'draft', branched: false, behind: false, holds_work: false });
     await world.write(site, 'preview/1', { 'new.html': page('Of the slot') });
     const { body: pushed } = await world.read(site, 1);
-    expect(pushed.next_action).toMatch(/commits that the draft does not show.*POST .*\/previews\/1\.$/);
+    expect(pushed.next_action).toMatch(/commits that are not in the draft.*POST .*\/previews\/1\.$/);
     const { body: built } = await world.build(site, 1);
     expect(built).toMatchObject({ status: 'draft', branched: true, behind: false, holds_work: true });
     expect(built).not.toHaveProperty('next_action');

@@ -80,29 +80,29 @@ test.each([
   [['/o?x=1', '/new'], 'Rule 1 has a query or fragment'],
   [['/a/../b', '/new'], 'Rule 1 has . or ..'],
   [['/a/%2e%2e/b', '/new'], 'Rule 1 has . or ..'],
-  [['/a%2Fb', '/new'], 'a character that no path can have'],
-  [['/a\\b', '/new'], 'a character that no path can have'],
-  [['/a%00', '/new'], 'a character that no path can have'],
-  [['//a', '/new'], 'a character that no path can have'],
-  [['/a%zz', '/new'], 'a % that begins no character'],
-  [['/a%ED%A0%80', '/new'], 'a % that begins no character'],
+  [['/a%2Fb', '/new'], 'a character that is not allowed in a path'],
+  [['/a\\b', '/new'], 'a character that is not allowed in a path'],
+  [['/a%00', '/new'], 'a character that is not allowed in a path'],
+  [['//a', '/new'], 'a character that is not allowed in a path'],
+  [['/a%zz', '/new'], 'an invalid % escape'],
+  [['/a%ED%A0%80', '/new'], 'an invalid % escape'],
   [[`/${'a'.repeat(1100)}`, '/new'], 'more than 1024 bytes'],
-  [['/a'], 'Rule 1 says no address to go to.'],
+  [['/a'], 'Rule 1 has no target.'],
   [['/a', ''], 'neither to a path of the site nor to http'],
   [['/a', 'b'], 'neither to a path of the site nor to http'],
   [['/a', 'javascript:alert(1)'], 'neither to a path of the site nor to http'],
   [['/a', 'JAVASCRIPT:alert(1)'], 'neither to a path of the site nor to http'],
   [['/a', 'data:text/html,x'], 'neither to a path of the site nor to http'],
   [['/a', 'ftp://x.example/'], 'neither to a path of the site nor to http'],
-  [['/a', '//evil.example'], 'another host without its scheme'],
-  [['/a', '/\\evil.example'], 'a character that none can have'],
-  [['/a', '/\t/evil.example'], 'a character that none can have'],
+  [['/a', '//evil.example'], 'another host without a scheme'],
+  [['/a', '/\\evil.example'], 'a character that is not allowed'],
+  [['/a', '/\t/evil.example'], 'a character that is not allowed'],
   [['/a', 'https://user:pass@x.example/'], 'cannot be read'],
   [['/a', 'https://'], 'cannot be read'],
   [['/a/*', 'https://x.example:splat/'], 'cannot be read'],
   [['/a/*', 'https://:splat'], 'cannot be read'],
-  [['/a', '/b/:splat'], 'says :splat, and its path does not end in /*'],
-  [['/a', '/b%zz'], 'a % that begins no character'],
+  [['/a', '/b/:splat'], 'uses :splat, but its path does not end in /*'],
+  [['/a', '/b%zz'], 'an invalid % escape'],
   [['/a', '/b', 200], 'has the status 200'],
   [['/a', '/b', 404], 'has the status 404'],
   [['/a', `/${'b'.repeat(2100)}`], 'more than 2048 bytes'],
@@ -162,14 +162,14 @@ test.each([
   ],
   ['by an escaped spelling', [['/café', '/caf%C3%A9']], 1],
 ] as [string, [string, string][], number][])('a circle %s is refused, and its rule named', (_what, rules, number) => {
-  expect(faultOf(() => check(...rules))).toContain(`Rule ${number} leads in a circle`);
+  expect(faultOf(() => check(...rules))).toContain(`Rule ${number} creates a loop`);
 });
 
 test('a chain is no circle, nor are rules that only look like one', () => {
   const chain = Array.from({ length: 20 }, (_, n): [string, string] => [`/${n}`, `/${n + 1}`]);
   expect(faultOf(() => check(...chain))).toBe('fine');
   expect(faultOf(() => check(...chain, ['/20', '/21'], ['/21', '/22']))).toContain(
-    'Rule 1 leads in a circle, or over more than 20',
+    'Rule 1 creates a loop, or a chain of more than 20',
   );
   expect(faultOf(() => check(['/a/*', '/b/:splat'], ['/b/x', '/a/y']))).toBe('fine');
   expect(faultOf(() => check(['/x/a/*', '/x/:splat']))).toBe('fine');
@@ -189,7 +189,7 @@ test('a site takes 2,000 rules, and they are judged in well under a second', asy
     Array.from({ length: count }, (_, n): [string, string] => [`/old/${n}/*`, `/new/${n}/:splat`]);
   const judged = async () => expect(faultOf(() => check(...rules(2_000)))).toBe('fine');
   expect(await quickest(1_000, judged)).toBeLessThan(1_000);
-  expect(faultOf(() => check(...rules(2_001)))).toBe('There are 2001 redirects, and a site takes 2000.');
+  expect(faultOf(() => check(...rules(2_001)))).toBe('There are 2001 redirects; the limit is 2000.');
 });
 
 test('whatever is accepted arrives, from every path there is', () => {

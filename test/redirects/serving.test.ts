@@ -116,7 +116,7 @@ test('an edge that starts without the database knows the redirects: they are in 
 });
 
 test.each([
-  [[{ from: '/a', to: '/a', status: 301 }], 'Rule 1 leads in a circle'],
+  [[{ from: '/a', to: '/a', status: 301 }], 'Rule 1 creates a loop'],
   [
     [
       { from: '/a', to: '/b', status: 301 },
@@ -129,7 +129,7 @@ test.each([
       { from: '/b', to: '/c', status: 301 },
       { from: '/a', to: 'javascript:alert(1)', status: 301 },
     ],
-    'Rule 2 leads neither',
+    'Rule 2 redirects neither',
   ],
   [[{ from: '/a', to: '/b', status: 200 }], 'Rule 1 has the status 200'],
   [[{ from: '/a', to: '/b', status: 'x' }], 'rules.0.status'],

@@ -41,7 +41,7 @@ describe.each(kinds)('in $kind', ({ kind, missing }) => {
   test.skipIf(missing)('a build that eats memory fails for that, not for its time', async () => {
     const hog = siteThatRuns('const all = []; for (;;) all.push(Buffer.alloc(16 * 1048576, 1));');
     const { outcome } = await build(sandbox, hog, { limits: { memoryBytes: 300 * 1_048_576 } });
-    expect(outcome).toMatchObject({ code: 'build_failed', message: expect.stringMatching(/more memory .*300 MiB/) });
+    expect(outcome).toMatchObject({ code: 'build_failed', message: expect.stringMatching(/memory limit .*300 MiB/) });
   });
 
   test.skipIf(missing)('a build that fills its disk fails', async () => {
@@ -123,7 +123,7 @@ describe.each(kinds)('in $kind', ({ kind, missing }) => {
     {
       what: 'a site that is too large',
       code: 'for (const n of [1,2,3,4,5]) fs.writeFileSync(dist + n, Buffer.alloc(9e5));',
-      says: /site is larger/,
+      says: /site exceeds the size limit/,
     },
   ];
   test.skipIf(missing).for(casesIn(kind, heaps))(

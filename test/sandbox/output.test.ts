@@ -72,7 +72,7 @@ test.each(kinds)('a %s is refused by its name', async (type) => {
   const entry = { name: 'dist/leak.txt', type, linkname: '/etc/passwd' };
   await expect(read([{ name: 'dist/a', content: 'a' }, entry])).rejects.toMatchObject({
     code: 'build_failed',
-    message: expect.stringContaining(`leak.txt, which is no regular file but a ${type}`),
+    message: expect.stringContaining(`leak.txt, which is a ${type}, not a regular file`),
   });
 });
 

@@ -80,7 +80,7 @@ test('rules that lead from a page to a foreign host are flagged when a call sets
   const away = { from: '/*', to: 'https://evil.example/:splat', status: 302 };
   expect(await set({ from: '/in', to: 'https://in.example/' }, away)).toEqual([200, ['/redirects redirect']]);
   expect(await world.flagsOf(site)).toMatchObject([
-    { excerpt: '/* leads to https://evil.example/:splat, and 1 more', open: true },
+    { excerpt: '/* redirects to https://evil.example/:splat, and 1 more', open: true },
   ]);
 });
 

@@ -29,11 +29,16 @@ export async function deadForms(
     if (status === 'enabled') return [];
     const why =
       status === 'disabled'
-        ? 'which is disabled and takes nothing until it is enabled'
-        : 'which is no form of this site';
+        ? 'which is disabled and rejects submissions until it is enabled'
+        : 'which is not a form of this site';
     const target = printable(form);
     return [
-      { kind: 'dead_form', path, target, message: `${printable(path)} has a form that sends to ${target}, ${why}.` },
+      {
+        kind: 'dead_form',
+        path,
+        target,
+        message: `${printable(path)} contains a form that submits to ${target}, ${why}.`,
+      },
     ];
   });
 }

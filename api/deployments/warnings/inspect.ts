@@ -42,7 +42,7 @@ export async function inspect(
   if (!leads('')) found.add('no_home_page', '/', homeless(files));
   for (const { path, bytes } of files) {
     if (bytes > largeBytes)
-      found.add('large_file', path, `${printable(path)} has ${megabytes(bytes)}, which visitors wait for.`);
+      found.add('large_file', path, `${printable(path)} is ${megabytes(bytes)} large and slow to load for visitors.`);
   }
   const read = await readPages(store, pages, patienceMs, (path, page) =>
     judgePage(found, path, page, { origins, baseUrl, leads }),
@@ -56,8 +56,8 @@ function homeless(files: readonly ManifestFile[]): string {
     .map(({ path }) => path)
     .filter((path) => path.endsWith('/index.html'))
     .sort((a, b) => a.length - b.length);
-  const meant = home === undefined ? '' : ` There is ${printable(home)}: was its folder to be sent?`;
-  return `The address of the site itself answers 404: no index.html stands at the root of this version.${meant}`;
+  const meant = home === undefined ? '' : ` ${printable(home)} exists: did you mean to send its folder?`;
+  return `The home page returns 404: this version has no index.html at its root.${meant}`;
 }
 
 async function ownRules(store: Pick<Store, 'readAll'>, files: ManifestFile[]): Promise<RedirectTable | undefined> {
@@ -99,13 +99,13 @@ function judgePage(
 ): void {
   const shown = printable(path);
   if (!hasTitle && whole)
-    found.add('page_without_title', path, `${shown} has no title, which searchers and tabs show.`);
+    found.add('page_without_title', path, `${shown} has no title. Search results and browser tabs show it.`);
   if (imagesWithoutAlt > 0) {
     const images = imagesWithoutAlt === 1 ? 'An image has' : `${imagesWithoutAlt} images have`;
     found.add(
       'image_without_alt',
       path,
-      `${images} no alt text on ${shown}: say what it shows, or alt="" where it adds nothing.`,
+      `${images} no alt text on ${shown}. Describe the image, or use alt="" if it is decorative.`,
       imagesWithoutAlt,
     );
   }
@@ -126,7 +126,7 @@ function judgePage(
     const target = URL.parse(link, from.href);
     if (!target || !origins.includes(target.origin) || leads(pathOf(target))) continue;
     const to = printable(target.pathname);
-    found.add('broken_link', path, `${shown} leads to ${to}, which this version does not have.`, 1, to);
+    found.add('broken_link', path, `${shown} links to ${to}, which does not exist in this version.`, 1, to);
   }
 }
 

@@ -20,21 +20,21 @@ export async function walkPng(reader: ByteReader): Promise<Walked> {
     const header = await reader.take(8);
     const length = header.readUInt32BE(0);
     const type = header.toString('latin1', 4, 8);
-    if (!/^[A-Za-z]{4}$/.test(type) || first !== (type === 'IHDR')) return { fault: 'are not those of a whole PNG' };
+    if (!/^[A-Za-z]{4}$/.test(type) || first !== (type === 'IHDR')) return { fault: 'are not a complete PNG' };
     let sum = crc32(header.subarray(4));
     const kept: Buffer[] = [];
     const isKept = ['IHDR', 'zTXt', 'iTXt', 'iCCP'].includes(type);
-    if (isKept && length > textBytesMax) return { fault: `hold a ${type} part of more than 1 MiB` };
+    if (isKept && length > textBytesMax) return { fault: `contain a ${type} chunk of more than 1 MiB` };
     await reader.each(length, (bytes) => {
       sum = crc32(bytes, sum);
       if (isKept) kept.push(bytes);
     });
-    if ((await reader.take(4)).readUInt32BE(0) !== sum) return { fault: 'are damaged: a checksum in them is wrong' };
+    if ((await reader.take(4)).readUInt32BE(0) !== sum) return { fault: 'are damaged: a checksum is wrong' };
     const data = Buffer.concat(kept);
     if (type === 'IHDR') size = { width: data.readUInt32BE(0), height: data.readUInt32BE(4) };
     if (type === 'fcTL') frames += 1;
     if (isKept && type !== 'IHDR' && isBomb(type, data))
-      return { fault: `hold a ${type} part that unfolds without end` };
+      return { fault: `contain a ${type} chunk that decompresses without end` };
     if (type === 'IEND') break;
   }
   return { ...size, frames: Math.max(1, frames), ...(await hidden(reader)) };
@@ -61,18 +61,18 @@ export async function walkJpeg(reader: ByteReader): Promise<Walked> {
   let scans = 0;
   let marker = await nextMarker(reader);
   while (marker !== 0xd9) {
-    if (marker === undefined || marker < 0xc0 || marker === 0xd8) return { fault: 'are not those of a whole JPEG' };
+    if (marker === undefined || marker < 0xc0 || marker === 0xd8) return { fault: 'are not a complete JPEG' };
     const length = (await reader.take(2)).readUInt16BE(0) - 2;
-    if (length < 0) return { fault: 'are not those of a whole JPEG' };
+    if (length < 0) return { fault: 'are not a complete JPEG' };
     const isFrame = marker <= 0xcf && ![0xc4, 0xc8, 0xcc].includes(marker);
-    if (isFrame && length < 5) return { fault: 'are not those of a whole JPEG' };
+    if (isFrame && length < 5) return { fault: 'are not a complete JPEG' };
     const segment = isFrame ? await reader.take(length) : undefined;
     if (segment) size = { height: segment.readUInt16BE(1), width: segment.readUInt16BE(3) };
     else await reader.skip(length);
     if (marker === 0xda) scans += 1;
     marker = marker === 0xda ? await behindScan(reader) : await nextMarker(reader);
   }
-  if (!size || scans === 0) return { fault: 'are not those of a whole JPEG' };
+  if (!size || scans === 0) return { fault: 'are not a complete JPEG' };
   return { ...size, frames: 1, ...(await behindJpeg(reader)) };
 }
 
@@ -106,7 +106,7 @@ async function behindJpeg(reader: ByteReader): Promise<{ fault?: string }> {
   // The zeros at the start of a box's length were passed over.
   const isFilm = head.includes('ftyp');
   const isPhones = tail.toString('latin1') === 'SEFT';
-  return head.length === 0 || isJpeg || isFilm || isPhones ? {} : { fault: 'hold another file behind the picture' };
+  return head.length === 0 || isJpeg || isFilm || isPhones ? {} : { fault: 'contain another file after the image' };
 }
 
 /** GIF89a, sections 15 to 27. */
@@ -124,10 +124,10 @@ export async function walkGif(reader: ByteReader): Promise<Walked> {
       frames += 1;
       await reader.skip(tableBytes((await reader.take(9))[8] ?? 0) + 1);
     } else if (kind === 0x21) await reader.skip(1);
-    else return { fault: 'are not those of a whole GIF' };
+    else return { fault: 'are not a complete GIF' };
     for (let length = 1; length > 0; await reader.skip(length)) length = (await reader.take(1))[0] ?? 0;
   }
-  if (frames === 0) return { fault: 'hold no picture' };
+  if (frames === 0) return { fault: 'contain no image' };
   return { ...size, frames, ...(await hidden(reader)) };
 }
 
@@ -145,10 +145,10 @@ export async function walkWebp(reader: ByteReader): Promise<Walked> {
     const head = await reader.take(Math.min(length, 10));
     size ??= webpSize(type, head);
     if (type === 'ANMF') frames += 1;
-    if (!size) return { fault: 'are not those of a whole WebP' };
+    if (!size) return { fault: 'are not a complete WebP' };
     await reader.skip(length - head.length + (length % 2));
   }
-  if (!size || reader.position() !== end) return { fault: 'are not those of a whole WebP' };
+  if (!size || reader.position() !== end) return { fault: 'are not a complete WebP' };
   return { ...size, frames: Math.max(1, frames), ...(await hidden(reader)) };
 }
 
@@ -164,7 +164,7 @@ function webpSize(type: string, head: Buffer): { width: number; height: number }
 /** Zeros may fill a file up; anything else behind a picture is not part of it. */
 async function hidden(reader: ByteReader): Promise<{ fault?: string }> {
   while (!(await reader.atEnd())) {
-    if ((await reader.chunk()).some((byte) => byte !== 0)) return { fault: 'hold another file behind the picture' };
+    if ((await reader.chunk()).some((byte) => byte !== 0)) return { fault: 'contain another file after the image' };
   }
   return {};
 }

@@ -17,16 +17,16 @@ export async function walkAvif(reader: ByteReader): Promise<Walked> {
     const type = header.toString('latin1', 4, 8);
     let length = header.readUInt32BE(0) - 8;
     if (header.readUInt32BE(0) === 1) length = Number((await reader.take(8)).readBigUInt64BE()) - 16;
-    if (!/^[\x20-\x7e]{4}$/.test(type) || length < 0) return { fault: 'are not those of a whole AVIF' };
+    if (!/^[\x20-\x7e]{4}$/.test(type) || length < 0) return { fault: 'are not a complete AVIF' };
     if (type !== 'meta') {
       await reader.skip(length);
       continue;
     }
-    if (length > metaBytesMax) return { fault: 'hold a description of more than 1 MiB' };
+    if (length > metaBytesMax) return { fault: 'contain metadata of more than 1 MiB' };
     sizes.push(...pictureSizes(await reader.take(length)));
   }
   const [largest] = sizes.sort((a, b) => b.width * b.height - a.width * a.height);
-  return largest ? { ...largest, frames: 1 } : { fault: 'do not say how large the picture is' };
+  return largest ? { ...largest, frames: 1 } : { fault: 'do not contain the size of the image' };
 }
 
 function* pictureSizes(meta: Buffer): Generator<{ width: number; height: number }> {
@@ -43,7 +43,7 @@ export async function walkTiff(reader: ByteReader): Promise<Walked> {
   const little = file[0] === 0x49;
   const u16 = (at: number) => (little ? file.readUInt16LE(at) : file.readUInt16BE(at));
   const u32 = (at: number) => (little ? file.readUInt32LE(at) : file.readUInt32BE(at));
-  const broken = { fault: 'are not those of a whole TIFF' };
+  const broken = { fault: 'are not a complete TIFF' };
   try {
     if (u16(2) !== 42) return broken;
     const value = { 256: 0, 257: 0 } as Record<number, number>;
@@ -66,15 +66,15 @@ export async function walkTiff(reader: ByteReader): Promise<Walked> {
 /** WOFF and WOFF2 say their own length, and that of the font they unfold to. */
 export async function walkWoff(reader: ByteReader): Promise<Fault> {
   const header = await reader.take(20);
-  if (header.readUInt32BE(16) > fontBytesMax) return 'unfold to a font of more than 64 MiB';
+  if (header.readUInt32BE(16) > fontBytesMax) return 'decompress to a font of more than 64 MiB';
   await reader.skip(Math.max(0, header.readUInt32BE(8) - 20));
-  return (await reader.atEnd()) ? undefined : 'hold another file behind the font';
+  return (await reader.atEnd()) ? undefined : 'contain another file after the font';
 }
 
 /** OpenType: each table of the directory lies inside the file, and nothing lies behind the last. */
 export async function walkSfnt(reader: ByteReader): Promise<Fault> {
   const tables = (await reader.take(12)).readUInt16BE(4);
-  if (tables === 0) return 'are those of an empty font';
+  if (tables === 0) return 'are an empty font';
   const directory = await reader.take(tables * 16);
   let end = 12 + directory.length;
   for (let at = 0; at < directory.length; at += 16) {
@@ -82,7 +82,7 @@ export async function walkSfnt(reader: ByteReader): Promise<Fault> {
   }
   await reader.skip(end - reader.position());
   for (let padding = 0; !(await reader.atEnd()); padding++) {
-    if (padding > 3 || (await reader.take(1))[0] !== 0) return 'hold another file behind the font';
+    if (padding > 3 || (await reader.take(1))[0] !== 0) return 'contain another file after the font';
   }
   return undefined;
 }
@@ -93,7 +93,7 @@ export async function walkPdf(reader: ByteReader): Promise<Fault> {
   while (!(await reader.atEnd())) {
     const text = before + (await reader.chunk()).toString('latin1');
     const active = /\/(JavaScript|JS|Launch)(?![A-Za-z])/.exec(text);
-    if (active) return `hold something that runs when it is opened (${active[0]})`;
+    if (active) return `contain something that runs when the file is opened (${active[0]})`;
     before = text.slice(-1100);
   }
   return before.includes('%%EOF') ? undefined : 'end too early';

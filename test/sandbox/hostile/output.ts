@@ -124,7 +124,7 @@ export const output: HostileProgram[] = [
     what: 'leaves many files that are each allowed',
     files: writes(`for (let i = 0; i < 20; i++) { fs.writeFileSync(dist + i, ''); fs.truncateSync(dist + i, 9e6); }`),
     ends: ['plan_limit'],
-    says: /site is larger/,
+    says: /site exceeds the size limit/,
   },
   {
     what: 'takes its output away',
