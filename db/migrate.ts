@@ -1,20 +1,36 @@
-/** Brings a database to the newest schema. Safe to run from several processes at once, and beside a release that answers visitors. */
+/** Migrates a database to the newest schema. Safe to run from several processes at once, and while the previous release serves visitors. */
 import { setTimeout as pause } from 'node:timers/promises';
 import type { MikroORM } from '@mikro-orm/postgresql';
 import pg from 'pg';
+import { migrationsList } from './migrations.ts';
 import { openOrm } from './orm.ts';
 
-// Any constant will do: all that migrate this database must take the same one.
+// Any constant works, as long as every process that migrates this database takes the same lock.
 const migrationLock = 4_711_001;
 
-/** Who waits for a table makes all wait who come after: so a migration gives up soon, leaves nothing, and comes back. */
+/** Every later query queues behind a migration that waits for a table. So a migration gives up soon, rolls back and retries. */
 const lockTimeoutMs = 3_000;
 const pauseMs = 1_000;
 const lockNotAvailable = '55P03';
 
+/** Names of all migrations of this version, in order. */
+export const knownMigrations: readonly string[] = migrationsList.map(({ name }) => name);
+
+/** The database was migrated by a version that is not an ancestor of this one. */
+export class IncompatibleDatabase extends Error {
+  constructor() {
+    super(
+      'This database was created by an older Frontage whose migrations this version does not contain: with that older version, ' +
+        'export each site with `frontage-admin site export --site site_… --into site.tar`, then import it with this version ' +
+        'into a new database with `frontage-admin site import --from site.tar --account acct_…`.',
+    );
+    this.name = 'IncompatibleDatabase';
+  }
+}
+
 /**
- * Runs the migrations that this database has not had, each in a transaction of its own; with `to`, those up to that one. Answers their
- * names. Waits as long as somebody holds a table that one of them needs, a backup for instance.
+ * Runs the pending migrations, each in its own transaction; with `to`, only those up to that one. Returns their names. Waits as long as another
+ * session, such as a backup, locks a table that a migration needs. Throws IncompatibleDatabase without changing anything.
  */
 export async function migrate(databaseUrl: string, options: { to?: string } = {}): Promise<string[]> {
   const guard = new pg.Client({ connectionString: databaseUrl });
@@ -22,8 +38,9 @@ export async function migrate(databaseUrl: string, options: { to?: string } = {}
   const orm = openOrm(databaseUrl, { poolMax: 2, lockTimeoutMs });
   try {
     await guard.query('select pg_advisory_lock($1)', [migrationLock]);
+    requireCompatible(await appliedMigrations(guard));
     const ran: string[] = [];
-    while (!(await runUp(orm, options, ran))) await pause(pauseMs);
+    while (!(await runPending(orm, options, ran))) await pause(pauseMs);
     return ran;
   } finally {
     await orm.close();
@@ -31,8 +48,22 @@ export async function migrate(databaseUrl: string, options: { to?: string } = {}
   }
 }
 
-/** Adds to `ran` what ran; false where somebody else held a table for too long. */
-async function runUp(orm: MikroORM, options: { to?: string }, ran: string[]): Promise<boolean> {
+/** Names of the migrations that the database has had, in order; none where it is new. */
+export async function appliedMigrations(client: pg.ClientBase): Promise<string[]> {
+  const table = await client.query(`select to_regclass('public.mikro_orm_migrations') is not null as exists`);
+  if (!table.rows[0]?.exists) return [];
+  const { rows } = await client.query<{ name: string }>('select name from mikro_orm_migrations order by id');
+  return rows.map(({ name }) => name);
+}
+
+/** A newer release has appended migrations: that is compatible, because migrations only add. */
+function requireCompatible(applied: string[]): void {
+  if (applied.some((name, index) => index < knownMigrations.length && name !== knownMigrations[index]))
+    throw new IncompatibleDatabase();
+}
+
+/** Adds the names of the migrations that ran to `ran`. Returns false where another session locked a table for too long. */
+async function runPending(orm: MikroORM, options: { to?: string }, ran: string[]): Promise<boolean> {
   const pending = await orm.migrator.getPending();
   try {
     await orm.migrator.up(options);
@@ -44,10 +75,4 @@ async function runUp(orm: MikroORM, options: { to?: string }, ran: string[]): Pr
     const left = new Set((await orm.migrator.getPending()).map(({ name }) => name));
     ran.push(...pending.map(({ name }) => name).filter((name) => !left.has(name)));
   }
-}
-
-/** Names of all migrations that this version has, in order. */
-export function knownMigrations(databaseUrl: string): string[] {
-  const listed = openOrm(databaseUrl).config.get('migrations').migrationsList ?? [];
-  return listed.map((one) => ('name' in one ? String(one.name) : ''));
 }

@@ -1,4 +1,4 @@
-/** The database: one list of entities, one list of migrations. */
+/** The connection to the database, and the list of its entities. */
 import { Migrator } from '@mikro-orm/migrations';
 import { defineConfig, type EntityManager, MikroORM } from '@mikro-orm/postgresql';
 import { Account } from './accounts/account.ts';
@@ -28,39 +28,7 @@ import { Form } from './forms/form.ts';
 import { Submission } from './forms/submission.ts';
 import { IdempotencyKey } from './idempotency-key.ts';
 import { Mail } from './mail/mail.ts';
-import { Analytics } from './migrations/2026-11-21-analytics.ts';
-import { Billing } from './migrations/2026-11-21-billing.ts';
-import { BlockedSites } from './migrations/2026-11-21-blocked-sites.ts';
-import { BookingNews } from './migrations/2026-11-21-booking-news.ts';
-import { Bookings } from './migrations/2026-11-21-bookings.ts';
-import { Capacity } from './migrations/2026-11-21-capacity.ts';
-import { Certificates } from './migrations/2026-11-21-certificates.ts';
-import { Collaborators } from './migrations/2026-11-21-collaborators.ts';
-import { Comments } from './migrations/2026-11-21-comments.ts';
-import { Domains } from './migrations/2026-11-21-domains.ts';
-import { DomainsSince } from './migrations/2026-11-21-domains-since.ts';
-import { Feedback as FeedbackMigration } from './migrations/2026-11-21-feedback.ts';
-import { Forms } from './migrations/2026-11-21-forms.ts';
-import { FormsTold } from './migrations/2026-11-21-forms-told.ts';
-import { Inbox } from './migrations/2026-11-21-inbox.ts';
-import { Initial } from './migrations/2026-11-21-initial.ts';
-import { Mail as MailMigration } from './migrations/2026-11-21-mail.ts';
-import { Material } from './migrations/2026-11-21-material.ts';
-import { MoneyMended } from './migrations/2026-11-21-money.ts';
-import { Oauth } from './migrations/2026-11-21-oauth.ts';
-import { Output } from './migrations/2026-11-21-output.ts';
-import { OutputLookedUp } from './migrations/2026-11-21-output-looked-up.ts';
-import { PaymentsMigration } from './migrations/2026-11-21-payments.ts';
-import { Payouts } from './migrations/2026-11-21-payouts.ts';
-import { People } from './migrations/2026-11-21-people.ts';
-import { PeopleLookedUp } from './migrations/2026-11-21-people-looked-up.ts';
-import { Previews } from './migrations/2026-11-21-previews.ts';
-import { BuiltAnew } from './migrations/2026-11-21-speed.ts';
-import { TokensForgotten } from './migrations/2026-11-21-tokens-forgotten.ts';
-import { AccountBlocks } from './migrations/2026-11-22-account-blocks.ts';
-import { Flags } from './migrations/2026-11-22-flags.ts';
-import { IdempotencyLeases } from './migrations/2026-11-22-idempotency-leases.ts';
-import { ScansWhole } from './migrations/2026-11-22-scans-whole.ts';
+import { migrationsList } from './migrations.ts';
 import { OutboxEntry } from './outbox-entry.ts';
 import { LedgerFlag } from './payments/ledger-flag.ts';
 import { Payment } from './payments/payment.ts';
@@ -139,42 +107,7 @@ export function openOrm(
       ],
       extensions: [Migrator],
       migrations: {
-        // Only ever appended to, and none is edited once a release has it (test/upgrades): a restore compares by position.
-        migrationsList: [
-          { name: '2026-11-21-initial', class: Initial },
-          { name: '2026-11-21-mail', class: MailMigration },
-          { name: '2026-11-21-output', class: Output },
-          { name: '2026-11-21-collaborators', class: Collaborators },
-          { name: '2026-11-21-material', class: Material },
-          { name: '2026-11-21-people', class: People },
-          { name: '2026-11-21-capacity', class: Capacity },
-          { name: '2026-11-21-speed', class: BuiltAnew },
-          { name: '2026-11-21-people-looked-up', class: PeopleLookedUp },
-          { name: '2026-11-21-tokens-forgotten', class: TokensForgotten },
-          { name: '2026-11-21-forms', class: Forms },
-          { name: '2026-11-21-inbox', class: Inbox },
-          { name: '2026-11-21-bookings', class: Bookings },
-          { name: '2026-11-21-comments', class: Comments },
-          { name: '2026-11-21-previews', class: Previews },
-          { name: '2026-11-21-output-looked-up', class: OutputLookedUp },
-          { name: '2026-11-21-analytics', class: Analytics },
-          { name: '2026-11-21-booking-news', class: BookingNews },
-          { name: '2026-11-21-forms-told', class: FormsTold },
-          { name: '2026-11-21-feedback', class: FeedbackMigration },
-          { name: '2026-11-21-payouts', class: Payouts },
-          { name: '2026-11-21-domains', class: Domains },
-          { name: '2026-11-21-certificates', class: Certificates },
-          { name: '2026-11-21-billing', class: Billing },
-          { name: '2026-11-21-payments', class: PaymentsMigration },
-          { name: '2026-11-21-money', class: MoneyMended },
-          { name: '2026-11-21-blocked-sites', class: BlockedSites },
-          { name: '2026-11-21-domains-since', class: DomainsSince },
-          { name: '2026-11-21-oauth', class: Oauth },
-          { name: '2026-11-22-account-blocks', class: AccountBlocks },
-          { name: '2026-11-22-flags', class: Flags },
-          { name: '2026-11-22-scans-whole', class: ScansWhole },
-          { name: '2026-11-22-idempotency-leases', class: IdempotencyLeases },
-        ],
+        migrationsList,
         snapshot: false,
         transactional: true,
         // Each by itself: none holds its tables for those after it.

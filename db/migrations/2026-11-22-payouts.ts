@@ -1,6 +1,6 @@
 import { Migration } from '@mikro-orm/migrations';
 
-/** Where a visitor's money lands: payout accounts, which site pays into which, and who has proposed it. */
+/** Payout accounts, their onboarding links, and the offers and agreements that connect them to sites. */
 export class Payouts extends Migration {
   override up(): void {
     this.addSql(`
@@ -9,10 +9,10 @@ export class Payouts extends Migration {
         account_id text not null references account,
         rail text not null check (rail in ('own_key', 'connect')),
         name text not null,
-        -- The owner's key with the provider, sealed; destroyed with the account.
+        -- The owner's provider key, encrypted; deleted with the account.
         sealed_key bytea,
         key_last_four text check (length(key_last_four) = 4),
-        -- What the provider calls it; on the rail \`connect\` none before its link was opened.
+        -- The provider's id. On the rail \`connect\` null until the onboarding link was first opened.
         provider_account text,
         status text not null check (status in ('ready', 'pending', 'gone')),
         currency text check (currency ~ '^[A-Z]{3}$'),
@@ -29,7 +29,7 @@ export class Payouts extends Migration {
       create index on payout_account (provider_account) where status <> 'gone';
       create index payout_account_asked on payout_account (checked_at nulls first) where status <> 'gone';
 
-      -- The link that leads to the provider's own, minted at each opening. A new one takes the place of the one before.
+      -- Our link redirects to a provider's link, which is created each time it is opened. A new link replaces the previous one.
       create table payout_onboarding (
         payout_account_id text primary key references payout_account,
         hash bytea not null unique,
@@ -55,7 +55,7 @@ export class Payouts extends Migration {
         id text primary key,
         site_id text not null references site,
         payout_account_id text not null references payout_account,
-        -- None where an owner attached his own.
+        -- Null where an owner connected their own payout account.
         offer_id text unique references payout_offer,
         began_at timestamptz not null,
         ended_at timestamptz,

@@ -1,20 +1,20 @@
 import { Migration } from '@mikro-orm/migrations';
 
-/** Domains that owners bring, the records of their zones, and what a removed one leaves behind. */
+/** Domains of owners, their DNS records, and tombstones of removed domains. */
 export class Domains extends Migration {
   override up(): void {
     this.addSql(`
       create table domain (
         id text primary key,
         account_id text not null references account,
-        -- In ASCII and lower case, without the last dot.
+        -- ASCII, lower case, without the trailing dot.
         name text not null check (name ~ '^([a-z0-9_]([a-z0-9_-]*[a-z0-9])?\\.)+[a-z0-9]([a-z0-9-]*[a-z0-9])?$' and length(name) <= 253),
-        -- The name that was registered: one label below the public suffix.
+        -- The registrable name: one label below the public suffix.
         registrable text not null check (name = registrable or name like '%.' || registrable),
         mode text not null check (mode in ('nameservers', 'cname')),
         status text not null check (status in ('pending', 'active', 'Moved', 'Deleted', 'Blocked')),
         status_since timestamptz not null,
-        -- What proves this very onboarding: the text of the TXT record, and the first label of the pair of name servers.
+        -- Proves this onboarding: the value of the TXT record, and the first label of the pair of name servers.
         proof text not null unique,
         pair text not null unique,
         proved_at timestamptz,
@@ -22,7 +22,7 @@ export class Domains extends Migration {
         is_primary boolean not null default false,
         attached_at timestamptz,
         block_reason text,
-        -- What the last answers of the DNS were, and how often in a row they disagreed.
+        -- The last observation of the DNS, and how many checks in a row disagreed with the status.
         sight jsonb,
         checks integer not null default 0,
         checked_at timestamptz,
@@ -33,6 +33,10 @@ export class Domains extends Migration {
         absent_checks integer not null default 0,
         created_at timestamptz not null,
         removed_at timestamptz,
+        -- Since when the registrable name has been missing at its parent.
+        absent_since timestamptz,
+        -- When its site was last detached from it.
+        detached_at timestamptz,
         check (status in ('pending', 'Blocked') or proved_at is not null),
         check ((status = 'Blocked') = (block_reason is not null)),
         check ((site_id is null) = (attached_at is null)),
@@ -49,8 +53,7 @@ export class Domains extends Migration {
       create index on domain (site_id) where site_id is not null;
       create index domain_due on domain (next_check_at) where removed_at is null;
 
-      -- Whoever comes to hold a name, by whatever path: no other account holds it, or a name above it. Who holds names of one registered
-      -- name stands in line here.
+      -- No other account may own the name or a name above it. The advisory lock serialises changes below one registrable name.
       create function domain_held() returns trigger language plpgsql as $$
       begin
         perform pg_advisory_xact_lock(hashtextextended('domain:' || new.registrable, 0));
@@ -66,7 +69,7 @@ export class Domains extends Migration {
         for each row when (new.proved_at is not null and new.removed_at is null and new.status <> 'Deleted')
         execute function domain_held();
 
-      -- Edges learn of domains with their site: what changes one stamps the row of the site that had it and of that which has it.
+      -- Edges learn of domains through the row of the site: both the previous site and the new one are updated.
       create function domain_changed() returns trigger language plpgsql as $$
       begin
         perform pg_notify('domain_changed', new.id);
@@ -81,11 +84,21 @@ export class Domains extends Migration {
       end $$;
       create trigger domain_changed after insert or update on domain for each row execute function domain_changed();
 
+      create function domain_inbox() returns trigger language plpgsql as $$
+      begin
+        perform tell_inbox(new.account_id);
+        return null;
+      end $$;
+      create trigger domain_inbox after insert on domain for each row execute function domain_inbox();
+      create trigger domain_moved_inbox after update on domain for each row
+        when ((old.status, old.site_id, old.checked_at is null) is distinct from (new.status, new.site_id, new.checked_at is null))
+        execute function domain_inbox();
+
       create table domain_record (
         id text primary key,
         domain_id text not null references domain,
         type text not null check (type in ('A', 'AAAA', 'CNAME', 'MX', 'TXT', 'SRV', 'CAA', 'NS')),
-        -- As the domain's name is written: whole, in ASCII, without the last dot.
+        -- Fully qualified and in the form of domain.name.
         name text not null,
         content text not null,
         ttl integer not null check (ttl between 60 and 604800),
@@ -95,20 +108,13 @@ export class Domains extends Migration {
       );
       create unique index domain_record_once on domain_record (domain_id, name, type, md5(content), coalesce(priority, -1));
 
-      -- That a name was held here and by whom, until somebody proves it anew. What points here still gives nothing to anybody.
+      -- The last owner of a removed name, until an account proves it again. DNS records that still point here grant nothing.
       create table domain_tombstone (
         name text primary key,
         account_id text not null references account,
         mode text not null check (mode in ('nameservers', 'cname')),
         removed_at timestamptz not null
       );
-
-      create function domain_inbox() returns trigger language plpgsql as $$
-      begin
-        perform tell_inbox(new.account_id);
-        return null;
-      end $$;
-      create trigger domain_inbox after insert or update of status on domain for each row execute function domain_inbox();
     `);
   }
 }

@@ -1,10 +1,10 @@
 import { Migration } from '@mikro-orm/migrations';
 
-/** What arrives in a site without git: assets, the daily allowance, upload links, photos. */
-export class Material extends Migration {
+/** Assets, upload links, and photos of external libraries. */
+export class Assets extends Migration {
   override up(): void {
     this.addSql(`
-      -- One row for each version of a file. It counts while the source repository has these very bytes at this path.
+      -- One row for each version of a file. It counts while the source repository contains these bytes at this path.
       create table asset (
         id text primary key,
         site_id text not null references site,
@@ -17,13 +17,6 @@ export class Material extends Migration {
         unique (site_id, path, oid)
       );
       create index on asset (site_id, id desc);
-
-      create table files_of_day (
-        account_id text not null references account,
-        day date not null,
-        files integer not null check (files >= 0),
-        primary key (account_id, day)
-      );
 
       create table upload_link (
         id text primary key,
@@ -64,7 +57,7 @@ export class Material extends Migration {
         primary key (library, query)
       );
       create index on photo_search (expires_at);
-      -- What the platform asked of a library, by the minute: the library's cap is for any hour, not for each one of the clock.
+      -- Requests to a library by the minute: its limit holds for any hour, not for each hour of the clock.
       create table library_request (
         library text not null,
         minute timestamptz not null,

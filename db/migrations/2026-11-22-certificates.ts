@@ -1,6 +1,6 @@
 import { Migration } from '@mikro-orm/migrations';
 
-/** Certificates of domains and of our own names, what proves names to the authority, and the keys of TLS session tickets. */
+/** Certificates of domains and of the platform’s own names, ACME accounts and challenges, and keys of TLS session tickets. */
 export class Certificates extends Migration {
   override up(): void {
     this.addSql(`
@@ -13,36 +13,39 @@ export class Certificates extends Migration {
 
       create table certificate (
         id text primary key,
-        -- Null for a name of ours.
+        -- Null for a name of the platform.
         domain_id text unique references domain,
-        -- What a handshake finds it by: a host, or a wildcard.
+        -- A host, or a wildcard.
         name text not null,
         status text not null check (status in ('pending', 'validating', 'issuing', 'active', 'failed')),
-        -- What stops it, in our words.
+        -- Why there is no valid certificate, as text for the owner.
         problem text,
         chain text,
         sealed_key bytea,
         not_before timestamptz,
         not_after timestamptz,
-        -- When it is to be renewed, and when the authority is to be asked for another time.
         renew_at timestamptz,
+        -- When the CA is next queried for its renewal information (RFC 9773).
         ask_at timestamptz,
-        -- Since when visitors have had one without a gap.
+        -- Since when a valid certificate has been served without a gap.
         healthy_since timestamptz,
-        -- Refusals in a row, and looks of our own that found something missing; when the next try is due.
+        -- Consecutive refusals by the CA, and consecutive failed checks before an order.
         refusals integer not null default 0,
         looks integer not null default 0,
         next_try_at timestamptz,
-        -- The order under way: its key stands here before it is opened, its address once the authority has said it.
+        -- The open order: the key is stored before the order is created, the URL when the CA has returned it.
         order_key bytea,
         order_opened_at timestamptz,
         order_url text,
-        -- Who works on it, and until when others keep off.
+        -- The worker that holds the lease.
         lease text,
         leased_until timestamptz,
         created_at timestamptz not null,
-        -- The transaction that last changed what edges serve.
+        -- The last transaction that changed what edges serve.
         changed_xid xid8 not null default pg_current_xact_id(),
+        -- The party that can solve the problem; null without one.
+        problem_of text check (problem_of in ('owner', 'platform')),
+        problem_since timestamptz,
         check ((chain is null) = (sealed_key is null)),
         check ((chain is null) = (not_after is null) and (chain is null) = (not_before is null)),
         check ((chain is null) = (renew_at is null)),
@@ -55,7 +58,7 @@ export class Certificates extends Migration {
       create index on certificate (name) where chain is not null;
       create index on certificate (changed_xid);
 
-      -- What a client of the authority is to find at a host of ours (RFC 8555 section 8.3).
+      -- Responses to HTTP challenges (RFC 8555 section 8.3).
       create table acme_token (
         token text primary key,
         certificate_id text not null references certificate on delete cascade,
@@ -65,7 +68,7 @@ export class Certificates extends Migration {
 
       create unlogged table ticket_key (period timestamptz primary key, sealed bytea not null);
 
-      -- Edges learn of certificates by these stamps, and of what it means for a site by the site's.
+      -- Edges learn of certificates through changed_xid, and of changes to a site through the row of the site.
       create function certificate_changed() returns trigger language plpgsql as $$
       begin
         new.changed_xid := pg_current_xact_id();
@@ -84,7 +87,17 @@ export class Certificates extends Migration {
       create trigger certificate_of_site_changed after insert or update of chain, healthy_since, status on certificate
         for each row when (new.domain_id is not null) execute function certificate_of_site_changed();
 
-      -- The key of a name that is held no more is not kept.
+      create function certificate_inbox() returns trigger language plpgsql as $$
+      begin
+        perform tell_inbox(account_id) from domain where id = new.domain_id;
+        return null;
+      end $$;
+      create trigger certificate_inbox after update on certificate for each row
+        when (new.domain_id is not null
+          and (old.status, old.problem, old.problem_of, old.chain is null) is distinct from (new.status, new.problem, new.problem_of, new.chain is null))
+        execute function certificate_inbox();
+
+      -- The private key of a removed domain is deleted.
       create function certificate_removed() returns trigger language plpgsql as $$
       begin
         update certificate set status = 'pending', chain = null, sealed_key = null, not_before = null, not_after = null, renew_at = null,

@@ -1,13 +1,13 @@
 import { Migration } from '@mikro-orm/migrations';
 
-/** What sites take bookings for, and the bookings; seats are counted once more by the database itself. */
+/** Timetables, calendars and bookings. A trigger enforces the capacity of a calendar. */
 export class Bookings extends Migration {
   override up(): void {
     this.addSql(`
       create table bookable (
         site_id text primary key references site,
         services jsonb not null check (jsonb_typeof(services) = 'array'),
-        -- As on a form: a collaborator, or with null the owner.
+        -- As on a form: a collaborator, or null for the owner.
         notify_collaborator_id text,
         declared_at timestamptz not null,
         ended_at timestamptz,
@@ -16,7 +16,7 @@ export class Bookings extends Migration {
       );
       create index on bookable (site_id, notify_collaborator_id) where notify_collaborator_id is not null;
 
-      -- Never deleted: bookings are receipts of it.
+      -- Never deleted: bookings refer to it.
       create table calendar (
         id text primary key,
         site_id text not null references site,
@@ -27,7 +27,7 @@ export class Bookings extends Migration {
         time_zone text not null,
         hours jsonb not null,
         exceptions jsonb not null,
-        -- Moves with each seat that is taken, so that two transactions that took seats can never both have seen the other's absent.
+        -- Incremented with each reservation, so that two transactions can never both miss the other's seats.
         seatings bigint not null default 0,
         created_at timestamptz not null,
         archived_at timestamptz,
@@ -44,13 +44,13 @@ export class Bookings extends Migration {
         service_name text not null,
         starts_at timestamptz not null,
         ends_at timestamptz not null check (ends_at > starts_at),
-        -- With what the service keeps free around it. The index that finds overlaps leans on its length.
+        -- Includes the service's buffers. The limit of 4 days bounds the search for overlaps by busy_from.
         busy_from timestamptz not null check (busy_from <= starts_at),
         busy_until timestamptz not null check (busy_until >= ends_at and busy_until - busy_from <= interval '4 days'),
         seats integer not null check (seats >= 1),
         visitor_name text not null,
         visitor_hash bytea not null,
-        -- The address of who has yet to pay, sealed.
+        -- The address of a visitor who has yet to pay, encrypted.
         visitor_sealed bytea check (visitor_sealed is null or status = 'held' or payment_id is not null),
         intake jsonb not null,
         price jsonb,
@@ -60,16 +60,24 @@ export class Bookings extends Migration {
         mail_id text references mail,
         created_at timestamptz not null,
         cancelled_at timestamptz check ((status = 'cancelled') = (cancelled_at is not null)),
-        unique (site_id, reference)
+        -- A checkout session is open: the seat stays reserved until it is closed, even past hold_expires_at.
+        paying boolean not null default false check (not paying or payment_id is not null),
+        unique (site_id, reference),
+        foreign key (payment_id) references payment
       );
       create index on booking (site_id, id desc);
       create index booking_seated on booking (calendar_id, busy_from) where status in ('held', 'confirmed');
       create index booking_holds on booking (visitor_hash) where status = 'held';
       create index booking_due on booking (hold_expires_at) where status = 'held';
       create index on booking (mail_id) where mail_id is not null;
+      create unique index on booking (payment_id) where payment_id is not null;
+      create index booking_reachable on booking (hold_expires_at) where visitor_sealed is not null;
 
-      -- Whoever takes seats, by whatever path: the calendar's row is held, and the most seats taken at one moment are counted. A hold
-      -- past its time still counts here until it is written down as expired, which who takes seats does first.
+      create trigger booking_inbox after insert or update of status on booking
+        for each row when (new.status = 'confirmed') execute function inbox_changed();
+
+      -- The last guard of the capacity, whatever code reserves seats: locks the calendar's row and checks the peak occupancy. An overdue
+      -- hold still counts until it is marked as expired, which code that reserves seats does first.
       create function booking_seats() returns trigger language plpgsql as $$
       declare
         room integer;

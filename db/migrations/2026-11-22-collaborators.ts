@@ -1,6 +1,6 @@
 import { Migration } from '@mikro-orm/migrations';
 
-/** Who else may act on a site, and who is asked to. */
+/** Collaborators of sites, and invitations. */
 export class Collaborators extends Migration {
   override up(): void {
     this.addSql(`
@@ -25,12 +25,13 @@ export class Collaborators extends Migration {
         check ((status = 'accepted') = (account_id is not null)),
         check ((status in ('accepted', 'withdrawn')) = (answered_at is not null))
       );
-      -- One that ran out holds its address until it is withdrawn.
+      -- An expired invitation occupies its address until it is withdrawn.
       create unique index invitation_one_slot on invitation (site_id, email) where status in ('open', 'expired');
       create index on invitation (site_id, id desc);
       create index on invitation (email, id desc);
+      create index on invitation (mail_id);
 
-      -- An owner is no collaborator, whatever is raced.
+      -- The owner is never a collaborator, whatever races.
       create function collaborator_is_another() returns trigger language plpgsql as $$
       begin
         if exists (select 1 from site where id = new.site_id and account_id = new.account_id) then
@@ -40,6 +41,17 @@ export class Collaborators extends Migration {
       end $$;
       create trigger collaborator_is_another before insert or update on collaborator
         for each row execute function collaborator_is_another();
+
+      -- A new collaborator's inbox contains everything that is open on the site.
+      create trigger collaborator_inbox after insert on collaborator
+        for each row execute function account_inbox();
+      create function invitation_inbox() returns trigger language plpgsql as $$
+      begin
+        perform tell_inbox(account.id) from account where account.email = new.email;
+        return null;
+      end $$;
+      create trigger invitation_inbox after insert on invitation
+        for each row execute function invitation_inbox();
     `);
   }
 }

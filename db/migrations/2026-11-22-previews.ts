@@ -1,20 +1,9 @@
 import { Migration } from '@mikro-orm/migrations';
 
-/** Preview slots, and what their deployments have of their own. */
+/** Preview slots and review links. */
 export class Previews extends Migration {
   override up(): void {
     this.addSql(`
-      alter table deployment add column slot integer check (slot >= 1);
-      alter table deployment add column without_drafts jsonb;
-      alter table deployment add column mains_before jsonb;
-      alter table deployment add check ((kind = 'preview') = (slot is not null));
-      alter table deployment add check (kind = 'preview' or (without_drafts is null and mains_before is null));
-      -- A draft has no place in the order of what goes live, and never does.
-      alter table deployment add check (kind <> 'preview' or (ticket > 0) = (mains_before is not null));
-      alter table deployment add check (kind <> 'preview' or ticket > 0 or status not in ('live', 'retired'));
-      create unique index deployment_one_draft_build on deployment (site_id, slot)
-        where kind = 'preview' and ticket = 0 and status in ('queued', 'building', 'storing');
-
       create table preview (
         id text primary key,
         site_id text not null references site,
@@ -30,7 +19,7 @@ export class Previews extends Migration {
       create unique index preview_one_life on preview (site_id, slot) where removed_at is null;
       create index preview_ending on preview (expires_at) where removed_at is null;
 
-      -- Edges learn of previews with their site: what changes one stamps the site's row, as a pointer that moves does.
+      -- Edges learn of previews through the row of the site.
       create function preview_changed() returns trigger language plpgsql as $$
       begin
         update site set live_deployment_id = live_deployment_id where id = new.site_id;
@@ -38,6 +27,19 @@ export class Previews extends Migration {
       end $$;
       create trigger preview_changed after insert or update of deployment_id, expires_at, removed_at on preview
         for each row execute function preview_changed();
+
+      create table review_link (
+        id text primary key,
+        site_id text not null references site,
+        account_id text not null references account,
+        slot integer check (slot > 0),
+        hash bytea not null unique,
+        created_at timestamptz not null,
+        expires_at timestamptz not null,
+        ended_at timestamptz
+      );
+      create index on review_link (site_id, id desc);
+      create index on review_link (account_id) where ended_at is null;
     `);
   }
 }

@@ -1,6 +1,6 @@
 import { Migration } from '@mikro-orm/migrations';
 
-/** Notes about the platform, for operators. */
+/** Feedback of agents about the platform, for operators. */
 export class Feedback extends Migration {
   override up(): void {
     this.addSql(`

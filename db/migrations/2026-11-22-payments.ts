@@ -1,7 +1,7 @@
 import { Migration } from '@mikro-orm/migrations';
 
-/** Money from visitors: what is to be paid, the hosted pages that were opened for it, and what was charged and given back. */
-export class PaymentsMigration extends Migration {
+/** Payments of visitors: what is due, the checkout sessions, charges and refunds, and what the ledger check found. */
+export class Payments extends Migration {
   override up(): void {
     this.addSql(`
       create table payment (
@@ -10,12 +10,12 @@ export class PaymentsMigration extends Migration {
         payout_account_id text not null references payout_account,
         amount integer not null check (amount > 0),
         currency text not null check (currency ~ '^[A-Z]{3}$'),
-        -- The caller's; never read inside.
+        -- The caller's own reference, opaque to us.
         reference text,
         status text not null check (status in ('open', 'paid', 'refunding', 'refunded', 'expired')),
-        -- No page is opened from then on.
+        -- No checkout session is created after this.
         expires_at timestamptz not null,
-        -- The payer came back from a page: it is asked about at once.
+        -- The payer returned from checkout: the provider is queried at once.
         returned_at timestamptz,
         paid_at timestamptz,
         refunded_at timestamptz,
@@ -26,12 +26,19 @@ export class PaymentsMigration extends Migration {
       create index on payment (site_id, id desc);
       create index on payment (payout_account_id, id desc);
 
-      -- A hosted page each. Its address is a secret of who opened it, and stands nowhere.
+      create function payment_changed() returns trigger language plpgsql as $$
+      begin
+        perform pg_notify('payment_changed', new.id);
+        return null;
+      end $$;
+      create trigger payment_changed after update of status on payment for each row execute function payment_changed();
+
+      -- A checkout session each. Its URL is a secret of the payer and is never stored.
       create table payment_attempt (
         id text primary key,
         payment_id text not null references payment,
         status text not null check (status in ('minting', 'open', 'closed', 'paid', 'unasked')),
-        -- With which the provider is asked for the page; there before the asking is.
+        -- Stored before the provider is asked for the session.
         idempotency_key text not null unique,
         page text,
         opened_at timestamptz not null,
@@ -43,6 +50,8 @@ export class PaymentsMigration extends Migration {
         refund_began_at timestamptz,
         refunded_at timestamptz,
         refund_fault text,
+        -- How often the provider refused the refund; each new attempt has its own idempotency key.
+        refund_refusals integer not null default 0,
         check ((status = 'paid') = (charge is not null)),
         check ((charge is null) = (charged_at is null)),
         check ((refund_reason is null) = (refund_key is null)),
@@ -53,39 +62,30 @@ export class PaymentsMigration extends Migration {
       create index on payment_attempt (payment_id);
       create unique index on payment_attempt (payment_id, page) where page is not null;
       create unique index on payment_attempt (payment_id, charge) where charge is not null;
-      -- Of all that was charged for a payment, one charge is kept.
+      -- At most one charge of a payment is captured; every other one is refunded.
       create unique index payment_attempt_one_kept on payment_attempt (payment_id) where charge is not null and refund_reason is null;
       create index payment_attempt_unsettled on payment_attempt (payment_id) where status in ('minting', 'open', 'unasked');
       create index payment_attempt_refunding on payment_attempt (refund_began_at) where refund_reason is not null and refunded_at is null;
 
-      -- Messages of the provider come twice: each is heard once.
+      -- The provider may deliver an event twice; each is handled once.
       create table payment_event (
         id text primary key,
         received_at timestamptz not null
       );
       create index on payment_event (received_at);
 
-      -- What the ledger check found and could not mend: money without a payment, or the other way round.
+      -- What the ledger check found and could not repair: charges without a payment, or payments without a charge.
       create table ledger_flag (
         subject text primary key,
         payout_account_id text references payout_account,
         why text not null,
         found_at timestamptz not null,
-        seen_at timestamptz not null
+        seen_at timestamptz not null,
+        -- Settled by the operator, which the check cannot see.
+        settled_at timestamptz,
+        settled_because text,
+        check ((settled_at is null) = (settled_because is null))
       );
-
-      alter table booking
-        -- A page may still be paid on: until it is closed, the seat is taken whatever the hour.
-        add column paying boolean not null default false check (not paying or payment_id is not null),
-        add foreign key (payment_id) references payment;
-      create unique index on booking (payment_id) where payment_id is not null;
-
-      create function payment_changed() returns trigger language plpgsql as $$
-      begin
-        perform pg_notify('payment_changed', new.id);
-        return null;
-      end $$;
-      create trigger payment_changed after update of status on payment for each row execute function payment_changed();
     `);
   }
 }

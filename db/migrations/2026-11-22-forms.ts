@@ -1,6 +1,6 @@
 import { Migration } from '@mikro-orm/migrations';
 
-/** Forms, what visitors sent with them, and the challenges that were used up. */
+/** Forms, submissions, and used proof-of-work challenges. */
 export class Forms extends Migration {
   override up(): void {
     this.addSql(`
@@ -10,8 +10,7 @@ export class Forms extends Migration {
         name text not null,
         status text not null check (status in ('enabled', 'disabled')),
         fields jsonb not null check (jsonb_typeof(fields) = 'array'),
-        -- Who hears of an enquiry: a collaborator, or with null the owner. So it is somebody on the site, whatever is raced: with a
-        -- collaborator's right to the site this goes to the owner, and an address that changes is followed.
+        -- The collaborator who is notified, or null for the owner. The foreign key falls back to the owner when a collaborator leaves.
         notify_collaborator_id text,
         created_at timestamptz not null,
         foreign key (site_id, notify_collaborator_id) references collaborator (site_id, account_id)
@@ -23,10 +22,10 @@ export class Forms extends Migration {
       create table submission (
         id text primary key,
         form_id text not null references form on delete cascade,
-        -- A list of [name, value], in the order of the form: an object would forget it.
+        -- A list of [name, value] in the order of the form; an object would lose the order.
         "values" jsonb not null check (jsonb_typeof("values") = 'array'),
         page text,
-        -- Null where no mail is sent at all.
+        -- Null where the installation sends no mail.
         mail_id text references mail,
         created_at timestamptz not null,
         expires_at timestamptz not null
@@ -34,8 +33,16 @@ export class Forms extends Migration {
       create index on submission (form_id, id desc);
       create index on submission (expires_at);
       create index on submission (mail_id) where mail_id is not null;
+      create index on submission (created_at);
+      create function submission_inbox() returns trigger language plpgsql as $$
+      begin
+        perform tell_inbox(form.site_id) from form where form.id = new.form_id;
+        return null;
+      end $$;
+      create trigger submission_inbox after insert on submission
+        for each row execute function submission_inbox();
 
-      -- Each is taken once; after its end it would be refused in any case.
+      -- A challenge is accepted once. After it expires it is refused anyway.
       create table used_challenge (
         hash bytea primary key,
         expires_at timestamptz not null

@@ -1,6 +1,6 @@
 import { Migration } from '@mikro-orm/migrations';
 
-/** Mails that wait, were sent or were given up. */
+/** Queued, sent and failed mails. */
 export class Mail extends Migration {
   override up(): void {
     this.addSql(`
@@ -12,7 +12,10 @@ export class Mail extends Migration {
         failure text,
         created_at timestamptz not null,
         settled_at timestamptz,
-        -- Whose address it is, and what was said, is forgotten with the last try.
+        -- Mails of a blocked account wait. No foreign keys, so that queueing a mail waits for no lock on a site.
+        site_id text,
+        account_id text,
+        -- The address and the text are deleted after the last attempt.
         check ((status = 'queued') = (sealed is not null)),
         check ((status = 'queued') = (settled_at is null)),
         check ((status = 'failed') = (failure is not null))

@@ -1,6 +1,6 @@
 import { Migration } from '@mikro-orm/migrations';
 
-/** Plans: bought ones, from the checkout on, granted ones, and what the provider has reported. */
+/** Customers and subscriptions of the billing provider, plans that the operator granted, and handled events. */
 export class Billing extends Migration {
   override up(): void {
     this.addSql(`
@@ -31,7 +31,7 @@ export class Billing extends Migration {
         check ((status in ('expired', 'ended')) = (settled_at is not null)),
         check ((settled_at is null) = (ask_at is not null))
       );
-      -- One page to pay on, and one plan that is paid for.
+      -- At most one open checkout session and one paid plan per account.
       create unique index billing_subscription_open on billing_subscription (account_id) where status = 'open';
       create unique index billing_subscription_in_force on billing_subscription (account_id)
         where status in ('active', 'past_due');

@@ -1,16 +1,9 @@
 import { Migration } from '@mikro-orm/migrations';
 
-/** What scans of published files found, and which versions were scanned. */
-export class Flags extends Migration {
+/** What scans of published files found. */
+export class Scanning extends Migration {
   override up(): void {
     this.addSql(`
-      alter table deployment add column scanned_at timestamptz;
-      create index if not exists deployment_unscanned on deployment (finished_at)
-        where scanned_at is null and manifest_sha256 is not null and status in ('live', 'ready');
-      create index if not exists deployment_scanned on deployment (site_id, scanned_at) where scanned_at is not null;
-      alter table sketch add column scanned_at timestamptz;
-      create index if not exists sketch_unscanned on sketch (created_at) where scanned_at is null and status = 'shown';
-
       create table flag (
         id text primary key,
         site_id text references site,

@@ -1,6 +1,6 @@
 import { Migration } from '@mikro-orm/migrations';
 
-/** Comment threads, and the links by which an owner writes them in a browser. */
+/** Comment threads and their messages. */
 export class Comments extends Migration {
   override up(): void {
     this.addSql(`
@@ -38,19 +38,6 @@ export class Comments extends Migration {
 
       create trigger comment_inbox after insert or update on comment_thread
         for each row when (new.status = 'open') execute function inbox_changed();
-
-      create table review_link (
-        id text primary key,
-        site_id text not null references site,
-        account_id text not null references account,
-        slot integer check (slot > 0),
-        hash bytea not null unique,
-        created_at timestamptz not null,
-        expires_at timestamptz not null,
-        ended_at timestamptz
-      );
-      create index on review_link (site_id, id desc);
-      create index on review_link (account_id) where ended_at is null;
     `);
   }
 }

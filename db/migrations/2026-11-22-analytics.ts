@@ -1,10 +1,10 @@
 import { Migration } from '@mikro-orm/migrations';
 
-/** Page views of live sites: by the hour as edges counted them, and rolled up to days and months. */
+/** Page views of live sites: hourly counts of the edges, and daily and monthly totals. */
 export class Analytics extends Migration {
   override up(): void {
     this.addSql(`
-      -- Each edge process writes rows of its own with what it has counted so far in that hour: a row may be written again.
+      -- Each edge process writes its own rows with its count of the hour so far, so a row may be updated.
       create table view_hour (
         site_id text not null references site,
         hour timestamptz not null,
@@ -36,7 +36,7 @@ export class Analytics extends Migration {
       );
       create index on view_total (start) where unit = 'day';
 
-      -- What makes a visitor's hash of a day. Not logged, so that no copy of the log outlives it; lost in a crash, which counts some twice.
+      -- The daily salt of visitor hashes. Unlogged, so that the write-ahead log never contains it; a crash counts some visitors twice.
       create unlogged table visitor_salt (day date primary key, salt bytea not null);
     `);
   }

@@ -1,0 +1,49 @@
+/** The migrations in the order in which they run: one per capability, then those of later releases. */
+import { Accounts } from './migrations/2026-11-22-accounts.ts';
+import { Analytics } from './migrations/2026-11-22-analytics.ts';
+import { Assets } from './migrations/2026-11-22-assets.ts';
+import { Auth } from './migrations/2026-11-22-auth.ts';
+import { Billing } from './migrations/2026-11-22-billing.ts';
+import { Bookings } from './migrations/2026-11-22-bookings.ts';
+import { Certificates } from './migrations/2026-11-22-certificates.ts';
+import { Collaborators } from './migrations/2026-11-22-collaborators.ts';
+import { Comments } from './migrations/2026-11-22-comments.ts';
+import { Deployments } from './migrations/2026-11-22-deployments.ts';
+import { Domains } from './migrations/2026-11-22-domains.ts';
+import { Feedback } from './migrations/2026-11-22-feedback.ts';
+import { Forms } from './migrations/2026-11-22-forms.ts';
+import { Inbox } from './migrations/2026-11-22-inbox.ts';
+import { Mail } from './migrations/2026-11-22-mail.ts';
+import { Payments } from './migrations/2026-11-22-payments.ts';
+import { Payouts } from './migrations/2026-11-22-payouts.ts';
+import { Platform } from './migrations/2026-11-22-platform.ts';
+import { Previews } from './migrations/2026-11-22-previews.ts';
+import { Scanning } from './migrations/2026-11-22-scanning.ts';
+import { Sites } from './migrations/2026-11-22-sites.ts';
+import { Sketches } from './migrations/2026-11-22-sketches.ts';
+
+/** Only append. A migration of a released version never changes (test/upgrades): a restore compares the list by position. */
+export const migrationsList = [
+  { name: '2026-11-22-accounts', class: Accounts },
+  { name: '2026-11-22-inbox', class: Inbox },
+  { name: '2026-11-22-platform', class: Platform },
+  { name: '2026-11-22-sites', class: Sites },
+  { name: '2026-11-22-auth', class: Auth },
+  { name: '2026-11-22-deployments', class: Deployments },
+  { name: '2026-11-22-previews', class: Previews },
+  { name: '2026-11-22-mail', class: Mail },
+  { name: '2026-11-22-collaborators', class: Collaborators },
+  { name: '2026-11-22-assets', class: Assets },
+  { name: '2026-11-22-comments', class: Comments },
+  { name: '2026-11-22-forms', class: Forms },
+  { name: '2026-11-22-payouts', class: Payouts },
+  { name: '2026-11-22-payments', class: Payments },
+  { name: '2026-11-22-bookings', class: Bookings },
+  { name: '2026-11-22-domains', class: Domains },
+  { name: '2026-11-22-certificates', class: Certificates },
+  { name: '2026-11-22-billing', class: Billing },
+  { name: '2026-11-22-analytics', class: Analytics },
+  { name: '2026-11-22-feedback', class: Feedback },
+  { name: '2026-11-22-sketches', class: Sketches },
+  { name: '2026-11-22-scanning', class: Scanning },
+];
