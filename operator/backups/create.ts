@@ -4,6 +4,7 @@
  */
 import { randomBytes } from 'node:crypto';
 import pg from 'pg';
+import { appliedMigrations } from '#db/migrate.ts';
 import own from '#package.json' with { type: 'json' };
 import { openRepositories, type Repositories } from '#providers/repositories.ts';
 import { openStore } from '#providers/store/factory.ts';
@@ -24,7 +25,7 @@ import {
 } from './manifest.ts';
 import { packRepository, readTogether } from './repositories.ts';
 import type { Place } from './repository.ts';
-import { dumpTable, migrationsOf, tablesOf } from './tables.ts';
+import { dumpTable, tablesOf } from './tables.ts';
 
 /** A slot's branch, and the commit of the build that was asked for last. */
 type Slot = { siteId: string; repository: Repository; ref: string; commit: string };
@@ -93,7 +94,7 @@ async function readSnapshot(databaseUrl: string, place: Place): Promise<Rows> {
   await client.connect();
   try {
     await client.query('begin isolation level repeatable read read only');
-    const migrations = await migrationsOf(client);
+    const migrations = await appliedMigrations(client);
     if (migrations.length === 0) throw new BackupFault('There is nothing in this database to be kept.');
     const tables: TablePart[] = [];
     for (const table of await tablesOf(client)) tables.push(await dumpTable(client, place.store, table));

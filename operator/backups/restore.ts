@@ -7,7 +7,7 @@ import { mkdir, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/p
 import { join } from 'node:path';
 import type pg from 'pg';
 import { withClient as withNamedClient } from '#db/client.ts';
-import { knownMigrations, migrate } from '#db/migrate.ts';
+import { appliedMigrations, knownMigrations, migrate } from '#db/migrate.ts';
 import { restartAll } from '#db/resume-workflows.ts';
 import { folderName } from '#providers/repositories.ts';
 import { openStore } from '#providers/store/factory.ts';
@@ -20,7 +20,7 @@ import { BackupFault } from './fault.ts';
 import { isSound, type Manifest } from './manifest.ts';
 import { unpackRepository } from './repositories.ts';
 import type { Place } from './repository.ts';
-import { loadTables, migrationsOf, tablesOf } from './tables.ts';
+import { loadTables, tablesOf } from './tables.ts';
 
 export type Restored = {
   blobs: number;
@@ -49,7 +49,7 @@ export async function restoreBackup(
   manifest: Manifest,
   { isDrill = false, despiteDamage = false }: Wishes = {},
 ): Promise<Restored> {
-  requireKnown(config, manifest);
+  requireKnown(manifest);
   const { repositoriesDir } = config;
   if (repositoriesDir === undefined && manifest.repositories.count > 0)
     throw new BackupFault('This installation holds no repositories (FRONTAGE_REPOSITORIES), and the backup does.');
@@ -101,9 +101,8 @@ async function settle(
   return { past, restarted };
 }
 
-function requireKnown({ databaseUrl }: Config, { migrations, version }: Manifest): void {
-  const known = knownMigrations(databaseUrl);
-  if (migrations.every((name, index) => known[index] === name)) return;
+function requireKnown({ migrations, version }: Manifest): void {
+  if (migrations.every((name, index) => knownMigrations[index] === name)) return;
   throw new BackupFault(
     `This backup is of Frontage ${version}, whose schema this one does not know. Restore with that.`,
   );
@@ -116,7 +115,7 @@ const withClient = <T>(databaseUrl: string, act: (client: pg.Client) => Promise<
 const ownTables = ['capacity'];
 
 async function requireEmpty(client: pg.Client, { migrations }: Manifest): Promise<void> {
-  const had = await migrationsOf(client);
+  const had = await appliedMigrations(client);
   if (had.length > 0 && had.length > migrations.length)
     throw new BackupFault(
       'This database has a newer schema than the backup. Make an empty one, and restore before anything is started.',

@@ -13,14 +13,6 @@ import { putGzipped, readLines, readPart, type TablePart } from './manifest.ts';
 
 export type Table = { name: string; columns: string[] };
 
-/** Names of the migrations that the database has had, in order; none where it is new. */
-export async function migrationsOf(client: pg.ClientBase): Promise<string[]> {
-  const { rows: there } = await client.query(`select to_regclass('public.mikro_orm_migrations') is not null as yes`);
-  if (!there[0]?.yes) return [];
-  const { rows } = await client.query<{ name: string }>('select name from mikro_orm_migrations order by id');
-  return rows.map(({ name }) => name);
-}
-
 export async function tablesOf(client: pg.ClientBase): Promise<Table[]> {
   const { rows } = await client.query<Table>(
     `select c.relname as name, array_agg(a.attname::text order by a.attnum) as columns from pg_class c

@@ -4,23 +4,24 @@ import { expect, onTestFinished, test } from 'vitest';
 import { knownMigrations, migrate } from '#db/migrate.ts';
 import { createTestDatabase } from '#test/stack/database.ts';
 
-test('a migration that finds a table held lets go of it for those who come after, and runs when it is free', async () => {
+test('a migration that waits for a locked table lets later queries pass, and runs once the table is free', async () => {
   const database = await createTestDatabase();
-  const [reader, visitor] = [1, 2].map(() => new pg.Client({ connectionString: database.url })) as [
+  const [writer, visitor] = [1, 2].map(() => new pg.Client({ connectionString: database.url })) as [
     pg.Client,
     pg.Client,
   ];
   onTestFinished(async () => {
-    await Promise.all([reader.end(), visitor.end()]);
+    await Promise.all([writer.end(), visitor.end()]);
     await database.drop();
   });
-  await Promise.all([reader.connect(), visitor.connect()]);
+  await Promise.all([writer.connect(), visitor.connect()]);
   await visitor.query('drop schema public cascade; create schema public');
-  const known = knownMigrations(database.url);
-  const held = '2026-11-22-flags';
-  expect(await migrate(database.url, { to: known[known.indexOf(held) - 1] as string })).not.toContain(held);
+  // References deployment, so it takes a lock that conflicts with writes.
+  const held = '2026-11-22-scanning';
+  const previous = knownMigrations[knownMigrations.indexOf(held) - 1] as string;
+  expect(await migrate(database.url, { to: previous })).not.toContain(held);
 
-  await reader.query('begin; select count(*) from deployment');
+  await writer.query('begin; lock table deployment in row exclusive mode');
   const migrating = migrate(database.url);
   const waits = async () => {
     const { rows } = await visitor.query(
@@ -29,9 +30,9 @@ test('a migration that finds a table held lets go of it for those who come after
     return rows.length > 0;
   };
   await expect.poll(waits, { timeout: 20_000, interval: 20 }).toBe(true);
-  // Behind a migration that waits, and gives up.
-  await visitor.query('select count(*) from deployment');
+  // Queues behind the waiting migration until that gives up.
+  await visitor.query('delete from deployment where false');
   await expect.poll(waits, { timeout: 20_000, interval: 20 }).toBe(false);
-  await reader.query('commit');
+  await writer.query('commit');
   expect(await migrating).toContain(held);
 });

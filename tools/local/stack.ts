@@ -6,6 +6,7 @@ import { newSecret, openLogs, readOrCreate } from './data-folder.ts';
 import { domainPartNames, missingForDomains } from './domain-parts.ts';
 import { lockFolder } from './lock.ts';
 import { freePort } from './ports.ts';
+import { UserError } from './problem.ts';
 import type { ProcessId } from './processes.ts';
 import { openRunRecords, type RunRecords } from './run-records.ts';
 import { startTemporal } from './services/temporal.ts';
@@ -179,8 +180,15 @@ async function startParts(
 }
 
 async function startDatabase(context: Context, supervisor: Supervisor<PartName>): Promise<void> {
-  const [{ migrate }] = await Promise.all([import('#db/migrate.ts'), supervisor.start('postgres')]);
-  await context.progress.step('The database schema', () => migrate(context.postgres?.url ?? ''));
+  const [{ IncompatibleDatabase, migrate }] = await Promise.all([
+    import('#db/migrate.ts'),
+    supervisor.start('postgres'),
+  ]);
+  try {
+    await context.progress.step('The database schema', () => migrate(context.postgres?.url ?? ''));
+  } catch (error) {
+    throw error instanceof IncompatibleDatabase ? new UserError(error.message) : error;
+  }
 }
 
 /** Like Promise.all, but waits for all of them before it throws. */

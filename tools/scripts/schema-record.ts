@@ -14,7 +14,7 @@ const hashOf = (dir: string, name: string) =>
     .digest('hex')
     .slice(0, 16);
 
-/** As `migration 003 2026-11-21-output <hash of its file>`: another place, name or text is another line. */
+/** As `migration 003 2026-11-22-inbox <hash of its file>`: another place, name or text is another line. */
 export const migrationLine = (name: string, index: number) =>
   `migration ${String(index + 1).padStart(3, '0')} ${name} ${hashOf(migrations, `${name}.ts`)}`;
 
@@ -46,7 +46,7 @@ export async function describeRelease(databaseUrl: string): Promise<string[]> {
   try {
     filesOfThis ??= [
       ...readdirSync(histories).map((name) => `history ${name} ${hashOf(histories, name)}`),
-      ...knownMigrations(databaseUrl).map(migrationLine),
+      ...knownMigrations.map(migrationLine),
     ];
     const lines = [...filesOfThis];
     for (const query of queries) lines.push(...(await client.query<{ line: string }>(query)).rows.map(flat));
