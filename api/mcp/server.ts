@@ -54,7 +54,7 @@ export function serverFor(served: Served, send: Send): Server {
   server.setRequestHandler(CallToolRequestSchema, async ({ params }, { sendNotification, signal }) => {
     // One that is not offered is called all the same: the API says best why it cannot be done here.
     const operation = operations.find((one) => toolName(one) === params.name);
-    if (!operation) throw new McpError(ErrorCode.InvalidParams, `There is no tool ${params.name.slice(0, 80)}.`);
+    if (!operation) throw new McpError(ErrorCode.InvalidParams, `The tool ${params.name.slice(0, 80)} does not exist.`);
     const progressToken = params._meta?.progressToken;
     const tell: Tell | undefined =
       progressToken === undefined
@@ -74,7 +74,7 @@ export function serverFor(served: Served, send: Send): Server {
   server.setRequestHandler(ReadResourceRequestSchema, async ({ params: { uri } }) => {
     const read = readResource(skill, config.baseUrl, uri);
     // The code that the protocol has for it.
-    if (!read) throw new McpError(-32002, 'There is no resource at this address.', { uri });
+    if (!read) throw new McpError(-32002, 'No resource exists at this address.', { uri });
     return read;
   });
 
@@ -118,7 +118,7 @@ function shorterPage({ body, bytes, more, type }: Answered, asked: unknown): num
 }
 
 function instructions(baseUrl: string): string {
-  return `Frontage makes and runs websites for you and your owner. Read ${baseUrl}/skill/SKILL.md first (as a resource, or with the tool skill_read): it teaches the work.
+  return `Frontage makes and runs websites for you and your owner. Read ${baseUrl}/skill/SKILL.md first (as a resource, or with the tool skill_read): it explains how to work here.
 Each tool is one API operation. A result with next_action is not finished: follow it. Errors state whether to retry and what helps; relay their message to the owner.
 Get ids from the lists (site_list first). inbox_read lists your open tasks. Read sources with source_files and write them with source_commit; send larger files with upload_create or git.`;
 }

@@ -13,7 +13,7 @@ export const reviewLinkInput = z.strictObject({
     .min(60)
     .max(30 * daySeconds)
     .default(7 * daySeconds)
-    .describe('A minute to 30 days; a week unless said.'),
+    .describe('1 minute to 30 days. The default is one week.'),
 });
 
 export const reviewLinkSchema = z

@@ -18,7 +18,7 @@ export const credentialInput = z.strictObject({
     .min(60)
     .max(90 * daySeconds)
     .default(daySeconds)
-    .describe('A minute to 90 days; one day unless said.'),
+    .describe('1 minute to 90 days. The default is one day.'),
 });
 
 export const credentialSchema = z

@@ -12,8 +12,8 @@ export const uploadInput = z.strictObject({
     .min(60)
     .max(30 * daySeconds)
     .default(7 * daySeconds)
-    .describe('A minute to 30 days; a week unless said.'),
-  max_files: count.min(1).max(1000).default(10).describe('How many files it takes in all; 10 unless said.'),
+    .describe('1 minute to 30 days. The default is one week.'),
+  max_files: count.min(1).max(1000).default(10).describe('Maximum number of files in total. The default is 10.'),
   max_file_bytes: count
     .min(1)
     .optional()

@@ -42,7 +42,7 @@ test('each opening of the link mints a fresh page of the provider, and when it i
   expect(accounts).toHaveLength(1);
   const notYet = await visit(`${path}/done`);
   expect([notYet.status, notYet.text]).toEqual([200, expect.stringContaining('Not complete yet')]);
-  expect(notYet.text).toContain('a bank account to pay out to');
+  expect(notYet.text).toContain('a bank account for payouts');
   const back = await complete(second);
   expect(back).toBe(`${path}/done`);
   const done = await visit(back);
