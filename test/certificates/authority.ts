@@ -7,7 +7,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net';
 import * as x509 from '@peculiar/x509';
 import { createIssuer } from './issuer.ts';
-import { hash, openSigning, type Signed, UserError } from './signing.ts';
+import { hash, openSigning, Problem, type Signed } from './signing.ts';
 
 type Status = 'pending' | 'ready' | 'processing' | 'valid' | 'invalid';
 export type PlacedOrder = {
@@ -65,13 +65,13 @@ export async function startTestAuthority({ clock, days = 90, validate, renewal }
   type Answered = { status: number; body: unknown; location?: string };
   const orderOf = (id: string) => {
     const order = orders.find((one) => one.id === id);
-    if (!order) throw new UserError(404, 'malformed');
+    if (!order) throw new Problem(404, 'malformed');
     return order;
   };
   const proofOf = (id: string) => {
     const order = orders.find(({ proofs }) => proofs.some((one) => one.id === id));
     const proof = order?.proofs.find((one) => one.id === id);
-    if (!order || !proof) throw new UserError(404, 'malformed');
+    if (!order || !proof) throw new Problem(404, 'malformed');
     return { order, proof };
   };
 
@@ -92,9 +92,9 @@ export async function startTestAuthority({ clock, days = 90, validate, renewal }
         token: randomBytes(24).toString('base64url'),
         status: 'pending' as const,
       }));
-      if (payload.replaces && !issuedAs(payload.replaces)) throw new UserError(404, 'malformed');
+      if (payload.replaces && !issuedAs(payload.replaces)) throw new Problem(404, 'malformed');
       if (payload.replaces && orders.some(({ replaces }) => replaces === payload.replaces))
-        throw new UserError(409, 'alreadyReplaced');
+        throw new Problem(409, 'alreadyReplaced');
       const order: PlacedOrder = {
         id: newId(),
         names,
@@ -124,7 +124,7 @@ export async function startTestAuthority({ clock, days = 90, validate, renewal }
     },
     async finalize(id, { payload }) {
       const order = orderOf(id);
-      if (order.status !== 'ready') throw new UserError(403, 'orderNotReady');
+      if (order.status !== 'ready') throw new Problem(403, 'orderNotReady');
       const request = new x509.Pkcs10CertificateRequest(Buffer.from(payload.csr, 'base64url'));
       const publicKey = await request.publicKey.export(webcrypto as never);
       const now = clock.now();
@@ -149,7 +149,7 @@ export async function startTestAuthority({ clock, days = 90, validate, renewal }
     try {
       if (met && typeof met.do === 'object') {
         if (met.do.retryAfter) response.setHeader('retry-after', met.do.retryAfter);
-        throw new UserError(met.do.status, met.do.type);
+        throw new Problem(met.do.status, met.do.type);
       }
       if (request.method !== 'POST') return open(name, id, response);
       const { status, body, location } = (await steps[name]?.(id, await readSigned(request))) ?? {
@@ -160,7 +160,7 @@ export async function startTestAuthority({ clock, days = 90, validate, renewal }
       if (location) response.setHeader('location', location);
       say(response, status, body);
     } catch (error) {
-      if (!(error instanceof UserError)) throw error;
+      if (!(error instanceof Problem)) throw error;
       say(response, error.status, {
         type: `urn:ietf:params:acme:error:${error.type}`,
         detail: 'words of the authority',

@@ -3,7 +3,7 @@ import { createHash, createPublicKey, type JsonWebKey, randomBytes, verify } fro
 import type { IncomingMessage } from 'node:http';
 import { text } from 'node:stream/consumers';
 
-export class UserError extends Error {
+export class Problem extends Error {
   readonly status: number;
   readonly type: string;
   constructor(status: number, type: string) {
@@ -25,7 +25,7 @@ export function openSigning(url: () => string) {
 
   function signerOf({ jwk, kid }: { jwk?: JsonWebKey; kid?: string }): Signer {
     const known = kid === undefined ? undefined : accounts.get(kid);
-    if (kid !== undefined && !known) throw new UserError(400, 'accountDoesNotExist');
+    if (kid !== undefined && !known) throw new Problem(400, 'accountDoesNotExist');
     const { crv, kty, x, y } = known?.jwk ?? (jwk as JsonWebKey);
     return { kid, jwk: { crv, kty, x, y } as JsonWebKey, thumbprint: hash(JSON.stringify({ crv, kty, x, y })) };
   }
@@ -40,14 +40,13 @@ export function openSigning(url: () => string) {
     async readSigned(request: IncomingMessage): Promise<Signed> {
       const sent = JSON.parse(await text(request)) as { protected: string; payload: string; signature: string };
       const head = JSON.parse(Buffer.from(sent.protected, 'base64url').toString());
-      if (!nonces.delete(head.nonce)) throw new UserError(400, 'badNonce');
-      if (head.url !== `${url()}${request.url}`) throw new UserError(403, 'unauthorized');
+      if (!nonces.delete(head.nonce)) throw new Problem(400, 'badNonce');
+      if (head.url !== `${url()}${request.url}`) throw new Problem(403, 'unauthorized');
       const signer = signerOf(head);
       const key = createPublicKey({ key: signer.jwk, format: 'jwk' });
       const signed = Buffer.from(`${sent.protected}.${sent.payload}`);
       const signature = Buffer.from(sent.signature, 'base64url');
-      if (!verify('sha256', signed, { key, dsaEncoding: 'ieee-p1363' }, signature))
-        throw new UserError(400, 'malformed');
+      if (!verify('sha256', signed, { key, dsaEncoding: 'ieee-p1363' }, signature)) throw new Problem(400, 'malformed');
       const payload = sent.payload === '' ? undefined : JSON.parse(Buffer.from(sent.payload, 'base64url').toString());
       return { signer, payload };
     },
