@@ -77,7 +77,7 @@ describe('a plan', () => {
     const asked = { id: 'bsub_isk', customer, title: 'Hobby', price, endsAt, returnUrl: world.url };
     const page = await world.deps.billing?.openCheckout(asked);
     const asBought = { amount_total: 500_000, allowed_payment_method_types: ['card'] };
-    expect(world.provider.standIn.objects.get(page?.id ?? '')).toMatchObject(asBought);
+    expect(world.provider.stub.objects.get(page?.id ?? '')).toMatchObject(asBought);
   });
 
   test('whose page came too late, for another plan was asked for meanwhile, leaves no page that could be paid for nothing', async () => {

@@ -1,11 +1,11 @@
 import { afterAll, expect, test } from 'vitest';
 import type { Plan } from '#rules/plans.ts';
 import { createPeopleWorld, type PeopleWorld } from '#test/people/world.ts';
-import { startPaymentsStandIn } from '#tools/local/payments/stand-in.ts';
+import { startPaymentsStub } from '#tools/local/payments/stub.ts';
 import { ownPlans, writeCatalog } from './world.ts';
 
 const key = 'sk_test_platform0000';
-const provider = await startPaymentsStandIn({ clock: { now: () => new Date() }, key });
+const provider = await startPaymentsStub({ clock: { now: () => new Date() }, key });
 // One plan has the name of what another button does.
 const plans = [...ownPlans(), { ...(ownPlans().at(-1) as Plan), name: 'manage' }];
 const [world, unmetered] = await Promise.all([

@@ -9,16 +9,16 @@ import { type Answer, type Caller, createWorld } from '#test/api/world.ts';
 import { until } from '#test/stack/until.ts';
 import { createNamespace, startWorker } from '#test/stack/worker.ts';
 import { portalActs, subscriptionsOf } from '#tools/local/payments/billing.ts';
-import type { Hooks } from '#tools/local/payments/hooks.ts';
-import { findMock } from '#tools/local/payments/shapes.ts';
-import { startPaymentsStandIn } from '#tools/local/payments/stand-in.ts';
+import { findMock } from '#tools/local/payments/stripe-mock.ts';
+import { startPaymentsStub } from '#tools/local/payments/stub.ts';
+import type { Hooks } from '#tools/local/payments/webhooks.ts';
 
 export const dayMs = 86_400_000;
 const key = 'sk_test_platform0000';
 const webhookSecret = 'whsec_of_the_tests';
 
 export type BillingWorld = Awaited<ReturnType<typeof createBillingWorld>>;
-export type StandIn = Awaited<ReturnType<typeof startPaymentsStandIn>>;
+export type PaymentsStub = Awaited<ReturnType<typeof startPaymentsStub>>;
 
 export type BillingOptions = {
   env?: Record<string, string>;
@@ -49,7 +49,7 @@ export async function createBillingWorld(options: BillingOptions = {}) {
   let now = () => new Date();
   const hooks: Hooks = {};
   const mock = findMock(process.env);
-  const provider = await startPaymentsStandIn({
+  const provider = await startPaymentsStub({
     clock: { now: () => now() },
     key,
     hooks,
@@ -101,8 +101,8 @@ export async function createBillingWorld(options: BillingOptions = {}) {
           'select provider_customer as customer from billing_customer where account_id = ?',
           [caller.accountId],
         );
-      const live = subscriptionsOf(provider.standIn, row?.customer);
-      const act = (name: keyof typeof portalActs) => live[0] && portalActs[name]?.(provider.standIn, live[0]);
+      const live = subscriptionsOf(provider.stub, row?.customer);
+      const act = (name: keyof typeof portalActs) => live[0] && portalActs[name]?.(provider.stub, live[0]);
       return { customer: row?.customer, live, act };
     },
     rows: (caller: Caller) =>

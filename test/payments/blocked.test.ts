@@ -45,10 +45,10 @@ describe.each(Object.entries(blocks))('a block %s', (_whose, block) => {
     const made = await world.newPayment();
     const { page } = await world.openLink(made.payUrl);
     await atRest(world, made.id);
-    world.standIn.knobs.turnAway = 1;
+    world.stub.knobs.turnAway = 1;
     await block(made);
     await world.press(page, 'pay', { comesBack: false });
-    world.standIn.knobs.turnAway = 0;
+    world.stub.knobs.turnAway = 0;
     await world.deps.temporal.workflow.getHandle(`payment:${made.id}`).signal('moved');
     await expect.poll(() => statusOf(made.id), soon).toBe('refunded');
     expect(world.heldFor(made.id)).toBe(0);
@@ -61,10 +61,10 @@ test('a booking on somebody else’s site that pays into a blocked account gets 
   await em().execute('update payout_account set account_id = ? where id = ?', [other.accountId, account.id]);
   const { page } = await world.openLink(payUrl);
   await atRest(world, paymentId);
-  world.standIn.knobs.turnAway = 1;
+  world.stub.knobs.turnAway = 1;
   await blockAccount(em(), world, other.accountId, why);
   await world.press(page, 'pay', { comesBack: false });
-  world.standIn.knobs.turnAway = 0;
+  world.stub.knobs.turnAway = 0;
   await nudge();
   await expect.poll(() => statusOf(paymentId), soon).toBe('refunded');
   expect(world.heldFor(paymentId)).toBe(0);

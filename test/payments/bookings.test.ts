@@ -50,12 +50,12 @@ test('the end of a hold closes its page before it frees the seat', async () => {
   const { page } = await world.openLink(payUrl);
   await atRest(world, payment.id);
   // The provider does not answer, so nobody can say that the page is closed.
-  world.standIn.knobs.turnAway = 1;
+  world.stub.knobs.turnAway = 1;
   world.skip(15 * minuteMs + 1000);
   expect([await statusOf(), await isOpen()]).toEqual(['held', false]);
   expect((await bookAnother()).body.error.code).toBe('slot_taken');
   expect(await payment.statusOf()).toBe('expired');
-  world.standIn.knobs.turnAway = 0;
+  world.stub.knobs.turnAway = 0;
   await world.deps.temporal.workflow.getHandle(`payment:${payment.id}`).signal('moved');
   await expect.poll(statusOf, soon).toBe('expired');
   expect((await fetch(page ?? '')).status).toBe(410);
@@ -69,10 +69,10 @@ test('who has paid when the hold ends has the seat, though it was not known yet'
   const { payUrl, statusOf, payment } = await held();
   const { page } = await world.openLink(payUrl);
   await atRest(world, payment.id);
-  world.standIn.knobs.turnAway = 1;
+  world.stub.knobs.turnAway = 1;
   await world.press(page, 'pay', { comesBack: false });
   world.skip(15 * minuteMs + 1000);
-  world.standIn.knobs.turnAway = 0;
+  world.stub.knobs.turnAway = 0;
   await world.deps.temporal.workflow.getHandle(`payment:${payment.id}`).signal('moved');
   await expect.poll(statusOf, soon).toBe('confirmed');
   expect(await payment.statusOf()).toBe('paid');
@@ -82,10 +82,10 @@ test('the holds of a site that is archived end, and late money goes back', async
   const { payUrl, site, owner, paymentId, payment } = await held();
   const { page } = await world.openLink(payUrl);
   await atRest(world, payment.id);
-  world.standIn.knobs.turnAway = 1;
+  world.stub.knobs.turnAway = 1;
   await owner.call('POST', `/v1/sites/${site.id}/archive`);
   await world.press(page, 'pay', { comesBack: false });
-  world.standIn.knobs.turnAway = 0;
+  world.stub.knobs.turnAway = 0;
   await world.deps.temporal.workflow.getHandle(`payment:${paymentId}`).signal('moved');
   await expect.poll(payment.statusOf, soon).toBe('refunded');
   expect(world.heldFor(paymentId)).toBe(0);
@@ -98,10 +98,10 @@ test('a site that a person takes off the web takes no money: links are over, hol
   expect((await world.openLink(open.pay_url)).status).toBe(303);
   const { page } = await world.openLink(payUrl);
   await atRest(world, paymentId);
-  world.standIn.knobs.turnAway = 1;
+  world.stub.knobs.turnAway = 1;
   await blockSite(world.deps.em(), world.clock, site.id, 'It sells what it has not.');
   await world.press(page, 'pay', { comesBack: false });
-  world.standIn.knobs.turnAway = 0;
+  world.stub.knobs.turnAway = 0;
   expect((await row(id)).status).toBe('expired');
   for (const link of [payUrl, open.pay_url])
     expect(await world.openLink(link)).toMatchObject({ status: 410, page: null });

@@ -20,7 +20,7 @@ usePayingWorld(
 const soon = { timeout: 20_000, interval: 50 };
 const each = Object.keys(ways) as Way[];
 const refundsOf = (id: string) =>
-  [...world.standIn.standIn.objects.values()].filter(
+  [...world.stub.stub.objects.values()].filter(
     (one) =>
       one.object === 'refund' && world.chargesOf(id).some((charge) => 'id' in charge && charge.id === one.charge),
   );
@@ -95,11 +95,11 @@ test('the ledger check flags what a person has to look at, once, and lets go of 
   await em().nativeUpdate(PaymentAttempt, { id: attempt.id }, { charge: null, chargedAt: null, status: 'closed' });
   await em().execute(`update payment set payout_account_id = payout_account_id where id = ?`, [id]);
   const flagged = async () => (await em().find(LedgerFlag, { subject: id })).length;
-  world.standIn.knobs.turnAway = 1;
+  world.stub.knobs.turnAway = 1;
   await check('one');
   await check('two');
   expect(await flagged()).toBe(1);
-  world.standIn.knobs.turnAway = 0;
+  world.stub.knobs.turnAway = 0;
   await em().nativeUpdate(
     PaymentAttempt,
     { id: attempt.id },

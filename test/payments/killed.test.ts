@@ -57,7 +57,7 @@ beforeAll(async () => {
     { TEMPORAL_NAMESPACE: namespace, FRONTAGE_RATE_SCALE: '1000000' },
     { random, at: `http://127.0.0.1:${port}` },
   );
-  const standInPort = Number(new URL(world.standIn.url).port);
+  const standInPort = Number(new URL(world.stub.url).port);
   processes = openProcesses(world, { FRONTAGE_SMTP_URL: 'smtp://127.0.0.1:9', ...payingEnv(standInPort) });
   [running.api, running.worker] = await Promise.all([startOf.api(), startOf.worker()]);
 }, 60_000);

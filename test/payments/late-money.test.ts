@@ -28,14 +28,14 @@ describe('money that turns up when nobody could be asked for hours', () => {
     const made = await heldIn(world, { holdMinutes });
     const { page } = await world.openLink(made.payUrl);
     await atRest(world, made.paymentId);
-    world.standIn.knobs.turnAway = 1;
+    world.stub.knobs.turnAway = 1;
     if (pays) await world.press(page, 'pay', { comesBack: false });
     world.skip(101 * minuteMs);
     await made.nudge();
     const attempt = () => world.deps.em().findOneOrFail(PaymentAttempt, { payment: made.paymentId });
     await expect.poll(async () => (await attempt()).status, soon).toBe('unasked');
     const answered = async () => {
-      world.standIn.knobs.turnAway = 0;
+      world.stub.knobs.turnAway = 0;
       return await checkLedger(world.deps);
     };
     return { ...made, answered, attempt };
@@ -129,10 +129,10 @@ describe('cancelling', () => {
     const { payUrl, id, owner, paymentId, payment, nudge } = await heldIn(world);
     const { page } = await world.openLink(payUrl);
     await atRest(world, paymentId);
-    world.standIn.knobs.turnAway = 1;
+    world.stub.knobs.turnAway = 1;
     await owner.call('POST', `/v1/bookings/${id}/cancel`);
     await world.press(page, 'pay', { comesBack: false });
-    world.standIn.knobs.turnAway = 0;
+    world.stub.knobs.turnAway = 0;
     await nudge();
     await expect.poll(payment.statusOf, soon).toBe('refunded');
     expect([world.heldFor(paymentId), (await row(id)).status]).toEqual([0, 'cancelled']);

@@ -24,11 +24,11 @@ async function foreignCharge() {
   const made = await world.newPayment();
   await world.press((await world.openLink(made.payUrl)).page);
   const { charge } = await world.deps.em().findOneOrFail(PaymentAttempt, { payment: made.id });
-  const known = world.standIn.standIn.objects.get(charge ?? '');
+  const known = world.stub.stub.objects.get(charge ?? '');
   if (!known) throw new Error('nothing was charged');
   const latest_charge = { ...(known.latest_charge as object), refunded: false };
   const strange = { ...known, id: `pi_${newId('page')}`, latest_charge, metadata: { attempt: newId('page') } };
-  world.standIn.standIn.objects.set(strange.id, strange);
+  world.stub.stub.objects.set(strange.id, strange);
   await checkLedger(world.deps);
   expect((await flagOf(strange.id))?.why).toBe(found.foreign);
   return { ...made, subject: strange.id, latest_charge };
@@ -36,9 +36,9 @@ async function foreignCharge() {
 
 test('a flag of a charge stays while nobody answers and when the charge is long ago, and goes when it is in order', async () => {
   const { subject, latest_charge } = await foreignCharge();
-  world.standIn.knobs.turnAway = 1;
+  world.stub.knobs.turnAway = 1;
   await checkLedger(world.deps);
-  world.standIn.knobs.turnAway = 0;
+  world.stub.knobs.turnAway = 0;
   expect(await flagOf(subject)).not.toBe(null);
   world.skip(10 * dayMs);
   await checkLedger(world.deps);

@@ -60,9 +60,9 @@ describe('that somebody has paid is found out', () => {
 
   test('by a signed message at once on connect, and by asking where the message is lost', async () => {
     const { payUrl, statusOf } = await world.newPayment({ rail: 'connect' });
-    world.standIn.knobs.loseWebhooks = 1;
+    world.stub.knobs.loseWebhooks = 1;
     await world.press((await world.openLink(payUrl)).page, 'pay', { comesBack: false });
-    world.standIn.knobs.loseWebhooks = 0;
+    world.stub.knobs.loseWebhooks = 0;
     await expect.poll(statusOf, soon).toBe('paid');
   });
 });
@@ -96,9 +96,9 @@ test('a card that is declined and a payer who leaves change nothing, and the lin
 
 test('an opening whose answer was lost leaves no page on which somebody could pay', async () => {
   const { payUrl, id } = await world.newPayment();
-  world.standIn.knobs.loseAnswers = 1;
+  world.stub.knobs.loseAnswers = 1;
   const lost = await world.openLink(payUrl);
-  world.standIn.knobs.loseAnswers = 0;
+  world.stub.knobs.loseAnswers = 0;
   expect(lost.status).toBe(502);
   world.skip(31_000);
   await world.openLink(payUrl);
@@ -233,10 +233,10 @@ test('no answer and no page of ours names the provider', async () => {
   })();
   const { page } = await world.openLink(payUrl);
   const texts = [JSON.stringify(await read()), (await world.press(page)).text, (await refund()).text];
-  world.standIn.knobs.turnAway = 1;
+  world.stub.knobs.turnAway = 1;
   const other = await world.newPayment();
   texts.push((await world.openLink(other.payUrl)).text);
-  world.standIn.knobs.turnAway = 0;
+  world.stub.knobs.turnAway = 0;
   // An awning has stripes.
   const said = texts.map((text) => text.replace(/<style>.*?<\/style>|<svg.*?<\/svg>/gs, ''));
   for (const text of said) expect(text).not.toMatch(/stripe|cs_test|pi_[0-9a-f]|acct_[0-9a-f]{16}/i);

@@ -5,21 +5,21 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type NewPage, openPayments, type PaymentCredentials, PaymentsFault } from '#providers/payments.ts';
 import { toProvider } from '#rules/currencies.ts';
-import { findMock } from '#tools/local/payments/shapes.ts';
-import { startPaymentsStandIn } from '#tools/local/payments/stand-in.ts';
+import { findMock } from '#tools/local/payments/stripe-mock.ts';
+import { startPaymentsStub } from '#tools/local/payments/stub.ts';
 
 const mock = findMock(process.env);
 const key = 'sk_test_platform0000';
 const own = (name: string): PaymentCredentials => ({ rail: 'own_key', key: `rk_test_${name}00000000` });
 
-let standIn: Awaited<ReturnType<typeof startPaymentsStandIn>>;
+let stub: Awaited<ReturnType<typeof startPaymentsStub>>;
 let payments: ReturnType<typeof openPayments>;
 const clock = { now: () => new Date() };
 beforeAll(async () => {
-  standIn = await startPaymentsStandIn({ clock, key, mock });
-  payments = openPayments({ key, url: standIn.url, webhookSecret: 'whsec_test' });
+  stub = await startPaymentsStub({ clock, key, mock });
+  payments = openPayments({ key, url: stub.url, webhookSecret: 'whsec_test' });
 });
-afterAll(() => standIn?.close());
+afterAll(() => stub?.close());
 
 const page = (more: Partial<NewPage> = {}): NewPage => ({
   idempotencyKey: `test-${Math.random()}`,
@@ -58,7 +58,7 @@ test('every request of ours has the shape that the vendor’s own mock takes', a
     returnUrl: 'http://localhost:1/r',
     refreshUrl: 'http://localhost:1/f',
   });
-  const answer = await fetch(`${standIn.url}/v1/checkout/sessions`, {
+  const answer = await fetch(`${stub.url}/v1/checkout/sessions`, {
     method: 'POST',
     headers: { authorization: `Bearer ${key}`, 'content-type': 'application/x-www-form-urlencoded' },
     body: 'mode=payment&no_such_parameter=1',
@@ -122,7 +122,7 @@ test('a charge is given back once, whoever asks again and however', async () => 
   for (const idempotencyKey of ['one', 'one', 'two']) {
     expect(await payments.refund(ada, { charge, idempotencyKey })).toEqual({ status: 'done' });
   }
-  const refunds = [...standIn.standIn.objects.values()].filter(
+  const refunds = [...stub.stub.objects.values()].filter(
     (one) => one.object === 'refund' && one.payment_intent === charge,
   );
   expect(refunds).toHaveLength(1);
@@ -134,9 +134,9 @@ describe('what goes wrong', () => {
     expect(await faultOf(payments.readKey('rk_test_revoked0000'))).toBe('unaccepted');
     expect(await faultOf(payments.readAccount({ rail: 'connect', providerAccount: 'acct_nobody' }))).toBe('unaccepted');
     expect(await faultOf(payments.readPage(own('nothing'), 'cs_test_nothing'))).toBe('missing');
-    standIn.knobs.turnAway = 1;
+    stub.knobs.turnAway = 1;
     const fault = await payments.readKey('rk_test_0123456789').catch((error: unknown) => error);
-    standIn.knobs.turnAway = 0;
+    stub.knobs.turnAway = 0;
     expect(fault).toMatchObject({ because: 'unanswered', message: 'the provider of payments: unanswered (503)' });
     const away = openPayments({ key, url: 'http://127.0.0.1:9', webhookSecret: '' });
     expect(await faultOf(away.readKey('rk_test_0123456789'))).toBe('unanswered');
@@ -181,13 +181,13 @@ describe('an account', () => {
 test('the stand-in that is started anew still knows who has paid', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'frontage-payments-'));
   const file = join(folder, 'payments.json');
-  const first = await startPaymentsStandIn({ clock, key, file });
+  const first = await startPaymentsStub({ clock, key, file });
   const before = openPayments({ key, url: first.url, webhookSecret: '' });
   const ada = own('again');
   const opened = await before.openPage(ada, page());
   await press(opened.url, 'pay');
   await first.close();
-  const second = await startPaymentsStandIn({ clock, key, file });
+  const second = await startPaymentsStub({ clock, key, file });
   const after = openPayments({ key, url: second.url, webhookSecret: '' });
   const { charge } = await after.readPage(ada, opened.id);
   expect(await after.refund(ada, { charge: charge ?? '', idempotencyKey: 'later' })).toEqual({ status: 'done' });

@@ -77,47 +77,47 @@ describe('a refund', () => {
 
   test('that is not answered goes on by itself, once', async () => {
     const { id, owner, refund, statusOf } = await paid();
-    world.standIn.knobs.loseAnswers = 1;
+    world.stub.knobs.loseAnswers = 1;
     const { body } = await owner.call('POST', `/v1/payments/${id}/refund`, { headers: { prefer: 'respond-async' } });
     expect(body).toMatchObject({ status: 'refunding', next_action: expect.stringContaining(id) });
-    world.standIn.knobs.loseAnswers = 0;
+    world.stub.knobs.loseAnswers = 0;
     await expect.poll(statusOf, soon).toBe('refunded');
     expect([world.heldFor(id), (await refund()).body.status]).toEqual([0, 'refunded']);
   });
   test('that the account cannot pay today is asked for anew, and done once the money is there', async () => {
     const { id, owner, statusOf } = await paid();
-    world.standIn.knobs.failRefunds = true;
+    world.stub.knobs.failRefunds = true;
     await owner.call('POST', `/v1/payments/${id}/refund`, { headers: { prefer: 'respond-async' } });
     await expect.poll(async () => (await attemptOf(id)).refundFault, soon).toContain('balance_insufficient');
-    world.standIn.knobs.failRefunds = false;
+    world.stub.knobs.failRefunds = false;
     await expect.poll(statusOf, soon).toBe('refunded');
     expect(world.heldFor(id)).toBe(0);
   });
 
   test('that the provider has in hand is under way until it is done', async () => {
     const { id, owner, statusOf } = await paid();
-    world.standIn.knobs.holdRefunds = true;
+    world.stub.knobs.holdRefunds = true;
     const { body } = await owner.call('POST', `/v1/payments/${id}/refund`, { headers: { prefer: 'respond-async' } });
     expect(body).toMatchObject({ status: 'refunding', refunded_at: null });
     await expect.poll(async () => (await attemptOf(id)).refundFault, soon).toContain('in hand');
     world.skip(3601_000);
     await checkLedger(world.deps);
     expect(await statusOf()).toBe('refunding');
-    world.standIn.knobs.holdRefunds = false;
+    world.stub.knobs.holdRefunds = false;
     await checkLedger(world.deps);
     expect([await statusOf(), world.heldFor(id)]).toEqual(['refunded', 0]);
   });
 
   test('that another took the place of is neither done nor given up for it', async () => {
     const { id, owner, statusOf } = await paid();
-    world.standIn.knobs.turnAway = 1;
+    world.stub.knobs.turnAway = 1;
     await owner.call('POST', `/v1/payments/${id}/refund`, { headers: { prefer: 'respond-async' } });
     const attempt = await attemptOf(id);
     const steps = refundActivities(world.deps);
     expect(await steps.giveUpRefund(attempt.id, 'an earlier one')).toBe('kept');
     expect(await giveBackCharge(world.deps, attempt.id, 'an earlier one')).toBe('replaced');
     expect(await statusOf()).toBe('refunding');
-    world.standIn.knobs.turnAway = 0;
+    world.stub.knobs.turnAway = 0;
     await expect.poll(statusOf, soon).toBe('refunded');
   });
 });

@@ -53,9 +53,9 @@ async function connect(owner: Owner, siteId: string) {
   expect((await owner.call('POST', `${accounts}/${body.id}/key`, { body: { secret_key: next } })).status).toBe(200);
   refusals.push((await owner.call('POST', accounts, { body: { secret_key: bad } })).text);
   refusals.push((await owner.call('POST', accounts, { body: { secret_key: bad, rail: 'connect' } })).text);
-  world.standIn.knobs.turnAway = 1;
+  world.stub.knobs.turnAway = 1;
   refusals.push((await owner.call('POST', accounts, { body: { secret_key: lost } })).text);
-  world.standIn.knobs.turnAway = 0;
+  world.stub.knobs.turnAway = 0;
   await owner.call('POST', `/v1/sites/${siteId}/payout-account`, { body: { payout_account_id: body.id } });
   const connected = (await owner.call('POST', accounts, { body: { rail: 'connect' } })).body;
   const link = (await owner.call('POST', `${accounts}/${connected.id}/onboarding`)).body.url;
@@ -69,16 +69,16 @@ async function connect(owner: Owner, siteId: string) {
 async function payAndRefund(owner: Owner, siteId: string) {
   const body = { amount: 1250, currency: 'EUR', reference: 'order 12' };
   const payment = (await owner.call('POST', `/v1/sites/${siteId}/payments`, { body })).body;
-  world.standIn.knobs.turnAway = 1;
+  world.stub.knobs.turnAway = 1;
   refusals.push((await world.openLink(payment.pay_url)).text);
-  world.standIn.knobs.turnAway = 0;
+  world.stub.knobs.turnAway = 0;
   const { page } = await world.openLink(payment.pay_url);
   keep('page to pay on', page);
   await world.press(page);
-  world.standIn.knobs.failRefunds = true;
+  world.stub.knobs.failRefunds = true;
   const refund = () => owner.call('POST', `/v1/payments/${payment.id}/refund`, { headers: { prefer: 'wait=1' } });
   refusals.push((await refund()).text);
-  world.standIn.knobs.failRefunds = false;
+  world.stub.knobs.failRefunds = false;
   await expect.poll(async () => (await refund()).body.status, soon).toBe('refunded');
 }
 
@@ -110,9 +110,9 @@ async function subscribe(owner: Owner) {
   await fetch(`${url}/pay`, { method: 'POST', redirect: 'manual' });
   await expect.poll(async () => (await owner.call('GET', '/v1/billing')).body.plan, soon).toBe('hobby');
   keep('page that manages a plan', (await owner.call('POST', '/v1/billing/portal')).body.url);
-  world.standIn.knobs.turnAway = 1;
+  world.stub.knobs.turnAway = 1;
   refusals.push((await owner.call('POST', '/v1/billing/checkout', { body: { plan: 'studio' } })).text);
-  world.standIn.knobs.turnAway = 0;
+  world.stub.knobs.turnAway = 0;
 }
 
 /** Whatever the engine keeps of the workflows that were started. */
@@ -151,7 +151,7 @@ test('keys, secrets of webhooks, links, addresses of pages and of visitors stand
   await payAndRefund(owner, site.id);
   await bookAndCancel(owner, site.id);
   await subscribe(owner);
-  await world.standIn.settled();
+  await world.stub.settled();
   // The mails that wait hold the visitor's address sealed.
   const places = {
     rows: await rows(),

@@ -90,9 +90,9 @@ export function travelling(world: PayingWorld, { random, journeys }: { random: (
     const sites = [await world.newPaidSite(), await world.newPaidSite({ rail: 'connect' })];
     const shops = [await newShop('own_key'), await newShop('connect')];
     const starts = (await world.slots(shops[0]?.publicId ?? '', world.dateIn(5))).map(({ start }) => start);
-    const { standIn, knobs } = world.standIn;
+    const { stub, knobs } = world.stub;
     // Who asks about the connected accounts hears that they may take money.
-    for (const one of standIn.objects.values()) if (one.byPlatform) completeAccount(standIn, one.id);
+    for (const one of stub.objects.values()) if (one.byPlatform) completeAccount(stub, one.id);
     Object.assign(knobs, storm);
     for (let done = 0; done < journeys; done += atOnce) {
       const wave = Array.from({ length: Math.min(atOnce, journeys - done) }, async (_, at) => {
@@ -108,7 +108,7 @@ export function travelling(world: PayingWorld, { random, journeys }: { random: (
 
   /** Calm, hours later: what was lost is found, what was begun is finished; where no worker is left, by what the schedules do alone. */
   async function settle({ alone = false } = {}): Promise<void> {
-    Object.assign(world.standIn.knobs, calm);
+    Object.assign(world.stub.knobs, calm);
     world.skip(3 * 3600_000);
     const left = async () => [
       await world.deps.em().count(PaymentAttempt, { refundReason: { $ne: null }, refundedAt: null } as never),
@@ -116,7 +116,7 @@ export function travelling(world: PayingWorld, { random, journeys }: { random: (
     ];
     for (let turn = 0; turn < 60 && (await left()).some((count) => count > 0); turn++) {
       await checkLedger(world.deps);
-      await world.standIn.settled();
+      await world.stub.settled();
       if (alone) world.skip(3601_000);
       else await new Promise((resolve) => setTimeout(resolve, 250));
     }

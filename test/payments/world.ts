@@ -8,9 +8,9 @@ import { newId } from '#runtime/ids.ts';
 import type { Caller, World } from '#test/api/world.ts';
 import { createBookingWorld } from '#test/bookings/world.ts';
 import { createNamespace, startWorker } from '#test/stack/worker.ts';
-import { findMock } from '#tools/local/payments/shapes.ts';
-import { startPaymentsStandIn } from '#tools/local/payments/stand-in.ts';
 import type { Knobs } from '#tools/local/payments/state.ts';
+import { findMock } from '#tools/local/payments/stripe-mock.ts';
+import { startPaymentsStub } from '#tools/local/payments/stub.ts';
 import { freePort } from '#tools/local/ports.ts';
 
 export const paymentsKey = 'sk_test_platform0000';
@@ -94,7 +94,7 @@ export async function createPayingWorld(
   const world = await createBookingWorld({ TEMPORAL_NAMESPACE: await createNamespace(), ...payingEnv(port), ...given });
   /** Where payers and the provider find the API: another process where one is named. */
   const api = at ?? world.url;
-  const standIn = await startPaymentsStandIn({
+  const stub = await startPaymentsStub({
     clock: world.clock,
     port,
     key: paymentsKey,
@@ -153,7 +153,7 @@ export async function createPayingWorld(
 
   /** What the provider holds of a payment: every charge that was made for it, and what of it is left. */
   const chargesOf = (paymentId: string) =>
-    [...standIn.standIn.objects.values()]
+    [...stub.stub.objects.values()]
       .filter((one) => one.object === 'payment_intent' && (one.metadata as { payment?: string }).payment === paymentId)
       .map((one) => one.latest_charge as { amount: number; amount_refunded: number });
   const heldFor = (paymentId: string) =>
@@ -162,7 +162,7 @@ export async function createPayingWorld(
   const paying = {
     ...world,
     api,
-    standIn,
+    stub,
     newPaidSite,
     newPayment,
     reading,
@@ -171,7 +171,7 @@ export async function createPayingWorld(
     chargesOf,
     heldFor,
     async close() {
-      await standIn.close();
+      await stub.close();
       await world.close();
     },
   };

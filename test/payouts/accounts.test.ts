@@ -88,9 +88,9 @@ test('a key and a rail, neither, or of the wrong type: invalid_payout_account', 
 
 test('where the provider does not answer, a key is not taken and the call can be made again', async () => {
   const owner = await world.newCaller();
-  world.standIn.knobs.turnAway = 1;
+  world.stub.knobs.turnAway = 1;
   const told = await world.add(owner);
-  world.standIn.knobs.turnAway = 0;
+  world.stub.knobs.turnAway = 0;
   expect(errorOf(told)).toMatchObject({ code: 'provider_error', retryable: true });
   expect(told.text).not.toMatch(/stripe/i);
   expect(await world.list(owner)).toEqual([]);

@@ -13,12 +13,12 @@ beforeAll(async () => {
 });
 afterAll(() => world?.close());
 
-const objects = () => world.standIn.standIn.objects;
+const objects = () => world.stub.stub.objects;
 const row = async (id: string) => await world.deps.em().findOneOrFail(PayoutAccount, { id });
 /** The owner completes at the provider what the account lacked. */
 async function completed(id: string): Promise<string> {
   const name = must((await row(id)).providerAccount);
-  completeAccount(world.standIn.standIn, name);
+  completeAccount(world.stub.stub, name);
   return name;
 }
 async function newPending() {
@@ -38,9 +38,9 @@ test('an account that waits is asked for again when its owner reads the list, at
 test('where the provider does not answer, the list says what is known', async () => {
   const { owner, id } = await newPending();
   world.skip(6_000);
-  world.standIn.knobs.turnAway = 1;
+  world.stub.knobs.turnAway = 1;
   expect((await world.list(owner))[0]).toMatchObject({ id, status: 'pending' });
-  world.standIn.knobs.turnAway = 0;
+  world.stub.knobs.turnAway = 0;
 });
 
 test('the schedule asks for those that wait, and daily for the others', async () => {
@@ -82,12 +82,12 @@ test('a message that a connected account moved brings its row up to date', async
   await callWith(world.url)('GET', new URL(url).pathname);
   // The stand-in sends it, signed, once the owner has completed the account.
   const name = await completed(id);
-  await world.standIn.settled();
+  await world.stub.settled();
   expect(await row(id)).toMatchObject({ status: 'ready', currency: 'EUR' });
   expect(await payoutAccountMoved(world.deps, 'acct_of_nobody')).toBe(true);
-  world.standIn.knobs.turnAway = 1;
+  world.stub.knobs.turnAway = 1;
   expect(await payoutAccountMoved(world.deps, name)).toBe(false);
-  world.standIn.knobs.turnAway = 0;
+  world.stub.knobs.turnAway = 0;
 });
 
 const must = <T>(value: T | null | undefined): T => {

@@ -36,9 +36,9 @@ test('each opening of the link mints a fresh page of the provider, and when it i
   const [one, two] = [await visit(path), await visit(path)];
   expect([one.status, two.status, one.headers.get('cache-control')]).toEqual([303, 303, 'no-store']);
   const [first, second] = [one.headers.get('location') ?? '', two.headers.get('location') ?? ''];
-  expect(first).toContain(world.standIn.url);
+  expect(first).toContain(world.stub.url);
   expect(second).not.toBe(first);
-  const accounts = [...world.standIn.standIn.objects.values()].filter((one) => one.byPlatform);
+  const accounts = [...world.stub.stub.objects.values()].filter((one) => one.byPlatform);
   expect(accounts).toHaveLength(1);
   const notYet = await visit(`${path}/done`);
   expect([notYet.status, notYet.text]).toEqual([200, expect.stringContaining('Not complete yet')]);
@@ -53,7 +53,7 @@ test('each opening of the link mints a fresh page of the provider, and when it i
 
 test('who only looks at the link makes no account there: it is told what the link is for', async () => {
   const { path, read } = await newConnected();
-  const count = () => [...world.standIn.standIn.objects.values()].filter((one) => one.byPlatform).length;
+  const count = () => [...world.stub.stub.objects.values()].filter((one) => one.byPlatform).length;
   const before = count();
   const lookers: RequestInit[] = [
     { method: 'HEAD' },
@@ -112,9 +112,9 @@ test('the link is shown to who asked, to a repetition of the call too, and stand
 
 test('where the provider does not answer, the page says so in our words, and the link stays good', async () => {
   const { path, read } = await newConnected();
-  world.standIn.knobs.turnAway = 1;
+  world.stub.knobs.turnAway = 1;
   const away = await visit(path);
-  world.standIn.knobs.turnAway = 0;
+  world.stub.knobs.turnAway = 0;
   expect([away.status, away.text]).toEqual([502, expect.stringContaining('could not be reached')]);
   expect(said(away)).not.toMatch(/stripe/i);
   expect((await visit(path)).status).toBe(303);
@@ -123,7 +123,7 @@ test('where the provider does not answer, the page says so in our words, and the
 
 test('openings at the same moment make one account there', async () => {
   const { path } = await newConnected();
-  const count = () => [...world.standIn.standIn.objects.values()].filter((one) => one.byPlatform).length;
+  const count = () => [...world.stub.stub.objects.values()].filter((one) => one.byPlatform).length;
   const before = count();
   const answers = await Promise.all(Array.from({ length: 20 }, () => visit(path)));
   expect(answers.map(({ status }) => status)).toEqual(Array(20).fill(303));

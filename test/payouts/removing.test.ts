@@ -48,13 +48,13 @@ test('a payout account that is removed has its pages closed before its key is de
 
 test('what is opened while a removal waits for a page to be closed is over with it', async () => {
   const { owner, site, account, pay } = await newPayer();
-  world.standIn.knobs.turnAway = 1;
+  world.stub.knobs.turnAway = 1;
   const removal = owner.call('DELETE', `${world.accounts}/${account.id}`);
   await expect.poll(async () => agreementOf(world.deps.em(), site)).toBe(null);
   answered(await world.attach(owner, site.id, account.id));
   const input = { amount: 900, currency: 'EUR' };
   const late = answered(await owner.call('POST', `/v1/sites/${site.id}/payments`, { body: input }));
-  world.standIn.knobs.turnAway = 0;
+  world.stub.knobs.turnAway = 0;
   expect(outcome(await removal)).toBe('gone');
   expect((await owner.call('GET', `/v1/payments/${late.id}`)).body.status).toBe('expired');
   expect(await agreementOf(world.deps.em(), site)).toBe(null);
@@ -112,10 +112,10 @@ test('a payment whose agreement is over leads nowhere, though nobody came to end
 
 test('where the provider does not answer, the key is destroyed all the same', async () => {
   const { owner, account } = await newPayer();
-  world.standIn.knobs.turnAway = 1;
+  world.stub.knobs.turnAway = 1;
   const person = { accountId: owner.accountId, tokenId: '' } as never;
   const removed = await removePayoutAccount(world.deps.em(), world.deps, person, account.id, 400);
-  world.standIn.knobs.turnAway = 0;
+  world.stub.knobs.turnAway = 0;
   expect(removed.status).toBe('gone');
   const row = await world.deps.em().findOneOrFail(PayoutAccount, { id: account.id });
   expect(row.sealedKey).toBe(null);

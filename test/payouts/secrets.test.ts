@@ -50,9 +50,9 @@ test('a key stands in no row, log or error in clear, and only its last four char
     await owner.call('GET', world.accounts),
     await owner.call('GET', '/v1/account'),
   );
-  world.standIn.knobs.turnAway = 1;
+  world.stub.knobs.turnAway = 1;
   answers.push(await world.add(owner, { secret_key: next }));
-  world.standIn.knobs.turnAway = 0;
+  world.stub.knobs.turnAway = 0;
   expect(answers.map(({ status }) => status)).toEqual([200, 400, 400, 400, 400, 200, 400, 200, 200, 502]);
   const rows = await dump();
   expect(rows).toContain(id);

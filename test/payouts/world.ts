@@ -2,8 +2,8 @@
 
 import { type Answer, type Caller, createWorld, errorOf, type World } from '#test/api/world.ts';
 import { people } from '#test/invitations/world.ts';
-import { findMock } from '#tools/local/payments/shapes.ts';
-import { startPaymentsStandIn } from '#tools/local/payments/stand-in.ts';
+import { findMock } from '#tools/local/payments/stripe-mock.ts';
+import { startPaymentsStub } from '#tools/local/payments/stub.ts';
 
 export type PayoutWorld = Awaited<ReturnType<typeof createPayoutWorld>>;
 
@@ -17,7 +17,7 @@ export async function createPayoutWorld(
   let world: World | undefined;
   const clock = { now: () => world?.clock.now() ?? new Date() };
   const connect = { url: '', secret: webhookSecret };
-  const standIn = await startPaymentsStandIn({
+  const stub = await startPaymentsStub({
     clock,
     key: platformKey,
     mock: findMock(process.env),
@@ -28,7 +28,7 @@ export async function createPayoutWorld(
       FRONTAGE_SMTP_URL: 'smtp://127.0.0.1:9',
       FRONTAGE_PAYOUT_RAILS: 'own_key,connect',
       FRONTAGE_PAYMENTS_KEY: platformKey,
-      FRONTAGE_PAYMENTS_URL: standIn.url,
+      FRONTAGE_PAYMENTS_URL: stub.url,
       FRONTAGE_PAYMENTS_WEBHOOK_SECRET: webhookSecret,
       ...env,
     },
@@ -37,11 +37,11 @@ export async function createPayoutWorld(
   connect.url = `${world.url}/hooks/payments`;
   return {
     ...world,
-    standIn,
+    stub,
     ...payouts(world),
     async close() {
       await world.close();
-      await standIn.close();
+      await stub.close();
     },
   };
 }

@@ -4,8 +4,8 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { callApi } from './client.ts';
 import { type Owner, openAccount } from './owner.ts';
-import { UserError } from './problem.ts';
 import type { Stack } from './stack.ts';
+import { UserError } from './user-error.ts';
 
 /** Not `demo`: that name is reserved. */
 const name = 'workshop';

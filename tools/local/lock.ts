@@ -2,7 +2,7 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { UserError } from './problem.ts';
+import { UserError } from './user-error.ts';
 
 /** Locks the folder, or throws one line that names the holder. Node has no flock(2); SQLite's lock replaces it. */
 export function lockFolder(folder: string): { release(): void } {

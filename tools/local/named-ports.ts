@@ -3,7 +3,7 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Ports } from './context.ts';
 import { choosePort, isFree } from './ports.ts';
-import { UserError } from './problem.ts';
+import { UserError } from './user-error.ts';
 
 const variables: Record<keyof Ports, string> = {
   api: 'FRONTAGE_API_PORT',

@@ -3,24 +3,23 @@ import { mkdirSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import type { Context, Ports, ProcessName, Progress } from './context.ts';
 import { newSecret, openLogs, readOrCreate } from './data-folder.ts';
-import { domainPartNames, missingForDomains } from './domain-parts.ts';
+import { domainServiceNames, missingForDomains } from './domain-services.ts';
 import { lockFolder } from './lock.ts';
 import { freePort } from './ports.ts';
-import { UserError } from './problem.ts';
-import type { ProcessId } from './processes.ts';
 import { openRunRecords, type RunRecords } from './run-records.ts';
 import { startTemporal } from './services/temporal.ts';
 import {
-  createParts,
-  type PartName,
+  createServices,
   processEnv,
   processNames,
+  type ServiceName,
   usesMailCatcher,
   usesPaymentsStub,
-} from './stack-parts.ts';
-import { type Supervisor, supervise } from './supervisor.ts';
+} from './services.ts';
+import { type Service, type Supervisor, supervise } from './supervisor.ts';
+import { UserError } from './user-error.ts';
 
-export { type PartName, type Ports, type ProcessName, type Progress, processNames };
+export { type Ports, type ProcessName, type Progress, processNames, type ServiceName };
 
 export type StackOptions = {
   /** All data and logs. */
@@ -40,10 +39,10 @@ export type StackOptions = {
   progress?: Progress;
   /** Abort it to cancel a start. */
   signal?: AbortSignal;
-  onUnexpectedEnd?: (name: PartName, how: string) => void;
+  onUnexpectedEnd?: (name: ServiceName, how: string) => void;
 };
 
-export type Stack = Pick<Supervisor<PartName>, 'pid' | 'kill' | 'restart'> & {
+export type Stack = Pick<Supervisor<ServiceName>, 'pid' | 'kill' | 'restart'> & {
   dataDir: string;
   /** Address of the API, the owner's pages and git. */
   baseUrl: string;
@@ -82,7 +81,7 @@ export async function startStack(options: StackOptions): Promise<Stack> {
     // This stops parts that are still starting; their starts fail, and so does this one.
     options.signal?.addEventListener('abort', stopStarting);
     const context = await openContext({ ...options, dataDir });
-    return await startParts(context, records, options, lock.release);
+    return await startServices(context, records, options, lock.release);
   } catch (error) {
     lock.release();
     throw error;
@@ -125,52 +124,29 @@ async function openContext(options: StackOptions): Promise<Context> {
   };
 }
 
-async function startParts(
+async function startServices(
   context: Context,
   records: RunRecords,
   options: StackOptions,
   release: () => void,
 ): Promise<Stack> {
   const processes = options.processes ?? processNames;
-  const parts = createParts(context, processes).map((part) => ({
-    ...part,
-    async start(onSpawn: (id: ProcessId) => void) {
-      context.signal?.throwIfAborted();
-      return await part.start(onSpawn);
-    },
-  }));
-  const supervisor = supervise(parts, records, options.onUnexpectedEnd ?? (() => {}));
-  const stubs: PartName[] = [
-    ...(usesMailCatcher(context) ? (['mail'] as const) : []),
-    ...(usesPaymentsStub(context) ? (['payments'] as const) : []),
-    ...domainPartNames(context),
-  ];
-  const services: PartName[] = ['postgres', 'temporal', ...stubs];
-  const all = (how: 'stop' | 'kill', names: PartName[]) => Promise.all(names.map((name) => supervisor[how](name)));
+  const stubs = stubNames(context);
+  const supervisor = supervise(
+    createServices(context, processes).map((service) => cancellable(service, context.signal)),
+    records,
+    options.onUnexpectedEnd ?? (() => {}),
+  );
+  const endAll = (how: 'stop' | 'kill', names: ServiceName[]) =>
+    Promise.all(names.map((name) => supervisor[how](name)));
   const shutDown = async (how: 'stop' | 'kill') => {
-    await all(how, processes);
-    await all(how, services);
+    await endAll(how, processes);
+    await endAll(how, ['postgres', 'temporal', ...stubs]);
     release();
   };
-  const database = startDatabase(context, supervisor);
-  const engine = supervisor.start('temporal');
-  const prepared = options.prepare?.();
-  // Each process starts as soon as its first dependency is ready; it retries the others itself.
-  context.needs = {
-    edge: database,
-    api: Promise.all([database, engine]),
-    worker: Promise.all([database, engine, prepared]),
-  };
-  // Nothing else handles the rejection if a process is not started.
-  for (const need of Object.values(context.needs)) need.catch(() => {});
+  const dependencies = startDependencies(context, supervisor, options.prepare);
   try {
-    await allSettled([
-      database,
-      engine,
-      prepared,
-      ...stubs.map((name) => supervisor.start(name)),
-      ...processes.map((name) => supervisor.start(name)),
-    ]);
+    await allSettled([...dependencies, ...[...stubs, ...processes].map((name) => supervisor.start(name))]);
   } catch (error) {
     await shutDown('stop');
     throw error;
@@ -179,7 +155,46 @@ async function startParts(
   return { ...addresses(context), pid, kill, restart, stop: () => shutDown('stop'), killAll: () => shutDown('kill') };
 }
 
-async function startDatabase(context: Context, supervisor: Supervisor<PartName>): Promise<void> {
+function stubNames(context: Context): ServiceName[] {
+  return [
+    ...(usesMailCatcher(context) ? (['mail'] as const) : []),
+    ...(usesPaymentsStub(context) ? (['payments'] as const) : []),
+    ...domainServiceNames(context),
+  ];
+}
+
+/** The service, whose start fails after the signal is aborted. */
+function cancellable(service: Service<ServiceName>, signal: AbortSignal | undefined): Service<ServiceName> {
+  return {
+    ...service,
+    async start(onSpawn) {
+      signal?.throwIfAborted();
+      return await service.start(onSpawn);
+    },
+  };
+}
+
+/** Starts the databases and the preparation, and records what each of our processes waits for. */
+function startDependencies(
+  context: Context,
+  supervisor: Supervisor<ServiceName>,
+  prepare: StackOptions['prepare'],
+): (Promise<void> | undefined)[] {
+  const database = startDatabase(context, supervisor);
+  const engine = supervisor.start('temporal');
+  const prepared = prepare?.();
+  // Each process starts as soon as its first dependencies are ready; it retries the others itself.
+  context.needs = {
+    edge: database,
+    api: Promise.all([database, engine]),
+    worker: Promise.all([database, engine, prepared]),
+  };
+  // Nothing else handles the rejection if a process is not started.
+  for (const need of Object.values(context.needs)) need.catch(() => {});
+  return [database, engine, prepared];
+}
+
+async function startDatabase(context: Context, supervisor: Supervisor<ServiceName>): Promise<void> {
   const [{ IncompatibleDatabase, migrate }] = await Promise.all([
     import('#db/migrate.ts'),
     supervisor.start('postgres'),
@@ -209,7 +224,7 @@ function addresses(context: Context) {
     temporalUiUrl: env.TEMPORAL_UI_URL ?? '',
     mailUrl: usesMailCatcher(context) ? `http://localhost:${context.ports.mail}` : null,
     paymentsUrl: usesPaymentsStub(context) ? `http://localhost:${context.ports.payments}` : null,
-    registrarUrl: domainPartNames(context).length > 0 ? `http://localhost:${context.ports.registrar}` : null,
+    registrarUrl: domainServiceNames(context).length > 0 ? `http://localhost:${context.ports.registrar}` : null,
     missingForDomains: missingForDomains(context),
     ports: context.ports,
     env,

@@ -2,7 +2,7 @@
 import type { ProcessId, Running } from './processes.ts';
 import type { RunRecords } from './run-records.ts';
 
-export type Part<Name extends string> = {
+export type Service<Name extends string> = {
   name: Name;
   /** Sent to stop a leftover of an earlier run. */
   stopSignal: NodeJS.Signals;
@@ -21,16 +21,16 @@ export type Supervisor<Name extends string> = {
 };
 
 export function supervise<Name extends string>(
-  parts: Part<Name>[],
+  services: Service<Name>[],
   records: RunRecords,
   onUnexpectedEnd: (name: Name, how: string) => void,
 ): Supervisor<Name> {
   const running = new Map<Name, Running>();
 
   async function start(name: Name): Promise<void> {
-    const part = parts.find((one) => one.name === name);
-    if (!part) throw new Error(`There is no part named ${name}`);
-    const process = await part.start((id) => records.add({ name, stopSignal: part.stopSignal, ...id }));
+    const service = services.find((one) => one.name === name);
+    if (!service) throw new Error(`There is no service named ${name}`);
+    const process = await service.start((id) => records.add({ name, stopSignal: service.stopSignal, ...id }));
     running.set(name, process);
     void process.ended.then((how) => {
       if (running.get(name) !== process) return;

@@ -5,9 +5,9 @@ import { describe, writeDevFiles } from '#tools/local/announce.ts';
 import { type Demo, ensureDemo, ensureOwner, publishDemo } from '#tools/local/demo.ts';
 import { namedPorts } from '#tools/local/named-ports.ts';
 import type { Owner } from '#tools/local/owner.ts';
-import { UserError } from '#tools/local/problem.ts';
 import { showProgress } from '#tools/local/progress.ts';
-import { type PartName, processNames, type Stack, startStack } from '#tools/local/stack.ts';
+import { processNames, type ServiceName, type Stack, startStack } from '#tools/local/stack.ts';
+import { UserError } from '#tools/local/user-error.ts';
 import { watchSource } from '#tools/local/watch.ts';
 
 const dataDir = resolve(process.env.FRONTAGE_DATA || '.frontage');
@@ -63,7 +63,7 @@ async function tryDemo(stack: Stack, owner: Owner): Promise<Demo | undefined> {
   return demo;
 }
 
-async function restartProcess(name: PartName, how: string): Promise<void> {
+async function restartProcess(name: ServiceName, how: string): Promise<void> {
   progress.line(`✗ ${name} exited (${how}); restarting it (log: ${join(dataDir, 'logs', `${name}.log`)})`);
   while (!stopping.signal.aborted) {
     await sleep(1_000);

@@ -3,8 +3,8 @@ import { spawn } from 'node:child_process';
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { UserError } from '#tools/local/problem.ts';
 import { findTemporal } from '#tools/local/services/temporal-cli.ts';
+import { UserError } from '#tools/local/user-error.ts';
 import type { Skip, Summary } from './test-reporter.ts';
 
 const root = join(import.meta.dirname, '../..');

@@ -5,33 +5,38 @@ import { type Html, html } from '#web/html.ts';
 import { type WrittenPage, writePage } from '#web/page.ts';
 import { noticePage } from '#web/pages/notice.ts';
 import { completeAccount, useLink } from './accounts.ts';
-import { atThisMoment, complete } from './sessions.ts';
-import type { Kept, StandIn } from './state.ts';
+import { complete, currentSession } from './sessions.ts';
+import type { PaymentsStub, StoredObject } from './state.ts';
 
 /** Answers a page of the stand-in; false for other paths. */
-export function answerPage(standIn: StandIn, request: IncomingMessage, response: ServerResponse): boolean {
+export function answerPage(stub: PaymentsStub, request: IncomingMessage, response: ServerResponse): boolean {
   const path = (request.url ?? '').split('?')[0] ?? '';
   const [, kind, id = '', act] = /^\/(pay|onboarding)\/(\w+)(?:\/(pay|decline|cancel|finish|later))?$/.exec(path) ?? [];
   if (kind === undefined) return false;
   const pressed = request.method === 'POST' ? act : undefined;
-  if (kind === 'pay') payPage(standIn, response, standIn.objects.get(id), pressed);
-  else onboardingPage(standIn, response, id, pressed);
+  if (kind === 'pay') payPage(stub, response, stub.objects.get(id), pressed);
+  else onboardingPage(stub, response, id, pressed);
   return true;
 }
 
-function payPage(standIn: StandIn, response: ServerResponse, session: Kept | undefined, pressed: string | undefined) {
+function payPage(
+  stub: PaymentsStub,
+  response: ServerResponse,
+  session: StoredObject | undefined,
+  pressed: string | undefined,
+) {
   if (session?.object !== 'checkout.session') return send(response, 404, closedPage('We can’t find this page'));
-  if (atThisMoment(standIn, session).status !== 'open') return send(response, 410, closedPage('This page has expired'));
+  if (currentSession(stub, session).status !== 'open') return send(response, 410, closedPage('This page has expired'));
   if (pressed === 'cancel') return lead(response, session.cancel_url);
-  if (pressed === 'decline') return send(response, 402, pageOf(standIn, session, 'The card was declined.'));
+  if (pressed === 'decline') return send(response, 402, pageOf(stub, session, 'The card was declined.'));
   if (pressed === 'pay') {
-    if (!complete(standIn, session)) return send(response, 402, pageOf(standIn, session, 'The card was declined.'));
+    if (!complete(stub, session)) return send(response, 402, pageOf(stub, session, 'The card was declined.'));
     return lead(response, session.success_url);
   }
-  send(response, 200, pageOf(standIn, session));
+  send(response, 200, pageOf(stub, session));
 }
 
-function pageOf(standIn: StandIn, session: Kept, problem?: string): WrittenPage {
+function pageOf(stub: PaymentsStub, session: StoredObject, problem?: string): WrittenPage {
   const amount = written({
     amount: Number(session.amount_total ?? 0),
     currency: String(session.currency).toUpperCase(),
@@ -48,21 +53,21 @@ ${button(`/pay/${session.id}/cancel`, html`<button class="quiet">Go back without
   const leadsTo = [session.success_url, session.cancel_url].flatMap((url) =>
     url ? [new URL(String(url)).origin] : [],
   );
-  return writePage({ title: `Pay ${amount}`, main, layout: 'sheet', form: true, leadsTo: [standIn.url, ...leadsTo] });
+  return writePage({ title: `Pay ${amount}`, main, layout: 'sheet', form: true, leadsTo: [stub.url, ...leadsTo] });
 }
 
-function onboardingPage(standIn: StandIn, response: ServerResponse, id: string, pressed: string | undefined) {
-  const kept = standIn.objects.get(id);
+function onboardingPage(stub: PaymentsStub, response: ServerResponse, id: string, pressed: string | undefined) {
+  const kept = stub.objects.get(id);
   if (kept?.object !== 'account_link') return send(response, 404, closedPage('We can’t find this page'));
-  const link = useLink(standIn, id);
+  const link = useLink(stub, id);
   if (!link) return lead(response, kept.refresh_url);
   if (pressed === undefined) return send(response, 200, accountPage(link));
   link.used = true;
-  if (pressed === 'finish') completeAccount(standIn, String(link.about));
+  if (pressed === 'finish') completeAccount(stub, String(link.about));
   lead(response, link.return_url);
 }
 
-function accountPage(link: Kept): WrittenPage {
+function accountPage(link: StoredObject): WrittenPage {
   const main = html`<h1>Complete the account</h1>
 <p class="lead">It can then receive payments for a website.</p>
 <div class="panel">

@@ -4,40 +4,40 @@ import { type Html, html } from '#web/html.ts';
 import { writePage } from '#web/page.ts';
 import { noticePage } from '#web/pages/notice.ts';
 import { portalActs, subscriptionsOf } from './billing.ts';
-import type { Kept, StandIn } from './state.ts';
+import type { PaymentsStub, StoredObject } from './state.ts';
 
 /** Answers a page of the portal; false for other paths. */
-export function answerPortal(standIn: StandIn, request: IncomingMessage, response: ServerResponse): boolean {
+export function answerPortal(stub: PaymentsStub, request: IncomingMessage, response: ServerResponse): boolean {
   const path = (request.url ?? '').split('?')[0] ?? '';
   const [, id, about = '', act = ''] = /^\/portal\/(\w+)(?:\/(\w+)\/(\w+))?$/.exec(path) ?? [];
   if (id === undefined) return false;
-  const session = standIn.objects.get(id);
+  const session = stub.objects.get(id);
   if (session?.object !== 'billing_portal.session') {
     const { body, headers } = noticePage({ title: 'This page has expired', text: 'Open it again from your account.' });
     response.writeHead(404, headers).end(body);
     return true;
   }
-  const kept = subscriptionsOf(standIn, session.customer).find((one) => one.id === about);
+  const kept = subscriptionsOf(stub, session.customer).find((one) => one.id === about);
   if (request.method === 'POST' && kept) {
-    portalActs[act]?.(standIn, kept);
+    portalActs[act]?.(stub, kept);
     response.writeHead(303, { location: `/portal/${id}` }).end();
     return true;
   }
-  const { body, headers } = portalPage(standIn, session);
+  const { body, headers } = portalPage(stub, session);
   response.writeHead(200, headers).end(body);
   return true;
 }
 
-function portalPage(standIn: StandIn, session: Kept) {
-  const all = subscriptionsOf(standIn, session.customer);
+function portalPage(stub: PaymentsStub, session: StoredObject) {
+  const all = subscriptionsOf(stub, session.customer);
   const main = html`<h1>Your subscription</h1>
 ${all.length === 0 ? html`<p class="lead">You have no subscription.</p>` : all.map((one) => panel(session, one))}
 <p><a href="${String(session.return_url)}">Back</a></p>
 <p class="hint">No money is charged: this page replaces the payment provider on this machine.</p>`;
-  return writePage({ title: 'Your subscription', main, layout: 'sheet', form: true, leadsTo: [standIn.url] });
+  return writePage({ title: 'Your subscription', main, layout: 'sheet', form: true, leadsTo: [stub.url] });
 }
 
-function panel({ id }: Kept, kept: Kept): Html {
+function panel({ id }: StoredObject, kept: StoredObject): Html {
   const button = (act: string, text: string) =>
     html`<form method="post" action="/portal/${id}/${kept.id}/${act}"><button class="quiet">${text}</button></form>`;
   const isOverdue = kept.status === 'past_due';

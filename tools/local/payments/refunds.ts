@@ -1,39 +1,38 @@
 /** Refunds, up to the available balance. */
-import { allOf, find, type Kept, keep, newName, Refusal, type Route, seconds } from './state.ts';
+import { allOf, find, keep, newName, Refusal, type Route, type StoredObject, seconds } from './state.ts';
 
 export const refundRoutes: Route[] = [
   {
     method: 'POST',
     path: /^\/v1\/refunds$/,
-    run(standIn, { input, account }) {
-      const intent = find(standIn, 'payment_intent', String(input.payment_intent), account);
-      const charge = intent.latest_charge as Kept;
+    run(stub, { input, account }) {
+      const intent = find(stub, 'payment_intent', String(input.payment_intent), account);
+      const charge = intent.latest_charge as StoredObject;
       const left = Number(charge.amount) - Number(charge.amount_refunded);
       if (left === 0) throw new Refusal(400, 'charge_already_refunded', 'The charge has already been refunded.');
       const amount = input.amount === undefined ? left : Number(input.amount);
       if (amount > left) throw new Refusal(400, 'amount_too_large', 'The refund is larger than what is left.');
-      if (standIn.knobs.failRefunds)
-        throw new Refusal(400, 'balance_insufficient', 'There is not enough on the account.');
+      if (stub.knobs.failRefunds) throw new Refusal(400, 'balance_insufficient', 'There is not enough on the account.');
       charge.amount_refunded = Number(charge.amount_refunded) + amount;
       charge.refunded = charge.amount_refunded === charge.amount;
-      standIn.tell('charge.refunded', { ...charge, metadata: intent.metadata });
+      stub.sendEvent('charge.refunded', { ...charge, metadata: intent.metadata });
       const { id: payment_intent, currency } = intent;
       const rest = {
         amount,
         currency,
         payment_intent,
         charge: charge.id,
-        status: standIn.knobs.holdRefunds ? 'pending' : 'succeeded',
+        status: stub.knobs.holdRefunds ? 'pending' : 'succeeded',
       };
-      return keep(standIn, { id: newName('re'), object: 'refund', account, created: seconds(standIn), ...rest });
+      return keep(stub, { id: newName('re'), object: 'refund', account, created: seconds(stub), ...rest });
     },
   },
   {
     method: 'GET',
     path: /^\/v1\/refunds$/,
-    run(standIn, { input, account }) {
-      const data = allOf(standIn, 'refund', account).filter((one) => one.payment_intent === input.payment_intent);
-      if (!standIn.knobs.holdRefunds) for (const refund of data) refund.status = 'succeeded';
+    run(stub, { input, account }) {
+      const data = allOf(stub, 'refund', account).filter((one) => one.payment_intent === input.payment_intent);
+      if (!stub.knobs.holdRefunds) for (const refund of data) refund.status = 'succeeded';
       return { object: 'list', url: '/v1/refunds', has_more: false, data };
     },
   },

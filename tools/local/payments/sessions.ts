@@ -3,12 +3,12 @@ import {
   allOf,
   type Call,
   find,
-  type Kept,
   keep,
   newName,
+  type PaymentsStub,
   Refusal,
   type Route,
-  type StandIn,
+  type StoredObject,
   seconds,
 } from './state.ts';
 
@@ -16,24 +16,24 @@ const lifeSeconds = { min: 30 * 60, max: 24 * 3600, usual: 24 * 3600 };
 
 export const sessionRoutes: Route[] = [
   { method: 'POST', path: /^\/v1\/checkout\/sessions$/, run: create },
-  { method: 'GET', path: /^\/v1\/checkout\/sessions\/(\w+)$/, run: (standIn, call) => current(standIn, call) },
+  { method: 'GET', path: /^\/v1\/checkout\/sessions\/(\w+)$/, run: (stub, call) => current(stub, call) },
   { method: 'POST', path: /^\/v1\/checkout\/sessions\/(\w+)\/expire$/, run: expire },
   {
     method: 'GET',
     path: /^\/v1\/payment_intents\/(\w+)$/,
-    run: (standIn, { found, account }) => find(standIn, 'payment_intent', found[0] ?? '', account),
+    run: (stub, { found, account }) => find(stub, 'payment_intent', found[0] ?? '', account),
   },
   { method: 'GET', path: /^\/v1\/payment_intents$/, run: listIntents },
 ];
 
 /** Handles a mode other than `payment`; returns fields to store on the session. */
-export const otherModes: Record<string, (standIn: StandIn, call: Call) => Record<string, unknown>> = {};
+export const otherModes: Record<string, (stub: PaymentsStub, call: Call) => Record<string, unknown>> = {};
 /** Called when such a session is completed. */
-export const completions: Record<string, (standIn: StandIn, session: Kept) => void> = { payment: charge };
+export const completions: Record<string, (stub: PaymentsStub, session: StoredObject) => void> = { payment: charge };
 
-function create(standIn: StandIn, call: Call): Kept {
+function create(stub: PaymentsStub, call: Call): StoredObject {
   const { input, account } = call;
-  const now = seconds(standIn);
+  const now = seconds(stub);
   const ends = input.expires_at === undefined ? now + lifeSeconds.usual : Number(input.expires_at);
   // Tolerates a few seconds of a slow call.
   if (ends - now < lifeSeconds.min - 5 || ends - now > lifeSeconds.max) {
@@ -41,7 +41,7 @@ function create(standIn: StandIn, call: Call): Kept {
   }
   const id = newName('cs_test');
   const mode = String(input.mode);
-  return keep(standIn, {
+  return keep(stub, {
     id,
     object: 'checkout.session',
     account,
@@ -51,7 +51,7 @@ function create(standIn: StandIn, call: Call): Kept {
     payment_intent: null,
     customer: null,
     subscription: null,
-    url: `${standIn.url}/pay/${id}`,
+    url: `${stub.url}/pay/${id}`,
     created: now,
     expires_at: ends,
     metadata: input.metadata ?? {},
@@ -59,11 +59,11 @@ function create(standIn: StandIn, call: Call): Kept {
     client_reference_id: input.client_reference_id ?? null,
     success_url: input.success_url,
     cancel_url: input.cancel_url ?? null,
-    ...(otherModes[mode] ?? forPayment)(standIn, call),
+    ...(otherModes[mode] ?? forPayment)(stub, call),
   });
 }
 
-function forPayment(_standIn: StandIn, { input }: Call): Record<string, unknown> {
+function forPayment(_stub: PaymentsStub, { input }: Call): Record<string, unknown> {
   const lines = Object.values((input.line_items ?? {}) as Record<string, Line>);
   const total = lines.reduce((sum, line) => sum + Number(line.price_data.unit_amount) * Number(line.quantity ?? 1), 0);
   const { payment_intent_data } = input as { payment_intent_data?: { metadata?: object } };
@@ -79,18 +79,18 @@ type Line = {
   price_data: { unit_amount: string; currency: string; product_data: { name: string } };
 };
 
-function current(standIn: StandIn, { found, account }: Pick<Call, 'found' | 'account'>): Kept {
-  return atThisMoment(standIn, find(standIn, 'checkout.session', found[0] ?? '', account));
+function current(stub: PaymentsStub, { found, account }: Pick<Call, 'found' | 'account'>): StoredObject {
+  return currentSession(stub, find(stub, 'checkout.session', found[0] ?? '', account));
 }
 
 /** Expires sessions. */
-export function atThisMoment(standIn: StandIn, session: Kept): Kept {
-  if (session.status === 'open' && Number(session.expires_at) <= seconds(standIn)) end(standIn, session);
+export function currentSession(stub: PaymentsStub, session: StoredObject): StoredObject {
+  if (session.status === 'open' && Number(session.expires_at) <= seconds(stub)) end(stub, session);
   return session;
 }
 
-function expire(standIn: StandIn, call: Call): Kept {
-  const session = current(standIn, call);
+function expire(stub: PaymentsStub, call: Call): StoredObject {
+  const session = current(stub, call);
   if (session.status !== 'open') {
     throw new Refusal(
       400,
@@ -98,31 +98,31 @@ function expire(standIn: StandIn, call: Call): Kept {
       `Only Checkout Sessions with a status in ["open"] can be expired. It is ${session.status}.`,
     );
   }
-  return end(standIn, session);
+  return end(stub, session);
 }
 
-function end(standIn: StandIn, session: Kept): Kept {
+function end(stub: PaymentsStub, session: StoredObject): StoredObject {
   session.status = 'expired';
   session.url = null;
-  standIn.tell('checkout.session.expired', session);
+  stub.sendEvent('checkout.session.expired', session);
   return session;
 }
 
 /** The payer presses the button. False if the session has expired or the card is declined. */
-export function complete(standIn: StandIn, session: Kept): boolean {
-  if (atThisMoment(standIn, session).status !== 'open' || standIn.knobs.decline) return false;
+export function complete(stub: PaymentsStub, session: StoredObject): boolean {
+  if (currentSession(stub, session).status !== 'open' || stub.knobs.decline) return false;
   session.status = 'complete';
   session.payment_status = 'paid';
   session.url = null;
-  completions[String(session.mode)]?.(standIn, session);
-  standIn.tell('checkout.session.completed', session);
+  completions[String(session.mode)]?.(stub, session);
+  stub.sendEvent('checkout.session.completed', session);
   return true;
 }
 
-function charge(standIn: StandIn, session: Kept): void {
+function charge(stub: PaymentsStub, session: StoredObject): void {
   const { account } = session;
-  const now = seconds(standIn);
-  const paid = keep(standIn, {
+  const now = seconds(stub);
+  const paid = keep(stub, {
     id: newName('ch'),
     object: 'charge',
     account,
@@ -131,7 +131,7 @@ function charge(standIn: StandIn, session: Kept): void {
     refunded: false,
     created: now,
   });
-  const intent = keep(standIn, {
+  const intent = keep(stub, {
     id: newName('pi'),
     object: 'payment_intent',
     account,
@@ -146,9 +146,9 @@ function charge(standIn: StandIn, session: Kept): void {
 }
 
 /** Newest first, with `created[gte]`, `limit` and `starting_after`, like the provider. */
-function listIntents(standIn: StandIn, { input, account }: Call) {
+function listIntents(stub: PaymentsStub, { input, account }: Call) {
   const { gte } = (input.created ?? {}) as { gte?: string };
-  const all = allOf(standIn, 'payment_intent', account).filter(({ created }) => Number(created) >= Number(gte ?? 0));
+  const all = allOf(stub, 'payment_intent', account).filter(({ created }) => Number(created) >= Number(gte ?? 0));
   const from = input.starting_after === undefined ? 0 : all.findIndex(({ id }) => id === input.starting_after) + 1;
   const limit = Number(input.limit ?? 10);
   const data = all.slice(from, from + limit);

@@ -1,7 +1,7 @@
 /** State of the payments stub. */
 import { randomBytes } from 'node:crypto';
 import type { Clock } from '#runtime/clock.ts';
-import type { Shapes } from './shapes.ts';
+import type { StripeMock } from './stripe-mock.ts';
 
 /** Faults that a test can inject. Shares are from 0 to 1. */
 export type Knobs = {
@@ -36,7 +36,7 @@ export const calm: Knobs = {
 };
 
 /** An object of the provider's API; `account` is its owner and never in a response. */
-export type Kept = { id: string; object: string; account: string; [field: string]: unknown };
+export type StoredObject = { id: string; object: string; account: string; [field: string]: unknown };
 
 export type Call = {
   method: string;
@@ -53,24 +53,24 @@ export type Route = {
   method: 'GET' | 'POST' | 'DELETE';
   path: RegExp;
   run(
-    standIn: StandIn,
+    stub: PaymentsStub,
     call: Call,
-  ): Kept | { object: 'list'; data: Kept[]; has_more: boolean; url: string } | Promise<Kept>;
+  ): StoredObject | { object: 'list'; data: StoredObject[]; has_more: boolean; url: string } | Promise<StoredObject>;
 };
 
-export type StandIn = {
+export type PaymentsStub = {
   clock: Clock;
   /** From 0 to 1; tests pass a seeded one. */
   random(): number;
   knobs: Knobs;
   /** Its own address. */
   url: string;
-  objects: Map<string, Kept>;
+  objects: Map<string, StoredObject>;
   /** The account of the platform's own key. */
   platform: string;
-  shapes: Shapes;
+  shapes: StripeMock;
   /** Sends a webhook about the object if its account has an endpoint. */
-  tell(type: string, about: Kept): void;
+  sendEvent(type: string, about: StoredObject): void;
 };
 
 /** An error response of the provider. */
@@ -84,21 +84,21 @@ export class Refusal extends Error {
   }
 }
 
-export function keep(standIn: StandIn, kept: Kept): Kept {
-  standIn.objects.set(kept.id, kept);
+export function keep(stub: PaymentsStub, kept: StoredObject): StoredObject {
+  stub.objects.set(kept.id, kept);
   return kept;
 }
 
 /** The object with that id on the account. Throws `Refusal` if it does not exist. */
-export function find(standIn: StandIn, object: string, id: string, account: string): Kept {
-  const kept = standIn.objects.get(id);
+export function find(stub: PaymentsStub, object: string, id: string, account: string): StoredObject {
+  const kept = stub.objects.get(id);
   if (kept?.object === object && kept.account === account) return kept;
   throw new Refusal(404, 'resource_missing', `No such ${object}: '${id}'`);
 }
 
-export function allOf(standIn: StandIn, object: string, account: string): Kept[] {
-  return [...standIn.objects.values()].filter((kept) => kept.object === object && kept.account === account).reverse();
+export function allOf(stub: PaymentsStub, object: string, account: string): StoredObject[] {
+  return [...stub.objects.values()].filter((kept) => kept.object === object && kept.account === account).reverse();
 }
 
 export const newName = (prefix: string) => `${prefix}_${randomBytes(12).toString('hex')}`;
-export const seconds = ({ clock }: StandIn) => Math.floor(clock.now().getTime() / 1000);
+export const seconds = ({ clock }: PaymentsStub) => Math.floor(clock.now().getTime() / 1000);

@@ -1,8 +1,8 @@
 /** One of our own processes: `node <entry>`, configured by its environment. It reports over IPC when it is ready. */
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { UserError } from '#tools/local/problem.ts';
 import { type Daemon, type ProcessId, startDaemon } from '#tools/local/processes.ts';
+import { UserError } from '#tools/local/user-error.ts';
 
 const project = join(import.meta.dirname, '../../..');
 
@@ -22,11 +22,11 @@ export type NodeProcessOptions = {
 /** Starts it and waits for its message `{ ready: true }`. */
 export async function startNodeProcess(options: NodeProcessOptions): Promise<Daemon> {
   const { preload, root = project } = options;
-  const waiting = preload ? ['--import', join(import.meta.dirname, '../held.ts')] : [];
+  const waiting = preload ? ['--import', join(import.meta.dirname, '../wait-for-environment.ts')] : [];
   const modules = preload ? { PRELOADED_MODULES: JSON.stringify(preload.modules.map((one) => join(root, one))) } : {};
   const daemon = await startDaemon({
     command: process.execPath,
-    args: ['--import', join(import.meta.dirname, '../orphan.ts'), ...waiting, join(root, options.entry)],
+    args: ['--import', join(import.meta.dirname, '../exit-with-parent.ts'), ...waiting, join(root, options.entry)],
     env: { ...options.env, ...modules },
     cwd: root,
     logFile: options.logFile,

@@ -6,8 +6,8 @@ import { homedir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { freePort } from '#tools/local/ports.ts';
-import { UserError } from '#tools/local/problem.ts';
 import { type ProcessId, type Running, startDaemon } from '#tools/local/processes.ts';
+import { UserError } from '#tools/local/user-error.ts';
 import { waitUntilUp } from './powerdns.ts';
 import { executableAt } from './temporal-cli.ts';
 

@@ -5,7 +5,7 @@ import { createRequire } from 'node:module';
 import { userInfo } from 'node:os';
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
-import { UserError } from '#tools/local/problem.ts';
+import { UserError } from '#tools/local/user-error.ts';
 
 const run = promisify(execFile);
 

@@ -8,7 +8,6 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import pg from 'pg';
 import { freePort } from '#tools/local/ports.ts';
-import { UserError } from '#tools/local/problem.ts';
 import {
   commandLine,
   type Daemon,
@@ -18,6 +17,7 @@ import {
   type Running,
   startDaemon,
 } from '#tools/local/processes.ts';
+import { UserError } from '#tools/local/user-error.ts';
 import { findPostgres, type PostgresBinaries, type PostgresUser, postgresUser } from './postgres-binaries.ts';
 
 export type PostgresOptions = {

@@ -5,8 +5,8 @@ import { join, resolve } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { freePort } from '#tools/local/ports.ts';
-import { UserError } from '#tools/local/problem.ts';
 import { type ProcessId, type Running, startDaemon } from '#tools/local/processes.ts';
+import { UserError } from '#tools/local/user-error.ts';
 import { executableAt } from './temporal-cli.ts';
 
 const schema = '/usr/share/pdns-backend-sqlite3/schema/schema.sqlite3.sql';

@@ -9,7 +9,7 @@ import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { createGunzip } from 'node:zlib';
 import { extract } from 'tar-stream';
-import { UserError } from '#tools/local/problem.ts';
+import { UserError } from '#tools/local/user-error.ts';
 
 /** The last version that `go install` accepts: later ones have a `replace` directive. */
 const version = 'v1.5.1';

@@ -6,8 +6,8 @@ import { join, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { freePort } from '#tools/local/ports.ts';
-import { UserError } from '#tools/local/problem.ts';
 import { type Daemon, type ProcessId, type Running, startDaemon } from '#tools/local/processes.ts';
+import { UserError } from '#tools/local/user-error.ts';
 import { findTemporal } from './temporal-cli.ts';
 
 /** Search attributes of type Keyword, by which operators filter workflows. */

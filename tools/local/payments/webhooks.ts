@@ -1,7 +1,7 @@
 /** Signed webhooks: lost, duplicated or delayed as the knobs say, and retried until they are accepted. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import Stripe from 'stripe';
-import { type Kept, newName, type StandIn, seconds } from './state.ts';
+import { newName, type PaymentsStub, type StoredObject, seconds } from './state.ts';
 
 /** The endpoint of the webhooks, and their signing secret. */
 export type Hook = { url: string; secret: string };
@@ -11,14 +11,14 @@ export type Hooks = { connect?: Hook | undefined; platform?: Hook | undefined };
 const triesMax = 8;
 
 /** Returns a function that sends a webhook, and one that waits until all pending ones have been delivered or abandoned. */
-export function openHooks(standIn: () => StandIn, hooks: Hooks) {
+export function createWebhooks(stub: () => PaymentsStub, hooks: Hooks) {
   const pending = new Set<Promise<void>>();
   let closed = false;
 
   async function deliver(hook: Hook, payload: string, afterMs: number): Promise<void> {
     await sleep(afterMs);
     for (let tries = 0; tries < triesMax && !closed; tries++) {
-      const signing = { payload, secret: hook.secret, timestamp: seconds(standIn()) };
+      const signing = { payload, secret: hook.secret, timestamp: seconds(stub()) };
       const signature = await Stripe.webhooks.generateTestHeaderStringAsync(signing);
       const headers = { 'content-type': 'application/json; charset=utf-8', 'stripe-signature': signature };
       const answer = await fetch(hook.url, { method: 'POST', headers, body: payload }).catch(() => undefined);
@@ -28,8 +28,8 @@ export function openHooks(standIn: () => StandIn, hooks: Hooks) {
   }
 
   return {
-    tell(type: string, about: Kept): void {
-      const { knobs, random, platform, objects } = standIn();
+    sendEvent(type: string, about: StoredObject): void {
+      const { knobs, random, platform, objects } = stub();
       const isConnected = objects.get(about.account)?.byPlatform === true;
       const hook = about.account === platform ? hooks.platform : isConnected ? hooks.connect : undefined;
       if (!hook) return;
@@ -37,7 +37,7 @@ export function openHooks(standIn: () => StandIn, hooks: Hooks) {
         id: newName('evt'),
         object: 'event',
         type,
-        created: seconds(standIn()),
+        created: seconds(stub()),
         ...(isConnected ? { account: about.account } : {}),
         data: { object: shown(about) },
       };
@@ -62,6 +62,6 @@ export function shown({
   byPlatform: _platform,
   title: _title,
   ...rest
-}: Kept) {
+}: StoredObject) {
   return rest;
 }

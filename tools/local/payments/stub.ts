@@ -5,19 +5,19 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { text } from 'node:stream/consumers';
 import type { Clock } from '#runtime/clock.ts';
-import { accountNamed, accountOfKey, accountRoutes } from './accounts.ts';
+import { accountOfKey, accountRoutes, connectedAccount } from './accounts.ts';
 import { billingRoutes } from './billing.ts';
 import { readForm } from './form.ts';
-import { type Hooks, openHooks, shown } from './hooks.ts';
-import { readObjects, writeObjects } from './memory.ts';
 import { answerPage } from './pages.ts';
 import { answerPortal } from './portal.ts';
 import { refundRoutes } from './refunds.ts';
 import { sessionRoutes } from './sessions.ts';
-import { noShapes, openShapes } from './shapes.ts';
-import { type Call, calm, type Kept, type Knobs, Refusal, type Route, type StandIn } from './state.ts';
+import { type Call, calm, type Knobs, type PaymentsStub, Refusal, type Route, type StoredObject } from './state.ts';
+import { readObjects, writeObjects } from './state-file.ts';
+import { noMock, startStripeMock } from './stripe-mock.ts';
+import { createWebhooks, type Hooks, shown } from './webhooks.ts';
 
-export type StandInOptions = {
+export type PaymentsStubOptions = {
   clock: Clock;
   /** A free one by default. */
   port?: number;
@@ -38,11 +38,11 @@ const routes: Route[] = [...sessionRoutes, ...refundRoutes, ...accountRoutes, ..
 
 type Answer = { status: number; body: object };
 
-export async function startPaymentsStandIn(options: StandInOptions) {
-  const shapes = options.mock === undefined ? noShapes : await openShapes(options.mock);
+export async function startPaymentsStub(options: PaymentsStubOptions) {
+  const shapes = options.mock === undefined ? noMock : await startStripeMock(options.mock);
   const answered = new Map<string, { body: string; answer: Promise<Answer> }>();
-  const hooks = openHooks(() => standIn, options.hooks ?? {});
-  const standIn: StandIn = {
+  const hooks = createWebhooks(() => stub, options.hooks ?? {});
+  const stub: PaymentsStub = {
     clock: options.clock,
     random: options.random ?? Math.random,
     knobs: { ...calm, ...options.knobs },
@@ -50,23 +50,23 @@ export async function startPaymentsStandIn(options: StandInOptions) {
     objects: readObjects(options.file),
     platform: '',
     shapes,
-    tell: hooks.tell,
+    sendEvent: hooks.sendEvent,
   };
   const server = createServer((request, response) => {
-    handle(standIn, answered, request, response).catch(() => response.destroy());
+    handle(stub, answered, request, response).catch(() => response.destroy());
   });
   await new Promise<void>((listening, failed) => {
     server.once('error', failed);
     server.listen(options.port ?? 0, '127.0.0.1', listening);
   });
-  standIn.url = options.url ?? `http://127.0.0.1:${portOf(server)}`;
-  if (options.key) standIn.platform = accountOfKey(standIn, options.key);
-  const save = () => options.file && writeObjects(options.file, standIn.objects);
+  stub.url = options.url ?? `http://127.0.0.1:${portOf(server)}`;
+  if (options.key) stub.platform = accountOfKey(stub, options.key);
+  const save = () => options.file && writeObjects(options.file, stub.objects);
   const saving = setInterval(save, 2_000).unref();
   return {
-    url: standIn.url,
-    standIn,
-    knobs: standIn.knobs,
+    url: stub.url,
+    stub,
+    knobs: stub.knobs,
     /** Resolves when every pending webhook has been delivered or abandoned. */
     settled: hooks.settled,
     async close() {
@@ -81,29 +81,28 @@ export async function startPaymentsStandIn(options: StandInOptions) {
 }
 
 async function handle(
-  standIn: StandIn,
+  stub: PaymentsStub,
   answered: Map<string, { body: string; answer: Promise<Answer> }>,
   request: IncomingMessage,
   response: ServerResponse,
 ): Promise<void> {
   const body = await text(request);
-  if (answerPage(standIn, request, response) || answerPortal(standIn, request, response)) return;
+  if (answerPage(stub, request, response) || answerPortal(stub, request, response)) return;
   if (request.url === '/knobs' && request.method === 'POST') {
-    Object.assign(standIn.knobs, JSON.parse(body));
-    return send(response, { status: 200, body: standIn.knobs });
+    Object.assign(stub.knobs, JSON.parse(body));
+    return send(response, { status: 200, body: stub.knobs });
   }
-  if (standIn.random() < standIn.knobs.turnAway) return send(response, faultOf(new Refusal(503, '', 'Come again.')));
+  if (stub.random() < stub.knobs.turnAway) return send(response, faultOf(new Refusal(503, '', 'Come again.')));
   const key = request.headers['idempotency-key'];
-  const answer =
-    typeof key === 'string' ? await once(answered, standIn, request, body) : await act(standIn, request, body);
-  if (standIn.random() < standIn.knobs.loseAnswers) return void response.destroy();
+  const answer = typeof key === 'string' ? await once(answered, stub, request, body) : await act(stub, request, body);
+  if (stub.random() < stub.knobs.loseAnswers) return void response.destroy();
   send(response, answer);
 }
 
 /** Executes a request with an idempotency key once. Reusing the key with another body is an error, as at the provider. */
 function once(
   answered: Map<string, { body: string; answer: Promise<Answer> }>,
-  standIn: StandIn,
+  stub: PaymentsStub,
   request: IncomingMessage,
   body: string,
 ): Promise<Answer> {
@@ -111,7 +110,7 @@ function once(
   const name = [authorization, account, key].join(' ');
   const before = answered.get(name);
   if (!before) {
-    const answer = act(standIn, request, body);
+    const answer = act(stub, request, body);
     answered.set(name, { body: `${request.url} ${body}`, answer });
     return answer;
   }
@@ -119,31 +118,31 @@ function once(
   return Promise.resolve(faultOf(new Refusal(400, 'idempotency_error', 'Keys for idempotent requests take one body.')));
 }
 
-async function act(standIn: StandIn, request: IncomingMessage, body: string): Promise<Answer> {
+async function act(stub: PaymentsStub, request: IncomingMessage, body: string): Promise<Answer> {
   try {
-    const call = readCall(standIn, request, body);
-    const shape = await standIn.shapes.ask({ method: call.method, url: request.url ?? '', body });
+    const call = readCall(stub, request, body);
+    const shape = await stub.shapes.ask({ method: call.method, url: request.url ?? '', body });
     if (shape && shape.status >= 400) return shape;
     const route = routes.find((one) => one.method === call.method && one.path.test(call.path));
     if (!route) throw new Refusal(404, '', `Unrecognized request URL (${call.method}: ${call.path}).`);
-    const result = await route.run(standIn, { ...call, found: route.path.exec(call.path)?.slice(1) ?? [] });
+    const result = await route.run(stub, { ...call, found: route.path.exec(call.path)?.slice(1) ?? [] });
     if (result.object === 'list') {
-      const list = result as { data: Kept[] };
+      const list = result as { data: StoredObject[] };
       return { status: 200, body: { ...result, data: list.data.map(shown) } };
     }
-    return { status: 200, body: { ...shape?.body, ...shown(result as Kept) } };
+    return { status: 200, body: { ...shape?.body, ...shown(result as StoredObject) } };
   } catch (error) {
     if (error instanceof Refusal) return faultOf(error);
     throw error;
   }
 }
 
-function readCall(standIn: StandIn, { method = '', url = '', headers }: IncomingMessage, body: string): Call {
-  const { pathname, search } = new URL(url, standIn.url);
+function readCall(stub: PaymentsStub, { method = '', url = '', headers }: IncomingMessage, body: string): Call {
+  const { pathname, search } = new URL(url, stub.url);
   const key = /^Bearer (.+)$/.exec(headers.authorization ?? '')?.[1] ?? '';
-  const own = accountOfKey(standIn, key);
+  const own = accountOfKey(stub, key);
   const named = headers['stripe-account'];
-  const account = typeof named === 'string' ? accountNamed(standIn, named).id : own;
+  const account = typeof named === 'string' ? connectedAccount(stub, named).id : own;
   return { method, path: pathname, found: [], input: readForm(body || search.slice(1)), key, account };
 }
 

@@ -2,10 +2,10 @@
 import { createHash } from 'node:crypto';
 import { join } from 'node:path';
 import type { Context, ProcessName } from './context.ts';
-import { type DomainPartName, domainParts, domainsEnv } from './domain-parts.ts';
+import { type DomainServiceName, domainServices, domainsEnv } from './domain-services.ts';
 import { startNodeProcess } from './services/node-process.ts';
 import { startPostgres } from './services/postgres.ts';
-import type { Part } from './supervisor.ts';
+import type { Service } from './supervisor.ts';
 
 /** With the modules that take longest to load and have no side effects. */
 const entries = {
@@ -14,21 +14,21 @@ const entries = {
   edge: { entry: 'edge/server.ts', modules: ['config.ts', 'edge/cluster.ts'] },
 } satisfies Record<ProcessName, { entry: string; modules: string[] }>;
 
-export type PartName = ProcessName | 'postgres' | 'temporal' | 'mail' | 'payments' | DomainPartName;
+export type ServiceName = ProcessName | 'postgres' | 'temporal' | 'mail' | 'payments' | DomainServiceName;
 export const processNames = Object.keys(entries) as ProcessName[];
 
-export function createParts(context: Context, processes: ProcessName[]): Part<PartName>[] {
+export function createServices(context: Context, processes: ProcessName[]): Service<ServiceName>[] {
   const services = [
-    postgresPart(context),
-    temporalPart(context),
-    ...(usesMailCatcher(context) ? [mailPart(context)] : []),
-    ...(usesPaymentsStub(context) ? [paymentsPart(context)] : []),
-    ...domainParts(context),
+    postgresService(context),
+    temporalService(context),
+    ...(usesMailCatcher(context) ? [mailService(context)] : []),
+    ...(usesPaymentsStub(context) ? [paymentsService(context)] : []),
+    ...domainServices(context),
   ];
-  return [...services, ...processes.map((name) => processPart(context, name))];
+  return [...services, ...processes.map((name) => processService(context, name))];
 }
 
-function postgresPart(context: Context): Part<PartName> {
+function postgresService(context: Context): Service<ServiceName> {
   const { progress, durable, ports } = context;
   const dir = join(context.dataDir, 'postgres');
   const logFile = context.logFile('postgres');
@@ -43,7 +43,7 @@ function postgresPart(context: Context): Part<PartName> {
   };
 }
 
-function temporalPart(context: Context): Part<PartName> {
+function temporalService(context: Context): Service<ServiceName> {
   const { progress, signal } = context;
   const ports = { server: context.ports.temporal, ui: context.ports.temporalUi };
   const dir = join(context.dataDir, 'temporal');
@@ -63,7 +63,7 @@ export function usesMailCatcher({ extraEnv }: Pick<Context, 'extraEnv'>): boolea
   return extraEnv.FRONTAGE_SMTP_URL === undefined;
 }
 
-function mailPart(context: Context): Part<PartName> {
+function mailService(context: Context): Service<ServiceName> {
   const env = {
     ...machineEnv(),
     MAIL_CATCHER_SMTP_PORT: String(context.ports.smtp),
@@ -109,7 +109,7 @@ function paymentsEnv(context: Context): NodeJS.ProcessEnv {
   return { ...env, ...billingEnv(context, env) };
 }
 
-function paymentsPart(context: Context): Part<PartName> {
+function paymentsService(context: Context): Service<ServiceName> {
   const { FRONTAGE_BASE_URL, FRONTAGE_PAYMENTS_KEY, FRONTAGE_PAYMENTS_WEBHOOK_SECRET } = processEnv(context);
   const env = {
     ...machineEnv(),
@@ -125,12 +125,12 @@ function paymentsPart(context: Context): Part<PartName> {
     stopSignal: 'SIGTERM',
     start: (onSpawn) =>
       context.progress.step('The payments stub', () =>
-        startNodeProcess({ name: 'payments', entry: 'tools/local/payments.ts', env, logFile, onSpawn }),
+        startNodeProcess({ name: 'payments', entry: 'tools/local/services/payments.ts', env, logFile, onSpawn }),
       ),
   };
 }
 
-function processPart(context: Context, name: ProcessName): Part<PartName> {
+function processService(context: Context, name: ProcessName): Service<ServiceName> {
   const logFile = context.logFile(name);
   const { entry, modules } = entries[name];
   return {

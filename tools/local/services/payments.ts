@@ -1,7 +1,7 @@
 /** The process of the payments stub, for `npm start` and acceptance tests. */
 import { systemClock } from '#runtime/clock.ts';
-import { findMock } from './payments/shapes.ts';
-import { startPaymentsStandIn } from './payments/stand-in.ts';
+import { findMock } from '../payments/stripe-mock.ts';
+import { startPaymentsStub } from '../payments/stub.ts';
 
 const { PAYMENTS_PORT, PAYMENTS_KEY, PAYMENTS_WEBHOOK_SECRET, PAYMENTS_API_URL, PAYMENTS_FILE } = process.env;
 
@@ -11,7 +11,7 @@ log(
   mock ? 'request shapes are validated by stripe-mock' : 'stripe-mock is not on PATH: request shapes are not validated',
 );
 
-const standIn = await startPaymentsStandIn({
+const stub = await startPaymentsStub({
   clock: systemClock,
   port: Number(PAYMENTS_PORT),
   url: `http://localhost:${PAYMENTS_PORT}`,
@@ -26,5 +26,5 @@ const standIn = await startPaymentsStandIn({
 process.send?.({ ready: true });
 
 for (const signal of ['SIGTERM', 'SIGINT'] as const) {
-  process.once(signal, () => void standIn.close().then(() => process.exit(0)));
+  process.once(signal, () => void stub.close().then(() => process.exit(0)));
 }

@@ -5,7 +5,7 @@ import { delimiter, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { freePort } from '#tools/local/ports.ts';
 
-export type Shapes = {
+export type StripeMock = {
   /** The mock's response to a request: an error about its shape, or an example. Null without a mock. */
   ask(request: { method: string; url: string; body: string }): Promise<{ status: number; body: Example } | null>;
   close(): void;
@@ -28,13 +28,13 @@ function isProgram(path: string): boolean {
   }
 }
 
-export const noShapes: Shapes = { ask: async () => null, close() {} };
+export const noMock: StripeMock = { ask: async () => null, close() {} };
 
 /** The mock is older than our client: fields that were renamed since have their old names there. */
-const asOfTheMock = (body: string) => body.replaceAll('allowed_payment_method_types', 'payment_method_types');
+const withOldNames = (body: string) => body.replaceAll('allowed_payment_method_types', 'payment_method_types');
 
 /** Starts the mock. Its shell reads from our pipe, so it ends when this process does, even on SIGKILL. */
-export async function openShapes(program: string): Promise<Shapes> {
+export async function startStripeMock(program: string): Promise<StripeMock> {
   const port = await freePort();
   const script = '"$0" -http-addr "127.0.0.1:$1" -https-addr 127.0.0.1:0 >/dev/null 2>&1 & mock=$!; cat; kill $mock';
   const shell = spawn('/bin/sh', ['-c', script, program, String(port)], { stdio: ['pipe', 'ignore', 'ignore'] });
@@ -49,7 +49,7 @@ export async function openShapes(program: string): Promise<Shapes> {
       const answer = await fetch(`${url}${path}`, {
         method,
         headers: { authorization: 'Bearer sk_test_123', 'content-type': 'application/x-www-form-urlencoded' },
-        ...(method === 'POST' ? { body: asOfTheMock(body) } : {}),
+        ...(method === 'POST' ? { body: withOldNames(body) } : {}),
       });
       return { status: answer.status, body: (await answer.json()) as Example };
     },

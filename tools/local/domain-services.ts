@@ -4,9 +4,9 @@ import type { Context } from './context.ts';
 import { startNodeProcess } from './services/node-process.ts';
 import { findPebble, startPebble } from './services/pebble.ts';
 import { findPowerDns, startPowerDns } from './services/powerdns.ts';
-import type { Part } from './supervisor.ts';
+import type { Service } from './supervisor.ts';
 
-export type DomainPartName = 'names' | 'zones' | 'authority';
+export type DomainServiceName = 'names' | 'zones' | 'authority';
 
 const nameServers = 'ns.frontage.test';
 const cnameTarget = 'edge.frontage.test';
@@ -18,7 +18,7 @@ function usesLocalDomains({ extraEnv }: Pick<Context, 'extraEnv'>): boolean {
 }
 
 /** The services that run. */
-export function domainPartNames(context: Pick<Context, 'extraEnv'>): DomainPartName[] {
+export function domainServiceNames(context: Pick<Context, 'extraEnv'>): DomainServiceName[] {
   if (!usesLocalDomains(context)) return [];
   return [
     'names',
@@ -33,14 +33,14 @@ export function missingForDomains(context: Pick<Context, 'extraEnv'>): string[] 
   return [findPowerDns(), findPebble()].flatMap((found) => ('missing' in found ? [found.missing] : []));
 }
 
-export function domainParts(context: Context): Part<DomainPartName>[] {
-  const make = { names: namesPart, zones: zonesPart, authority: authorityPart };
-  return domainPartNames(context).map((name) => make[name](context));
+export function domainServices(context: Context): Service<DomainServiceName>[] {
+  const make = { names: namesService, zones: zonesService, authority: authorityService };
+  return domainServiceNames(context).map((name) => make[name](context));
 }
 
 const local = (port: number) => `127.0.0.1:${port}`;
 
-function namesPart(context: Context): Part<DomainPartName> {
+function namesService(context: Context): Service<DomainServiceName> {
   const { ports, dataDir, progress } = context;
   const env = {
     PATH: process.env.PATH,
@@ -58,12 +58,12 @@ function namesPart(context: Context): Part<DomainPartName> {
     stopSignal: 'SIGTERM',
     start: (onSpawn) =>
       progress.step('The registrar', () =>
-        startNodeProcess({ name: 'names', entry: 'tools/local/names.ts', env, logFile, onSpawn }),
+        startNodeProcess({ name: 'names', entry: 'tools/local/services/registrar.ts', env, logFile, onSpawn }),
       ),
   };
 }
 
-function zonesPart({ ports, dataDir, progress, logFile, secret }: Context): Part<DomainPartName> {
+function zonesService({ ports, dataDir, progress, logFile, secret }: Context): Service<DomainServiceName> {
   const options = {
     dir: join(dataDir, 'zones'),
     key: zonesKey(secret),
@@ -80,7 +80,7 @@ function zonesPart({ ports, dataDir, progress, logFile, secret }: Context): Part
   };
 }
 
-function authorityPart({ ports, dataDir, progress, logFile }: Context): Part<DomainPartName> {
+function authorityService({ ports, dataDir, progress, logFile }: Context): Service<DomainServiceName> {
   const options = {
     dir: join(dataDir, 'authority'),
     resolver: local(ports.names),
@@ -101,7 +101,7 @@ const zonesKey = (secret: string) => `zones ${secret}`;
 /** Settings that connect our processes to these services. */
 export function domainsEnv(context: Pick<Context, 'extraEnv' | 'ports' | 'dataDir' | 'secret'>): NodeJS.ProcessEnv {
   const { ports, dataDir, secret } = context;
-  const running = domainPartNames(context);
+  const running = domainServiceNames(context);
   if (running.length === 0) return {};
   const zones = {
     FRONTAGE_ZONES_URL: `http://${local(ports.zonesApi)}`,
