@@ -3,7 +3,7 @@ import { sweepAllowances } from '#db/accounts/daily-quota.ts';
 import type { Deps } from '#runtime/deps.ts';
 import { sweepIdempotencyKeys } from './idempotency.ts';
 import { sweepNews } from './inbox/news.ts';
-import { sweepIncoming } from './source/incoming.ts';
+import { sweepUploadStreams } from './source/upload-stream.ts';
 
 const everyMs = 10 * 60_000;
 
@@ -17,7 +17,7 @@ export function startSweeping(deps: Deps): () => void {
 }
 
 export async function sweep(deps: Pick<Deps, 'config' | 'em' | 'clock'>): Promise<void> {
-  await sweepIncoming(deps);
+  await sweepUploadStreams(deps);
   await sweepIdempotencyKeys(deps);
   await sweepAllowances(deps.em(), deps.clock);
   await sweepNews(deps);

@@ -6,7 +6,7 @@ import { answerRequest, openRequests } from '#api/auth/answers.ts';
 import { outcomeNotice, readAnswer, requestView } from '#api/auth/outcomes.ts';
 import { signOut } from '#api/auth/signin.ts';
 import { planShown } from '#api/billing/pages.ts';
-import { openCommentsOf } from '#api/comments/counting.ts';
+import { openCommentsOf } from '#api/comments/counts.ts';
 import { domainsShown } from '#api/domains/pages.ts';
 import { invitationsShown } from '#api/invitations/pages.ts';
 import { payoutsShown } from '#api/payout-offers/pages.ts';

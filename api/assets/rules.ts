@@ -2,9 +2,9 @@
 import { createHash } from 'node:crypto';
 import type { Readable } from 'node:stream';
 import { type Actor, loadSite, requireActive, roleOf } from '#api/access.ts';
-import { keepBytes, takeIn } from '#api/source/incoming.ts';
-import { requireName } from '#api/source/judging.ts';
-import { requireRepositories, rulesFor, writeChanges, writeRows } from '#api/source/writing.ts';
+import { requireRepositories, rulesFor, writeChanges, writeRows } from '#api/source/commits.ts';
+import { receiveUpload, storeBlob } from '#api/source/upload-stream.ts';
+import { requireName } from '#api/source/validation.ts';
 import { Account } from '#db/accounts/account.ts';
 import { Asset } from '#db/assets/asset.ts';
 import type { EntityManager } from '#db/orm.ts';
@@ -40,18 +40,18 @@ export async function putAsset(
 ): Promise<Asset> {
   const site = await loadSite(em, actor, siteId);
   requireActive(site);
-  requirePlace(path);
+  requireAssetPath(path);
   const by = roleOf(site, actor);
   requireName(rulesFor(deps, site, 'source', by), path);
   const known = await fileAt(deps, site, path);
   if (expected !== undefined && !(await matches(deps, site, known, expected))) throw changed(path);
   const caps = capsOf(deps, site, by);
-  const tooLarge = () => overCap(path, caps);
-  await using file = await takeIn(deps, body, { bytesMax: caps.limits.file_bytes, tooLarge });
+  const tooLarge = () => exceedsFileLimit(path, caps);
+  await using file = await receiveUpload(deps, body, { bytesMax: caps.limits.file_bytes, tooLarge });
   return await storeAsset(em, deps, site, {
     actor,
     path,
-    content: await keepBytes(em, deps, { site, by, path }, file),
+    content: await storeBlob(em, deps, { site, by, path }, file),
     known,
     source: 'api',
     message: `${known ? 'Change' : 'Add'} ${path}`,
@@ -61,12 +61,12 @@ export async function putAsset(
 type Storing = {
   actor: Pick<Actor, 'accountId'>;
   path: string;
-  content: Awaited<ReturnType<typeof keepBytes>>;
+  content: Awaited<ReturnType<typeof storeBlob>>;
   /** What stood there when the call began. */
   known: TreeEntry | undefined;
   source: AssetSource;
   message: string;
-  beside?: { path: string; content: Awaited<ReturnType<typeof keepBytes>> }[];
+  beside?: { path: string; content: Awaited<ReturnType<typeof storeBlob>> }[];
 };
 
 /** Commits bytes that are judged and kept already, and what belongs beside them. */
@@ -161,14 +161,14 @@ async function matches(deps: Deps, site: Site, file: TreeEntry | undefined, expe
 }
 
 /** Throws `invalid_path` for a place that takes no files one by one. */
-export function requirePlace(path: string, folders = ['src/assets/', 'public/']): void {
+export function requireAssetPath(path: string, folders = ['src/assets/', 'public/']): void {
   if (folders.some((folder) => path.startsWith(folder) && path.length > folder.length)) return;
   throw errors.invalid_path(`${printable(path) || 'The path'} is not a path below ${folders.join(' or ')}.`, {
     nextAction: `Choose a path below ${folders.join(' or ')}. Add other files with git or POST /v1/sites/{id}/commits.`,
   });
 }
 
-export function overCap(path: string, { limits, lift }: Caps): AppError {
+export function exceedsFileLimit(path: string, { limits, lift }: Caps): AppError {
   const bytesMax = limits.file_bytes;
   const cap = bytesMax >= 1_048_576 ? `${Math.floor(bytesMax / 1_048_576)} MiB` : `${bytesMax} bytes`;
   return errors.plan_limit(`${printable(path)} is larger than ${cap}, the limit for one file.`, {

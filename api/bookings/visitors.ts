@@ -1,7 +1,7 @@
 /** Who books, judged: a name, an address, and what the service asks beside. */
 
 import { isPlainAddress } from '#api/addresses.ts';
-import { judgeValues } from '#api/forms/values.ts';
+import { validateValues } from '#api/forms/values.ts';
 import type { FormField } from '#db/forms/form.ts';
 import type { SubmittedValue } from '#db/forms/submission.ts';
 import type { Service } from '#rules/bookings/timetable.ts';
@@ -22,7 +22,7 @@ export function readVisitor(
 ): ReadVisitor {
   const email = visitor.email.trim();
   const given = new Map(Object.entries(intake).map(([name, told]) => [name, [told].flat().map(textOf)]));
-  const { values, faults } = judgeValues(service.intake, given, { keepUnknown: false });
+  const { values, faults } = validateValues(service.intake, given, { keepUnknown: false });
   const said = [
     ...(isPlainAddress(email) ? [] : ['The address is not an e-mail address such as name@example.com.']),
     ...faults.map(({ name, message }) =>

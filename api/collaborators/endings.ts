@@ -3,8 +3,8 @@
  * account make something on a site that works without its token adds an ending here.
  */
 
-import { endReviewsOf } from '#api/review-links/links.ts';
-import { endLinksOf } from '#api/uploads/links.ts';
+import { revokeReviewsOf } from '#api/review-links/links.ts';
+import { revokeLinksOf } from '#api/uploads/links.ts';
 import { GitCredential } from '#db/auth/git-credential.ts';
 import type { EntityManager } from '#db/orm.ts';
 
@@ -13,8 +13,8 @@ export type Leaving = { siteId: string; accountId: string; now: Date };
 /** By what they are called in the answer: each ends what the account has made on the site, and answers how many. */
 export const endings: Readonly<Record<string, (tx: EntityManager, leaving: Leaving) => Promise<number>>> = {
   git_credentials: (tx, { siteId, accountId }) => tx.nativeDelete(GitCredential, { site: siteId, account: accountId }),
-  upload_links: endLinksOf,
-  review_links: endReviewsOf,
+  upload_links: revokeLinksOf,
+  review_links: revokeReviewsOf,
 };
 
 export async function endAll(tx: EntityManager, leaving: Leaving): Promise<Record<string, number>> {

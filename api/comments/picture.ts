@@ -10,7 +10,7 @@ const types: Record<string, string> = { png: 'image/png', jpg: 'image/jpeg', web
 const base64 = /^(?:[A-Za-z0-9+/]{4})+(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/;
 
 /** Keeps the picture in the store. Throws `no_storage` where this deployment stores no files, `invalid_file` for what is no picture. */
-export async function keepPicture({ store, config }: Deps, text: string): Promise<Picture> {
+export async function storePicture({ store, config }: Deps, text: string): Promise<Picture> {
   if (!config.files) {
     throw errors.no_storage('This platform cannot store a picture with a comment.', {
       nextAction: 'Send the comment without screenshot_base64.',

@@ -8,7 +8,7 @@ import { idParams } from '#api/schemas.ts';
 import { CommentThread } from '#db/comments/comment-thread.ts';
 import type { Deps } from '#runtime/deps.ts';
 import { errors } from '#runtime/errors.ts';
-import { type Author, loadThread, moveThread, openThread, readPicture, replyTo } from './rules.ts';
+import { type Author, changeThreadStatus, loadThread, openThread, readPicture, replyTo } from './rules.ts';
 import { type CommentInput, commentInput, commentQuery, replyInput, threadSchema, threadView } from './schemas.ts';
 
 /** Comment threads, as an agent reads and writes them. */
@@ -117,7 +117,7 @@ export function commentRoutes(app: Api, deps: Deps): void {
     if (page !== undefined || body !== undefined || Object.keys(rest).length > 0) {
       throw mixed('A call that changes a thread accepts only thread_id, action and note.');
     }
-    return await moveThread(em, deps, agent(request), thread.id, { messageId, action, note });
+    return await changeThreadStatus(em, deps, agent(request), thread.id, { messageId, action, note });
   }
 }
 

@@ -11,7 +11,7 @@ import type { AuthorKind, CommentPosition } from '#rules/states.ts';
 import type { Deps } from '#runtime/deps.ts';
 import { errors } from '#runtime/errors.ts';
 import { isId } from '#runtime/ids.ts';
-import { keepPicture } from './picture.ts';
+import { storePicture } from './picture.ts';
 import type { CommentInput } from './schemas.ts';
 
 /** Who speaks, and as what. */
@@ -46,10 +46,10 @@ export async function openThread(
   const site = await loadSite(em, author, siteId);
   requireActive(site);
   const { screenshot_base64: sent } = input;
-  const picture = sent === undefined ? undefined : await keepPicture(deps, sent);
+  const picture = sent === undefined ? undefined : await storePicture(deps, sent);
   const now = deps.clock.now();
   await em.transactional(async (tx) => {
-    await requireRoom(tx, deps, author, site);
+    await requireCommentLimit(tx, deps, author, site);
     const thread = tx.create(CommentThread, {
       id: input.id,
       site: tx.getReference(Site, site.id),
@@ -63,7 +63,7 @@ export async function openThread(
       createdAt: now,
       changedAt: now,
     });
-    say(tx, author, thread, { id: input.messageId, body: input.body, now });
+    addMessage(tx, author, thread, { id: input.messageId, body: input.body, now });
   });
   return await loadThread(em, author, input.id);
 }
@@ -78,15 +78,15 @@ export async function replyTo(
 ): Promise<CommentThread> {
   const { messageId, message } = input;
   return await changeThread(em, deps, author, { threadId, messageId }, async (tx, thread, now) => {
-    await requireRoomIn(tx, threadId);
-    say(tx, author, thread, { id: messageId, body: message, now });
+    await requireThreadLimit(tx, threadId);
+    addMessage(tx, author, thread, { id: messageId, body: message, now });
   });
 }
 
 export type ThreadChange = { messageId: string; action: 'resolve' | 'reopen'; note?: string | undefined };
 
 /** Resolves the thread or opens it again. What it is already it stays; a note is a message all the same. */
-export async function moveThread(
+export async function changeThreadStatus(
   em: EntityManager,
   deps: Deps,
   author: Author,
@@ -96,14 +96,14 @@ export async function moveThread(
   return await changeThread(em, deps, author, { threadId, messageId }, async (tx, thread, now) => {
     const status = action === 'resolve' ? 'resolved' : 'open';
     if (thread.status !== status) {
-      if (status === 'open') await requireRoom(tx, deps, author, await tx.findOneOrFail(Site, thread.site.id));
+      if (status === 'open') await requireCommentLimit(tx, deps, author, await tx.findOneOrFail(Site, thread.site.id));
       thread.status = status;
       thread.resolvedAt = status === 'resolved' ? now : null;
       thread.changedAt = now;
     }
     if (!note) return;
-    await requireRoomIn(tx, threadId);
-    say(tx, author, thread, { id: messageId, body: note, now });
+    await requireThreadLimit(tx, threadId);
+    addMessage(tx, author, thread, { id: messageId, body: note, now });
   });
 }
 
@@ -128,7 +128,7 @@ async function changeThread(
   return await loadThread(em, author, threadId);
 }
 
-function say(
+function addMessage(
   tx: EntityManager,
   { accountId, kind }: Author,
   thread: CommentThread,
@@ -166,7 +166,7 @@ function wholePosition(sent: NonNullable<CommentInput['position']>): CommentPosi
   return { selector, quote, x, y, within, viewport };
 }
 
-async function requireRoom(tx: EntityManager, deps: Deps, author: Person, site: Site): Promise<void> {
+async function requireCommentLimit(tx: EntityManager, deps: Deps, author: Person, site: Site): Promise<void> {
   await countWithinLimit(tx, deps, {
     limit: 'open_comments_per_site',
     accountId: site.account.id,
@@ -178,7 +178,7 @@ async function requireRoom(tx: EntityManager, deps: Deps, author: Person, site: 
   });
 }
 
-async function requireRoomIn(tx: EntityManager, threadId: string): Promise<void> {
+async function requireThreadLimit(tx: EntityManager, threadId: string): Promise<void> {
   const sql =
     'select count(*)::int as messages, sum(length(body))::int as characters from comment_message where thread_id = ?';
   const [said] = await tx.execute<{ messages: number; characters: number }[]>(sql, [threadId]);

@@ -8,7 +8,7 @@ import type { Deps } from '#runtime/deps.ts';
 
 const stepMs = 500;
 /** Id of the `end` event: who comes back with it has heard all, and is told to stay away (HTML standard, 9.2.3: 204). */
-export const ended = 'end';
+export const isLogComplete = 'end';
 /** Proxies cut a stream that is silent for longer. */
 const silenceMsMax = 15_000;
 const followMsMax = 30 * 60_000;
@@ -62,7 +62,7 @@ async function* events(
         .join('')}\n`;
     }
     if (isSettled(deployment.status)) {
-      yield `event: end\nid: ${ended}\ndata: ${deployment.status}\n\n`;
+      yield `event: end\nid: ${isLogComplete}\ndata: ${deployment.status}\n\n`;
       return;
     }
     if (pieces.length > 0) saidAt = performance.now();

@@ -8,7 +8,7 @@ import { isStillGood } from '#api/plugins/bearer.ts';
 import { idParams } from '#api/schemas.ts';
 import { Deployment } from '#db/deployments/deployment.ts';
 import type { Deps } from '#runtime/deps.ts';
-import { ended, logText, streamLog } from './log.ts';
+import { isLogComplete, logText, streamLog } from './log.ts';
 import { changesOf, failureDetail, manifestOf, restore } from './rules.ts';
 import { deploymentDetailSchema, deploymentSchema, deploymentView, manifestFileSchema } from './schemas.ts';
 import { warningsPart } from './warnings/rules.ts';
@@ -108,7 +108,7 @@ export function deploymentRoutes(app: Api, deps: Deps): void {
       reply.header('cache-control', 'no-store');
       if (/\btext\/event-stream\b/i.test(headers.accept ?? '')) {
         const lastEventId = headers['last-event-id']?.toString();
-        if (lastEventId === ended) return reply.code(204).send();
+        if (lastEventId === isLogComplete) return reply.code(204).send();
         const load = async () => {
           const fresh = deps.em();
           return (await isStillGood(fresh, deps, actor)) ? await findDeployment(fresh, actor, id) : null;

@@ -8,12 +8,12 @@ import { Busboy, type BusboyHeaders } from '@fastify/busboy';
 import type { FastifyRequest } from 'fastify';
 import { bodyBytesMax } from '#api/plugins/json.ts';
 import { errors } from '#runtime/errors.ts';
-import type { Given } from './values.ts';
+import type { RawValues } from './values.ts';
 
 const answersMax = 2_000;
 
 /** Names come once, in order, each with all its texts. Throws `invalid_json`, `invalid_fields`, `body_too_large`. */
-export async function readAnswers(request: Pick<FastifyRequest, 'headers' | 'body'>): Promise<Given> {
+export async function parseSubmission(request: Pick<FastifyRequest, 'headers' | 'body'>): Promise<RawValues> {
   const type = (request.headers['content-type'] ?? '').split(';', 1)[0]?.trim().toLowerCase();
   const body = Buffer.isBuffer(request.body) ? request.body : Buffer.alloc(0);
   if (type === 'application/json') return fromJson(body);
@@ -25,7 +25,7 @@ export async function readAnswers(request: Pick<FastifyRequest, 'headers' | 'bod
 }
 
 /** Whether the caller is a program, which is answered with data. A browser is answered with a page, and so is who sends a form as browsers do. */
-export function wantsData({ headers, method }: Pick<FastifyRequest, 'headers' | 'method'>): boolean {
+export function prefersJson({ headers, method }: Pick<FastifyRequest, 'headers' | 'method'>): boolean {
   const { accept = '' } = headers;
   if (/\btext\/html\b/i.test(accept)) return false;
   if (method !== 'POST') return true;
@@ -42,7 +42,7 @@ function add(given: Collected, count: { left: number }, name: string, text: stri
   else given.set(name, [text]);
 }
 
-function fromEncoded(body: Buffer): Given {
+function fromEncoded(body: Buffer): RawValues {
   const given: Collected = new Map();
   const count = { left: answersMax };
   for (const [name, text] of new URLSearchParams(body.toString('utf8'))) add(given, count, name, text);
@@ -50,7 +50,7 @@ function fromEncoded(body: Buffer): Given {
 }
 
 /** One object: texts, numbers, true and false, and lists of texts. `__proto__` in it is an own name, never a prototype. */
-function fromJson(body: Buffer): Given {
+function fromJson(body: Buffer): RawValues {
   if (!isUtf8(body)) throw errors.invalid_json('The body is not UTF-8.');
   const value = parse(body.toString());
   if (value === null || typeof value !== 'object' || Array.isArray(value)) {
@@ -84,7 +84,7 @@ function textOf(value: unknown): string | undefined {
   return typeof value === 'number' && Number.isFinite(value) ? String(value) : undefined;
 }
 
-async function fromParts(headers: FastifyRequest['headers'], body: Buffer): Promise<Given> {
+async function fromParts(headers: FastifyRequest['headers'], body: Buffer): Promise<RawValues> {
   const given: Collected = new Map();
   const count = { left: answersMax };
   await new Promise<void>((resolve, reject) => {

@@ -6,7 +6,7 @@ import type { ShownForm } from '#web/pages/form-page.ts';
 import { embedOf, formAddress, withLength } from './embed.ts';
 import { fieldAnswer } from './fields.ts';
 import { widgetFiles } from './files.ts';
-import { requireTaking, type VisitedForm } from './receiving.ts';
+import { requireOpenForm, type VisitedForm } from './submission.ts';
 
 export const descriptionSchema = z
   .object({
@@ -38,7 +38,7 @@ export function describeForm(
   deps: Pick<Deps, 'config' | 'challenge'>,
   form: VisitedForm,
 ): z.output<typeof descriptionSchema> {
-  requireTaking(deps, { ...form, status: 'enabled' });
+  requireOpenForm(deps, { ...form, status: 'enabled' });
   const address = formAddress(deps.config, form.id);
   const { shown, answers } = deps.challenge ?? { shown: { kind: 'hosted' as const }, answers: ['altcha'] as const };
   return {
@@ -62,7 +62,7 @@ export function describeForm(
 export function shownForm(deps: Pick<Deps, 'config' | 'challenge'>, form: VisitedForm): ShownForm {
   const { config, challenge } = deps;
   if (!challenge) {
-    requireTaking(deps, form);
+    requireOpenForm(deps, form);
     throw new Error('forms are on and there is no challenge');
   }
   return {

@@ -6,12 +6,12 @@ import type { SubmittedValue } from '#db/forms/submission.ts';
 import { lengthOf } from './fields.ts';
 
 /** All values by field name, in order. A Map, so that `__proto__` is an ordinary name. */
-export type Given = ReadonlyMap<string, readonly string[]>;
+export type RawValues = ReadonlyMap<string, readonly string[]>;
 
 /** `message` is for the visitor and begins with the field's label. */
 export type Fault = { name: string; message: string };
 
-export type Judged = { values: SubmittedValue[]; faults: Fault[] };
+export type ValidatedValues = { values: SubmittedValue[]; faults: Fault[] };
 
 const extraNamesMax = 50;
 const extraLengthMax = 10_000;
@@ -22,8 +22,12 @@ const nameLengthMax = 100;
  * Reports every fault at once, so that a visitor can correct all of them together. Values are in the order of the fields; empty optional
  * ones are left out. Unknown names are kept as received, or are faults if `keepUnknown` is false.
  */
-export function judgeValues(fields: readonly FormField[], given: Given, { keepUnknown = true } = {}): Judged {
-  const judged: Judged = { values: [], faults: [] };
+export function validateValues(
+  fields: readonly FormField[],
+  given: RawValues,
+  { keepUnknown = true } = {},
+): ValidatedValues {
+  const judged: ValidatedValues = { values: [], faults: [] };
   for (const field of fields) {
     const answer = checkField(field, given.get(field.name) ?? []);
     if (typeof answer === 'object' && 'fault' in answer)

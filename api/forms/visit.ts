@@ -5,12 +5,12 @@ import type { Site } from '#db/sites/site.ts';
 import type { Challenge } from '#providers/challenge/challenge.ts';
 import { type Config, siteAddress } from '#runtime/config.ts';
 import { errors } from '#runtime/errors.ts';
-import type { Given } from './values.ts';
+import type { RawValues } from './values.ts';
 
 const pathLengthMax = 1_000;
 
 export type Visit = {
-  answers: Given;
+  answers: RawValues;
   solution: string | undefined;
   /** Path of the page, where it says so. */
   page: string | null;
@@ -19,7 +19,7 @@ export type Visit = {
 };
 
 export function splitAnswers(
-  given: Given,
+  given: RawValues,
   request: Pick<FastifyRequest, 'headers'>,
   challenge: Challenge | undefined,
 ): Visit {

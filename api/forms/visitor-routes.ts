@@ -11,13 +11,13 @@ import { allowOrigins, originsOf, requireOwnOrigin } from '#api/visitors/origins
 import type { Deps } from '#runtime/deps.ts';
 import { errors } from '#runtime/errors.ts';
 import { embedPage, formPage } from '#web/pages/form-page.ts';
-import { answerMistake, answerTaken } from './answers.ts';
-import { readAnswers, wantsData } from './bodies.ts';
+import { parseSubmission, prefersJson } from './bodies.ts';
 import { describeForm, descriptionSchema, shownForm } from './description.ts';
 import { embedOf } from './embed.ts';
 import { hashed, widget } from './files.ts';
-import { receiveSubmission, requireTaking, type VisitedForm, visitForm } from './receiving.ts';
-import type { Given } from './values.ts';
+import { respondInvalid, respondReceived } from './responses.ts';
+import { receiveSubmission, requireOpenForm, type VisitedForm, visitForm } from './submission.ts';
+import type { RawValues } from './values.ts';
 import { readReturnPath, splitAnswers } from './visit.ts';
 
 const formParams = z.object({ form_id: z.string() });
@@ -28,7 +28,7 @@ export async function visitorFormRoutes(app: Api, deps: Deps): Promise<void> {
   app.removeAllContentTypeParsers();
   app.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, body, done) => done(null, body));
   app.setErrorHandler((error, request, reply) =>
-    answerMistake(deps, request, reply, error, { form: undefined, given: new Map() }),
+    respondInvalid(deps, request, reply, error, { form: undefined, given: new Map() }),
   );
   const reads = limiterOfAddresses(app, deps, 'formReads');
   fileRoutes(app);
@@ -93,8 +93,8 @@ function describeRoutes(app: Api, deps: Deps, limit: AddressLimiter): void {
     },
     async (request, reply) => {
       const { form } = await visit(deps, request, reply, limit);
-      if (wantsData(request)) return describeForm(deps, form);
-      requireTaking(deps, form);
+      if (prefersJson(request)) return describeForm(deps, form);
+      requireOpenForm(deps, form);
       return sendPage(reply, formPage(shownForm(deps, form))) as never;
     },
   );
@@ -112,7 +112,7 @@ function describeRoutes(app: Api, deps: Deps, limit: AddressLimiter): void {
     },
     async (request, reply) => {
       const { form } = await visit(deps, request, reply, challenges);
-      requireTaking(deps, form);
+      requireOpenForm(deps, form);
       reply.header('cache-control', 'no-store');
       return (await deps.challenge?.issue(form.id)) ?? {};
     },
@@ -138,30 +138,36 @@ function sendRoute(app: Api, deps: Deps): void {
       },
     },
     async (request, reply) => {
-      let given: Given = new Map();
+      let given: RawValues = new Map();
       let form: VisitedForm | undefined;
       try {
-        given = await readAnswers(request);
+        given = await parseSubmission(request);
         const visited = await visit(deps, request, reply, undefined);
         form = visited.form;
         // Not before the form is known: who is told to wait keeps what was typed, to send it again.
         await limit(request, reply);
         return await send(deps, request, reply, visited, given);
       } catch (error) {
-        return answerMistake(deps, request, reply, error, { form, given });
+        return respondInvalid(deps, request, reply, error, { form, given });
       }
     },
   );
 }
 
-async function send(deps: Deps, request: FastifyRequest, reply: FastifyReply, { form, own }: Visited, given: Given) {
+async function send(
+  deps: Deps,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  { form, own }: Visited,
+  given: RawValues,
+) {
   // Our own pages of the form send it too.
   requireOwnOrigin(request, new Set([...own, deps.config.baseUrl]));
   const { answers, solution, page, returnPath } = splitAnswers(given, request, deps.challenge);
   const returnTo = readReturnPath(deps.config, form.site, own, request, returnPath);
   const submission = await receiveSubmission(deps.em(), deps, form, { given: answers, solution, page });
-  if (wantsData(request)) return { id: submission.id, status: 'received' as const };
-  return answerTaken(deps, reply, form, returnTo);
+  if (prefersJson(request)) return { id: submission.id, status: 'received' as const };
+  return respondReceived(deps, reply, form, returnTo);
 }
 
 type Visited = { form: VisitedForm; own: ReadonlySet<string> };

@@ -4,7 +4,7 @@ import { svgFault } from '#git/rules/svg.ts';
 import { contentTypeOf } from '#providers/media-types.ts';
 import { extensionOf, printable } from '#providers/paths.ts';
 
-export type ContentJudge = {
+export type ContentValidator = {
   /** Takes the next bytes; answers what is wrong with them as soon as that is known. */
   write(chunk: Buffer): string | undefined;
   end(): Promise<string | undefined>;
@@ -57,13 +57,13 @@ const pageInside = /<(script|html|!doctype html|iframe|\?php|svg)[\s>/]|javascri
 const longestMark = 32;
 
 /** What the name promises of the bytes: names of one promise have one verdict. */
-export function promiseOf(path: string): string {
+export function declaredTypeOf(path: string): string {
   const extension = extensionOf(path);
   if (extension === 'svg' || Object.hasOwn(promised, extension)) return extension;
   return isTextName(path) ? 'text' : 'nothing';
 }
 
-export function judgeContent(path: string): ContentJudge {
+export function validateContent(path: string): ContentValidator {
   const extension = extensionOf(path);
   const head = keepHead(extension === 'svg' ? svgBytesMax + 1 : headBytesMax);
   const reads = Object.hasOwn(promised, extension) ? lookForPages() : isTextName(path) ? decode() : undefined;
@@ -73,7 +73,7 @@ export function judgeContent(path: string): ContentJudge {
       return reads?.write(chunk);
     },
     async end() {
-      return reads?.end() ?? (await wholeFault(extension, head.bytes()));
+      return reads?.end() ?? (await wholeFileFault(extension, head.bytes()));
     },
   };
 }
@@ -82,7 +82,7 @@ function isTextName(path: string): boolean {
   return contentTypeOf(path).endsWith('; charset=utf-8');
 }
 
-async function wholeFault(extension: string, head: Buffer): Promise<string | undefined> {
+async function wholeFileFault(extension: string, head: Buffer): Promise<string | undefined> {
   if (extension === 'svg') {
     if (head.length > svgBytesMax) return 'is an SVG of more than 8 MiB';
     const fault = await svgFault(once(head));
@@ -98,7 +98,7 @@ async function wholeFault(extension: string, head: Buffer): Promise<string | und
   if (!found || !formats.includes(found)) {
     return `is called .${extension}, but its bytes are of ${found ? `the format ${printable(found)}` : 'no known format'}`;
   }
-  return pixelsOf(found, head) > pixelsMax ? 'declares more pixels than any screen can show' : undefined;
+  return pixelCheckOf(found, head) > pixelsMax ? 'declares more pixels than any screen can show' : undefined;
 }
 
 async function* once(bytes: Buffer): AsyncGenerator<Buffer> {
@@ -106,7 +106,7 @@ async function* once(bytes: Buffer): AsyncGenerator<Buffer> {
 }
 
 /** As the header claims; 0 where the format keeps it elsewhere. */
-function pixelsOf(format: string, head: Buffer): number {
+function pixelCheckOf(format: string, head: Buffer): number {
   if ((format === 'png' || format === 'apng') && head.length >= 24)
     return head.readUInt32BE(16) * head.readUInt32BE(20);
   if (format === 'gif' && head.length >= 10) return head.readUInt16LE(6) * head.readUInt16LE(8);

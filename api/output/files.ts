@@ -8,9 +8,9 @@ import { isCompressible } from '#providers/media-types.ts';
 import { printable } from '#providers/paths.ts';
 import type { Deps } from '#runtime/deps.ts';
 import { type AppError, errors } from '#runtime/errors.ts';
-import { judgeContent, promiseOf } from './content.ts';
-import { hold } from './held.ts';
-import { requireTakesFiles } from './rules.ts';
+import { declaredTypeOf, validateContent } from './content.ts';
+import { recordKnownBlobs } from './known-blobs.ts';
+import { requireOpenUpload } from './rules.ts';
 
 export type ReceivedFile = { sha256: string; bytes: number };
 
@@ -26,7 +26,7 @@ export async function receiveFile(
   { id, sha256, content }: { id: string; sha256: string; content: Readable },
 ): Promise<ReceivedFile> {
   const deployment = await loadDeployment(em, actor, id);
-  requireTakesFiles(deployment, deps.clock.now());
+  requireOpenUpload(deployment, deps.clock.now());
   if (!/^[0-9a-f]{64}$/.test(sha256))
     throw errors.invalid_input('The hash in the path must be a SHA-256: 64 lower-case hexadecimal digits.');
   const named = await em.execute<{ path: string; bytes: string }[]>(
@@ -43,7 +43,7 @@ export async function receiveFile(
   const paths = named.map(({ path }) => path);
   const checked = check(content, { sha256, bytes: Number(first.bytes), paths });
   const { bytes, encodings } = await deps.store.put(checked, { compress: paths.some(isCompressible) });
-  await hold(em, deployment.site.id, [{ sha256, bytes, encodings }]);
+  await recordKnownBlobs(em, deployment.site.id, [{ sha256, bytes, encodings }]);
   await em.execute(
     `update upload_file set missing = false, came = true where deployment_id = ? and sha256 = decode(?, 'hex') and missing`,
     [id, sha256],
@@ -57,8 +57,8 @@ type Expected = { sha256: string; bytes: number; paths: string[] };
 function check(content: Readable, { sha256, bytes, paths }: Expected): Transform {
   const hash = createHash('sha256');
   // Under thousands of names bytes are judged once for each kind that the names promise.
-  const byPromise = new Map(paths.map((path) => [promiseOf(path), path]));
-  const judges = [...byPromise.values()].map((path) => ({ path, judge: judgeContent(path) }));
+  const byPromise = new Map(paths.map((path) => [declaredTypeOf(path), path]));
+  const judges = [...byPromise.values()].map((path) => ({ path, judge: validateContent(path) }));
   let came = 0;
   const checked = new Transform({
     transform(chunk: Buffer, _encoding, done) {
@@ -74,7 +74,7 @@ function check(content: Readable, { sha256, bytes, paths }: Expected): Transform
     flush(done) {
       if (came !== bytes) return done(wrongSize(`${came}`, bytes));
       if (hash.digest('hex') !== sha256) return done(wrongHash());
-      judgeEnds(judges).then(
+      validateEnd(judges).then(
         (error) => done(error ?? null),
         (error) => done(error),
       );
@@ -84,7 +84,7 @@ function check(content: Readable, { sha256, bytes, paths }: Expected): Transform
   return passBytes(content, checked, () => wrongSize(`${came}`, bytes));
 }
 
-async function judgeEnds(judges: { path: string; judge: ReturnType<typeof judgeContent> }[]) {
+async function validateEnd(judges: { path: string; judge: ReturnType<typeof validateContent> }[]) {
   for (const { path, judge } of judges) {
     const fault = await judge.end();
     if (fault) return refuse(path, fault);

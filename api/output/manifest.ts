@@ -8,9 +8,9 @@ import { printable } from '#providers/paths.ts';
 import { type Caps, capsOf } from '#rules/caps.ts';
 import type { Deps } from '#runtime/deps.ts';
 import { errors } from '#runtime/errors.ts';
-import { heldBy } from './held.ts';
+import { knownBlobsOf } from './known-blobs.ts';
 import { servedPathError } from './paths.ts';
-import { requireTakesFiles } from './rules.ts';
+import { requireOpenUpload } from './rules.ts';
 
 export const filesAtOnceMax = 5_000;
 
@@ -28,17 +28,17 @@ export async function nameFiles(
   files: readonly NamedFile[],
 ): Promise<string[]> {
   const deployment = await loadDeployment(em, actor, deploymentId);
-  requireTakesFiles(deployment, deps.clock.now());
+  requireOpenUpload(deployment, deps.clock.now());
   const caps = capsOf(deps, deployment.site, roleOf(deployment.site, actor));
-  const bytesOf = judgeFiles(files, caps);
-  const held = await heldBy(em, deps, actor, deployment.site, [...bytesOf.keys()]);
+  const bytesOf = validateFiles(files, caps);
+  const held = await knownBlobsOf(em, deps, actor, deployment.site, [...bytesOf.keys()]);
   for (const [sha256, bytes] of held) {
     if (bytesOf.get(sha256) !== bytes) throw wrongLength(sha256, bytesOf.get(sha256) ?? 0, bytes);
   }
   await em.transactional(async (tx) => {
     // The deployment alone: whoever opens or completes an upload holds its site first.
     await tx.execute('select 1 from deployment where id = ? for no key update', [deploymentId]);
-    requireTakesFiles(
+    requireOpenUpload(
       await tx.findOneOrFail(Deployment, { id: deploymentId }, { refresh: true, populate: ['site'] }),
       deps.clock.now(),
     );
@@ -47,7 +47,7 @@ export async function nameFiles(
     for (const [sha256, { bytes }] of named) {
       if (bytesOf.get(sha256) !== bytes) throw wrongLength(sha256, bytesOf.get(sha256) ?? 0, bytes);
     }
-    await requireRoom(tx, caps, deploymentId, files);
+    await requireOutputLimits(tx, caps, deploymentId, files);
     // Bytes can have come for an earlier part after `held` was asked.
     await insertFiles(tx, deploymentId, files, (sha256) => !held.has(sha256) && !named.get(sha256)?.came);
   });
@@ -77,7 +77,7 @@ export async function missingOf(em: EntityManager, deploymentId: string, limit =
 }
 
 /** Judges the files of one call by themselves; answers the length of each hash. */
-function judgeFiles(files: readonly NamedFile[], { limits, lift }: Caps): Map<string, number> {
+function validateFiles(files: readonly NamedFile[], { limits, lift }: Caps): Map<string, number> {
   if (files.length === 0) throw invalid('The manifest is empty.');
   if (files.length > filesAtOnceMax) {
     throw invalid(
@@ -131,7 +131,7 @@ async function namedHashes(
   return new Map(rows.map(({ sha256, bytes, came }) => [sha256, { bytes: Number(bytes), came }]));
 }
 
-async function requireRoom(
+async function requireOutputLimits(
   tx: EntityManager,
   { limits, lift }: Caps,
   deploymentId: string,

@@ -1,7 +1,7 @@
 /** Uploads of built output: opened, held to their stage, and made live when all has come. */
 
 import { type Actor, loadDeployment, loadSite, requireActive, requireChangeable } from '#api/access.ts';
-import { requirePublishRoom } from '#api/publishing/rules.ts';
+import { requirePublishRate } from '#api/publishing/rules.ts';
 import type { Deployment } from '#db/deployments/deployment.ts';
 import { goLive, settle } from '#db/deployments/transitions.ts';
 import { acceptCompletion, openUpload } from '#db/deployments/uploads.ts';
@@ -30,7 +30,7 @@ export async function startUpload(
   requireChangeable(site);
   const endsAt = new Date(deps.clock.now().getTime() + uploadMs);
   const { address: siteUrl } = await homeOf(em, deps.config, site);
-  const requireRoom = (tx: EntityManager, locked: Site) => requirePublishRoom(tx, deps, locked);
+  const requireRoom = (tx: EntityManager, locked: Site) => requirePublishRate(tx, deps, locked);
   const upload = { id, siteId, createdBy: actor.accountId, siteUrl, endsAt, requireRoom };
   const deployment = await openUpload(em, deps.clock, upload, limitsOf(deps, site).uploads_under_way);
   if (!deployment) requireActive({ ...site, status: 'archived' });
@@ -38,10 +38,10 @@ export async function startUpload(
 }
 
 /** Stops a call on a deployment that takes no files, or none any more. */
-export function requireTakesFiles(deployment: Deployment, now: Date): void {
+export function requireOpenUpload(deployment: Deployment, now: Date): void {
   requireChangeable(deployment.site);
   const { status, uploadEndsAt, number, ticket } = deployment;
-  if (status === 'superseded') throw overtaken(deployment);
+  if (status === 'superseded') throw supersededError(deployment);
   const isOver = uploadEndsAt === null || uploadEndsAt === undefined || uploadEndsAt <= now;
   if (status === 'uploading' && !isOver && ticket === 0) return;
   const why =
@@ -53,7 +53,7 @@ export function requireTakesFiles(deployment: Deployment, now: Date): void {
           ? 'has expired'
           : 'is being completed';
   throw errors.not_accepting_uploads(`Version ${number} ${why} and does not accept files.`, {
-    nextAction: another(deployment),
+    nextAction: concurrentCompletionError(deployment),
   });
 }
 
@@ -70,7 +70,7 @@ export async function completeUpload(
   const deployment = await loadDeployment(em, actor, deploymentId);
   if (deployment.kind === 'upload' && isRestorable(deployment)) return deployment;
   // One that was being completed when its process died is taken up here.
-  requireTakesFiles({ ...deployment, ticket: 0 }, deps.clock.now());
+  requireOpenUpload({ ...deployment, ticket: 0 }, deps.clock.now());
   await requireAll(em, deploymentId);
   await requireSafe(em, deps, deployment);
   if (!(await acceptCompletion(em, deploymentId, deps.clock.now()))) {
@@ -78,9 +78,9 @@ export async function completeUpload(
   }
   const files = await filesOf(em, deploymentId);
   await requireRedirects(deps, deployment, files);
-  await keepManifest(em, deps, deploymentId, files);
+  await saveManifest(em, deps, deploymentId, files);
   const live = await goLive(deps.em(), deps.clock, deploymentId);
-  if (!isRestorable(live)) requireTakesFiles(live, deps.clock.now());
+  if (!isRestorable(live)) requireOpenUpload(live, deps.clock.now());
   return live;
 }
 
@@ -157,7 +157,7 @@ async function requireRedirects(deps: Deps, { id, siteUrl, site }: Deployment, f
   });
 }
 
-async function keepManifest(em: EntityManager, { store }: Deps, id: string, files: ManifestFile[]): Promise<void> {
+async function saveManifest(em: EntityManager, { store }: Deps, id: string, files: ManifestFile[]): Promise<void> {
   const { sha256 } = await store.put(renderManifest(files));
   await store.flush();
   const bytes = files.reduce((sum, file) => sum + file.bytes, 0);
@@ -168,16 +168,16 @@ async function keepManifest(em: EntityManager, { store }: Deps, id: string, file
   );
 }
 
-function overtaken(deployment: Deployment): AppError {
+function supersededError(deployment: Deployment): AppError {
   const newer = deployment.supersededById ? ` (${deployment.supersededById})` : '';
   return errors.superseded(
     `A newer version${newer} went live while version ${deployment.number} was being completed.`,
     {
-      nextAction: another(deployment),
+      nextAction: concurrentCompletionError(deployment),
     },
   );
 }
 
-function another({ site }: Deployment): string {
+function concurrentCompletionError({ site }: Deployment): string {
   return `Create a new one with POST /v1/sites/${site.id}/deployments. Stored files need not be sent again.`;
 }

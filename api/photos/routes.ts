@@ -6,9 +6,9 @@ import { assetView } from '#api/assets/schemas.ts';
 import { idParams } from '#api/schemas.ts';
 import type { Deps } from '#runtime/deps.ts';
 import { AppError, errors } from '#runtime/errors.ts';
-import { loadPhoto, loadPlaced, type Placed, placePhoto } from './placing.ts';
+import { loadPhoto, loadPlaced, type Placed, placePhoto } from './placements.ts';
 import { photosSchema, photoView, placedSchema, placeInput, searchInput } from './schemas.ts';
-import { requireLibrary, searchPhotos, throwOurs } from './searching.ts';
+import { requireLibrary, searchPhotos, throwCatalogError } from './search.ts';
 
 /** Stock photos: searched, and put into a site. */
 export function photoRoutes(app: Api, deps: Deps): void {
@@ -94,7 +94,7 @@ async function fetchThumb(deps: Deps, id: string): Promise<{ bytes: Buffer; type
       ? errors.not_found('No photo exists at this address.')
       : error;
   });
-  const bytes = await requireLibrary(deps).thumb(photo).catch(throwOurs);
+  const bytes = await requireLibrary(deps).thumb(photo).catch(throwCatalogError);
   const type = (await fileTypeFromBuffer(bytes))?.mime;
   if (type !== undefined && thumbTypes.includes(type)) return { bytes, type };
   throw errors.provider_error('The library of stock photos returned an unexpected response.', { retryable: false });

@@ -5,14 +5,14 @@ import type { Api } from '#api/api.ts';
 import { deploymentSchema, deploymentView } from '#api/deployments/schemas.ts';
 import { warningsPart } from '#api/deployments/warnings/rules.ts';
 import { listOf, page, pageQuery } from '#api/pages.ts';
-import { failure, untilSettled } from '#api/publishing/waiting.ts';
+import { failure, waitForDeployment } from '#api/publishing/settled.ts';
 import { idParams } from '#api/schemas.ts';
 import { limitsOf } from '#rules/caps.ts';
 import type { Deps } from '#runtime/deps.ts';
+import { updateSlot } from './merges.ts';
 import { buildDraft, clearSlot, publishSlot } from './rules.ts';
 import { slotParams, slotSchema, slotView } from './schemas.ts';
 import { loadSlot, slotNumber } from './slots.ts';
-import { updateSlot } from './updating.ts';
 
 type Asked = Pick<FastifyRequest, 'em' | 'actor'> & { params: unknown };
 type OfSlot = z.output<typeof slotParams>;
@@ -92,7 +92,7 @@ function buildingRoutes(app: Api, deps: Deps): void {
     const call = { id: request.newId('dep'), siteId: params.id, slot: params.slot };
     const { id } = await by(em, deps, actor, call);
     request.answeredId = id;
-    const deployment = await untilSettled(deps, id, request.waitMs);
+    const deployment = await waitForDeployment(deps, id, request.waitMs);
     if (deployment.error) throw await failure(deps, deployment);
     return await viewOf(deps, request, params);
   }
@@ -154,7 +154,7 @@ function publishRoute(app: Api, deps: Deps): void {
       const { em, actor, params } = request;
       const call = { id: request.newId('dep'), siteId: params.id, slot: params.slot };
       const { id } = await publishSlot(em, deps, actor, call);
-      const deployment = await untilSettled(deps, id, request.waitMs);
+      const deployment = await waitForDeployment(deps, id, request.waitMs);
       if (deployment.error) throw await failure(deps, deployment);
       const warnings = await warningsPart(deps.em(), deps, deployment, 'passing');
       return { ...deploymentView(deployment, clock.now()), ...warnings };

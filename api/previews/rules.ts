@@ -1,8 +1,8 @@
 /** What may be done with a preview slot: its draft is built, published, cleared. What brings a slot up to date is in updating.ts. */
 
 import { type Actor, loadSite, requireActive, requireChangeable, roleOf } from '#api/access.ts';
-import { requirePublishRoom } from '#api/publishing/rules.ts';
-import { requireRepositories } from '#api/source/writing.ts';
+import { requirePublishRate } from '#api/publishing/rules.ts';
+import { requireRepositories } from '#api/source/commits.ts';
 import type { Deployment } from '#db/deployments/deployment.ts';
 import { homeOf } from '#db/domains/canonical-url.ts';
 import type { EntityManager } from '#db/orm.ts';
@@ -29,7 +29,7 @@ export async function buildDraft(em: EntityManager, deps: Deps, actor: Actor, ca
     slot,
     createdBy: actor.accountId,
     pin: (tx, locked) => pinned(tx, deps, locked, slot),
-    requireRoom: (tx, locked) => requirePublishRoom(tx, deps, locked),
+    requireRoom: (tx, locked) => requirePublishRate(tx, deps, locked),
   });
   return deployment ?? refuseArchived(site);
 }
@@ -65,13 +65,13 @@ export async function publishSlot(em: EntityManager, deps: Deps, actor: Actor, c
     ...call,
     slot: number,
     createdBy: actor.accountId,
-    requireRoom: (tx, locked) => requirePublishRoom(tx, deps, locked),
+    requireRoom: (tx, locked) => requirePublishRate(tx, deps, locked),
     async judge(tx, locked) {
       const slot = await loadSlot(tx, deps, locked, number);
       const draft = requireDraftOf(slot, site.id);
       requireBranch(slot, site.id);
       requireNotBehind(slot, site.id);
-      await requireNews(tx, locked, slot, draft);
+      await requireChanges(tx, locked, slot, draft);
       const output = draft.withoutDrafts ?? outputOf(draft);
       return { draft, output, mains: slot.mains, hostname: siteHostname(deps.config, locked.name) };
     },
@@ -125,7 +125,7 @@ function requireNotBehind({ slot, behind, branched }: Slot, siteId: string): voi
 }
 
 /** Something to publish: commits that the site lacks, or that it has and does not show. */
-async function requireNews(tx: EntityManager, site: Site, { slot, mains }: Slot, draft: Deployment): Promise<void> {
+async function requireChanges(tx: EntityManager, site: Site, { slot, mains }: Slot, draft: Deployment): Promise<void> {
   const commits = commitsOf(draft);
   const isOn = (other: { source: string | null; content: string | null }) =>
     bothRepositories.every((repository) => other[repository] === commits[repository]);

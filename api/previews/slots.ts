@@ -1,6 +1,6 @@
 /** What a preview slot is at this moment: its rows, and its branches in both repositories. */
 
-import { requireRepositories } from '#api/source/writing.ts';
+import { requireRepositories } from '#api/source/commits.ts';
 import { Deployment, type Mains } from '#db/deployments/deployment.ts';
 import { homeOf } from '#db/domains/canonical-url.ts';
 import type { EntityManager } from '#db/orm.ts';

@@ -7,7 +7,7 @@ import { warningsPart } from '#api/deployments/warnings/rules.ts';
 import { idParams } from '#api/schemas.ts';
 import type { Deps } from '#runtime/deps.ts';
 import { publish } from './rules.ts';
-import { failure, untilSettled } from './waiting.ts';
+import { failure, waitForDeployment } from './settled.ts';
 
 const publishInput = z.strictObject({
   scope: z
@@ -47,7 +47,7 @@ export function publishingRoutes(app: Api, deps: Deps): void {
         scope: body.scope,
         anew,
       });
-      const deployment = await untilSettled(deps, id, request.waitMs);
+      const deployment = await waitForDeployment(deps, id, request.waitMs);
       if (deployment.error) throw await failure(deps, deployment);
       return {
         ...deploymentView(deployment, deps.clock.now()),

@@ -51,7 +51,7 @@ export async function publish(
       await bringSlotsOntoMain(tx, deps, locked);
       return await pinned(tx, deps, locked, { scope, live });
     },
-    requireRoom: (tx, locked) => requirePublishRoom(tx, deps, locked),
+    requireRoom: (tx, locked) => requirePublishRate(tx, deps, locked),
   });
   if (!deployment) requireActive({ ...site, status: 'archived' });
   return deployment ?? fail();
@@ -128,7 +128,7 @@ async function isSame(em: EntityManager, live: Deployment, wanted: Pinned): Prom
  * Throws `site_archived` when the owner's account is blocked, and `rate_limited` when his sites were published and previewed as often as may be in
  * the last hour.
  */
-export async function requirePublishRoom(em: EntityManager, deps: Deps, site: Site): Promise<void> {
+export async function requirePublishRate(em: EntityManager, deps: Deps, site: Site): Promise<void> {
   requireChangeable(site);
   const limit = limitsOf(deps, site).publishes_per_hour;
   const since = new Date(deps.clock.now().getTime() - hourMs);

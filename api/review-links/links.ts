@@ -60,7 +60,12 @@ export async function loadLink(em: EntityManager, actor: Actor, linkId: string):
 }
 
 /** Ends a link at once, in browsers that have it open too. Ending it again changes nothing. */
-export async function endLink(em: EntityManager, { clock }: Deps, actor: Actor, linkId: string): Promise<ReviewLink> {
+export async function revokeLink(
+  em: EntityManager,
+  { clock }: Deps,
+  actor: Actor,
+  linkId: string,
+): Promise<ReviewLink> {
   const link = await loadLink(em, actor, linkId);
   await em.nativeUpdate(ReviewLink, { id: link.id, endedAt: null }, { endedAt: clock.now() });
   await em.refresh(link);
@@ -68,7 +73,7 @@ export async function endLink(em: EntityManager, { clock }: Deps, actor: Actor, 
 }
 
 /** Ends the links to a site, those of one account or all. Call it in the transaction that takes account or site away. */
-export async function endReviewsOf(
+export async function revokeReviewsOf(
   tx: EntityManager,
   { siteId, accountId, now }: { siteId: string; accountId?: string; now: Date },
 ): Promise<number> {

@@ -5,14 +5,14 @@
 import type { FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import type { Api } from '#api/api.ts';
-import { loadThread, moveThread, openThread, replyTo } from '#api/comments/rules.ts';
+import { changeThreadStatus, loadThread, openThread, replyTo } from '#api/comments/rules.ts';
 import { positionInput, threadView, typedBody, typedPage, typedPicture } from '#api/comments/schemas.ts';
 import { idParams } from '#api/schemas.ts';
 import { CommentThread } from '#db/comments/comment-thread.ts';
 import type { Deps } from '#runtime/deps.ts';
 import { errors } from '#runtime/errors.ts';
 import { type Reviewer, reviewerOf } from './links.ts';
-import { placeOf } from './slots.ts';
+import { reviewTargetOf } from './slots.ts';
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -68,7 +68,7 @@ export function overlayRoutes(app: Api, deps: Deps): void {
     async (request) => {
       const { site, author, link } = reviewer(request);
       const { missing, screenshot_base64: picture, ...words } = request.body;
-      const { deploymentId } = await placeOf(request.em, deps, site, link.slot ?? null);
+      const { deploymentId } = await reviewTargetOf(request.em, deps, site, link.slot ?? null);
       const thread = await openThread(request.em, deps, author, site.id, {
         id: request.newId('thread'),
         messageId: request.newId('msg'),
@@ -99,7 +99,7 @@ export function overlayRoutes(app: Api, deps: Deps): void {
       }
       const messageId = request.newId('msg');
       const thread = action
-        ? await moveThread(em, deps, author, params.id, { messageId, action })
+        ? await changeThreadStatus(em, deps, author, params.id, { messageId, action })
         : await replyTo(em, deps, author, params.id, { messageId, message: message ?? '' });
       request.answeredId = thread.id;
       return { thread: threadView(thread, config) };

@@ -12,7 +12,7 @@ import { handOverPage, reviewFrame } from '#web/overlay/review-frame.ts';
 import type { WrittenPage } from '#web/page.ts';
 import { noticePage } from '#web/pages/notice.ts';
 import { reviewerOf } from './links.ts';
-import { placeOf } from './slots.ts';
+import { reviewTargetOf } from './slots.ts';
 
 const secretParams = z.object({ secret: z.string() });
 const siteParams = z.object({ publicId: z.string() });
@@ -28,7 +28,7 @@ export async function reviewPages(app: Api, deps: Deps): Promise<void> {
       const { secret } = request.params as { secret: string };
       const em = deps.em();
       const { link, site } = await reviewerOf(em, deps, secret);
-      const { address } = await placeOf(em, deps, site, link.slot ?? null);
+      const { address } = await reviewTargetOf(em, deps, site, link.slot ?? null);
       const seconds = Math.ceil((link.expiresAt.getTime() - deps.clock.now().getTime()) / 1000);
       reply.setCookie(cookieOf(site.publicId), secret, { ...cookieFlags, maxAge: seconds });
       const marker = new URLSearchParams({ site: site.publicId, for: String(seconds) });

@@ -5,7 +5,7 @@ import { byId, listOf, newestFirst, page, pageQuery } from '#api/pages.ts';
 import { idParams } from '#api/schemas.ts';
 import { ReviewLink } from '#db/previews/review-link.ts';
 import type { Deps } from '#runtime/deps.ts';
-import { createLink, endLink, loadLink, secretPrefix } from './links.ts';
+import { createLink, loadLink, revokeLink, secretPrefix } from './links.ts';
 import {
   newReviewLinkSchema,
   newReviewLinkView,
@@ -71,6 +71,6 @@ export function reviewLinkRoutes(app: Api, deps: Deps): void {
       config: { operation: 'review.end' },
       schema: { summary: 'Revoke a review link', params: idParams, response: { 200: reviewLinkSchema } },
     },
-    async ({ em, actor, params }) => reviewLinkView(await endLink(em, deps, actor, params.id), clock.now()),
+    async ({ em, actor, params }) => reviewLinkView(await revokeLink(em, deps, actor, params.id), clock.now()),
   );
 }

@@ -11,15 +11,15 @@ import { siteAddress } from '#runtime/config.ts';
 import type { Deps } from '#runtime/deps.ts';
 import { errors } from '#runtime/errors.ts';
 
-export type Place = { address: string; deploymentId: string | null };
+export type ReviewTarget = { address: string; deploymentId: string | null };
 
 /** What is looked at, and where. Throws `preview_empty`, `preview_expired` for a slot that shows nothing. */
-export async function placeOf(
+export async function reviewTargetOf(
   em: EntityManager,
   { config, clock }: Pick<Deps, 'config' | 'clock'>,
   site: Site,
   slot: number | null,
-): Promise<Place> {
+): Promise<ReviewTarget> {
   if (slot === null) return { address: siteAddress(config, site.name), deploymentId: site.liveDeploymentId ?? null };
   const now = clock.now();
   const { label, deploymentId } = requireShown(await previewIn(em, now, site.id, slot), now);
@@ -43,5 +43,5 @@ function requireShown(preview: Preview | undefined, now: Date) {
 export async function requireSlot(em: EntityManager, deps: Deps, site: Site, by: Role, slot: number): Promise<void> {
   const off = missing(deps.config, 'previews');
   if (off) throw off;
-  await placeOf(em, deps, site, await slotNumber(em, deps, site, by, String(slot)));
+  await reviewTargetOf(em, deps, site, await slotNumber(em, deps, site, by, String(slot)));
 }

@@ -1,7 +1,7 @@
 import type { FastifyRequest } from 'fastify';
 import { loadSite, sitesOf } from '#api/access.ts';
 import type { Api } from '#api/api.ts';
-import { openCommentsOf } from '#api/comments/counting.ts';
+import { openCommentsOf } from '#api/comments/counts.ts';
 import { byId, listOf, newestFirst, page, pageQuery } from '#api/pages.ts';
 import { idParams } from '#api/schemas.ts';
 import { Site } from '#db/sites/site.ts';

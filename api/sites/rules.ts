@@ -3,7 +3,7 @@ import { LockMode, UniqueConstraintViolationException } from '@mikro-orm/core';
 import { type Actor, loadSite, requireChangeable, requireNotBlocked, requireOwner } from '#api/access.ts';
 import { missing } from '#api/capabilities.ts';
 import { countWithinLimit } from '#api/limits.ts';
-import { endReviewsOf } from '#api/review-links/links.ts';
+import { revokeReviewsOf } from '#api/review-links/links.ts';
 import { Account } from '#db/accounts/account.ts';
 import { endHolds } from '#db/bookings/holds.ts';
 import { cancelUnfinished } from '#db/deployments/transitions.ts';
@@ -31,12 +31,12 @@ export async function createSite(em: EntityManager, deps: Deps, actor: Actor, in
   const tree = await readTemplate(input.template, { title: input.title, bookings });
   if (!tree) throw noSuchTemplate();
   await requireFreeName(em, input.name);
-  await em.transactional((tx) => requireRoom(tx, deps, actor.accountId));
+  await em.transactional((tx) => requireSiteLimit(tx, deps, actor.accountId));
   const owner = await em.findOneOrFail(Account, actor.accountId);
   await repositories.create(input.id, tree, { name: owner.name, email: owner.email }, clock.now());
   return await em
     .transactional(async (tx) => {
-      await requireRoom(tx, deps, actor.accountId);
+      await requireSiteLimit(tx, deps, actor.accountId);
       return tx.create(Site, {
         ...input,
         account: tx.getReference(Account, actor.accountId),
@@ -45,7 +45,7 @@ export async function createSite(em: EntityManager, deps: Deps, actor: Actor, in
         createdAt: clock.now(),
       });
     })
-    .catch(refuseTakenName);
+    .catch(translateTakenName);
 }
 
 /** Changes title or name. A new name moves the address at once, and is the owner's to give. Throws `owner_only`,
@@ -58,7 +58,7 @@ export async function updateSite(
 ): Promise<Site> {
   return await em
     .transactional(async (tx) => {
-      const site = await lockSeenSite(tx, actor, siteId);
+      const site = await lockVisibleSite(tx, actor, siteId);
       if (name !== undefined) requireOwner(site, actor, 'change its name');
       requireChangeable(site);
       if (title === undefined && name === undefined) {
@@ -74,7 +74,7 @@ export async function updateSite(
       site.name = name ?? site.name;
       return site;
     })
-    .catch(refuseTakenName);
+    .catch(translateTakenName);
 }
 
 /** Takes the site off the web and stops what is being built for it. Archiving an archived site changes nothing. */
@@ -85,7 +85,7 @@ export async function archiveSite(em: EntityManager, { clock }: Deps, actor: Act
     site.status = 'archived';
     site.archivedAt = clock.now();
     await endHolds(tx, clock, site.id);
-    await endReviewsOf(tx, { siteId, now: clock.now() });
+    await revokeReviewsOf(tx, { siteId, now: clock.now() });
     await cancelUnfinished(tx, clock, site);
     return site;
   });
@@ -96,7 +96,7 @@ export async function unarchiveSite(em: EntityManager, deps: Deps, actor: Actor,
   return await em.transactional(async (tx) => {
     const site = await lockOwnSite(tx, actor, siteId, 'restore it');
     if (site.status === 'active') return site;
-    await requireRoom(tx, deps, site.account.id);
+    await requireSiteLimit(tx, deps, site.account.id);
     site.status = 'active';
     site.archivedAt = null;
     return site;
@@ -118,11 +118,11 @@ export async function unpublishedChanges(em: EntityManager, deps: Deps, site: Si
 /** The caller's own site, held until the transaction ends. */
 async function lockOwnSite(tx: EntityManager, actor: Actor, siteId: string, what: string): Promise<Site> {
   requireOwner(await loadSite(tx, actor, siteId), actor, what);
-  return await lockSeenSite(tx, actor, siteId);
+  return await lockVisibleSite(tx, actor, siteId);
 }
 
 /** A site that the caller may act on, held until the transaction ends. */
-async function lockSeenSite(tx: EntityManager, actor: Actor, siteId: string): Promise<Site> {
+async function lockVisibleSite(tx: EntityManager, actor: Actor, siteId: string): Promise<Site> {
   const site = await loadSite(tx, actor, siteId);
   await tx.lock(site, LockMode.PESSIMISTIC_WRITE);
   await tx.refresh(site);
@@ -134,7 +134,7 @@ async function requireFreeName(em: EntityManager, name: string): Promise<void> {
 }
 
 /** Archived sites keep their name and their bytes, and do not count: nothing else would ever make room. */
-async function requireRoom(em: EntityManager, deps: Deps, accountId: string): Promise<void> {
+async function requireSiteLimit(em: EntityManager, deps: Deps, accountId: string): Promise<void> {
   await countWithinLimit(em, deps, {
     limit: 'sites',
     accountId,
@@ -144,7 +144,7 @@ async function requireRoom(em: EntityManager, deps: Deps, accountId: string): Pr
   });
 }
 
-function refuseTakenName(error: unknown): never {
+function translateTakenName(error: unknown): never {
   if (error instanceof UniqueConstraintViolationException && error.message.includes('site_name_key')) throw nameTaken();
   throw error;
 }

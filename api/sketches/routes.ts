@@ -2,7 +2,7 @@ import type { FastifyRequest } from 'fastify';
 import type { Api } from '#api/api.ts';
 import { idParams } from '#api/schemas.ts';
 import type { Deps } from '#runtime/deps.ts';
-import { loadSketch, removeSketch, showSketch } from './rules.ts';
+import { createSketch, loadSketch, removeSketch } from './rules.ts';
 import { sketchInput, sketchSchema, sketchView } from './schemas.ts';
 
 /** Sketches: design directions on hosts of their own. */
@@ -30,7 +30,7 @@ export function sketchRoutes(app: Api, deps: Deps): void {
     },
     async (request) => {
       const { em, actor, body } = request;
-      return sketchView(config, await showSketch(em, deps, actor, { ...body, id: request.newId('sketch') }));
+      return sketchView(config, await createSketch(em, deps, actor, { ...body, id: request.newId('sketch') }));
     },
   );
 

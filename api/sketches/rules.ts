@@ -12,7 +12,7 @@ import { isId, newHostLabel } from '#runtime/ids.ts';
 import type { sketchInput } from './schemas.ts';
 
 /** Throws `plan_limit` when as many are shown as may be. */
-export async function showSketch(
+export async function createSketch(
   em: EntityManager,
   deps: Deps,
   actor: Actor,
@@ -64,19 +64,19 @@ export async function loadSketch(em: EntityManager, actor: Actor, id: string): P
 
 /** From this moment no edge shows it. Taking down what is down changes nothing. */
 export async function removeSketch(em: EntityManager, { clock }: Deps, actor: Actor, id: string): Promise<Sketch> {
-  return await takeDown(em, clock, await loadSketch(em, actor, id));
+  return await removeFiles(em, clock, await loadSketch(em, actor, id));
 }
 
 /** The same by an operator, who knows its id, or the address of any of its pages. Throws `not_found`. */
-export async function stopSketch(em: EntityManager, { clock }: Pick<Deps, 'clock'>, named: string): Promise<Sketch> {
+export async function blockSketch(em: EntityManager, { clock }: Pick<Deps, 'clock'>, named: string): Promise<Sketch> {
   const label = (URL.canParse(named) ? new URL(named).hostname : named).split('.')[0] ?? '';
   const where = isId('sketch', named) ? { id: named } : { hosts: { label } };
   const sketch = await em.findOne(Sketch, where);
   if (!sketch) throw errors.not_found('No sketch has this id or address.');
-  return await takeDown(em, clock, sketch);
+  return await removeFiles(em, clock, sketch);
 }
 
-async function takeDown(em: EntityManager, clock: Deps['clock'], sketch: Sketch): Promise<Sketch> {
+async function removeFiles(em: EntityManager, clock: Deps['clock'], sketch: Sketch): Promise<Sketch> {
   if (sketch.status === 'removed') return sketch;
   sketch.status = 'removed';
   sketch.removedAt = clock.now();

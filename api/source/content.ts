@@ -12,7 +12,7 @@ export type Content = {
 };
 
 /** One file to write, or to remove where `content` is null. */
-export type Planned = { path: string; content: Content | null };
+export type PlannedChange = { path: string; content: Content | null };
 
 /** What a tree holds, by path. */
 export type Files = ReadonlyMap<string, TreeEntry>;

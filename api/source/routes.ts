@@ -7,6 +7,7 @@ import { idParams } from '#api/schemas.ts';
 import type { Repository } from '#rules/states.ts';
 import type { Deps } from '#runtime/deps.ts';
 import { errors } from '#runtime/errors.ts';
+import { requireRepositories, type Written } from './commits.ts';
 import { createCredential, loadCredential } from './credentials.ts';
 import { commitChanges } from './rules.ts';
 import {
@@ -19,7 +20,6 @@ import {
   filesSchema,
 } from './schemas.ts';
 import { type Commits, listFolder, readFile, readSiteTree, resolveRef } from './tree.ts';
-import { requireRepositories, type Written } from './writing.ts';
 
 /** What git passwords begin with, so that a scanner knows a leaked one. */
 const passwordPrefix = 'frg';

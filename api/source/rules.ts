@@ -7,9 +7,9 @@ import { contentFolder, printable } from '#providers/paths.ts';
 import type { Repository } from '#rules/states.ts';
 import type { Deps } from '#runtime/deps.ts';
 import { errors } from '#runtime/errors.ts';
-import { contentOf, type Planned } from './content.ts';
+import { type Written, writeChanges } from './commits.ts';
+import { contentOf, type PlannedChange } from './content.ts';
 import type { ChangeInput } from './schemas.ts';
-import { type Written, writeChanges } from './writing.ts';
 
 export type CommitRequest = { message: string; changes: ChangeInput[]; expected_head?: string | undefined };
 
@@ -39,7 +39,7 @@ export async function commitChanges(
 }
 
 /** Sends each path to the repository that holds it. Throws `crosses_repositories`, and `invalid_path` for one named twice. */
-function route(input: readonly ChangeInput[]): { repository: Repository; changes: Planned[] } {
+function route(input: readonly ChangeInput[]): { repository: Repository; changes: PlannedChange[] } {
   const inContent = input.filter(({ path }) => path.startsWith(contentFolder)).length;
   if (inContent > 0 && inContent < input.length) {
     throw errors.crosses_repositories('The changes touch both the source and the content repository.', {
@@ -56,7 +56,7 @@ function route(input: readonly ChangeInput[]): { repository: Repository; changes
   return { repository: prefix ? 'content' : 'source', changes };
 }
 
-function readContent({ text, base64 }: ChangeInput): Planned['content'] {
+function readContent({ text, base64 }: ChangeInput): PlannedChange['content'] {
   if (text !== undefined) return contentOf(Buffer.from(text));
   return base64 === undefined ? null : contentOf(Buffer.from(base64, 'base64'));
 }

@@ -74,7 +74,12 @@ export async function loadLink(em: EntityManager, actor: Actor, linkId: string):
 }
 
 /** Ends a link at once, for files under way too. Ending it again changes nothing. */
-export async function endLink(em: EntityManager, { clock }: Deps, actor: Actor, linkId: string): Promise<UploadLink> {
+export async function revokeLink(
+  em: EntityManager,
+  { clock }: Deps,
+  actor: Actor,
+  linkId: string,
+): Promise<UploadLink> {
   const link = await loadLink(em, actor, linkId);
   await em.nativeUpdate(UploadLink, { id: link.id, endedAt: null }, { endedAt: clock.now() });
   await em.refresh(link);
@@ -82,7 +87,7 @@ export async function endLink(em: EntityManager, { clock }: Deps, actor: Actor, 
 }
 
 /** Ends the links to a site that an account made, when it loses the site. Call it in the transaction that takes the site away. */
-export async function endLinksOf(
+export async function revokeLinksOf(
   tx: EntityManager,
   { siteId, accountId, now }: { siteId: string; accountId: string; now: Date },
 ): Promise<number> {
@@ -97,10 +102,10 @@ export async function linkOf(em: EntityManager, secret: string): Promise<HeldLin
   const link = await em.findOne(UploadLink, { hash: hashSecret(secret) });
   if (!link)
     throw errors.not_found('Check that you copied the whole link, or ask the person who sent it for a new one.');
-  return await heldAs(em, link);
+  return await asHeldLink(em, link);
 }
 
-async function heldAs(em: EntityManager, link: UploadLink): Promise<HeldLink> {
+async function asHeldLink(em: EntityManager, link: UploadLink): Promise<HeldLink> {
   const maker = { accountId: link.account.id };
   const reached = await findSite(em, maker, link.site.id);
   return { link, site: reached ?? (await em.findOneOrFail(Site, link.site.id)), lost: reached === null };
@@ -120,11 +125,11 @@ export function requireOpen({ link, site, lost }: HeldLink, now: Date): void {
 /** Throws like `requireOpen`, of the link and its site as they are by now: a file may have been on its way for minutes. */
 export async function requireStillOpen(deps: Pick<Deps, 'em' | 'clock'>, linkId: string): Promise<void> {
   const em = deps.em();
-  requireOpen(await heldAs(em, await em.findOneOrFail(UploadLink, linkId)), deps.clock.now());
+  requireOpen(await asHeldLink(em, await em.findOneOrFail(UploadLink, linkId)), deps.clock.now());
 }
 
 /** Takes one of the link's places, in one statement; false when there is none, or no link any more. */
-export async function takePlace(em: EntityManager, { clock }: Pick<Deps, 'clock'>, linkId: string): Promise<boolean> {
+export async function reserveFile(em: EntityManager, { clock }: Pick<Deps, 'clock'>, linkId: string): Promise<boolean> {
   const rows = await em.execute<unknown[]>(
     `update upload_link set files_taken = files_taken + 1
      where id = ? and files_taken < max_files and ended_at is null and expires_at > ? returning id`,
@@ -133,6 +138,6 @@ export async function takePlace(em: EntityManager, { clock }: Pick<Deps, 'clock'
   return rows.length > 0;
 }
 
-export async function giveBackPlace(em: EntityManager, linkId: string): Promise<void> {
+export async function releaseFile(em: EntityManager, linkId: string): Promise<void> {
   await em.execute('update upload_link set files_taken = files_taken - 1 where id = ?', [linkId]);
 }

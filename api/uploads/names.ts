@@ -8,7 +8,7 @@ const devices = /^(con|prn|aux|nul|com[0-9]|lpt[0-9])$/;
  * A name that reads well in an address: "Käse-Theke 🧀 (1).JPG" is `kase-theke-1`. Without folder and extension; `photo` where nothing
  * is left.
  */
-export function goodName(original: string): string {
+export function safeName(original: string): string {
   const last = original.split(/[/\\]/).at(-1) ?? '';
   const plain = last
     .replace(/\.[^.]{1,10}$/, '')

@@ -13,8 +13,8 @@ import type { Deps } from '#runtime/deps.ts';
 import { AppError, errors } from '#runtime/errors.ts';
 import type { WrittenPage } from '#web/page.ts';
 import { closedPage, type UploadResult, uploadPage } from '#web/pages/upload-page.ts';
+import { receiveFile } from './files.ts';
 import { type HeldLink, linkOf, requireOpen } from './links.ts';
-import { receiveFile } from './receiving.ts';
 import { sizeWords } from './words.ts';
 
 const secretParams = z.object({ secret: z.string() });

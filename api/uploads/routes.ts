@@ -5,7 +5,7 @@ import { byId, listOf, newestFirst, page, pageQuery } from '#api/pages.ts';
 import { idParams } from '#api/schemas.ts';
 import { UploadLink } from '#db/assets/upload-link.ts';
 import type { Deps } from '#runtime/deps.ts';
-import { createLink, endLink, loadLink } from './links.ts';
+import { createLink, loadLink, revokeLink } from './links.ts';
 import { newUploadSchema, newUploadView, uploadInput, uploadSchema, uploadView } from './schemas.ts';
 
 const secretPrefix = 'fru';
@@ -81,6 +81,6 @@ export function uploadRoutes(app: Api, deps: Deps): void {
       config: { operation: 'upload.end' },
       schema: { summary: 'Revoke an upload link', params: idParams, response: { 200: uploadSchema } },
     },
-    async ({ em, actor, params }) => uploadView(await endLink(em, deps, actor, params.id), clock.now()),
+    async ({ em, actor, params }) => uploadView(await revokeLink(em, deps, actor, params.id), clock.now()),
   );
 }

@@ -1,5 +1,5 @@
 /** Accounts, sites, domains and sketches that a person has stopped for what was done with them. */
-import { stopSketch } from '#api/sketches/rules.ts';
+import { blockSketch } from '#api/sketches/rules.ts';
 import { blockAccount, unblockAccount } from '#db/accounts/blocks.ts';
 import { blockDomain, unblockDomain } from '#db/domains/transitions.ts';
 import { blockSite, unblockSite } from '#db/sites/transitions.ts';
@@ -48,7 +48,7 @@ export const blockCommands = {
       'Takes a sketch down for good, on all its hosts. Name it by its id, or by the address that somebody reported.',
     needs: ['sketch'],
     async run({ em, clock }, { sketch }) {
-      const { id, account, title, removedAt } = await stopSketch(em, { clock }, sketch);
+      const { id, account, title, removedAt } = await blockSketch(em, { clock }, sketch);
       return { sketch_id: id, account_id: account.id, title, removed_at: removedAt };
     },
   }),

@@ -1,6 +1,6 @@
 /** How much a thread takes, and that what is said in it is said once. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { moveThread, replyTo } from '#api/comments/rules.ts';
+import { changeThreadStatus, replyTo } from '#api/comments/rules.ts';
 import { newId } from '#runtime/ids.ts';
 import { errorOf } from '#test/api/world.ts';
 import { type CommentWorld, createCommentWorld } from './world.ts';
@@ -47,7 +47,7 @@ test('a thread has what a caller said once, also where the answer was lost befor
   const said = { messageId: newId('msg'), message: 'Once' };
   const noted = { messageId: newId('msg'), action: 'resolve', note: 'Done' } as const;
   for (let n = 0; n < 2; n++) await replyTo(world.deps.em(), world.deps, author, id, said);
-  for (let n = 0; n < 2; n++) await moveThread(world.deps.em(), world.deps, author, id, noted);
+  for (let n = 0; n < 2; n++) await changeThreadStatus(world.deps.em(), world.deps, author, id, noted);
   const [thread] = (await owner.list()).body.items;
   expect(thread.messages.map(({ body }: { body: string }) => body)).toEqual(['Larger, please.', 'Once', 'Done']);
 });

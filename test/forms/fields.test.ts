@@ -2,7 +2,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { fieldList } from '#api/forms/fields.ts';
-import { judgeValues } from '#api/forms/values.ts';
+import { validateValues } from '#api/forms/values.ts';
 import type { FormField } from '#db/forms/form.ts';
 import { fieldKinds } from '#rules/states.ts';
 
@@ -16,7 +16,7 @@ const field = (part: Partial<FormField> = {}): FormField => ({
 const judge = (fields: FormField[], pairs: [string, string][]) => {
   const given = new Map<string, string[]>();
   for (const [name, value] of pairs) given.set(name, [...(given.get(name) ?? []), value]);
-  return judgeValues(fields, given);
+  return validateValues(fields, given);
 };
 const choices = { options: ['Red', 'Green, dark', 'Blue'] };
 
@@ -141,7 +141,7 @@ test('known answers come in the order of the form, and names that it does not as
   expect(judge(fields, [['__proto__', 'x']]).faults).toHaveLength(1);
   const thousands = Array.from({ length: 5000 }, (_, index): [string, string] => [`f${index}`, 'x']);
   expect(judge(fields, thousands).faults).toHaveLength(1);
-  expect(judgeValues(fields, new Map([['utm', ['x']]]), { keepUnknown: false }).faults).toHaveLength(1);
+  expect(validateValues(fields, new Map([['utm', ['x']]]), { keepUnknown: false }).faults).toHaveLength(1);
 });
 
 test('no answer whatever makes the judgement fail or lets through what a field does not take', () => {

@@ -35,23 +35,23 @@ export async function inspect(
   if (!manifest) return undefined;
   const files = parseManifest(manifest);
   const served = new Set(files.map(({ path }) => path).filter((path) => path !== redirectsFile));
-  const tables = [createRedirectTable(rules), await ownRules(store, files)];
+  const tables = [createRedirectTable(rules), await ownRedirects(store, files)];
   const leads = (path: string) => isServed(served, path) || findRedirect(tables, path) !== undefined;
   const pages = files.filter(({ path }) => /\.html?$/i.test(path));
   const found = openFindings();
-  if (!leads('')) found.add('no_home_page', '/', homeless(files));
+  if (!leads('')) found.add('no_home_page', '/', withoutFile(files));
   for (const { path, bytes } of files) {
     if (bytes > largeBytes)
       found.add('large_file', path, `${printable(path)} is ${megabytes(bytes)} large and slow to load for visitors.`);
   }
   const read = await readPages(store, pages, patienceMs, (path, page) =>
-    judgePage(found, path, page, { origins, baseUrl, leads }),
+    inspectPage(found, path, page, { origins, baseUrl, leads }),
   );
   return { ...found.warnings, pages: { read, all: pages.length } };
 }
 
 /** The folder above or below the one that was meant is what this mostly is. */
-function homeless(files: readonly ManifestFile[]): string {
+function withoutFile(files: readonly ManifestFile[]): string {
   const [home] = files
     .map(({ path }) => path)
     .filter((path) => path.endsWith('/index.html'))
@@ -60,7 +60,7 @@ function homeless(files: readonly ManifestFile[]): string {
   return `The home page returns 404: this version has no index.html at its root.${meant}`;
 }
 
-async function ownRules(store: Pick<Store, 'readAll'>, files: ManifestFile[]): Promise<RedirectTable | undefined> {
+async function ownRedirects(store: Pick<Store, 'readAll'>, files: ManifestFile[]): Promise<RedirectTable | undefined> {
   const file = files.find(({ path }) => path === redirectsFile);
   const content = file && (await store.readAll(file.sha256));
   try {
@@ -91,7 +91,7 @@ async function readPages(
   return read;
 }
 
-function judgePage(
+function inspectPage(
   found: Findings,
   path: string,
   { hasTitle, imagesWithoutAlt, links, actions, forms, base, whole }: PageFacts,

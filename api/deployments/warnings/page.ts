@@ -59,8 +59,8 @@ export async function readPage(content: AsyncIterable<Buffer>): Promise<PageFact
         if (name === 'img' && attributes.alt === undefined && !isHidden(attributes)) facts.imagesWithoutAlt += 1;
         for (const link of linksOf(name, attributes)) if (facts.links.size < linksMax) facts.links.add(link);
         const { form, action = name === 'form' ? undefined : attributes.formaction } = attributes;
-        if (/^(form|button|input)$/.test(name)) keep(facts.actions, action);
-        if (name === 'frontage-form') keep(facts.forms, form);
+        if (/^(form|button|input)$/.test(name)) addUpTo(facts.actions, action);
+        if (name === 'frontage-form') addUpTo(facts.forms, form);
       },
       ontext(text) {
         if (inside.title && text.trim() !== '') facts.hasTitle = true;
@@ -92,7 +92,7 @@ export async function readPage(content: AsyncIterable<Buffer>): Promise<PageFact
   return facts;
 }
 
-function keep(all: Set<string>, address: string | undefined): void {
+function addUpTo(all: Set<string>, address: string | undefined): void {
   if (address && address.length <= linkLengthMax && all.size < formsMax) all.add(address.trim());
 }
 

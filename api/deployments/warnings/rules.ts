@@ -11,21 +11,21 @@ import { deadForms } from './forms.ts';
 import { inspect, itemsMax } from './inspect.ts';
 
 /** How long an answer waits for its warnings: that of a call which makes a version live, and that of a call which asks for them. */
-export const patience = { passing: 250, asked: 2_000 } as const;
+export const inspectionTimeoutMs = { passing: 250, asked: 2_000 } as const;
 
 /** What an answer about a deployment says of its warnings. */
 export async function warningsPart(
   em: EntityManager,
   deps: Deps,
   deployment: Deployment,
-  wanted: keyof typeof patience,
+  wanted: keyof typeof inspectionTimeoutMs,
 ): Promise<{ warnings?: Warnings }> {
-  const found = await warningsOf(em, deps, deployment, patience[wanted]);
-  return found ? { warnings: await judged(em, deployment.site.id, found) } : {};
+  const found = await warningsOf(em, deps, deployment, inspectionTimeoutMs[wanted]);
+  return found ? { warnings: await cachedWarnings(em, deployment.site.id, found) } : {};
 }
 
 /** With what the forms of its pages are now. */
-async function judged(
+async function cachedWarnings(
   em: EntityManager,
   siteId: string,
   { items, counts, pages, forms }: FoundWarnings,
@@ -50,13 +50,13 @@ async function warningsOf(
 ): Promise<FoundWarnings | undefined> {
   if (deployment.warnings) return deployment.warnings;
   const key = `${deployment.id}:${patienceMs}`;
-  const found = underWay.get(key) ?? find(em, deps, deployment, patienceMs).finally(() => underWay.delete(key));
+  const found = underWay.get(key) ?? findWarnings(em, deps, deployment, patienceMs).finally(() => underWay.delete(key));
   underWay.set(key, found);
   return await found;
 }
 
 /** Undefined where nothing was published, or where the output could not be read: that stops nobody. */
-async function find(
+async function findWarnings(
   em: EntityManager,
   deps: Deps,
   deployment: Deployment,
@@ -76,7 +76,8 @@ async function find(
       patienceMs,
     });
     // Broken off for being in somebody's way, it begins anew for who asks.
-    if (found && (found.pages.read === found.pages.all || patienceMs === patience.asked)) await keep(em, id, found);
+    if (found && (found.pages.read === found.pages.all || patienceMs === inspectionTimeoutMs.asked))
+      await saveWarnings(em, id, found);
     return found;
   } catch (err) {
     deps.log.warn({ err, deploymentId: id }, 'the output of a version could not be looked through');
@@ -84,7 +85,7 @@ async function find(
   }
 }
 
-async function keep(em: EntityManager, id: string, found: FoundWarnings): Promise<void> {
+async function saveWarnings(em: EntityManager, id: string, found: FoundWarnings): Promise<void> {
   await em.execute('update deployment set warnings = ?::jsonb where id = ? and warnings is null', [
     JSON.stringify(found),
     id,

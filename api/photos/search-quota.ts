@@ -4,7 +4,7 @@ import { minuteMs } from '#rules/time.ts';
 import type { Deps } from '#runtime/deps.ts';
 
 /** Counts one search, if the last hour has room for it. */
-export async function takeSearch(
+export async function countSearch(
   em: EntityManager,
   { clock }: Pick<Deps, 'clock'>,
   { library, perHour }: { library: string; perHour: number },

@@ -10,13 +10,13 @@ import type { ManifestFile } from '#providers/manifest.ts';
 import { parseManifest } from '#providers/manifest.ts';
 import type { Deps } from '#runtime/deps.ts';
 
-export type HeldFile = { sha256: string; bytes: number };
+export type KnownBlob = { sha256: string; bytes: number };
 
 // However long a history is, one call reads so much of it; the next goes on.
 const deploymentsAtOnce = 200;
 
 /** Those of the hashes that this site, or a site of the caller's own, holds; held by the site itself afterwards. */
-export async function heldBy(
+export async function knownBlobsOf(
   em: EntityManager,
   deps: Pick<Deps, 'store'>,
   actor: Actor,
@@ -35,7 +35,7 @@ export async function heldBy(
   // What the rows say is held against the store: bytes that are lost have to be sent again.
   const sizes = await deps.store.sizes(found.map(({ sha256 }) => sha256));
   const sound = found.filter(({ sha256, bytes }) => sizes.get(sha256) === Number(bytes));
-  await hold(
+  await recordKnownBlobs(
     em,
     site.id,
     sound.map(({ sha256, bytes, encodings }) => ({ sha256, bytes: Number(bytes), encodings })),
@@ -44,10 +44,10 @@ export async function heldBy(
 }
 
 /** Writes down that the site holds these. */
-export async function hold(
+export async function recordKnownBlobs(
   em: EntityManager,
   siteId: string,
-  files: readonly (HeldFile & { encodings: readonly string[] })[],
+  files: readonly (KnownBlob & { encodings: readonly string[] })[],
 ): Promise<void> {
   if (files.length === 0) return;
   await em.execute(
@@ -71,7 +71,7 @@ async function listFiles(em: EntityManager, deps: Pick<Deps, 'store'>, actor: Ac
   );
   for (const { id, site, manifest } of unlisted) {
     const content = await deps.store.readAll(manifest);
-    if (content) await hold(em, site, parseManifest(content).map(withEncodings));
+    if (content) await recordKnownBlobs(em, site, parseManifest(content).map(withEncodings));
     await em.execute('update deployment set files_listed = true where id = ?', [id]);
   }
 }

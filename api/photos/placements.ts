@@ -1,11 +1,11 @@
 /** Puts a stock photo into a site, with the credit that its author is owed beside it. */
 
 import { type Actor, loadSite, requireActive, roleOf } from '#api/access.ts';
-import { fileAt, overCap, requirePlace, storeAsset } from '#api/assets/rules.ts';
+import { exceedsFileLimit, fileAt, requireAssetPath, storeAsset } from '#api/assets/rules.ts';
+import { rulesFor } from '#api/source/commits.ts';
 import { contentOf } from '#api/source/content.ts';
-import { keepBytes, takeIn } from '#api/source/incoming.ts';
-import { requireName } from '#api/source/judging.ts';
-import { rulesFor } from '#api/source/writing.ts';
+import { receiveUpload, storeBlob } from '#api/source/upload-stream.ts';
+import { requireName } from '#api/source/validation.ts';
 import { Asset } from '#db/assets/asset.ts';
 import { Photo } from '#db/assets/photo.ts';
 import type { EntityManager } from '#db/orm.ts';
@@ -13,7 +13,7 @@ import { capsOf } from '#rules/caps.ts';
 import type { Deps } from '#runtime/deps.ts';
 import { errors } from '#runtime/errors.ts';
 import { isId } from '#runtime/ids.ts';
-import { requireLibrary, throwOurs } from './searching.ts';
+import { requireLibrary, throwCatalogError } from './search.ts';
 
 export type Placed = { asset: Asset; photo: Photo; creditPath: string };
 
@@ -29,22 +29,22 @@ export async function placePhoto(
 ): Promise<Placed> {
   const site = await loadSite(em, actor, siteId);
   requireActive(site);
-  requirePlace(path, ['src/assets/']);
+  requireAssetPath(path, ['src/assets/']);
   const by = roleOf(site, actor);
   requireName(rulesFor(deps, site, 'source', by), path);
   const photo = await loadPhoto(em, deps, photo_id);
   const known = await fileAt(deps, site, path);
   const caps = capsOf(deps, site, by);
-  const body = await requireLibrary(deps).file(photo).catch(throwOurs);
-  const tooLarge = () => overCap(path, caps);
-  await using file = await takeIn(deps, body, { bytesMax: caps.limits.file_bytes, tooLarge }).catch((error) =>
-    throwBroken(error, body.errored),
+  const body = await requireLibrary(deps).file(photo).catch(throwCatalogError);
+  const tooLarge = () => exceedsFileLimit(path, caps);
+  await using file = await receiveUpload(deps, body, { bytesMax: caps.limits.file_bytes, tooLarge }).catch((error) =>
+    throwBrokenPhoto(error, body.errored),
   );
   const creditPath = creditPathOf(path);
   const asset = await storeAsset(em, deps, site, {
     actor,
     path,
-    content: await keepBytes(em, deps, { site, by, path }, file),
+    content: await storeBlob(em, deps, { site, by, path }, file),
     known,
     source: 'photo',
     message: `Add ${path}, a photo by ${photo.creditName}`,
@@ -77,7 +77,7 @@ function creditFile({ creditName, creditUrl, pageUrl, description }: Photo): Buf
 }
 
 /** The library broke off, not the caller. */
-function throwBroken(error: unknown, broken: Error | null): never {
+function throwBrokenPhoto(error: unknown, broken: Error | null): never {
   if (broken === null) throw error;
   throw errors.provider_error('The library of stock photos closed the connection in the middle of the photo.', {
     retryable: true,

@@ -7,7 +7,7 @@ import { type LibraryPhoto, type PhotoLibrary, PhotosFault } from '#providers/ph
 import type { Deps } from '#runtime/deps.ts';
 import { type AppError, errors } from '#runtime/errors.ts';
 import { newId } from '#runtime/ids.ts';
-import { takeSearch } from './metering.ts';
+import { countSearch } from './search-quota.ts';
 
 const keptMs = 24 * 60 * 60_000;
 const busySeconds = 60;
@@ -21,7 +21,7 @@ export function requireLibrary(deps: Pick<Deps, 'config' | 'photos'>): PhotoLibr
 export async function searchPhotos(em: EntityManager, deps: Deps, query: string): Promise<Photo[]> {
   const library = requireLibrary(deps);
   const words = query.toLowerCase().replace(/\s+/g, ' ');
-  const ids = (await cached(em, deps, library.name, words)) ?? (await searchAnew(em, deps, library, words));
+  const ids = (await cached(em, deps, library.name, words)) ?? (await searchProvider(em, deps, library, words));
   const photos = await em.find(Photo, { id: { $in: ids } });
   return photos.sort((one, other) => ids.indexOf(one.id) - ids.indexOf(other.id));
 }
@@ -39,11 +39,11 @@ async function cached(
   return row?.photo_ids;
 }
 
-async function searchAnew(em: EntityManager, deps: Deps, library: PhotoLibrary, query: string): Promise<string[]> {
+async function searchProvider(em: EntityManager, deps: Deps, library: PhotoLibrary, query: string): Promise<string[]> {
   const perHour = library.searchesPerHour;
-  if (perHour !== undefined && !(await takeSearch(em, deps, { library: library.name, perHour }))) throw busy();
-  const found = await library.search(query).catch(throwOurs);
-  const ids = await keep(em, deps, library.name, found);
+  if (perHour !== undefined && !(await countSearch(em, deps, { library: library.name, perHour }))) throw photosBusy();
+  const found = await library.search(query).catch(throwCatalogError);
+  const ids = await saveResult(em, deps, library.name, found);
   await em.execute(
     `insert into photo_search (library, query, photo_ids, expires_at) values (?, ?, ?::jsonb, ?)
      on conflict (library, query) do update set photo_ids = excluded.photo_ids, expires_at = excluded.expires_at`,
@@ -53,7 +53,12 @@ async function searchAnew(em: EntityManager, deps: Deps, library: PhotoLibrary, 
 }
 
 /** A photo that was found before keeps its id. */
-async function keep(em: EntityManager, { clock }: Deps, library: string, found: LibraryPhoto[]): Promise<string[]> {
+async function saveResult(
+  em: EntityManager,
+  { clock }: Deps,
+  library: string,
+  found: LibraryPhoto[],
+): Promise<string[]> {
   const ids: string[] = [];
   for (const photo of found) {
     const [row] = await em.execute<[{ id: string }]>(
@@ -85,9 +90,9 @@ async function keep(em: EntityManager, { clock }: Deps, library: string, found: 
 }
 
 /** Says in our words what a library's failure means. Rethrows what is no failure of it. */
-export function throwOurs(error: unknown): never {
+export function throwCatalogError(error: unknown): never {
   if (!(error instanceof PhotosFault)) throw error;
-  if (error.outcome === 'busy') throw busy();
+  if (error.outcome === 'busy') throw photosBusy();
   throw errors.provider_error('The library of stock photos returned an unexpected response.', {
     retryable: error.outcome === 'later',
     cause: error,
@@ -95,7 +100,7 @@ export function throwOurs(error: unknown): never {
   });
 }
 
-function busy(): AppError {
+function photosBusy(): AppError {
   return errors.photos_busy('The library of stock photos accepts no more searches from this platform at the moment.', {
     nextAction:
       'Wait a minute, then send the same request again. Searches from the last day are cached and still work.',

@@ -3,7 +3,7 @@
 const last = new Map<string, Promise<unknown>>();
 
 /** Runs `work` when all that was given earlier under the same key has ended, well or not. */
-export async function inTurn<Result>(key: string, work: () => Promise<Result>): Promise<Result> {
+export async function oneAtATime<Result>(key: string, work: () => Promise<Result>): Promise<Result> {
   const before = last.get(key);
   const mine = (before ?? Promise.resolve()).then(work, work);
   const settled = mine.catch(() => {});

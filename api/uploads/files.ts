@@ -2,17 +2,17 @@
 import type { Readable } from 'node:stream';
 import { fileTypeFromBuffer } from 'file-type';
 import { missing } from '#api/capabilities.ts';
+import { writeChanges } from '#api/source/commits.ts';
 import type { Content, Files } from '#api/source/content.ts';
-import { type Incoming, keepBytes, takeIn } from '#api/source/incoming.ts';
-import { writeChanges } from '#api/source/writing.ts';
+import { receiveUpload, storeBlob, type UploadStream } from '#api/source/upload-stream.ts';
 import { Account } from '#db/accounts/account.ts';
 import type { EntityManager } from '#db/orm.ts';
 import { assetExtensions } from '#git/rules/formats.ts';
 import { limitsOf } from '#rules/caps.ts';
 import type { Deps } from '#runtime/deps.ts';
 import { AppError, errors } from '#runtime/errors.ts';
-import { giveBackPlace, type HeldLink, requireOpen, requireStillOpen, takePlace } from './links.ts';
-import { freePath, goodName } from './names.ts';
+import { type HeldLink, releaseFile, requireOpen, requireStillOpen, reserveFile } from './links.ts';
+import { freePath, safeName } from './names.ts';
 import { formatWords, refusalWords, sizeWords } from './words.ts';
 
 const folder = 'src/assets/';
@@ -32,11 +32,11 @@ export async function receiveFile(
   requireOpen(held, deps.clock.now());
   const bytesMax = Math.min(held.link.maxFileBytes, limitsOf(deps, held.site).file_bytes);
   const tooLarge = () => errors.plan_limit(`This file is larger than the limit of ${sizeWords(bytesMax)}.`);
-  await using file = await takeIn(deps, body, { bytesMax, tooLarge });
+  await using file = await receiveUpload(deps, body, { bytesMax, tooLarge });
   if (file.bytes === 0) throw errors.invalid_file('This file is empty.');
   const extension = await extensionFor(file, name);
   const path = await inPlainWords(async () => {
-    const content = await keepBytes(
+    const content = await storeBlob(
       em,
       deps,
       { site: held.site, by: 'owner', path: `${folder}photo.${extension}` },
@@ -61,7 +61,7 @@ async function inPlainWords<Result>(work: () => Promise<Result>): Promise<Result
 }
 
 /** The extension that the bytes ask for, whatever the name says. */
-async function extensionFor(file: Incoming, name: string): Promise<string> {
+async function extensionFor(file: UploadStream, name: string): Promise<string> {
   const found = await fileTypeFromBuffer(await headOf(file));
   const named = /\.([a-z0-9]{1,10})$/i.exec(name)?.[1]?.toLowerCase();
   const isMarkup = found === undefined || found.ext === 'xml';
@@ -71,7 +71,7 @@ async function extensionFor(file: Incoming, name: string): Promise<string> {
   throw errors.format_not_allowed(formatWords(found?.ext, found?.mime));
 }
 
-async function headOf(file: Incoming): Promise<Buffer> {
+async function headOf(file: UploadStream): Promise<Buffer> {
   const chunks: Buffer[] = [];
   let bytes = 0;
   for await (const chunk of file.read()) {
@@ -94,7 +94,7 @@ async function commitInPlace(
 ): Promise<string> {
   const place = { taken: false, filled: false };
   try {
-    const good = goodName(name);
+    const good = safeName(name);
     const { filesChanged, changes } = await writeChanges(em, deps, {
       site,
       repository: 'source',
@@ -103,7 +103,7 @@ async function commitInPlace(
       source: 'upload_link',
       async begin() {
         await requireStillOpen(deps, link.id);
-        place.taken = await takePlace(em, deps, link.id);
+        place.taken = await reserveFile(em, deps, link.id);
         if (!place.taken) throw errors.plan_limit('This link accepts no more photos.');
       },
       plan: (files) => [{ path: placeFor(files, good, extension, content.oid), content }],
@@ -111,7 +111,7 @@ async function commitInPlace(
     place.filled = filesChanged > 0;
     return changes[0]?.path ?? '';
   } finally {
-    if (place.taken && !place.filled) await giveBackPlace(em, link.id);
+    if (place.taken && !place.filled) await releaseFile(em, link.id);
   }
 }
 

@@ -1,8 +1,8 @@
 /** Brings what the site has since gained into a slot: `main` into the slot's branch, in both repositories or in neither. */
 
 import { type Actor, loadSite, requireChangeable, roleOf } from '#api/access.ts';
-import { refusal } from '#api/source/judging.ts';
-import { requireRepositories, rulesFor } from '#api/source/writing.ts';
+import { requireRepositories, rulesFor } from '#api/source/commits.ts';
+import { refusalError } from '#api/source/validation.ts';
 import { Account } from '#db/accounts/account.ts';
 import type { Deployment } from '#db/deployments/deployment.ts';
 import type { EntityManager } from '#db/orm.ts';
@@ -34,8 +34,8 @@ export async function updateSlot(em: EntityManager, deps: Deps, actor: Actor, ca
     const slot = await loadSlot(em, deps, site, number);
     const draft = requireDraftOf(slot, site.id);
     requireBranch(slot, site.id);
-    const moves = await mergesOf(deps, repositories, site, slot, author);
-    if (moves.length === 0 && slot.status === 'draft' && isOfNow(slot, draft)) return draft;
+    const moves = await mergesFor(deps, repositories, site, slot, author);
+    if (moves.length === 0 && slot.status === 'draft' && isCurrent(slot, draft)) return draft;
     if (await repositories.move(site.id, moves)) return await buildDraft(em, deps, actor, call);
   }
   throw errors.stale_hash('Others are changing the branches of this preview slot at the moment.', {
@@ -43,7 +43,7 @@ export async function updateSlot(em: EntityManager, deps: Deps, actor: Actor, ca
   });
 }
 
-function isOfNow({ mains, tips, siteUrl }: Slot, draft: Deployment): boolean {
+function isCurrent({ mains, tips, siteUrl }: Slot, draft: Deployment): boolean {
   const commits = commitsOf(draft);
   const sameCommits = bothRepositories.every(
     (repository) => commits[repository] === (tips[repository] ?? mains[repository]),
@@ -52,7 +52,7 @@ function isOfNow({ mains, tips, siteUrl }: Slot, draft: Deployment): boolean {
 }
 
 /** What is to move; nothing has moved when this throws. */
-async function mergesOf(
+async function mergesFor(
   deps: Deps,
   repositories: Repositories,
   site: Site,
@@ -95,7 +95,7 @@ async function mergeInto(
   const update = { ref: `refs/heads/${branch}`, from: ours, to: merged.commit };
   const place = repositories.place(siteId, repository);
   const verdicts = await judgePush(rules, place, [update], theirs);
-  if (verdicts.length > 0) throw refusal(repository, verdicts);
+  if (verdicts.length > 0) throw refusalError(repository, verdicts);
   return merged.commit;
 }
 

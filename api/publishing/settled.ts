@@ -8,7 +8,7 @@ import type { Deps } from '#runtime/deps.ts';
 import { AppError } from '#runtime/errors.ts';
 
 /** The deployment when it changes no more, or after that time. */
-export async function untilSettled(deps: Deps, id: string, timeoutMs: number): Promise<Deployment> {
+export async function waitForDeployment(deps: Deps, id: string, timeoutMs: number): Promise<Deployment> {
   const load = () => deps.em().findOneOrFail(Deployment, { id });
   return await waitUntil(
     deps.changes,

@@ -14,7 +14,7 @@ import { Site } from '#db/sites/site.ts';
 import type { Deps } from '#runtime/deps.ts';
 import { type AppError, errors } from '#runtime/errors.ts';
 import { isId, newId } from '#runtime/ids.ts';
-import { type Given, judgeValues } from './values.ts';
+import { type RawValues, validateValues } from './values.ts';
 
 const keptMs = 180 * 24 * 3600_000;
 
@@ -28,14 +28,14 @@ export async function visitForm(em: EntityManager, formId: string): Promise<Visi
 }
 
 /** Throws `forms_disabled`, `site_archived` where the form takes nothing at present. */
-export function requireTaking({ config }: Pick<Deps, 'config'>, form: VisitedForm): void {
+export function requireOpenForm({ config }: Pick<Deps, 'config'>, form: VisitedForm): void {
   const off = missing(config, 'forms');
   if (off) throw off;
   if (isClosed(form.site)) throw errors.site_archived('This website is archived and accepts no enquiries.');
   if (form.status === 'disabled') throw errors.forms_disabled('This form accepts no enquiries at the moment.');
 }
 
-export type Sent = { given: Given; solution: string | undefined; page: string | null };
+export type NewSubmission = { given: RawValues; solution: string | undefined; page: string | null };
 
 /**
  * Stores what was sent, and queues the mail of it in the same transaction: what is answered as taken is there, whatever becomes of the mail.
@@ -45,16 +45,16 @@ export async function receiveSubmission(
   em: EntityManager,
   deps: Deps,
   form: VisitedForm,
-  { given, solution, page }: Sent,
+  { given, solution, page }: NewSubmission,
 ): Promise<Submission> {
-  requireTaking(deps, form);
+  requireOpenForm(deps, form);
   // Before the challenge: who has mistyped something solves no second one for it.
   requireUsable(form.fields, given);
   const verdict = await verify(deps, form, solution);
   return await em.transactional(async (tx) => {
-    const held = await holdForm(tx, form.id);
+    const held = await lockFormForShare(tx, form.id);
     // It may have been changed while the visitor's answers were on their way.
-    requireTaking(deps, held);
+    requireOpenForm(deps, held);
     const values = requireUsable(held.fields, given);
     if (!(await useChallenge(tx, verdict.once, verdict.expiresAt))) {
       throw errors.not_a_person('This was already sent: each challenge can be used once.', {
@@ -69,15 +69,15 @@ export async function receiveSubmission(
 }
 
 /** The form as it is, which nobody changes until the transaction ends. */
-async function holdForm(tx: EntityManager, id: string): Promise<VisitedForm> {
+async function lockFormForShare(tx: EntityManager, id: string): Promise<VisitedForm> {
   const form = await tx.findOne(Form, { id }, { lockMode: LockMode.PESSIMISTIC_READ, refresh: true });
   if (!form) throw errors.not_found('We can’t find this form.');
   await tx.findOneOrFail(Site, { id: form.site.id }, { refresh: true });
   return form as VisitedForm;
 }
 
-function requireUsable(fields: readonly FormField[], given: Given): SubmittedValue[] {
-  const { values, faults } = judgeValues(fields, given);
+function requireUsable(fields: readonly FormField[], given: RawValues): SubmittedValue[] {
+  const { values, faults } = validateValues(fields, given);
   if (faults.length > 0) throw errors.invalid_fields(faults.map(({ message }) => message).join(' '));
   if (values.length === 0) throw errors.invalid_fields('The form is empty.');
   return values;
@@ -86,13 +86,13 @@ function requireUsable(fields: readonly FormField[], given: Given): SubmittedVal
 const solveAnother = 'Solve a new challenge from GET /f/{form_id}/challenge, and send the form again.';
 
 async function verify({ challenge }: Pick<Deps, 'challenge'>, form: Form, solution: string | undefined) {
-  if (solution === undefined || !challenge) throw notAPerson('The solved challenge is missing.');
+  if (solution === undefined || !challenge) throw notAPersonError('The solved challenge is missing.');
   const verdict = await challenge.verify(form.id, solution);
   if (verdict.ok) return verdict;
-  throw notAPerson(verdict.expired ? 'The solved challenge has expired.' : 'The challenge was not solved.');
+  throw notAPersonError(verdict.expired ? 'The solved challenge has expired.' : 'The challenge was not solved.');
 }
 
-function notAPerson(message: string): AppError {
+function notAPersonError(message: string): AppError {
   return errors.not_a_person(message, { nextAction: solveAnother });
 }
 

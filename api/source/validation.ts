@@ -20,21 +20,21 @@ export async function requireAllowed(rules: Rules, files: Files, edits: readonly
     return file;
   });
   const verdicts = judgeTree(rules, [...after.values()], differences);
-  if (verdicts.length === 0) verdicts.push(...clashes(after, edits));
-  if (verdicts.length === 0) verdicts.push(...(await judgeBuffers(rules.repository, edits)));
-  if (verdicts.length > 0) throw refusal(rules.repository, verdicts);
+  if (verdicts.length === 0) verdicts.push(...pathConflicts(after, edits));
+  if (verdicts.length === 0) verdicts.push(...(await validateBuffers(rules.repository, edits)));
+  if (verdicts.length > 0) throw refusalError(rules.repository, verdicts);
 }
 
 /** Throws if these would be too many files, or too large together. */
 export function requireTotals(rules: Rules, files: readonly TreeEntry[]): void {
   const verdicts = judgeTree(rules, files, []);
-  if (verdicts.length > 0) throw refusal(rules.repository, verdicts);
+  if (verdicts.length > 0) throw refusalError(rules.repository, verdicts);
 }
 
 /** Throws if no file may have this path, whatever its bytes: asked before the bytes are taken in. */
 export function requireName(rules: Rules, path: string): void {
   const verdicts = judgeTree(rules, [], [{ path, oid: '0'.repeat(40), mode: '100644' }]);
-  if (verdicts.length > 0) throw refusal(rules.repository, verdicts);
+  if (verdicts.length > 0) throw refusalError(rules.repository, verdicts);
 }
 
 /** Throws if the bytes may not stand at this path. */
@@ -44,11 +44,11 @@ export async function requireContent(
   content: AsyncIterable<Buffer>,
 ): Promise<void> {
   const verdict = needsBytes(repository, path) ? await judgeContent(repository, path, content) : undefined;
-  if (verdict) throw refusal(repository, [verdict]);
+  if (verdict) throw refusalError(repository, [verdict]);
 }
 
 /** A path cannot be a file and a folder; git would quietly drop one of them. */
-function clashes(after: Files, edits: readonly Edit[]): Verdict[] {
+function pathConflicts(after: Files, edits: readonly Edit[]): Verdict[] {
   const folders = new Set([...after.keys()].flatMap(parents));
   const isClash = (path: string) => folders.has(path) || parents(path).some((folder) => after.has(folder));
   return edits
@@ -65,7 +65,7 @@ function parents(path: string): string[] {
   return [...path.matchAll(/\//g)].map(({ index }) => path.slice(0, index));
 }
 
-async function judgeBuffers(repository: Repository, edits: readonly Edit[]): Promise<Verdict[]> {
+async function validateBuffers(repository: Repository, edits: readonly Edit[]): Promise<Verdict[]> {
   const verdicts: Verdict[] = [];
   for (const { path, content } of edits) {
     if (!content?.buffer || !needsBytes(repository, path)) continue;
@@ -80,7 +80,7 @@ async function* chunks(bytes: Buffer): AsyncGenerator<Buffer> {
 }
 
 /** The error that these verdicts are. */
-export function refusal(repository: Repository, verdicts: readonly Verdict[]): AppError {
+export function refusalError(repository: Repository, verdicts: readonly Verdict[]): AppError {
   const [first] = verdicts as [Verdict];
   const folder = repository === 'content' ? contentFolder : '';
   const shown = verdicts.slice(0, 5).map((verdict) => sentence(verdict, folder));

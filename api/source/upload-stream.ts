@@ -12,11 +12,11 @@ import { blobHash } from '#git/rules.ts';
 import type { Role } from '#rules/states.ts';
 import type { Deps } from '#runtime/deps.ts';
 import { type AppError, errors } from '#runtime/errors.ts';
+import { requireRepositories, requireSiteSize } from './commits.ts';
 import type { Content } from './content.ts';
-import { requireContent } from './judging.ts';
-import { requireRepositories, requireRoom } from './writing.ts';
+import { requireContent } from './validation.ts';
 
-export type Incoming = {
+export type UploadStream = {
   bytes: number;
   sha256: string;
   /** The bytes from the start, as often as wanted. */
@@ -27,18 +27,18 @@ export type Incoming = {
 const pieceBytes = 65_536;
 
 /** Takes a body in. Throws what `tooLarge` makes as soon as it is over `bytesMax`, and `invalid_input` when it breaks off. */
-export async function takeIn(
+export async function receiveUpload(
   { config }: Pick<Deps, 'config'>,
   body: Readable,
   { bytesMax, tooLarge }: { bytesMax: number; tooLarge(): AppError },
-): Promise<Incoming> {
+): Promise<UploadStream> {
   // It may break off before anyone reads it; whoever reads it then hears of it.
   body.on('error', () => {});
-  const file = await openNameless(join(config.dataDir, 'incoming'));
+  const file = await openUnlinkedFile(join(config.dataDir, 'incoming'));
   const hash = createHash('sha256');
   let bytes = 0;
   try {
-    for await (const chunk of whole(body)) {
+    for await (const chunk of readToEnd(body)) {
       bytes += chunk.length;
       if (bytes > bytesMax) throw tooLarge();
       hash.update(chunk);
@@ -62,21 +62,21 @@ export async function takeIn(
  * Judges the file for a path of the source and writes its bytes where a commit may name them. Throws the codes of the rules of a push; and,
  * since bytes once written stay, what would refuse the commit for want of room.
  */
-export async function keepBytes(
+export async function storeBlob(
   em: EntityManager,
   deps: Deps,
   { site, by, path }: { site: Site; by: Role; path: string },
-  file: Incoming,
+  file: UploadStream,
 ): Promise<Content> {
   await requireContent('source', path, file.read());
   const repositories = requireRepositories(deps);
   const known = await repositories.hasBlob(site.id, 'source', await blobIdOf(file));
-  if (!known) await requireRoom(em, deps, site, { path, bytes: file.bytes, by });
+  if (!known) await requireSiteSize(em, deps, site, { path, bytes: file.bytes, by });
   const oid = await repositories.writeBlob(site.id, 'source', file.read());
   return { oid, sha256: file.sha256, bytes: file.bytes };
 }
 
-async function blobIdOf(file: Incoming): Promise<string> {
+async function blobIdOf(file: UploadStream): Promise<string> {
   const hash = blobHash(file.bytes);
   for await (const chunk of file.read()) hash.update(chunk);
   return hash.digest('hex');
@@ -91,7 +91,7 @@ async function* readFrom(file: FileHandle, bytes: number): AsyncGenerator<Buffer
   }
 }
 
-async function openNameless(dir: string): Promise<FileHandle> {
+async function openUnlinkedFile(dir: string): Promise<FileHandle> {
   await mkdir(dir, { recursive: true, mode: 0o700 });
   const path = join(dir, randomUUID());
   const file = await open(path, 'wx+', 0o600);
@@ -100,14 +100,14 @@ async function openNameless(dir: string): Promise<FileHandle> {
 }
 
 /** Removes names that processes left which were killed between opening a file and taking its name. Nobody needs a name that is here. */
-export async function sweepIncoming({ config }: Pick<Deps, 'config'>): Promise<void> {
+export async function sweepUploadStreams({ config }: Pick<Deps, 'config'>): Promise<void> {
   const dir = join(config.dataDir, 'incoming');
   const names = await readdir(dir).catch((): string[] => []);
   await Promise.all(names.map((name) => rm(join(dir, name), { force: true })));
 }
 
 /** The body's chunks; a sender who goes away in the middle is no fault of ours. */
-async function* whole(body: Readable): AsyncGenerator<Buffer> {
+async function* readToEnd(body: Readable): AsyncGenerator<Buffer> {
   try {
     yield* body.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>;
   } catch (error) {

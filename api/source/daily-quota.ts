@@ -8,14 +8,14 @@ import type { Role } from '#rules/states.ts';
 import type { Deps } from '#runtime/deps.ts';
 import { type AppError, errors } from '#runtime/errors.ts';
 
-export type Allowance = {
+export type DailyQuota = {
   /** Holds so many files in all. Throws `rate_limited`, and `plan_limit` for more than any day has. */
-  hold(files: number): Promise<void>;
+  reserve(files: number): Promise<void>;
   /** Puts back all that was held beyond `written`. Call it once, at the end. */
   settle(written: number): Promise<void>;
 };
 
-export function openAllowance(em: EntityManager, deps: Deps, site: Site, by: Role): Allowance {
+export function openDailyQuota(em: EntityManager, deps: Deps, site: Site, by: Role): DailyQuota {
   const { clock, log } = deps;
   const { day, resetsAt } = dayOf(clock.now());
   const { limits, lift } = capsOf(deps, site, by);
@@ -23,11 +23,13 @@ export function openAllowance(em: EntityManager, deps: Deps, site: Site, by: Rol
   const accountId = site.account.id;
   let held = 0;
   return {
-    async hold(files) {
+    async reserve(files) {
       const more = files - held;
       if (more <= 0) return;
       if (!(await takeFiles(em, { accountId, day, files: more, limit }))) {
-        throw files > limit ? tooMany(files, limit, lift('files_per_day')) : spent(limit, resetsAt, clock.now());
+        throw files > limit
+          ? exceedsQuota(files, limit, lift('files_per_day'))
+          : quotaUsedUp(limit, resetsAt, clock.now());
       }
       held = files;
     },
@@ -41,17 +43,17 @@ export function openAllowance(em: EntityManager, deps: Deps, site: Site, by: Rol
 }
 
 /** Throws `rate_limited` where nothing is left of the day. Takes nothing. */
-export async function requireAllowance(
+export async function requireDailyQuota(
   em: EntityManager,
   deps: Pick<Deps, 'clock' | 'config'>,
   site: Site,
 ): Promise<void> {
   const limit = limitsOf(deps, site).files_per_day;
   const { used, resetsAt } = await filesToday(em, deps.clock, site.account.id);
-  if (used >= limit) throw spent(limit, resetsAt, deps.clock.now());
+  if (used >= limit) throw quotaUsedUp(limit, resetsAt, deps.clock.now());
 }
 
-function spent(limit: number, resetsAt: Date, now: Date): AppError {
+function quotaUsedUp(limit: number, resetsAt: Date, now: Date): AppError {
   return errors.rate_limited(
     `This account has reached the limit of ${limit} files per day. The count restarts at midnight UTC.`,
     {
@@ -61,7 +63,7 @@ function spent(limit: number, resetsAt: Date, now: Date): AppError {
   );
 }
 
-function tooMany(files: number, limit: number, lift: string): AppError {
+function exceedsQuota(files: number, limit: number, lift: string): AppError {
   return errors.plan_limit(`${files} files in one call exceed the daily limit of ${limit}.`, {
     nextAction: `Push them with git, which has no daily limit, or send fewer files. ${lift}`,
   });

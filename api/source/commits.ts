@@ -15,10 +15,10 @@ import type { AssetSource, Repository, Role } from '#rules/states.ts';
 import type { Deps } from '#runtime/deps.ts';
 import { type AppError, errors } from '#runtime/errors.ts';
 import { newId } from '#runtime/ids.ts';
-import { type Allowance, openAllowance, requireAllowance } from './allowance.ts';
-import { editOf, type Files, type Planned } from './content.ts';
-import { requireAllowed, requireTotals } from './judging.ts';
-import { inTurn } from './turns.ts';
+import { editOf, type Files, type PlannedChange } from './content.ts';
+import { type DailyQuota, openDailyQuota, requireDailyQuota } from './daily-quota.ts';
+import { requireAllowed, requireTotals } from './validation.ts';
+import { oneAtATime } from './write-lock.ts';
 
 export type Write = {
   site: Site;
@@ -30,11 +30,11 @@ export type Write = {
   /** Runs once, when it is this write's turn: of what it takes, one write of a process holds some at a time. What it throws ends the write. */
   begin?(): Promise<void>;
   /** The changes, by what `main` holds; asked again when others have moved it. What it throws ends the write. */
-  plan(files: Files): Planned[];
+  plan(files: Files): PlannedChange[];
 };
 
 /** Where the repository's `main` stands now, and how many files the write changed. `changes` is what was planned in the end. */
-export type Written = { repository: Repository; commit: string; filesChanged: number; changes: Planned[] };
+export type Written = { repository: Repository; commit: string; filesChanged: number; changes: PlannedChange[] };
 
 const triesMax = 16;
 const pauseMsMax = 60;
@@ -54,13 +54,13 @@ export function rulesFor(deps: Knowing, site: Site, repository: Repository, by: 
  * Throws what would stand against this file of the source for want of room: a day's allowance that is spent, or a repository that is
  * full. Asked before bytes are written, and judged again when they are committed.
  */
-export async function requireRoom(
+export async function requireSiteSize(
   em: EntityManager,
   deps: Deps,
   site: Site,
   { path, bytes, by }: { path: string; bytes: number; by: Role },
 ): Promise<void> {
-  await requireAllowance(em, deps, site);
+  await requireDailyQuota(em, deps, site);
   const repositories = requireRepositories(deps);
   const head = await repositories.head(site.id, 'source');
   const files = head === null ? [] : await repositories.listTree(site.id, 'source', head);
@@ -73,8 +73,8 @@ export async function requireRoom(
  * `stale_hash` when that goes on for too long, `rate_limited` over the daily allowance, and the codes of the rules of a push.
  */
 export async function writeChanges(em: EntityManager, deps: Deps, write: Write): Promise<Written> {
-  return await inTurn(`${write.site.id}:${write.repository}`, async () => {
-    const allowance = openAllowance(em, deps, write.site, roleOf(write.site, { accountId: write.author.id }));
+  return await oneAtATime(`${write.site.id}:${write.repository}`, async () => {
+    const allowance = openDailyQuota(em, deps, write.site, roleOf(write.site, { accountId: write.author.id }));
     let counted = 0;
     try {
       await write.begin?.();
@@ -99,7 +99,7 @@ async function tryWrite(
   em: EntityManager,
   deps: Deps,
   { site, repository, message, author, source, expectedHead, plan }: Write,
-  allowance: Allowance,
+  allowance: DailyQuota,
 ): Promise<(Written & { counted: number }) | undefined> {
   const repositories = requireRepositories(deps);
   const parent = await repositories.head(site.id, repository);
@@ -115,7 +115,7 @@ async function tryWrite(
   const by = roleOf(site, { accountId: author.id });
   await requireAllowed(rulesFor(deps, site, repository, by), files, edits);
   const arriving = effective.filter(({ path, content }) => content !== null && isCounted(repository, path));
-  await allowance.hold(arriving.length);
+  await allowance.reserve(arriving.length);
   const rows = await writeRows(em, deps, site.id, source, arriving);
   const commit = await repositories.commit(site.id, repository, {
     parent,
@@ -137,7 +137,7 @@ export async function writeRows(
   { clock }: Pick<Deps, 'clock'>,
   siteId: string,
   source: AssetSource,
-  files: readonly Planned[],
+  files: readonly PlannedChange[],
 ): Promise<string[]> {
   const ids: string[] = [];
   for (const { path, content } of files) {

@@ -6,14 +6,14 @@ import { type Config, siteAddress, siteHostname } from '#runtime/config.ts';
 import type { Deps } from '#runtime/deps.ts';
 import { type AppError, errors } from '#runtime/errors.ts';
 import { formPage, refusedPage, thankYouPage } from '#web/pages/form-page.ts';
-import { wantsData } from './bodies.ts';
+import { prefersJson } from './bodies.ts';
 import { shownForm } from './description.ts';
-import type { VisitedForm } from './receiving.ts';
-import { type Given, judgeValues } from './values.ts';
+import type { VisitedForm } from './submission.ts';
+import { type RawValues, validateValues } from './values.ts';
 import { splitAnswers } from './visit.ts';
 
 /** Redirects to the form's return page, or shows our own thank-you page. */
-export function answerTaken(
+export function respondReceived(
   { config }: Pick<Deps, 'config'>,
   reply: FastifyReply,
   form: VisitedForm,
@@ -23,16 +23,16 @@ export function answerTaken(
   return sendPage(reply, thankYouPage(placeOf(config, form)));
 }
 
-type Known = { form: VisitedForm | undefined; given: Given };
+type Known = { form: VisitedForm | undefined; given: RawValues };
 
-export function answerMistake(
+export function respondInvalid(
   deps: Pick<Deps, 'config' | 'challenge'>,
   request: FastifyRequest,
   reply: FastifyReply,
   error: unknown,
   { form, given }: Known,
 ): FastifyReply {
-  if (wantsData(request)) return sendError(error, request, reply);
+  if (prefersJson(request)) return sendError(error, request, reply);
   const known = asKnown(error, request);
   if (known.retryAfterSeconds !== undefined) reply.header('retry-after', Math.ceil(known.retryAfterSeconds));
   const correctable = known.code === 'invalid_fields' || known.code === 'not_a_person';
@@ -52,7 +52,7 @@ function formAgain(
   deps: Pick<Deps, 'config' | 'challenge'>,
   request: FastifyRequest,
   form: VisitedForm,
-  given: Given,
+  given: RawValues,
   { code, message }: AppError,
 ) {
   const { answers, solution } = splitAnswers(given, request, deps.challenge);
@@ -62,7 +62,7 @@ function formAgain(
     const asked = solution === undefined ? '' : ` ${message}`;
     return formPage(shownForm(deps, form), { typed, notice: `One more step before your message is sent.${asked}` });
   }
-  const faults = judgeValues(form.fields, answers).faults;
+  const faults = validateValues(form.fields, answers).faults;
   const own = new Map(
     faults.filter(({ name }) => form.fields.some((field) => field.name === name)).map((one) => [one.name, one.message]),
   );
