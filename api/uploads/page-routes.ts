@@ -177,7 +177,7 @@ async function inPage(
 const titles: Record<string, string> = {
   not_found: 'We can’t find this upload link',
   expired: 'This link has expired',
-  plan_limit: 'No more photos fit',
+  plan_limit: 'All photos are in',
   site_archived: 'This website is archived',
   uploads_disabled: 'Photo uploads are off',
 };

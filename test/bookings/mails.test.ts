@@ -156,7 +156,7 @@ describe('the link that cancels', () => {
     const before = await browser.open(link);
     world.skip(Date.parse(start) - world.clock.now().getTime() + 1000);
     const pressed = await browser.press(before, 'Cancel the booking');
-    expect([pressed.status, pressed.text.includes('has begun')]).toEqual([410, true]);
+    expect([pressed.status, pressed.text.includes('has started')]).toEqual([410, true]);
     expect((await read()).body.status).toBe('confirmed');
   });
 });

@@ -65,7 +65,7 @@ describe.skipIf(!executablePath)('the page of an upload link', () => {
     const { page, asked, faults } = await open(link.address);
     await drop(page, photos.slice(0, 3));
     await page.locator('#sent li.done').nth(2).waitFor();
-    expect(await page.locator('#left').textContent()).toBe('There is room for 2 photos.');
+    expect(await page.locator('#left').textContent()).toBe('You can send 2 more photos.');
     const files = await material.files(owner.siteId);
     for (const name of ['bread', 'coffee', 'dunes']) expect(files.has(`src/assets/${name}.jpg`)).toBe(true);
     expect((await material.log(owner.siteId)).filter((line) => line.includes('by an upload link'))).toHaveLength(3);
@@ -92,7 +92,7 @@ describe.skipIf(!executablePath)('the page of an upload link', () => {
     await page.setInputFiles('#files', [
       await file('large.png', sample.pngOf(1, 1, sample.pngPart('teXt', Buffer.alloc(6000)))),
     ]);
-    await page.getByText('This file is larger than 4 KB, the most this page takes.').waitFor();
+    await page.getByText('This file is larger than the limit of 4 KB.').waitFor();
     await page.setInputFiles('#files', [await file('small.png', sample.png)]);
     await page.getByText('All photos are in.').waitFor();
     expect(await page.locator('#sending').isVisible()).toBe(false);
@@ -124,7 +124,7 @@ describe.skipIf(!executablePath)('the page of an upload link', () => {
     await page.setInputFiles('#files', photos.slice(0, 1));
     await page.getByText('The connection was lost before the photo was sent.').waitFor();
     await context.setOffline(false);
-    await page.getByRole('button', { name: 'Send it again' }).click();
+    await page.getByRole('button', { name: 'Try again' }).click();
     await page.locator('#sent li.done').waitFor();
     expect(await page.locator('#left').textContent()).toBe('You can send 1 more photo.');
   });
@@ -144,7 +144,7 @@ describe.skipIf(!executablePath)('the page of an upload link', () => {
     expect(await page.locator('.sent li.done strong').allTextContents()).toEqual(['bread.jpg', 'coffee.jpg']);
     expect(await page.locator('.sent li.refused').allInnerTexts()).toEqual([
       expect.stringMatching(/^menu.pdf\nThis is a document/),
-      expect.stringMatching(/^dunes.jpg\nThis link has received the maximum number/),
+      expect.stringMatching(/^dunes.jpg\nThis link has received its maximum number/),
     ]);
     const files = await material.files(owner.siteId);
     expect(['bread', 'coffee', 'dunes'].map((name) => files.has(`src/assets/${name}.jpg`))).toEqual([

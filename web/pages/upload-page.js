@@ -119,7 +119,7 @@
     row.item.className = 'done';
     row.bar.value = row.bar.max;
     row.words.textContent = 'Sent to your website.';
-    left.textContent = files_left === 1 ? 'You can send 1 more photo.' : `You can send ${files_left} photos.`;
+    left.textContent = files_left === 1 ? 'You can send 1 more photo.' : `You can send ${files_left} more photos.`;
     // Another upload in progress may still fail and free its place.
     if (files_left === 0 && running === 1) close('All photos are in. Thank you!');
   }

@@ -48,7 +48,7 @@ export function uploadPage(page: UploadPage): WrittenPage {
 }
 
 function leftWords(filesLeft: number): string {
-  return filesLeft === 1 ? 'You can send 1 more photo.' : `You can send ${filesLeft} photos.`;
+  return filesLeft === 1 ? 'You can send 1 more photo.' : `You can send ${filesLeft} more photos.`;
 }
 
 function resultRow({ name, refused }: UploadResult): Html {
