@@ -1,4 +1,4 @@
-/** The build log for readers: whole, or followed while it grows. */
+/** The build log: as a whole, or streamed while it grows. */
 import { Readable } from 'node:stream';
 import { readLog } from '#db/deployments/build-log.ts';
 import type { Deployment } from '#db/deployments/deployment.ts';
@@ -7,9 +7,9 @@ import { isSettled } from '#rules/states.ts';
 import type { Deps } from '#runtime/deps.ts';
 
 const stepMs = 500;
-/** Id of the `end` event: who comes back with it has heard all, and is told to stay away (HTML standard, 9.2.3: 204). */
+/** Id of the `end` event. A client that reconnects with it has the whole log and gets 204, so it stops (HTML standard, 9.2.3). */
 export const isLogComplete = 'end';
-/** Proxies cut a stream that is silent for longer. */
+/** Proxies close a stream that is silent for longer. */
 const silenceMsMax = 15_000;
 const followMsMax = 30 * 60_000;
 
@@ -19,7 +19,7 @@ export async function logText(em: EntityManager, deploymentId: string): Promise<
 
 /**
  * The log as server-sent events (HTML standard, section 9.2): each piece a `log` event with its number as id, then one `end` event
- * whose data is the deployment's status. It breaks off, without that, when the reader may not read it any more.
+ * whose data is the deployment's status. It ends early, without that event, when the reader loses access.
  */
 export function streamLog(
   deps: Deps,
@@ -32,7 +32,7 @@ export function streamLog(
   return Readable.from(events(deps, deploymentId, load, { after, silenceMs }), { objectMode: false });
 }
 
-/** A follower who was cut off says which piece came last, and gets those after it. Anything else begins at the beginning. */
+/** A client that reconnects sends the last id it received and gets the pieces after it. Any other id starts from the beginning. */
 function numberOf(lastEventId: string | undefined): number {
   return lastEventId !== undefined && /^\d{1,9}$/.test(lastEventId) ? Number(lastEventId) : -1;
 }
@@ -46,13 +46,13 @@ async function* events(
   const end = performance.now() + followMsMax;
   let last = after;
   let saidAt = performance.now();
-  // A comment first, so that the headers leave at once.
+  // A comment first, so that the headers are sent at once.
   yield ': the build log\n\n';
   while (performance.now() < end) {
     const deployment = await load();
     if (!deployment) return;
     const pieces = await readLog(deps.em(), deploymentId, last);
-    // What was written after the right to read it ended is not sent.
+    // Nothing written after the reader lost access is sent.
     if (pieces.length > 0 && !(await load())) return;
     for (const { seq, text } of pieces) {
       last = seq;

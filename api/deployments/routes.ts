@@ -13,7 +13,7 @@ import { changesOf, failureDetail, manifestOf, restore } from './rules.ts';
 import { deploymentDetailSchema, deploymentSchema, deploymentView, manifestFileSchema } from './schemas.ts';
 import { warningsPart } from './warnings/rules.ts';
 
-/** Deployments: listed, read with what changed, their log and files, and restored. */
+/** Deployments: list, read with their changes, log and files, restore. */
 export function deploymentRoutes(app: Api, deps: Deps): void {
   const { secret } = deps.config;
   const { clock } = deps;
@@ -89,7 +89,7 @@ export function deploymentRoutes(app: Api, deps: Deps): void {
   app.get(
     '/v1/deployments/:id/log',
     {
-      // A HEAD of a stream that follows would be followed by nobody.
+      // A HEAD of an endless stream would never end.
       exposeHeadRoute: false,
       config: { operation: 'deployment.log', answers: ['text/plain', 'text/event-stream'] },
       schema: {

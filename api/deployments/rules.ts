@@ -1,4 +1,4 @@
-/** What may be asked of a deployment, and its restore. */
+/** Reading a deployment, and restoring it. */
 
 import { type Actor, loadDeployment, requireChangeable } from '#api/access.ts';
 import { readLogTail } from '#db/deployments/build-log.ts';
@@ -14,14 +14,14 @@ const logTailBytes = 64 * 1024;
 const changesShown = 200;
 const commitsShown = 50;
 
-/** The end of the log of a deployment whose build failed; undefined for any other. */
+/** The end of the log of a failed build; undefined for any other deployment. */
 export async function failureDetail(em: EntityManager, { id, error }: Deployment): Promise<string | undefined> {
   return error?.code === 'build_failed' || error?.code === 'build_timeout'
     ? await readLogTail(em, id, logTailBytes)
     : undefined;
 }
 
-/** The files of a deployment, sorted by path; none where nothing was built. */
+/** The files of a deployment, sorted by path; none if nothing was built. */
 export async function manifestOf({ store }: Deps, { manifestSha256 }: Deployment): Promise<ManifestFile[] | undefined> {
   if (!manifestSha256) return undefined;
   const manifest = await store.readAll(manifestSha256);
@@ -29,7 +29,7 @@ export async function manifestOf({ store }: Deps, { manifestSha256 }: Deployment
   return parseManifest(manifest);
 }
 
-/** The version that was built before this one. */
+/** The previous version that was built. */
 async function versionBefore(em: EntityManager, deployment: Deployment): Promise<Deployment | null> {
   return await em.findOne(
     Deployment,
@@ -38,7 +38,7 @@ async function versionBefore(em: EntityManager, deployment: Deployment): Promise
   );
 }
 
-/** What the deployment changed in files and commits against the version before it. */
+/** Files and commits that changed since the previous version. */
 export async function changesOf(em: EntityManager, deps: Deps, deployment: Deployment) {
   const before = await versionBefore(em, deployment);
   const [files, earlier] = await Promise.all([
@@ -80,8 +80,8 @@ async function commitsOf(
 }
 
 /**
- * Serves an earlier version again: the same pointer moves, nothing is built or sent. Restoring what is live keeps it so against
- * publishes that were accepted before.
+ * Serves an earlier version again by moving the pointer; nothing is built or uploaded. Restoring the live version keeps it live against
+ * publishes that were accepted earlier.
  * Throws `not_restorable`, `unarchived_content` (bytes are missing), `superseded` (something newer went live meanwhile).
  */
 export async function restore(em: EntityManager, deps: Deps, actor: Actor, deploymentId: string): Promise<Deployment> {

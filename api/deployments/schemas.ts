@@ -83,7 +83,7 @@ export const manifestFileSchema = z
   .object({ path: z.string(), sha256: z.string(), bytes: z.number().int() })
   .meta({ id: 'ManifestFile' });
 
-/** `detail` is the end of the build log, for a failed one that is shown whole. */
+/** `detail` is the end of the build log; only a single read of a failed deployment has it. */
 export function deploymentView(deployment: Deployment, now: Date, detail?: string): z.output<typeof deploymentSchema> {
   const { id, error } = deployment;
   const status = statusAt(deployment, now);
@@ -109,7 +109,7 @@ export function deploymentView(deployment: Deployment, now: Date, detail?: strin
   };
 }
 
-/** An upload that is past its time has ended, whether or not that was written down yet. */
+/** An upload past its deadline has expired, even if the row does not say so yet. */
 function statusAt({ status, uploadEndsAt }: Deployment, now: Date): Deployment['status'] {
   return status === 'uploading' && uploadEndsAt && uploadEndsAt <= now ? 'cancelled' : status;
 }

@@ -1,21 +1,21 @@
-/** Whether bytes are what the name of their file says, read while they pass by. Hostile bytes: nothing is decoded or unpacked. */
+/** Checks that bytes are what their file name declares, while they stream. Hostile bytes: nothing is decoded or unpacked. */
 import { fileTypeFromBuffer } from 'file-type';
 import { svgFault } from '#git/rules/svg.ts';
 import { contentTypeOf } from '#providers/media-types.ts';
 import { extensionOf, printable } from '#providers/paths.ts';
 
 export type ContentValidator = {
-  /** Takes the next bytes; answers what is wrong with them as soon as that is known. */
+  /** Receives the next bytes; returns the fault as soon as it is known. */
   write(chunk: Buffer): string | undefined;
   end(): Promise<string | undefined>;
 };
 
-// Enough to see what a file is, even behind large metadata.
+// Enough to recognise a file, even behind large metadata.
 const headBytesMax = 256 * 1024;
 const svgBytesMax = 8 * 1024 * 1024;
 const pixelsMax = 100_000_000;
 
-/** Formats that a name promises, by file-type's word for them. What other names hold is the site's business. */
+/** Formats that a name declares, by file-type's names. Other names may hold anything. */
 const promised: Record<string, readonly string[]> = {
   jpg: ['jpg'],
   jpeg: ['jpg'],
@@ -56,7 +56,7 @@ const programs = new Set([
 const pageInside = /<(script|html|!doctype html|iframe|\?php|svg)[\s>/]|javascript:/i;
 const longestMark = 32;
 
-/** What the name promises of the bytes: names of one promise have one verdict. */
+/** The format that the name declares; names that declare the same share a verdict. */
 export function declaredTypeOf(path: string): string {
   const extension = extensionOf(path);
   if (extension === 'svg' || Object.hasOwn(promised, extension)) return extension;
@@ -105,7 +105,7 @@ async function* once(bytes: Buffer): AsyncGenerator<Buffer> {
   yield bytes;
 }
 
-/** As the header claims; 0 where the format keeps it elsewhere. */
+/** As the header claims; 0 if the format stores it elsewhere. */
 function pixelCheckOf(format: string, head: Buffer): number {
   if ((format === 'png' || format === 'apng') && head.length >= 24)
     return head.readUInt32BE(16) * head.readUInt32BE(20);
@@ -126,7 +126,7 @@ function keepHead(bytesMax: number) {
   };
 }
 
-/** Text is served as UTF-8, so it has to be that. */
+/** Text is served as UTF-8, so it has to be UTF-8. */
 function decode() {
   const decoder = new TextDecoder('utf-8', { fatal: true });
   const fault = 'is a text file, but its bytes are not UTF-8';
@@ -151,7 +151,7 @@ function decode() {
   };
 }
 
-/** A picture that is a page too waits for a place that takes it for one. */
+/** A picture that is also a page needs a place that interprets it as one. */
 function lookForPages() {
   let before = '';
   return {

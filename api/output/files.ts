@@ -1,4 +1,4 @@
-/** The bytes of an upload: hashed, counted and judged while they go to the store; what is refused gets no name there. */
+/** The bytes of an upload: hashed, counted and validated while they stream to the store; refused bytes are not stored. */
 import { createHash } from 'node:crypto';
 import { type Readable, Transform } from 'node:stream';
 import { type Actor, loadDeployment } from '#api/access.ts';
@@ -15,7 +15,7 @@ import { requireOpenUpload } from './rules.ts';
 export type ReceivedFile = { sha256: string; bytes: number };
 
 /**
- * Takes the bytes of one hash that the manifest names. Sending them again changes nothing.
+ * Receives the bytes of one hash that the manifest names. Sending them again changes nothing.
  * Throws `hash_mismatch`, `size_mismatch`, `invalid_file`, `not_found` (no file of that hash is named), `not_accepting_uploads`,
  * `superseded`, `storage_error`.
  */
@@ -53,10 +53,10 @@ export async function receiveFile(
 
 type Expected = { sha256: string; bytes: number; paths: string[] };
 
-/** Passes bytes on, and ends with an error where they are not what was named. */
+/** Passes bytes on, and fails if they do not match the manifest. */
 function check(content: Readable, { sha256, bytes, paths }: Expected): Transform {
   const hash = createHash('sha256');
-  // Under thousands of names bytes are judged once for each kind that the names promise.
+  // A blob may have thousands of names; it is validated once for each declared format.
   const byPromise = new Map(paths.map((path) => [declaredTypeOf(path), path]));
   const judges = [...byPromise.values()].map((path) => ({ path, judge: validateContent(path) }));
   let came = 0;
@@ -80,7 +80,7 @@ function check(content: Readable, { sha256, bytes, paths }: Expected): Transform
       );
     },
   });
-  // A caller who goes away leaves fewer bytes than were named.
+  // A client that disconnects sends fewer bytes than declared.
   return passBytes(content, checked, () => wrongSize(`${came}`, bytes));
 }
 

@@ -1,6 +1,6 @@
 /**
- * Which bytes a site has brought to the store, built from its source or sent for it. The store holds the bytes of all sites under
- * their hashes: whoever only names a hash gets nothing by it, unless a site that is his to read holds the bytes already.
+ * The blobs that a site has brought to the store, by a build or an upload. The store holds the bytes of all sites under their hashes:
+ * naming a hash gives access to nothing unless a site that the caller may read already has those bytes.
  */
 
 import type { Actor } from '#api/access.ts';
@@ -12,10 +12,10 @@ import type { Deps } from '#runtime/deps.ts';
 
 export type KnownBlob = { sha256: string; bytes: number };
 
-// However long a history is, one call reads so much of it; the next goes on.
+// However long a history is, one call reads this much; the next one continues.
 const deploymentsAtOnce = 200;
 
-/** Those of the hashes that this site, or a site of the caller's own, holds; held by the site itself afterwards. */
+/** Those of the hashes that this site, or another site of the caller, has; recorded for this site afterwards. */
 export async function knownBlobsOf(
   em: EntityManager,
   deps: Pick<Deps, 'store'>,
@@ -32,7 +32,7 @@ export async function knownBlobsOf(
      where site.id = ? or site.account_id = ?`,
     [JSON.stringify(hashes), site.id, actor.accountId],
   );
-  // What the rows say is held against the store: bytes that are lost have to be sent again.
+  // Rows are checked against the store: bytes that are lost have to be sent again.
   const sizes = await deps.store.sizes(found.map(({ sha256 }) => sha256));
   const sound = found.filter(({ sha256, bytes }) => sizes.get(sha256) === Number(bytes));
   await recordKnownBlobs(
@@ -43,7 +43,7 @@ export async function knownBlobsOf(
   return new Map(sound.map(({ sha256, bytes }) => [sha256, Number(bytes)]));
 }
 
-/** Writes down that the site holds these. */
+/** Records that the site has these blobs. */
 export async function recordKnownBlobs(
   em: EntityManager,
   siteId: string,
@@ -60,7 +60,7 @@ export async function recordKnownBlobs(
   );
 }
 
-/** Writes down the files of deployments that were built since this was last asked. */
+/** Records the files of deployments that were built since the last call. */
 async function listFiles(em: EntityManager, deps: Pick<Deps, 'store'>, actor: Actor, siteId: string): Promise<void> {
   const unlisted = await em.execute<{ id: string; site: string; manifest: string }[]>(
     `select deployment.id, site.id as site, deployment.manifest_sha256 as manifest

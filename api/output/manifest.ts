@@ -1,4 +1,4 @@
-/** The manifest of an upload, which comes in parts. */
+/** The manifest of an upload, which arrives in parts. */
 
 import { type Actor, loadDeployment, roleOf } from '#api/access.ts';
 import { hashArray, textArray } from '#db/arrays.ts';
@@ -17,7 +17,7 @@ export const filesAtOnceMax = 5_000;
 export type NamedFile = { path: string; sha256: string; bytes: number };
 
 /**
- * Adds files to the manifest; answers the hashes whose bytes have to be sent. Takes all of them or none.
+ * Adds files to the manifest, all or none. Returns the hashes whose bytes must be sent.
  * Throws `invalid_manifest`, `invalid_path`, `plan_limit`, `not_accepting_uploads`, `superseded`.
  */
 export async function nameFiles(
@@ -36,7 +36,7 @@ export async function nameFiles(
     if (bytesOf.get(sha256) !== bytes) throw wrongLength(sha256, bytesOf.get(sha256) ?? 0, bytes);
   }
   await em.transactional(async (tx) => {
-    // The deployment alone: whoever opens or completes an upload holds its site first.
+    // Only the deployment's row: opening or completing an upload locks the site first.
     await tx.execute('select 1 from deployment where id = ? for no key update', [deploymentId]);
     requireOpenUpload(
       await tx.findOneOrFail(Deployment, { id: deploymentId }, { refresh: true, populate: ['site'] }),
@@ -48,13 +48,13 @@ export async function nameFiles(
       if (bytesOf.get(sha256) !== bytes) throw wrongLength(sha256, bytesOf.get(sha256) ?? 0, bytes);
     }
     await requireOutputLimits(tx, caps, deploymentId, files);
-    // Bytes can have come for an earlier part after `held` was asked.
+    // Bytes for an earlier part may have arrived after the blobs were looked up.
     await insertFiles(tx, deploymentId, files, (sha256) => !held.has(sha256) && !named.get(sha256)?.came);
   });
   return [...bytesOf.keys()].filter((sha256) => !held.has(sha256));
 }
 
-/** Of these files, the hashes whose bytes have not come yet. */
+/** The hashes of these files whose bytes have not arrived yet. */
 export async function stillMissing(
   em: EntityManager,
   actor: Actor,
@@ -66,7 +66,7 @@ export async function stillMissing(
   return [...new Set(files.map(({ sha256 }) => sha256))].filter((sha256) => missing.has(sha256));
 }
 
-/** Hashes of the manifest whose bytes have not come yet, up to `limit` of them. */
+/** Hashes of the manifest whose bytes have not arrived yet, at most `limit` of them. */
 export async function missingOf(em: EntityManager, deploymentId: string, limit = 100_000): Promise<string[]> {
   const rows = await em.execute<{ sha256: string }[]>(
     `select distinct encode(sha256, 'hex') as sha256 from upload_file where deployment_id = ? and missing
@@ -76,7 +76,7 @@ export async function missingOf(em: EntityManager, deploymentId: string, limit =
   return rows.map(({ sha256 }) => sha256);
 }
 
-/** Judges the files of one call by themselves; answers the length of each hash. */
+/** Validates the files of one call on their own. Returns the length of each hash. */
 function validateFiles(files: readonly NamedFile[], { limits, lift }: Caps): Map<string, number> {
   if (files.length === 0) throw invalid('The manifest is empty.');
   if (files.length > filesAtOnceMax) {
@@ -104,7 +104,7 @@ function validateFiles(files: readonly NamedFile[], { limits, lift }: Caps): Map
   return bytesOf;
 }
 
-// What earlier parts named is asked by arrays. The planner has never heard of a deployment under way and takes it for a row or two:
+// Earlier parts are queried by arrays. The planner has no statistics for a deployment in progress and assumes a row or two:
 // joined with the lists of a part, 20,000 files took minutes.
 
 async function requireNewPaths(tx: EntityManager, deploymentId: string, files: readonly NamedFile[]): Promise<void> {
@@ -117,7 +117,7 @@ async function requireNewPaths(tx: EntityManager, deploymentId: string, files: r
 
 type NamedHash = { bytes: number; came: boolean };
 
-/** Those of the hashes that earlier parts named, and whether their bytes have come since. */
+/** The hashes that earlier parts named, and whether their bytes have arrived. */
 async function namedHashes(
   tx: EntityManager,
   deploymentId: string,

@@ -1,21 +1,21 @@
 /**
- * Which paths a manifest may name. The one verdict on paths comes first. What is refused beyond it comes with folders of somebody's machine:
- * hidden files, programs, and names that people or other systems read as something else. Pure.
+ * Which paths a manifest may name. The shared rules for paths come first. What is refused beyond them comes from folders on somebody's
+ * computer: hidden files, programs, and names that people or other systems misread. Pure.
  */
 
 import { outputFault, printable } from '#providers/paths.ts';
 import { type AppError, errors } from '#runtime/errors.ts';
 
-// Characters that look like a slash, and are not folded into one by NFKC.
+// Characters that look like a slash but are not normalised to one by NFKC.
 const likeSlash = /[\u2044\u2215\u29f5\u29f8\u29f9\u2571\u2572\u{1f67c}\u{1f67d}]/u;
-// Joiners belong to words of many scripts and to emoji: not beside what is ASCII, nor beside another.
+// Joiners are part of words in many scripts and of emoji: not next to ASCII, nor next to another joiner.
 const invisible =
   /(?![\u200c\u200d])[\p{Cf}\p{Co}\p{Cn}\p{Zl}\p{Zp}]|(?<=[\0-\x7f\u200c\u200d]|^)[\u200c\u200d]|[\u200c\u200d](?=[\0-\x7f\u200c\u200d]|$)/u;
 const devices = /^(con|prn|aux|nul|com[0-9¹²³]|lpt[0-9¹²³]|conin\$|conout\$|clock\$)(\.|$)/i;
 const programs =
   /\.(exe|dll|sys|scr|com|bat|cmd|ps1|vbs|vbe|wsf|hta|msi|msix|lnk|scf|reg|apk|ipa|deb|rpm|dmg|pkg|jar|swf|xap)$/i;
 
-/** The error for a path that a manifest must not name; undefined for one that it may. */
+/** The error for a path that a manifest must not name; undefined if it may. */
 export function servedPathError(path: string): AppError | undefined {
   const fault = storedFault(path);
   if (fault) return errors.invalid_path(`${printable(path) || 'A path'} ${fault}.`, { nextAction: rename });

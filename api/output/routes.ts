@@ -12,7 +12,7 @@ import { nameFiles, stillMissing } from './manifest.ts';
 import { completeUpload, startUpload } from './rules.ts';
 import { fileParams, manifestAnswer, manifestInput, receivedFile } from './schemas.ts';
 
-/** Built output: opened, named, sent and made live. */
+/** Built output: create, name files, upload, make live. */
 export function outputRoutes(app: Api, deps: Deps): void {
   const { clock } = deps;
   const replay = async ({ em, actor }: Pick<FastifyRequest, 'em' | 'actor'>, id: string) =>

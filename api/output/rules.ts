@@ -1,4 +1,4 @@
-/** Uploads of built output: opened, held to their stage, and made live when all has come. */
+/** Uploads of built output: created, checked against their stage, and made live when complete. */
 
 import { type Actor, loadDeployment, loadSite, requireActive, requireChangeable } from '#api/access.ts';
 import { requirePublishRate } from '#api/publishing/rules.ts';
@@ -19,7 +19,7 @@ import { AppError, errors } from '#runtime/errors.ts';
 
 const uploadMs = 24 * 3600_000;
 
-/** Opens an upload; those of the site beyond the limit end, the oldest first. Throws `site_archived`, `rate_limited`. */
+/** Creates an upload; the site's oldest uploads beyond the limit are expired. Throws `site_archived`, `rate_limited`. */
 export async function startUpload(
   em: EntityManager,
   deps: Deps,
@@ -37,7 +37,7 @@ export async function startUpload(
   return deployment ?? (await loadDeployment(em, actor, id));
 }
 
-/** Stops a call on a deployment that takes no files, or none any more. */
+/** Throws for a deployment that does not accept files, or no longer does. */
 export function requireOpenUpload(deployment: Deployment, now: Date): void {
   requireChangeable(deployment.site);
   const { status, uploadEndsAt, number, ticket } = deployment;
@@ -58,7 +58,7 @@ export function requireOpenUpload(deployment: Deployment, now: Date): void {
 }
 
 /**
- * Makes the upload live, as one move of the pointer. Repeated, it answers the same.
+ * Makes the upload live by moving the pointer once. Repeated, it returns the same.
  * Throws `upload_incomplete`, `invalid_manifest` (nothing was named), `invalid_redirects`, `not_accepting_uploads`, `superseded`.
  */
 export async function completeUpload(
@@ -69,7 +69,7 @@ export async function completeUpload(
 ): Promise<Deployment> {
   const deployment = await loadDeployment(em, actor, deploymentId);
   if (deployment.kind === 'upload' && isRestorable(deployment)) return deployment;
-  // One that was being completed when its process died is taken up here.
+  // Resumes a completion whose process died.
   requireOpenUpload({ ...deployment, ticket: 0 }, deps.clock.now());
   await requireAll(em, deploymentId);
   await requireSafe(em, deps, deployment);
@@ -106,8 +106,8 @@ async function requireAll(em: EntityManager, deploymentId: string): Promise<void
 }
 
 /**
- * Bytes that came with this version, or with another that the site began, are safe on the disk before it is named, whichever process took them;
- * what a loss of power took is asked for again.
+ * Bytes that arrived with this version, or with another upload of the site, are synced to disk before the version names them, whichever
+ * process received them; what a power loss took is requested again.
  */
 async function requireSafe(em: EntityManager, { store }: Deps, { id: deploymentId, site }: Deployment): Promise<void> {
   const came = await em.execute<{ sha256: string; bytes: string }[]>(
@@ -144,7 +144,7 @@ async function filesOf(em: EntityManager, deploymentId: string): Promise<Manifes
   }));
 }
 
-/** A manifest cannot be mended, so a version with rules that cannot be used has failed. */
+/** A manifest cannot be changed, so a version with invalid redirects has failed. */
 async function requireRedirects(deps: Deps, { id, siteUrl, site }: Deployment, files: ManifestFile[]): Promise<void> {
   const file = files.find(({ path }) => path === redirectsFile);
   await requireUsableRedirects(deps.store, file, siteUrl).catch(async (cause) => {

@@ -1,4 +1,4 @@
-/** The rules of a publish: what is built, and when nothing needs to be. */
+/** The rules of a publish: what is built, and when there is nothing to build. */
 
 import { type Actor, loadSite, requireActive, requireChangeable } from '#api/access.ts';
 import { Deployment } from '#db/deployments/deployment.ts';
@@ -18,11 +18,11 @@ import type { Deps } from '#runtime/deps.ts';
 import { errors } from '#runtime/errors.ts';
 
 export type Publish = {
-  /** Id of the deployment that is made. */
+  /** Id of the new deployment. */
   id: string;
   siteId: string;
   scope: 'site' | 'posts';
-  /** Build even what is live already. */
+  /** Build even if the live version has the same source. */
   anew: boolean;
 };
 
@@ -57,7 +57,7 @@ export async function publish(
   return deployment ?? fail();
 }
 
-/** A slot whose publish was accepted before is part of what is accepted now, though its workflow may not have come to it. */
+/** A preview slot whose publish was accepted earlier is part of this one, even if its workflow has not run yet. */
 async function bringSlotsOntoMain(tx: EntityManager, { repositories }: Deps, site: Site): Promise<void> {
   for (const one of await unfinishedSlotPublishes(tx, site.id)) {
     const to = { source: one.sourceCommit ?? null, content: one.contentCommit ?? null };
@@ -69,7 +69,7 @@ function fail(): never {
   throw new Error('a publish was neither accepted nor refused');
 }
 
-/** What a publish accepted at this moment is built from. */
+/** The commits that a publish accepted now is built from. */
 async function pinned(
   em: EntityManager,
   deps: Deps,
@@ -110,7 +110,7 @@ async function liveSource(
   return commit;
 }
 
-/** Whether the live version is what this publish would make, and nothing else is on its way. */
+/** Whether the live version equals what this publish would build, and nothing else is in progress. */
 async function isSame(em: EntityManager, live: Deployment, wanted: Pinned): Promise<boolean> {
   if (
     live.sourceCommit !== wanted.sourceCommit ||
@@ -125,8 +125,8 @@ async function isSame(em: EntityManager, live: Deployment, wanted: Pinned): Prom
 }
 
 /**
- * Throws `site_archived` when the owner's account is blocked, and `rate_limited` when his sites were published and previewed as often as may be in
- * the last hour.
+ * Throws `site_archived` when the owner's account is blocked, and `rate_limited` when the owner's sites reached the hourly limit of
+ * publishes and previews.
  */
 export async function requirePublishRate(em: EntityManager, deps: Deps, site: Site): Promise<void> {
   requireChangeable(site);

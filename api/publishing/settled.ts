@@ -1,4 +1,4 @@
-/** How a call waits for the deployment that it has asked for. */
+/** Waiting for a deployment to settle. */
 
 import { failureDetail } from '#api/deployments/rules.ts';
 import { Deployment } from '#db/deployments/deployment.ts';
@@ -7,7 +7,7 @@ import { isSettled } from '#rules/states.ts';
 import type { Deps } from '#runtime/deps.ts';
 import { AppError } from '#runtime/errors.ts';
 
-/** The deployment when it changes no more, or after that time. */
+/** The deployment once it is settled, or as it is after the timeout. */
 export async function waitForDeployment(deps: Deps, id: string, timeoutMs: number): Promise<Deployment> {
   const load = () => deps.em().findOneOrFail(Deployment, { id });
   return await waitUntil(
@@ -19,7 +19,7 @@ export async function waitForDeployment(deps: Deps, id: string, timeoutMs: numbe
   );
 }
 
-/** What the call is answered that has waited for a deployment which failed. */
+/** The error for a call that waited for a deployment which failed. */
 export async function failure(deps: Deps, deployment: Deployment): Promise<AppError> {
   const { error } = deployment;
   if (!error) throw new Error('a failed deployment has its error');

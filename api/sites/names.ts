@@ -1,4 +1,4 @@
-/** Names that no site may take: hosts that people, mail and certificates expect of a domain's owner, and the platform's own. */
+/** Names that no site may have: hosts that people, mail and certificates expect of a domain's owner, and the platform's own. */
 const reserved = new Set(
   `abuse account accounts acme admin administrator api app apps assets auth autoconfig autodiscover billing blog book bookings
   cdn ci connect console dashboard demo dev dns docs domains edge email files forms frontage ftp git graphql health help

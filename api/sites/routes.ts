@@ -9,7 +9,7 @@ import type { Deps } from '#runtime/deps.ts';
 import { archiveSite, createSite, unarchiveSite, unpublishedChanges, updateSite } from './rules.ts';
 import { siteChange, siteDetailSchema, siteDetailView, siteInput, siteSchema, siteView } from './schemas.ts';
 
-/** Sites: made from a template, listed, renamed, archived. */
+/** Sites: create from a template, list, rename, archive. */
 export function siteRoutes(app: Api, deps: Deps): void {
   const { config } = deps;
   type Asked = Pick<FastifyRequest, 'em' | 'actor'>;

@@ -1,4 +1,4 @@
-/** What may be done with a site itself. */
+/** Creating, changing and archiving a site. */
 import { LockMode, UniqueConstraintViolationException } from '@mikro-orm/core';
 import { type Actor, loadSite, requireChangeable, requireNotBlocked, requireOwner } from '#api/access.ts';
 import { missing } from '#api/capabilities.ts';
@@ -20,8 +20,8 @@ import type { UnpublishedChanges } from './schemas.ts';
 export type NewSite = { id: string; name: string; title: string; template: string };
 
 /**
- * Makes a site with both repositories from a template. The repositories come first: a site that can be seen always has them, and a
- * call that dies before its row is written has taken no name. Throws `invalid_name`, `invalid_template`, `plan_limit`.
+ * Creates a site with both repositories from a template. The repositories are created first: a visible site always has them, and a call
+ * that dies before its row is written reserves no name. Throws `invalid_name`, `invalid_template`, `plan_limit`.
  */
 export async function createSite(em: EntityManager, deps: Deps, actor: Actor, input: NewSite): Promise<Site> {
   const { repositories, clock } = deps;
@@ -48,7 +48,7 @@ export async function createSite(em: EntityManager, deps: Deps, actor: Actor, in
     .catch(translateTakenName);
 }
 
-/** Changes title or name. A new name moves the address at once, and is the owner's to give. Throws `owner_only`,
+/** Changes the title or the name. A new name changes the address at once; only the owner may do that. Throws `owner_only`,
  * `nothing_to_update`, `invalid_name`, `site_archived`. */
 export async function updateSite(
   em: EntityManager,
@@ -77,7 +77,7 @@ export async function updateSite(
     .catch(translateTakenName);
 }
 
-/** Takes the site off the web and stops what is being built for it. Archiving an archived site changes nothing. */
+/** Stops serving the site and cancels its builds. Archiving an archived site changes nothing. */
 export async function archiveSite(em: EntityManager, { clock }: Deps, actor: Actor, siteId: string): Promise<Site> {
   return await em.transactional(async (tx) => {
     const site = await lockOwnSite(tx, actor, siteId, 'archive it');
@@ -91,7 +91,7 @@ export async function archiveSite(em: EntityManager, { clock }: Deps, actor: Act
   });
 }
 
-/** Serves again what was live before. Throws `plan_limit` when the account has as many active sites as it may. */
+/** Serves the last live version again. Throws `plan_limit` when the account already has its limit of active sites. */
 export async function unarchiveSite(em: EntityManager, deps: Deps, actor: Actor, siteId: string): Promise<Site> {
   return await em.transactional(async (tx) => {
     const site = await lockOwnSite(tx, actor, siteId, 'restore it');
@@ -103,7 +103,7 @@ export async function unarchiveSite(em: EntityManager, deps: Deps, actor: Actor,
   });
 }
 
-/** Which of the repositories is ahead of what visitors see. Without a live version everything is. */
+/** Which repositories are ahead of the live version. Without a live version, both are. */
 export async function unpublishedChanges(em: EntityManager, deps: Deps, site: Site): Promise<UnpublishedChanges> {
   const { repositories } = deps;
   if (!repositories) return { source: false, content: false };
@@ -115,13 +115,13 @@ export async function unpublishedChanges(em: EntityManager, deps: Deps, site: Si
   return { source: live?.sourceCommit !== source, content: live?.contentCommit !== content };
 }
 
-/** The caller's own site, held until the transaction ends. */
+/** The caller's own site, locked until the transaction ends. */
 async function lockOwnSite(tx: EntityManager, actor: Actor, siteId: string, what: string): Promise<Site> {
   requireOwner(await loadSite(tx, actor, siteId), actor, what);
   return await lockVisibleSite(tx, actor, siteId);
 }
 
-/** A site that the caller may act on, held until the transaction ends. */
+/** A site that the caller may act on, locked until the transaction ends. */
 async function lockVisibleSite(tx: EntityManager, actor: Actor, siteId: string): Promise<Site> {
   const site = await loadSite(tx, actor, siteId);
   await tx.lock(site, LockMode.PESSIMISTIC_WRITE);
@@ -133,7 +133,7 @@ async function requireFreeName(em: EntityManager, name: string): Promise<void> {
   if (isReserved(name) || (await em.count(Site, { name })) > 0) throw nameTaken(name);
 }
 
-/** Archived sites keep their name and their bytes, and do not count: nothing else would ever make room. */
+/** Archived sites keep their name and their bytes but do not count: otherwise an account could never make room. */
 async function requireSiteLimit(em: EntityManager, deps: Deps, accountId: string): Promise<void> {
   await countWithinLimit(em, deps, {
     limit: 'sites',

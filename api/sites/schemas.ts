@@ -10,7 +10,7 @@ const name = z
   .string()
   .min(2)
   .max(40)
-  // Two hyphens in a row are kept for hosts of the platform's own, and for internationalised names (RFC 5891 section 4.2.3.1).
+  // Two hyphens in a row are reserved for the platform's hosts and for internationalised names (RFC 5891 section 4.2.3.1).
   .regex(/^[a-z0-9]+(-[a-z0-9]+)*$/, 'a name consists of lower-case letters, digits, and single hyphens between them')
   .describe('First part of the address: 2 to 40 lower-case letters, digits and hyphens.');
 const title = z.string().trim().min(1).max(120).describe('The title of the site, for people.');
@@ -55,7 +55,7 @@ export const siteDetailSchema = siteSchema
 
 export type UnpublishedChanges = { source: boolean; content: boolean };
 
-/** `openComments`: of the site, as `openCommentsOf` counts them. */
+/** `openComments` is the site's count from `openCommentsOf`. */
 export type SiteContext = { config: Config; actor: Actor; openComments: number };
 
 export function siteView(site: Site, { config, actor, openComments }: SiteContext): z.output<typeof siteSchema> {

@@ -1,4 +1,4 @@
-/** Every write to a site's source that is no push: judged by the rules of a push, counted, and put on `main` as one commit. */
+/** Writes to a site's source other than pushes: validated by the rules of a push, counted, and committed to `main`. */
 import { randomInt } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
 import { roleOf } from '#api/access.ts';
@@ -27,13 +27,13 @@ export type Write = {
   author: Pick<Account, 'id' | 'name' | 'email'>;
   source: AssetSource;
   expectedHead?: string | undefined;
-  /** Runs once, when it is this write's turn: of what it takes, one write of a process holds some at a time. What it throws ends the write. */
+  /** Runs once, when this write has the lock: only one write of a process holds what it loads at a time. An error from it ends the write. */
   begin?(): Promise<void>;
-  /** The changes, by what `main` holds; asked again when others have moved it. What it throws ends the write. */
+  /** Plans the changes from what `main` contains; called again if `main` moved meanwhile. An error from it ends the write. */
   plan(files: Files): PlannedChange[];
 };
 
-/** Where the repository's `main` stands now, and how many files the write changed. `changes` is what was planned in the end. */
+/** The commit that `main` points to now, and how many files changed. `changes` is the final plan. */
 export type Written = { repository: Repository; commit: string; filesChanged: number; changes: PlannedChange[] };
 
 const triesMax = 16;
@@ -44,15 +44,15 @@ export function requireRepositories(deps: Pick<Deps, 'config' | 'repositories'>)
   throw missing(deps.config, 'repositories') ?? new Error('repositories are on and not there');
 }
 
-/** The rules of a site, whose caps are its owner's; `by` is who acts. */
+/** The rules of a site with its owner's limits; `by` is the caller's role. */
 export function rulesFor(deps: Knowing, site: Site, repository: Repository, by: Role): Rules {
   const { limits, lift } = capsOf(deps, site, by);
   return { repository, limits, lift, platform: readPlatformFiles() };
 }
 
 /**
- * Throws what would stand against this file of the source for want of room: a day's allowance that is spent, or a repository that is
- * full. Asked before bytes are written, and judged again when they are committed.
+ * Throws if a limit leaves no room for this file: the daily quota is used up, or the repository is full. Checked before bytes are
+ * written, and again when they are committed.
  */
 export async function requireSiteSize(
   em: EntityManager,
@@ -69,8 +69,8 @@ export async function requireSiteSize(
 }
 
 /**
- * Writes one commit. Others may write at the same time, by git too: then it is planned and judged anew on what they left. Throws
- * `stale_hash` when that goes on for too long, `rate_limited` over the daily allowance, and the codes of the rules of a push.
+ * Writes one commit. If others write at the same time, also by git, it is planned and validated again on the new head. Throws
+ * `stale_hash` when the head keeps moving for too long, `rate_limited` over the daily quota, and the codes of the rules of a push.
  */
 export async function writeChanges(em: EntityManager, deps: Deps, write: Write): Promise<Written> {
   return await oneAtATime(`${write.site.id}:${write.repository}`, async () => {
@@ -131,7 +131,7 @@ async function tryWrite(
   return { repository, commit, filesChanged: effective.length, changes, counted: arriving.length };
 }
 
-/** Before the commit, so that none is without its row; a row without its commit shows nothing. Answers the ids of the new ones. */
+/** Runs before the commit, so that no commit lacks its row; a row without a commit is invisible. Returns the new ids. */
 export async function writeRows(
   em: EntityManager,
   { clock }: Pick<Deps, 'clock'>,

@@ -1,4 +1,4 @@
-/** A file's bytes on their way into a repository: in memory, or already written as a blob of git. */
+/** A file's bytes on their way into a repository: in memory, or already written as a git blob. */
 import { createHash } from 'node:crypto';
 import { blobId } from '#git/rules.ts';
 import type { Change, TreeEntry } from '#providers/repositories.ts';
@@ -7,20 +7,20 @@ export type Content = {
   oid: string;
   sha256: string;
   bytes: number;
-  /** Absent where the blob is in the repository already, judged by its bytes. */
+  /** Absent if the repository already has the blob and it was validated. */
   buffer?: Buffer;
 };
 
-/** One file to write, or to remove where `content` is null. */
+/** One file to write, or to delete if `content` is null. */
 export type PlannedChange = { path: string; content: Content | null };
 
-/** What a tree holds, by path. */
+/** A tree's files by path. */
 export type Files = ReadonlyMap<string, TreeEntry>;
 
-/** A change with what the rules ask about it. */
+/** A change, with what the rules need to know about it. */
 export type Edit = { path: string; content: Content | null; mode: '100644' | '100755'; change: Change };
 
-/** A file keeps the mode that it has. */
+/** An existing file keeps its mode. */
 export function editOf(path: string, content: Content | null, file: TreeEntry | undefined): Edit {
   const mode = file?.mode === '100755' ? '100755' : '100644';
   if (content === null) return { path, content, mode, change: { path, bytes: null } };

@@ -1,4 +1,4 @@
-/** Git credentials: who may fetch from one repository or push to it, for how long. */
+/** Git credentials: access to one repository, to fetch or to push, until they expire. */
 
 import { type Actor, loadSite, requireActive } from '#api/access.ts';
 import { hashSecret } from '#api/secrets.ts';
@@ -18,7 +18,7 @@ export type NewCredential = {
   expiresInSeconds: number;
 };
 
-/** Makes a user name and keeps its password's hash. Throws `site_archived` for one that could push to an archived site. */
+/** Creates a user name and stores the password's hash. Throws `site_archived` for write access to an archived site. */
 export async function createCredential(
   em: EntityManager,
   { clock }: Pick<Deps, 'clock'>,
@@ -35,7 +35,7 @@ export async function createCredential(
     account: em.getReference(Account, actor.accountId),
     repository,
     access,
-    // As unguessable as the id, and never the same twice.
+    // As unguessable as the id, and unique.
     username: id.replace('cred_', 'git-'),
     hash: hashSecret(password),
     createdAt: now,
@@ -45,7 +45,7 @@ export async function createCredential(
   return credential;
 }
 
-/** A credential of the site that this account made. Throws `not_found`. */
+/** A credential of the site, created by this account. Throws `not_found`. */
 export async function loadCredential(
   em: EntityManager,
   actor: Actor,

@@ -1,4 +1,4 @@
-/** What one write takes from the owner's daily allowance, and puts back if it comes to nothing. */
+/** What one write reserves of the owner's daily quota of files, and releases if it is not used. */
 
 import { dayOf, filesToday, giveBackFiles, takeFiles } from '#db/accounts/daily-quota.ts';
 import type { EntityManager } from '#db/orm.ts';
@@ -9,9 +9,9 @@ import type { Deps } from '#runtime/deps.ts';
 import { type AppError, errors } from '#runtime/errors.ts';
 
 export type DailyQuota = {
-  /** Holds so many files in all. Throws `rate_limited`, and `plan_limit` for more than any day has. */
+  /** Reserves up to this many files in total. Throws `rate_limited`, and `plan_limit` for more than the limit of a whole day. */
   reserve(files: number): Promise<void>;
-  /** Puts back all that was held beyond `written`. Call it once, at the end. */
+  /** Releases what was reserved beyond `written`. Call it once, at the end. */
   settle(written: number): Promise<void>;
 };
 
@@ -42,7 +42,7 @@ export function openDailyQuota(em: EntityManager, deps: Deps, site: Site, by: Ro
   };
 }
 
-/** Throws `rate_limited` where nothing is left of the day. Takes nothing. */
+/** Throws `rate_limited` if today's quota is used up. Reserves nothing. */
 export async function requireDailyQuota(
   em: EntityManager,
   deps: Pick<Deps, 'clock' | 'config'>,

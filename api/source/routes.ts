@@ -21,10 +21,10 @@ import {
 } from './schemas.ts';
 import { type Commits, listFolder, readFile, readSiteTree, resolveRef } from './tree.ts';
 
-/** What git passwords begin with, so that a scanner knows a leaked one. */
+/** Prefix of git passwords, so that secret scanners recognise a leaked one. */
 const passwordPrefix = 'frg';
 
-/** A site's source: credentials for git, its files, and commits without git. */
+/** A site's source: git credentials, its files, and commits without git. */
 export function sourceRoutes(app: Api, deps: Deps): void {
   credentialRoute(app, deps);
   filesRoute(app, deps);
@@ -157,7 +157,7 @@ function commitRoute(app: Api, deps: Deps): void {
 
 type Committed = Omit<Written, 'changes'>;
 
-/** A commit has no id of its own kind: what an Idempotency-Key remembers is all three parts of it. */
+/** A commit has no id of our own: an Idempotency-Key stores all three parts. */
 function parseMade(made: string): Committed {
   const [repository, commit = '', filesChanged] = made.split(':');
   return { repository: repository as Repository, commit, filesChanged: Number(filesChanged) };

@@ -1,4 +1,4 @@
-/** Commits by the API: which repository they go to, and what is left out of them. */
+/** Commits by the API: which repository they go to, and what they leave out. */
 
 import { type Actor, loadSite, requireActive } from '#api/access.ts';
 import { Account } from '#db/accounts/account.ts';
@@ -14,8 +14,8 @@ import type { ChangeInput } from './schemas.ts';
 export type CommitRequest = { message: string; changes: ChangeInput[]; expected_head?: string | undefined };
 
 /**
- * Writes the changes as one commit on `main` of the repository they belong to. What is there already is left out; when nothing is left,
- * `main` stays where it is, so that a call may be repeated. Throws `stale_hash`, and the codes of the rules of a push.
+ * Writes the changes as one commit on `main` of the repository they belong to. Files that already match are left out; if none is left,
+ * `main` does not move, so a call can be repeated. Throws `stale_hash`, and the codes of the rules of a push.
  */
 export async function commitChanges(
   em: EntityManager,
@@ -38,7 +38,7 @@ export async function commitChanges(
   });
 }
 
-/** Sends each path to the repository that holds it. Throws `crosses_repositories`, and `invalid_path` for one named twice. */
+/** Assigns each path to its repository. Throws `crosses_repositories`, and `invalid_path` for a path named twice. */
 function route(input: readonly ChangeInput[]): { repository: Repository; changes: PlannedChange[] } {
   const inContent = input.filter(({ path }) => path.startsWith(contentFolder)).length;
   if (inContent > 0 && inContent < input.length) {

@@ -33,7 +33,7 @@ export const credentialSchema = z
   })
   .meta({ id: 'GitCredential' });
 
-/** The address of a site's repository for git. */
+/** The git URL of a site's repository. */
 export function repositoryAddress(config: Config, siteId: string, repository: Repository): string {
   return `${config.baseUrl}/git/${siteId}${repository === 'content' ? '.content' : ''}.git`;
 }

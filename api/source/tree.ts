@@ -12,15 +12,15 @@ import type { Repository } from '#rules/states.ts';
 import { errors } from '#runtime/errors.ts';
 import { isId } from '#runtime/ids.ts';
 
-/** The commits that a tree is read from; null where the tree holds nothing of that repository. */
+/** The commits that a tree is read from; null if the tree has nothing of that repository. */
 export type Commits = { source: string | null; content: string | null };
 
 export type SiteFile = TreeEntry & { repository: Repository };
 
-/** What lies in a folder. The bytes of a folder are those of all files below it. */
+/** An entry of a folder. A folder's bytes are those of all files below it. */
 export type Item = { path: string; kind: 'file' | 'folder'; bytes: number };
 
-/** The commits behind a ref: a branch, a deployment, or one commit of one repository. Throws `not_found`. */
+/** The commits of a ref: a branch, a deployment, or one commit of one repository. Throws `not_found`. */
 export async function resolveRef(
   em: EntityManager,
   repositories: Repositories,
@@ -43,7 +43,7 @@ export async function resolveRef(
     repositories.head(site.id, 'content', ref),
   ]);
   if (source === null && content === null) throw noSuchRef();
-  // A slot may have work in one repository alone; the other one is the site's.
+  // A slot's branch may exist in one repository only; the other one's `main` is used.
   return {
     source: source ?? (await repositories.head(site.id, 'source')),
     content: content ?? (await repositories.head(site.id, 'content')),
@@ -67,7 +67,7 @@ export async function readSiteTree(repositories: Repositories, siteId: string, c
   return [...source, ...content].sort((a, b) => (a.path < b.path ? -1 : 1));
 }
 
-/** What lies directly in a folder (or, `recursive`, every file below it), sorted by path. Empty when there is no such folder. */
+/** The entries of a folder (or, with `recursive`, every file below it), sorted by path. Empty if there is no such folder. */
 export function listFolder(files: readonly SiteFile[], folder: string, recursive: boolean): Item[] {
   const prefix = folder === '' ? '' : `${folder}/`;
   const items = new Map<string, Item>();
@@ -81,7 +81,7 @@ export function listFolder(files: readonly SiteFile[], folder: string, recursive
   return [...items.values()].sort((a, b) => (a.path < b.path ? -1 : 1));
 }
 
-/** A file's content for a JSON answer: as text where it is text. */
+/** A file's content for JSON: as text if it is text. */
 export async function readFile(repositories: Repositories, siteId: string, file: SiteFile) {
   for await (const { content } of repositories.readBlobs(siteId, file.repository, [file.oid])) {
     const bytes = await bytesOf(content);

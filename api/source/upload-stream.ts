@@ -1,6 +1,6 @@
 /**
- * A file on its way in: streamed to disk and hashed, judged, and only then written into the repository. The file on disk has no name
- * any more once it is open, so that whatever ends this process leaves nothing behind.
+ * A file that is being received: streamed to disk, hashed and validated before it is written into the repository. The file is unlinked as
+ * soon as it is open, so a process that dies leaves nothing behind.
  */
 import { createHash, randomUUID } from 'node:crypto';
 import { type FileHandle, mkdir, open, readdir, rm } from 'node:fs/promises';
@@ -19,20 +19,20 @@ import { requireContent } from './validation.ts';
 export type UploadStream = {
   bytes: number;
   sha256: string;
-  /** The bytes from the start, as often as wanted. */
+  /** The bytes from the start; can be read repeatedly. */
   read(): AsyncIterable<Buffer>;
   [Symbol.asyncDispose](): Promise<void>;
 };
 
 const pieceBytes = 65_536;
 
-/** Takes a body in. Throws what `tooLarge` makes as soon as it is over `bytesMax`, and `invalid_input` when it breaks off. */
+/** Receives a body. Throws the error from `tooLarge` as soon as it exceeds `bytesMax`, and `invalid_input` when it breaks off. */
 export async function receiveUpload(
   { config }: Pick<Deps, 'config'>,
   body: Readable,
   { bytesMax, tooLarge }: { bytesMax: number; tooLarge(): AppError },
 ): Promise<UploadStream> {
-  // It may break off before anyone reads it; whoever reads it then hears of it.
+  // It may break off before it is read; the later read reports the error.
   body.on('error', () => {});
   const file = await openUnlinkedFile(join(config.dataDir, 'incoming'));
   const hash = createHash('sha256');
@@ -46,7 +46,7 @@ export async function receiveUpload(
     }
   } catch (error) {
     await file.close();
-    // Whoever still sends is heard out, so that he reads the answer.
+    // The rest of the request is read, so that the client gets to read the response.
     body.resume();
     throw error;
   }
@@ -59,8 +59,8 @@ export async function receiveUpload(
 }
 
 /**
- * Judges the file for a path of the source and writes its bytes where a commit may name them. Throws the codes of the rules of a push; and,
- * since bytes once written stay, what would refuse the commit for want of room.
+ * Validates the file for a path of the source and writes its bytes as a blob that a commit can name. Throws the codes of the rules of a
+ * push; and, since written bytes stay, the limits that would refuse the commit.
  */
 export async function storeBlob(
   em: EntityManager,
@@ -99,14 +99,14 @@ async function openUnlinkedFile(dir: string): Promise<FileHandle> {
   return file;
 }
 
-/** Removes names that processes left which were killed between opening a file and taking its name. Nobody needs a name that is here. */
+/** Removes files of processes that died between creating and unlinking them. No file with a name is still needed. */
 export async function sweepUploadStreams({ config }: Pick<Deps, 'config'>): Promise<void> {
   const dir = join(config.dataDir, 'incoming');
   const names = await readdir(dir).catch((): string[] => []);
   await Promise.all(names.map((name) => rm(join(dir, name), { force: true })));
 }
 
-/** The body's chunks; a sender who goes away in the middle is no fault of ours. */
+/** The body's chunks. A client that disconnects is not an internal error. */
 async function* readToEnd(body: Readable): AsyncGenerator<Buffer> {
   try {
     yield* body.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>;

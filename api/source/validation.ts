@@ -1,4 +1,4 @@
-/** Judges a write to the source by the rules of a push, from the same code, before anything of it is in the repository's history. */
+/** Validates a write to the source by the rules of a push, with the same code, before it enters the repository's history. */
 
 import { judgeContent, judgeTree, needsBytes, type Rules, sentence, type Verdict } from '#git/rules.ts';
 import { contentFolder } from '#providers/paths.ts';
@@ -7,7 +7,7 @@ import type { Repository } from '#rules/states.ts';
 import { type AppError, errors } from '#runtime/errors.ts';
 import type { Edit, Files } from './content.ts';
 
-/** Throws what stands against the tree that these edits would leave. Bytes that were judged when they arrived are not read again. */
+/** Throws if the tree after these edits breaks a rule. Bytes that were validated when they arrived are not read again. */
 export async function requireAllowed(rules: Rules, files: Files, edits: readonly Edit[]): Promise<void> {
   const after = new Map(files);
   const differences = edits.map(({ path, content, mode }) => {
@@ -25,19 +25,19 @@ export async function requireAllowed(rules: Rules, files: Files, edits: readonly
   if (verdicts.length > 0) throw refusalError(rules.repository, verdicts);
 }
 
-/** Throws if these would be too many files, or too large together. */
+/** Throws if these files exceed the limit on their number or total size. */
 export function requireTotals(rules: Rules, files: readonly TreeEntry[]): void {
   const verdicts = judgeTree(rules, files, []);
   if (verdicts.length > 0) throw refusalError(rules.repository, verdicts);
 }
 
-/** Throws if no file may have this path, whatever its bytes: asked before the bytes are taken in. */
+/** Throws if no file may have this path, whatever its bytes. Checked before the bytes are received. */
 export function requireName(rules: Rules, path: string): void {
   const verdicts = judgeTree(rules, [], [{ path, oid: '0'.repeat(40), mode: '100644' }]);
   if (verdicts.length > 0) throw refusalError(rules.repository, verdicts);
 }
 
-/** Throws if the bytes may not stand at this path. */
+/** Throws if these bytes are not allowed at this path. */
 export async function requireContent(
   repository: Repository,
   path: string,
@@ -47,7 +47,7 @@ export async function requireContent(
   if (verdict) throw refusalError(repository, [verdict]);
 }
 
-/** A path cannot be a file and a folder; git would quietly drop one of them. */
+/** A path cannot be both a file and a folder; git would silently drop one. */
 function pathConflicts(after: Files, edits: readonly Edit[]): Verdict[] {
   const folders = new Set([...after.keys()].flatMap(parents));
   const isClash = (path: string) => folders.has(path) || parents(path).some((folder) => after.has(folder));
@@ -79,7 +79,7 @@ async function* chunks(bytes: Buffer): AsyncGenerator<Buffer> {
   yield bytes;
 }
 
-/** The error that these verdicts are. */
+/** The error for these verdicts. */
 export function refusalError(repository: Repository, verdicts: readonly Verdict[]): AppError {
   const [first] = verdicts as [Verdict];
   const folder = repository === 'content' ? contentFolder : '';

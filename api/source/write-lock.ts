@@ -1,8 +1,8 @@
-/** One after the other: writers of one repository in this process do not race each other for its head. */
+/** Serialises writers of one repository within this process, so that they do not race for its head. */
 
 const last = new Map<string, Promise<unknown>>();
 
-/** Runs `work` when all that was given earlier under the same key has ended, well or not. */
+/** Runs `work` after everything given earlier under the same key has settled. */
 export async function oneAtATime<Result>(key: string, work: () => Promise<Result>): Promise<Result> {
   const before = last.get(key);
   const mine = (before ?? Promise.resolve()).then(work, work);

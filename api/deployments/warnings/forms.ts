@@ -1,10 +1,10 @@
-/** Forms that nobody receives: a page that sends to what is no form of the site, or to one that takes nothing. Judged when it is read. */
+/** Forms without a recipient: pages that send to an unknown form, or to one that is closed. Checked when the warnings are read. */
 import type { FoundWarnings, Warning } from '#db/deployments/deployment.ts';
 import { Form } from '#db/forms/form.ts';
 import type { EntityManager } from '#db/orm.ts';
 import { printable } from '#providers/paths.ts';
 
-/** The form that an address of a page sends to: of ours by `baseUrl`, or of the site's own host, where there is none. */
+/** The form that a page's address sends to: on the platform (`baseUrl`), or on the site's own host, where there is none. */
 export function formAt(address: string, from: URL, baseUrl: string, origins: readonly string[]): string | undefined {
   const target = URL.parse(address, from.href);
   const ours = new URL(baseUrl).origin;
@@ -14,7 +14,7 @@ export function formAt(address: string, from: URL, baseUrl: string, origins: rea
   return target.origin === ours ? id : target.pathname;
 }
 
-/** A warning for each page and form that are not for each other. */
+/** A warning for each page and form that do not match. */
 export async function deadForms(
   em: EntityManager,
   siteId: string,

@@ -1,4 +1,4 @@
-/** What is wrong in the output of a version, though it was published: never in anybody's way, and bounded in time and size. */
+/** Faults in a published version's output. They never block a publish; the inspection is bounded in time and size. */
 import type { FoundWarnings, WarningKind } from '#db/deployments/deployment.ts';
 import { type ManifestFile, parseManifest } from '#providers/manifest.ts';
 import { printable } from '#providers/paths.ts';
@@ -16,17 +16,17 @@ const largeBytes = 1_000_000;
 
 export type Inspected = {
   manifestSha256: string;
-  /** Addresses that are the site itself. */
+  /** The site's own addresses. */
   origins: readonly string[];
-  /** Of the platform, where forms send to. */
+  /** The platform's address, where forms send to. */
   baseUrl: string;
-  /** The rules that a call set. */
+  /** Redirects set by a call. */
   rules: readonly RedirectRule[];
-  /** Pages are read for so long. */
+  /** Time limit for reading pages. */
   patienceMs: number;
 };
 
-/** Reads the version as data. Undefined where the store does not give its manifest. */
+/** Reads the version as data. Undefined if the store does not return its manifest. */
 export async function inspect(
   store: Pick<Store, 'read' | 'readAll'>,
   { manifestSha256, origins, baseUrl, rules, patienceMs }: Inspected,
@@ -50,7 +50,7 @@ export async function inspect(
   return { ...found.warnings, pages: { read, all: pages.length } };
 }
 
-/** The folder above or below the one that was meant is what this mostly is. */
+/** Most often the folder above or below the intended one. */
 function withoutFile(files: readonly ManifestFile[]): string {
   const [home] = files
     .map(({ path }) => path)
@@ -70,7 +70,7 @@ async function ownRedirects(store: Pick<Store, 'readAll'>, files: ManifestFile[]
   }
 }
 
-/** In the order of the manifest, until time, bytes or pages are spent; each judged as soon as it is read. Answers how many were. */
+/** Reads pages in the manifest's order until time, bytes or pages run out. Returns how many were read. */
 async function readPages(
   store: Pick<Store, 'read'>,
   pages: ManifestFile[],
@@ -130,7 +130,7 @@ function inspectPage(
   }
 }
 
-/** Decoded and without its slash; what cannot be decoded leads nowhere. */
+/** Decoded, without its leading slash; undefined if it cannot be decoded. */
 function pathOf({ pathname }: URL): string {
   try {
     return decodeURIComponent(pathname.slice(1));
@@ -139,7 +139,7 @@ function pathOf({ pathname }: URL): string {
   }
 }
 
-/** As the edge finds a file: `/path` is `path`, `path.html` or `path/index.html`, with or without the slash that belongs there. */
+/** Finds a file as the edge does: `/path` is `path`, `path.html` or `path/index.html`, with or without the trailing slash. */
 export function isServed(files: ReadonlySet<string>, path: string): boolean {
   const page = path.endsWith('/') ? path.slice(0, -1) : path;
   const folder = page === '' ? '' : `${page}/`;

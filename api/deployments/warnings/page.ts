@@ -1,13 +1,13 @@
-/** What a page of a built site says of itself and links to. Its bytes are data: nothing is run, fetched or trusted to end. */
+/** Facts and links of one page of a built site. Its bytes are untrusted data: nothing is run or fetched, and reading is bounded. */
 import { setImmediate as othersTurn } from 'node:timers/promises';
 import { Parser } from 'htmlparser2';
 
 export type PageFacts = {
   hasTitle: boolean;
   imagesWithoutAlt: number;
-  /** Addresses as they are written; those of a page that has more than `linksMax` are the first ones. */
+  /** Addresses as written; only the first `linksMax` of them. */
   links: Set<string>;
-  /** Addresses that forms of the page send to, and the ids of forms that our element shows. */
+  /** Addresses that the page's forms send to, and the ids of forms that our element shows. */
   actions: Set<string>;
   forms: Set<string>;
   base: string | undefined;
@@ -19,10 +19,10 @@ const bytesMax = 1024 * 1024;
 const linksMax = 500;
 const linkLengthMax = 2_000;
 const formsMax = 50;
-// Beyond this the parser's own work grows with the square of the page.
+// Beyond this the parser's work grows with the square of the page's size.
 const depthMax = 512;
 
-/** Which attributes of an element lead somewhere that has to exist. */
+/** Attributes whose target has to exist, by element. */
 const leading: Record<string, readonly string[]> = {
   a: ['href'],
   area: ['href'],
@@ -81,7 +81,7 @@ export async function readPage(content: AsyncIterable<Buffer>): Promise<PageFact
       facts.whole = false;
       break;
     }
-    // In pieces, so that depth is looked at, and others get their turn, in the middle of a large one.
+    // In pieces, so that depth is checked and other work runs in the middle of a large page.
     for (let at = 0; at < chunk.length && inside.depth <= depthMax; at += 16_384) {
       await othersTurn();
       parser.write(decoder.decode(chunk.subarray(at, at + 16_384), { stream: true }));
@@ -96,14 +96,14 @@ function addUpTo(all: Set<string>, address: string | undefined): void {
   if (address && address.length <= linkLengthMax && all.size < formsMax) all.add(address.trim());
 }
 
-/** A picture that is not for listeners needs no words. */
+/** A decorative picture that screen readers skip needs no text. */
 function isHidden(attributes: Record<string, string>): boolean {
   return attributes['aria-hidden'] === 'true' || attributes.role === 'presentation' || attributes.role === 'none';
 }
 
 function* linksOf(name: string, attributes: Record<string, string>): Generator<string> {
   const names = Object.hasOwn(leading, name) ? leading[name] : undefined;
-  // Where nothing is fetched from: a hint for other hosts, and other forms of the page.
+  // Links from which nothing is fetched: hints for other hosts, and alternate representations of the page.
   if (!names || (name === 'link' && /\b(preconnect|dns-prefetch)\b/i.test(attributes.rel ?? ''))) return;
   for (const attribute of names) {
     const value = attributes[attribute];
@@ -113,7 +113,7 @@ function* linksOf(name: string, attributes: Record<string, string>): Generator<s
   }
 }
 
-/** The addresses of a srcset, without their widths (HTML standard, section 4.8.4.2.1, for those without commas inside). */
+/** The addresses of a srcset without their widths (HTML standard, section 4.8.4.2.1, for addresses without commas). */
 function candidates(srcset: string): string[] {
   return srcset
     .slice(0, 20_000)

@@ -1,4 +1,4 @@
-/** The warnings of a deployment: found when first asked for, then kept on its row. */
+/** The warnings of a deployment: computed on the first read, then stored on its row. */
 
 import { redirectsOf } from '#api/redirects/rules.ts';
 import { type Deployment, type FoundWarnings, type Warnings, warningKinds } from '#db/deployments/deployment.ts';
@@ -10,10 +10,10 @@ import type { Deps } from '#runtime/deps.ts';
 import { deadForms } from './forms.ts';
 import { inspect, itemsMax } from './inspect.ts';
 
-/** How long an answer waits for its warnings: that of a call which makes a version live, and that of a call which asks for them. */
+/** How long a response waits for warnings: for a call that makes a version live, and for one that reads them. */
 export const inspectionTimeoutMs = { passing: 250, asked: 2_000 } as const;
 
-/** What an answer about a deployment says of its warnings. */
+/** The warnings part of a response about a deployment. */
 export async function warningsPart(
   em: EntityManager,
   deps: Deps,
@@ -24,7 +24,7 @@ export async function warningsPart(
   return found ? { warnings: await cachedWarnings(em, deployment.site.id, found) } : {};
 }
 
-/** With what the forms of its pages are now. */
+/** Includes the current state of the forms on its pages. */
 async function cachedWarnings(
   em: EntityManager,
   siteId: string,
@@ -41,7 +41,7 @@ async function cachedWarnings(
 
 const underWay = new Map<string, Promise<FoundWarnings | undefined>>();
 
-/** Who asks while another does waits for the same answer: together they would each read less of it. */
+/** Concurrent callers share one inspection: each alone would read less in its time. */
 async function warningsOf(
   em: EntityManager,
   deps: Deps,
@@ -55,7 +55,7 @@ async function warningsOf(
   return await found;
 }
 
-/** Undefined where nothing was published, or where the output could not be read: that stops nobody. */
+/** Undefined if nothing was published or the output could not be read; neither is an error. */
 async function findWarnings(
   em: EntityManager,
   deps: Deps,
@@ -75,7 +75,7 @@ async function findWarnings(
       rules,
       patienceMs,
     });
-    // Broken off for being in somebody's way, it begins anew for who asks.
+    // An inspection that was aborted to make room restarts for the next reader.
     if (found && (found.pages.read === found.pages.all || patienceMs === inspectionTimeoutMs.asked))
       await saveWarnings(em, id, found);
     return found;
