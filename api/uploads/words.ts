@@ -50,7 +50,7 @@ export function sizeWords(bytes: number): string {
 
 /** Why a push rule or a limit refused a file of an accepted format. */
 export function refusalWords(error: AppError): string {
-  const runs = /SVG here may hold nothing that can run/.test(error.message);
+  const runs = /SVG must not contain anything executable/.test(error.message);
   switch (error.code) {
     case 'format_not_allowed':
       return runs ? 'This drawing contains a script. Save it as PNG and send that.' : formatWords(undefined, undefined);
@@ -62,7 +62,7 @@ export function refusalWords(error: AppError): string {
     case 'rate_limited':
       return 'The website has reached its daily limit of files. Send this one tomorrow.';
     case 'plan_limit':
-      return /hold more than/.test(error.message)
+      return /contain more than/.test(error.message)
         ? 'The website’s storage is full. Ask the person who makes it to remove unused files.'
         : error.message;
     case 'stale_hash':
