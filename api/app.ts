@@ -4,7 +4,7 @@ import { serializerCompiler, validatorCompiler, type ZodTypeProvider } from 'fas
 import type { Logger } from 'pino';
 import { gitRoutes } from '#git/http.ts';
 import type { Deps } from '#runtime/deps.ts';
-import { logOfRequest } from '#runtime/log.ts';
+import { requestLogger } from '#runtime/log.ts';
 import { addressPages, ownerPages } from './accounts/pages.ts';
 import { accountRoutes } from './accounts/routes.ts';
 import { analyticsRoutes } from './analytics/routes.ts';
@@ -46,7 +46,6 @@ import { photoRoutes, thumbRoutes } from './photos/routes.ts';
 import { requireToken, useEntityManager } from './plugins/bearer.ts';
 import { serveBrowsers } from './plugins/browser.ts';
 import { requireCapabilities } from './plugins/capability.ts';
-import { carryCause, requestIds } from './plugins/cause.ts';
 import { answerErrors, sendError } from './plugins/errors.ts';
 import { setHeaders } from './plugins/headers.ts';
 import { honourIdempotencyKeys, makeOnce } from './plugins/idempotency.ts';
@@ -55,6 +54,7 @@ import { describeApi, serveDescription } from './plugins/openapi.ts';
 import { preferWaiting } from './plugins/prefer.ts';
 import { limitAddresses, limitTokens, shareLimits } from './plugins/rate-limit.ts';
 import { takeRawBodies } from './plugins/raw-body.ts';
+import { requestContext, requestIds } from './plugins/request-context.ts';
 import { logRequests } from './plugins/request-log.ts';
 import { completeRoutes } from './plugins/route-defaults.ts';
 import { requireSession } from './plugins/session.ts';
@@ -79,7 +79,7 @@ import { uploadRoutes } from './uploads/routes.ts';
 export async function buildApp(deps: Deps): Promise<Api> {
   const app = newServer(deps);
   const skill = await skillOf(deps.config);
-  carryCause(app, deps.config);
+  requestContext(app, deps.config);
   setHeaders(app, deps);
   logRequests(app);
   answerErrors(app);
@@ -266,7 +266,7 @@ function newServer({ config, log }: Deps): Api {
     loggerInstance: log,
     logController: new LogController({ disableRequestLogging: true }),
     genReqId: requestIds(config),
-    childLoggerFactory: (parent, bindings, options) => logOfRequest(parent as Logger, bindings, options),
+    childLoggerFactory: (parent, bindings, options) => requestLogger(parent as Logger, bindings, options),
     bodyLimit: bodyBytesMax,
     // A path in a site is one parameter.
     routerOptions: { maxParamLength: 2048 },

@@ -18,7 +18,9 @@ const stopRelay = startRelay(deps);
 const url = await app.listen({ host: config.api.host, port: config.api.port });
 const observing =
   config.metrics &&
-  (await (await import('#runtime/telemetry/metrics-server.ts')).observe(deps, () => !deps.leaving.signal.aborted));
+  (await (
+    await import('#runtime/telemetry/metrics-server.ts')
+  ).serveMetrics(deps, () => !deps.shutdown.signal.aborted));
 process.send?.({ ready: true, url });
 
 let stopping = false;
@@ -26,7 +28,7 @@ async function stop(): Promise<void> {
   if (stopping) return;
   stopping = true;
   deps.log.info('stopping');
-  deps.leaving.abort();
+  deps.shutdown.abort();
   // Whoever sends requests here has to see that this process is not ready before it refuses any.
   await new Promise((resolve) => setTimeout(resolve, drainMs));
   // A connection that is kept alive would hold the server open after its last answer.

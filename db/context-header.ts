@@ -1,27 +1,27 @@
-/** For what a workflow is started or signalled goes to it in a header. */
+/** Sends the request context to workflows in a header. */
 import type { WorkflowClientInterceptor } from '@temporalio/client';
 import { defaultPayloadConverter, type Headers } from '@temporalio/common';
-import { causeHeaders } from '#rules/workflow-ids.ts';
-import { presentCause } from '#runtime/telemetry/context.ts';
+import { contextHeaders } from '#rules/workflow-ids.ts';
+import { currentContext } from '#runtime/telemetry/context.ts';
 import { tracing } from '#runtime/telemetry/spans.ts';
 
-export const sayCause: WorkflowClientInterceptor = {
+export const contextHeaderInterceptor: WorkflowClientInterceptor = {
   start(given, next) {
-    const input = { ...given, headers: withCause(given.headers) };
+    const input = { ...given, headers: withContext(given.headers) };
     return tracer()?.start(input, next) ?? next(input);
   },
   signal(given, next) {
-    const input = { ...given, headers: withCause(given.headers) };
+    const input = { ...given, headers: withContext(given.headers) };
     return tracer()?.signal(input, next) ?? next(input);
   },
 };
 
-/** Of what is part of no trace none is begun. */
-const tracer = () => (presentCause()?.traceparent === undefined ? undefined : tracing()?.client);
+/** No trace is started for work that is not part of one. */
+const tracer = () => (currentContext()?.traceparent === undefined ? undefined : tracing()?.workflowClient);
 
-function withCause(headers: Headers): Headers {
-  const reqId = presentCause()?.reqId;
+function withContext(headers: Headers): Headers {
+  const reqId = currentContext()?.reqId;
   return reqId === undefined
     ? headers
-    : { ...headers, [causeHeaders.request]: defaultPayloadConverter.toPayload(reqId) };
+    : { ...headers, [contextHeaders.request]: defaultPayloadConverter.toPayload(reqId) };
 }

@@ -5,7 +5,7 @@ import type { Clock } from '#runtime/clock.ts';
 import type { EntityManager } from './orm.ts';
 
 /** What the database holds at the moment of asking; each process that has it says the same. */
-export type Figures = {
+export type DatabaseMetrics = {
   outboxWaiting: number;
   outboxOldestSeconds: number;
   buildsWaiting: number;
@@ -41,7 +41,7 @@ const isRenewed = `(certificate.domain_id is null or exists (select 1 from domai
   where domain.id = certificate.domain_id and domain.status = 'active' and domain.removed_at is null and account.blocked_at is null))`;
 
 /** One question, each part of which has an index. */
-export async function readFigures(em: EntityManager, clock: Clock): Promise<Figures> {
+export async function readMetrics(em: EntityManager, clock: Clock): Promise<DatabaseMetrics> {
   const [row] = await em.execute<[Row]>(
     `select o.count as outbox, o.since as outbox_since, d.count as builds, d.since as builds_since, m.count as mails,
        m.since as mails_since, f.count as flags, s.since as unscanned_since, c.until as certificate_until

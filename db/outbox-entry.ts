@@ -1,6 +1,6 @@
 import { defineEntity, type InferEntity, p } from '@mikro-orm/core';
 import type { WorkflowName } from '#rules/workflow-ids.ts';
-import type { CarriedCause } from '#runtime/telemetry/context.ts';
+import type { PropagatedContext } from '#runtime/telemetry/context.ts';
 
 /** A message to the workflow engine, written in the transaction that made it necessary and sent after it. */
 export const OutboxEntry = defineEntity({
@@ -22,7 +22,7 @@ export type OutboxEntry = InferEntity<typeof OutboxEntry>;
 
 export type OutboxMessage = {
   /** For what it is sent. */
-  cause?: CarriedCause;
+  cause?: PropagatedContext;
   type?: WorkflowName;
   input?: unknown;
   signal?: string;

@@ -5,7 +5,7 @@
 import { type Client, WorkflowExecutionAlreadyStartedError, WorkflowNotFoundError } from '@temporalio/client';
 import { defineSearchAttributeKey, TypedSearchAttributes } from '@temporalio/common';
 import type { Deps } from '#runtime/deps.ts';
-import { doFor } from '#runtime/telemetry/context.ts';
+import { runWithContext } from '#runtime/telemetry/context.ts';
 import { tracing } from '#runtime/telemetry/spans.ts';
 import type { EntityManager } from './orm.ts';
 import { OutboxEntry, type OutboxMessage } from './outbox-entry.ts';
@@ -45,15 +45,15 @@ async function traced(
   act: () => Promise<void>,
 ) {
   const spans = cause?.traceparent === undefined ? undefined : tracing();
-  if (!spans) return await doFor({ ...cause, workflowId }, act);
-  const span = spans.begin(`outbox ${kind}`, { kind: 'producer', parent: cause?.traceparent, since: createdAt });
+  if (!spans) return await runWithContext({ ...cause, workflowId }, act);
+  const span = spans.start(`outbox ${kind}`, { kind: 'producer', parent: cause?.traceparent, since: createdAt });
   const attributes = { 'frontage.outbox.attempts': attempts, temporalWorkflowId: workflowId };
   try {
     const within = { ...cause, workflowId, traceparent: span.traceparent };
-    await doFor(within, () => spans.inside(span.traceparent, act));
+    await runWithContext(within, () => spans.withParent(span.traceparent, act));
     span.end(attributes);
   } catch (error) {
-    span.end(attributes, 'fault');
+    span.end(attributes, 'error');
     throw error;
   }
 }

@@ -2,7 +2,7 @@
 import type { WorkflowInputs, WorkflowName, WorkflowSignals } from '#rules/workflow-ids.ts';
 import type { Clock } from '#runtime/clock.ts';
 import { newId } from '#runtime/ids.ts';
-import { carriedCause } from '#runtime/telemetry/context.ts';
+import { propagatedContext } from '#runtime/telemetry/context.ts';
 import type { EntityManager } from './orm.ts';
 import { OutboxEntry, type OutboxMessage } from './outbox-entry.ts';
 import { workflowRegistry } from './workflow-registry.ts';
@@ -71,7 +71,7 @@ function enqueue(
   clock: Clock,
   entry: { kind: OutboxEntry['kind']; workflowId: string; message?: OutboxMessage },
 ): void {
-  const cause = carriedCause(entry.kind);
+  const cause = propagatedContext(entry.kind);
   const message = { ...entry.message, ...(cause ? { cause } : {}) };
   em.create(OutboxEntry, { id: newId('out'), ...entry, message, createdAt: clock.now() });
 }

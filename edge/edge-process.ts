@@ -94,7 +94,7 @@ export async function startOne({ config, log, processes, onReady, onFault }: Par
 
 /** Prometheus's library is loaded where it is asked. */
 async function tellFigures(): Promise<AnswerFigures> {
-  const { tellAnswers } = await import('#runtime/telemetry/prometheus.ts');
+  const { registerEdgeMetrics: tellAnswers } = await import('#runtime/telemetry/prometheus.ts');
   const figures = openAnswerFigures();
   tellAnswers(figures, answerBounds);
   return figures;

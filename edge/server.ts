@@ -2,11 +2,11 @@
 import cluster from 'node:cluster';
 import { availableParallelism } from 'node:os';
 import { readConfig } from '#runtime/config.ts';
-import { openLog } from '#runtime/log.ts';
+import { createLogger } from '#runtime/log.ts';
 import { type Ready, startProcesses } from './cluster.ts';
 
 const config = readConfig();
-const log = openLog(config, 'edge');
+const log = createLogger(config, 'edge');
 const processes = config.edge.processes || availableParallelism();
 
 async function startAll(): Promise<() => Promise<void>> {
@@ -36,7 +36,7 @@ process.on('unhandledRejection', die);
 const stop = cluster.isPrimary && processes > 1 ? await startAll() : await startAnswering();
 
 if (config.metrics) {
-  const { observeEdge } = await import('#runtime/telemetry/metrics-server.ts');
+  const { serveEdgeMetrics: observeEdge } = await import('#runtime/telemetry/metrics-server.ts');
   await observeEdge({ config, log }, { processes, isReady: () => !stopping });
 }
 function end(): void {

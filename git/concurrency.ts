@@ -1,5 +1,5 @@
 /** How many git processes one API process runs at a time. The rest wait their turn for a while, then are told to come again. */
-import { gitPlaces } from '#runtime/telemetry/metrics.ts';
+import { gitOperations } from '#runtime/telemetry/metrics.ts';
 import { GitRefusal } from './access.ts';
 
 export type Slots = {
@@ -31,14 +31,14 @@ export function openSlots({ running, perSite, waiting, waitMs }: SlotLimits): Sl
 
   function occupy(siteId: string): () => void {
     count += 1;
-    gitPlaces.running += 1;
+    gitOperations.running += 1;
     bySite.set(siteId, (bySite.get(siteId) ?? 0) + 1);
     let isHeld = true;
     return () => {
       if (!isHeld) return;
       isHeld = false;
       count -= 1;
-      gitPlaces.running -= 1;
+      gitOperations.running -= 1;
       const left = (bySite.get(siteId) ?? 1) - 1;
       if (left > 0) bySite.set(siteId, left);
       else bySite.delete(siteId);
@@ -56,17 +56,17 @@ export function openSlots({ running, perSite, waiting, waitMs }: SlotLimits): Sl
           siteId,
           start: () => {
             clearTimeout(timer);
-            gitPlaces.waiting -= 1;
+            gitOperations.waiting -= 1;
             taken(occupy(siteId));
           },
         };
         const timer = setTimeout(() => {
           queue.splice(queue.indexOf(waiter), 1);
-          gitPlaces.waiting -= 1;
+          gitOperations.waiting -= 1;
           refused(busy());
         }, waitMs);
         queue.push(waiter);
-        gitPlaces.waiting += 1;
+        gitOperations.waiting += 1;
       });
     },
   };

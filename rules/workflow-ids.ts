@@ -65,4 +65,4 @@ export function deploymentWorkflowId(deployment: FinishedBy): string {
 export const queues = { platform: 'platform', builds: 'builds' } as const;
 
 /** Headers with the request for which a workflow runs its activities, and the last request that sent it a signal. */
-export const causeHeaders = { request: 'frontage-request', signal: 'frontage-signal' } as const;
+export const contextHeaders = { request: 'frontage-request', signal: 'frontage-signal' } as const;

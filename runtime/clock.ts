@@ -1,3 +1,3 @@
-/** The only source of the time of day, so that a test can move it. */
+/** The only source of the time of day, so that tests can set it. */
 export type Clock = { now(): Date };
 export const systemClock: Clock = { now: () => new Date() };

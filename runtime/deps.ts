@@ -1,9 +1,9 @@
-/** What every process is made of, wired on one screen. */
+/** Dependencies of every process, and how they are created. */
 import { Client, Connection } from '@temporalio/client';
 import type { Logger } from 'pino';
 import { type Exclusive, openExclusive } from '#db/advisory-lock.ts';
 import { statementMs } from '#db/connections.ts';
-import { sayCause } from '#db/context-header.ts';
+import { contextHeaderInterceptor } from '#db/context-header.ts';
 import { type Changes, openChanges } from '#db/notifications.ts';
 import { type EntityManager, type MikroORM, openOrm } from '#db/orm.ts';
 import { type Billing, openBilling } from '#providers/billing.ts';
@@ -20,14 +20,14 @@ import type { Store } from '#providers/store/store.ts';
 import { openZones, type Zones } from '#providers/zones.ts';
 import { type Clock, systemClock } from './clock.ts';
 import type { Config } from './config.ts';
-import { openLog } from './log.ts';
+import { createLogger } from './log.ts';
 
 export type Deps = {
   config: Config;
   clock: Clock;
   log: Logger;
-  /** Aborted when the process is to end: it is not ready any more, and nobody waits longer. */
-  leaving: AbortController;
+  /** Aborted when the process shuts down: it reports not ready, and long polls end. */
+  shutdown: AbortController;
   orm: MikroORM;
   /** A fresh entity manager: one for each request, activity or sweep. */
   em(): EntityManager;
@@ -37,33 +37,32 @@ export type Deps = {
   store: Store;
   /** Absent in a deployment without stock photos. */
   photos: PhotoLibrary | undefined;
-  /** Absent where no forms are taken. */
+  /** Absent if forms are disabled. */
   challenge: Challenge | undefined;
-  /** Absent where no money is taken for sites. */
+  /** Absent if payments are disabled. */
   payments: Payments | undefined;
   dns: Dns;
-  /** Absent where we hold no zones. */
+  /** Absent if the deployment hosts no DNS zones. */
   zones: Zones | undefined;
-  /** Absent where nothing is metered. */
+  /** Absent if billing is disabled. */
   billing: Billing | undefined;
-  /** Absent where no mail is sent. */
+  /** Absent if no mail is sent. */
   mailer: Mailer | undefined;
-  /** Absent in a deployment that holds no repositories. */
+  /** Absent in a deployment without repositories. */
   repositories: Repositories | undefined;
 };
 
-/** Opens everything lazily: a part that is down is noticed by the first that uses it. */
+/** Connects lazily: the first use of a dependency that is down fails. */
 export function createDeps(
   config: Config,
   options: { name: string; clock?: Clock; log?: Logger },
 ): Deps & { close(): Promise<void> } {
-  const log = options.log ?? openLog(config, options.name);
+  const log = options.log ?? createLogger(config, options.name);
   const orm = openOrm(config.databaseUrl, { patienceMs: statementMs });
-  const leaving = new AbortController();
-  const changes = openChanges(config.databaseUrl, log, leaving.signal);
+  const shutdown = new AbortController();
+  const changes = openChanges(config.databaseUrl, log, shutdown.signal);
   const exclusive = openExclusive(config.databaseUrl, log);
-  // Without the client's own retries: a retry that is due when the connection closes throws outside of every call, and each of
-  // our callers tries again by itself.
+  // Without the client's retries: a retry that is due when the connection closes throws outside of any call. Our callers retry.
   const connection = Connection.lazy({ address: config.temporal.address, interceptors: [] });
   const mailer = config.mail && openMailer(config.mail);
   const clock = options.clock ?? systemClock;
@@ -71,7 +70,7 @@ export function createDeps(
     config,
     clock,
     log,
-    leaving,
+    shutdown,
     orm,
     em: () => orm.em.fork(),
     changes,
@@ -79,7 +78,7 @@ export function createDeps(
     temporal: new Client({
       connection,
       namespace: config.temporal.namespace,
-      interceptors: { workflow: [sayCause] },
+      interceptors: { workflow: [contextHeaderInterceptor] },
     }),
     store: openStore(config),
     photos: openPhotos(config),

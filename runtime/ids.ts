@@ -47,12 +47,12 @@ export function newId(prefix: IdPrefix): string {
   return typeid(prefix).toString();
 }
 
-/** Whether the text has the shape of an id with this prefix. Says nothing about existence. */
+/** Whether the text has the shape of an id with this prefix. Does not check that it exists. */
 export function isId(prefix: IdPrefix, text: string): boolean {
   return text.length === prefix.length + 27 && new RegExp(`^${prefix}_[0-7][0-9a-hjkmnp-tv-z]{25}$`).test(text);
 }
 
-/** A secret of 32 random bytes in base64url behind a prefix that secret scanners can know: `fro_…`. */
+/** A secret of 32 random bytes in base64url, with a prefix that secret scanners recognise: `fro_…`. */
 export function newSecret(prefix: string): string {
   return `${prefix}_${randomBytes(32).toString('base64url')}`;
 }
@@ -62,22 +62,22 @@ export function newPublicId(): string {
   return randomName(16);
 }
 
-/** How hosts begin that the platform gives to what is no site. No site is called so: its name has no two hyphens in a row. */
+/** Prefixes of the platform's own hosts. No site name has two hyphens in a row, so none collides. */
 const hostPrefixes = { sketch: 's--', preview: 'p--' } as const;
 export type HostKind = keyof typeof hostPrefixes;
 
-/** First label of a host whose address is all that guards what it shows: 26 characters of base32, 130 bits, behind the prefix of its kind. */
+/** First label of an unguessable host: the prefix of its kind and 26 characters of base32, 130 bits. */
 export function newHostLabel(kind: HostKind): string {
   return `${hostPrefixes[kind]}${randomName(26)}`;
 }
 
-/** Whether the label has the shape of one of this kind. Says nothing about existence. */
+/** Whether the label has the shape of this kind. Does not check that it exists. */
 export function isHostLabel(kind: HostKind, label: string): boolean {
   const prefix = hostPrefixes[kind];
   return label.startsWith(prefix) && /^[0-9a-hjkmnp-tv-z]{26}$/.test(label.slice(prefix.length));
 }
 
-/** What people call a booking by, on the telephone too: 8 characters of base32, 40 bits. Unique within a site. */
+/** A booking reference that can be read out on the telephone: 8 characters of base32, 40 bits. Unique within a site. */
 export function newReference(): string {
   return randomName(8).toUpperCase();
 }

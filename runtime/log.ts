@@ -1,30 +1,30 @@
 /** Structured logs: one line of JSON each, without secrets. */
 import pino, { type Logger } from 'pino';
 import type { Config } from './config.ts';
-import { causeFields } from './telemetry/context.ts';
+import { contextFields } from './telemetry/context.ts';
 import { countRepair } from './telemetry/metrics.ts';
 
-const hasRequest = Symbol('a line of this says its request');
+const hasRequest = Symbol('logs its own request id');
 
-/** Of a request, whose lines say its id wherever they are written from. */
-export function logOfRequest<Bindings extends object>(log: Logger, bindings: Bindings, options = {}): Logger {
+/** The logger of a request. Its lines contain its own request id, whatever context they are written in. */
+export function requestLogger<Bindings extends object>(log: Logger, bindings: Bindings, options = {}): Logger {
   return Object.assign(log.child(bindings, options), { [hasRequest]: true });
 }
 
-/** Each line says what it is written for. */
-export const linesWithCause = {
+/** Adds the current context to each line. */
+export const withContextFields = {
   mixin(_fields: object, _level: number, log: object) {
-    return hasRequest in log ? {} : causeFields();
+    return hasRequest in log ? {} : contextFields();
   },
 };
 
-export function openLog(config: Config, name: string): Logger {
+export function createLogger(config: Config, name: string): Logger {
   return pino({
     name,
     level: config.logLevel,
-    ...linesWithCause,
+    ...withContextFields,
     hooks: {
-      // A repair that is logged is a repair that is counted.
+      // Counts each logged repair.
       logMethod(args, method) {
         const [first] = args as [unknown];
         if (typeof first === 'object' && first !== null && 'repair' in first) countRepair(String(first.repair));

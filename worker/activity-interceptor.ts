@@ -1,63 +1,66 @@
-/** Around each step: it runs for the request that its workflow was started for, and a line says how it ended. */
+/** Runs each activity in the context of the request that started its workflow, and logs and counts its outcome. */
 import type { Context } from '@temporalio/activity';
 import { ApplicationFailure, defaultPayloadConverter, type Headers } from '@temporalio/common';
 import type { ActivityInterceptors, WorkerInterceptors } from '@temporalio/worker';
-import { causeHeaders } from '#rules/workflow-ids.ts';
+import { contextHeaders } from '#rules/workflow-ids.ts';
 import type { Deps } from '#runtime/deps.ts';
-import { type Cause, causeFields, doFor, isRequestId } from '#runtime/telemetry/context.ts';
-import { countStep } from '#runtime/telemetry/metrics.ts';
+import { contextFields, isRequestId, type RequestContext, runWithContext } from '#runtime/telemetry/context.ts';
+import { countActivity } from '#runtime/telemetry/metrics.ts';
 import { tracing } from '#runtime/telemetry/spans.ts';
 
-export type StepInterceptors = (context: Context) => ActivityInterceptors;
+export type ActivityInterceptorFactory = (context: Context) => ActivityInterceptors;
 
-/** What a worker is given, beside the interceptors that its bundle has. */
-export function stepInterceptors({ log }: Pick<Deps, 'log'>, tracing?: { step: StepInterceptors }): WorkerInterceptors {
-  const own: StepInterceptors = (context) => aroundStep(context, log);
-  return { activity: tracing ? [tracing.step, own] : [own] };
+/** Interceptors of a worker, besides those in its workflow bundle. */
+export function activityInterceptors(
+  { log }: Pick<Deps, 'log'>,
+  tracing?: { activity: ActivityInterceptorFactory },
+): WorkerInterceptors {
+  const own: ActivityInterceptorFactory = (context) => aroundActivity(context, log);
+  return { activity: tracing ? [tracing.activity, own] : [own] };
 }
 
-function aroundStep({ info }: Context, log: Deps['log']): ActivityInterceptors {
-  let cause: Cause = {};
+function aroundActivity({ info }: Context, log: Deps['log']): ActivityInterceptors {
+  let context: RequestContext = {};
   return {
     inbound: {
       async execute(input, next) {
-        cause = { ...causeOf(info, input.headers), traceparent: tracing()?.present() };
-        return await doFor(cause, async () => {
+        context = { ...contextOf(info, input.headers), traceparent: tracing()?.currentTraceparent() };
+        return await runWithContext(context, async () => {
           const began = performance.now();
           const took = () => performance.now() - began;
           try {
             const result = await next(input);
-            countStep(info.activityType, 'done', took() / 1000);
+            countActivity(info.activityType, 'done', took() / 1000);
             const line = { ms: Math.round(took()) };
-            // What is done each minute says something where there is something to say.
-            if (cause.workflowId?.startsWith('schedule:')) log.debug(line, 'step done');
-            else log.info(line, 'step done');
+            // Schedules run each minute.
+            if (context.workflowId?.startsWith('schedule:')) log.debug(line, 'activity completed');
+            else log.info(line, 'activity completed');
             return result;
           } catch (error) {
-            if (!waitsOnPurpose(error)) countStep(info.activityType, 'failed', took() / 1000);
+            if (!waitsOnPurpose(error)) countActivity(info.activityType, 'failed', took() / 1000);
             throw error;
           }
         });
       },
     },
-    // Of the lines that the SDK writes, of steps that fail among them.
-    outbound: { getLogAttributes: (input, next) => ({ ...next(input), ...doFor(cause, causeFields) }) },
+    // For lines that the SDK logs, such as failed activities.
+    outbound: { getLogAttributes: (input, next) => ({ ...next(input), ...runWithContext(context, contextFields) }) },
   };
 }
 
-/** The SDK neither tells of such a failure nor counts it. */
+/** The SDK neither logs nor counts such a failure. */
 const waitsOnPurpose = (error: unknown) => error instanceof ApplicationFailure && error.category === 'BENIGN';
 
-function causeOf({ workflowExecution, activityType, attempt }: Context['info'], headers: Headers): Cause {
+function contextOf({ workflowExecution, activityType, attempt }: Context['info'], headers: Headers): RequestContext {
   const { workflowId } = workflowExecution ?? { workflowId: '' };
-  const reqId = idIn(headers, causeHeaders.request);
-  const signalledBy = idIn(headers, causeHeaders.signal);
+  const reqId = idIn(headers, contextHeaders.request);
+  const signalledBy = idIn(headers, contextHeaders.signal);
   return {
     ...(reqId ? { reqId } : {}),
     ...(signalledBy && signalledBy !== reqId ? { signalledBy } : {}),
     workflowId,
     resource: workflowId.slice(workflowId.indexOf(':') + 1),
-    step: activityType,
+    activity: activityType,
     attempt,
   };
 }

@@ -4,7 +4,7 @@ import { mkdir, readdir, readFile, rename, writeFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { basename, join, relative } from 'node:path';
 import { bundleWorkflowCode, type Logger } from '@temporalio/worker';
-import { keepInUse, removeAbandoned } from '#runtime/cached-versions.ts';
+import { pruneVersions, removeAbandoned } from '#runtime/cached-versions.ts';
 
 const workflowsDir = join(import.meta.dirname, '../workflows');
 const rulesDir = join(import.meta.dirname, '../rules');
@@ -22,7 +22,7 @@ export async function workflowBundle(
   const code =
     (await readFile(join(folder, name), 'utf8').catch(() => undefined)) ??
     (await make(folder, name, logger, moreInterceptors));
-  await keepInUse(folder, /^workflows-[0-9a-f]{16}\.js$/, name);
+  await pruneVersions(folder, /^workflows-[0-9a-f]{16}\.js$/, name);
   return { code };
 }
 

@@ -17,7 +17,7 @@ import type { Sandbox } from '#providers/sandbox/sandbox.ts';
 import { queues } from '#rules/workflow-ids.ts';
 import { type Config, readConfig } from '#runtime/config.ts';
 import { createDeps, type Deps } from '#runtime/deps.ts';
-import { stepInterceptors } from './activity-interceptor.ts';
+import { activityInterceptors } from './activity-interceptor.ts';
 import { workflowBundle } from './bundle.ts';
 import { ensureSchedules } from './schedules.ts';
 import { unknownStep } from './unknown-activity.ts';
@@ -64,7 +64,8 @@ const running = Promise.all(workers.map((worker) => worker.run()));
 for (const signal of ['SIGTERM', 'SIGINT'] as const) process.once(signal, shutDown);
 process.once('disconnect', shutDown);
 const isRunning = () => workers.every((worker) => worker.getState() === 'RUNNING');
-const observing = metrics && (await (await import('#runtime/telemetry/metrics-server.ts')).observe(deps, isRunning));
+const observing =
+  metrics && (await (await import('#runtime/telemetry/metrics-server.ts')).serveMetrics(deps, isRunning));
 process.send?.({ ready: true });
 isReady();
 deps.log.info({ queues: config.queues, sandbox: sandbox?.kind }, 'ready');
@@ -91,7 +92,7 @@ async function createWorkers(): Promise<Worker[]> {
     connection,
     namespace: config.temporal.namespace,
     maxHeartbeatThrottleInterval: '1s',
-    interceptors: stepInterceptors(deps, tracing),
+    interceptors: activityInterceptors(deps, tracing),
     ...(tracing ? { sinks: tracing.sinks } : {}),
   };
   const made: Worker[] = [];

@@ -1,6 +1,6 @@
 /** For what a workflow runs goes with each step it takes, and with what it continues as. */
 import type { Headers, WorkflowInterceptors } from '@temporalio/workflow';
-import { causeHeaders } from '#rules/workflow-ids.ts';
+import { contextHeaders } from '#rules/workflow-ids.ts';
 
 export function interceptors(): WorkflowInterceptors {
   const carried: Headers = {};
@@ -11,11 +11,11 @@ export function interceptors(): WorkflowInterceptors {
     inbound: [
       {
         async execute(input, next) {
-          for (const name of Object.values(causeHeaders)) keep(name, input.headers[name]);
+          for (const name of Object.values(contextHeaders)) keep(name, input.headers[name]);
           return await next(input);
         },
         async handleSignal(input, next) {
-          keep(causeHeaders.signal, input.headers[causeHeaders.request]);
+          keep(contextHeaders.signal, input.headers[contextHeaders.request]);
           return await next(input);
         },
       },

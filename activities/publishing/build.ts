@@ -12,7 +12,7 @@ import { capsOf, limitsOf } from '#rules/caps.ts';
 import type { Limits } from '#rules/limits.ts';
 import { isSettled, isSlotDraft } from '#rules/states.ts';
 import { countBuild } from '#runtime/telemetry/metrics.ts';
-import { during } from '#runtime/telemetry/spans.ts';
+import { withSpan } from '#runtime/telemetry/spans.ts';
 import { type LogWriter, openLogWriter } from './build-log.ts';
 import { siteCache } from './cache.ts';
 import type { BuilderDeps } from './deps.ts';
@@ -99,7 +99,7 @@ async function runBuild(deps: BuilderDeps, deployment: Deployment, job: Job): Pr
   const source = await deps.store.scratch.read(job.snapshot);
   if (!source) throw new Error('the snapshot is not in the store');
   try {
-    const outcome = await during('build', async (note) => {
+    const outcome = await withSpan('build', async (note) => {
       note({ 'frontage.deployment': deployment.id, 'frontage.attempt': info.attempt });
       const ended = await deps.sandbox.build({
         deploymentId: deployment.id,

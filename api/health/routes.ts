@@ -37,7 +37,7 @@ export function healthRoutes(app: Api, deps: Deps): void {
     },
     async (_request, reply) => {
       const parts = await check();
-      const ready = Object.values(parts).every((state) => state === 'ok') && !deps.leaving.signal.aborted;
+      const ready = Object.values(parts).every((state) => state === 'ok') && !deps.shutdown.signal.aborted;
       return reply.code(ready ? 200 : 503).send({ status: ready ? 'ready' : 'not_ready', parts });
     },
   );

@@ -30,20 +30,20 @@ export type Served = {
   skill: SkillTree;
   config: Config;
   /** Aborted when the process is to end. */
-  leaving: AbortSignal;
+  shutdown: AbortSignal;
 };
 
 export function servedBy(
-  { config, leaving }: Pick<Deps, 'config' | 'leaving'>,
+  { config, shutdown }: Pick<Deps, 'config' | 'shutdown'>,
   skill: SkillTree,
   operations: readonly Operation[],
 ): Served {
   const tools = offered(operations, config).map(toolOf);
-  return { config, skill, operations, tools, leaving: leaving.signal };
+  return { config, skill, operations, tools, shutdown: shutdown.signal };
 }
 
 export function serverFor(served: Served, send: Send): Server {
-  const { operations, tools, skill, config, leaving } = served;
+  const { operations, tools, skill, config, shutdown } = served;
   const server = new Server(
     { name: own.name, title: 'Frontage', version: own.version, websiteUrl: config.baseUrl },
     { capabilities: { tools: {}, resources: {} }, instructions: instructions(config.baseUrl) },
@@ -65,7 +65,7 @@ export function serverFor(served: Served, send: Send): Server {
       operation,
       input: params.arguments ?? {},
       tell,
-      gone: AbortSignal.any([signal, leaving]),
+      gone: AbortSignal.any([signal, shutdown]),
     });
   });
 

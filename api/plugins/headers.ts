@@ -16,14 +16,14 @@ export function newRequestId(): string {
 }
 
 /** Sets them first of all, so that a route may say otherwise. */
-export function setHeaders(app: Api, { config: { baseUrl }, leaving }: Pick<Deps, 'config' | 'leaving'>): void {
+export function setHeaders(app: Api, { config: { baseUrl }, shutdown }: Pick<Deps, 'config' | 'shutdown'>): void {
   const all: Record<string, string> = baseUrl.startsWith('https:')
     ? { ...defaults, 'strict-transport-security': 'max-age=31536000' }
     : defaults;
   app.addHook('onRequest', async (request, reply) => {
     reply.headers(all);
     // The next request is for another process.
-    if (leaving.signal.aborted) reply.header('connection', 'close');
+    if (shutdown.signal.aborted) reply.header('connection', 'close');
     reply.header('x-request-id', request.id);
     if (request.url.startsWith('/v1/')) reply.header('cache-control', 'no-store');
   });

@@ -87,7 +87,7 @@ async function settle(deps: Deps, attempt: Attempt, { status, made }: { status: 
 
 /** Tells the act to stop when the caller hung up, the process is to end, or it has taken longer than any call waits. */
 async function whileWanted<T>(
-  { leaving }: Deps,
+  { shutdown }: Deps,
   { raw }: FastifyReply,
   act: (stop: AbortSignal) => Promise<T>,
 ): Promise<T> {
@@ -95,15 +95,15 @@ async function whileWanted<T>(
   const end = () => stop.abort();
   const timer = setTimeout(end, waitsMostMs);
   raw.once('close', end);
-  leaving.signal.addEventListener('abort', end);
+  shutdown.signal.addEventListener('abort', end);
   // Either may have come before anybody listened.
-  if (leaving.signal.aborted || raw.destroyed) end();
+  if (shutdown.signal.aborted || raw.destroyed) end();
   try {
     return await act(stop.signal);
   } finally {
     clearTimeout(timer);
     raw.off('close', end);
-    leaving.signal.removeEventListener('abort', end);
+    shutdown.signal.removeEventListener('abort', end);
   }
 }
 

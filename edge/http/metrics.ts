@@ -26,10 +26,10 @@ export function openAnswerFigures() {
       totalMs += ms;
     },
     read() {
-      const answers = answerKinds.flatMap((kind, k) =>
+      const responses = answerKinds.flatMap((kind, k) =>
         classes.map((status, s) => ({ kind, status, count: counts[k * classes.length + s] as number })),
       );
-      return { answers: answers.filter(({ count }) => count > 0), fast: [...fast], seconds: totalMs / 1000 };
+      return { responses: responses.filter(({ count }) => count > 0), durations: [...fast], seconds: totalMs / 1000 };
     },
   };
 }

@@ -1,56 +1,56 @@
 /**
- * What a piece of work is done for, carried along with it: the request that asked, and in a worker the workflow and its step. Each line
- * of the log says it, and what the work enqueues goes on under it.
+ * The context of a piece of work: the request that caused it, and in a worker the workflow and its activity. Every log line contains it,
+ * and work that is enqueued inherits it.
  */
 import { AsyncLocalStorage } from 'node:async_hooks';
 
-export type Cause = {
-  /** Of the request that asked for the work. Absent where nobody asked: a schedule's. */
+export type RequestContext = {
+  /** Id of the request that caused the work. Absent for scheduled work. */
   reqId?: string | undefined;
-  /** Its place in a trace (W3C Trace Context), where traces are told. */
+  /** Position in a trace (W3C Trace Context), if traces are exported. */
   traceparent?: string | undefined;
-  /** Of the request that was the last to signal the workflow. */
+  /** Id of the request that signalled the workflow last. */
   signalledBy?: string | undefined;
   workflowId?: string;
-  /** What the workflow is about: the deployment, the mail, the booking. */
+  /** Id of the workflow's deployment, mail or booking. */
   resource?: string;
-  step?: string;
+  activity?: string;
   attempt?: number;
 };
 
-/** What is kept with an entry of the outbox, and goes to the workflow as headers. */
-export type CarriedCause = Pick<Cause, 'reqId' | 'traceparent'>;
+/** Stored with an outbox entry and sent to the workflow as headers. */
+export type PropagatedContext = Pick<RequestContext, 'reqId' | 'traceparent'>;
 
-const causes = new AsyncLocalStorage<Cause>();
+const storage = new AsyncLocalStorage<RequestContext>();
 
-/** Runs what is done for this, and all that it begins. */
-export function doFor<Result>(cause: Cause, act: () => Result): Result {
-  return causes.run(cause, act);
+/** Runs `act`, and all that it starts, in this context. */
+export function runWithContext<Result>(context: RequestContext, act: () => Result): Result {
+  return storage.run(context, act);
 }
 
-export const presentCause = (): Cause | undefined => causes.getStore();
+export const currentContext = (): RequestContext | undefined => storage.getStore();
 
 /**
- * What a message to a workflow carries. A workflow that is started goes on for the same request; one that is signalled from within
- * another has a request of its own, and the other's is no business of it.
+ * The context that a message to a workflow carries. A started workflow inherits the request. A workflow that another workflow signals
+ * keeps its own request.
  */
-export function carriedCause(kind: 'start' | 'signal' | 'cancel'): CarriedCause | undefined {
-  const { reqId, traceparent, workflowId } = causes.getStore() ?? {};
+export function propagatedContext(kind: 'start' | 'signal' | 'cancel'): PropagatedContext | undefined {
+  const { reqId, traceparent, workflowId } = storage.getStore() ?? {};
   if (reqId === undefined || (kind !== 'start' && workflowId !== undefined)) return undefined;
   return { reqId, ...(traceparent === undefined ? {} : { traceparent }) };
 }
 
-const nothing = {};
+const noFields = {};
 
-/** The fields of each line of the log. */
-export function causeFields(): object {
-  const cause = causes.getStore();
-  if (!cause) return nothing;
-  const { traceparent, ...fields } = cause;
+/** Fields of the current context for a log line. */
+export function contextFields(): object {
+  const current = storage.getStore();
+  if (!current) return noFields;
+  const { traceparent, ...fields } = current;
   return traceparent === undefined ? fields : { ...fields, traceId: traceparent.slice(3, 35) };
 }
 
-/** What an id of a request may be that we did not make: nothing that a line, a header or a query would read as more than an id. */
+/** Request ids from elsewhere: only characters that are safe in a log line, a header and a query. */
 const wellFormed = /^[A-Za-z0-9][A-Za-z0-9_-]{7,63}$/;
 
 export const isRequestId = (text: unknown): text is string => typeof text === 'string' && wellFormed.test(text);

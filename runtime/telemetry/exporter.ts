@@ -1,7 +1,7 @@
 /**
- * Tells spans to a receiver: OTLP over HTTP, as JSON. The package's own exporter takes an answer of any length, and its time-out is one of
- * silence: a receiver that is slow on purpose would have our memory. Here a batch has its seconds, and no more of an answer is read than its
- * status. What is not taken is not told again: a trace is worth less than what it is of.
+ * Exports spans by OTLP over HTTP in JSON. OpenTelemetry's own exporter buffers a response of any length, and its time-out only covers
+ * silence, so a hostile collector could fill our memory. Here a batch has a total time-out, and only the status of a response is read.
+ * A failed batch is dropped, not retried.
  */
 import { type Attributes, TraceFlags } from '@opentelemetry/api';
 import { JsonTraceSerializer } from '@opentelemetry/otlp-transformer';
@@ -15,102 +15,109 @@ import type { Logger } from 'pino';
 import type { Config } from '#runtime/config.ts';
 import { countSpans } from './metrics.ts';
 
-type Receiver = Pick<NonNullable<Config['tracing']>, 'url' | 'headers' | 'timeoutMs' | 'delayMs'>;
+type Collector = Pick<NonNullable<Config['tracing']>, 'url' | 'headers' | 'timeoutMs' | 'delayMs'>;
 
-/** Spans that wait or are on their way: some 4 MiB. What comes when there are as many is lost. */
-export const heldMax = 2048;
+/** Spans that are queued or being exported: some 4 MiB. Further spans are dropped. */
+export const heldSpansMax = 2048;
 
-/** Takes what ends, tells it in batches, and holds a bounded number whatever the receiver does. `end` gives up what is on its way. */
-export function openTelling(receiver: Receiver, log: Logger): SpanProcessor & { end(): void } {
-  const ending = new AbortController();
+/** Exports ended spans in batches and holds a bounded number of them, whatever the collector does. `abort` cancels running exports. */
+export function createSpanProcessor(collector: Collector, log: Logger): SpanProcessor & { abort(): void } {
+  const aborting = new AbortController();
   let held = 0;
   const batches = new BatchSpanProcessor(
-    openTeller(receiver, log, ending.signal, (count) => (held -= count)),
+    createSpanExporter(collector, log, aborting.signal, (count) => (held -= count)),
     {
-      maxQueueSize: heldMax,
+      maxQueueSize: heldSpansMax,
       maxExportBatchSize: 512,
-      scheduledDelayMillis: receiver.delayMs,
-      exportTimeoutMillis: receiver.timeoutMs + 1_000,
+      scheduledDelayMillis: collector.delayMs,
+      exportTimeoutMillis: collector.timeoutMs + 1_000,
     },
   );
   return {
     onStart() {},
     onEnd(span) {
       if ((span.spanContext().traceFlags & TraceFlags.SAMPLED) === 0) return;
-      if (held >= heldMax) return countSpans('lost', 1);
+      if (held >= heldSpansMax) return countSpans('dropped', 1);
       held += 1;
       batches.onEnd(span);
     },
     forceFlush: () => batches.forceFlush(),
     shutdown: () => batches.shutdown(),
-    end: () => ending.abort(),
+    abort: () => aborting.abort(),
   };
 }
 
-function openTeller(
-  { url, headers, timeoutMs }: Receiver,
+function createSpanExporter(
+  { url, headers, timeoutMs }: Collector,
   log: Logger,
-  ending: AbortSignal,
-  letGo: (count: number) => void,
+  aborted: AbortSignal,
+  release: (count: number) => void,
 ): SpanExporter {
-  const underWay = new Set<Promise<void>>();
-  let isDown = false;
+  const running = new Set<Promise<void>>();
+  const logChange = createOutageLog(log);
 
-  async function tell(spans: ReadableSpan[]): Promise<void> {
-    const body = JsonTraceSerializer.serializeRequest(spans.map(harmless));
-    const answer = await fetch(url, {
+  async function send(spans: ReadableSpan[]): Promise<void> {
+    const body = JsonTraceSerializer.serializeRequest(spans.map(redacted));
+    const response = await fetch(url, {
       method: 'POST',
       headers: { ...headers, 'content-type': 'application/json' },
       body: body as Uint8Array<ArrayBuffer>,
       redirect: 'error',
-      signal: AbortSignal.any([AbortSignal.timeout(timeoutMs), ending]),
+      signal: AbortSignal.any([AbortSignal.timeout(timeoutMs), aborted]),
     });
-    answer.body?.cancel().catch(() => {});
-    if (!answer.ok) throw new Refused(`the receiver answers ${answer.status}`);
+    response.body?.cancel().catch(() => {});
+    if (!response.ok) throw new Rejected(`the collector returned ${response.status}`);
   }
 
-  /** A receiver that is gone is one line, and so is its return. Never its address, which may hold a key. */
-  function note(error?: Error & { cause?: { code?: string } }): void {
-    const wasDown = isDown;
-    isDown = error !== undefined;
-    const reason = error instanceof Refused ? error.message : (error?.cause?.code ?? error?.name);
-    if (isDown && !wasDown) log.warn({ reason }, 'traces cannot be told: what is not taken is lost');
-    if (!isDown && wasDown) log.info('traces are told again');
+  async function exportBatch(spans: ReadableSpan[]): Promise<void> {
+    try {
+      await send(spans);
+      logChange();
+      countSpans('exported', spans.length);
+    } catch (error) {
+      logChange(error as Error);
+      countSpans('dropped', spans.length);
+    }
+    release(spans.length);
   }
 
   return {
     export(spans, done) {
-      const telling = tell(spans)
-        .then(
-          () => 'told' as const,
-          (error) => {
-            note(error);
-            return 'lost' as const;
-          },
-        )
-        .then((outcome) => {
-          if (outcome === 'told') note();
-          countSpans(outcome, spans.length);
-          letGo(spans.length);
-          underWay.delete(telling);
-          // Said above once: the package would say it each time.
-          done({ code: 0 });
-        });
-      underWay.add(telling);
+      const exporting = exportBatch(spans).then(() => {
+        running.delete(exporting);
+        // Success even after a failure: the package would log each one.
+        done({ code: 0 });
+      });
+      running.add(exporting);
     },
     async forceFlush() {
-      await Promise.all(underWay);
+      await Promise.all(running);
     },
     async shutdown() {
-      await Promise.all(underWay);
+      await Promise.all(running);
     },
   };
 }
 
-class Refused extends Error {}
+/** Logs one line when exports begin to fail and one when they succeed again. Never the collector's address, which may contain a key. */
+function createOutageLog(log: Logger): (error?: Error) => void {
+  let isDown = false;
+  return (error) => {
+    const wasDown = isDown;
+    isDown = error !== undefined;
+    const reason =
+      error instanceof Rejected
+        ? error.message
+        : ((error?.cause as { code?: string } | undefined)?.code ?? error?.name);
+    if (isDown && !wasDown) log.warn({ reason }, 'traces cannot be exported: spans are dropped');
+    if (!isDown && wasDown) log.info('traces are exported again');
+  };
+}
 
-/** What is told of a span: these, and what is ours by name. Whatever else packages add may hold what an owner or a visitor wrote. */
-const told = new Set([
+class Rejected extends Error {}
+
+/** Exported attributes, besides ours (`frontage.…`). Others, which packages add, may contain text of an owner or a visitor. */
+const exportedAttributes = new Set([
   'http.request.method',
   'http.route',
   'http.response.status_code',
@@ -122,11 +129,12 @@ const told = new Set([
   'runId',
 ]);
 
-/** Without the words of errors: a site's build may have chosen them. */
-function harmless(span: ReadableSpan): ReadableSpan {
+/** The span without error messages and unknown attributes: a site's build may have chosen their text. */
+function redacted(span: ReadableSpan): ReadableSpan {
   const attributes: Attributes = {};
   for (const [name, value] of Object.entries(span.attributes))
-    if ((told.has(name) || name.startsWith('frontage.')) && typeof value !== 'object') attributes[name] = value;
+    if ((exportedAttributes.has(name) || name.startsWith('frontage.')) && typeof value !== 'object')
+      attributes[name] = value;
   const type = span.events.find(({ name }) => name === 'exception')?.attributes?.['exception.type'];
   if (typeof type === 'string' && /^[A-Za-z]\w{0,63}$/.test(type)) attributes['error.type'] = type;
   return Object.create(span, {

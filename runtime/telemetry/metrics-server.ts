@@ -1,12 +1,12 @@
-/** Loaded where the configuration names a port for it. What operators ask a process for, on a port of its own that visitors do not reach: its figures, and whether it works. */
+/** Serves metrics and health of a process on a port of its own, which visitors cannot reach. Loaded only if that port is configured. */
 import cluster from 'node:cluster';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Logger } from 'pino';
-import { readFigures } from '#db/metrics.ts';
+import { readMetrics } from '#db/metrics.ts';
 import type { Config } from '#runtime/config.ts';
 import type { Deps } from '#runtime/deps.ts';
-import { collectProcessMetrics, metricsType, openCluster, renderMetrics } from './prometheus.ts';
+import { clusterMetrics, collectProcessMetrics, metricsType, renderMetrics } from './prometheus.ts';
 
 type Parts = {
   metrics: NonNullable<Config['metrics']>;
@@ -15,20 +15,20 @@ type Parts = {
   isReady?: () => boolean;
 };
 
-/** `GET /metrics`, `/healthz` and `/readyz`. Rejects where the port is taken. */
-export async function startObserving({ metrics, log, render, isReady = () => true }: Parts) {
+/** `GET /metrics`, `/healthz` and `/readyz`. Rejects if the port is in use. */
+export async function startMetricsServer({ metrics, log, render, isReady = () => true }: Parts) {
   collectProcessMetrics();
   const respond = async (request: IncomingMessage, response: ServerResponse) => {
-    const say = (status: number, words: string, type = 'text/plain; charset=utf-8') =>
-      response.writeHead(status, { 'content-type': type, connection: 'close' }).end(words);
-    if (request.url === '/healthz') return say(200, 'up\n');
-    if (request.url === '/readyz') return isReady() ? say(200, 'ready\n') : say(503, 'leaving\n');
-    if (request.url !== '/metrics') return say(404, 'There are /metrics, /healthz and /readyz.\n');
+    const send = (status: number, text: string, type = 'text/plain; charset=utf-8') =>
+      response.writeHead(status, { 'content-type': type, connection: 'close' }).end(text);
+    if (request.url === '/healthz') return send(200, 'up\n');
+    if (request.url === '/readyz') return isReady() ? send(200, 'ready\n') : send(503, 'shutting down\n');
+    if (request.url !== '/metrics') return send(404, 'Not found. Paths: /metrics, /healthz, /readyz.\n');
     try {
-      return say(200, await render(), metricsType);
+      return send(200, await render(), metricsType);
     } catch (err) {
-      log.warn({ err }, 'the figures could not be read');
-      return say(503, 'The figures could not be read.\n');
+      log.warn({ err }, 'metrics could not be read');
+      return send(503, 'Metrics could not be read.\n');
     }
   };
   const server = createServer((request, response) => void respond(request, response));
@@ -37,29 +37,29 @@ export async function startObserving({ metrics, log, render, isReady = () => tru
     server.listen(metrics.port, metrics.host, resolve);
   });
   const { port } = server.address() as AddressInfo;
-  log.info({ port }, 'figures are at /metrics');
+  log.info({ port }, 'metrics are at /metrics');
   return {
     port,
     close: () => new Promise<void>((resolve) => server.close(() => resolve())),
   };
 }
 
-/** The figures of a process that has the database: its own, and what waits there. */
-export function observe(
+/** Serves metrics of a process with a database: its own, and those of the database. */
+export function serveMetrics(
   { config, log, em, clock }: Pick<Deps, 'config' | 'log' | 'em' | 'clock'>,
   isReady: () => boolean,
 ) {
-  if (!config.metrics) throw new Error('no port is configured for figures');
-  const render = async () => renderMetrics(await readFigures(em(), clock));
-  return startObserving({ metrics: config.metrics, log, render, isReady });
+  if (!config.metrics) throw new Error('no metrics port is configured');
+  const render = async () => renderMetrics(await readMetrics(em(), clock));
+  return startMetricsServer({ metrics: config.metrics, log, render, isReady });
 }
 
-/** The figures of the edge: of all `processes` behind its port, told by the first. */
-export async function observeEdge(
+/** Serves metrics of the edge: the primary process reports all `processes`. */
+export async function serveEdgeMetrics(
   { config, log }: Pick<Deps, 'config' | 'log'>,
   { processes, isReady }: { processes: number; isReady: () => boolean },
 ) {
-  const ofAll = processes > 1 ? openCluster() : () => renderMetrics();
+  const render = processes > 1 ? clusterMetrics() : () => renderMetrics();
   if (cluster.isWorker) return collectProcessMetrics();
-  if (config.metrics) await startObserving({ metrics: config.metrics, log, render: ofAll, isReady });
+  if (config.metrics) await startMetricsServer({ metrics: config.metrics, log, render, isReady });
 }

@@ -1,48 +1,48 @@
-/** What a process tells of its work as spans of traces. Nothing, until there is somebody to be told: `tracing.ts`, loaded where the configuration names a receiver. */
+/** Spans of traces. They do nothing until `tracing.ts` is loaded, which the configuration of a collector does. */
 import type { WorkflowClientInterceptor } from '@temporalio/client';
 
 export type SpanAttributes = Record<string, string | number | undefined>;
 
-export type OpenSpan = {
-  /** Its place, for what is done within it (W3C Trace Context). */
+export type StartedSpan = {
+  /** Position in the trace, for child spans (W3C Trace Context). */
   traceparent: string;
-  end(attributes?: SpanAttributes, how?: 'ok' | 'fault'): void;
+  end(attributes?: SpanAttributes, outcome?: 'ok' | 'error'): void;
 };
 
 export type Spans = {
-  /** `since` is when it began, where that is not now. */
-  begin(
+  /** `since` is the start, if it is in the past. */
+  start(
     name: string,
     options: { kind: 'server' | 'producer'; parent: string | undefined; since?: Date; attributes?: SpanAttributes },
-  ): OpenSpan;
-  /** Does it as a part of what is under way; `note` adds attributes. Ends with what `act` comes to. */
-  during<Result>(name: string, act: (note: (attributes: SpanAttributes) => void) => Promise<Result>): Promise<Result>;
-  /** Does it within that place of a trace. */
-  inside<Result>(traceparent: string, act: () => Result): Result;
-  present(): string | undefined;
-  /** Around starts and signals of workflows. */
-  client: Required<Pick<WorkflowClientInterceptor, 'start' | 'signal'>>;
+  ): StartedSpan;
+  /** Runs `act` in a child span; `note` adds attributes. */
+  withSpan<Result>(name: string, act: (note: (attributes: SpanAttributes) => void) => Promise<Result>): Promise<Result>;
+  /** Runs `act` with this parent. */
+  withParent<Result>(traceparent: string, act: () => Result): Result;
+  currentTraceparent(): string | undefined;
+  /** Intercepts starts and signals of workflows. */
+  workflowClient: Required<Pick<WorkflowClientInterceptor, 'start' | 'signal'>>;
 };
 
 let spans: Spans | undefined;
 
-export function traceWith(some: Spans | undefined): void {
+export function setSpans(some: Spans | undefined): void {
   spans = some;
 }
 
-/** Undefined where no traces are told. */
+/** Undefined if no traces are exported. */
 export const tracing = (): Spans | undefined => spans;
 
-const noNote = () => {};
+const ignoreAttributes = () => {};
 
-export function during<Result>(
+export function withSpan<Result>(
   name: string,
   act: (note: (attributes: SpanAttributes) => void) => Promise<Result>,
 ): Promise<Result> {
-  return spans ? spans.during(name, act) : act(noNote);
+  return spans ? spans.withSpan(name, act) : act(ignoreAttributes);
 }
 
-/** `traceparent` as W3C Trace Context has it, of version 00, and nothing else. */
+/** Whether the text is a valid `traceparent` of version 00 (W3C Trace Context). */
 export function isTraceparent(text: unknown): text is string {
   return typeof text === 'string' && /^00-(?!0{32})[0-9a-f]{32}-(?!0{16})[0-9a-f]{16}-[0-9a-f]{2}$/.test(text);
 }

@@ -1,4 +1,4 @@
-/** Loaded where the configuration names a receiver: spans of this process, by OpenTelemetry. docs/operations.md says what is told. */
+/** Exports spans of this process by OpenTelemetry. Loaded only if a collector is configured. docs/operations.md lists what is exported. */
 import { randomUUID } from 'node:crypto';
 import {
   context,
@@ -22,16 +22,15 @@ import {
 import { OpenTelemetryWorkflowClientInterceptor } from '@temporalio/interceptors-opentelemetry/lib/client/index.js';
 import type { Logger } from 'pino';
 import type { Config } from '#runtime/config.ts';
-import { openTelling } from './exporter.ts';
-import { type OpenSpan, type SpanAttributes, type Spans, traceWith } from './spans.ts';
+import { createSpanProcessor } from './exporter.ts';
+import { type SpanAttributes, type Spans, type StartedSpan, setSpans } from './spans.ts';
 
 type Parts = { tracing: NonNullable<Config['tracing']>; process: string; log: Logger };
 
 const kinds = { server: SpanKind.SERVER, producer: SpanKind.PRODUCER };
-/** What a process that ends waits for the receiver. */
-const lastMs = 2_000;
+/** How long a process that ends waits for the collector. */
+const shutdownMs = 2_000;
 
-/** Begins to tell. */
 export function startTracing({ tracing, process, log }: Parts) {
   const resource = new Resource({
     'service.name': `frontage-${process}`,
@@ -40,7 +39,7 @@ export function startTracing({ tracing, process, log }: Parts) {
     ...tracing.resource,
     ...(tracing.serviceName ? { 'service.name': tracing.serviceName } : {}),
   });
-  const processor = openTelling(tracing, log);
+  const processor = createSpanProcessor(tracing, log);
   const provider = new NodeTracerProvider({
     resource,
     sampler: samplerOf(tracing),
@@ -48,14 +47,14 @@ export function startTracing({ tracing, process, log }: Parts) {
     spanProcessors: [processor],
   });
   provider.register();
-  traceWith(openSpans(provider.getTracer('frontage')));
+  setSpans(createSpans(provider.getTracer('frontage')));
   return {
     resource,
     processor,
     async close(): Promise<void> {
-      traceWith(undefined);
-      // A receiver that is gone is no reason not to end.
-      const timer = setTimeout(processor.end, lastMs);
+      setSpans(undefined);
+      // A collector that does not respond must not keep the process from ending.
+      const timer = setTimeout(processor.abort, shutdownMs);
       await provider.shutdown().catch(() => {});
       clearTimeout(timer);
       for (const one of [trace, context, propagation]) one.disable();
@@ -65,40 +64,40 @@ export function startTracing({ tracing, process, log }: Parts) {
 
 export type Tracing = ReturnType<typeof startTracing>;
 
-function openSpans(tracer: Tracer): Spans {
+function createSpans(tracer: Tracer): Spans {
   const client = new OpenTelemetryWorkflowClientInterceptor({ tracer });
   return {
-    begin(name, { kind, parent, since, attributes = {} }) {
+    start(name, { kind, parent, since, attributes = {} }) {
       const options = { kind: kinds[kind], attributes, ...(since ? { startTime: since } : {}) };
-      return asOpen(tracer.startSpan(name, options, contextOf(parent)));
+      return toStartedSpan(tracer.startSpan(name, options, contextOf(parent)));
     },
-    during: (name, act) =>
+    withSpan: (name, act) =>
       tracer.startActiveSpan(name, async (span) => {
-        const open = asOpen(span);
+        const open = toStartedSpan(span);
         try {
           const result = await act((attributes) => void span.setAttributes(attributes));
           open.end();
           return result;
         } catch (error) {
-          open.end({}, 'fault');
+          open.end({}, 'error');
           throw error;
         }
       }),
-    inside: (traceparent, act) => context.with(contextOf(traceparent), act),
-    present() {
+    withParent: (traceparent, act) => context.with(contextOf(traceparent), act),
+    currentTraceparent() {
       const span = trace.getActiveSpan();
       return span && traceparentOf(span);
     },
-    client: { start: client.start.bind(client), signal: client.signal.bind(client) },
+    workflowClient: { start: client.start.bind(client), signal: client.signal.bind(client) },
   };
 }
 
-function asOpen(span: Span): OpenSpan {
+function toStartedSpan(span: Span): StartedSpan {
   return {
     traceparent: traceparentOf(span),
-    end(attributes: SpanAttributes = {}, how = 'ok') {
+    end(attributes: SpanAttributes = {}, outcome = 'ok') {
       span.setAttributes(attributes);
-      if (how === 'fault') span.setStatus({ code: SpanStatusCode.ERROR });
+      if (outcome === 'error') span.setStatus({ code: SpanStatusCode.ERROR });
       span.end();
     },
   };

@@ -11,7 +11,7 @@ import { armEdges, hold } from './kills/edges.ts';
 
 type Line = {
   reqId?: string;
-  step?: string;
+  activity?: string;
   attempt?: number;
   workflowId?: string;
   resource?: string;
@@ -73,18 +73,18 @@ test('the id that a publish is answered with is in the lines of every process, a
   );
   const lines = await until(
     () => linesOf('worker', reqId),
-    (some) => some.some(({ step }) => step === 'putLive'),
+    (some) => some.some(({ activity }) => activity === 'putLive'),
   );
   const { id } = answer.body;
   for (const line of lines) expect(line).toMatchObject({ reqId, resource: id });
   expect(new Set([...lines.map(({ workflowId }) => workflowId), `scan:${id}`])).toEqual(
     new Set([`publish:${id}`, `scan:${id}`]),
   );
-  const done = lines.filter(({ msg }) => msg === 'step done');
+  const done = lines.filter(({ msg }) => msg === 'activity completed');
   for (const step of ['claimBuild', 'snapshotSource', 'buildSite', 'putLive'])
-    expect(done.map((line) => line.step)).toContain(step);
+    expect(done.map((line) => line.activity)).toContain(step);
   expect(done.some(({ attempt }) => attempt === 2)).toBe(true);
-  expect(lines).toContainEqual(expect.objectContaining({ step: 'buildSite', msg: 'built' }));
+  expect(lines).toContainEqual(expect.objectContaining({ activity: 'buildSite', msg: 'built' }));
 }, 90_000);
 
 /** From the request down: the names that lead to a span. */
@@ -137,10 +137,10 @@ test('a trace says nothing of visitors and owners, and no secret', async () => {
     expect({ events: events ?? [], message: status.message }).toEqual({ events: [] });
 });
 
-/** Where a process says that its figures are. */
-async function figuresOf(name: 'api' | 'worker' | 'edge'): Promise<string> {
+/** Reads the metrics of a process at the port that it logged. */
+async function metricsOf(name: 'api' | 'worker' | 'edge'): Promise<string> {
   const text = await readFile(join(stack.dataDir, 'logs', `${name}.log`), 'utf8');
-  const port = [...text.matchAll(/^.*"port":(\d+),.*figures are at/gm)].at(-1)?.[1];
+  const port = [...text.matchAll(/^.*"port":(\d+),.*metrics are at/gm)].at(-1)?.[1];
   return await (await fetch(`http://127.0.0.1:${port}/metrics`)).text();
 }
 
@@ -152,7 +152,7 @@ test('an edge tells how many answers all its processes sent, by kind and class',
   const counted = async () =>
     Object.fromEntries(
       [
-        ...(await figuresOf('edge')).matchAll(/^frontage_edge_answers_total\{kind="(\w+)",status="(\w+)"\} (\d+)/gm),
+        ...(await metricsOf('edge')).matchAll(/^frontage_edge_responses_total\{kind="(\w+)",status="(\w+)"\} (\d+)/gm),
       ].map(([, kind, status, count]) => [`${kind} ${status}`, Number(count)]),
     );
   const before = await counted();
@@ -162,7 +162,7 @@ test('an edge tells how many answers all its processes sent, by kind and class',
   expect((after['page 2xx'] ?? 0) - (before['page 2xx'] ?? 0)).toBe(20);
   expect((after['own 4xx'] ?? 0) - (before['own 4xx'] ?? 0)).toBe(5);
   const all = Object.values(after).reduce((sum, count) => sum + count, 0);
-  const timed = /^frontage_edge_seconds_count (\d+)/m.exec(await figuresOf('edge'))?.[1];
+  const timed = /^frontage_edge_seconds_count (\d+)/m.exec(await metricsOf('edge'))?.[1];
   expect(Number(timed)).toBe(all);
 });
 
@@ -170,7 +170,7 @@ test('every figure that a rule or a panel names is told by some process', async 
   const fromSdk = createRequire(createRequire(import.meta.url).resolve('@temporalio/worker'));
   const sdk = await readFile(fromSdk('@temporalio/core-bridge/common').getPrebuiltPath());
   const engine = await (await fetch(`http://127.0.0.1:${temporalPort}/metrics`)).text();
-  const texts = [...(await Promise.all((['api', 'worker', 'edge'] as const).map(figuresOf))), engine];
+  const texts = [...(await Promise.all((['api', 'worker', 'edge'] as const).map(metricsOf))), engine];
   const told = new Set(texts.flatMap((text) => [...text.matchAll(/^# TYPE (\w+)/gm)].map(([, name]) => name)));
   const files = await Promise.all(
     ['alerts.yml', 'grafana.json'].map((file) =>
@@ -179,7 +179,7 @@ test('every figure that a rule or a panel names is told by some process', async 
   );
   const named = files.flatMap((text) => text.match(/\b(frontage|nodejs|process|temporal)_\w+/g) ?? []);
   expect(named.length).toBeGreaterThan(30);
-  // A certificate is in test/telemetry/observing; and what the engine's SDK counts when something fails it names, and has not counted here.
+  // A certificate is in test/telemetry/metrics; and what the engine's SDK counts when something fails it names, and has not counted here.
   const untold = named.filter((name) => !told.has(name) && !told.has(name.replace(/_(count|bucket|sum)$/, '')));
   const rare = untold.filter((name) => !sdk.includes(name.replace('temporal_', '')));
   expect(new Set(rare)).toEqual(new Set(['frontage_certificate_days_left']));

@@ -134,7 +134,7 @@ test('two hundred repetitions of a call that runs ask little, and are all told t
   );
   expect(asked - afterArrival).toBeLessThan(waitersMax);
   expect(afterArrival).toBeLessThan(1_000);
-  third.deps.leaving.abort();
+  third.deps.shutdown.abort();
   await Promise.all(crowd);
   expect(new Set(answers)).toEqual(new Set(['429 rate_limited true']));
 });

@@ -14,7 +14,7 @@ import { systemClock } from '#runtime/clock.ts';
 import { type Config, readConfig } from '#runtime/config.ts';
 import { createDeps } from '#runtime/deps.ts';
 import type { ErrorBody } from '#runtime/errors.ts';
-import { linesWithCause } from '#runtime/log.ts';
+import { withContextFields } from '#runtime/log.ts';
 import { createTestDatabase, temporalAddress } from '#test/stack/database.ts';
 
 // biome-ignore lint/suspicious/noExplicitAny: what a test reads of an answer is what it asserts.
@@ -30,7 +30,7 @@ export type Logged = {
   operation?: string;
   mailId?: string;
   reqId?: string;
-  step?: string;
+  activity?: string;
   attempt?: number;
 };
 
@@ -53,7 +53,7 @@ export async function createWorld(
   const clock = { now: () => new Date(Date.now() + aheadMs) };
   const logged: Logged[] = [];
   const log = pino(
-    { level: 'info', ...linesWithCause },
+    { level: 'info', ...withContextFields },
     { write: (line: string) => void logged.push(JSON.parse(line)) },
   );
   const running: { app: Api; url: string; close(): Promise<void> }[] = [];

@@ -5,7 +5,7 @@ import { blockAccount, unblockAccount } from '#db/accounts/blocks.ts';
 import { Mail } from '#db/mail/mail.ts';
 import { queueMail } from '#db/mail/queue.ts';
 import { workflowIds } from '#rules/workflow-ids.ts';
-import { countWith } from '#runtime/telemetry/metrics.ts';
+import { setCounters } from '#runtime/telemetry/metrics.ts';
 import { people } from '#test/invitations/world.ts';
 import { until } from '#test/stack/until.ts';
 import { createMailWorld, type MailWorld } from './world.ts';
@@ -20,12 +20,12 @@ afterAll(() => world?.close());
 function counted() {
   const [steps, mails]: string[][] = [[], []];
   const nothing = () => {};
-  countWith({
+  setCounters({
     repair: nothing,
     request: nothing,
     build: nothing,
     spans: nothing,
-    step: (step, outcome) => void steps?.push(`${step} ${outcome}`),
+    activity: (step, outcome) => void steps?.push(`${step} ${outcome}`),
     mail: (outcome) => void mails?.push(outcome),
   });
   return { steps: steps as string[], mails: mails as string[] };

@@ -83,7 +83,7 @@ test('a process that is to end answers a followed call with what it knows, and a
     const site = await createSite(owner, { template: 'blank' });
     const second = await world.start();
     const [agent, next] = [await connect(second.url, owner.token), await connect(world.url, owner.token)];
-    const { body } = await agent.call('site_publish', { id: site.id }, () => second.deps.leaving.abort());
+    const { body } = await agent.call('site_publish', { id: site.id }, () => second.deps.shutdown.abort());
     expect(body).toMatchObject({ status: 'queued', next_action: expect.stringContaining('/v1/deployments/') });
     expect((await next.call('deployment_read', { id: body.id })).body).toMatchObject({ status: 'queued' });
     await Promise.all([agent.close(), next.close()]);

@@ -13,7 +13,7 @@ import { workflowIds } from '#rules/workflow-ids.ts';
 import { readConfig } from '#runtime/config.ts';
 import { createDeps, type Deps } from '#runtime/deps.ts';
 import { newId } from '#runtime/ids.ts';
-import { doFor } from '#runtime/telemetry/context.ts';
+import { runWithContext } from '#runtime/telemetry/context.ts';
 import { createTestDatabase, type TestDatabase, temporalAddress } from '#test/stack/database.ts';
 
 let database: TestDatabase;
@@ -99,7 +99,7 @@ test('a scan whose workflow was lost is started again, with a line for the reque
   const id = await accept(await newSite());
   await claimBuild(deps.em(), clock, id);
   await built(id);
-  await doFor({ reqId: 'req-of-a-publish' }, () => goLive(deps.em(), clock, id));
+  await runWithContext({ reqId: 'req-of-a-publish' }, () => goLive(deps.em(), clock, id));
   const lost = workflowIds.scanContent(id);
   await deps.em().nativeUpdate(OutboxEntry, { workflowId: lost }, { sentAt: clock.now() });
   clock.time = new Date(clock.time.getTime() + 600_000);

@@ -12,7 +12,7 @@ import type Docker from 'dockerode';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { removeEarlierImages } from '#providers/sandbox/image/docker-image.ts';
 import { imageId, makeImageFolder } from '#providers/sandbox/image/image.ts';
-import { keepInUse, removeAbandoned } from '#runtime/cached-versions.ts';
+import { pruneVersions, removeAbandoned } from '#runtime/cached-versions.ts';
 import { workflowBundle } from '#worker/bundle.ts';
 import { toTar } from './tar.ts';
 import { dataDir, engine, engineMissing } from './world.ts';
@@ -120,7 +120,7 @@ test('after a step back to an earlier version, the one that is being replaced st
     await mkdir(join(folder, name));
     await utimes(join(folder, name), 1_000 + at, 1_000 + at);
   }
-  await keepInUse(folder, /^v\d$/, 'v1');
+  await pruneVersions(folder, /^v\d$/, 'v1');
   expect((await readdir(folder)).sort()).toEqual(['v1', 'v3']);
 });
 

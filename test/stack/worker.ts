@@ -9,7 +9,7 @@ import type { Sandbox } from '#providers/sandbox/sandbox.ts';
 import { queues } from '#rules/workflow-ids.ts';
 import type { Deps } from '#runtime/deps.ts';
 import { searchAttributes } from '#tools/local/services/temporal.ts';
-import { stepInterceptors } from '#worker/activity-interceptor.ts';
+import { activityInterceptors } from '#worker/activity-interceptor.ts';
 import { workflowBundle } from '#worker/bundle.ts';
 import { bundleDir, temporalAddress } from './database.ts';
 
@@ -59,7 +59,7 @@ export async function startWorker(deps: Deps, options: { sandbox?: Sandbox; inte
     namespace: deps.config.temporal.namespace,
     shutdownForceTime: '2 seconds' as const,
     maxHeartbeatThrottleInterval: '1s' as const,
-    interceptors: { activity: [...(stepInterceptors(deps).activity ?? []), ...(interceptors?.activity ?? [])] },
+    interceptors: { activity: [...(activityInterceptors(deps).activity ?? []), ...(interceptors?.activity ?? [])] },
   };
   const workers = [
     await Worker.create({

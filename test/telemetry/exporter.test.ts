@@ -1,13 +1,13 @@
-/** Traces under attack: whatever the receiver does, nothing waits for it, nothing grows, and nothing is told that is not ours to tell. */
+/** Traces and a hostile collector: nothing waits for it, memory stays bounded, and nothing private is exported. */
 import type { ServerResponse } from 'node:http';
 import { setTimeout as pause } from 'node:timers/promises';
 import { trace } from '@opentelemetry/api';
 import pino from 'pino';
 import { afterEach, expect, test } from 'vitest';
 import { readConfig } from '#runtime/config.ts';
-import { heldMax } from '#runtime/telemetry/exporter.ts';
+import { heldSpansMax } from '#runtime/telemetry/exporter.ts';
 import { collectProcessMetrics, renderMetrics } from '#runtime/telemetry/prometheus.ts';
-import { during, tracing } from '#runtime/telemetry/spans.ts';
+import { tracing, withSpan } from '#runtime/telemetry/spans.ts';
 import { startTracing } from '#runtime/telemetry/tracing.ts';
 import { openReceiver } from '#test/stack/otlp.ts';
 import { until } from '#test/stack/until.ts';
@@ -18,66 +18,66 @@ afterEach(async () => {
   for (const close of closing.splice(0).reverse()) await close();
 });
 
-/** Tells what this process does to the receiver, which has 300 ms to take a batch. */
+/** Exports this process's spans to the collector, which has 300 ms for a batch. */
 function begin(url: string, more: Record<string, string> = {}) {
   const lines: { msg: string; reason?: string }[] = [];
   const log = pino({ level: 'info' }, { write: (line: string) => void lines.push(JSON.parse(line)) });
-  const { tracing: receiver } = readConfig({
+  const { tracing: collector } = readConfig({
     FRONTAGE_SECRET: 'x'.repeat(32),
     OTEL_EXPORTER_OTLP_ENDPOINT: url,
     OTEL_EXPORTER_OTLP_TIMEOUT: '300',
     OTEL_BSP_SCHEDULE_DELAY: '10',
     ...more,
   });
-  if (!receiver) throw new Error('no receiver is configured');
-  const tracing = startTracing({ tracing: receiver, process: 'test', log });
+  if (!collector) throw new Error('no collector is configured');
+  const tracing = startTracing({ tracing: collector, process: 'test', log });
   closing.push(tracing.close);
   return { lines, ...tracing };
 }
 
 async function open(answer?: (response: ServerResponse) => void) {
-  const receiver = await openReceiver(answer);
-  closing.push(receiver.close);
-  return receiver;
+  const collector = await openReceiver(answer);
+  closing.push(collector.close);
+  return collector;
 }
 
-async function counted(outcome: 'told' | 'lost'): Promise<number> {
+async function counted(outcome: 'exported' | 'dropped'): Promise<number> {
   const line = new RegExp(`^frontage_spans_total\\{outcome="${outcome}"\\} (\\d+)`, 'm');
   return Number(line.exec(await renderMetrics())?.[1] ?? 0);
 }
 
 const spans = async (count: number) => {
-  for (let n = 0; n < count; n++) await during('work', async () => {});
+  for (let n = 0; n < count; n++) await withSpan('work', async () => {});
 };
 
-test('a receiver that takes and never answers keeps nobody waiting, and no more than so many spans are held', async () => {
-  const receiver = await open(() => {});
-  const { processor } = begin(receiver.url);
-  const lost = await counted('lost');
+test('a collector that never responds blocks nothing, and the number of held spans is bounded', async () => {
+  const collector = await open(() => {});
+  const { processor } = begin(collector.url);
+  const dropped = await counted('dropped');
   const began = performance.now();
-  await spans(4 * heldMax);
-  // Ended in the time that as many take where nobody is told: not one of them waited for the 300 ms of a batch.
-  expect(performance.now() - began).toBeLessThan(4 * heldMax);
-  expect((await counted('lost')) - lost).toBeGreaterThanOrEqual(3 * heldMax - 1024);
+  await spans(4 * heldSpansMax);
+  // As fast as without traces: no span waited for the 300 ms of a batch.
+  expect(performance.now() - began).toBeLessThan(4 * heldSpansMax);
+  expect((await counted('dropped')) - dropped).toBeGreaterThanOrEqual(3 * heldSpansMax - 1024);
   await processor.forceFlush();
-  expect((await counted('lost')) - lost).toBe(4 * heldMax);
+  expect((await counted('dropped')) - dropped).toBe(4 * heldSpansMax);
 });
 
-test('one that answers without an end has its seconds, and no more of it is read than its status', async () => {
+test('an endless response is cut off after its status', async () => {
   let written = 0;
-  const receiver = await open((response) => {
+  const collector = await open((response) => {
     const more = () => {
       while (!response.destroyed && response.write('x'.repeat(65_536))) written += 65_536;
     };
     response.on('drain', more).on('error', () => {});
     more();
   });
-  begin(receiver.url);
-  const told = await counted('told');
+  begin(collector.url);
+  const exported = await counted('exported');
   await spans(10);
   await until(
-    () => counted('told'),
-    (count) => count === told + 10,
+    () => counted('exported'),
+    (count) => count === exported + 10,
   );
   const before = written;
   await pause(50);
@@ -85,10 +85,10 @@ test('one that answers without an end has its seconds, and no more of it is read
   expect(written).toBeLessThan(16 * 1024 * 1024);
 });
 
-test('one that is gone is a line in the log, its return another, and neither says its key', async () => {
+test('an outage is one log line, its end another, and neither contains the key', async () => {
   let refuses = true;
-  const receiver = await open((response) => response.writeHead(refuses ? 503 : 200).end('the key is hunter2'));
-  const { lines, processor } = begin(`${receiver.url}/hunter2`, { OTEL_EXPORTER_OTLP_HEADERS: 'x-key=hunter2' });
+  const collector = await open((response) => response.writeHead(refuses ? 503 : 200).end('the key is hunter2'));
+  const { lines, processor } = begin(`${collector.url}/hunter2`, { OTEL_EXPORTER_OTLP_HEADERS: 'x-key=hunter2' });
   for (let round = 0; round < 3; round++) {
     await spans(3);
     await processor.forceFlush();
@@ -96,46 +96,46 @@ test('one that is gone is a line in the log, its return another, and neither say
   refuses = false;
   await spans(3);
   await processor.forceFlush();
-  await receiver.close();
+  await collector.close();
   closing.splice(0, 1);
   await spans(3);
   await processor.forceFlush();
   expect(lines.map(({ msg, reason }) => [msg, reason])).toEqual([
-    ['traces cannot be told: what is not taken is lost', 'the receiver answers 503'],
-    ['traces are told again', undefined],
+    ['traces cannot be exported: spans are dropped', 'the collector returned 503'],
+    ['traces are exported again', undefined],
     [
-      'traces cannot be told: what is not taken is lost',
+      'traces cannot be exported: spans are dropped',
       expect.stringMatching(/^(ECONNREFUSED|ECONNRESET|UND_ERR_SOCKET)$/),
     ],
   ]);
   expect(JSON.stringify(lines)).not.toContain('hunter2');
-  expect(receiver.requests[0]?.headers['x-key']).toBe('hunter2');
+  expect(collector.requests[0]?.headers['x-key']).toBe('hunter2');
 });
 
-test('one that sends us elsewhere is not followed', async () => {
+test('a redirect is not followed', async () => {
   const elsewhere = await open();
-  const receiver = await open((response) => response.writeHead(307, { location: elsewhere.url }).end());
-  const { processor } = begin(receiver.url, { OTEL_EXPORTER_OTLP_HEADERS: 'x-key=hunter2' });
+  const collector = await open((response) => response.writeHead(307, { location: elsewhere.url }).end());
+  const { processor } = begin(collector.url, { OTEL_EXPORTER_OTLP_HEADERS: 'x-key=hunter2' });
   await spans(1);
   await processor.forceFlush();
-  expect([receiver.requests.length, elsewhere.requests.length]).toEqual([1, 0]);
+  expect([collector.requests.length, elsewhere.requests.length]).toEqual([1, 0]);
 });
 
-test('a process ends within seconds of a receiver that is silent', async () => {
-  const receiver = await open(() => {});
-  const { close } = begin(receiver.url, { OTEL_EXPORTER_OTLP_TIMEOUT: '60000' });
-  await spans(heldMax);
+test('a process ends within seconds although the collector is silent', async () => {
+  const collector = await open(() => {});
+  const { close } = begin(collector.url, { OTEL_EXPORTER_OTLP_TIMEOUT: '60000' });
+  await spans(heldSpansMax);
   const began = performance.now();
   await close();
   closing.pop();
   expect(performance.now() - began).toBeLessThan(10_000);
 }, 15_000);
 
-test('words of errors and attributes that are not known to be harmless are not told', async () => {
-  const receiver = await open();
-  const { processor } = begin(receiver.url);
+test('error messages and unknown attributes are not exported', async () => {
+  const collector = await open();
+  const { processor } = begin(collector.url);
   const odd = 'visitor@example.test';
-  const failing = during('build', async (note) => {
+  const failing = withSpan('build', async (note) => {
     note({ 'frontage.build.outcome': 'build_failed', 'client.address': odd, 'url.full': odd, siteTitle: odd });
     throw Object.assign(new Error(odd), { code: odd });
   });
@@ -145,28 +145,28 @@ test('words of errors and attributes that are not known to be harmless are not t
   other.setStatus({ code: 2, message: odd });
   other.end();
   await processor.forceFlush();
-  expect(receiver.bodies.join()).not.toContain(odd);
-  expect(receiver.spans.map(({ name, attributes, status }) => ({ name, attributes, status }))).toEqual([
+  expect(collector.bodies.join()).not.toContain(odd);
+  expect(collector.spans.map(({ name, attributes, status }) => ({ name, attributes, status }))).toEqual([
     { name: 'build', attributes: { 'frontage.build.outcome': 'build_failed' }, status: { code: 2 } },
     { name: 'work', attributes: { 'error.type': 'TypeError' }, status: { code: 2 } },
   ]);
 });
 
-test('a trace that a front began goes on, and whom it does not sample is not told', async () => {
-  const receiver = await open();
-  const { processor } = begin(receiver.url);
+test('a proxy’s trace is continued, and unsampled spans are not exported', async () => {
+  const collector = await open();
+  const { processor } = begin(collector.url);
   const [traceId, spanId] = ['a'.repeat(32), 'b'.repeat(16)];
   for (const flags of ['01', '00'])
     tracing()
-      ?.begin(`with ${flags}`, { kind: 'server', parent: `00-${traceId}-${spanId}-${flags}` })
+      ?.start(`with ${flags}`, { kind: 'server', parent: `00-${traceId}-${spanId}-${flags}` })
       .end();
   await processor.forceFlush();
-  expect(receiver.spans.map(({ name, traceId, parentSpanId }) => ({ name, traceId, parentSpanId }))).toEqual([
+  expect(collector.spans.map(({ name, traceId, parentSpanId }) => ({ name, traceId, parentSpanId }))).toEqual([
     { name: 'with 01', traceId, parentSpanId: spanId },
   ]);
 });
 
-test('variables of OpenTelemetry are read as it has them, and a fault in them says nothing of what they hold', () => {
+test('OpenTelemetry’s variables are read as specified, and errors do not reveal their values', () => {
   const secret = { FRONTAGE_SECRET: 'x'.repeat(32) };
   const base = { ...secret, OTEL_EXPORTER_OTLP_ENDPOINT: 'http://collector:4318/base/' };
   expect(readConfig(secret).tracing).toBeUndefined();

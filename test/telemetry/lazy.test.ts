@@ -1,4 +1,4 @@
-/** What is not switched on is not paid for. */
+/** Telemetry that is off costs nothing. */
 import { execFile } from 'node:child_process';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
@@ -13,7 +13,7 @@ const usual = [
   'edge/edge-process.ts',
 ];
 
-/** Packages that a process has when it has loaded these. */
+/** Packages that a process loads with these entries. */
 async function packagesOf(entries: string[]): Promise<string[]> {
   const program = `
     for (const entry of process.argv.slice(1)) await import(entry);
@@ -26,10 +26,10 @@ async function packagesOf(entries: string[]): Promise<string[]> {
   return JSON.parse(stdout);
 }
 
-test('where no traces and no figures are told, neither OpenTelemetry nor Prometheus’s library is loaded', async () => {
-  const isTelling = (path: string) => /@opentelemetry\/|interceptors-opentelemetry|prom-client/.test(path);
-  expect((await packagesOf(usual)).filter(isTelling)).toEqual([]);
+test('without traces and metrics, neither OpenTelemetry nor Prometheus’s library is loaded', async () => {
+  const isTelemetry = (path: string) => /@opentelemetry\/|interceptors-opentelemetry|prom-client/.test(path);
+  expect((await packagesOf(usual)).filter(isTelemetry)).toEqual([]);
   expect(
-    (await packagesOf(['worker/tracing.ts', 'runtime/telemetry/metrics-server.ts'])).filter(isTelling).length,
+    (await packagesOf(['worker/tracing.ts', 'runtime/telemetry/metrics-server.ts'])).filter(isTelemetry).length,
   ).toBeGreaterThan(20);
 }, 60_000);

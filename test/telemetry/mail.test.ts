@@ -1,4 +1,4 @@
-/** Lines of the log that a mail leaves, from the call that asked for it to the server that took it. */
+/** Log lines of a mail, from the call that caused it to its delivery. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { people } from '#test/invitations/world.ts';
 import { createMailWorld, type MailWorld } from '#test/mail/world.ts';
@@ -11,7 +11,7 @@ beforeAll(async () => {
 }, 60_000);
 afterAll(() => world?.close());
 
-test('the lines of a mail, also of one that is tried again, say the id of the call that caused it', async () => {
+test('log lines of a mail, also of a retried one, contain the id of the call that caused it', async () => {
   const to = 'guest@example.com';
   refusing.set(to, 451);
   const ask = people(world);
@@ -22,9 +22,11 @@ test('the lines of a mail, also of one that is tried again, say the id of the ca
   const lines = () => world.logged.filter((line) => line.reqId === reqId);
   await until(lines, (some) => some.some(({ msg }) => msg === 'a mail waits'));
   refusing.delete(to);
-  const all = await until(lines, (some) => some.some(({ step, msg }) => step === 'sendMail' && msg === 'step done'));
+  const all = await until(lines, (some) =>
+    some.some(({ activity, msg }) => activity === 'sendMail' && msg === 'activity completed'),
+  );
   expect(all.map(({ msg }) => msg)).toEqual(expect.arrayContaining(['answered', 'a mail waits', 'a mail was sent']));
   const sent = all.find(({ msg }) => msg === 'a mail was sent');
-  expect(sent).toMatchObject({ workflowId: `mail:${sent?.mailId}`, resource: sent?.mailId, step: 'sendMail' });
+  expect(sent).toMatchObject({ workflowId: `mail:${sent?.mailId}`, resource: sent?.mailId, activity: 'sendMail' });
   expect(sent?.attempt).toBeGreaterThan(1);
 });

@@ -11,10 +11,10 @@ import { openEdgeDatabase } from '#edge/routing/database.ts';
 import { openDiskStore } from '#providers/store/disk.ts';
 import { systemClock } from '#runtime/clock.ts';
 import { readConfig } from '#runtime/config.ts';
-import { openLog } from '#runtime/log.ts';
+import { createLogger } from '#runtime/log.ts';
 
 const config = readConfig();
-const log = openLog(config, 'edge');
+const log = createLogger(config, 'edge');
 const edge = createEdge({
   edgeUrl: config.edgeUrl,
   tls: undefined,

@@ -12,7 +12,7 @@ import { readdirSync } from 'node:fs';
 import { access, cp, mkdir, mkdtemp, readFile, rename, rm } from 'node:fs/promises';
 import { join, relative } from 'node:path';
 import { promisify } from 'node:util';
-import { keepInUse, removeAbandoned } from '../../../runtime/cached-versions.ts';
+import { pruneVersions, removeAbandoned } from '../../../runtime/cached-versions.ts';
 import { addSystem, nodeBinary } from './system.ts';
 
 const run = promisify(execFile);
@@ -56,7 +56,7 @@ export async function makeImageFolder(dataDir: string, onProgress: Progress): Pr
     await make(parent, path, onProgress);
     onProgress('The sandbox is ready.');
   }
-  await keepInUse(parent, /^[0-9a-f]{16}$/, id);
+  await pruneVersions(parent, /^[0-9a-f]{16}$/, id);
   return { id, path };
 }
 

@@ -1,18 +1,18 @@
-/** What operators see of an installation: figures of what waits, on a port of their own, and rules that name no figure that is not there. */
+/** Metrics that operators see, and the alert rules and dashboard panels that name them. */
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import pg from 'pg';
 import pino from 'pino';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { parse } from 'yaml';
-import { readFigures } from '#db/metrics.ts';
+import { readMetrics } from '#db/metrics.ts';
 import { openOrm } from '#db/orm.ts';
 import { answerBounds, openAnswerFigures } from '#edge/http/metrics.ts';
 import { readConfig } from '#runtime/config.ts';
 import { newId, newPublicId } from '#runtime/ids.ts';
-import { openLog } from '#runtime/log.ts';
-import { startObserving } from '#runtime/telemetry/metrics-server.ts';
-import { renderMetrics, tellAnswers } from '#runtime/telemetry/prometheus.ts';
+import { createLogger } from '#runtime/log.ts';
+import { startMetricsServer } from '#runtime/telemetry/metrics-server.ts';
+import { registerEdgeMetrics, renderMetrics } from '#runtime/telemetry/prometheus.ts';
 import { createTestDatabase } from '#test/stack/database.ts';
 
 const now = new Date('2027-01-31T12:00:00Z');
@@ -35,9 +35,9 @@ afterAll(async () => {
   await database?.drop();
 });
 
-test('figures are of what waits now, with the age of the oldest, and of the certificate that ends first', async () => {
-  const figures = () => readFigures(orm.em.fork(), clock);
-  expect(await figures()).toEqual({
+test('metrics count what waits now, with the age of the oldest, and the days of the certificate that expires first', async () => {
+  const metricsNow = () => readMetrics(orm.em.fork(), clock);
+  expect(await metricsNow()).toEqual({
     outboxWaiting: 0,
     outboxOldestSeconds: 0,
     buildsWaiting: 0,
@@ -49,7 +49,7 @@ test('figures are of what waits now, with the age of the oldest, and of the cert
     certificateDaysLeft: undefined,
   });
   await addWhatWaits();
-  expect(await figures()).toEqual({
+  expect(await metricsNow()).toEqual({
     outboxWaiting: 2,
     outboxOldestSeconds: 90,
     buildsWaiting: 1,
@@ -62,8 +62,8 @@ test('figures are of what waits now, with the age of the oldest, and of the cert
   });
 });
 
-test('a certificate that nobody renews is no figure: of a domain that is not followed any more, or of a blocked account', async () => {
-  const daysLeft = async () => (await readFigures(orm.em.fork(), clock)).certificateDaysLeft;
+test('certificates that are not renewed are left out: of domains not followed any more, and of blocked accounts', async () => {
+  const daysLeft = async () => (await readMetrics(orm.em.fork(), clock)).certificateDaysLeft;
   const [free, blocked] = [await addAccount(), await addAccount()];
   await db.query(`update account set blocked_at = $2, block_reason = 'abuse' where id = $1`, [blocked, now]);
   for (const status of ['Moved', 'Deleted', 'Blocked', 'pending']) await addDomain(free, status, 2);
@@ -78,13 +78,13 @@ test('a certificate that nobody renews is no figure: of a domain that is not fol
   expect(await daysLeft()).toBe(12);
 });
 
-test('rules and the dashboard name only figures that are told, and operations.md all of ours', async () => {
-  const figures = await readFigures(orm.em.fork(), clock);
-  tellAnswers(openAnswerFigures(), answerBounds);
-  const told = () => renderMetrics({ ...figures, certificateDaysLeft: 1 });
-  const observing = await startObserving({ metrics, log: quiet, render: told });
-  const text = await (await fetch(`http://127.0.0.1:${observing.port}/metrics`)).text();
-  await observing.close();
+test('alert rules and dashboard name only existing metrics, and operations.md names all of ours', async () => {
+  const fromDatabase = await readMetrics(orm.em.fork(), clock);
+  registerEdgeMetrics(openAnswerFigures(), answerBounds);
+  const render = () => renderMetrics({ ...fromDatabase, certificateDaysLeft: 1 });
+  const server = await startMetricsServer({ metrics, log: quiet, render });
+  const text = await (await fetch(`http://127.0.0.1:${server.port}/metrics`)).text();
+  await server.close();
   const all = new Set([...text.matchAll(/^# TYPE (\w+)/gm)].map(([, name]) => name));
   const ops = join(import.meta.dirname, '../../operator/monitoring');
   const rules = parse(await readFile(join(ops, 'alerts.yml'), 'utf8')).groups[0].rules as { expr: string }[];
@@ -100,7 +100,7 @@ test('rules and the dashboard name only figures that are told, and operations.md
   expect(ours.filter((name) => !operations.includes(`\`${name}\``))).toEqual([]);
 });
 
-test('each alert names the section that says what to do', async () => {
+test('each alert names the section to read', async () => {
   const rules = parse(await readFile(join(import.meta.dirname, '../../operator/monitoring/alerts.yml'), 'utf8'))
     .groups[0].rules;
   const pages = ['operations.md', 'domains.md'].map((name) => join(import.meta.dirname, '../../docs', name));
@@ -114,23 +114,23 @@ test('each alert names the section that says what to do', async () => {
 test('a repair that is logged is counted', async () => {
   const counted = async () =>
     /^frontage_repairs_total\{repair="of this test"\} (\d+)/m.exec(await renderMetrics())?.[1];
-  const log = openLog(readConfig({ FRONTAGE_SECRET: 'x'.repeat(32), FRONTAGE_LOG_LEVEL: 'error' }), 'test');
-  log.error({ repair: 'of this test' }, 'something was mended');
+  const log = createLogger(readConfig({ FRONTAGE_SECRET: 'x'.repeat(32), FRONTAGE_LOG_LEVEL: 'error' }), 'test');
+  log.error({ repair: 'of this test' }, 'something was repaired');
   log.child({ part: 'one' }).error({ repair: 'of this test' }, 'and again');
   expect(await counted()).toBe('2');
 });
 
-test('a process says whether it works, and a database that does not answer is no figure', async () => {
+test('a process reports its health, and returns 503 for metrics if the database does not respond', async () => {
   let isReady = true;
   const render = () => Promise.reject(new Error('no database'));
-  const observing = await startObserving({ metrics, log: quiet, render, isReady: () => isReady });
-  const ask = async (path: string) => (await fetch(`http://127.0.0.1:${observing.port}${path}`)).status;
+  const server = await startMetricsServer({ metrics, log: quiet, render, isReady: () => isReady });
+  const ask = async (path: string) => (await fetch(`http://127.0.0.1:${server.port}${path}`)).status;
   expect([await ask('/healthz'), await ask('/readyz'), await ask('/metrics'), await ask('/')]).toEqual([
     200, 200, 503, 404,
   ]);
   isReady = false;
   expect(await ask('/readyz')).toBe(503);
-  await observing.close();
+  await server.close();
 });
 
 /** Two entries, a mail and a publish that wait, and two certificates. */
