@@ -5,7 +5,7 @@ import type { Deps } from '#runtime/deps.ts';
 import { readReport } from './rules.ts';
 import { analyticsQuery, analyticsSchema, analyticsView } from './schemas.ts';
 
-/** What visitors saw of a site. */
+/** A site's visits. */
 export function analyticsRoutes(app: Api, { clock }: Deps): void {
   app.get(
     '/v1/sites/:id/analytics',

@@ -1,4 +1,4 @@
-/** What visitors saw of a site in a period: a series without holes, and what was seen most. */
+/** A site's visits in a period: a series without gaps, and the top pages, referrers, countries and devices. */
 
 import { dayOf, hourOf, later, monthOf } from '#db/analytics/calendar.ts';
 import { addCounts, type Dimension, newTallied, ranked, type Tallied } from '#db/analytics/counts.ts';
@@ -26,10 +26,10 @@ export type Report = {
   series: Bucket[];
 } & Record<Dimension, Most[]>;
 
-/** How much of each is shown, beside the sum of the rest. */
+/** How many of each are listed, beside the sum of the rest. */
 const shownMax = 50;
 
-/** The period that ends with the hour, day or month of now, which has only begun. */
+/** The period that ends with the current hour, day or month, which is incomplete. */
 export async function readReport(em: EntityManager, siteId: string, period: Period, now: Date): Promise<Report> {
   return period === '24h' ? await readDay(em, siteId, now) : await readDays(em, siteId, period, now);
 }
@@ -42,11 +42,11 @@ async function readDay(em: EntityManager, siteId: string, now: Date): Promise<Re
   const byHour = sketchesBy(hours, (start) => start.getTime());
   for (const { start, views } of hours) addTo(series, start.getTime(), { views });
   for (const [at, sketch] of byHour) addTo(series, at, { visitors: countOf(sketch) });
-  // Not the sum of the hours: who came in two hours of a day is one visitor.
+  // Not the sum of the hours: a visitor of two hours in a day is one visitor.
   return reportOf('24h', series, hours, visitorsOf(hours));
 }
 
-/** When each hour, day or month of the period begins, oldest first. */
+/** The start of each hour, day or month of the period, oldest first. */
 function startsOf(period: Period, now: Date): Date[] {
   const count = { '24h': 24, '7d': 7, '30d': 30, '12mo': 12 }[period];
   return Array.from({ length: count }, (_, n) => {
@@ -56,7 +56,7 @@ function startsOf(period: Period, now: Date): Date[] {
   });
 }
 
-/** By the day or the month: each day's visitors are counted on their own, since a visitor cannot be known again on another day. */
+/** By the day or the month: visitors are counted per day, since a visitor cannot be recognised on another day. */
 async function readDays(em: EntityManager, siteId: string, period: Exclude<Period, '24h'>, now: Date): Promise<Report> {
   const byMonth = period === '12mo';
   const starts = startsOf(period, now);
@@ -86,7 +86,7 @@ function emptySeries(starts: readonly Date[]): Series {
   return new Map(starts.map((at) => [at.getTime(), { at, views: 0, visitors: 0 }]));
 }
 
-/** What lies outside of the period is passed over: rows of the future, from a clock that was put back. */
+/** Rows outside the period are skipped: a clock that was set back leaves rows in the future. */
 function addTo(series: Series, at: number, more: { views?: number; visitors?: number }): void {
   const bucket = series.get(at);
   if (!bucket) return;

@@ -10,7 +10,7 @@ import type { Deps } from '#runtime/deps.ts';
 import { assetsOf, bytesOfBlob, putAsset, readAsset } from './rules.ts';
 import { assetParams, assetSchema, assetView } from './schemas.ts';
 
-/** Files of a site that come one by one: listed, read, written. */
+/** Single files of a site: list, read, write. */
 export function assetRoutes(app: Api, deps: Deps): void {
   app.get(
     '/v1/sites/:id/assets',
@@ -51,7 +51,7 @@ export function assetRoutes(app: Api, deps: Deps): void {
           'content-type': contentTypeOf(file.path),
           'content-length': file.bytes,
           etag: `"${file.sha256}"`,
-          // A site's file is not ours: on our host it may do nothing, and is never shown as a page.
+          // A site's file is untrusted: on our host it must not run, nor render as a page.
           'content-security-policy': "sandbox; default-src 'none'",
           'content-disposition': `attachment; filename*=UTF-8''${encodeURIComponent(name).replace(/['()*]/g, percent)}`,
         })

@@ -1,4 +1,4 @@
-/** A site's pictures, fonts and papers: one file at a time, without git. */
+/** A site's pictures, fonts and documents: one file at a time, without git. */
 import { createHash } from 'node:crypto';
 import type { Readable } from 'node:stream';
 import { type Actor, loadSite, requireActive, roleOf } from '#api/access.ts';
@@ -23,13 +23,13 @@ export type AssetFile = { path: string; oid: string; bytes: number; sha256: stri
 export type NewAsset = {
   path: string;
   body: Readable;
-  /** `If-Match`: what the caller takes the file to be. */
+  /** `If-Match`: the version that the client expects. */
   expected?: string | undefined;
 };
 
 /**
- * Writes one file, streamed, as one commit of the caller's. The same bytes again change nothing. Throws `stale_hash` if others changed
- * the file meanwhile, `plan_limit` over the cap for a file, `rate_limited`, and the codes of the rules of a push.
+ * Writes one streamed file as one commit of the caller. The same bytes again change nothing. Throws `stale_hash` if others changed
+ * the file meanwhile, `plan_limit` over the limit for a file, `rate_limited`, and the codes of the rules of a push.
  */
 export async function putAsset(
   em: EntityManager,
@@ -62,14 +62,14 @@ type Storing = {
   actor: Pick<Actor, 'accountId'>;
   path: string;
   content: Awaited<ReturnType<typeof storeBlob>>;
-  /** What stood there when the call began. */
+  /** The file at that path when the call began. */
   known: TreeEntry | undefined;
   source: AssetSource;
   message: string;
   beside?: { path: string; content: Awaited<ReturnType<typeof storeBlob>> }[];
 };
 
-/** Commits bytes that are judged and kept already, and what belongs beside them. */
+/** Commits bytes that are already validated and stored, with the files that belong to them. */
 export async function storeAsset(em: EntityManager, deps: Deps, site: Site, storing: Storing): Promise<Asset> {
   const { actor, path, content, known, source, message, beside = [] } = storing;
   const { filesChanged } = await writeChanges(em, deps, {
@@ -88,7 +88,7 @@ export async function storeAsset(em: EntityManager, deps: Deps, site: Site, stor
   return await em.findOneOrFail(Asset, { site, path, oid: content.oid }, { refresh: true });
 }
 
-/** A file under `src/assets/` or `public/`, whichever way it came. Throws `not_found`. */
+/** A file under `src/assets/` or `public/`, whether it came by a call or by git. Throws `not_found`. */
 export async function readAsset(
   em: EntityManager,
   deps: Deps,
@@ -106,7 +106,7 @@ export async function readAsset(
   return { path, oid: file.oid, bytes: file.bytes, sha256: await hashOf(deps, site, file.oid) };
 }
 
-/** What `main` has at the path. */
+/** The file that `main` has at the path. */
 export async function fileAt(deps: Deps, site: Site, path: string): Promise<TreeEntry | undefined> {
   return (await filesOf(deps, site)).get(path);
 }
@@ -118,7 +118,7 @@ async function filesOf(deps: Deps, site: Site): Promise<Map<string, TreeEntry>> 
   return new Map(files.map((file) => [file.path, file]));
 }
 
-/** Reads rows of files that came without git and are in the repository still, as they came; the last one first. */
+/** Rows of files that came without git and are unchanged in the repository, newest first. */
 export async function assetsOf(em: EntityManager, deps: Deps, site: Site) {
   const files = await filesOf(deps, site);
   const stands = ({ path, oid }: Asset) => files.get(path)?.oid === oid;
@@ -160,7 +160,7 @@ async function matches(deps: Deps, site: Site, file: TreeEntry | undefined, expe
   return expected.split(',').some((one) => one.trim() === `"${hash}"`);
 }
 
-/** Throws `invalid_path` for a place that takes no files one by one. */
+/** Throws `invalid_path` for a path outside the folders for single files. */
 export function requireAssetPath(path: string, folders = ['src/assets/', 'public/']): void {
   if (folders.some((folder) => path.startsWith(folder) && path.length > folder.length)) return;
   throw errors.invalid_path(`${printable(path) || 'The path'} is not a path below ${folders.join(' or ')}.`, {

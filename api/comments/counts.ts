@@ -1,7 +1,7 @@
-/** How many threads wait on each site. */
+/** Counts of open threads by site. */
 import type { EntityManager } from '#db/orm.ts';
 
-/** Open threads of each of these sites, in one question; a site without any is absent. */
+/** Open threads of each of these sites, in one query; a site without any is absent. */
 export async function openCommentsOf(em: EntityManager, siteIds: readonly string[]): Promise<Map<string, number>> {
   if (siteIds.length === 0) return new Map();
   const rows = await em.execute<{ site_id: string; open: number }[]>(

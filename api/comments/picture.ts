@@ -1,4 +1,4 @@
-/** Pictures of pages, as they come with a comment: hostile bytes, judged by what they are and never decoded. */
+/** Pictures of pages that come with a comment: hostile bytes, checked by type and never decoded. */
 import { fileTypeFromBuffer } from 'file-type';
 import { structureFault } from '#git/rules/structure.ts';
 import type { Deps } from '#runtime/deps.ts';
@@ -9,7 +9,7 @@ export type Picture = { sha256: string; type: string };
 const types: Record<string, string> = { png: 'image/png', jpg: 'image/jpeg', webp: 'image/webp' };
 const base64 = /^(?:[A-Za-z0-9+/]{4})+(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/;
 
-/** Keeps the picture in the store. Throws `no_storage` where this deployment stores no files, `invalid_file` for what is no picture. */
+/** Stores the picture. Throws `no_storage` if this deployment stores no files, `invalid_file` for other formats. */
 export async function storePicture({ store, config }: Deps, text: string): Promise<Picture> {
   if (!config.files) {
     throw errors.no_storage('This platform cannot store a picture with a comment.', {

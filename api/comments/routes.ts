@@ -11,7 +11,7 @@ import { errors } from '#runtime/errors.ts';
 import { type Author, changeThreadStatus, loadThread, openThread, readPicture, replyTo } from './rules.ts';
 import { type CommentInput, commentInput, commentQuery, replyInput, threadSchema, threadView } from './schemas.ts';
 
-/** Comment threads, as an agent reads and writes them. */
+/** Comment threads for agents. */
 export function commentRoutes(app: Api, deps: Deps): void {
   const { config } = deps;
   const replay = async ({ em, actor }: FastifyRequest, id: string) =>
@@ -127,5 +127,5 @@ const mixed = (text: string) =>
       'Send page and body to start a thread, or thread_id and action to change one. To reply, call POST /v1/comments/{id}/reply with a message.',
   });
 
-/** Whoever holds a token speaks as an agent. */
+/** A caller with a token comments as an agent. */
 const agent = ({ actor }: FastifyRequest): Author => ({ accountId: actor.accountId, kind: 'agent' });

@@ -1,4 +1,4 @@
-/** Comment threads: opened, answered, resolved and opened again, by an agent or by a person in a browser. */
+/** Comment threads: opened, answered, resolved and reopened, by an agent or by a person in a browser. */
 import { LockMode } from '@mikro-orm/core';
 import { findSite, loadSite, type Person, requireActive, roleOf } from '#api/access.ts';
 import { countWithinLimit } from '#api/limits.ts';
@@ -14,11 +14,11 @@ import { isId } from '#runtime/ids.ts';
 import { storePicture } from './picture.ts';
 import type { CommentInput } from './schemas.ts';
 
-/** Who speaks, and as what. */
+/** The author, and whether a person or an agent. */
 export type Author = Person & { kind: AuthorKind };
 
 const messagesMax = 500;
-/** Characters of all messages of a thread together: a page of the list holds 200 threads whole. */
+/** Characters of all messages of a thread together: a page of the list contains 200 whole threads. */
 const threadLengthMax = 60_000;
 const withMessages = ['messages.account'] as const;
 
@@ -29,9 +29,9 @@ export type NewThread = {
   body: string;
   position?: CommentInput['position'];
   screenshot_base64?: string | undefined;
-  /** Why there is no picture, where whoever should have taken it knows. */
+  /** Why there is no picture, if the overlay knows. */
   missing?: string | undefined;
-  /** What was looked at, where it is not the live version. */
+  /** The deployment that was viewed, unless it is the live one. */
   deploymentId?: string | null;
 };
 
@@ -68,7 +68,7 @@ export async function openThread(
   return await loadThread(em, author, input.id);
 }
 
-/** Adds a message. A call that is repeated under its `messageId` adds it once. */
+/** Adds a message. A call that is repeated with the same `messageId` adds it once. */
 export async function replyTo(
   em: EntityManager,
   deps: Deps,
@@ -85,7 +85,7 @@ export async function replyTo(
 
 export type ThreadChange = { messageId: string; action: 'resolve' | 'reopen'; note?: string | undefined };
 
-/** Resolves the thread or opens it again. What it is already it stays; a note is a message all the same. */
+/** Resolves or reopens the thread. The same status again changes nothing; a note is still added as a message. */
 export async function changeThreadStatus(
   em: EntityManager,
   deps: Deps,
@@ -109,7 +109,7 @@ export async function changeThreadStatus(
 
 type Change = (tx: EntityManager, thread: CommentThread, now: Date) => Promise<void>;
 
-/** Runs a change under the thread's lock, unless its message is there from an earlier try. */
+/** Runs a change under the thread's lock, unless an earlier attempt already added its message. */
 async function changeThread(
   em: EntityManager,
   { clock }: Deps,
@@ -139,7 +139,7 @@ function addMessage(
   thread.changedAt = now;
 }
 
-/** The thread with its messages as they are now, if the caller may act on its site. */
+/** The thread with its messages, if the caller may act on its site. */
 export async function loadThread(em: EntityManager, person: Person, threadId: string): Promise<CommentThread> {
   const thread = isId('thread', threadId)
     ? await em.findOne(CommentThread, { id: threadId }, { populate: withMessages, refresh: true })
@@ -151,7 +151,7 @@ export async function loadThread(em: EntityManager, person: Person, threadId: st
   });
 }
 
-/** The bytes of a thread's picture. Throws `not_found` with the reason where there is none. */
+/** The bytes of a thread's picture. Throws `not_found` with the reason if there is none. */
 export async function readPicture(em: EntityManager, deps: Deps, person: Person, threadId: string) {
   const thread = await loadThread(em, person, threadId);
   const { pictureSha256, pictureType, pictureMissing } = thread;

@@ -14,7 +14,7 @@ const share = z.number().min(0).max(1);
 const pixels = z.number().min(-1_000_000).max(1_000_000);
 const side = z.number().int().min(1).max(100_000);
 
-/** A path of the site, as an address has it. Resolved against any host it stays on that host. */
+/** A path of the site as it appears in a URL. Resolved against any host, it stays on that host. */
 export const typedPage = z
   .string()
   .max(2048)
@@ -35,7 +35,7 @@ export const positionInput = z.strictObject({
 
 export const typedPicture = z.string().min(4).describe('A PNG, JPEG or WebP of the page in base64.');
 
-/** What opens a thread, and what changes one. The two never mix. */
+/** Bodies that open a thread and that change one; they never mix. */
 export const commentInput = z.strictObject({
   page: typedPage.optional().describe('For a new thread: the path of the page, such as `/about/`.'),
   body: typedBody.optional().describe(`For a new thread: the comment, 1 to ${bodyLengthMax} characters.`),

@@ -1,6 +1,6 @@
 /**
- * What a visitor's browser or program sends to a form, read as names and texts: a form's own encodings (WHATWG URL standard, RFC 7578), or
- * JSON. Whatever cannot be read whole is refused: a half-read enquiry would be a lost one.
+ * Reads what a browser or a program sends to a form as names and texts: the encodings of HTML forms (WHATWG URL standard, RFC 7578), or
+ * JSON. A body that cannot be read completely is refused: part of an enquiry would be a lost enquiry.
  */
 import { isUtf8 } from 'node:buffer';
 import { Readable } from 'node:stream';
@@ -12,7 +12,7 @@ import type { RawValues } from './values.ts';
 
 const answersMax = 2_000;
 
-/** Names come once, in order, each with all its texts. Throws `invalid_json`, `invalid_fields`, `body_too_large`. */
+/** Each name once, in order, with all its values. Throws `invalid_json`, `invalid_fields`, `body_too_large`. */
 export async function parseSubmission(request: Pick<FastifyRequest, 'headers' | 'body'>): Promise<RawValues> {
   const type = (request.headers['content-type'] ?? '').split(';', 1)[0]?.trim().toLowerCase();
   const body = Buffer.isBuffer(request.body) ? request.body : Buffer.alloc(0);
@@ -24,7 +24,7 @@ export async function parseSubmission(request: Pick<FastifyRequest, 'headers' | 
   });
 }
 
-/** Whether the caller is a program, which is answered with data. A browser is answered with a page, and so is who sends a form as browsers do. */
+/** Whether to respond with JSON. A browser gets a page, and so does any client that sends a form as browsers do. */
 export function prefersJson({ headers, method }: Pick<FastifyRequest, 'headers' | 'method'>): boolean {
   const { accept = '' } = headers;
   if (/\btext\/html\b/i.test(accept)) return false;
@@ -49,7 +49,7 @@ function fromEncoded(body: Buffer): RawValues {
   return given;
 }
 
-/** One object: texts, numbers, true and false, and lists of texts. `__proto__` in it is an own name, never a prototype. */
+/** One object of strings, numbers, booleans and lists of strings. `__proto__` in it is an own name, never a prototype. */
 function fromJson(body: Buffer): RawValues {
   if (!isUtf8(body)) throw errors.invalid_json('The body is not UTF-8.');
   const value = parse(body.toString());
@@ -102,7 +102,7 @@ async function fromParts(headers: FastifyRequest['headers'], body: Buffer): Prom
       }
     });
     parser.on('file', (_name, content, filename) => {
-      // A browser sends an empty part for a choice of files that nobody used.
+      // Browsers send an empty part for a file input that was not used.
       content.on('data', () => refuse(errors.invalid_fields('Forms cannot contain files.')));
       if (filename) refuse(errors.invalid_fields('Forms cannot contain files.'));
     });

@@ -1,8 +1,8 @@
-/** Which changes of a form's fields leave what visitors answered readable. Pure. */
+/** Which changes of a form's fields keep stored submissions readable. Pure. */
 import type { FormField } from '#db/forms/form.ts';
 import { errors } from '#runtime/errors.ts';
 
-/** `answered`: names that kept submissions have answers to. Throws `form_fields_removed`, `form_has_submissions`. */
+/** `answered`: names that stored submissions have values for. Throws `form_fields_removed`, `form_has_submissions`. */
 export function requireCompatible(
   { id, fields: before }: { id: string; fields: readonly FormField[] },
   after: readonly FormField[],

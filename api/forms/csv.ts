@@ -1,4 +1,4 @@
-/** Submissions as a table that a spreadsheet opens: RFC 4180, UTF-8 with a byte order mark, and no cell that it would calculate. Pure. */
+/** Submissions as CSV for spreadsheets: RFC 4180, UTF-8 with a byte order mark, and no cell that would be evaluated as a formula. Pure. */
 import type { FormField } from '#db/forms/form.ts';
 import type { SubmittedValue } from '#db/forms/submission.ts';
 
@@ -6,7 +6,7 @@ export type Exported = { id: string; createdAt: Date; page: string; values: Subm
 
 const byteOrderMark = '\ufeff';
 
-/** The first line: a column for each field by its label, and one for all answers that the form does not ask for. */
+/** The header: a column for each field, by its label, and one for all values of other names. */
 export function csvHead(fields: readonly FormField[]): string {
   return byteOrderMark + line(['Received', ...fields.map(({ label }) => label), 'Other answers', 'Page', 'Id']);
 }
@@ -24,10 +24,10 @@ const words = (value: string | string[] | undefined): string =>
 
 const line = (cells: string[]): string => `${cells.map(cell).join(',')}\r\n`;
 
-/** What a spreadsheet takes for a formula begins with one of these; the wide ones are so on some keyboards. */
+/** Spreadsheets treat these first characters as a formula; some keyboards type the full-width ones. */
 const formula = /^[=+\-@\t\r\n＝＋－＠]/;
 
-/** Quoted always, and with an apostrophe before what would be calculated. */
+/** Always quoted, with an apostrophe before what would be evaluated. */
 function cell(text: string): string {
   const harmless = formula.test(text) ? `'${text}` : text;
   return `"${harmless.replaceAll('"', '""')}"`;

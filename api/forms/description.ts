@@ -1,4 +1,4 @@
-/** A form as its visitors see it: as data for their agents, and as what our pages show. */
+/** A form as visitors see it: as data for their agents, and for our pages. */
 import { z } from 'zod';
 import { siteAddress, siteHostname } from '#runtime/config.ts';
 import type { Deps } from '#runtime/deps.ts';
@@ -33,7 +33,7 @@ const howToSolve = {
   hosted: 'The widget on the page of the form solves it in a browser.',
 } as const;
 
-/** Throws `site_archived`, and `forms_disabled` where the platform takes none at all. */
+/** Throws `site_archived`, and `forms_disabled` if the platform has forms switched off. */
 export function describeForm(
   deps: Pick<Deps, 'config' | 'challenge'>,
   form: VisitedForm,
@@ -58,7 +58,7 @@ export function describeForm(
   };
 }
 
-/** For pages of ours. Throws `forms_disabled` where there is no challenge to show. */
+/** For our pages. Throws `forms_disabled` if there is no challenge to show. */
 export function shownForm(deps: Pick<Deps, 'config' | 'challenge'>, form: VisitedForm): ShownForm {
   const { config, challenge } = deps;
   if (!challenge) {

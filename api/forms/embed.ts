@@ -1,4 +1,4 @@
-/** Where a form is sent to, and the HTML of it for a page of its site. */
+/** A form's address, and its HTML for a page of its site. */
 
 import type { Form, FormField } from '#db/forms/form.ts';
 import type { Config } from '#runtime/config.ts';
@@ -13,6 +13,6 @@ export function embedOf(config: Base, { id, fields }: Pick<Form, 'id' | 'fields'
   return formSnippet({ action: formAddress(config, id), fields: fields.map(withLength) }, `${config.baseUrl}/f/widget`);
 }
 
-/** A field that says how much of it is taken. */
+/** A field with its maximum length. */
 export const withLength = (field: FormField): FormField =>
   isTyped(field.kind) ? { ...field, max_length: lengthOf(field) } : field;

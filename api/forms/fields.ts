@@ -1,4 +1,4 @@
-/** Read the fields of a form, and what a booking asks beside name and address: a list of fields, judged as a whole. Pure. */
+/** The fields of a form, and what a booking asks beside name and address: a list that is validated as a whole. Pure. */
 import { z } from 'zod';
 import type { FormField } from '#db/forms/form.ts';
 import { type FieldKind, fieldKinds } from '#rules/states.ts';
@@ -7,7 +7,7 @@ export const fieldsMax = 50;
 const optionsMax = 100;
 const optionLengthMax = 200;
 
-/** Kinds that are typed, with the length they have where the field names none (in UTF-16 units, as browsers count `maxlength`). */
+/** Kinds of text, with their default maximum length in UTF-16 units, as browsers count `maxlength`. */
 export const typedLengths = {
   text: 500,
   email: 254,
@@ -20,7 +20,7 @@ const lengthMax = 20_000;
 
 const choosing: readonly FieldKind[] = ['select', 'radio', 'checkboxes'];
 
-/** Names that a form's request has for other things. Those of the platform begin with an underscore, which no name does. */
+/** Names that a form's request uses for other purposes. Those of the platform begin with an underscore, which no field name does. */
 const reserved = ['altcha', 'cf-turnstile-response', 'h-captcha-response', 'g-recaptcha-response'];
 
 export const isTyped = (kind: FieldKind): kind is keyof typeof typedLengths => Object.hasOwn(typedLengths, kind);
@@ -66,7 +66,7 @@ const fieldSchema = z
   })
   .meta({ id: 'FormField' });
 
-/** A list of `min` to 50 fields, each named once. A route that takes one maps its body field to `invalid_fields`. */
+/** A list of `min` to 50 fields with distinct names. A route that accepts one maps its body field to `invalid_fields`. */
 export function fieldList(min: 0 | 1) {
   return z
     .array(fieldSchema)
@@ -82,7 +82,7 @@ export function fieldList(min: 0 | 1) {
     });
 }
 
-/** Of an answer: as it was declared. */
+/** The declared field of an answer. */
 export const fieldAnswer = z
   .object({
     name: z.string(),
@@ -94,7 +94,7 @@ export const fieldAnswer = z
   })
   .meta({ id: 'FormFieldAnswer' });
 
-/** How many UTF-16 units an answer to the field may have. */
+/** The maximum length of an answer in UTF-16 units. */
 export function lengthOf({ kind, max_length }: FormField): number {
   return max_length ?? (isTyped(kind) ? typedLengths[kind] : optionLengthMax);
 }

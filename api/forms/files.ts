@@ -1,4 +1,4 @@
-/** The scripts that a form's pages and a site's pages load from us. */
+/** The scripts that pages of forms and of sites load from us. */
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { type fileTypes, type PageFile, pageFile } from '#web/page-file.ts';
@@ -8,7 +8,7 @@ const read = (path: string | URL, type: keyof typeof fileTypes) => pageFile(read
 
 const ours = (path: string): URL => new URL(`../../web/widgets/${path}`, import.meta.url);
 
-/** What pages of sites load, by their paths. These never change, so each is asked for anew after some minutes. */
+/** Files that pages of sites load, by path. Their names never change, so browsers revalidate them after some minutes. */
 export const widget = {
   '/f/widget.js': read(ours('form-widget.js'), 'script'),
   '/f/widget.css': read(ours('form-widget.css'), 'style'),
@@ -20,12 +20,12 @@ const named = [
   ['style', read(altcha('altcha.css'), 'style'), 'altcha', 'css'],
 ] as const;
 
-/** Files that never change, under a name that holds their hash. */
+/** Immutable files, named by their hash. */
 export const hashed: ReadonlyMap<string, PageFile> = new Map(
   named.map(([, file, stem, ending]) => [nameOf(file, stem, ending), file]),
 );
 
-/** Paths of what a page with the challenge needs. */
+/** Paths of the files that a page with the challenge needs. */
 export const widgetFiles = Object.fromEntries(
   named.map(([part, file, stem, ending]) => [part, `/f/files/${nameOf(file, stem, ending)}`]),
 ) as { script: string; worker: string; style: string };

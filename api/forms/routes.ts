@@ -22,7 +22,7 @@ import { submissionsFile, submissionsPage } from './submissions.ts';
 
 const invalid = { fields: 'invalid_fields', notify_to: 'invalid_notify_to' } as const;
 
-/** Forms of a site's pages, and what visitors sent with them. */
+/** Forms of a site's pages, and their submissions. */
 export function formRoutes(app: Api, deps: Deps): void {
   siteFormRoutes(app, deps);
   formChangeRoutes(app, deps);
@@ -185,7 +185,7 @@ function submissionRoutes(app: Api, deps: Deps): void {
           'content-type': 'text/csv; charset=utf-8; header=present',
           'content-disposition': `attachment; filename="submissions-${form.id}.csv"`,
         });
-        // A stream passes by the schema of the pages.
+        // A stream bypasses the schema of the pages.
         return reply.send(submissionsFile(deps, form, query.since) as never);
       }
       const { rows, next_cursor } = await submissionsPage(em, deps, form, query);

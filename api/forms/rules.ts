@@ -1,4 +1,4 @@
-/** Forms: made, changed, stopped, removed by those who may act on their site. */
+/** Forms: created, changed, closed and deleted by accounts that may act on their site. */
 import { LockMode } from '@mikro-orm/core';
 import { type Actor, findSite, loadSite, requireChangeable, roleOf } from '#api/access.ts';
 import { countWithinLimit } from '#api/limits.ts';
@@ -60,7 +60,7 @@ export async function loadForm(em: EntityManager, actor: Actor, formId: string):
 }
 
 /**
- * Changes what is named. Answers that visitors gave stay readable: throws `form_fields_removed`, `form_has_submissions` where they would not,
+ * Changes the given properties. Stored submissions stay readable: throws `form_fields_removed`, `form_has_submissions` otherwise;
  * `nothing_to_update`, `site_archived`, `invalid_notify_to`, `notify_to_not_on_site`.
  */
 export async function changeForm(
@@ -77,7 +77,7 @@ export async function changeForm(
   }
   const { site } = await loadForm(em, actor, formId);
   return await em.transactional(async (tx) => {
-    // Before the form's lock: the removal of a collaborator has that one first, and then comes to the forms.
+    // Before the form's lock: removing a collaborator locks this first and then the forms.
     const notifies = change.notify_to !== undefined;
     const notify = notifies ? await readNotifyTo(tx, site as Site, change.notify_to ?? '') : null;
     const form = await lockForm(tx, actor, formId);
@@ -91,7 +91,7 @@ export async function changeForm(
   });
 }
 
-/** Stops or takes up submissions. A form that is like that already stays so. */
+/** Closes or reopens the form. The same status again changes nothing. */
 export async function setStatus(em: EntityManager, actor: Actor, formId: string, status: FormStatus): Promise<Form> {
   return await em.transactional(async (tx) => {
     const form = await lockForm(tx, actor, formId);
@@ -100,7 +100,7 @@ export async function setStatus(em: EntityManager, actor: Actor, formId: string,
   });
 }
 
-/** Removes the form with all that was sent to it. Answers what it was. Throws `confirm_required`, `site_archived`. */
+/** Deletes the form with all its submissions. Returns the deleted form. Throws `confirm_required`, `site_archived`. */
 export async function deleteForm(
   em: EntityManager,
   deps: Pick<Deps, 'clock' | 'config'>,
@@ -123,7 +123,7 @@ export async function deleteForm(
   });
 }
 
-/** What an answer says of a form besides its row. */
+/** What a response about a form contains besides its row. */
 export async function contextOf(
   em: EntityManager,
   { clock, config }: Pick<Deps, 'clock' | 'config'>,
@@ -138,7 +138,7 @@ export async function contextOf(
   };
 }
 
-/** The form of an active site, held until the transaction ends: what is sent to it waits, or has come. */
+/** The form of an active site, locked until the transaction ends: a new submission waits, or is already stored. */
 async function lockForm(tx: EntityManager, actor: Actor, formId: string): Promise<Form> {
   const { id, site } = await loadForm(tx, actor, formId);
   requireChangeable(site as Site);

@@ -103,7 +103,7 @@ export function formView(form: Form, context: FormContext): z.output<typeof form
   };
 }
 
-/** A submission whose mail has been read with it. */
+/** A submission loaded with its mail. */
 export type WholeSubmission = Submission & { mail?: Mail | null };
 
 export function submissionView(submission: WholeSubmission): z.output<typeof submissionSchema> {
@@ -111,7 +111,7 @@ export function submissionView(submission: WholeSubmission): z.output<typeof sub
   return {
     id,
     form_id: form.id,
-    // Made of entries: no name in it can reach a prototype.
+    // Built from entries: no name in it can reach a prototype.
     fields: Object.fromEntries(values),
     page: page ?? null,
     created_at: createdAt,

@@ -1,4 +1,4 @@
-/** An enquiry, from what a visitor sent to a row: judged, taken once, stored, and only then mailed. */
+/** An enquiry, from the request body to a row: validated, accepted once, stored, and only then mailed. */
 import { LockMode } from '@mikro-orm/core';
 import { missing } from '#api/capabilities.ts';
 import { homeOf } from '#db/domains/canonical-url.ts';
@@ -20,14 +20,14 @@ const keptMs = 180 * 24 * 3600_000;
 
 export type VisitedForm = Form & { site: Site };
 
-/** Whoever has the id may see what the form asks, and send to it. Throws `not_found`. */
+/** Anybody with the id may read the form's fields and send to it. Throws `not_found`. */
 export async function visitForm(em: EntityManager, formId: string): Promise<VisitedForm> {
   const form = isId('form', formId) ? await em.findOne(Form, { id: formId }, { populate: ['site'] }) : null;
   if (form) return form as VisitedForm;
   throw errors.not_found('We can’t find this form.');
 }
 
-/** Throws `forms_disabled`, `site_archived` where the form takes nothing at present. */
+/** Throws `forms_disabled`, or `site_archived` if the form is closed. */
 export function requireOpenForm({ config }: Pick<Deps, 'config'>, form: VisitedForm): void {
   const off = missing(config, 'forms');
   if (off) throw off;
@@ -38,7 +38,7 @@ export function requireOpenForm({ config }: Pick<Deps, 'config'>, form: VisitedF
 export type NewSubmission = { given: RawValues; solution: string | undefined; page: string | null };
 
 /**
- * Stores what was sent, and queues the mail of it in the same transaction: what is answered as taken is there, whatever becomes of the mail.
+ * Stores the submission and queues its mail in the same transaction: an accepted submission is stored whatever happens to the mail.
  * Throws `invalid_fields`, `not_a_person`, `forms_disabled`, `site_archived`, `provider_error`.
  */
 export async function receiveSubmission(
@@ -48,12 +48,12 @@ export async function receiveSubmission(
   { given, solution, page }: NewSubmission,
 ): Promise<Submission> {
   requireOpenForm(deps, form);
-  // Before the challenge: who has mistyped something solves no second one for it.
+  // Before the challenge: a visitor who mistyped something need not solve a second one.
   requireUsable(form.fields, given);
   const verdict = await verify(deps, form, solution);
   return await em.transactional(async (tx) => {
     const held = await lockFormForShare(tx, form.id);
-    // It may have been changed while the visitor's answers were on their way.
+    // The form may have changed while the request was being read.
     requireOpenForm(deps, held);
     const values = requireUsable(held.fields, given);
     if (!(await useChallenge(tx, verdict.once, verdict.expiresAt))) {
@@ -68,7 +68,7 @@ export async function receiveSubmission(
   });
 }
 
-/** The form as it is, which nobody changes until the transaction ends. */
+/** The form, which nobody can change until the transaction ends. */
 async function lockFormForShare(tx: EntityManager, id: string): Promise<VisitedForm> {
   const form = await tx.findOne(Form, { id }, { lockMode: LockMode.PESSIMISTIC_READ, refresh: true });
   if (!form) throw errors.not_found('We can’t find this form.');

@@ -1,4 +1,4 @@
-/** What was sent to a form, as its owner reads it: in pages, and as one file. */
+/** A form's submissions for its owner: in pages, and as one file. */
 import { Readable } from 'node:stream';
 import { byId, type Page, type PageQuery, page } from '#api/pages.ts';
 import type { Form, FormField } from '#db/forms/form.ts';
@@ -10,7 +10,7 @@ import type { WholeSubmission } from './schemas.ts';
 
 const batch = 500;
 
-/** Newest first, without what is past its time. */
+/** Newest first, without expired ones. */
 export async function submissionsPage(
   em: EntityManager,
   { clock, config }: Pick<Deps, 'clock' | 'config'>,
@@ -21,7 +21,7 @@ export async function submissionsPage(
   return await page(config.secret, ['submissions', form.id, query.since ?? ''], query, read, byId);
 }
 
-/** The same as a file, read from the database as fast as it is taken. */
+/** The same as a file, streamed from the database at the client's speed. */
 export function submissionsFile(
   { em, clock }: Pick<Deps, 'em' | 'clock'>,
   form: { id: string; fields: FormField[] },
@@ -31,7 +31,7 @@ export function submissionsFile(
     yield csvHead(form.fields);
     let after: string | undefined;
     for (;;) {
-      // Each part on its own: nothing is held while the caller is slow.
+      // Each part in its own query: no transaction stays open for a slow client.
       const rows = await readerOf(em(), form.id, clock.now(), since)(after, batch);
       yield rows.map((row) => csvLine(form.fields, exported(row))).join('');
       if (rows.length < batch) return;

@@ -1,4 +1,4 @@
-/** What comes with a visitor's answers and is none: the challenge, the page it was sent from, where to go afterwards. */
+/** What comes with a submission beside the visitor's answers: the challenge, the page it was sent from, the return path. */
 import type { FastifyRequest } from 'fastify';
 import { originOf } from '#api/visitors/origins.ts';
 import type { Site } from '#db/sites/site.ts';
@@ -12,9 +12,9 @@ const pathLengthMax = 1_000;
 export type Visit = {
   answers: RawValues;
   solution: string | undefined;
-  /** Path of the page, where it says so. */
+  /** Path of the page, if known. */
   page: string | null;
-  /** `_return`, as it came. */
+  /** `_return`, as received. */
   returnPath: string | undefined;
 };
 
@@ -34,7 +34,7 @@ export function splitAnswers(
   };
 }
 
-/** Browsers tell another origin no more than where they come from, so a page may say its path itself. */
+/** Browsers send other origins only their own origin, so a page may name its path itself. */
 function pageOf(said: string | undefined, referer: string | undefined): string | null {
   if (said !== undefined && isPath(said)) return said;
   const path = referer === undefined ? undefined : URL.parse(referer)?.pathname;
@@ -42,8 +42,8 @@ function pageOf(said: string | undefined, referer: string | undefined): string |
 }
 
 /**
- * The address to go to afterwards, on the very host that the visitor came from, where that is the site's. Throws `invalid_return_path` for
- * what leads anywhere else.
+ * The address to return to, on the host that the visitor came from if that is the site's. Throws `invalid_return_path` for
+ * any other.
  */
 export function readReturnPath(
   config: Config,
@@ -62,7 +62,7 @@ export function readReturnPath(
   });
 }
 
-/** From the root, and of this host: browsers read `//` and a backslash as the beginning of another (WHATWG URL standard). */
+/** An absolute path on this host: browsers read `//` and a backslash as the start of another host (WHATWG URL standard). */
 function isPath(text: string): boolean {
   return text.length <= pathLengthMax && /^\/(?![/\\])[^\\\p{C}\s]*$/u.test(text);
 }

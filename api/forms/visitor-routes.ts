@@ -1,4 +1,4 @@
-/** `/f/{form_id}`: what visitors' browsers and programs use. No token; a form is no secret. */
+/** `/f/{form_id}`: for visitors' browsers and programs. No token: a form's id is public. */
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import type { Api } from '#api/api.ts';
@@ -132,7 +132,7 @@ function sendRoute(app: Api, deps: Deps): void {
         security: [],
         params: formParams,
         consumes: ['application/json', 'application/x-www-form-urlencoded', 'multipart/form-data'],
-        // Read in the handler, which knows how to answer where it cannot be read.
+        // Read in the handler, which chooses the response if it cannot be read.
         body: z.unknown(),
         response: { 200: takenSchema },
       },
@@ -144,7 +144,7 @@ function sendRoute(app: Api, deps: Deps): void {
         given = await parseSubmission(request);
         const visited = await visit(deps, request, reply, undefined);
         form = visited.form;
-        // Not before the form is known: who is told to wait keeps what was typed, to send it again.
+        // Only after the form is known: a visitor at the rate limit keeps what they typed, to send it again.
         await limit(request, reply);
         return await send(deps, request, reply, visited, given);
       } catch (error) {
@@ -161,7 +161,7 @@ async function send(
   { form, own }: Visited,
   given: RawValues,
 ) {
-  // Our own pages of the form send it too.
+  // Our own pages of the form send to it too.
   requireOwnOrigin(request, new Set([...own, deps.config.baseUrl]));
   const { answers, solution, page, returnPath } = splitAnswers(given, request, deps.challenge);
   const returnTo = readReturnPath(deps.config, form.site, own, request, returnPath);
@@ -172,7 +172,7 @@ async function send(
 
 type Visited = { form: VisitedForm; own: ReadonlySet<string> };
 
-/** The form and the origins of its site, within what its caller may ask in a minute, and with what lets the site's own scripts read the answer. */
+/** The form and its site's origins, within the rate limit, with CORS headers for the site's own scripts. */
 async function visit(
   deps: Deps,
   request: FastifyRequest,

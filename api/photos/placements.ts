@@ -1,4 +1,4 @@
-/** Puts a stock photo into a site, with the credit that its author is owed beside it. */
+/** Adds a stock photo to a site, with its author's credit in a file beside it. */
 
 import { type Actor, loadSite, requireActive, roleOf } from '#api/access.ts';
 import { exceedsFileLimit, fileAt, requireAssetPath, storeAsset } from '#api/assets/rules.ts';
@@ -53,7 +53,7 @@ export async function placePhoto(
   return { asset, photo, creditPath };
 }
 
-/** A photo that a search of this deployment's library has shown. Throws `invalid_photo`. */
+/** A photo that a search of this deployment's library has returned. Throws `invalid_photo`. */
 export async function loadPhoto(em: EntityManager, deps: Deps, id: string): Promise<Photo> {
   const library = requireLibrary(deps);
   const photo = isId('photo', id) ? await em.findOne(Photo, { id, library: library.name }) : null;
@@ -63,7 +63,7 @@ export async function loadPhoto(em: EntityManager, deps: Deps, id: string): Prom
   });
 }
 
-/** The photo as it stands in the site, for a repeated call. */
+/** The photo as the site has it, for a repeated call. */
 export async function loadPlaced(em: EntityManager, deps: Deps, actor: Actor, siteId: string, made: string) {
   const site = await loadSite(em, actor, siteId);
   const [assetId = '', photoId = ''] = made.split(':');
@@ -76,7 +76,7 @@ function creditFile({ creditName, creditUrl, pageUrl, description }: Photo): Buf
   return Buffer.from(`${JSON.stringify(credit, null, 2)}\n`);
 }
 
-/** The library broke off, not the caller. */
+/** The library's connection broke off, not the client's. */
 function throwBrokenPhoto(error: unknown, broken: Error | null): never {
   if (broken === null) throw error;
   throw errors.provider_error('The library of stock photos closed the connection in the middle of the photo.', {

@@ -10,7 +10,7 @@ import { loadPhoto, loadPlaced, type Placed, placePhoto } from './placements.ts'
 import { photosSchema, photoView, placedSchema, placeInput, searchInput } from './schemas.ts';
 import { requireLibrary, searchPhotos, throwCatalogError } from './search.ts';
 
-/** Stock photos: searched, and put into a site. */
+/** Stock photos: search, and add to a site. */
 export function photoRoutes(app: Api, deps: Deps): void {
   app.post(
     '/v1/photos/search',
@@ -62,7 +62,7 @@ function placedView({ asset, photo, creditPath }: Placed) {
 
 const thumbTypes = ['image/jpeg', 'image/png', 'image/webp', 'image/avif'];
 
-/** The small pictures to choose by, from our own host, so that no library learns who looks. No token: a page may show them. */
+/** Thumbnails, served from our host so that the library does not see who looks. No token: a page may show them. */
 export function thumbRoutes(app: Api, deps: Deps): void {
   const thumbs = new LRUCache<string, { bytes: Buffer; type: string }>({
     maxSize: 32 * 1_048_576,

@@ -1,9 +1,9 @@
-/** How often the whole platform searches a library: its cap is for any hour, so minutes are counted, under one lock. */
+/** Limits the platform's searches of a library: its limit is per hour, so they are counted per minute, under one lock. */
 import type { EntityManager } from '#db/orm.ts';
 import { minuteMs } from '#rules/time.ts';
 import type { Deps } from '#runtime/deps.ts';
 
-/** Counts one search, if the last hour has room for it. */
+/** Counts one search if the last hour has room for it. */
 export async function countSearch(
   em: EntityManager,
   { clock }: Pick<Deps, 'clock'>,
@@ -11,7 +11,7 @@ export async function countSearch(
 ): Promise<boolean> {
   const now = clock.now().getTime();
   const minute = new Date(Math.floor(now / minuteMs) * minuteMs);
-  // A minute more than the hour: the oldest one may have been asked at its end.
+  // A minute more than the hour: the oldest search may have been at its end.
   const hour = new Date(minute.getTime() - 60 * minuteMs);
   return await em.transactional(async (tx) => {
     await tx.execute(`select pg_advisory_xact_lock(hashtext('library_request'), hashtext(?))`, [library]);

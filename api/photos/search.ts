@@ -1,4 +1,4 @@
-/** Searches the photo library, through a cache that all processes share. */
+/** Searches the photo library through a cache that all processes share. */
 
 import { missing } from '#api/capabilities.ts';
 import { Photo } from '#db/assets/photo.ts';
@@ -17,7 +17,7 @@ export function requireLibrary(deps: Pick<Deps, 'config' | 'photos'>): PhotoLibr
   throw missing(deps.config, 'photos') ?? new Error('photos are on and there is no library');
 }
 
-/** The library's best for these words. Throws `photos_busy` where the platform has asked enough, `provider_error` where it fails. */
+/** The library's best matches. Throws `photos_busy` at the platform's limit, `provider_error` if the library fails. */
 export async function searchPhotos(em: EntityManager, deps: Deps, query: string): Promise<Photo[]> {
   const library = requireLibrary(deps);
   const words = query.toLowerCase().replace(/\s+/g, ' ');
@@ -89,7 +89,7 @@ async function saveResult(
   return ids;
 }
 
-/** Says in our words what a library's failure means. Rethrows what is no failure of it. */
+/** Translates the library's failures into catalog errors; rethrows anything else. */
 export function throwCatalogError(error: unknown): never {
   if (!(error instanceof PhotosFault)) throw error;
   if (error.outcome === 'busy') throw photosBusy();

@@ -1,4 +1,4 @@
-/** Brings what the site has since gained into a slot: `main` into the slot's branch, in both repositories or in neither. */
+/** Updates a preview slot from the site: merges `main` into the slot's branch, in both repositories or in neither. */
 
 import { type Actor, loadSite, requireChangeable, roleOf } from '#api/access.ts';
 import { requireRepositories, rulesFor } from '#api/source/commits.ts';
@@ -21,7 +21,7 @@ const triesMax = 16;
 const filesNamedMax = 20;
 
 /**
- * Merges, and builds the draft anew unless it is of these very commits. Throws what `requireDraftOf` and `requireBranch` do, `draft_conflict`
+ * Merges, and rebuilds the draft unless it is of these very commits. Throws what `requireDraftOf` and `requireBranch` do, `draft_conflict`
  * with the files that both sides changed, the codes of the rules of a push, and `stale_hash` when others keep moving the branches.
  */
 export async function updateSlot(em: EntityManager, deps: Deps, actor: Actor, call: OnSlot): Promise<Deployment> {
@@ -51,7 +51,7 @@ function isCurrent({ mains, tips, siteUrl }: Slot, draft: Deployment): boolean {
   return sameCommits && draft.siteUrl === siteUrl;
 }
 
-/** What is to move; nothing has moved when this throws. */
+/** The planned branch updates; nothing has changed when this throws. */
 async function mergesFor(
   deps: Deps,
   repositories: Repositories,
@@ -79,7 +79,7 @@ async function mergesFor(
   return moves;
 }
 
-/** The commit that the branch is to stand on, or the paths in conflict. */
+/** The merged commit, or the paths in conflict. */
 async function mergeInto(
   deps: Deps,
   repositories: Repositories,

@@ -17,7 +17,7 @@ import { loadSlot, slotNumber } from './slots.ts';
 type Asked = Pick<FastifyRequest, 'em' | 'actor'> & { params: unknown };
 type OfSlot = z.output<typeof slotParams>;
 
-/** Previews: drafts of a site in numbered slots, each on a host that nobody can guess. */
+/** Previews: drafts of a site in numbered slots, each on a host with an unguessable name. */
 export function previewRoutes(app: Api, deps: Deps): void {
   readingRoutes(app, deps);
   buildingRoutes(app, deps);
@@ -82,7 +82,7 @@ function buildingRoutes(app: Api, deps: Deps): void {
     },
   } as const;
 
-  /** Has a draft built by one of the rules, and answers the slot when it is, or when the caller waits no longer. */
+  /** Builds a draft with one of the rules, and responds with the slot when it is built or the wait times out. */
   async function build(
     request: Asked & Pick<FastifyRequest, 'newId' | 'waitMs' | 'answeredId'>,
     by: typeof buildDraft,

@@ -1,4 +1,4 @@
-/** What may be done with a preview slot: its draft is built, published, cleared. What brings a slot up to date is in updating.ts. */
+/** Building, publishing and clearing a preview slot. Updating it from `main` is in merges.ts. */
 
 import { type Actor, loadSite, requireActive, requireChangeable, roleOf } from '#api/access.ts';
 import { requirePublishRate } from '#api/publishing/rules.ts';
@@ -16,7 +16,7 @@ import type { Deps } from '#runtime/deps.ts';
 import { errors } from '#runtime/errors.ts';
 import { branchOf, commitsOf, loadSlot, readSlot, type Slot, slotNumber, tipsOf } from './slots.ts';
 
-/** Which slot, as the path names it, and the id of the deployment that the call makes. */
+/** The slot named by the path, and the id of the new deployment. */
 export type OnSlot = { id: string; siteId: string; slot: string };
 
 /** Builds the slot's draft: of each repository its own branch, else the site's. Throws `site_archived`, `no_source`, `rate_limited`. */
@@ -54,7 +54,7 @@ function refuseArchived(site: Site): never {
 }
 
 /**
- * Brings the slot's work onto the site, and puts the bytes live that were built when it was previewed. Throws what `requireDraft` and
+ * Merges the slot's work into the site and makes the bytes live that were built for the preview. Throws what `requireDraft` and
  * `requireOwnWork` do, and `draft_behind`.
  */
 export async function publishSlot(em: EntityManager, deps: Deps, actor: Actor, call: OnSlot): Promise<Deployment> {
@@ -84,7 +84,7 @@ function outputOf({ manifestSha256, fileCount, totalBytes }: Deployment) {
   return { manifestSha256, fileCount: fileCount ?? 0, totalBytes: totalBytes ?? 0 };
 }
 
-/** What the slot serves, to act on it. Throws `slot_empty`, `preview_empty` while the first one is built, `preview_expired`. */
+/** The draft that the slot serves. Throws `slot_empty`, `preview_empty` while the first one is built, `preview_expired`. */
 export function requireDraftOf({ slot, status, draft, isExpired }: Slot, siteId: string): Deployment {
   const path = `/v1/sites/${siteId}/previews/${slot}`;
   if (isExpired) {
@@ -103,7 +103,7 @@ export function requireDraftOf({ slot, status, draft, isExpired }: Slot, siteId:
   });
 }
 
-/** Throws `slot_not_branched` where neither repository has the slot's branch. */
+/** Throws `slot_not_branched` if neither repository has the slot's branch. */
 export function requireBranch({ slot, branched }: Slot, siteId: string): void {
   if (!branched) throw notBranched(slot, siteId);
 }
@@ -124,7 +124,7 @@ function requireNotBehind({ slot, behind, branched }: Slot, siteId: string): voi
   });
 }
 
-/** Something to publish: commits that the site lacks, or that it has and does not show. */
+/** Throws unless there are commits that the site lacks, or has but does not show. */
 async function requireChanges(tx: EntityManager, site: Site, { slot, mains }: Slot, draft: Deployment): Promise<void> {
   const commits = commitsOf(draft);
   const isOn = (other: { source: string | null; content: string | null }) =>
@@ -135,7 +135,7 @@ async function requireChanges(tx: EntityManager, site: Site, { slot, mains }: Sl
 
 const triesMax = 16;
 
-/** Empties the slot. Throws `slot_empty`, and `preview_holds_work` where work would be lost and `discard` does not say so. */
+/** Empties the slot. Throws `slot_empty`, and `preview_holds_work` if work would be lost and `discard` is not set. */
 export async function clearSlot(
   em: EntityManager,
   deps: Deps,
@@ -156,7 +156,7 @@ export async function clearSlot(
         const from = slot.tips[repository];
         return from === null ? [] : [{ repository, branch: branchOf(number), from, to: null }];
       });
-      // Somebody pushed in between: what there is now is judged anew.
+      // A push arrived in between: check again.
       if (!(await repositories.move(siteId, moves))) return false;
       await clearPreview(tx, deps.clock, locked, number);
       return true;

@@ -1,4 +1,4 @@
-/** What a preview slot is at this moment: its rows, and its branches in both repositories. */
+/** The current state of a preview slot: its rows, and its branches in both repositories. */
 
 import { requireRepositories } from '#api/source/commits.ts';
 import { Deployment, type Mains } from '#db/deployments/deployment.ts';
@@ -20,25 +20,25 @@ export type Slot = {
   slot: number;
   status: SlotStatus;
   preview: Preview | undefined;
-  /** What the slot's host serves. */
+  /** The deployment that the slot's host serves. */
   draft: Deployment | undefined;
-  /** The build that was asked for last. */
+  /** The most recently requested build. */
   latest: Deployment | undefined;
-  /** Whether the draft is past its time: marked, and shown no more. */
+  /** Whether the draft has expired and is no longer served. */
   isExpired: boolean;
-  /** Tips of `main`, and of the slot's own branch. */
+  /** Tips of `main` and of the slot's own branch. */
   mains: Mains;
   tips: Mains;
   branched: boolean;
   behind: boolean;
   holdsWork: boolean;
-  /** The address that the site's pages are to name as theirs. */
+  /** The canonical address for the site's pages. */
   siteUrl: string;
 };
 
 export const branchOf = (slot: number): string => `preview/${slot}`;
 
-/** The number in a path, of a slot that is to be built. Throws `invalid_slot`. */
+/** The slot number in a path, for a build. Throws `invalid_slot`. */
 export function readSlot(deps: Knowing, site: Site, by: Role, text: string): number {
   const { limits, lift } = capsOf(deps, site, by);
   const slot = numberOf(text);
@@ -48,7 +48,7 @@ export function readSlot(deps: Knowing, site: Site, by: Role, text: string): num
   });
 }
 
-/** The same for what is there already: a plan that became smaller takes no slot away that holds something. */
+/** The same for an existing slot: a smaller plan does not take away a slot that holds something. */
 export async function slotNumber(em: EntityManager, deps: Deps, site: Site, by: Role, text: string): Promise<number> {
   const slot = numberOf(text);
   const isBeyond = slot > limitsOf(deps, site).preview_slots;
@@ -82,13 +82,13 @@ export async function loadSlot(
   const find = async (id?: string | null) =>
     (id && (await em.findOne(Deployment, { id }, { refresh: true }))) || undefined;
   const latest = await find(seen?.latestId);
-  // A build's end and its place in the slot are written together, and may have been since: one without the other is no state of a slot.
+  // A build's end and its slot are written in one transaction, possibly since the first query: read both again.
   const preview = latest && isSettled(latest.status) ? await previewIn(em, now, site.id, slot) : seen;
   const draft = await find(preview?.deploymentId);
   const branched = tips.source !== null || tips.content !== null;
   const base = draft ? commitsOf(draft) : branched ? { ...mains, ...withoutNulls(tips) } : mains;
   const { address: siteUrl } = await homeOf(em, deps.config, site);
-  // Its pages name the site by an address that is not the one it has.
+  // Its pages contain a canonical address that the site no longer has.
   const isOfOther = draft !== undefined && draft.siteUrl !== siteUrl;
   const behind = isOfOther || !(await holds(repositories, site.id, base, mains));
   const holdsWork = !(await holds(repositories, site.id, mains, tips));
@@ -105,7 +105,7 @@ function withoutNulls(tips: Mains): Partial<Mains> {
   return Object.fromEntries(Object.entries(tips).filter(([, sha]) => sha !== null));
 }
 
-/** Whether all of `smaller` is in `larger`. */
+/** Whether `larger` contains all of `smaller`. */
 async function holds(repositories: Repositories, siteId: string, larger: Mains, smaller: Mains): Promise<boolean> {
   for (const repository of bothRepositories) {
     const [whole, part] = [larger[repository], smaller[repository]];

@@ -5,7 +5,7 @@ import type { Deps } from '#runtime/deps.ts';
 import { redirectsOf, setRedirects } from './rules.ts';
 import { redirectsInput, redirectsSchema, redirectsView } from './schemas.ts';
 
-/** Redirects: read and set as a whole. */
+/** Redirects: read and replaced as a whole. */
 export function redirectRoutes(app: Api, deps: Deps): void {
   app.get(
     '/v1/sites/:id/redirects',

@@ -1,4 +1,4 @@
-/** The redirect rules that a call sets. They belong to the site, and stay through publishes and restores. */
+/** The redirect rules that a call sets. They belong to the site and survive publishes and restores. */
 
 import { type Actor, loadSite, requireChangeable } from '#api/access.ts';
 import { homeOf } from '#db/domains/canonical-url.ts';
@@ -20,7 +20,7 @@ export async function redirectsOf(deps: Deps, { redirectsSha256 }: Site): Promis
   return JSON.parse(blob.toString());
 }
 
-/** Takes the place of all rules the site had; edges follow within a second. Throws `invalid_redirects`, `site_archived`. */
+/** Replaces all rules of the site; edges apply them within a second. Throws `invalid_redirects`, `site_archived`. */
 export async function setRedirects(
   em: EntityManager,
   deps: Deps,
@@ -37,10 +37,10 @@ export async function setRedirects(
     status,
   }));
   const { address: home } = await homeOf(em, deps.config, site);
-  // A circle may lead over either of the site's addresses.
+  // A loop may lead through any of the site's addresses.
   checkRedirects(written, home);
   const checked = checkRedirects(written, siteAddress(deps.config, site.name));
-  // Bytes before their name: an edge may ask as soon as the row says so.
+  // Bytes before the row: an edge may read them as soon as the row names them.
   const { sha256 } = await deps.store.put(Buffer.from(JSON.stringify(checked)));
   await deps.store.flush();
   const own = { hosts: await ownHostsOf(em, deps.config, site), platform: new URL(deps.config.baseUrl).host };
@@ -54,7 +54,7 @@ export async function setRedirects(
     return row !== undefined;
   });
   if (isSet) return checked;
-  // Archived, or its owner's account blocked, meanwhile; or that, and back again.
+  // The site may have been archived or blocked meanwhile, or that and back.
   requireChangeable(await em.findOneOrFail(Site, { id: site.id }, { refresh: true }));
   return await setRedirects(em, deps, actor, siteId, rules);
 }

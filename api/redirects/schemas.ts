@@ -7,7 +7,7 @@ const input = z.strictObject({
   status: z.number().default(301).describe('301, 302, 307, 308 or 410.'),
 });
 
-/** All rules of a site; those it had before go. */
+/** All rules of a site; they replace the previous ones. */
 export const redirectsInput = z.strictObject({
   rules: z
     .array(input)

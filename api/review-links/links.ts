@@ -1,4 +1,4 @@
-/** Review links: made, listed, ended, and who whoever holds one is. */
+/** Review links: create, list, revoke, and the person behind one. */
 
 import { type Actor, findSite, loadSite, requireActive, roleOf } from '#api/access.ts';
 import type { Author } from '#api/comments/rules.ts';
@@ -24,7 +24,7 @@ export function statusOf(link: ReviewLink, now: Date): LinkStatus {
 
 export type NewLink = { id: string; secret: string; expires_in_seconds: number; slot?: number | undefined };
 
-/** Makes a link to the live site, or to what a slot shows. Throws `site_archived`, `invalid_slot`, `preview_empty`. */
+/** Creates a link to the live site or to a preview slot. Throws `site_archived`, `invalid_slot`, `preview_empty`. */
 export async function createLink(
   em: EntityManager,
   deps: Deps,
@@ -59,7 +59,7 @@ export async function loadLink(em: EntityManager, actor: Actor, linkId: string):
   });
 }
 
-/** Ends a link at once, in browsers that have it open too. Ending it again changes nothing. */
+/** Revokes a link at once, also in browsers that have it open. Revoking it again changes nothing. */
 export async function revokeLink(
   em: EntityManager,
   { clock }: Deps,
@@ -72,7 +72,7 @@ export async function revokeLink(
   return link;
 }
 
-/** Ends the links to a site, those of one account or all. Call it in the transaction that takes account or site away. */
+/** Revokes the links to a site, of one account or all. Call it in the transaction that removes the account's access or the site. */
 export async function revokeReviewsOf(
   tx: EntityManager,
   { siteId, accountId, now }: { siteId: string; accountId?: string; now: Date },
@@ -81,12 +81,12 @@ export async function revokeReviewsOf(
   return await tx.nativeUpdate(ReviewLink, { site: siteId, ...whose, endedAt: null }, { endedAt: now });
 }
 
-/** Whoever holds a link speaks as the person who made it. */
+/** A person with the link comments in the name of the account that created it. */
 export type Reviewer = { link: ReviewLink; site: Site; author: Author };
 
 /**
- * The holder of a secret. Nothing is written: whoever opens mail before its reader may come here. Throws `not_found`, `expired`,
- * `site_archived` in words for whoever holds the link.
+ * The reviewer behind a secret. Writes nothing, since mail scanners open links too. Throws `not_found`, `expired`,
+ * `site_archived`, worded for the person who has the link.
  */
 export async function reviewerOf(em: EntityManager, { clock }: Pick<Deps, 'clock'>, secret: string): Promise<Reviewer> {
   const known = new RegExp(`^${secretPrefix}_[\\w-]{43}$`).test(secret);

@@ -1,6 +1,6 @@
 /**
- * What the overlay's frame reads and writes, with the link's secret in `x-review`. No cookie counts here: whatever else runs in the page
- * could send that. A link reads and writes comments of its site and nothing else.
+ * The API of the overlay's frame, with the link's secret in `x-review`. Cookies are ignored: other scripts in the page could make the
+ * browser send them. A link reads and writes comments of its site and nothing else.
  */
 import type { FastifyRequest } from 'fastify';
 import { z } from 'zod';
@@ -16,7 +16,7 @@ import { reviewTargetOf } from './slots.ts';
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** Who holds the link. Set on every call of the overlay's frame. */
+    /** The reviewer. Set on every call of the overlay's frame. */
     reviewer: Reviewer | null;
   }
 }
@@ -37,7 +37,7 @@ const newThread = z.strictObject({
 });
 const change = z.strictObject({ message: typedBody.optional(), action: z.enum(['resolve', 'reopen']).optional() });
 
-/** Before the routes: the secret says who asks. */
+/** Before the routes: authenticates by the secret. */
 export function requireReview(scope: Api, deps: Deps): void {
   scope.decorateRequest('reviewer', null);
   scope.addHook('onRequest', async (request) => {
@@ -73,7 +73,7 @@ export function overlayRoutes(app: Api, deps: Deps): void {
         id: request.newId('thread'),
         messageId: request.newId('msg'),
         ...words,
-        // Where no files are kept, the words are worth keeping all the same.
+        // Without file storage the comment is stored without its picture.
         ...(config.files ? { screenshot_base64: picture } : {}),
         missing: config.files ? missing && reasons[missing] : 'This platform stores no pictures.',
         deploymentId,

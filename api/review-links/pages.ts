@@ -1,4 +1,4 @@
-/** A review link opens the site with a cookie on each of the two hosts. Then the overlay's frame, and the popup that passes it the key. */
+/** A review link opens the site with a cookie on each of the two hosts. Also: the overlay's frame, and the popup that passes it the key. */
 import cookie from '@fastify/cookie';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
@@ -55,7 +55,7 @@ export async function reviewPages(app: Api, deps: Deps): Promise<void> {
       const { publicId } = request.params as { publicId: string };
       const secret = request.cookies[cookieOf(publicId)];
       const held = secret && (await reviewerOf(deps.em(), deps, secret).catch(notKnownAsNull));
-      // The frame of one site never gets the key of another.
+      // The frame of one site never receives another site's key.
       return sendPage(reply, handOverPage(held && held.site.publicId === publicId ? secret : undefined));
     }),
   );

@@ -14,7 +14,7 @@ import {
   reviewLinkView,
 } from './schemas.ts';
 
-/** Links that let an owner comment on the site in a browser: made, listed, ended. */
+/** Review links, with which an owner comments in a browser: create, list, revoke. */
 export function reviewLinkRoutes(app: Api, deps: Deps): void {
   const { config, clock } = deps;
   app.post(

@@ -1,4 +1,4 @@
-/** Where a review takes place: on the live site, or on what a preview slot shows. */
+/** What a review shows: the live site, or a preview slot. */
 
 import { missing } from '#api/capabilities.ts';
 import { slotNumber } from '#api/previews/slots.ts';
@@ -13,7 +13,7 @@ import { errors } from '#runtime/errors.ts';
 
 export type ReviewTarget = { address: string; deploymentId: string | null };
 
-/** What is looked at, and where. Throws `preview_empty`, `preview_expired` for a slot that shows nothing. */
+/** The deployment under review and its address. Throws `preview_empty`, `preview_expired` for a slot that shows nothing. */
 export async function reviewTargetOf(
   em: EntityManager,
   { config, clock }: Pick<Deps, 'config' | 'clock'>,
@@ -39,7 +39,7 @@ function requireShown(preview: Preview | undefined, now: Date) {
   });
 }
 
-/** Throws what stands against a review of this slot: `preview_disabled`, `invalid_slot`, or that it shows nothing. */
+/** Throws if this slot cannot be reviewed: `preview_disabled`, `invalid_slot`, or it shows nothing. */
 export async function requireSlot(em: EntityManager, deps: Deps, site: Site, by: Role, slot: number): Promise<void> {
   const off = missing(deps.config, 'previews');
   if (off) throw off;

@@ -5,7 +5,7 @@ import type { Deps } from '#runtime/deps.ts';
 import { createSketch, loadSketch, removeSketch } from './rules.ts';
 import { sketchInput, sketchSchema, sketchView } from './schemas.ts';
 
-/** Sketches: design directions on hosts of their own. */
+/** Sketches: design directions on their own hosts. */
 export function sketchRoutes(app: Api, deps: Deps): void {
   const { config } = deps;
 

@@ -1,4 +1,4 @@
-/** Sketches: shown on hosts that nobody can guess, until they are taken down. */
+/** Sketches: served on unguessable hosts until they are deleted. */
 import type { z } from 'zod';
 import type { Actor } from '#api/access.ts';
 import { countWithinLimit } from '#api/limits.ts';
@@ -11,7 +11,7 @@ import { errors } from '#runtime/errors.ts';
 import { isId, newHostLabel } from '#runtime/ids.ts';
 import type { sketchInput } from './schemas.ts';
 
-/** Throws `plan_limit` when as many are shown as may be. */
+/** Throws `plan_limit` at the limit of sketches. */
 export async function createSketch(
   em: EntityManager,
   deps: Deps,
@@ -26,7 +26,7 @@ export async function createSketch(
       what: 'sketches',
       nextAction: 'Remove one with DELETE /v1/sketches/{id}.',
     });
-  // The store keeps what it takes: it is asked to only where there is room.
+  // The store keeps every blob: check the limit before storing.
   await requireRoom(em);
   const blobs = await Promise.all(directions.map(({ html }) => deps.store.put(Buffer.from(html))));
   await deps.store.flush();
@@ -62,12 +62,12 @@ export async function loadSketch(em: EntityManager, actor: Actor, id: string): P
   });
 }
 
-/** From this moment no edge shows it. Taking down what is down changes nothing. */
+/** From now on no edge serves it. Deleting a deleted sketch changes nothing. */
 export async function removeSketch(em: EntityManager, { clock }: Deps, actor: Actor, id: string): Promise<Sketch> {
   return await removeFiles(em, clock, await loadSketch(em, actor, id));
 }
 
-/** The same by an operator, who knows its id, or the address of any of its pages. Throws `not_found`. */
+/** The same by an operator, who has its id or the address of one of its pages. Throws `not_found`. */
 export async function blockSketch(em: EntityManager, { clock }: Pick<Deps, 'clock'>, named: string): Promise<Sketch> {
   const label = (URL.canParse(named) ? new URL(named).hostname : named).split('.')[0] ?? '';
   const where = isId('sketch', named) ? { id: named } : { hosts: { label } };

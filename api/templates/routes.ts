@@ -8,7 +8,7 @@ const templateSchema = z
   .object({ name: z.string(), title: z.string(), description: z.string(), preview_url: z.string().nullable() })
   .meta({ id: 'Template' });
 
-/** Starters that a site can be made from. */
+/** The templates that a site can be created from. */
 export function templateRoutes(app: Api, { config }: Deps): void {
   app.get(
     '/v1/templates',

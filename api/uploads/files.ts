@@ -1,4 +1,4 @@
-/** A file that comes by an upload link: its kind read from the bytes, its name made good, its place in the link taken. */
+/** A file sent by an upload link: its type is read from the bytes, its name sanitised, its place in the link reserved. */
 import type { Readable } from 'node:stream';
 import { fileTypeFromBuffer } from 'file-type';
 import { missing } from '#api/capabilities.ts';
@@ -20,7 +20,7 @@ const headBytes = 65_536;
 
 export type Received = { name: string; path: string; bytes: number; filesLeft: number };
 
-/** Stores one file. What it throws is worded for whoever holds the link. */
+/** Stores one file. Errors are worded for the person who has the link. */
 export async function receiveFile(
   em: EntityManager,
   deps: Deps,
@@ -48,7 +48,7 @@ export async function receiveFile(
   return { name, path, bytes: file.bytes, filesLeft: held.link.maxFiles - held.link.filesTaken };
 }
 
-/** The rules of a push speak to whoever makes the site; here their code stays and their words change. */
+/** Rules of a push address the site's developer; here the code stays and the words change. */
 async function inPlainWords<Result>(work: () => Promise<Result>): Promise<Result> {
   try {
     return await work();
@@ -60,7 +60,7 @@ async function inPlainWords<Result>(work: () => Promise<Result>): Promise<Result
   }
 }
 
-/** The extension that the bytes ask for, whatever the name says. */
+/** The extension for the bytes' real type, whatever the name says. */
 async function extensionFor(file: UploadStream, name: string): Promise<string> {
   const found = await fileTypeFromBuffer(await headOf(file));
   const named = /\.([a-z0-9]{1,10})$/i.exec(name)?.[1]?.toLowerCase();
@@ -83,8 +83,8 @@ async function headOf(file: UploadStream): Promise<Buffer> {
 }
 
 /**
- * The link's place is taken last, when it is the file's turn, and given back if nothing comes of it: at no moment has a link taken more than
- * it may, and a process that dies loses one place of it at most.
+ * A place in the link is reserved last and released if the write fails: a link never accepts more than its limit, and a process that dies
+ * loses at most one place.
  */
 async function commitInPlace(
   em: EntityManager,
@@ -115,9 +115,9 @@ async function commitInPlace(
   }
 }
 
-/** A free path; or the one that has these very bytes already, for a file that is sent again after a broken connection. */
+/** A free path, or the path that already has these bytes when a file is sent again after a broken connection. */
 function placeFor(files: Files, name: string, extension: string, oid: string): string {
-  // A clone may lie on a file system that ignores case.
+  // A clone may be on a file system that ignores case.
   const taken = new Set([...files.keys()].map((path) => path.normalize('NFC').toLowerCase()));
   const isFree = (path: string) => files.get(path)?.oid === oid || !taken.has(path);
   return freePath(folder, name, extension, isFree);

@@ -1,4 +1,4 @@
-/** Upload links: made, listed, ended, and what one is still good for. */
+/** Upload links: create, list, revoke, and what a link still allows. */
 
 import { type Actor, findSite, loadSite, requireActive, roleOf } from '#api/access.ts';
 import { hashSecret } from '#api/secrets.ts';
@@ -28,7 +28,7 @@ export type NewLink = {
   max_file_bytes?: number | undefined;
 };
 
-/** Makes a link to a site. Throws `invalid_upload` for a cap above what a file may have at all. */
+/** Creates a link to a site. Throws `invalid_upload` for a limit above the site's own limit for a file. */
 export async function createLink(
   em: EntityManager,
   deps: Deps,
@@ -73,7 +73,7 @@ export async function loadLink(em: EntityManager, actor: Actor, linkId: string):
   return link;
 }
 
-/** Ends a link at once, for files under way too. Ending it again changes nothing. */
+/** Revokes a link at once, also for uploads in progress. Revoking it again changes nothing. */
 export async function revokeLink(
   em: EntityManager,
   { clock }: Deps,
@@ -86,7 +86,7 @@ export async function revokeLink(
   return link;
 }
 
-/** Ends the links to a site that an account made, when it loses the site. Call it in the transaction that takes the site away. */
+/** Revokes an account's links to a site when it loses access. Call it in the transaction that ends the access. */
 export async function revokeLinksOf(
   tx: EntityManager,
   { siteId, accountId, now }: { siteId: string; accountId: string; now: Date },
@@ -94,7 +94,7 @@ export async function revokeLinksOf(
   return await tx.nativeUpdate(UploadLink, { site: siteId, account: accountId, endedAt: null }, { endedAt: now });
 }
 
-/** A link as its holder meets it. `lost`: its maker has no access to the site any more, and a link is worth no more than that. */
+/** A link as its holder uses it. `lost`: the account that created it has lost access to the site, so the link has too. */
 export type HeldLink = { link: UploadLink; site: Site; lost: boolean };
 
 /** The link behind a secret, whatever its state. Throws `not_found`. */
@@ -111,7 +111,7 @@ async function asHeldLink(em: EntityManager, link: UploadLink): Promise<HeldLink
   return { link, site: reached ?? (await em.findOneOrFail(Site, link.site.id)), lost: reached === null };
 }
 
-/** Throws why a link takes no more files, in words for whoever holds it. */
+/** Throws the reason why a link accepts no more files, worded for the person who has it. */
 export function requireOpen({ link, site, lost }: HeldLink, now: Date): void {
   if (isClosed(site)) throw errors.site_archived('This website is archived, so it accepts no photos.');
   const status = lost ? 'ended' : statusOf(link, now);
@@ -122,13 +122,13 @@ export function requireOpen({ link, site, lost }: HeldLink, now: Date): void {
     throw errors.expired('This upload link was closed. Ask the person who sent it for a new one.');
 }
 
-/** Throws like `requireOpen`, of the link and its site as they are by now: a file may have been on its way for minutes. */
+/** Throws like `requireOpen`, for the current state of link and site: an upload may have taken minutes. */
 export async function requireStillOpen(deps: Pick<Deps, 'em' | 'clock'>, linkId: string): Promise<void> {
   const em = deps.em();
   requireOpen(await asHeldLink(em, await em.findOneOrFail(UploadLink, linkId)), deps.clock.now());
 }
 
-/** Takes one of the link's places, in one statement; false when there is none, or no link any more. */
+/** Reserves one of the link's files in one statement; false if none is left or the link is closed. */
 export async function reserveFile(em: EntityManager, { clock }: Pick<Deps, 'clock'>, linkId: string): Promise<boolean> {
   const rows = await em.execute<unknown[]>(
     `update upload_link set files_taken = files_taken + 1

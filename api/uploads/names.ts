@@ -1,11 +1,11 @@
-/** What a file from a phone or a desk is called in the site. Pure. */
+/** File names for uploads from a phone or a computer. Pure. */
 
 const nameLengthMax = 60;
-// Names that Windows keeps for devices, whatever follows the dot.
+// Names that Windows reserves for devices, with any extension.
 const devices = /^(con|prn|aux|nul|com[0-9]|lpt[0-9])$/;
 
 /**
- * A name that reads well in an address: "Käse-Theke 🧀 (1).JPG" is `kase-theke-1`. Without folder and extension; `photo` where nothing
+ * A readable name for a URL: "Käse-Theke 🧀 (1).JPG" becomes `kase-theke-1`. Without folder and extension; `photo` if nothing
  * is left.
  */
 export function safeName(original: string): string {

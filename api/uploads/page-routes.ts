@@ -1,4 +1,4 @@
-/** `/u/{secret}`: what whoever holds an upload link opens and sends to. No token; the secret is all there is. */
+/** `/u/{secret}`: the page of an upload link, and where it sends files. No token: the secret is the credential. */
 
 import type { Readable } from 'node:stream';
 import { Busboy, type BusboyHeaders } from '@fastify/busboy';
@@ -70,12 +70,12 @@ function showLink(deps: Deps, held: HeldLink, results: UploadResult[] = []): Wri
 
 const isForm = (request: FastifyRequest) => /^multipart\/form-data\b/i.test(request.headers['content-type'] ?? '');
 
-/** A browser that runs no script sends the form as it is; each file is taken by itself, in order. */
+/** A browser without scripts sends the form as it is; its files are stored one by one, in order. */
 async function receiveForm(deps: Deps, request: FastifyRequest, secret: string): Promise<WrittenPage> {
   const em = deps.em();
   const results: UploadResult[] = [];
   for await (const { name, body } of filesOf(request)) {
-    // Read anew for each: it may be over by now.
+    // Read again for each file: the link may have expired by now.
     const result = await linkOf(deps.em(), secret)
       .then((held) => receiveFile(deps.em(), deps, held, { name, body }))
       .catch((error) => {
@@ -90,7 +90,7 @@ async function receiveForm(deps: Deps, request: FastifyRequest, secret: string):
 
 type Part = { name: string; body: Readable };
 
-/** The files of a form, one after the other; the next one comes when the last was read or let go. */
+/** The files of a form in order; the next one arrives when the previous one was read or skipped. */
 async function* filesOf(request: FastifyRequest): AsyncGenerator<Part> {
   const parser = readParts(request);
   const parts: Part[] = [];
@@ -110,7 +110,7 @@ async function* filesOf(request: FastifyRequest): AsyncGenerator<Part> {
   let current: Part | undefined;
   const breakOff = (error: Error) => {
     fault ??= error;
-    // Whoever reads it would wait for ever.
+    // Otherwise its reader would wait for ever.
     for (const part of [current, ...parts]) part?.body.destroy(fault);
     wake();
   };
@@ -143,7 +143,7 @@ function readParts(request: FastifyRequest) {
   }
 }
 
-/** The name that the page's script sends, percent-encoded: a header holds no other letters. */
+/** The name that the page's script sends, percent-encoded, since headers hold ASCII only. */
 function nameOf(request: FastifyRequest): string {
   const sent = request.headers['x-file-name'];
   if (typeof sent !== 'string' || sent.length > 4000) return 'photo';
@@ -154,7 +154,7 @@ function nameOf(request: FastifyRequest): string {
   }
 }
 
-/** Answers a page also where something stands against it, unless the caller wants JSON. */
+/** Responds with a page also for errors, unless the client asks for JSON. */
 async function inPage(
   request: FastifyRequest,
   reply: FastifyReply,

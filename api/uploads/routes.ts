@@ -10,7 +10,7 @@ import { newUploadSchema, newUploadView, uploadInput, uploadSchema, uploadView }
 
 const secretPrefix = 'fru';
 
-/** Links that let an owner send files from a browser: made, listed, ended. */
+/** Upload links, with which an owner sends files from a browser: create, list, revoke. */
 export function uploadRoutes(app: Api, deps: Deps): void {
   const { config, clock } = deps;
   app.post(

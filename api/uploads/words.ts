@@ -1,4 +1,4 @@
-/** Why a file is refused, in words for a person who runs a shop. */
+/** Why a file is refused, worded for a shop owner. */
 import type { AppError } from '#runtime/errors.ts';
 
 const programs = [
@@ -22,7 +22,7 @@ const documents = ['pdf', 'docx', 'xlsx', 'pptx', 'odt', 'ods', 'odp', 'rtf', 'e
 const raw = ['dng', 'cr2', 'cr3', 'nef', 'arw', 'orf', 'rw2', 'raf'];
 const other = 'Please send a JPG, PNG or WebP picture.';
 
-/** `found` is the format that the bytes have, where it is known; `mime` its media type. */
+/** `found` is the format of the bytes if it is known; `mime` its media type. */
 export function formatWords(found: string | undefined, mime: string | undefined): string {
   if (found === undefined) return `This is not a photo that a website can show. ${other}`;
   if (found === 'heic' || found === 'heif') {

@@ -1,4 +1,4 @@
-/** From which pages a site's visitors may call: those of the site itself. */
+/** The origins from which a site's visitors may call: those of the site itself. */
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { domainsOfSite } from '#db/domains/transitions.ts';
 import type { EntityManager } from '#db/orm.ts';
@@ -15,14 +15,14 @@ type Source = (
   now: Date,
 ) => Promise<string[]> | string[];
 
-/** Each answers addresses under which pages of the site are served. A part that serves them on other hosts adds a line. */
+/** Each source returns addresses that serve the site's pages. A capability that serves them on other hosts adds a line. */
 const sources: readonly Source[] = [
   (_em, config, site) => [siteAddress(config, site.name)],
   domainAddresses,
   async (em, config, site) => (await previewLabels(em, site.id)).map((label) => siteAddress(config, label)),
 ];
 
-/** Every origin (RFC 6454) that is the site's own. */
+/** Every origin (RFC 6454) of the site itself. */
 export async function originsOf(
   em: EntityManager,
   { config, clock }: { config: Config; clock: Clock },
@@ -33,7 +33,7 @@ export async function originsOf(
   return new Set(addresses.flat().map((address) => new URL(address).origin));
 }
 
-/** Over plain HTTP as well until a certificate stands: that is how the edge serves them then. */
+/** Also plain HTTP until there is a certificate, since the edge serves the domain that way until then. */
 async function domainAddresses(
   em: EntityManager,
   config: Config,
@@ -47,13 +47,13 @@ async function domainAddresses(
   ]);
 }
 
-/** Where a call says that it comes from: `Origin`, else the origin of `Referer`; undefined where it says neither, as programs do. */
+/** The origin of a call: `Origin`, else the origin of `Referer`; undefined if it has neither, as with programs. */
 export function originOf({ headers }: Pick<FastifyRequest, 'headers'>): string | undefined {
   if (headers.origin !== undefined) return headers.origin;
   return headers.referer === undefined ? undefined : (URL.parse(headers.referer)?.origin ?? 'null');
 }
 
-/** Throws `invalid_origin` for a call that comes from a page of somebody else. */
+/** Throws `invalid_origin` for a call from another site's page. */
 export function requireOwnOrigin(request: Pick<FastifyRequest, 'headers'>, own: ReadonlySet<string>): void {
   const origin = originOf(request);
   if (origin === undefined || own.has(origin)) return;
@@ -65,8 +65,8 @@ export function requireOwnOrigin(request: Pick<FastifyRequest, 'headers'>, own: 
 const preflightSeconds = '600';
 
 /**
- * Lets scripts of the site's own pages read the answer (the Fetch standard's CORS protocol), and of no other. Answers whether this was the
- * browser's question beforehand (`OPTIONS`), which needs nothing more than an empty answer.
+ * Allows scripts of the site's own pages to read the response (the Fetch standard's CORS protocol), and no others. Returns whether this was
+ * a preflight request (`OPTIONS`), which needs only an empty response.
  */
 export function allowOrigins(request: FastifyRequest, reply: FastifyReply, own: ReadonlySet<string>): boolean {
   reply.header('vary', 'origin');
