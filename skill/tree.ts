@@ -6,8 +6,7 @@
 import { createHash } from 'node:crypto';
 import { readdir, readFile } from 'node:fs/promises';
 import { extname, join, relative, sep } from 'node:path';
-import { catalog, type ErrorCode } from '#runtime/errors.ts';
-import { remedies } from '#runtime/remedies.ts';
+import { catalog } from '#runtime/errors.ts';
 
 export type SkillFile = { path: string; bytes: Buffer; sha256: string; type: string };
 export type SkillTree = { version: string; files: ReadonlyMap<string, SkillFile> };
@@ -81,9 +80,9 @@ function fileOf(path: string, text: string): SkillFile {
 }
 
 function errorTable(): string {
-  const rows = Object.entries(catalog).map(([code, { status, retryable, when }]) => {
+  const rows = Object.entries(catalog).map(([code, { status, retryable, when, remedy }]) => {
     const again = retryable === true ? 'yes' : retryable === false ? 'no' : 'see the response';
-    return `| \`${code}\` | ${status} | ${again} | ${when} | ${remedies[code as ErrorCode]} |`;
+    return `| \`${code}\` | ${status} | ${again} | ${when} | ${remedy} |`;
   });
   return `# Errors
 

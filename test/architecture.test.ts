@@ -153,7 +153,6 @@ test('the time of day comes from the clock', () => {
 const long: Record<string, string> = {
   'runtime/config.ts': 'a table: every setting in one place',
   'api/app.ts': 'the sitemap: every address of the API in one place',
-  'runtime/errors.ts': 'a table: every error code in one place',
   'skill/bin/frontage.mjs': 'the terminal client: an agent takes it as one file',
 };
 

@@ -14,6 +14,11 @@ Every success returns 200. Every failure returns the body \`Error\`; its codes a
 state of what the first call created). A call that starts work waits for it up to 20 s; \`Prefer: wait=N\` (0 to 50) or
 \`Prefer: respond-async\` changes that. Rate-limited calls return \`ratelimit-*\` headers.`;
 
+/** What `GET /errors` returns: the catalog without the remedies, which the skill contains. */
+const publicCatalog = Object.fromEntries(
+  Object.entries(catalog).map(([code, { remedy: _remedy, ...row }]) => [code, row]),
+);
+
 /** Collects the routes that are added after it. */
 export async function describeApi(app: Api, config: Config): Promise<void> {
   await app.register(swagger, {
@@ -46,7 +51,7 @@ export async function serveDescription(scope: Api): Promise<void> {
     scope.swagger(),
   );
   scope.get('/errors', { schema: { hide: true }, config: { operation: 'errors.list' } }, async () => ({
-    errors: catalog,
+    errors: publicCatalog,
   }));
   await scope.register(reference, {
     routePrefix: '/docs',

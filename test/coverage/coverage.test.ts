@@ -40,10 +40,8 @@ test('no row stands in the list twice', () => {
   expect(names.filter((name, index) => names.indexOf(name) !== index)).toEqual([]);
 });
 
-test('every error code is in the list, with the status and the retryable that the catalog has', () => {
-  const listed = codes.map(({ name, status, retryable }) => [name, { status, retryable }]);
-  const known = Object.entries(catalog).map(([name, { status, retryable }]) => [name, { status, retryable }]);
-  expect(Object.fromEntries(listed)).toEqual(Object.fromEntries(known));
+test('every error code is in the list, and no other', () => {
+  expect(codes.map(({ name }) => name).sort()).toEqual(Object.keys(catalog).sort());
 });
 
 test('a test that shows an error code knows the code', () => {

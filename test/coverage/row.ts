@@ -36,7 +36,6 @@ export type Row = {
   /** The test, by its file and by its name or a part of that. */
   shownBy?: { file: string; test: string };
 };
-export type CodeRow = Row & { kind: 'code'; status: number; retryable: boolean | 'depends' };
 
 /** A row's name to the file below `test/`, without its ending, and the test; null where no test shows it. */
 export type Shown = Record<string, readonly [file: string, test: string] | null>;
@@ -49,18 +48,4 @@ export function rowsOf(kind: Kind, by: Capability, shown: Shown): Row[] {
 
 export function later(kind: Kind, by: Capability, names: readonly string[]): Row[] {
   return names.map((name) => ({ kind, name, by }));
-}
-
-/** Rows of codes, each written as "code status retryable", where retryable is yes, no or depends. */
-export function codeRows(rows: Row[]): CodeRow[] {
-  return rows.map((row) => {
-    const [name = '', status, retry] = row.name.split(' ');
-    return {
-      ...row,
-      kind: 'code',
-      name,
-      status: Number(status),
-      retryable: retry === 'depends' ? retry : retry === 'yes',
-    };
-  });
 }

@@ -1,6 +1,6 @@
 /** How a client goes on where a call's wait for a build ended early, because the process that waited was told to end: it asks. */
 
-import { codes } from '#test/coverage/codes.ts';
+import { catalog, type ErrorCode } from '#runtime/errors.ts';
 import type { Answer } from '#tools/local/client.ts';
 import { until } from './until.ts';
 
@@ -28,5 +28,5 @@ export async function followed(path: string, answer: Answer, read: (path: string
 function refusalOf(end: Answer): Answer {
   const { status, error } = end.body;
   if (status !== 'failed') return end;
-  return { ...end, status: codes.find(({ name }) => name === error.code)?.status ?? 500, body: { error } };
+  return { ...end, status: catalog[error.code as ErrorCode].status, body: { error } };
 }

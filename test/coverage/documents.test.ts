@@ -1,9 +1,13 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { codes } from './codes.ts';
-import { errorsPage, notOverHttp } from './errors-page.ts';
+import { errorsPage } from '#tools/scripts/docs/errors-page.ts';
+import { codes, notOverHttp } from './codes.ts';
 
-test('docs/errors.md is what the catalog and the tests say', async () => {
-  await expect(errorsPage()).toMatchFileSnapshot('../../docs/errors.md');
+const docs = join(import.meta.dirname, '../../docs');
+
+test('docs/errors.md is what npm run docs writes from the catalog', () => {
+  expect(readFileSync(join(docs, 'errors.md'), 'utf8')).toBe(errorsPage());
 });
 
 test('every error code has a test that provokes it, or a reason why none can', () => {

@@ -1,0 +1,124 @@
+/** Errors of previews and domains. */
+import { type ErrorRow, notOffered } from './row.ts';
+
+export const hostingErrors = {
+  // Previews
+  preview_disabled: {
+    status: 503,
+    retryable: false,
+    when: 'This deployment cannot serve previews',
+    remedy: notOffered,
+  },
+  preview_empty: {
+    status: 409,
+    retryable: false,
+    when: 'The preview slot has no finished draft yet',
+    remedy: 'Wait until its build finishes, or build the preview slot.',
+  },
+  preview_expired: {
+    status: 410,
+    retryable: false,
+    when: 'The draft expired and will be removed. Build a new one',
+    remedy: 'Build the preview slot again: `POST /v1/sites/{id}/previews/{slot}`.',
+  },
+  preview_holds_work: {
+    status: 409,
+    retryable: false,
+    when: 'The preview slot contains work that is not on the site',
+    remedy: 'Publish the preview slot. To discard its work, clear it with `?discard=true`.',
+  },
+  slot_empty: {
+    status: 409,
+    retryable: false,
+    when: 'The preview slot has no draft',
+    remedy: 'Build the preview slot first.',
+  },
+  slot_not_branched: {
+    status: 409,
+    retryable: false,
+    when: 'The preview slot has no branch of its own',
+    remedy:
+      'Push work to the branch `preview/{slot}` first. A slot without one shows `main` of the site; publish that with `POST /v1/sites/{id}/publish`.',
+  },
+  draft_behind: {
+    status: 409,
+    retryable: false,
+    when: 'The site changed after the draft was built',
+    remedy: 'Update the preview slot (`POST …/update`), check the draft, then publish.',
+  },
+  draft_conflict: {
+    status: 409,
+    retryable: false,
+    when: 'The site and the preview slot changed the same files',
+    remedy: 'Merge the files that the message names in git, and push to the branch of the preview slot.',
+  },
+  // Domains
+  invalid_domain: {
+    status: 400,
+    retryable: false,
+    when: 'The domain name is not valid or cannot be added',
+    remedy: 'Send a domain that its owner registered, without a scheme or a path.',
+  },
+  invalid_mode: {
+    status: 400,
+    retryable: false,
+    when: 'The platform does not offer this mode',
+    remedy: 'Send one of `domain_onboarding.modes` of the account.',
+  },
+  invalid_record: {
+    status: 400,
+    retryable: false,
+    when: 'The DNS record is not valid or not supported',
+    remedy: 'Correct what the message names: type, name, content or length.',
+  },
+  record_rejected: {
+    status: 400,
+    retryable: false,
+    when: 'The name server rejected the DNS record',
+    remedy: 'It conflicts with an existing record. List the records and remove the conflicting one.',
+  },
+  records_not_managed: {
+    status: 409,
+    retryable: false,
+    when: 'The platform does not host the DNS of the domain',
+    remedy: 'Ask the owner to set the record at their DNS provider, or add the domain in the mode `nameservers`.',
+  },
+  cname_unavailable: {
+    status: 503,
+    retryable: false,
+    when: 'The CNAME target is not ready',
+    remedy:
+      'Tell the operator, or use another mode of `domain_onboarding`. Retrying only helps after the operator has fixed it.',
+  },
+  domain_taken: {
+    status: 409,
+    retryable: false,
+    when: 'Another account has the domain',
+    remedy:
+      'The account that has the domain removes it; then verify it again. If the owner does not know that account, send feedback.',
+  },
+  domain_unavailable: {
+    status: 409,
+    retryable: false,
+    when: 'The domain is reserved or blocked',
+    remedy: 'Use another domain; this one cannot be added.',
+  },
+  domain_not_active: {
+    status: 409,
+    retryable: false,
+    when: 'The domain is not active yet',
+    remedy: 'Ask the owner to set the records in `setup`, and wait until `status` is `active`.',
+  },
+  attach_blocked: {
+    status: 409,
+    retryable: false,
+    when: 'Something prevents serving the site on this domain',
+    remedy: 'First do what the message says: detach the domain from its site, or wait until its DNS points here.',
+  },
+  check_unavailable: {
+    status: 503,
+    retryable: true,
+    when: 'The check is temporarily unavailable',
+    remedy: 'Send the call again in a minute. Nothing has changed.',
+  },
+} as const satisfies Record<string, ErrorRow>;

@@ -1,0 +1,197 @@
+/** Errors of every call, and of authentication. */
+import type { ErrorRow } from './row.ts';
+
+export const requestErrors = {
+  // Codes everywhere
+  internal: {
+    status: 500,
+    retryable: true,
+    when: 'The service failed. Retry; if the error persists, send feedback with the `request_id`',
+    remedy: 'Send the same call again. If it still fails, report the `request_id` with `POST /v1/feedback`.',
+  },
+  provider_error: {
+    status: 502,
+    retryable: 'depends',
+    when: 'An external service failed. The message names the affected part of the platform, never the provider',
+    remedy:
+      'Retry if `retryable` is true. Otherwise tell the owner which part does not work and continue with the rest.',
+  },
+  plan_limit: {
+    status: 402,
+    retryable: false,
+    when: 'The request exceeds a limit of the plan or a size limit',
+    remedy:
+      'Send less, or remove what is not needed. Where plans are sold (`GET /v1/billing`), ask the owner about a larger one. Waiting does not help.',
+  },
+  rate_limited: {
+    status: 429,
+    retryable: true,
+    when: 'Too many requests in a period',
+    remedy: 'Wait the number of seconds in `retry-after`, then send the call again.',
+  },
+  // The request
+  unauthorized: {
+    status: 401,
+    retryable: false,
+    when: 'The token is missing, unknown, expired or revoked',
+    remedy: 'Request access again: `POST /v1/auth/requests`.',
+  },
+  access_denied: {
+    status: 403,
+    retryable: false,
+    when: 'The owner refused the access request',
+    remedy: 'Ask the owner why before you request access again.',
+  },
+  owner_only: {
+    status: 403,
+    retryable: false,
+    when: 'A collaborator called an operation that is reserved for the owner',
+    remedy: 'Ask the owner of the site to do it, or to have their own agent do it.',
+  },
+  domain_not_the_owners: {
+    status: 403,
+    retryable: false,
+    when: 'The domain and the site belong to different accounts',
+    remedy: 'Ask the account that owns the site to add the domain.',
+  },
+  not_found: {
+    status: 404,
+    retryable: false,
+    when: 'The resource does not exist, or the caller may not see it',
+    remedy: 'Read the list that should contain it. Resources of other accounts also return this error.',
+  },
+  invalid_json: {
+    status: 400,
+    retryable: false,
+    when: 'The body is not valid JSON for the operation',
+    remedy: 'Send `content-type: application/json` and the fields of the description, with their types.',
+  },
+  body_too_large: {
+    status: 400,
+    retryable: false,
+    when: 'The body is larger than 1 MiB',
+    remedy: 'Send the data in parts. Send files with the operations that accept bytes.',
+  },
+  invalid_cursor: {
+    status: 400,
+    retryable: false,
+    when: 'The cursor is not a `next_cursor` of this list',
+    remedy: 'Read the list from the start, without a cursor.',
+  },
+  invalid_limit: {
+    status: 400,
+    retryable: false,
+    when: 'The limit is outside the range of the operation',
+    remedy: 'Send 1 to 200, or omit it.',
+  },
+  invalid_since: {
+    status: 400,
+    retryable: false,
+    when: '`since` is not an RFC 3339 timestamp',
+    remedy: 'Send a time such as `2026-01-31T12:00:00Z`.',
+  },
+  invalid_period: {
+    status: 400,
+    retryable: false,
+    when: 'The operation does not report on this period',
+    remedy: 'Send one of `24h`, `7d`, `30d`, `12mo`.',
+  },
+  invalid_query: {
+    status: 400,
+    retryable: false,
+    when: 'The query is missing or empty',
+    remedy: 'Send a few words to search for.',
+  },
+  invalid_format: {
+    status: 400,
+    retryable: false,
+    when: 'The operation does not return this format',
+    remedy: 'Omit it for JSON, or send `csv`.',
+  },
+  invalid_scope: {
+    status: 400,
+    retryable: false,
+    when: 'The operation does not publish this scope',
+    remedy: 'Send `site` or `posts`.',
+  },
+  invalid_status: {
+    status: 400,
+    retryable: false,
+    when: 'The operation does not filter by this status',
+    remedy: 'Send one of the values in the description.',
+  },
+  nothing_to_update: {
+    status: 400,
+    retryable: false,
+    when: 'The body contains no change',
+    remedy: 'Send at least one field that should change.',
+  },
+  not_a_person: {
+    status: 400,
+    retryable: false,
+    when: 'The challenge is missing, unsolved, expired or was used before',
+    remedy: 'Send the form from a visitor’s browser: the widget solves the challenge.',
+  },
+  invalid_origin: {
+    status: 400,
+    retryable: false,
+    when: 'The request came from a page outside the site',
+    remedy: 'Send the form from a page of the site itself.',
+  },
+  // Sign-in and tokens
+  auth_disabled: {
+    status: 503,
+    retryable: false,
+    when: 'Sign-in by e-mail is disabled',
+    remedy: 'Ask the operator for a token: sign-in by e-mail is disabled here.',
+  },
+  signin_unavailable: {
+    status: 410,
+    retryable: false,
+    when: 'The owner approved, but no account has this e-mail address',
+    remedy: 'Ask the operator to create an account for that address, then request access again.',
+  },
+  invalid_email: {
+    status: 400,
+    retryable: false,
+    when: 'The e-mail address is not a valid plain address',
+    remedy: 'Send one plain address, without a display name.',
+  },
+  expired: {
+    status: 410,
+    retryable: false,
+    when: 'The access request expired before the owner answered it, or the invitation expired',
+    remedy:
+      'Request access again, and tell the owner that they have 15 minutes. For an expired invitation, ask the owner of the site to send a new one.',
+  },
+  already_redeemed: {
+    status: 410,
+    retryable: false,
+    when: 'The access request was already redeemed',
+    remedy: 'Use the token from the first redemption. If it is lost, request access again.',
+  },
+  not_a_grant: {
+    status: 409,
+    retryable: false,
+    when: 'The plan was paid for, not granted',
+    remedy: 'The owner cancels it in the billing portal: `POST /v1/billing/portal`.',
+  },
+  current_token: {
+    status: 409,
+    retryable: false,
+    when: 'A token cannot revoke itself',
+    remedy: 'Revoke it with another token, or ask the owner to revoke it on their account page.',
+  },
+  invalid_expiry: {
+    status: 400,
+    retryable: false,
+    when: '`expires_at` is not in the future',
+    remedy: 'Send a time in the future.',
+  },
+  invalid_name: {
+    status: 400,
+    retryable: false,
+    when: 'A name is missing, empty or not allowed',
+    remedy: 'Correct what the message names, and send the call again.',
+  },
+} as const satisfies Record<string, ErrorRow>;

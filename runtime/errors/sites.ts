@@ -1,0 +1,183 @@
+/** Errors of sites: collaborators, source, deployments. */
+import { type ErrorRow, notOffered } from './row.ts';
+
+export const siteErrors = {
+  // Sites and collaborators
+  invalid_title: {
+    status: 400,
+    retryable: false,
+    when: 'The title is missing or too long',
+    remedy: 'Send a title of 1 to 120 characters.',
+  },
+  invalid_template: {
+    status: 400,
+    retryable: false,
+    when: 'No template has this name',
+    remedy: 'Send a name from `GET /v1/templates`.',
+  },
+  invalid_return_path: {
+    status: 400,
+    retryable: false,
+    when: 'The return path is not a path of the site',
+    remedy: 'Set `_return` to a path of the site, such as `/thanks/`.',
+  },
+  site_archived: {
+    status: 409,
+    retryable: false,
+    when: 'The site is archived or blocked',
+    remedy:
+      'Restore it first: `POST /v1/sites/{id}/unarchive`. If `blocked` of the site gives a reason, fix that problem and ask the operator to unblock the site.',
+  },
+  no_repositories: {
+    status: 503,
+    retryable: false,
+    when: 'This deployment has no git repositories',
+    remedy: notOffered,
+  },
+  invitations_unavailable: {
+    status: 503,
+    retryable: false,
+    when: 'This deployment cannot send e-mail',
+    remedy: notOffered,
+  },
+  invalid_invitation: {
+    status: 400,
+    retryable: false,
+    when: 'The request contains an invitation link where an invitation id is required',
+    remedy: 'Send the id from `GET /v1/invitations`, not the link in the e-mail.',
+  },
+  invitation_accepted: {
+    status: 409,
+    retryable: false,
+    when: 'The invitation was already accepted',
+    remedy: 'No action needed: they are already a collaborator. `GET /v1/sites/{id}/collaborators` lists them.',
+  },
+  email_taken: {
+    status: 409,
+    retryable: false,
+    when: 'Another account uses this e-mail address',
+    remedy: 'Use another address, or sign in to the account that has it.',
+  },
+  // Source, publishing and deployments
+  publish_disabled: {
+    status: 503,
+    retryable: false,
+    when: 'This deployment has no build capacity. Upload built output instead',
+    remedy: 'Build elsewhere and upload the output: `POST /v1/sites/{id}/deployments`.',
+  },
+  no_source: {
+    status: 409,
+    retryable: false,
+    when: 'The site has no source. Push to its git repository',
+    remedy: 'Push the site to its git repository, then publish.',
+  },
+  no_live_version: {
+    status: 409,
+    retryable: false,
+    when: 'Publishing posts requires a live site. Publish the site',
+    remedy: 'Publish the whole site once: `{"scope":"site"}`.',
+  },
+  no_live_source: {
+    status: 409,
+    retryable: false,
+    when: 'The live version was not built from the stored source',
+    remedy: 'Publish the whole site. Its live version was uploaded, or its commits no longer exist.',
+  },
+  build_failed: {
+    status: 422,
+    retryable: false,
+    when: 'The build failed. `detail` contains the log',
+    remedy: 'Read the first error in `detail`, fix it, push, and publish again.',
+  },
+  build_timeout: {
+    status: 422,
+    retryable: false,
+    when: 'The build exceeded its time limit. `detail` contains the log',
+    remedy: 'Find the slow or endless part in `detail` (large images, loops), fix it, push, and publish again.',
+  },
+  invalid_redirects: {
+    status: 400,
+    retryable: false,
+    when: 'A redirect rule is not valid',
+    remedy: 'Correct the rule that the message names, then send the whole list: each call replaces it.',
+  },
+  missing_asset: {
+    status: 409,
+    retryable: false,
+    when: 'The bytes of a stored file are missing',
+    remedy: 'Send the file again to the same path.',
+  },
+  invalid_manifest: {
+    status: 400,
+    retryable: false,
+    when: 'The manifest is empty, too large or contains an invalid path',
+    remedy: 'Correct the paths that the message names. Send a large manifest in parts.',
+  },
+  invalid_path: {
+    status: 400,
+    retryable: false,
+    when: 'The platform does not store files at this path',
+    remedy: 'Use another path: plain names without a leading dot, in a folder that accepts such files.',
+  },
+  invalid_file: {
+    status: 400,
+    retryable: false,
+    when: 'The content does not match the type of the file, is damaged or is not safe to serve',
+    remedy: 'Send the whole file, with content that matches its file extension.',
+  },
+  hash_mismatch: {
+    status: 400,
+    retryable: false,
+    when: 'The bytes do not match the hash in the URL',
+    remedy: 'Compute the SHA-256 (hex) of the exact bytes that you send, and use it in the URL.',
+  },
+  size_mismatch: {
+    status: 400,
+    retryable: false,
+    when: 'The length of the bytes differs from the manifest',
+    remedy: 'Send the manifest again with the exact length of the bytes.',
+  },
+  upload_incomplete: {
+    status: 409,
+    retryable: false,
+    when: 'Files of the manifest have not been sent yet',
+    remedy: 'Send the files listed as `missing` in the response to the manifest, then complete the upload.',
+  },
+  not_accepting_uploads: {
+    status: 409,
+    retryable: false,
+    when: 'The deployment no longer accepts files',
+    remedy: 'Create a new deployment; this one is finished.',
+  },
+  superseded: {
+    status: 409,
+    retryable: false,
+    when: 'A newer deployment is live. Create a new one',
+    remedy: 'Check what is live. If you still want your version, create a new deployment.',
+  },
+  not_restorable: {
+    status: 409,
+    retryable: false,
+    when: 'The version cannot be restored. Publish from source',
+    remedy: 'Restore another version, or publish from source.',
+  },
+  unarchived_content: {
+    status: 409,
+    retryable: 'depends',
+    when: 'Files are missing from the archive. Repeating the call fixes a publish, not a restore',
+    remedy: 'If you published, send the same call again. If you restored, publish from source instead.',
+  },
+  storage_error: {
+    status: 502,
+    retryable: true,
+    when: 'Storage is temporarily unavailable',
+    remedy: 'Send the same call again.',
+  },
+  invalid_slot: {
+    status: 400,
+    retryable: false,
+    when: 'No preview slot has this number; for a booking, the start time is not offered',
+    remedy:
+      'Send a number from 1 to `limits.preview_slots` of the account; for a booking, a start time from the list of slots.',
+  },
+} as const satisfies Record<string, ErrorRow>;
