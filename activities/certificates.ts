@@ -6,8 +6,8 @@ import { Domain } from '#db/domains/domain.ts';
 import type { Authority } from '#providers/acme.ts';
 import { hourMs } from '#rules/time.ts';
 import type { Deps } from '#runtime/deps.ts';
-import type { Wanted } from './certificates/context.ts';
-import { Busy, bringOn, type Renewed } from './certificates/renew.ts';
+import type { CertificateRequest } from './certificates/context.ts';
+import { Busy, type Renewed, renewIfDue } from './certificates/renew.ts';
 
 export function certificateActivities(deps: Deps) {
   const { clock, config, em, zones } = deps;
@@ -24,11 +24,13 @@ export function certificateActivities(deps: Deps) {
     renewAt: new Date(clock.now().getTime() + hourMs).toISOString(),
   });
 
-  async function bring(wanted: Wanted): Promise<Renewed> {
+  async function bring(wanted: CertificateRequest): Promise<Renewed> {
     if (!config.acme) return later('pending');
     const context = Context.current();
     try {
-      return await bringOn({ ...deps, authority: await authorityOf(config.acme) }, wanted, () => context.heartbeat());
+      return await renewIfDue({ ...deps, authority: await authorityOf(config.acme) }, wanted, () =>
+        context.heartbeat(),
+      );
     } catch (error) {
       if (error instanceof Busy || error instanceof LeaseLost)
         throw ApplicationFailure.retryable(error.message, 'busy');
@@ -44,7 +46,7 @@ export function certificateActivities(deps: Deps) {
         return later('pending');
       const { name, mode } = domain;
       const way = mode === 'nameservers' ? { kind: 'dns-01' as const, zone: name } : { kind: 'http-01' as const };
-      return await bring({ domainId, name, names: [name], way });
+      return await bring({ domainId, name, names: [name], validation: way });
     },
 
     /** Gets the certificate of the base domain and of all hosts below it, where the zone is ours. */
@@ -52,7 +54,12 @@ export function certificateActivities(deps: Deps) {
       const { baseDomain } = config;
       if (!zones || (await zones.read(baseDomain)) === undefined) return later('pending');
       const names = [baseDomain, `*.${baseDomain}`];
-      return await bring({ domainId: null, name: `*.${baseDomain}`, names, way: { kind: 'dns-01', zone: baseDomain } });
+      return await bring({
+        domainId: null,
+        name: `*.${baseDomain}`,
+        names,
+        validation: { kind: 'dns-01', zone: baseDomain },
+      });
     },
   };
 }

@@ -3,18 +3,18 @@ import { forgetCertificate } from '#db/certificates/transitions.ts';
 import { Domain } from '#db/domains/domain.ts';
 import { keepSight } from '#db/domains/transitions.ts';
 import { syncZone } from '#db/domains/zones.ts';
-import { lookAt } from '#providers/dns/observation.ts';
+import { observeDns } from '#providers/dns/observation.ts';
 import { wantedOf } from '#rules/dns/evaluation.ts';
 import type { DomainStatus } from '#rules/states.ts';
 import type { Deps } from '#runtime/deps.ts';
 
 /** What the workflow goes by. `leftMs` is null where no look is due; `at` is the moment at which this was so. */
-export type DomainStep =
+export type DomainState =
   | { isRemoved: true }
   | { isRemoved: false; waitsFor: string; leftMs: number | null; wantsCertificate: boolean; at: string };
 
 /** For an operator. */
-const waits: Record<DomainStatus, string> = {
+const waitReasons: Record<DomainStatus, string> = {
   pending: '– waits for its owner to set what proves it and leads it here.',
   active: '– leads here; looked at each hour.',
   Moved: '– leads elsewhere; waits to come back, for 7 days.',
@@ -36,12 +36,12 @@ export function domainActivities(deps: Pick<Deps, 'config' | 'clock' | 'em' | 'd
   /** Looks if that is due. */
   async function looked(domain: Domain): Promise<Domain | undefined> {
     if (!domain.nextCheckAt || domain.nextCheckAt > clock.now()) return domain;
-    const sight = await lookAt(deps.dns, domain);
+    const sight = await observeDns(deps.dns, domain);
     return await keepSight(deps.em(), clock, domain.id, { sight, wanted: wantedOf(domain, config.domains) });
   }
 
   return {
-    async settleDomain(id: string): Promise<DomainStep> {
+    async settleDomain(id: string): Promise<DomainState> {
       const found = await deps.em().findOneOrFail(Domain, { id }, { populate: ['account'] });
       if (!found.removedAt && found.account.blockedAt) return { ...stopped, at: clock.now().toISOString() };
       const domain = found.removedAt ? undefined : await looked(found);
@@ -50,7 +50,7 @@ export function domainActivities(deps: Pick<Deps, 'config' | 'clock' | 'em' | 'd
       const now = clock.now();
       return {
         isRemoved: false,
-        waitsFor: `**${domain.status}** ${waits[domain.status]}`,
+        waitsFor: `**${domain.status}** ${waitReasons[domain.status]}`,
         leftMs: domain.nextCheckAt ? domain.nextCheckAt.getTime() - now.getTime() : null,
         wantsCertificate: domain.status === 'active',
         at: now.toISOString(),

@@ -3,7 +3,7 @@ import { ApplicationFailure } from '@temporalio/common';
 import { AppError } from '#runtime/errors.ts';
 
 /** An expected failure ends the workflow's step for good, with its code as the failure's type; anything else is tried again. */
-export async function asFailure<T>(act: () => Promise<T>): Promise<T> {
+export async function nonRetryable<T>(act: () => Promise<T>): Promise<T> {
   try {
     return await act();
   } catch (error) {

@@ -4,7 +4,7 @@ import { Context } from '@temporalio/activity';
 const beatMs = 1000;
 
 /** Beats the heart of the step that is running for as long as `act` does. */
-export async function beating<T>(act: () => Promise<T>): Promise<T> {
+export async function withHeartbeat<T>(act: () => Promise<T>): Promise<T> {
   const context = Context.current();
   const beat = setInterval(() => context.heartbeat(), beatMs);
   try {

@@ -9,14 +9,14 @@ import { domainActivities } from './domains.ts';
 import { invitationActivities } from './invitations.ts';
 import { ledgerActivities } from './ledger.ts';
 import { mailActivities } from './mail.ts';
-import { maintainingActivities } from './maintenance.ts';
+import { maintenanceActivities } from './maintenance.ts';
 import { refundActivities } from './payments/refunds.ts';
 import { paymentActivities } from './payments.ts';
 import { payoutActivities } from './payouts.ts';
 import { previewActivities } from './previews.ts';
 import type { BuilderDeps } from './publishing/deps.ts';
 import { buildActivities, publishingActivities } from './publishing.ts';
-import { reconcilingActivities } from './reconciliation.ts';
+import { reconciliationActivities } from './reconciliation.ts';
 import { scanningActivities } from './scanning.ts';
 
 export function createPlatformActivities(deps: Deps) {
@@ -35,8 +35,8 @@ export function createPlatformActivities(deps: Deps) {
     ...payoutActivities(deps),
     ...previewActivities(deps),
     ...publishingActivities(deps),
-    ...reconcilingActivities(deps),
-    ...maintainingActivities(deps),
+    ...reconciliationActivities(deps),
+    ...maintenanceActivities(deps),
     ...scanningActivities(deps),
   };
 }

@@ -20,28 +20,28 @@ import { PayoutAccount } from '#db/payouts/payout-account.ts';
 import { type Charge, PaymentsFault } from '#providers/payments.ts';
 import type { Deps } from '#runtime/deps.ts';
 import { AppError } from '#runtime/errors.ts';
-import { beating } from './heartbeat.ts';
+import { withHeartbeat } from './heartbeat.ts';
 import { giveBackCharge } from './payments/refunds.ts';
-import { required, settleAttempt } from './payments.ts';
+import { requirePayments, settleAttempt } from './payments.ts';
 
 /** Charges are compared for so long after they were made. */
-const comparedMs = 8 * 24 * 3600_000;
+const comparedPeriodMs = 8 * 24 * 3600_000;
 
-export type Checked = { charges: number; flagged: number };
+export type LedgerResult = { charges: number; flagged: number };
 
 export function ledgerActivities(deps: Deps) {
-  return { checkLedger: (): Promise<Checked> => beating(() => checkLedger(deps)) };
+  return { checkLedger: (): Promise<LedgerResult> => withHeartbeat(() => checkLedger(deps)) };
 }
 
-export async function checkLedger(deps: Deps): Promise<Checked> {
-  await finishLeftBehind(deps);
-  const since = new Date(deps.clock.now().getTime() - comparedMs);
-  const ledger: Ledger = { findings: [], judged: new Set() };
+export async function checkLedger(deps: Deps): Promise<LedgerResult> {
+  await resumeAbandoned(deps);
+  const since = new Date(deps.clock.now().getTime() - comparedPeriodMs);
+  const ledger: Findings = { findings: [], judged: new Set() };
   for (const accountId of deps.payments ? await chargedSince(deps.em(), since) : []) {
     await compareAccount(deps, accountId, since, ledger);
   }
   const charges = ledger.judged.size;
-  for (const flag of deps.payments ? await flaggedCharges(deps.em()) : []) await lookAgain(deps, flag, ledger);
+  for (const flag of deps.payments ? await flaggedCharges(deps.em()) : []) await recheckFlagged(deps, flag, ledger);
   ledger.findings.push(...(await findContradictions(deps.em(), deps.clock.now())));
   const { news, open } = await keepFlags(deps.em(), deps.clock.now(), ledger);
   for (const { subject, why } of news) deps.log.error({ subject, why }, 'the ledger check found what it cannot mend');
@@ -49,35 +49,40 @@ export async function checkLedger(deps: Deps): Promise<Checked> {
 }
 
 /** What was found, and the charges that were looked at to find it. */
-type Ledger = { findings: Finding[]; judged: Set<string> };
+type Findings = { findings: Finding[]; judged: Set<string> };
 
 /** What a workflow that was lost or gave up should have done. */
-async function finishLeftBehind(deps: Deps): Promise<void> {
+async function resumeAbandoned(deps: Deps): Promise<void> {
   const { attempts, refunds } = await findLeftBehind(deps.em(), deps.clock.now());
   for (const id of attempts) await settleAttempt(deps, id);
   // Why one is hindered stands in its row by then.
   for (const id of refunds) await giveBackCharge(deps, id).catch(() => {});
 }
 
-async function compareAccount(deps: Deps, id: string, since: Date, ledger: Ledger): Promise<void> {
+async function compareAccount(deps: Deps, id: string, since: Date, ledger: Findings): Promise<void> {
   const account = await deps.em().findOneOrFail(PayoutAccount, { id });
-  await asFarAsAnswered(deps, id, async () => {
-    for await (const charge of required(deps).listCharges(credentialsOf(deps, account), since)) {
-      await judge(deps, account, charge, ledger);
+  await tolerateProviderFaults(deps, id, async () => {
+    for await (const charge of requirePayments(deps).listCharges(credentialsOf(deps, account), since)) {
+      await checkCharge(deps, account, charge, ledger);
     }
   });
 }
 
 /** A charge that was flagged and that the lists above do not have any more stays flagged until it is seen to be in order. */
-async function lookAgain(deps: Deps, { subject, payoutAccountId }: LedgerFlag, ledger: Ledger): Promise<void> {
+async function recheckFlagged(deps: Deps, { subject, payoutAccountId }: LedgerFlag, ledger: Findings): Promise<void> {
   if (ledger.judged.has(subject) || !payoutAccountId) return;
   const account = await deps.em().findOneOrFail(PayoutAccount, { id: payoutAccountId });
-  await asFarAsAnswered(deps, account.id, async () => {
-    await judge(deps, account, await required(deps).readCharge(credentialsOf(deps, account), subject), ledger);
+  await tolerateProviderFaults(deps, account.id, async () => {
+    await checkCharge(
+      deps,
+      account,
+      await requirePayments(deps).readCharge(credentialsOf(deps, account), subject),
+      ledger,
+    );
   });
 }
 
-async function asFarAsAnswered(deps: Deps, payoutAccountId: string, look: () => Promise<void>): Promise<void> {
+async function tolerateProviderFaults(deps: Deps, payoutAccountId: string, look: () => Promise<void>): Promise<void> {
   try {
     await look();
   } catch (error) {
@@ -87,7 +92,7 @@ async function asFarAsAnswered(deps: Deps, payoutAccountId: string, look: () => 
   }
 }
 
-async function judge(deps: Deps, account: PayoutAccount, charge: Charge, { findings, judged }: Ledger) {
+async function checkCharge(deps: Deps, account: PayoutAccount, charge: Charge, { findings, judged }: Findings) {
   const why = charge.isPaid ? await compareCharge(deps, account, charge) : undefined;
   judged.add(charge.id);
   if (why !== undefined) findings.push({ subject: charge.id, payoutAccountId: account.id, why });

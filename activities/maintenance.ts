@@ -3,13 +3,13 @@ import { Context } from '@temporalio/activity';
 import { Site } from '#db/sites/site.ts';
 import type { Deps } from '#runtime/deps.ts';
 
-export type Upkeep = { repacked: number; removed: number; failed: number };
+export type MaintenanceResult = { repacked: number; removed: number; failed: number };
 
 /** Looks at every repository of this machine, one after the other. One that fails does not keep the others waiting. */
 export async function maintainAll(
   { em, log, repositories }: Pick<Deps, 'em' | 'log' | 'repositories'>,
   beat: (siteId: string) => void,
-): Promise<Upkeep> {
+): Promise<MaintenanceResult> {
   const done = { repacked: 0, removed: 0, failed: 0 };
   if (!repositories) return done;
   for (const siteId of await repositories.siteIds()) {
@@ -28,9 +28,9 @@ export async function maintainAll(
   return done;
 }
 
-export function maintainingActivities(deps: Deps) {
+export function maintenanceActivities(deps: Deps) {
   return {
-    async maintainRepositories(): Promise<Upkeep> {
+    async maintainRepositories(): Promise<MaintenanceResult> {
       const context = Context.current();
       return await maintainAll(deps, (siteId) => {
         context.cancellationSignal.throwIfAborted();

@@ -11,30 +11,30 @@ import { type PaymentCredentials, PaymentsFault } from '#providers/payments.ts';
 import { paymentStatusAt, unsettledAttempts } from '#rules/states.ts';
 import type { Deps } from '#runtime/deps.ts';
 import { AppError } from '#runtime/errors.ts';
-import { beating } from './heartbeat.ts';
+import { withHeartbeat } from './heartbeat.ts';
 
 /** From the last sign of life of a page on, it is asked about after a quarter of what has passed, within these. */
 const askedAfterMs = { least: 2_000, most: 10 * 60_000 };
 /** So long after a page's end its outcome is asked for, where the provider does not answer. */
-export const patienceMs = 3600_000;
+export const giveUpAfterMs = 3600_000;
 /** A page whose asking is under way in another process is left to it for so long. */
-const mintingMs = 30_000;
+const creatingMs = 30_000;
 
 type SettlingDeps = Pick<Deps, 'em' | 'clock' | 'config' | 'payments' | 'log'>;
 
 export function paymentActivities(deps: SettlingDeps) {
   return {
     /** Asks about every page of the payment on which somebody may still pay, and closes them where nothing is to be paid any more. */
-    settlePayment: (id: string): Promise<Settled> => beating(() => settlePayment(deps, id)),
+    settlePayment: (id: string): Promise<Settled> => withHeartbeat(() => settlePayment(deps, id)),
   };
 }
 
 export async function settlePayment(deps: SettlingDeps, id: string): Promise<Settled> {
   await expirePayment(deps.em(), deps.clock, id);
-  for (const attempt of await unsettled(deps, id)) await settleAttempt(deps, attempt.id);
+  for (const attempt of await unsettledAttemptsOf(deps, id)) await settleAttempt(deps, attempt.id);
   const payment = await deps.em().findOne(Payment, { id });
   if (!payment) return { settled: true, status: 'gone' };
-  const left = await unsettled(deps, id);
+  const left = await unsettledAttemptsOf(deps, id);
   const now = deps.clock.now();
   const status = paymentStatusAt(payment, now);
   if (left.length === 0 && status !== 'open') return { settled: true, status };
@@ -46,7 +46,7 @@ export async function settlePayment(deps: SettlingDeps, id: string): Promise<Set
   };
 }
 
-const unsettled = (deps: SettlingDeps, payment: string) =>
+const unsettledAttemptsOf = (deps: SettlingDeps, payment: string) =>
   deps.em().find(PaymentAttempt, { payment, status: { $in: [...unsettledAttempts] } }, { orderBy: { id: 'asc' } });
 
 function nextAskMs(payment: Payment, left: PaymentAttempt[], now: Date): number {
@@ -65,10 +65,10 @@ export async function settleAttempt(deps: SettlingDeps, id: string): Promise<voi
   const isOver = paymentStatusAt(payment, clock.now()) !== 'open';
   try {
     const credentials = credentialsOf(deps, payment.payoutAccount);
-    const page = attempt.page ?? (await mintedPage(deps, credentials, attempt, isOver));
+    const page = attempt.page ?? (await recoverPage(deps, credentials, attempt, isOver));
     if (page === null) return;
     if (page === 'none') return await closeAttempt(deps.em(), clock, attempt);
-    const payments = required(deps);
+    const payments = requirePayments(deps);
     const now = isOver ? await payments.closePage(credentials, page) : await payments.readPage(credentials, page);
     if (now.charge) await takeCharge(deps.em(), deps, { id, payment: { id: payment.id }, page }, now.charge);
     else if (now.status === 'expired') await closeAttempt(deps.em(), clock, attempt);
@@ -76,7 +76,8 @@ export async function settleAttempt(deps: SettlingDeps, id: string): Promise<voi
     if (!(error instanceof PaymentsFault || error instanceof AppError)) throw error;
     deps.log.warn({ err: error, paymentId: payment.id }, 'a page of a payment could not be asked about');
     const waited = clock.now().getTime() - attempt.endsAt.getTime();
-    if (waited > patienceMs && attempt.status !== 'unasked') await closeAttempt(deps.em(), clock, attempt, 'unasked');
+    if (waited > giveUpAfterMs && attempt.status !== 'unasked')
+      await closeAttempt(deps.em(), clock, attempt, 'unasked');
   }
 }
 
@@ -84,28 +85,28 @@ export async function settleAttempt(deps: SettlingDeps, id: string): Promise<voi
  * The page of an attempt whose asking was not finished: asked for with the same key it is the same page, which nobody was given. Null while
  * another process may be at it; `none` where the provider makes no such page.
  */
-async function mintedPage(
+async function recoverPage(
   deps: SettlingDeps,
   credentials: PaymentCredentials,
   attempt: PaymentAttempt,
   isOver: boolean,
 ): Promise<string | 'none' | null> {
   const now = deps.clock.now().getTime();
-  if (!isOver && now - attempt.openedAt.getTime() < mintingMs) return null;
+  if (!isOver && now - attempt.openedAt.getTime() < creatingMs) return null;
   // It was to end by now: whatever it became, nobody can pay on it.
   if (attempt.endsAt.getTime() <= now) return 'none';
   try {
     const payment = await deps.em().findOneOrFail(Payment, { id: attempt.payment.id }, { populate: ['site'] });
-    const page = await required(deps).openPage(credentials, pageFor(deps.config, payment, attempt));
+    const page = await requirePayments(deps).openPage(credentials, pageFor(deps.config, payment, attempt));
     await attemptOpened(deps.em(), attempt.id, page.id);
     return page.id;
   } catch (error) {
-    if (error instanceof PaymentsFault && error.because === 'refused') return 'none';
+    if (error instanceof PaymentsFault && error.reason === 'refused') return 'none';
     throw error;
   }
 }
 
-export function required({ payments }: Pick<Deps, 'payments'>) {
+export function requirePayments({ payments }: Pick<Deps, 'payments'>) {
   if (payments) return payments;
   throw new PaymentsFault('unanswered', 'no rail is configured');
 }

@@ -2,10 +2,10 @@
 import { Deployment } from '#db/deployments/deployment.ts';
 import { putSlotLive } from '#db/previews/publishes.ts';
 import { settlePreview } from '#db/previews/transitions.ts';
-import { bringMains } from '#git/main-branches.ts';
+import { fastForwardMain } from '#git/main-branches.ts';
 import type { Deps } from '#runtime/deps.ts';
 import { errors } from '#runtime/errors.ts';
-import { asFailure } from './failures.ts';
+import { nonRetryable } from './failures.ts';
 import { removeSnapshots } from './publishing/snapshot.ts';
 
 export function previewActivities(deps: Deps) {
@@ -16,7 +16,7 @@ export function previewActivities(deps: Deps) {
     if (!deps.repositories) throw errors.no_repositories('This deployment of the platform has no git repositories.');
     if (!mainsBefore) throw new Error('only a publish of a slot brings its commits onto main');
     const to = { source: sourceCommit ?? null, content: contentCommit ?? null };
-    if (await bringMains(deps.repositories, site.id, { from: mainsBefore, to })) return;
+    if (await fastForwardMain(deps.repositories, site.id, { from: mainsBefore, to })) return;
     throw errors.draft_behind(`The site has changed since the draft in preview slot ${slot} was built.`);
   }
 
@@ -28,7 +28,7 @@ export function previewActivities(deps: Deps) {
     },
 
     publishSlot: (deploymentId: string): Promise<string> =>
-      asFailure(async () => (await putSlotLive(deps.em(), clock, deploymentId, bring)).status),
+      nonRetryable(async () => (await putSlotLive(deps.em(), clock, deploymentId, bring)).status),
 
     settlePreview: (id: string) => settlePreview(deps.em(), clock.now(), id),
   };

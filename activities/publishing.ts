@@ -6,7 +6,7 @@ import { goLive, settle } from '#db/deployments/transitions.ts';
 import { type DeploymentStatus, isSettled, isSlotDraft } from '#rules/states.ts';
 import type { Deps } from '#runtime/deps.ts';
 import { AppError, catalog, type ErrorCode, errors } from '#runtime/errors.ts';
-import { asFailure } from './failures.ts';
+import { nonRetryable } from './failures.ts';
 import { buildDeployment } from './publishing/build.ts';
 import type { BuilderDeps } from './publishing/deps.ts';
 import { removeSnapshots, type SnapshotCommits, snapshotName, writeSnapshot } from './publishing/snapshot.ts';
@@ -39,7 +39,7 @@ export function publishingActivities(deps: Deps) {
       const context = Context.current();
       const beat = setInterval(() => context.heartbeat(), 1000);
       try {
-        await asFailure(async () => {
+        await nonRetryable(async () => {
           if (!sourceCommit) throw errors.no_source('The site has no source to build.');
           const commits = { siteId: site.id, sourceCommit, contentCommit: contentCommit ?? null };
           await writeSnapshots(deployment, commits, context.cancellationSignal);

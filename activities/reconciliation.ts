@@ -29,9 +29,9 @@ import { workflowState } from './workflow-state.ts';
 const settlingMs = 60_000;
 const sentEntriesKeptMs = 7 * 24 * 3600_000;
 
-type Unfinished = Pick<Deployment, 'id' | 'kind' | 'ticket'>;
+type UnfinishedDeployment = Pick<Deployment, 'id' | 'kind' | 'ticket'>;
 
-export function reconcilingActivities(deps: Deps) {
+export function reconciliationActivities(deps: Deps) {
   const { clock, log } = deps;
 
   /** A line of each repair, which is counted with it, for the request that began what was lost. */
@@ -56,7 +56,7 @@ export function reconcilingActivities(deps: Deps) {
   }
 
   /** Sends the start again. False where the entry is gone: it was sent longer ago than entries are kept. */
-  async function restart(deployment: Unfinished): Promise<boolean> {
+  async function restart(deployment: UnfinishedDeployment): Promise<boolean> {
     const workflowId = deploymentWorkflowId(deployment);
     const again = `update outbox set sent_at = null where workflow_id = ? and kind = 'start' returning id`;
     const sent = await deps.em().execute(again, [workflowId]);
@@ -64,7 +64,7 @@ export function reconcilingActivities(deps: Deps) {
     return sent.length > 0;
   }
 
-  async function fail(deployment: Unfinished): Promise<boolean> {
+  async function fail(deployment: UnfinishedDeployment): Promise<boolean> {
     const deploymentId = deployment.id;
     const error = errors.internal('The platform could not finish this publish.', { nextAction: 'Publish again.' });
     const ended = await settle(deps.em(), clock, deploymentId, { status: 'failed', error: error.toBody() });

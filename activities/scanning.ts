@@ -6,24 +6,24 @@ import type { EntityManager } from '#db/orm.ts';
 import { raiseFlags, raiseForRules, unscanned } from '#db/scanning/transitions.ts';
 import { Sketch } from '#db/sketches/sketch.ts';
 import { type ManifestFile, parseManifest } from '#providers/manifest.ts';
-import { leadsAway } from '#providers/redirects/external-targets.ts';
+import { describeExternalTargets } from '#providers/redirects/external-targets.ts';
 import type { RedirectRule } from '#providers/redirects.ts';
 import { siteAddress } from '#runtime/config.ts';
 import type { Deps } from '#runtime/deps.ts';
 import { errors } from '#runtime/errors.ts';
-import { openTurns } from './scanning/fair-queue.ts';
-import type { Place } from './scanning/findings.ts';
+import { createFairQueue } from './scanning/fair-queue.ts';
+import type { SiteOrigin } from './scanning/findings.ts';
 import { keyOf, scanVersion } from './scanning/version.ts';
 
 /** `busy`: to be asked again, since this process scans something else, or what was read was judged by what has changed. */
-export type Scanned = { files: number; flags: number; busy?: true };
-const none: Scanned = { files: 0, flags: 0 };
-type Needed = Pick<Deps, 'config' | 'clock' | 'em' | 'store' | 'log'>;
+export type ScanResult = { files: number; flags: number; busy?: true };
+const none: ScanResult = { files: 0, flags: 0 };
+type ScanDeps = Pick<Deps, 'config' | 'clock' | 'em' | 'store' | 'log'>;
 
 /** Versions that were wholly scanned whose files are not read again. */
-const earlierMax = 3;
+const earlierVersionsMax = 3;
 
-export function scanningActivities(deps: Needed) {
+export function scanningActivities(deps: ScanDeps) {
   const { clock, config, em, store } = deps;
 
   async function filesOf(manifestSha256: string): Promise<ManifestFile[] | undefined> {
@@ -35,25 +35,25 @@ export function scanningActivities(deps: Needed) {
     const earlier = await em().find(
       Deployment,
       { site, scannedAt: { $ne: null }, scannedWhole: true, manifestSha256: { $ne: null } },
-      { orderBy: { scannedAt: 'desc' }, limit: earlierMax },
+      { orderBy: { scannedAt: 'desc' }, limit: earlierVersionsMax },
     );
     const all = await Promise.all(earlier.map(async ({ manifestSha256: of }) => (of ? await filesOf(of) : undefined)));
     return all.map((files = []) => new Set(files.map(keyOf)));
   }
 
-  async function placeOf(from: EntityManager, { site }: Deployment): Promise<Place> {
+  async function placeOf(from: EntityManager, { site }: Deployment): Promise<SiteOrigin> {
     const address = new URL(siteAddress(config, site.name));
     return { address, hosts: await ownHostsOf(from, config, site), platform: new URL(config.baseUrl).host };
   }
 
   /** What is to be said of the rules that a call set, as they are now. */
-  async function rulesOf({ redirectsSha256: sha256 }: Deployment['site'], place: Place) {
+  async function rulesOf({ redirectsSha256: sha256 }: Deployment['site'], place: SiteOrigin) {
     const blob = sha256 ? await store.readAll(sha256) : undefined;
-    const excerpt = blob && leadsAway(JSON.parse(blob.toString()) as RedirectRule[], place);
+    const excerpt = blob && describeExternalTargets(JSON.parse(blob.toString()) as RedirectRule[], place);
     return sha256 && excerpt ? { sha256, excerpt } : undefined;
   }
 
-  async function scanDeployment(id: string, beat: () => void): Promise<Scanned> {
+  async function scanDeployment(id: string, beat: () => void): Promise<ScanResult> {
     const deployment = await em().findOne(Deployment, { id }, { populate: ['site'] });
     const { manifestSha256, scannedAt, status } = deployment ?? {};
     // What is shown no more is scanned when it is shown again.
@@ -75,7 +75,7 @@ export function scanningActivities(deps: Needed) {
     });
   }
 
-  async function scanSketch(id: string, beat: () => void): Promise<Scanned> {
+  async function scanSketch(id: string, beat: () => void): Promise<ScanResult> {
     const sketch = await em().findOne(Sketch, { id }, { populate: ['hosts'] });
     if (!sketch || sketch.scannedAt || sketch.status !== 'shown') return none;
     const files = sketch.hosts.getItems().flatMap(({ position, sha256 }) => {
@@ -97,10 +97,10 @@ export function scanningActivities(deps: Needed) {
   }
 
   /** One at a time in a process: what is hostile takes its time, and others' work shares the process. */
-  const turns = openTurns();
+  const turns = createFairQueue();
 
   return {
-    async scanFiles(id: string): Promise<Scanned> {
+    async scanFiles(id: string): Promise<ScanResult> {
       const context = Context.current();
       const beat = () => {
         context.heartbeat();
@@ -118,7 +118,7 @@ export function scanningActivities(deps: Needed) {
     },
 
     /** What no try could read is flagged as a whole, and is not held to be known. */
-    async giveUpScan(id: string): Promise<Scanned> {
+    async giveUpScan(id: string): Promise<ScanResult> {
       const found = (of: string) => [unscanned(of)];
       const now = clock.now();
       return await em().transactional(async (tx) => {

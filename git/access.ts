@@ -20,20 +20,20 @@ export class GitRefusal extends Error {
 }
 
 /** The refusal as an answer. */
-export function refusedOrThrow(error: unknown): GitRefusal {
+export function refusalOrThrow(error: unknown): GitRefusal {
   if (error instanceof GitRefusal) return error;
   throw error;
 }
 
 /** False where the access was taken away since it was found good. */
-export async function stands(access: () => Promise<unknown>): Promise<boolean> {
-  return !((await access().catch(refusedOrThrow)) instanceof GitRefusal);
+export async function isStillGranted(access: () => Promise<unknown>): Promise<boolean> {
+  return !((await access().catch(refusalOrThrow)) instanceof GitRefusal);
 }
 
 /** A repository as its address names it: `<site id>.git` or `<site id>.content.git`. */
 export type Address = { siteId: string; repository: Repository };
 
-const howToGetOne = 'Call POST /v1/sites/{id}/git-credentials for a user name and a password.';
+const howToGetPassword = 'Call POST /v1/sites/{id}/git-credentials for a user name and a password.';
 
 /** Reads the part of the address behind `/git/`. Throws a 404 that tells nothing. */
 export function parseAddress(name: string): Address {
@@ -64,13 +64,13 @@ export async function requireAccess(
   const credential = await em.findOne(GitCredential, { username }, { populate: ['site'] });
   if (!credential || !timingSafeEqual(passwordHash(password), credential.hash)) {
     const token = password.startsWith('fro_') ? ' A bearer token is no git password.' : '';
-    throw new GitRefusal(401, `Unknown user name or wrong password.${token} ${howToGetOne}`);
+    throw new GitRefusal(401, `Unknown user name or wrong password.${token} ${howToGetPassword}`);
   }
-  if (credential.expiresAt <= now) throw new GitRefusal(401, `This password has expired. ${howToGetOne}`);
+  if (credential.expiresAt <= now) throw new GitRefusal(401, `This password has expired. ${howToGetPassword}`);
   if (credential.blockReason != null) {
     throw new GitRefusal(403, `The account has been blocked by the operator. Reason: ${credential.blockReason}`);
   }
-  if (!(await isStillOn(em, credential))) {
+  if (!(await isStillMember(em, credential))) {
     throw new GitRefusal(401, 'The account that created this password no longer has access to the site.');
   }
   if (credential.site.id !== siteId || credential.repository !== repository) throw noRepository();
@@ -93,20 +93,20 @@ export async function requireAccess(
 }
 
 /** A password is as good as the right of who made it: it ends with that, in the same instant. */
-async function isStillOn(em: EntityManager, { site, account }: GitCredential): Promise<boolean> {
+async function isStillMember(em: EntityManager, { site, account }: GitCredential): Promise<boolean> {
   return site.account.id === account.id || (await em.count(Collaborator, { site: site.id, account: account.id })) > 0;
 }
 
 function parseBasic(authorization: string | undefined): { username: string; password: string } {
   const [scheme = '', encoded = ''] = authorization?.split(' ') ?? [];
   if (scheme.toLowerCase() === 'bearer') {
-    throw new GitRefusal(401, `A bearer token does not give access to a repository. ${howToGetOne}`);
+    throw new GitRefusal(401, `A bearer token does not give access to a repository. ${howToGetPassword}`);
   }
   const text = scheme.toLowerCase() === 'basic' ? Buffer.from(encoded, 'base64').toString('utf8') : '';
   const colon = text.indexOf(':');
-  if (colon < 1) throw new GitRefusal(401, howToGetOne);
+  if (colon < 1) throw new GitRefusal(401, howToGetPassword);
   const username = text.slice(0, colon);
   // PostgreSQL takes no NUL in a text.
-  if (username.includes('\0')) throw new GitRefusal(401, howToGetOne);
+  if (username.includes('\0')) throw new GitRefusal(401, howToGetPassword);
   return { username, password: text.slice(colon + 1) };
 }

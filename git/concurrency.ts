@@ -2,12 +2,12 @@
 import { gitOperations } from '#runtime/telemetry/metrics.ts';
 import { GitRefusal } from './access.ts';
 
-export type Slots = {
+export type GitConcurrency = {
   /** Resolves to what gives the place back, when there is one. Throws a 503 when the wait is too long, or too many wait already. */
-  take(siteId: string): Promise<() => void>;
+  acquire(siteId: string): Promise<() => void>;
 };
 
-export type SlotLimits = {
+export type GitConcurrencyLimits = {
   /** Exchanges at the same time. */
   running: number;
   /** Of these, for one site: its clones may not keep all others waiting. */
@@ -17,11 +17,11 @@ export type SlotLimits = {
 };
 
 // So that those who wait for one site leave room for those of others.
-const partOfSite = 1 / 2;
+const siteQueueShare = 1 / 2;
 
 type Waiter = { siteId: string; start: () => void };
 
-export function openSlots({ running, perSite, waiting, waitMs }: SlotLimits): Slots {
+export function createGitConcurrency({ running, perSite, waiting, waitMs }: GitConcurrencyLimits): GitConcurrency {
   const bySite = new Map<string, number>();
   const queue: Waiter[] = [];
   let count = 0;
@@ -48,9 +48,9 @@ export function openSlots({ running, perSite, waiting, waitMs }: SlotLimits): Sl
   }
 
   return {
-    async take(siteId) {
+    async acquire(siteId) {
       if (mayStart(siteId)) return occupy(siteId);
-      if (queue.length >= waiting || waitingOf(siteId) >= waiting * partOfSite) throw busy();
+      if (queue.length >= waiting || waitingOf(siteId) >= waiting * siteQueueShare) throw busy();
       return await new Promise((taken, refused) => {
         const waiter: Waiter = {
           siteId,

@@ -4,7 +4,7 @@ import { basename, join } from 'node:path';
 import type { Duplex } from 'node:stream';
 import { hooksDir } from '#providers/repositories/git.ts';
 import type { RefUpdate } from './push.ts';
-import { sentence, type Verdict } from './rules.ts';
+import { sentence, type Violation } from './rules.ts';
 
 /** A push as the hook describes it. `quarantine` is the folder that holds its objects, inside `objects/`; none came with a mere deletion. */
 export type Push = { quarantine: string | undefined; updates: RefUpdate[] };
@@ -50,7 +50,7 @@ function known(sha: string): string | null {
 }
 
 /** What the pusher reads on the terminal: a line for each file, saying which, why and what to do. */
-export function refusal(verdicts: readonly Verdict[]): string[] {
+export function refusalLines(verdicts: readonly Violation[]): string[] {
   if (verdicts.length === 0) return [];
   const shown = verdicts.slice(0, linesMax).flatMap((verdict) => [`  ${sentence(verdict)}`, `    ${verdict.remedy}`]);
   const more = verdicts.length - linesMax;

@@ -11,24 +11,24 @@ import { AppError } from '#runtime/errors.ts';
 import {
   type Address,
   GitRefusal,
+  isStillGranted,
   noRepository,
   parseAddress,
-  refusedOrThrow,
+  refusalOrThrow,
   requireAccess,
-  stands,
 } from './access.ts';
 import { readAdvertisement } from './advertisement.ts';
-import { openSlots, type SlotLimits, type Slots } from './concurrency.ts';
-import { answerHook, assertHookRuns, type Push, refusal } from './hook.ts';
-import { refusalOf } from './pkt-line.ts';
-import { judgePush } from './push.ts';
+import { createGitConcurrency, type GitConcurrency, type GitConcurrencyLimits } from './concurrency.ts';
+import { answerHook, assertHookRuns, type Push, refusalLines } from './hook.ts';
+import { refusalResponse } from './pkt-line.ts';
+import { checkPush } from './push.ts';
 import { readPlatformFiles } from './rules.ts';
-import { drain, type Exchange, type GitTimes, type Service, serveGit } from './serve.ts';
+import { drain, type Exchange, type GitTimeouts, type Service, serveGit } from './serve.ts';
 
-type Request = Omit<Exchange, 'hangUp' | 'onExit'>;
+type Request = Omit<Exchange, 'disconnect' | 'onExit'>;
 type GitDeps = Pick<Deps, 'config' | 'clock' | 'log' | 'em' | 'repositories'>;
 
-const usualTimes: GitTimes = {
+const defaultTimeouts: GitTimeouts = {
   idleMs: 60_000,
   workMs: 300_000,
   slowMs: 60_000,
@@ -43,14 +43,14 @@ const fetchBytesMax = 16_777_216;
 export function gitRoutes<App extends FastifyInstance>(app: App, deps: GitDeps, options: GitOptions = {}): void {
   assertHookRuns();
   const running = deps.config.gitSlots;
-  const slots = openSlots({
+  const slots = createGitConcurrency({
     running,
     perSite: Math.ceil(running / 2),
     waiting: 8 * running,
     waitMs: 20_000,
-    ...options.slots,
+    ...options.concurrency,
   });
-  const times = { ...usualTimes, ...options.times };
+  const times = { ...defaultTimeouts, ...options.timeouts };
   const platform = readPlatformFiles();
   app.register(
     async (git) => {
@@ -66,7 +66,7 @@ export function gitRoutes<App extends FastifyInstance>(app: App, deps: GitDeps, 
         async (request, reply) => {
           const service = parseService(request.query.service);
           const { place, address } = await open(deps, request, service);
-          const release = await slots.take(address.siteId);
+          const release = await slots.acquire(address.siteId);
           return advertise(place, service, parseProtocol(request), reply).finally(release);
         },
       );
@@ -79,8 +79,8 @@ export function gitRoutes<App extends FastifyInstance>(app: App, deps: GitDeps, 
           body: bodyOf(request),
           bodyBytesMax: fetchBytesMax,
           tooLarge: ['The list of commits that this clone has is too long: clone again.'],
-          mayGoOn: () => stands(access),
-          times,
+          isStillAllowed: () => isStillGranted(access),
+          timeouts: times,
         });
       });
       git.post<Named>('/:name/git-receive-pack', { config: { operation: 'git.push' } }, async (request, reply) => {
@@ -94,7 +94,7 @@ export function gitRoutes<App extends FastifyInstance>(app: App, deps: GitDeps, 
   );
 }
 
-export type GitOptions = { times?: Partial<GitTimes>; slots?: Partial<SlotLimits> };
+export type GitOptions = { timeouts?: Partial<GitTimeouts>; concurrency?: Partial<GitConcurrencyLimits> };
 type Named = { Params: { name: string } };
 
 function parseService(service: unknown): Service {
@@ -113,7 +113,7 @@ async function open(
   deps: GitDeps,
   request: FastifyRequest<Named>,
   service: Service,
-): Promise<{ place: Place; address: Address; caps: Caps; access: Pushed['access'] }> {
+): Promise<{ place: Place; address: Address; caps: Caps; access: PushContext['access'] }> {
   if (!deps.repositories) throw new GitRefusal(503, 'This deployment has no git repositories.');
   const address = parseAddress(request.params.name);
   const wanted = service === 'git-receive-pack' ? 'write' : 'read';
@@ -145,7 +145,7 @@ function bodyOf(request: FastifyRequest): Readable {
   return payload.pipe(gunzip);
 }
 
-type Pushed = {
+type PushContext = {
   /** Asks for the access again. Throws a GitRefusal. */
   access: () => Promise<unknown>;
   caps: Caps;
@@ -153,20 +153,20 @@ type Pushed = {
   place: Place;
   address: Address;
   body: Readable;
-  times: GitTimes;
+  times: GitTimeouts;
 };
 
 function pushOf(
   deps: GitDeps,
-  { access, caps: { limits, lift }, platform, place, address: { siteId, repository }, body, times }: Pushed,
+  { access, caps: { limits, lift }, platform, place, address: { siteId, repository }, body, times }: PushContext,
 ): Request {
   const judge = async ({ quarantine, updates }: Push): Promise<string[]> => {
     // What is pushed may have been on its way for minutes, and the access may have ended meanwhile.
-    const lost = await access().catch(refusedOrThrow);
+    const lost = await access().catch(refusalOrThrow);
     if (lost instanceof GitRefusal) return ['', 'Refused. Nothing has changed.', `  ${lost.message}`, ''];
     const main = (await deps.repositories?.head(siteId, repository)) ?? null;
     const pushed = quarantine === undefined ? place : { ...place, quarantine: join(place.dir, 'objects', quarantine) };
-    return refusal(await judgePush({ repository, limits, lift, platform }, pushed, updates, main));
+    return refusalLines(await checkPush({ repository, limits, lift, platform }, pushed, updates, main));
   };
   const megabytes = Math.floor(limits.push_bytes / 1_048_576);
   return {
@@ -179,32 +179,32 @@ function pushOf(
       `This push is larger than ${megabytes > 0 ? `${megabytes} MiB` : `${limits.push_bytes} bytes`}, the limit for one push.`,
       `Push fewer commits at a time, or remove large files from the history. ${lift('push_bytes')}`,
     ],
-    mayGoOn: () => stands(access),
+    isStillAllowed: () => isStillGranted(access),
     onHook(channel) {
       answerHook(channel, judge).catch((error) => {
         deps.log.error({ err: error, siteId }, 'a push could not be judged');
         channel.end('refused\nThe service failed to check the push. Nothing has changed.\n');
       });
     },
-    times,
+    timeouts: times,
   };
 }
 
 /** Sends what git says. The status waits for its first words, so that a request which git cannot read is told so. */
 async function answer(
-  slots: Slots,
+  slots: GitConcurrency,
   { siteId }: Address,
   request: FastifyRequest,
   reply: FastifyReply,
   wanted: Request,
 ): Promise<FastifyReply> {
   const type = `application/x-${wanted.service}-result`;
-  const release = await slots.take(siteId).catch(refusedOrThrow);
+  const release = await slots.acquire(siteId).catch(refusalOrThrow);
   if (release instanceof GitRefusal) {
     await drain(wanted);
-    return neverCached(reply).type(type).send(refusalOf(wanted.service, release.message));
+    return neverCached(reply).type(type).send(refusalResponse(wanted.service, release.message));
   }
-  const exchange = { ...wanted, hangUp: () => reply.raw.destroy(), onExit: release };
+  const exchange = { ...wanted, disconnect: () => reply.raw.destroy(), onExit: release };
   const pieces = serveGit(exchange);
   reply.raw.on('close', () => {
     if (!reply.raw.writableFinished) exchange.body.destroy(new Error('the client went away'));

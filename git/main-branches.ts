@@ -12,7 +12,7 @@ const pauseMs = 50;
  * Moves both `main` from where they stood to these commits, or neither. What a killed process has moved already is left as it is, also
  * when others have built upon it since. False where one has gone another way meanwhile.
  */
-export async function bringMains(
+export async function fastForwardMain(
   repositories: Repositories,
   siteId: string,
   { from, to }: { from: Mains; to: Mains },

@@ -15,7 +15,7 @@ export function fatalAnswer(lines: readonly string[], last: string): string {
 }
 
 /** An answer that is nothing but a refusal, in the words of the service. */
-export function refusalOf(service: 'git-upload-pack' | 'git-receive-pack', message: string): string {
+export function refusalResponse(service: 'git-upload-pack' | 'git-receive-pack', message: string): string {
   return service === 'git-upload-pack'
     ? pktLine(`ERR ${message}\n`)
     : fatalAnswer([message], 'Refused. Nothing has changed.');

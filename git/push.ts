@@ -10,28 +10,28 @@ import {
   walkHistory,
   walkTree,
 } from '#providers/repositories/objects.ts';
-import { judgeContent, judgeHistory, judgeTree, needsBytes, type Rules, type Verdict } from './rules.ts';
+import { checkContent, checkHistoricPath, checkTree, needsBytes, type Rules, type Violation } from './rules.ts';
 
 /** One branch of a push: from which commit to which; null where it does not exist before or after. */
 export type RefUpdate = { ref: string; from: string | null; to: string | null };
 
 /** Everything that stands against a push; empty when it may go in. `main` is the tip that a new branch is compared with. */
-export async function judgePush(
+export async function checkPush(
   rules: Rules,
   place: Place,
   updates: readonly RefUpdate[],
   main: string | null,
-): Promise<Verdict[]> {
-  const refs = updates.map((update) => judgeRef(rules, update)).filter((verdict) => verdict !== undefined);
+): Promise<Violation[]> {
+  const refs = updates.map((update) => checkRef(rules, update)).filter((verdict) => verdict !== undefined);
   if (refs.length > 0) return refs;
-  const verdicts: Verdict[] = [];
+  const verdicts: Violation[] = [];
   for (const { ref, from, to } of updates) {
-    if (to !== null) verdicts.push(...(await judgeTip(rules, place, { ref, from: from ?? main, to })));
+    if (to !== null) verdicts.push(...(await checkTip(rules, place, { ref, from: from ?? main, to })));
   }
   return verdicts;
 }
 
-function judgeRef({ limits, lift }: Rules, { ref, to }: RefUpdate): Verdict | undefined {
+function checkRef({ limits, lift }: Rules, { ref, to }: RefUpdate): Violation | undefined {
   const slot = /^refs\/heads\/preview\/([1-9][0-9]{0,3})$/.exec(ref)?.[1];
   const isSlot = slot !== undefined && Number(slot) <= limits.preview_slots;
   if (ref !== 'refs/heads/main' && !isSlot) {
@@ -47,12 +47,12 @@ function judgeRef({ limits, lift }: Rules, { ref, to }: RefUpdate): Verdict | un
 }
 
 /** All that is asked of git is asked at once: each question is a process, and most of its time is its start. */
-async function judgeTip(
+async function checkTip(
   rules: Rules,
   place: Place,
   { ref, from, to }: { ref: string; from: string | null; to: string },
-): Promise<Verdict[]> {
-  const asked = Promise.all([readFiles(place, to, rules.limits.site_files + 1), judgeNewHistory(place, from, to)]);
+): Promise<Violation[]> {
+  const asked = Promise.all([readFiles(place, to, rules.limits.site_files + 1), checkNewHistory(place, from, to)]);
   const answers = await asked.catch(async (error: unknown) => {
     // git has no answers about what is no commit.
     if (await hasObject(place, to, 'commit')) throw error;
@@ -68,8 +68,8 @@ async function judgeTip(
     return [refuse(ref, 'only accepts fast-forward pushes: this push would drop commits of the site', remedy)];
   }
   const differences = history.differences ?? (await diffTrees(place, from, to));
-  const verdicts = [...judgeTree(rules, files, differences), ...history.verdicts];
-  return verdicts.length > 0 ? verdicts : judgeContents(rules, place, differences);
+  const verdicts = [...checkTree(rules, files, differences), ...history.verdicts];
+  return verdicts.length > 0 ? verdicts : checkContents(rules, place, differences);
 }
 
 /** The files of a tip, up to one more than the cap: a small pack can hold a tree of any size. */
@@ -86,14 +86,14 @@ async function readFiles(place: Place, commit: string, countMax: number): Promis
  * What a walk through the new commits tells: faults, and by the way that `to` is one of them, that one stands on `from`, and, where `to` is the only one and
  * stands on `from` alone, as most pushes have it, how the two differ.
  */
-type History = { isCommit: boolean; isOnTop: boolean; differences: Difference[] | undefined; verdicts: Verdict[] };
+type History = { isCommit: boolean; isOnTop: boolean; differences: Difference[] | undefined; verdicts: Violation[] };
 
-async function judgeNewHistory(place: Place, from: string | null, to: string): Promise<History> {
+async function checkNewHistory(place: Place, from: string | null, to: string): Promise<History> {
   const history: History = { isCommit: false, isOnTop: false, differences: undefined, verdicts: [] };
   let commits = 0;
   for await (const step of walkHistory(place, to)) {
     if ('path' in step) {
-      const verdict = step.oid === null ? undefined : judgeHistory(step.path);
+      const verdict = step.oid === null ? undefined : checkHistoricPath(step.path);
       if (verdict) return { ...history, differences: undefined, verdicts: [verdict] };
       history.differences?.push(step);
     } else {
@@ -107,23 +107,23 @@ async function judgeNewHistory(place: Place, from: string | null, to: string): P
   return history;
 }
 
-async function judgeContents(rules: Rules, place: Place, differences: readonly Difference[]): Promise<Verdict[]> {
+async function checkContents(rules: Rules, place: Place, differences: readonly Difference[]): Promise<Violation[]> {
   const written = differences.flatMap(({ path, oid }) =>
     oid !== null && needsBytes(rules.repository, path) ? [{ path, oid }] : [],
   );
-  const verdicts: Verdict[] = [];
+  const verdicts: Violation[] = [];
   const paths = written.values();
   for await (const { content } of readBlobs(
     place,
     written.map((file) => file.oid),
   )) {
     const path = paths.next().value?.path ?? '';
-    const verdict = await judgeContent(rules.repository, path, content);
+    const verdict = await checkContent(rules.repository, path, content);
     if (verdict) verdicts.push(verdict);
   }
   return verdicts;
 }
 
-function refuse(ref: string, what: string, remedy: string): Verdict {
+function refuse(ref: string, what: string, remedy: string): Violation {
   return { code: 'invalid_path', path: ref.replace(/^refs\/heads\//, ''), what, remedy };
 }

@@ -7,10 +7,10 @@ import type { Difference, TreeEntry } from '#providers/repositories/objects.ts';
 import type { Caps } from '#rules/caps.ts';
 import type { Repository } from '#rules/states.ts';
 import type { ErrorCode } from '#runtime/errors.ts';
-import { formatFault, placeOf, takesName } from './rules/formats.ts';
+import { acceptsName, formatFault, placeOf } from './rules/formats.ts';
 
 /** Why a file is refused: `what` is the end of a sentence that begins with the path, `remedy` says what to do. */
-export type Verdict = { code: ErrorCode; path: string; what: string; remedy: string };
+export type Violation = { code: ErrorCode; path: string; what: string; remedy: string };
 
 /**
  * What the files are judged by: the repository they are for, the caps, and the platform's own files, each by the id of its blob, or `anyBytes` where another
@@ -47,15 +47,15 @@ export function readPlatformFiles(): ReadonlyMap<string, string> {
  * Judges what changed between the old tip and the new one by names, modes and sizes, and the new tip's size as a whole. `files` is the new
  * tip: all of it, or one file more than the cap.
  */
-export function judgeTree(rules: Rules, files: readonly TreeEntry[], differences: readonly Difference[]): Verdict[] {
+export function checkTree(rules: Rules, files: readonly TreeEntry[], differences: readonly Difference[]): Violation[] {
   const sizes = new Map(files.map((file) => [file.path, file.bytes]));
-  const verdicts = differences.map((difference) => judgeDifference(rules, difference, sizes.get(difference.path) ?? 0));
-  return [...verdicts, judgeTotals(rules, files)].filter((verdict) => verdict !== undefined);
+  const verdicts = differences.map((difference) => checkDifference(rules, difference, sizes.get(difference.path) ?? 0));
+  return [...verdicts, checkTotals(rules, files)].filter((verdict) => verdict !== undefined);
 }
 
-function judgeDifference(rules: Rules, difference: Difference, bytes: number): Verdict | undefined {
+function checkDifference(rules: Rules, difference: Difference, bytes: number): Violation | undefined {
   const { path, oid, mode } = difference;
-  if (isFrozen(path)) return judgeFrozen(rules, difference, bytes);
+  if (isFrozen(path)) return checkFrozen(rules, difference, bytes);
   if (oid === null) return undefined;
   const fault = sourceFault(path);
   if (fault) return refuse(fault.code, path, fault.what, 'Rename or remove it.');
@@ -72,11 +72,11 @@ function judgeDifference(rules: Rules, difference: Difference, bytes: number): V
     const cap = `is larger than ${megabytes(rules.limits.file_bytes)}, the limit for one file`;
     return refuse('plan_limit', path, cap, `Make it smaller, or remove it from the site. ${rules.lift('file_bytes')}`);
   }
-  return judgePlace(rules.repository, path);
+  return checkPlace(rules.repository, path);
 }
 
 /** Unchanged ones stay whatever they are: the platform's own may have moved on since, and the build uses those. */
-function judgeFrozen(rules: Rules, { path, oid, mode }: Difference, bytes: number): Verdict | undefined {
+function checkFrozen(rules: Rules, { path, oid, mode }: Difference, bytes: number): Violation | undefined {
   const { repository, platform, limits } = rules;
   const kept = platform.get(path);
   const isKept = oid === kept || (kept === anyBytes && bytes <= limits.file_bytes);
@@ -89,7 +89,7 @@ function judgeFrozen(rules: Rules, { path, oid, mode }: Difference, bytes: numbe
   );
 }
 
-function judgePlace(repository: Repository, path: string): Verdict | undefined {
+function checkPlace(repository: Repository, path: string): Violation | undefined {
   if (repository === 'source' && isWithin('src/content', path)) {
     return refuse(
       'crosses_repositories',
@@ -99,12 +99,12 @@ function judgePlace(repository: Repository, path: string): Verdict | undefined {
     );
   }
   const place = placeOf(repository, path);
-  if (!place || takesName(place, path)) return undefined;
+  if (!place || acceptsName(place, path)) return undefined;
   const remedy = `${place.name} accepts: ${place.extensions.join(', ')}.`;
   return refuse('format_not_allowed', path, `has a format that ${place.name} does not accept`, remedy);
 }
 
-function judgeTotals({ limits, lift, repository }: Rules, files: readonly TreeEntry[]): Verdict | undefined {
+function checkTotals({ limits, lift, repository }: Rules, files: readonly TreeEntry[]): Violation | undefined {
   const whole = `the ${repository} repository`;
   if (files.length > limits.site_files) {
     return refuse(
@@ -130,29 +130,29 @@ export function needsBytes(repository: Repository, path: string): boolean {
 }
 
 /** Judges one file by its bytes, after `judgeTree` had nothing against it. `content` may be left half read. */
-export async function judgeContent(
+export async function checkContent(
   repository: Repository,
   path: string,
   content: AsyncIterable<Buffer>,
-): Promise<Verdict | undefined> {
+): Promise<Violation | undefined> {
   const place = placeOf(repository, path);
   const fault = place && (await formatFault(place, path, content));
   return fault && refuse(fault.code, path, fault.what, fault.remedy);
 }
 
 /** Judges a path that stood in the middle of a pushed history: there only names that would harm a clone are refused. */
-export function judgeHistory(path: string): Verdict | undefined {
+export function checkHistoricPath(path: string): Violation | undefined {
   if (!isHarmful(path)) return undefined;
   const what = 'is in the pushed history under a name that could harm people who clone it';
   return refuse('invalid_path', path, what, 'Remove it from the history (git rebase -i), then push.');
 }
 
 /** The verdict as a sentence. `folder` is where the repository stands in the site: '' or `src/content/`. */
-export function sentence({ path, what }: Verdict, folder = ''): string {
+export function sentence({ path, what }: Violation, folder = ''): string {
   return `${printable(folder + path)} ${what}.`;
 }
 
-function refuse(code: ErrorCode, path: string, what: string, remedy: string): Verdict {
+function refuse(code: ErrorCode, path: string, what: string, remedy: string): Violation {
   return { code, path, what, remedy };
 }
 

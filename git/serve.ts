@@ -4,7 +4,7 @@
  */
 import type { Duplex, Readable } from 'node:stream';
 import { gitEnvironment, withinMemory } from '#providers/repositories/git.ts';
-import { give, type Launched, launch } from '#providers/spawn-helper.ts';
+import { type SpawnedProcess, spawnByHelper, writeWithBackpressure } from '#providers/spawn-helper.ts';
 import { fatalAnswer } from './pkt-line.ts';
 
 export type Service = 'git-upload-pack' | 'git-receive-pack';
@@ -14,7 +14,7 @@ export type Service = 'git-upload-pack' | 'git-receive-pack';
  * `bytesPerSecondMin` on average (`slowMs`): whoever sends a byte a minute would hold a place for ever. `askMs`: how often it is asked whether the client may
  * go on.
  */
-export type GitTimes = { idleMs: number; workMs: number; slowMs: number; bytesPerSecondMin: number; askMs: number };
+export type GitTimeouts = { idleMs: number; workMs: number; slowMs: number; bytesPerSecondMin: number; askMs: number };
 
 export type Exchange = {
   service: Service;
@@ -27,13 +27,13 @@ export type Exchange = {
   bodyBytesMax: number;
   /** What the pusher reads when the body is larger than that. */
   tooLarge: string[];
-  times: GitTimes;
+  timeouts: GitTimeouts;
   /** Answers the `pre-receive` hook; for pushes alone. */
   onHook?: (channel: Duplex) => void;
   /** Whether the access that it began with still stands: an account may be blocked, a password may run out. */
-  mayGoOn: () => Promise<boolean>;
+  isStillAllowed: () => Promise<boolean>;
   /** Ends the connection to a client that is not worth waiting for. */
-  hangUp: () => void;
+  disconnect: () => void;
   /** Called once git has ended, however it did. */
   onExit: () => void;
 };
@@ -49,14 +49,14 @@ export async function* serveGit(exchange: Exchange): AsyncGenerator<Buffer | str
     exchange.body.destroy(new Error(reason));
   };
   let isWorking = false;
-  const { idleMs, workMs, slowMs, bytesPerSecondMin, askMs } = exchange.times;
+  const { idleMs, workMs, slowMs, bytesPerSecondMin, askMs } = exchange.timeouts;
   const abandon = (reason: string) => {
     stop(reason);
-    exchange.hangUp();
+    exchange.disconnect();
   };
   const timer = setTimeout(() => abandon('fell silent'), idleMs);
   // A push that has arrived is judged once more by its hook.
-  const ask = async () => isWorking || (await exchange.mayGoOn()) || abandon('may not go on');
+  const ask = async () => isWorking || (await exchange.isStillAllowed()) || abandon('may not go on');
   const asking = setInterval(() => void ask().catch(() => {}), askMs);
   const began = performance.now();
   let bytes = 0;
@@ -67,7 +67,7 @@ export async function* serveGit(exchange: Exchange): AsyncGenerator<Buffer | str
     if (performance.now() - began > patienceMs) abandon('is too slow');
   };
   const isLarge = { value: false };
-  const fed = feed(exchange, git, moved, isLarge).then(() => {
+  const fed = writeBody(exchange, git, moved, isLarge).then(() => {
     if (exchange.service !== 'git-receive-pack') return;
     isWorking = true;
     clearTimeout(timer);
@@ -82,7 +82,7 @@ export async function* serveGit(exchange: Exchange): AsyncGenerator<Buffer | str
       if (!isWorking) moved(chunk as Buffer);
     }
     await fed;
-    const { status, words } = await git.ended;
+    const { status, stderr: words } = await git.exited;
     if (isLarge.value) yield fatalAnswer(exchange.tooLarge, 'Refused. Nothing has changed.');
     else if (status !== 0) throw new Error(`${exchange.service} ended with ${status}: ${words}`);
   } finally {
@@ -94,7 +94,7 @@ export async function* serveGit(exchange: Exchange): AsyncGenerator<Buffer | str
 }
 
 /** Hands the body to git as fast as it reads. What git no longer wants is read and dropped, so that the client hears the answer. */
-async function feed(
+async function writeBody(
   { body, bodyBytesMax }: Exchange,
   git: Git,
   moved: (chunk: Buffer) => void,
@@ -109,7 +109,7 @@ async function feed(
       git.stop();
     }
     if (bytes > 2 * bodyBytesMax) throw new Error('the client goes on sending');
-    if (!isLarge.value) await give(git.stdin, chunk as Buffer);
+    if (!isLarge.value) await writeWithBackpressure(git.stdin, chunk as Buffer);
   }
   git.stdin.end();
 }
@@ -123,7 +123,7 @@ export async function drain({ body, bodyBytesMax }: Pick<Exchange, 'body' | 'bod
   }
 }
 
-type Git = Launched & { stop(): void };
+type Git = SpawnedProcess & { stop(): void };
 
 async function start({ service, dir, protocol, bodyBytesMax, onHook, onExit }: Exchange): Promise<Git> {
   const [program, args] = withinMemory(['git', service.slice('git-'.length), '--stateless-rpc', dir]);
@@ -131,7 +131,7 @@ async function start({ service, dir, protocol, bodyBytesMax, onHook, onExit }: E
     ...gitEnvironment({ 'receive.maxInputSize': String(bodyBytesMax) }),
     ...(protocol === undefined ? {} : { GIT_PROTOCOL: protocol }),
   };
-  const git = await launch(program, args, { env, hasChannel: onHook !== undefined }).catch((error: unknown) => {
+  const git = await spawnByHelper(program, args, { env, hasChannel: onHook !== undefined }).catch((error: unknown) => {
     onExit();
     throw error;
   });
@@ -142,7 +142,7 @@ async function start({ service, dir, protocol, bodyBytesMax, onHook, onExit }: E
     clearTimeout(stopping);
     onExit();
   };
-  git.ended.then(over, over);
+  git.exited.then(over, over);
   if (git.channel) onHook?.(git.channel);
   return {
     ...git,

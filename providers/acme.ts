@@ -9,12 +9,12 @@ import { setTimeout as pause } from 'node:timers/promises';
 import * as acme from 'acme-client';
 import type { Clock } from '#runtime/clock.ts';
 import { AcmeRefused, AcmeUnreachable, kindOf, retryAfterOf } from './acme/refusal.ts';
-import { askRenewal, type Renewal, renewalId } from './acme/renewal.ts';
+import { fetchRenewalInfo, type Renewal, renewalId } from './acme/renewal.ts';
 
 export type AcmeOrder = acme.Order;
 
 /** What shows that one name of an order is ours. */
-export type Proof = {
+export type Challenge = {
   name: string;
   status: 'pending' | 'valid' | 'invalid';
   /** Of a TXT record, or of a page over HTTP; and what stands there. */
@@ -22,7 +22,7 @@ export type Proof = {
   token: string;
   answer: string;
   /** Why the authority did not take it. */
-  refused: AcmeRefused | undefined;
+  refusal: AcmeRefused | undefined;
   challenge: acme.Authorization['challenges'][number];
 };
 export type ChallengeKind = 'dns-01' | 'http-01';
@@ -35,21 +35,21 @@ export type Authority = {
   newKey(): Promise<string>;
   /** The address of the account that has this key; it is opened where there is none. */
   register(key: string): Promise<string>;
-  as(account: AcmeAccountKey): AcmeSession;
+  session(account: AcmeAccountKey): AcmeSession;
   /** When the authority wants this certificate renewed; undefined where it does not say. */
   renewalOf(chain: string): Promise<Renewal | undefined>;
 };
 
 export type AcmeSession = {
   /** `replaces` is the chain that the new certificate takes the place of. */
-  openOrder(names: string[], replaces?: string): Promise<AcmeOrder>;
+  createOrder(names: string[], replaces?: string): Promise<AcmeOrder>;
   /** An order for exactly these names that is not over: opened before its address could be written down. */
   findOrder(names: string[]): Promise<AcmeOrder | undefined>;
   readOrder(url: string): Promise<AcmeOrder>;
   /** What is to be proved, each in this way. Throws AcmeRefused where the authority does not offer it. */
-  proofs(order: AcmeOrder, kind: ChallengeKind): Promise<Proof[]>;
+  challenges(order: AcmeOrder, kind: ChallengeKind): Promise<Challenge[]>;
   /** Tells the authority to look. */
-  prove(proof: Proof): Promise<void>;
+  completeChallenge(proof: Challenge): Promise<void>;
   finalize(order: AcmeOrder, names: string[], key: string): Promise<void>;
   /** The whole chain as PEM, the certificate first. */
   download(order: AcmeOrder): Promise<string>;
@@ -57,13 +57,13 @@ export type AcmeSession = {
 
 type Settings = { directoryUrl: string; email: string; trusts: string };
 
-const patienceMs = 15_000;
+const timeoutMs = 15_000;
 const noncesMax = 4;
 const ordersLookedAt = 10;
 
 /** The library's settings are of the whole process, so one process talks to one authority. */
 export function openAuthority({ directoryUrl, email, trusts }: Settings, clock: Clock): Authority {
-  setUp(trusts, clock);
+  configureLibrary(trusts, clock);
   const contact = email ? [`mailto:${email}`] : [];
   // A directory is read once for each client of the library's, so clients are kept.
   const sessions = new Map<string, AcmeSession>();
@@ -72,38 +72,38 @@ export function openAuthority({ directoryUrl, email, trusts }: Settings, clock: 
     newKey: async () => String(await acme.crypto.createPrivateEcdsaKey('P-256')),
     async register(key) {
       const client = new acme.Client({ directoryUrl, accountKey: key });
-      await step(() => client.createAccount({ termsOfServiceAgreed: true, contact }));
+      await request(() => client.createAccount({ termsOfServiceAgreed: true, contact }));
       return client.getAccountUrl();
     },
-    as({ key, url }) {
+    session({ key, url }) {
       const id = createHash('sha256').update(`${key}\n${url}`).digest('hex');
       const session = sessions.get(id) ?? openSession(directoryUrl, key, url);
       if (!sessions.has(id)) sessions.clear();
       sessions.set(id, session);
       return session;
     },
-    renewalOf: (chain) => step(() => askRenewal(acme.axios, directoryUrl, chain)),
+    renewalOf: (chain) => request(() => fetchRenewalInfo(acme.axios, directoryUrl, chain)),
   };
 }
 
-function setUp(trusts: string, clock: Clock): void {
+function configureLibrary(trusts: string, clock: Clock): void {
   const { defaults, interceptors } = acme.axios;
   // The library sends the nonce of a failed request again (open there); what is to be tried again is for callers to say.
   Object.assign(defaults, { acmeSettings: { ...acmeSettings(defaults), retryMaxAttempts: 0 } });
-  defaults.timeout = patienceMs;
+  defaults.timeout = timeoutMs;
   defaults.maxContentLength = 1024 * 1024;
   defaults.proxy = false;
   defaults.httpsAgent = new Agent({ keepAlive: true, maxSockets: 50, ...(trusts ? { ca: readFileSync(trusts) } : {}) });
-  for (const id of judging) interceptors.response.eject(id);
-  judging = [interceptors.response.use((answer) => judge(answer, clock.now()))];
+  for (const id of responseInterceptors) interceptors.response.eject(id);
+  responseInterceptors = [interceptors.response.use((answer) => checkResponse(answer, clock.now()))];
 }
-let judging: number[] = [];
+let responseInterceptors: number[] = [];
 const acmeSettings = (defaults: object) => (defaults as { acmeSettings?: object }).acmeSettings;
 
-type Answered = Parameters<NonNullable<Parameters<typeof acme.axios.interceptors.response.use>[0]>>[0];
+type AcmeResponse = Parameters<NonNullable<Parameters<typeof acme.axios.interceptors.response.use>[0]>>[0];
 
 /** The library keeps of a refusal its words alone: its kind is taken here. A nonce that is not good is the library's to mend. */
-function judge(answer: Answered, now: Date): Answered {
+function checkResponse(answer: AcmeResponse, now: Date): AcmeResponse {
   if (answer.status < 400) return answer;
   const kind = kindOf(answer.data);
   if (kind === 'nonce' && answer.status === 400) return answer;
@@ -114,7 +114,7 @@ function judge(answer: Answered, now: Date): Answered {
 }
 
 /** Runs one request or two of the library's. What it throws that is not ours is a connection that was lost, whatever it calls it. */
-async function step<T>(act: () => Promise<T>): Promise<T> {
+async function request<T>(act: () => Promise<T>): Promise<T> {
   for (let nonces = 0; ; nonces++) {
     try {
       return await act();
@@ -133,9 +133,9 @@ const nameOf = (error: unknown) => ((error as { code?: unknown }).code ?? (error
 
 function openSession(directoryUrl: string, key: string, url: string): AcmeSession {
   const client = new acme.Client({ directoryUrl, accountKey: key, accountUrl: url });
-  const readOrder = (at: string) => step(() => client.getOrder({ url: at } as AcmeOrder));
+  const readOrder = (at: string) => request(() => client.getOrder({ url: at } as AcmeOrder));
 
-  async function proofOf(found: acme.Authorization, kind: ChallengeKind): Promise<Proof> {
+  async function proofOf(found: acme.Authorization, kind: ChallengeKind): Promise<Challenge> {
     const challenge = found.challenges.find(({ type }) => type === kind);
     if (!challenge) throw new AcmeRefused('name');
     const problem = found.challenges.find(({ error }) => error)?.error;
@@ -146,20 +146,20 @@ function openSession(directoryUrl: string, key: string, url: string): AcmeSessio
       kind,
       token: challenge.token,
       answer: await client.getChallengeKeyAuthorization(challenge),
-      refused: status === 'invalid' ? new AcmeRefused(kindOf(problem)) : undefined,
+      refusal: status === 'invalid' ? new AcmeRefused(kindOf(problem)) : undefined,
       challenge,
     };
   }
 
   return {
     readOrder,
-    async openOrder(names, replaces) {
+    async createOrder(names, replaces) {
       const id = replaces === undefined ? undefined : renewalId(replaces);
       const wanted = { identifiers: identifiersOf(names), ...(id ? { replaces: id } : {}) };
-      return await step(() => client.createOrder(wanted));
+      return await request(() => client.createOrder(wanted));
     },
     async findOrder(names) {
-      const { orders } = (await step(() => client.updateAccount())) as { orders?: string };
+      const { orders } = (await request(() => client.updateAccount())) as { orders?: string };
       if (!orders) return undefined;
       // The list is read as an order is: the library has no call for it.
       const list = (await readOrder(orders)) as unknown as { orders?: string[] };
@@ -169,19 +169,21 @@ function openSession(directoryUrl: string, key: string, url: string): AcmeSessio
       }
       return undefined;
     },
-    async proofs(order, kind) {
-      const found = await step(() => client.getAuthorizations(order));
+    async challenges(order, kind) {
+      const found = await request(() => client.getAuthorizations(order));
       // One that stands from an earlier order may have been proved in another way.
-      return await Promise.all(found.map((one) => proofOf(one, one.status === 'valid' ? provedBy(one, kind) : kind)));
+      return await Promise.all(
+        found.map((one) => proofOf(one, one.status === 'valid' ? validatedBy(one, kind) : kind)),
+      );
     },
-    async prove({ challenge }) {
-      await step(() => client.completeChallenge(challenge));
+    async completeChallenge({ challenge }) {
+      await request(() => client.completeChallenge(challenge));
     },
     async finalize(order, names, orderKey) {
       const [, csr] = await acme.crypto.createCsr({ altNames: names }, orderKey);
-      await step(() => client.finalizeOrder(order, csr));
+      await request(() => client.finalizeOrder(order, csr));
     },
-    download: (order) => step(() => client.getCertificate(order)),
+    download: (order) => request(() => client.getCertificate(order)),
   };
 }
 
@@ -194,7 +196,7 @@ const isFor = ({ identifiers }: AcmeOrder, names: string[]) =>
     .sort()
     .join() === [...names].sort().join();
 
-function provedBy({ challenges }: acme.Authorization, kind: ChallengeKind): ChallengeKind {
+function validatedBy({ challenges }: acme.Authorization, kind: ChallengeKind): ChallengeKind {
   const by = challenges.find(({ status }) => status === 'valid')?.type;
   return by === 'dns-01' || by === 'http-01' ? by : kind;
 }

@@ -5,7 +5,7 @@
 import { createHash } from 'node:crypto';
 import type Stripe from 'stripe';
 import { toProvider } from '#rules/currencies.ts';
-import { asked, openClient, readSigned } from './payments/client.ts';
+import { openClient, readSigned, translateFaults } from './payments/client.ts';
 import { translate } from './payments/faults.ts';
 
 export type CheckoutPage = {
@@ -42,19 +42,19 @@ export type Billing = ReturnType<typeof openBilling>;
 export function openBilling({ key, url, webhookSecret }: { key: string; url: string; webhookSecret: string }) {
   const api = openClient(key, url);
   const readCheckout = (page: string): Promise<CheckoutPage> =>
-    asked(async () => pageOf(await api.checkout.sessions.retrieve(page)));
+    translateFaults(async () => pageOf(await api.checkout.sessions.retrieve(page)));
 
   return {
     /** The account as the provider's customer. The same account with the same address is made once. */
     createCustomer: (account: { id: string; name: string; email: string }, idempotencyKey: string): Promise<string> =>
-      asked(async () => {
+      translateFaults(async () => {
         const { id, name, email } = account;
         return (await api.customers.create({ name, email, metadata: { account: id } }, { idempotencyKey })).id;
       }),
 
     /** A page on which the customer subscribes, at the price of our catalog. */
     openCheckout: ({ id, customer, title, price, endsAt, returnUrl }: NewCheckout): Promise<CheckoutPage> =>
-      asked(async () => {
+      translateFaults(async () => {
         const session = await api.checkout.sessions.create(
           {
             mode: 'subscription',
@@ -87,23 +87,23 @@ export function openBilling({ key, url, webhookSecret }: { key: string; url: str
 
     /** Ends a page so that nobody subscribes on it any more. Answers what it is now: somebody may have, a moment before. */
     closeCheckout: (page: string): Promise<CheckoutPage> =>
-      asked(async () => {
+      translateFaults(async () => {
         const was = pageOf(await api.checkout.sessions.retrieve(page));
         if (was.status !== 'open') return was;
         try {
           return pageOf(await api.checkout.sessions.expire(page, {}, { idempotencyKey: `close:${page}` }));
         } catch (error) {
-          if (translate(error).because !== 'refused') throw error;
+          if (translate(error).reason !== 'refused') throw error;
           return pageOf(await api.checkout.sessions.retrieve(page));
         }
       }),
 
     readSubscription: (subscription: string): Promise<SubscriptionState> =>
-      asked(async () => stateOf(await api.subscriptions.retrieve(subscription))),
+      translateFaults(async () => stateOf(await api.subscriptions.retrieve(subscription))),
 
     /** Ends it at once; what was paid beyond today is credited to the customer. */
     endSubscription: (subscription: string): Promise<SubscriptionState> =>
-      asked(async () => {
+      translateFaults(async () => {
         const was = stateOf(await api.subscriptions.retrieve(subscription));
         if (was.status === 'ended') return was;
         const idempotencyKey = `end:${subscription}`;
@@ -114,7 +114,7 @@ export function openBilling({ key, url, webhookSecret }: { key: string; url: str
 
     /** Where the customer cancels, changes the card, and finds the invoices. Minutes long, so never stored. */
     openPortal: (customer: string, returnUrl: string, idempotencyKey: string): Promise<string> =>
-      asked(async () => {
+      translateFaults(async () => {
         const portal = { customer, return_url: returnUrl };
         return (await api.billingPortal.sessions.create(portal, { idempotencyKey })).url;
       }),

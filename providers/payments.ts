@@ -6,7 +6,7 @@ import type Stripe from 'stripe';
 import { toProvider } from '#rules/currencies.ts';
 import { type AppError, errors } from '#runtime/errors.ts';
 import { waitingFor } from './payments/accounts.ts';
-import { asked, openClient, readSigned } from './payments/client.ts';
+import { openClient, readSigned, translateFaults } from './payments/client.ts';
 import { type PaymentsFault, translate } from './payments/faults.ts';
 import { type Charge, chargeOf, type HostedPage, pageOf, refundStatus } from './payments/responses.ts';
 
@@ -56,12 +56,12 @@ export function openPayments({ key, url, webhookSecret }: { key: string; url: st
   };
 
   return {
-    /** The account of an owner's own key. Throws PaymentsFault: `unaccepted` for a key that is not accepted. */
+    /** The account of an owner's own key. Throws PaymentsFault: `invalid_credentials` for a key that is not accepted. */
     readKey: (ownKey: string): Promise<AccountState> =>
-      asked(async () => accountOf(await open(ownKey).accounts.retrieveCurrent())),
+      translateFaults(async () => accountOf(await open(ownKey).accounts.retrieveCurrent())),
 
     readAccount: (credentials: PaymentCredentials): Promise<AccountState> =>
-      asked(async () =>
+      translateFaults(async () =>
         accountOf(
           credentials.rail === 'own_key'
             ? await open(credentials.key).accounts.retrieveCurrent()
@@ -71,11 +71,11 @@ export function openPayments({ key, url, webhookSecret }: { key: string; url: st
 
     /** A new connected account, which its owner completes on the provider's own pages. */
     createAccount: ({ idempotencyKey }: { idempotencyKey: string }): Promise<AccountState> =>
-      asked(async () => accountOf(await open(key).accounts.create({ type: 'standard' }, { idempotencyKey }))),
+      translateFaults(async () => accountOf(await open(key).accounts.create({ type: 'standard' }, { idempotencyKey }))),
 
     /** Where the owner completes the account: single-use and minutes long, so never stored, logged or mailed. */
     mintOnboardingLink: (providerAccount: string, urls: { returnUrl: string; refreshUrl: string }): Promise<string> =>
-      asked(async () => {
+      translateFaults(async () => {
         const { returnUrl, refreshUrl } = urls;
         const link = await open(key).accountLinks.create({
           account: providerAccount,
@@ -88,7 +88,7 @@ export function openPayments({ key, url, webhookSecret }: { key: string; url: st
 
     /** A hosted page on which one payer pays once. The same `idempotencyKey` answers the same page. */
     openPage: (credentials: PaymentCredentials, page: NewPage): Promise<HostedPage & { url: string }> =>
-      asked(async () => {
+      translateFaults(async () => {
         const { api, account } = on(credentials);
         const { idempotencyKey, returnUrl, cancelUrl, endsAt } = page;
         const metadata = { payment: page.payment, attempt: page.attempt };
@@ -120,14 +120,14 @@ export function openPayments({ key, url, webhookSecret }: { key: string; url: st
       }),
 
     readPage: (credentials: PaymentCredentials, page: string): Promise<HostedPage> =>
-      asked(async () => {
+      translateFaults(async () => {
         const { api, account } = on(credentials);
         return pageOf(await api.checkout.sessions.retrieve(page, {}, account));
       }),
 
     /** Ends a page so that nobody pays on it any more. Answers what it is now: it may have been paid a moment before. */
     closePage: (credentials: PaymentCredentials, page: string): Promise<HostedPage> =>
-      asked(async () => {
+      translateFaults(async () => {
         const { api, account } = on(credentials);
         const was = pageOf(await api.checkout.sessions.retrieve(page, {}, account));
         if (was.status !== 'open') return was;
@@ -135,7 +135,7 @@ export function openPayments({ key, url, webhookSecret }: { key: string; url: st
           return pageOf(await api.checkout.sessions.expire(page, {}, account));
         } catch (error) {
           // Somebody paid in between.
-          if (translate(error).because !== 'refused') throw error;
+          if (translate(error).reason !== 'refused') throw error;
           return pageOf(await api.checkout.sessions.retrieve(page, {}, account));
         }
       }),
@@ -148,7 +148,7 @@ export function openPayments({ key, url, webhookSecret }: { key: string; url: st
       credentials: PaymentCredentials,
       { charge, idempotencyKey }: { charge: string; idempotencyKey: string },
     ): Promise<{ status: 'done' | 'pending' | 'failed' }> =>
-      asked(async () => {
+      translateFaults(async () => {
         const { api, account } = on(credentials);
         try {
           const refund = await api.refunds.create({ payment_intent: charge }, { ...account, idempotencyKey });
@@ -161,7 +161,7 @@ export function openPayments({ key, url, webhookSecret }: { key: string; url: st
       }),
 
     readCharge: (credentials: PaymentCredentials, charge: string): Promise<Charge> =>
-      asked(async () => {
+      translateFaults(async () => {
         const { api, account } = on(credentials);
         return chargeOf(await api.paymentIntents.retrieve(charge, { expand: ['latest_charge'] }, account));
       }),
@@ -203,7 +203,7 @@ function accountOf(account: Stripe.Account): AccountState {
 
 /** What a caller of ours hears of a fault of the provider. `what` names the part of the platform that failed. */
 export function providerError(fault: PaymentsFault, what = 'Payments'): AppError {
-  const unanswered = fault.because === 'unanswered';
+  const unanswered = fault.reason === 'unanswered';
   return errors.provider_error(`${what} could not be reached or rejected the request.`, {
     retryable: unanswered,
     cause: fault,

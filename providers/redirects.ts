@@ -102,7 +102,7 @@ export function locationOf({ rule, splat }: Match, query = ''): string | undefin
 export const hopsMax = 20;
 
 /** Whether a visitor who asks for the path arrives. `origin`, if known, is the site's own: to go there is to stay. */
-export function arrives(tables: readonly (RedirectTable | undefined)[], path: string, origin?: string): boolean {
+export function terminates(tables: readonly (RedirectTable | undefined)[], path: string, origin?: string): boolean {
   let at: string | undefined = path;
   for (let hops = 0; hops <= hopsMax; hops++) {
     const match = findRedirect(tables, at);

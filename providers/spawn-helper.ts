@@ -10,7 +10,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Duplex, Readable, Writable } from 'node:stream';
 
-export type Launched = {
+export type SpawnedProcess = {
   stdin: Writable;
   stdout: Readable;
   /** The program's descriptor 3, where one was asked for. */
@@ -19,19 +19,19 @@ export type Launched = {
    * Resolves when the program and all that hold its pipes are gone and stdout has been read or destroyed. Rejects when the program could not be
    * started.
    */
-  ended: Promise<Ending>;
+  exited: Promise<ExitResult>;
   /** Signals the program and all of its process group; nothing when they are gone. */
   kill(signal: NodeJS.Signals): void;
 };
 
 /** The exit status, null when killed, and the last words on stderr (4 KiB of them). */
-export type Ending = { status: number | null; words: string };
+export type ExitResult = { status: number | null; stderr: string };
 
 /** What a program gets: its whole environment, and whether a channel. */
-export type Outfit = { env: Record<string, string>; hasChannel?: boolean };
+export type SpawnOptions = { env: Record<string, string>; hasChannel?: boolean };
 
 /** What the launcher tells of a program: that it runs, how it has ended, or why it could not be started. */
-type News = { id: string; pid: number } | { id: string; ending: Ending } | { id: string; error: string };
+type HelperMessage = { id: string; pid: number } | { id: string; ending: ExitResult } | { id: string; error: string };
 
 /** A program, or the place for one: its streams are connected ahead. */
 type Run = {
@@ -41,34 +41,38 @@ type Run = {
   streams: Map<number, Socket>;
   ready: PromiseWithResolvers<void>;
   pid: number | undefined;
-  over: PromiseWithResolvers<Ending>;
+  exited: PromiseWithResolvers<ExitResult>;
 };
 
-type Launcher = { child: ChildProcess; runs: Map<string, Run>; prepared: Run[]; used: number };
+type SpawnHelper = { child: ChildProcess; runs: Map<string, Run>; prepared: Run[]; active: number };
 
 /** Programs whose streams are connected before anybody asks. */
 const preparedCount = 6;
 const descriptors = [0, 1, 3] as const;
 
-let current: Launcher | undefined;
+let current: SpawnHelper | undefined;
 
 /**
  * Starts a program in a process group of its own. When this process ends, however it does, the program is stopped within seconds, if it does not end
  * by itself. Throws when there is nobody to start it.
  */
-export async function launch(program: string, args: string[], { env, hasChannel = false }: Outfit): Promise<Launched> {
-  current ??= openLauncher();
+export async function spawnByHelper(
+  program: string,
+  args: string[],
+  { env, hasChannel = false }: SpawnOptions,
+): Promise<SpawnedProcess> {
+  current ??= startHelper();
   const launcher = current;
   const run = launcher.prepared.shift() as Run;
   prepare(launcher);
   hold(launcher);
-  run.over.promise.catch(() => {}).finally(() => release(launcher));
+  run.exited.promise.catch(() => {}).finally(() => release(launcher));
   await run.ready.promise;
-  tell(launcher, { id: run.id, program, args, env, hasChannel });
-  return launched(launcher, run, hasChannel);
+  send(launcher, { id: run.id, program, args, env, hasChannel });
+  return toProcess(launcher, run, hasChannel);
 }
 
-function launched(launcher: Launcher, run: Run, hasChannel: boolean): Launched {
+function toProcess(launcher: SpawnHelper, run: Run, hasChannel: boolean): SpawnedProcess {
   const [stdin, stdout, channel] = descriptors.map((descriptor) => run.streams.get(descriptor)) as Streams;
   for (const stream of [stdin, stdout, channel]) stream.ref();
   // Each way of the two that is not used.
@@ -77,7 +81,7 @@ function launched(launcher: Launcher, run: Run, hasChannel: boolean): Launched {
   if (hasChannel) channel.on('end', () => channel.end());
   else channel.destroy();
   const read = new Promise((done) => stdout.on('close', done));
-  const ended = run.over.promise.then(async (ending) => {
+  const ended = run.exited.promise.then(async (ending) => {
     stdin.destroy();
     channel.resume();
     await read;
@@ -88,16 +92,16 @@ function launched(launcher: Launcher, run: Run, hasChannel: boolean): Launched {
     stdin,
     stdout,
     channel: hasChannel ? channel : undefined,
-    ended,
+    exited: ended,
     kill(signal) {
-      if (launcher.runs.has(run.id)) tell(launcher, { id: run.id, signal });
+      if (launcher.runs.has(run.id)) send(launcher, { id: run.id, signal });
     },
   };
 }
 type Streams = [stdin: Socket, stdout: Socket, channel: Socket];
 
 /** Writes to a program as fast as it reads. What nobody takes any more is dropped. */
-export async function give(stdin: Writable, chunk: Buffer | string): Promise<void> {
+export async function writeWithBackpressure(stdin: Writable, chunk: Buffer | string): Promise<void> {
   if (!stdin.writable || stdin.write(chunk)) return;
   await new Promise<void>((done) => {
     const end = () => {
@@ -108,7 +112,7 @@ export async function give(stdin: Writable, chunk: Buffer | string): Promise<voi
   });
 }
 
-function openLauncher(): Launcher {
+function startHelper(): SpawnHelper {
   // The folder is for this user alone.
   const folder = mkdtempSync(join(tmpdir(), 'frontage-launcher-'));
   const address = join(folder, 'streams');
@@ -117,14 +121,14 @@ function openLauncher(): Launcher {
     execArgv: [],
     stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
   });
-  const launcher: Launcher = { child, runs: new Map(), prepared: [], used: 0 };
-  const server = createServer({ allowHalfOpen: true }, (socket) => admit(launcher, socket));
+  const launcher: SpawnHelper = { child, runs: new Map(), prepared: [], active: 0 };
+  const server = createServer({ allowHalfOpen: true }, (socket) => onStream(launcher, socket));
   server.on('error', () => child.kill('SIGKILL'));
   server.listen({ path: address, backlog: 4096 }).unref();
-  child.on('message', (news: News) => hear(launcher, news));
+  child.on('message', (news: HelperMessage) => onMessage(launcher, news));
   for (const event of ['exit', 'error']) {
     child.once(event, () => {
-      lose(launcher);
+      onHelperExit(launcher);
       server.close();
       rmSync(folder, { recursive: true, force: true });
     });
@@ -135,36 +139,36 @@ function openLauncher(): Launcher {
   return launcher;
 }
 
-function prepare(launcher: Launcher): void {
+function prepare(launcher: SpawnHelper): void {
   const run: Run = {
     id: randomBytes(16).toString('hex'),
     streams: new Map(),
     ready: Promise.withResolvers(),
     pid: undefined,
-    over: Promise.withResolvers(),
+    exited: Promise.withResolvers(),
   };
   run.ready.promise.catch(() => {});
   launcher.runs.set(run.id, run);
   launcher.prepared.push(run);
-  tell(launcher, { id: run.id });
+  send(launcher, { id: run.id });
 }
 
 /** This process does not end by itself while it waits for a program. */
-function hold(launcher: Launcher): void {
-  launcher.used += 1;
+function hold(launcher: SpawnHelper): void {
+  launcher.active += 1;
   launcher.child.channel?.ref();
 }
 
-function release(launcher: Launcher): void {
-  launcher.used -= 1;
-  if (launcher.used === 0) launcher.child.channel?.unref();
+function release(launcher: SpawnHelper): void {
+  launcher.active -= 1;
+  if (launcher.active === 0) launcher.child.channel?.unref();
 }
 
-function tell(launcher: Launcher, message: object): void {
-  launcher.child.send(message, (error) => error && lose(launcher));
+function send(launcher: SpawnHelper, message: object): void {
+  launcher.child.send(message, (error) => error && onHelperExit(launcher));
 }
 
-function hear({ runs }: Launcher, news: News): void {
+function onMessage({ runs }: SpawnHelper, news: HelperMessage): void {
   const run = runs.get(news.id);
   if (!run) return;
   if ('pid' in news) {
@@ -172,12 +176,12 @@ function hear({ runs }: Launcher, news: News): void {
     return;
   }
   runs.delete(news.id);
-  if ('ending' in news) run.over.resolve(news.ending);
-  else run.over.reject(new Error(`A program could not be started: ${news.error}`));
+  if ('ending' in news) run.exited.resolve(news.ending);
+  else run.exited.reject(new Error(`A program could not be started: ${news.error}`));
 }
 
 /** A connection begins with the line that says which stream of which program it is. What follows is the program's. */
-function admit({ runs }: Launcher, socket: Socket): void {
+function onStream({ runs }: SpawnHelper, socket: Socket): void {
   // A program that ends before it has read all is judged by its exit status, not by the broken pipe.
   socket.on('error', () => {}).unref();
   socket.once('readable', () => {
@@ -191,12 +195,12 @@ function admit({ runs }: Launcher, socket: Socket): void {
 }
 
 /** What a launcher that is gone was running has failed. */
-function lose(launcher: Launcher): void {
+function onHelperExit(launcher: SpawnHelper): void {
   if (current === launcher) current = undefined;
   launcher.child.kill('SIGKILL');
-  for (const { pid, ready, over, streams } of launcher.runs.values()) {
+  for (const { pid, ready, exited: over, streams } of launcher.runs.values()) {
     ready.reject(new Error('the launcher ended'));
-    over.resolve({ status: null, words: 'the launcher ended' });
+    over.resolve({ status: null, stderr: 'the launcher ended' });
     try {
       if (pid === undefined) for (const stream of streams.values()) stream.destroy();
       else process.kill(-pid, 'SIGKILL');

@@ -19,7 +19,7 @@ export type Zones = {
   remove(zone: string): Promise<void>;
 };
 
-const patienceMs = 10_000;
+const timeoutMs = 10_000;
 const triesMax = 6;
 
 export function openZones({ url, key }: { url: string; key: string }): Zones {
@@ -43,7 +43,7 @@ export function openZones({ url, key }: { url: string; key: string }): Zones {
         method,
         headers: { 'x-api-key': key, ...(body === undefined ? {} : { 'content-type': 'application/json' }) },
         ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-        signal: AbortSignal.timeout(patienceMs),
+        signal: AbortSignal.timeout(timeoutMs),
       }).catch((cause) => failed(cause));
       if (answer.status < 500) return answer;
       if (tries === triesMax) throw failure(true, `${method} ${path}: ${answer.status}`);

@@ -12,10 +12,10 @@ import { openChallenge } from '#providers/challenge.ts';
 import { type Dns, openDns } from '#providers/dns.ts';
 import { type Mailer, openMailer } from '#providers/mail.ts';
 import { openPayments, type Payments } from '#providers/payments.ts';
-import { openPhotos } from '#providers/photos/factory.ts';
+import { createPhotoLibrary } from '#providers/photos/factory.ts';
 import type { PhotoLibrary } from '#providers/photos.ts';
 import { openRepositories, type Repositories } from '#providers/repositories.ts';
-import { openStore } from '#providers/store/factory.ts';
+import { createStore } from '#providers/store/factory.ts';
 import type { Store } from '#providers/store/store.ts';
 import { openZones, type Zones } from '#providers/zones.ts';
 import { type Clock, systemClock } from './clock.ts';
@@ -80,8 +80,8 @@ export function createDeps(
       namespace: config.temporal.namespace,
       interceptors: { workflow: [contextHeaderInterceptor] },
     }),
-    store: openStore(config),
-    photos: openPhotos(config),
+    store: createStore(config),
+    photos: createPhotoLibrary(config),
     challenge: config.challenge && openChallenge(config.challenge, clock),
     payments: config.payouts && openPayments(config.payouts),
     dns: openDns(config.dns),

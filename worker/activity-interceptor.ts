@@ -37,7 +37,7 @@ function aroundActivity({ info }: Context, log: Deps['log']): ActivityIntercepto
             else log.info(line, 'activity completed');
             return result;
           } catch (error) {
-            if (!waitsOnPurpose(error)) countActivity(info.activityType, 'failed', took() / 1000);
+            if (!isBenign(error)) countActivity(info.activityType, 'failed', took() / 1000);
             throw error;
           }
         });
@@ -49,7 +49,7 @@ function aroundActivity({ info }: Context, log: Deps['log']): ActivityIntercepto
 }
 
 /** The SDK neither logs nor counts such a failure. */
-const waitsOnPurpose = (error: unknown) => error instanceof ApplicationFailure && error.category === 'BENIGN';
+const isBenign = (error: unknown) => error instanceof ApplicationFailure && error.category === 'BENIGN';
 
 function contextOf({ workflowExecution, activityType, attempt }: Context['info'], headers: Headers): RequestContext {
   const { workflowId } = workflowExecution ?? { workflowId: '' };

@@ -52,11 +52,11 @@ export const recurring = [
 
 export async function ensureSchedules(temporal: Client): Promise<void> {
   await Promise.all(recurring.map((one) => ensureSchedule(temporal, one)));
-  await removeOthers(temporal);
+  await removeUnknownSchedules(temporal);
 }
 
 /** Those of another version, whose workflow nobody here knows. The last worker that starts decides, in an upgrade and on the way back. */
-async function removeOthers(temporal: Client): Promise<void> {
+async function removeUnknownSchedules(temporal: Client): Promise<void> {
   const known: string[] = recurring.map(({ name }) => workflowIds.schedule(name));
   for await (const { scheduleId } of temporal.schedule.list()) {
     if (!scheduleId.startsWith(workflowIds.schedule('')) || known.includes(scheduleId)) continue;

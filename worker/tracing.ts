@@ -12,7 +12,7 @@ export const workflowModules = [
   createRequire(import.meta.url).resolve('@temporalio/interceptors-opentelemetry/lib/workflow-interceptors'),
 ];
 
-export function traceWork(parts: Parameters<typeof startTracing>[0]) {
+export function startWorkerTracing(parts: Parameters<typeof startTracing>[0]) {
   const { resource, processor, close } = startTracing(parts);
   const activity: ActivityInterceptorFactory = (context) => ({
     inbound: new OpenTelemetryActivityInboundInterceptor(context),

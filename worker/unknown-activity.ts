@@ -6,7 +6,7 @@ import { ApplicationFailure, ApplicationFailureCategory } from '@temporalio/comm
  * Stands for every step that has no other. A step has few tries, as a rule six, which would be used up in seconds while old workers take them:
  * a minute between them lasts longer than the workers of an installation take to be replaced.
  */
-export async function unknownStep(): Promise<never> {
+export async function unknownActivity(): Promise<never> {
   const { activityType } = Context.current().info;
   throw ApplicationFailure.create({
     type: 'unknown_step',

@@ -9,7 +9,7 @@ import {
   type WorkerOptions,
 } from '@temporalio/worker';
 import { createBuildActivities, createPlatformActivities } from '#activities/index.ts';
-import { boxLimits } from '#activities/publishing/build.ts';
+import { containerLimits } from '#activities/publishing/build.ts';
 import { announceBuilder, keepAnnouncing } from '#db/deployments/builder-capacity.ts';
 import { startRelay } from '#db/outbox.ts';
 import { openSandbox } from '#providers/sandbox/factory.ts';
@@ -20,7 +20,7 @@ import { createDeps, type Deps } from '#runtime/deps.ts';
 import { activityInterceptors } from './activity-interceptor.ts';
 import { workflowBundle } from './bundle.ts';
 import { ensureSchedules } from './schedules.ts';
-import { unknownStep } from './unknown-activity.ts';
+import { unknownActivity } from './unknown-activity.ts';
 
 const pinoLevels: Record<LogLevel, 'trace' | 'debug' | 'info' | 'warn' | 'error'> = {
   TRACE: 'trace',
@@ -33,7 +33,8 @@ const pinoLevels: Record<LogLevel, 'trace' | 'debug' | 'info' | 'warn' | 'error'
 const config = readConfig();
 const deps = createDeps(config, { name: 'worker' });
 const tracing =
-  config.tracing && (await import('./tracing.ts')).traceWork({ ...deps, tracing: config.tracing, process: 'worker' });
+  config.tracing &&
+  (await import('./tracing.ts')).startWorkerTracing({ ...deps, tracing: config.tracing, process: 'worker' });
 const logger = new DefaultLogger('INFO', ({ level, message, meta }) => {
   deps.log[pinoLevels[level]](meta?.error ? { err: meta.error, ...meta } : (meta ?? {}), message);
 });
@@ -51,13 +52,13 @@ const isForPlatform = config.queues.includes('platform');
 // Side by side: each waits for others than the rest.
 const [sandbox, connection, bundle] = await Promise.all([
   config.queues.includes('builds') ? openBuildSandbox(config, deps) : undefined,
-  untilAnswered(() => NativeConnection.connect({ address: config.temporal.address })),
+  untilReachable(() => NativeConnection.connect({ address: config.temporal.address })),
   isForPlatform ? workflowBundle(config.dataDir, logger, tracing?.workflowModules) : undefined,
-  isForPlatform ? untilAnswered(() => ensureSchedules(deps.temporal)) : undefined,
+  isForPlatform ? untilReachable(() => ensureSchedules(deps.temporal)) : undefined,
 ]);
 const workers = await createWorkers();
 const stopRelay = isForPlatform ? startRelay(deps) : undefined;
-if (sandbox) await untilAnswered(() => announceBuilder(deps.em(), deps.clock));
+if (sandbox) await untilReachable(() => announceBuilder(deps.em(), deps.clock));
 const stopAnnouncing = sandbox ? keepAnnouncing(deps) : undefined;
 const running = Promise.all(workers.map((worker) => worker.run()));
 
@@ -102,7 +103,7 @@ async function createWorkers(): Promise<Worker[]> {
         ...common,
         taskQueue: queues.platform,
         workflowBundle: bundle,
-        activities: { ...createPlatformActivities(deps), default: unknownStep },
+        activities: { ...createPlatformActivities(deps), default: unknownActivity },
         shutdownGraceTime: '10 seconds',
         shutdownForceTime: '20 seconds',
       }),
@@ -113,7 +114,7 @@ async function createWorkers(): Promise<Worker[]> {
       await Worker.create({
         ...common,
         taskQueue: queues.builds,
-        activities: { ...createBuildActivities({ ...deps, sandbox }), default: unknownStep },
+        activities: { ...createBuildActivities({ ...deps, sandbox }), default: unknownActivity },
         maxConcurrentActivityTaskExecutions: config.buildSlots,
         // A build that is cut off begins again on the next worker: better at once than after a wait.
         shutdownGraceTime: '1 second',
@@ -125,7 +126,7 @@ async function createWorkers(): Promise<Worker[]> {
 }
 
 /** Tries until the other side answers: a worker that starts first is no fault. */
-async function untilAnswered<T>(act: () => Promise<T>): Promise<T> {
+async function untilReachable<T>(act: () => Promise<T>): Promise<T> {
   for (;;) {
     try {
       return await act();
@@ -143,7 +144,7 @@ function openBuildSandbox(config: Config, { log }: Deps): Promise<Sandbox | unde
     dataDir,
     dockerHost,
     owner: createHash('sha256').update(`sandbox owner ${secret}`).digest('hex').slice(0, 16),
-    warm: { count: warmSandboxes, slots: buildSlots, limits: boxLimits, after: ready },
+    warm: { count: warmSandboxes, slots: buildSlots, limits: containerLimits, after: ready },
     log: { info: (text) => log.info(text), warn: (text) => log.warn(text) },
     onProgress: (line) => log.info(line),
   });

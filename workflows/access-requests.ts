@@ -7,7 +7,7 @@
  */
 import { proxyActivities } from '@temporalio/workflow';
 import type { Activities } from '#activities/index.ts';
-import { followRow } from './deadlines.ts';
+import { watchRow } from './deadlines.ts';
 import * as policies from './policies.ts';
 
 const { settleAccess } = proxyActivities<Activities>(policies.quick);
@@ -18,7 +18,7 @@ const waitsFor: Record<string, string> = {
 };
 
 export async function grantAccess({ requestId }: { requestId: string }): Promise<{ status: string }> {
-  return await followRow(
+  return await watchRow(
     () => settleAccess.executeWithOptions({ summary: 'what is the request now?' }, [requestId]),
     (status) => waitsFor[status] ?? '',
   );

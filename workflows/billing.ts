@@ -8,11 +8,11 @@
  */
 import { continueAsNew, proxyActivities } from '@temporalio/workflow';
 import type { Activities } from '#activities/index.ts';
-import { followRow } from './deadlines.ts';
+import { watchRow } from './deadlines.ts';
 import * as policies from './policies.ts';
 
-const { askAboutSubscription } = proxyActivities<Activities>(policies.asking);
-const { askLateSubscriptions } = proxyActivities<Activities>(policies.catchingUp);
+const { askAboutSubscription } = proxyActivities<Activities>(policies.providerQuery);
+const { askLateSubscriptions } = proxyActivities<Activities>(policies.reconcile);
 
 const waitsFor: Record<string, string> = {
   open: 'Waits for somebody to pay.',
@@ -22,7 +22,7 @@ const waitsFor: Record<string, string> = {
 };
 
 export async function followSubscription({ subscriptionId }: { subscriptionId: string }): Promise<{ status: string }> {
-  return await followRow(
+  return await watchRow(
     () => askAboutSubscription.executeWithOptions({ summary: 'what is it now?' }, [subscriptionId]),
     (status) => waitsFor[status] ?? '',
     { slackMs: 200, goOn: () => continueAsNew<typeof followSubscription>({ subscriptionId }) },

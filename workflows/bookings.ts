@@ -7,13 +7,13 @@
  */
 import { proxyActivities } from '@temporalio/workflow';
 import type { Activities } from '#activities/index.ts';
-import { followRow } from './deadlines.ts';
+import { watchRow } from './deadlines.ts';
 import * as policies from './policies.ts';
 
 const { settleHold } = proxyActivities<Activities>(policies.quick);
 
 export async function holdBooking({ bookingId }: { bookingId: string }): Promise<{ status: string }> {
-  return await followRow(
+  return await watchRow(
     () => settleHold.executeWithOptions({ summary: 'is it still held?' }, [bookingId]),
     () => 'Waits to be paid for, to be cancelled, or for the end of its time.',
   );

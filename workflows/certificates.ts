@@ -8,7 +8,7 @@ import { proxyActivities, setCurrentDetails } from '@temporalio/workflow';
 import type { Activities } from '#activities/index.ts';
 import * as policies from './policies.ts';
 
-const { renewOwnCertificate } = proxyActivities<Activities>(policies.ordering);
+const { renewOwnCertificate } = proxyActivities<Activities>(policies.acmeOrder);
 
 export async function renewOwn(): Promise<{ status: string; renewAt: string }> {
   const renewed = await renewOwnCertificate();

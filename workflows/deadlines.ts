@@ -3,19 +3,19 @@ import { condition, defineSignal, setCurrentDetails, setHandler, workflowInfo } 
 import type { Settled } from '#db/deadlines.ts';
 
 /** The row has moved: read it again. */
-export const moved = defineSignal('moved');
+export const changed = defineSignal('moved');
 
 /**
  * Until the row changes no more. `waitsFor` says to an operator what is waited for in a state; `goOn` begins anew where the row is followed for so
  * long that the history grows large.
  */
-export async function followRow(
+export async function watchRow(
   settle: () => Promise<Settled>,
   waitsFor: (status: string) => string,
   { slackMs = 1000, goOn }: { slackMs?: number; goOn?: () => Promise<never> } = {},
 ): Promise<{ status: string }> {
   let isMoved = false;
-  setHandler(moved, () => {
+  setHandler(changed, () => {
     isMoved = true;
   });
   for (;;) {

@@ -13,7 +13,7 @@ import * as policies from './policies.ts';
 const { failPublish, cancelPublish } = proxyActivities<Activities>(policies.quick);
 
 /** Runs the steps, which answer how the row ended. Where they fail or are cancelled, the row is ended as that. */
-export async function untilSettled(deploymentId: string, steps: () => Promise<string>): Promise<{ status: string }> {
+export async function ensureSettled(deploymentId: string, steps: () => Promise<string>): Promise<{ status: string }> {
   try {
     const status = await steps();
     setCurrentDetails(`Ended: **${status}**.`);

@@ -21,7 +21,7 @@ import * as policies from './policies.ts';
 const moves = ['attach', 'detach', 'check', 'block', 'unblock', 'remove'] as const;
 
 const { settleDomain, forgetDomain } = proxyActivities<Activities>(policies.lookup);
-const { renewCertificate } = proxyActivities<Activities>(policies.ordering);
+const { renewCertificate } = proxyActivities<Activities>(policies.acmeOrder);
 
 const roundsMax = 200;
 

@@ -8,13 +8,13 @@
  */
 import { proxyActivities } from '@temporalio/workflow';
 import type { Activities } from '#activities/index.ts';
-import { followRow } from './deadlines.ts';
+import { watchRow } from './deadlines.ts';
 import * as policies from './policies.ts';
 
 const { settleInvitation } = proxyActivities<Activities>(policies.quick);
 
 export async function inviteCollaborator({ invitationId }: { invitationId: string }): Promise<{ status: string }> {
-  return await followRow(
+  return await watchRow(
     () => settleInvitation.executeWithOptions({ summary: 'is it still open?' }, [invitationId]),
     () => 'Waits for an answer, to be withdrawn, or for its end.',
   );

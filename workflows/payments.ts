@@ -13,16 +13,16 @@
  */
 import { ActivityFailure, continueAsNew, proxyActivities, setCurrentDetails, sleep } from '@temporalio/workflow';
 import type { Activities } from '#activities/index.ts';
-import { followRow } from './deadlines.ts';
+import { watchRow } from './deadlines.ts';
 import * as policies from './policies.ts';
 
 const { settlePayment: settle } = proxyActivities<Activities>(policies.provider);
 const { giveUpRefund } = proxyActivities<Activities>(policies.quick);
 const { giveBackCharge } = proxyActivities<Activities>(policies.refund);
-const { checkLedger: check } = proxyActivities<Activities>(policies.bookkeeping);
+const { checkLedger: check } = proxyActivities<Activities>(policies.ledger);
 
 export async function settlePayment({ paymentId }: { paymentId: string }): Promise<{ status: string }> {
-  return await followRow(
+  return await watchRow(
     () => settle.executeWithOptions({ summary: 'how did its pages end?' }, [paymentId]),
     (status) => (status === 'open' ? 'Waits to be paid.' : 'Waits for its last page to be closed.'),
     { slackMs: 200, goOn: () => continueAsNew<typeof settlePayment>({ paymentId }) },

@@ -6,7 +6,7 @@
  */
 import { proxyActivities } from '@temporalio/workflow';
 import type { Activities } from '#activities/index.ts';
-import { followRow } from './deadlines.ts';
+import { watchRow } from './deadlines.ts';
 import * as policies from './policies.ts';
 
 const { settleOffer } = proxyActivities<Activities>(policies.quick);
@@ -17,7 +17,7 @@ const { askForPayoutAccounts } = proxyActivities<Activities>({
 });
 
 export async function expireOffer({ offerId }: { offerId: string }): Promise<{ status: string }> {
-  return await followRow(
+  return await watchRow(
     () => settleOffer.executeWithOptions({ summary: 'is it still open?' }, [offerId]),
     () => 'Waits for the other party’s answer, to be taken back, or for its end.',
   );

@@ -16,7 +16,7 @@ export const lookup: ActivityOptions = {
 };
 
 /** An order at a certificate authority, with its validations. What the authority refuses is no failure of the step. */
-export const ordering: ActivityOptions = {
+export const acmeOrder: ActivityOptions = {
   taskQueue: 'platform',
   startToCloseTimeout: '10 minutes',
   heartbeatTimeout: '10 seconds',
@@ -36,7 +36,7 @@ export const delivery: ActivityOptions = {
 };
 
 /** Questions to a provider that may be away for hours: whoever waits for an answer asks by himself meanwhile. */
-export const asking: ActivityOptions = {
+export const providerQuery: ActivityOptions = {
   taskQueue: 'platform',
   startToCloseTimeout: '1 minute',
   retry: { initialInterval: '500ms', backoffCoefficient: 2, maximumInterval: '5 minutes' },
@@ -51,14 +51,14 @@ export const provider: ActivityOptions = {
 };
 
 /** What others should have asked a provider: up to a hundred calls. The schedule's next run takes up what one leaves. */
-export const catchingUp: ActivityOptions = {
+export const reconcile: ActivityOptions = {
   taskQueue: 'platform',
   startToCloseTimeout: '10 minutes',
   retry: { maximumAttempts: 1 },
 };
 
 /** All accounts one after the other; repeated, it finds what is done. */
-export const bookkeeping: ActivityOptions = {
+export const ledger: ActivityOptions = {
   taskQueue: 'platform',
   startToCloseTimeout: '45 minutes',
   heartbeatTimeout: '1 minute',

@@ -13,8 +13,8 @@
  */
 import { proxyActivities, setCurrentDetails } from '@temporalio/workflow';
 import type { Activities } from '#activities/index.ts';
-import { followRow } from './deadlines.ts';
-import { untilSettled } from './deployment-outcome.ts';
+import { watchRow } from './deadlines.ts';
+import { ensureSettled } from './deployment-outcome.ts';
 import * as policies from './policies.ts';
 
 const { claimBuild, putDraft, publishSlot, settlePreview } = proxyActivities<Activities>(policies.quick);
@@ -22,7 +22,7 @@ const { snapshotSource } = proxyActivities<Activities>(policies.snapshot);
 const { buildSite } = proxyActivities<Activities>(policies.build);
 
 export async function buildPreview({ deploymentId }: { deploymentId: string }): Promise<{ status: string }> {
-  return await untilSettled(deploymentId, async () => {
+  return await ensureSettled(deploymentId, async () => {
     const turn = await claimBuild.executeWithOptions({ summary: 'begin' }, [deploymentId]);
     if (turn.turn === 'none') return turn.because;
     setCurrentDetails('Reads both repositories.');
@@ -34,14 +34,14 @@ export async function buildPreview({ deploymentId }: { deploymentId: string }): 
 }
 
 export async function publishPreview({ deploymentId }: { deploymentId: string }): Promise<{ status: string }> {
-  return await untilSettled(deploymentId, async () => {
+  return await ensureSettled(deploymentId, async () => {
     setCurrentDetails('Brings the work of the slot onto `main`, and moves the pointer that visitors follow.');
     return await publishSlot.executeWithOptions({ summary: 'merge, then move the pointer' }, [deploymentId]);
   });
 }
 
 export async function expirePreview({ previewId }: { previewId: string }): Promise<{ status: string }> {
-  return await followRow(
+  return await watchRow(
     () => settlePreview.executeWithOptions({ summary: 'is it still shown?' }, [previewId]),
     (status) => (status === 'shown' ? 'Shown until its time is over.' : 'Marked for removal.'),
   );

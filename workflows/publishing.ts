@@ -8,7 +8,7 @@
  */
 import { condition, defineSignal, proxyActivities, setCurrentDetails, setHandler } from '@temporalio/workflow';
 import type { Activities } from '#activities/index.ts';
-import { untilSettled } from './deployment-outcome.ts';
+import { ensureSettled } from './deployment-outcome.ts';
 import * as policies from './policies.ts';
 
 /** Said to the oldest waiting publish of a site when the one before it has ended. */
@@ -23,7 +23,7 @@ export async function publishSite({ deploymentId }: { deploymentId: string }): P
   setHandler(turnSignal, () => {
     called = true;
   });
-  return await untilSettled(deploymentId, async () => {
+  return await ensureSettled(deploymentId, async () => {
     for (;;) {
       called = false;
       const turn = await claimBuild.executeWithOptions({ summary: 'is it our turn?' }, [deploymentId]);

@@ -8,7 +8,7 @@
  */
 import { continueAsNew, isCancellation, proxyActivities, setCurrentDetails, sleep } from '@temporalio/workflow';
 import type { Activities } from '#activities/index.ts';
-import type { Scanned } from '#activities/scanning.ts';
+import type { ScanResult } from '#activities/scanning.ts';
 import * as policies from './policies.ts';
 
 const { scanFiles } = proxyActivities<Activities>(policies.scanning);
@@ -29,7 +29,7 @@ export async function scanContent({ id }: { id: string }): Promise<{ flags: numb
   return { flags: scanned.flags };
 }
 
-async function scan(id: string): Promise<Scanned> {
+async function scan(id: string): Promise<ScanResult> {
   try {
     return await scanFiles.executeWithOptions({ summary: 'read what has changed' }, [id]);
   } catch (error) {

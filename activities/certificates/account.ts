@@ -10,10 +10,10 @@ export async function openSession(deps: CertificateDeps): Promise<AcmeSession> {
   const directory = authority.directoryUrl;
   const row = (await em().findOne(AcmeAccount, { directory })) ?? (await addAccount(deps));
   const key = decrypt(config.sealing, row.sealedKey, contextOf.acmeAccount(directory)).toString();
-  if (row.url) return authority.as({ key, url: row.url });
+  if (row.url) return authority.session({ key, url: row.url });
   const url = await authority.register(key);
   await em().nativeUpdate(AcmeAccount, { directory, url: null }, { url });
-  return authority.as({ key, url });
+  return authority.session({ key, url });
 }
 
 /** The first worker's key is everybody's. */

@@ -9,26 +9,31 @@ import type { Deps } from '#runtime/deps.ts';
 export type CertificateDeps = Pick<Deps, 'clock' | 'config' | 'dns' | 'em' | 'log' | 'zones'> & {
   authority: Authority;
   /** How long what we put up is waited for until it is seen. */
-  seenWithinMs?: number;
+  visibleWithinMs?: number;
 };
 
 /** In which way names are proved: by records in a zone of ours, or by pages over HTTP. */
-export type Way = { kind: 'dns-01'; zone: string } | { kind: 'http-01' };
+export type ValidationMethod = { kind: 'dns-01'; zone: string } | { kind: 'http-01' };
 
 /** A certificate to get: for which names, and how they are proved. */
-export type Wanted = { domainId: string | null; name: string; names: string[]; way: Way };
+export type CertificateRequest = {
+  domainId: string | null;
+  name: string;
+  names: string[];
+  validation: ValidationMethod;
+};
 
-export type Work = {
+export type RenewalContext = {
   deps: CertificateDeps;
-  wanted: Wanted;
+  request: CertificateRequest;
   certificate: Certificate;
   session: AcmeSession;
   /** Writes to the row, if it is still this worker's. */
-  keep(what: Partial<Certificate>): Promise<void>;
+  save(what: Partial<Certificate>): Promise<void>;
 };
 
 /** Something is not there yet; nothing was asked of the authority that it counts. */
-export class NotYet extends Error {
+export class NotReady extends Error {
   readonly problem: string;
   readonly of: ProblemOf;
   constructor(problem: string, of: ProblemOf) {
@@ -38,10 +43,10 @@ export class NotYet extends Error {
   }
 }
 
-const beatEveryMs = 3_000;
+const leaseRenewalMs = 3_000;
 
 /** Says for as long as `act` takes that it is being done: to the row, so that no other worker begins, and to the engine. */
-export async function holdingOn<T>(
+export async function withLease<T>(
   { em, clock, log }: Pick<CertificateDeps, 'em' | 'clock' | 'log'>,
   held: Held,
   beat: () => void,
@@ -52,7 +57,7 @@ export async function holdingOn<T>(
     keepCertificate(em(), clock.now(), held).catch((err) =>
       log.warn({ err, certificateId: held.id }, 'a certificate is held no more'),
     );
-  }, beatEveryMs);
+  }, leaseRenewalMs);
   try {
     return await act();
   } finally {

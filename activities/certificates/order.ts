@@ -7,54 +7,54 @@ import { AcmeRefused } from '#providers/acme/refusal.ts';
 import type { AcmeOrder } from '#providers/acme.ts';
 import { hourMs } from '#rules/time.ts';
 import { decrypt, encrypt } from '#runtime/encryption.ts';
-import { putUp, takeDownCalmly } from './challenge.ts';
-import { NotYet, type Work } from './context.ts';
-import { lookOurselves } from './preflight.ts';
+import { cleanUpChallenges, publishChallenges } from './challenge.ts';
+import { NotReady, type RenewalContext } from './context.ts';
+import { preflight } from './preflight.ts';
 
 const pollForMs = 60_000;
-const orderKeptMs = 3 * 24 * hourMs;
+const orderMaxAgeMs = 3 * 24 * hourMs;
 
 /** Gets the certificate, or throws what stands in the way: NotYet, AcmeRefused, AcmeUnreachable. */
-export async function obtain(work: Work): Promise<void> {
-  let order = await orderOf(work);
-  if (order.status === 'pending') order = await prove(work, order);
+export async function issue(work: RenewalContext): Promise<void> {
+  let order = await resumeOrCreateOrder(work);
+  if (order.status === 'pending') order = await completeChallenges(work, order);
   const key = orderKeyOf(work);
   if (order.status === 'ready') {
-    await work.keep({ status: 'issuing' });
-    await work.session.finalize(order, work.wanted.names, key);
+    await work.save({ status: 'issuing' });
+    await work.session.finalize(order, work.request.names, key);
     order = await poll(work, order, (status) => status !== 'ready' && status !== 'processing');
   } else if (order.status === 'processing') order = await poll(work, order, (status) => status !== 'processing');
   if (order.status !== 'valid') throw new AcmeRefused('other');
   await install(work, await work.session.download(order), key);
-  await takeDownCalmly(work);
+  await cleanUpChallenges(work);
 }
 
 /** The order under way, or a new one: its row is written first, its address as soon as it is known. */
-async function orderOf(work: Work): Promise<AcmeOrder> {
-  const { deps, certificate, session, wanted } = work;
+async function resumeOrCreateOrder(work: RenewalContext): Promise<AcmeOrder> {
+  const { deps, certificate, session, request: wanted } = work;
   const { orderOpenedAt, orderUrl } = certificate;
-  if (orderOpenedAt && deps.clock.now().getTime() - orderOpenedAt.getTime() > orderKeptMs)
+  if (orderOpenedAt && deps.clock.now().getTime() - orderOpenedAt.getTime() > orderMaxAgeMs)
     throw new AcmeRefused('order');
   if (orderUrl) return await session.readOrder(orderUrl);
   // Between its row and its address: the authority may have it or not.
   const begun = orderOpenedAt ? await session.findOrder(wanted.names) : undefined;
   if (begun) {
-    await work.keep({ orderUrl: begun.url });
+    await work.save({ orderUrl: begun.url });
     return begun;
   }
-  await work.keep({ status: 'validating' });
-  await lookOurselves(work);
+  await work.save({ status: 'validating' });
+  await preflight(work);
   if (!certificate.orderKey) {
     const orderKey = encrypt(
       deps.config.sealing,
       await deps.authority.newKey(),
       contextOf.certificateOrder(certificate.id),
     );
-    await work.keep({ orderKey, orderOpenedAt: deps.clock.now() });
+    await work.save({ orderKey, orderOpenedAt: deps.clock.now() });
     Object.assign(certificate, { orderKey });
   }
-  const order = await openNew(work);
-  await work.keep({ orderUrl: order.url });
+  const order = await createOrder(work);
+  await work.save({ orderUrl: order.url });
   return order;
 }
 
@@ -62,46 +62,55 @@ async function orderOf(work: Work): Promise<AcmeOrder> {
  * Whatever is wrong with the certificate that it takes the place of (another authority's, another account's, one that was replaced before) is no
  * reason to go without a new one.
  */
-async function openNew({ session, wanted: { names }, certificate: { chain } }: Work): Promise<AcmeOrder> {
-  if (!chain) return await session.openOrder(names);
+async function createOrder({
+  session,
+  request: { names },
+  certificate: { chain },
+}: RenewalContext): Promise<AcmeOrder> {
+  if (!chain) return await session.createOrder(names);
   try {
-    return await session.openOrder(names, chain);
+    return await session.createOrder(names, chain);
   } catch (error) {
     if (!(error instanceof AcmeRefused) || error.kind === 'limit' || error.kind === 'account') throw error;
-    return await session.openOrder(names);
+    return await session.createOrder(names);
   }
 }
 
 /** Has the authority see what shows that the names are ours; answers the order once that is settled. */
-async function prove(work: Work, order: AcmeOrder): Promise<AcmeOrder> {
-  const { session, wanted } = work;
-  const proofs = await session.proofs(order, wanted.way.kind);
+async function completeChallenges(work: RenewalContext, order: AcmeOrder): Promise<AcmeOrder> {
+  const { session, request: wanted } = work;
+  const proofs = await session.challenges(order, wanted.validation.kind);
   const pending = proofs.filter(({ status }) => status === 'pending');
-  await putUp(work, pending);
-  for (const proof of pending) if (proof.challenge.status === 'pending') await session.prove(proof);
+  await publishChallenges(work, pending);
+  for (const proof of pending) if (proof.challenge.status === 'pending') await session.completeChallenge(proof);
   const settled = await poll(work, order, (status) => status !== 'pending');
   if (settled.status !== 'invalid') return settled;
-  const refused = (await session.proofs(order, wanted.way.kind)).find((proof) => proof.refused)?.refused;
+  const refused = (await session.challenges(order, wanted.validation.kind)).find((proof) => proof.refusal)?.refusal;
   throw refused ?? new AcmeRefused('other');
 }
 
-async function poll({ session }: Work, order: AcmeOrder, until: (status: string) => boolean): Promise<AcmeOrder> {
+async function poll(
+  { session }: RenewalContext,
+  order: AcmeOrder,
+  until: (status: string) => boolean,
+): Promise<AcmeOrder> {
   const end = performance.now() + pollForMs;
   for (let waitMs = 50; ; waitMs = Math.min(waitMs * 2, 2_000)) {
     const now = await session.readOrder(order.url);
     if (until(now.status)) return now;
-    if (performance.now() > end) throw new NotYet('The certificate authority is taking longer than usual.', 'platform');
+    if (performance.now() > end)
+      throw new NotReady('The certificate authority is taking longer than usual.', 'platform');
     await pause(waitMs);
   }
 }
 
-function orderKeyOf({ deps, certificate: { id, orderKey } }: Work): string {
+function orderKeyOf({ deps, certificate: { id, orderKey } }: RenewalContext): string {
   if (!orderKey) throw new Error(`certificate ${id} has an order without a key`);
   return decrypt(deps.config.sealing, orderKey, contextOf.certificateOrder(id)).toString();
 }
 
 /** What is not what was ordered is served to nobody, and ends its order as a refusal does. */
-function readGood(chain: string, names: string[], publicKey: string, now: Date): ReturnType<typeof readChain> {
+function readValidChain(chain: string, names: string[], publicKey: string, now: Date): ReturnType<typeof readChain> {
   const read = attempt(() => readChain(chain, names, publicKey));
   if (!read || read.notAfter <= now) throw new AcmeRefused('other');
   return read;
@@ -116,10 +125,14 @@ function attempt<T>(act: () => T): T | undefined {
 }
 
 /** From this write on, edges serve the new one. */
-async function install({ deps, wanted, certificate, keep }: Work, chain: string, key: string): Promise<void> {
+async function install(
+  { deps, request: wanted, certificate, save: keep }: RenewalContext,
+  chain: string,
+  key: string,
+): Promise<void> {
   const publicKey = createPublicKey(key).export({ type: 'spki', format: 'pem' }) as string;
   const now = deps.clock.now();
-  const { notBefore, notAfter } = readGood(chain, wanted.names, publicKey, now);
+  const { notBefore, notAfter } = readValidChain(chain, wanted.names, publicKey, now);
   const isGapless = certificate.notAfter && certificate.notAfter > now;
   await keep({
     chain,

@@ -2,61 +2,64 @@
 import { randomBytes } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
 import { putTokens, removeTokens } from '#db/certificates/transitions.ts';
-import { challengePath, newLookToken, readFrom } from '#providers/acme/http-probe.ts';
+import { challengePath, newProbeToken, probeHttp } from '#providers/acme/http-probe.ts';
 import type { RecordSet, Zones } from '#providers/zones.ts';
 import { isLook, lookDigits, lookName } from '#rules/dns/challenges.ts';
-import { type CertificateDeps, NotYet, type Work } from './context.ts';
+import { type CertificateDeps, NotReady, type RenewalContext } from './context.ts';
 
 const addressesMax = 6;
-const seenWithinMsUsual = 8_000;
+const defaultVisibleWithinMs = 8_000;
 
 /** Throws NotYet where the name does not lead to us. */
-export async function lookOurselves(work: Work): Promise<void> {
-  if (work.wanted.way.kind === 'dns-01') await lookAtZone(work, work.wanted.way.zone);
-  else await lookAtHost(work);
+export async function preflight(work: RenewalContext): Promise<void> {
+  if (work.request.validation.kind === 'dns-01') await preflightZone(work, work.request.validation.zone);
+  else await preflightHost(work);
 }
 
 /** A page of our own, asked at every address that the name has. */
-async function lookAtHost({ deps, wanted, certificate }: Work): Promise<void> {
+async function preflightHost({ deps, request: wanted, certificate }: RenewalContext): Promise<void> {
   const { config, dns, em } = deps;
   const [a, aaaa] = await Promise.all([dns.ask(wanted.name, 'A'), dns.ask(wanted.name, 'AAAA')]);
   if ('unknown' in a || 'unknown' in aaaa)
-    throw new NotYet('The DNS check of this domain fails at the moment.', 'platform');
+    throw new NotReady('The DNS check of this domain fails at the moment.', 'platform');
   const addresses = [a, aaaa].flatMap((answer) => ('found' in answer ? answer.found : [])).slice(0, addressesMax);
-  if (addresses.length === 0) throw new NotYet('This domain has no address in the DNS yet.', 'owner');
-  const token = newLookToken();
+  if (addresses.length === 0) throw new NotReady('This domain has no address in the DNS yet.', 'owner');
+  const token = newProbeToken();
   await removeTokens(em(), certificate.id);
   await putTokens(em(), certificate.id, [{ token, answer: token }]);
   const at = { port: config.publicPorts.http, host: wanted.name, path: challengePath(token) };
-  const seen = await Promise.all(addresses.map((address) => readFrom({ ...at, address })));
+  const seen = await Promise.all(addresses.map((address) => probeHttp({ ...at, address })));
   await removeTokens(em(), certificate.id);
   const wrong = addresses.filter((_, index) => seen[index] !== token);
   if (wrong.length > 0)
-    throw new NotYet(`At the address ${wrong[0]}, another server responds to HTTP requests for this domain.`, 'owner');
+    throw new NotReady(
+      `At the address ${wrong[0]}, another server responds to HTTP requests for this domain.`,
+      'owner',
+    );
 }
 
 /** A record at a name that nobody has asked for yet, so that no resolver remembers that it was not there. */
-async function lookAtZone({ deps }: Work, zone: string): Promise<void> {
+async function preflightZone({ deps }: RenewalContext, zone: string): Promise<void> {
   const { zones } = deps;
-  if (!zones) throw new NotYet('The name servers of this platform are unavailable.', 'platform');
+  if (!zones) throw new NotReady('The name servers of this platform are unavailable.', 'platform');
   const name = lookName(zone, randomBytes(lookDigits).toString('hex').slice(0, lookDigits));
   const set = { name: `${name}.`, type: 'TXT', ttl: 60 };
-  await zones.replace(zone, [...(await leftIn(zones, zone)), { ...set, contents: ['"here"'] }]);
-  const seen = await untilSeen(deps, name, ['here']);
+  await zones.replace(zone, [...(await staleProbes(zones, zone)), { ...set, contents: ['"here"'] }]);
+  const seen = await waitUntilVisible(deps, name, ['here']);
   await zones.replace(zone, [{ ...set, contents: [] }]);
   if (!seen)
-    throw new NotYet('The DNS of this domain does not point to the name servers of this platform yet.', 'platform');
+    throw new NotReady('The DNS of this domain does not point to the name servers of this platform yet.', 'platform');
 }
 
 /** Taken away: looks of workers that were killed. */
-async function leftIn(zones: Zones, zone: string): Promise<RecordSet[]> {
+async function staleProbes(zones: Zones, zone: string): Promise<RecordSet[]> {
   const there = (await zones.read(zone)) ?? [];
   return there.filter(({ name }) => isLook(name.slice(0, -1), zone)).map((set) => ({ ...set, contents: [] }));
 }
 
 /** Whether all of these texts come to be seen at the name. */
-export async function untilSeen(
-  { dns, seenWithinMs = seenWithinMsUsual }: Pick<CertificateDeps, 'dns' | 'seenWithinMs'>,
+export async function waitUntilVisible(
+  { dns, visibleWithinMs: seenWithinMs = defaultVisibleWithinMs }: Pick<CertificateDeps, 'dns' | 'visibleWithinMs'>,
   name: string,
   texts: string[],
 ): Promise<boolean> {

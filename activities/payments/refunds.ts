@@ -1,7 +1,7 @@
 /** The steps of `refundPayment`. */
 import { ApplicationFailure } from '@temporalio/common';
-import { beating } from '#activities/heartbeat.ts';
-import { required } from '#activities/payments.ts';
+import { withHeartbeat } from '#activities/heartbeat.ts';
+import { requirePayments } from '#activities/payments.ts';
 import { giveUpRefund, refundDone, refundHindered } from '#db/payments/charges.ts';
 import { PaymentAttempt } from '#db/payments/payment-attempt.ts';
 import { credentialsOf } from '#db/payouts/credentials.ts';
@@ -13,7 +13,7 @@ import { AppError } from '#runtime/errors.ts';
 /** An account that was removed or cut off does not come back; one with a key that is not taken may get another within days. */
 function isForGood(error: PaymentsFault | AppError, { rail, status }: PayoutAccount): boolean {
   if (error instanceof AppError) return rail === 'connect' || status === 'gone';
-  return rail === 'connect' && error.because === 'unaccepted';
+  return rail === 'connect' && error.reason === 'invalid_credentials';
 }
 
 const load = (deps: Deps, id: string) =>
@@ -22,7 +22,7 @@ const load = (deps: Deps, id: string) =>
 export function refundActivities(deps: Deps) {
   return {
     giveBackCharge: (id: string, refundKey?: string): Promise<string> =>
-      beating(() => giveBackCharge(deps, id, refundKey)),
+      withHeartbeat(() => giveBackCharge(deps, id, refundKey)),
 
     /** The charge stays where it is, for all that was tried. */
     async giveUpRefund(id: string, refundKey?: string): Promise<string> {
@@ -48,14 +48,14 @@ export async function giveBackCharge(deps: Deps, id: string, refundKey?: string)
     const credentials = credentialsOf(deps, attempt.payment.payoutAccount);
     // What was answered under a key is answered again under it, whatever has changed since.
     const idempotencyKey = `${attempt.refundKey}:${attempt.refundRefusals}`;
-    const { status } = await required(deps).refund(credentials, { charge: attempt.charge, idempotencyKey });
+    const { status } = await requirePayments(deps).refund(credentials, { charge: attempt.charge, idempotencyKey });
     if (status === 'failed') throw new PaymentsFault('refused', 'the refund failed', true);
     if (status === 'done') await refundDone(deps.em(), deps.clock, attempt);
     else await refundHindered(deps.em(), attempt, { why: 'the provider has it in hand', isKept: true });
     return status === 'done' ? 'refunded' : 'pending';
   } catch (error) {
     if (!(error instanceof PaymentsFault || error instanceof AppError)) throw error;
-    const isKept = error instanceof PaymentsFault && error.isKept;
+    const isKept = error instanceof PaymentsFault && error.isFinal;
     await refundHindered(deps.em(), attempt, { why: error.message, isKept });
     const nonRetryable = isForGood(error, attempt.payment.payoutAccount);
     throw ApplicationFailure.create({ message: error.message, type: 'refund', nonRetryable });

@@ -1,7 +1,7 @@
 /** The build of one deployment: snapshot in, log to the rows, output to the store, and then live, or kept for its slot. */
 import { Context } from '@temporalio/activity';
 import { ApplicationFailure } from '@temporalio/common';
-import { asFailure } from '#activities/failures.ts';
+import { nonRetryable } from '#activities/failures.ts';
 import { Deployment, type Output } from '#db/deployments/deployment.ts';
 import { goLive } from '#db/deployments/transitions.ts';
 import { keepDraft } from '#db/previews/transitions.ts';
@@ -16,11 +16,11 @@ import { withSpan } from '#runtime/telemetry/spans.ts';
 import { type LogWriter, openLogWriter } from './build-log.ts';
 import { siteCache } from './cache.ts';
 import type { BuilderDeps } from './deps.ts';
-import { heldFiles, openOutputTaker } from './output.ts';
+import { createOutputStorer, heldFiles } from './output.ts';
 import { snapshotName } from './snapshot.ts';
 
 /** One build of a deployment: from which snapshot, and what becomes of its output. */
-type Job = { snapshot: string; log: LogWriter; keep: (files: ManifestFile[], times: Times) => Promise<void> };
+type BuildJob = { snapshot: string; log: LogWriter; keep: (files: ManifestFile[], times: Times) => Promise<void> };
 /** Milliseconds of the build's steps as the sandbox tells them, and of the sandbox as a whole. */
 type FailedBuild = Extract<BuildOutcome, { status: 'failed' }>;
 type Times = BuildTimes & { sandbox: number };
@@ -55,8 +55,8 @@ async function buildVersion(deps: BuilderDeps, deployment: Deployment, log: LogW
     log,
     async keep(files, times) {
       const built = performance.now();
-      const [output] = await Promise.all([keepManifest(deps, files), log.close()]);
-      await noteOutput(deps, deployment.id, output);
+      const [output] = await Promise.all([storeManifest(deps, files), log.close()]);
+      await recordOutput(deps, deployment.id, output);
       const stored = performance.now();
       await goLive(deps.em(), deps.clock, deployment.id);
       const ms = rounded({ ...times, store: stored - built, live: performance.now() - stored });
@@ -68,7 +68,7 @@ async function buildVersion(deps: BuilderDeps, deployment: Deployment, log: LogW
 /** Twice in one job where there are drafts: what the slot serves, and what publishing it puts live. */
 async function buildDraft(deps: BuilderDeps, deployment: Deployment, log: LogWriter): Promise<void> {
   const { id } = deployment;
-  const hasDrafts = await isInScratch(deps, snapshotName(id, 'with drafts'));
+  const hasDrafts = await snapshotExists(deps, snapshotName(id, 'with drafts'));
   const made: Output[] = [];
   for (const drafts of hasDrafts ? (['with drafts', 'without drafts'] as const) : (['without drafts'] as const)) {
     if (hasDrafts) log.write(`Building ${drafts}.\n`);
@@ -77,7 +77,7 @@ async function buildDraft(deps: BuilderDeps, deployment: Deployment, log: LogWri
       snapshot: snapshotName(id, drafts),
       log,
       async keep(files, times) {
-        made.push(await keepManifest(deps, files));
+        made.push(await storeManifest(deps, files));
         deps.log.info({ deploymentId: id, drafts, ms: rounded(times) }, 'built');
         if (!isLast) return;
         await log.close();
@@ -88,13 +88,13 @@ async function buildDraft(deps: BuilderDeps, deployment: Deployment, log: LogWri
   }
 }
 
-async function isInScratch({ store }: BuilderDeps, name: string): Promise<boolean> {
+async function snapshotExists({ store }: BuilderDeps, name: string): Promise<boolean> {
   const snapshot = await store.scratch.read(name);
   snapshot?.destroy();
   return snapshot !== undefined;
 }
 
-async function runBuild(deps: BuilderDeps, deployment: Deployment, job: Job): Promise<void> {
+async function runBuild(deps: BuilderDeps, deployment: Deployment, job: BuildJob): Promise<void> {
   const { info, cancellationSignal } = Context.current();
   const source = await deps.store.scratch.read(job.snapshot);
   if (!source) throw new Error('the snapshot is not in the store');
@@ -109,7 +109,7 @@ async function runBuild(deps: BuilderDeps, deployment: Deployment, job: Job): Pr
         limits: buildLimits(limitsOf(deps, deployment.site)),
         signal: cancellationSignal,
         onLog: job.log.write,
-        ...takeOutput(deps, deployment, job),
+        ...outputHandlers(deps, deployment, job),
         ...(await siteCache(deps, deployment)),
       });
       const came = ended.status === 'failed' ? ended.code : ended.status;
@@ -130,13 +130,13 @@ function failureOf(deps: BuilderDeps, { site, createdBy }: Deployment, { code, m
   return ApplicationFailure.nonRetryable(message + lift, code);
 }
 
-function takeOutput(
+function outputHandlers(
   deps: BuilderDeps,
   deployment: Deployment,
-  job: Job,
+  job: BuildJob,
 ): Pick<BuildRequest, 'held' | 'onFile' | 'onHeld' | 'onBuilt'> {
   const held = heldFiles(deps, deployment.site);
-  const output = openOutputTaker(deps.store, held);
+  const output = createOutputStorer(deps.store, held);
   let storing: Promise<void> | undefined;
   const from = performance.now();
   const offered = held.then((files) => new Map([...files].map(([sha256, { bytes }]) => [sha256, bytes])));
@@ -146,7 +146,7 @@ function takeOutput(
     onHeld: output.onHeld,
     async onFile(file) {
       if (!storing) {
-        storing = setStoring(deps, deployment.id);
+        storing = markStoring(deps, deployment.id);
         storing.catch(() => {}); // Who keeps the output meets it.
       }
       await output.onFile(file);
@@ -168,23 +168,23 @@ function rounded(ms: BuildTimes): BuildTimes {
 /** What the site would send its visitors to is its own fault, as a page that does not build. */
 async function checkRedirects({ store }: BuilderDeps, { siteUrl }: Deployment, files: ManifestFile[]): Promise<void> {
   const file = files.find(({ path }) => path === redirectsFile);
-  await asFailure(() => requireUsableRedirects(store, file, siteUrl));
+  await nonRetryable(() => requireUsableRedirects(store, file, siteUrl));
 }
 
-async function setStoring(deps: BuilderDeps, deploymentId: string): Promise<void> {
+async function markStoring(deps: BuilderDeps, deploymentId: string): Promise<void> {
   await deps
     .em()
     .execute(`update deployment set status = 'storing' where id = ? and status = 'building'`, [deploymentId]);
 }
 
-async function keepManifest({ store }: BuilderDeps, files: ManifestFile[]): Promise<Output> {
+async function storeManifest({ store }: BuilderDeps, files: ManifestFile[]): Promise<Output> {
   const manifest = await store.put(renderManifest(files));
   await store.flush();
   const totalBytes = files.reduce((sum, file) => sum + file.bytes, 0);
   return { manifestSha256: manifest.sha256, fileCount: files.length, totalBytes };
 }
 
-async function noteOutput({ em, sandbox }: BuilderDeps, deploymentId: string, output: Output): Promise<void> {
+async function recordOutput({ em, sandbox }: BuilderDeps, deploymentId: string, output: Output): Promise<void> {
   await em().execute(
     `update deployment set manifest_sha256 = ?, file_count = ?, total_bytes = ?, image = ? where id = ? and status in ('building', 'storing')`,
     [output.manifestSha256, output.fileCount, output.totalBytes, sandbox.image, deploymentId],
@@ -192,11 +192,11 @@ async function noteOutput({ em, sandbox }: BuilderDeps, deploymentId: string, ou
 }
 
 /** What every build has, on whatever plan: sandboxes are kept started ahead for it. */
-export const boxLimits = { memoryBytes: 2 * 1024 ** 3, cpus: 2, pidsMax: 256 } as const;
+export const containerLimits = { memoryBytes: 2 * 1024 ** 3, cpus: 2, pidsMax: 256 } as const;
 
 function buildLimits({ build_seconds, site_bytes, site_files, file_bytes }: Limits): BuildLimits {
   return {
-    ...boxLimits,
+    ...containerLimits,
     timeoutMs: build_seconds * 1000,
     logBytesMax: 1024 ** 2,
     outputBytesMax: site_bytes,

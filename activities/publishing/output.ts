@@ -28,7 +28,7 @@ export async function heldFiles({ em, store }: BuilderDeps, site: Pick<Site, 'li
 }
 
 /** Takes the files of one build. `all` answers them when the last is stored. */
-export function openOutputTaker(store: Store, held: Promise<HeldFiles>) {
+export function createOutputStorer(store: Store, held: Promise<HeldFiles>) {
   const stored: Promise<ManifestFile>[] = [];
   const storing = new Set<Promise<ManifestFile>>();
 

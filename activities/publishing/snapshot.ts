@@ -43,7 +43,7 @@ export async function writeSnapshot(
   const tar = pack();
   let found = 0;
   const takes = (path: string, content: Buffer) => {
-    if (!saysDraft(path, content)) return true;
+    if (!checkDraft(path, content)) return true;
     found += 1;
     return drafts === 'with drafts';
   };
@@ -99,7 +99,7 @@ function addFile(tar: Pack, name: string, content: Buffer): Promise<void> {
 }
 
 /** Whether the post is a draft. One that cannot be told is a fault of the post, never a published post. */
-function saysDraft(path: string, content: Buffer): boolean {
+function checkDraft(path: string, content: Buffer): boolean {
   if (!mayBeDraft(path)) return false;
   try {
     return isDraft(path, content.toString('utf8'));

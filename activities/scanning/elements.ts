@@ -14,7 +14,7 @@ export function refreshOf({ 'http-equiv': equiv = '', content = '' }: Record<str
 }
 
 /** Whether a browser runs a script of this type. */
-export function isRun(type: string | undefined): boolean {
+export function isExecutable(type: string | undefined): boolean {
   return (
     type === undefined ||
     type.trim() === '' ||

@@ -4,7 +4,7 @@ import { contentTypeOf } from '#providers/media-types.ts';
 import { noScript, overlap, pieceMax, readScript, type ScriptFacts } from './scripts.ts';
 
 /** A file takes longer than one may. */
-export class TooLong extends Error {}
+export class ScanTimeout extends Error {}
 
 /** What browsers make a page of, by the type that edges serve: HTML, and all XML, in which scripts and forms may stand. */
 export const isPage = (path: string): boolean => contentTypeOf(path).startsWith('text/html') || isXml(path);
@@ -15,11 +15,11 @@ export const isScript = (path: string): boolean => /\/(?:x-)?(?:java|ecma|j)scri
 const typeOf = (path: string): string => contentTypeOf(path).split(';', 1)[0] ?? '';
 
 /** Beats as `beat` does, and throws `TooLong` once `ms` have gone by. */
-export function within(ms: number, elapsed: () => number, beat: () => void): () => void {
+export function withTimeLimit(ms: number, elapsed: () => number, beat: () => void): () => void {
   const end = elapsed() + ms;
   return () => {
     beat();
-    if (elapsed() > end) throw new TooLong();
+    if (elapsed() > end) throw new ScanTimeout();
   };
 }
 

@@ -6,59 +6,67 @@ import type { ScriptFacts } from './scripts.ts';
 export type Finding = { kind: FlagKind; excerpt: string };
 
 /** Where the page stands, and which hosts are the site's own; `platform` is ours, to which its forms send. */
-export type Place = { address: URL; hosts: ReadonlySet<string>; platform: string };
+export type SiteOrigin = { address: URL; hosts: ReadonlySet<string>; platform: string };
 
 const excerptMax = 200;
 const brands =
   /\b(?:paypal|microsoft|office ?365|outlook|onedrive|sharepoint|apple ?id|icloud|google|gmail|facebook|instagram|whatsapp|netflix|amazon|dhl|fedex|docusign|dropbox|linkedin|coinbase|binance|kraken|metamask|trust wallet|ledger live|trezor|wells fargo|chase|bank of america|hsbc|santander|sparkasse|revolut)\b/i;
 
-export function judgePage(page: ScannedPage, others: readonly ScriptFacts[], place: Place): Finding[] {
+export function findInPage(page: ScannedPage, others: readonly ScriptFacts[], place: SiteOrigin): Finding[] {
   const base = (page.base === undefined ? undefined : parse(page.base, place.address)) ?? place.address;
-  const elsewhere = (address: string) => foreign(address, base, place);
+  const elsewhere = (address: string) => externalAddress(address, base, place);
   const scripts = [page.script, ...others];
   return [
-    ...once(
+    ...firstMatch(
       'password_form',
       page.forms.filter(({ hasPassword }) => hasPassword).flatMap(({ actions }) => actions),
-      (action) => passwordTo(action, base, place),
+      (action) => passwordTarget(action, base, place),
     ),
-    ...once('password_sent', page.hasPassword ? scripts.flatMap(({ sends }) => [...sends.values()]) : [], elsewhere),
-    ...once('redirect', [...page.refreshes, ...page.script.leads.values()], elsewhere),
-    ...drains(page.script),
-    ...brandOf(page),
+    ...firstMatch(
+      'password_sent',
+      page.hasPassword ? scripts.flatMap(({ sends }) => [...sends.values()]) : [],
+      elsewhere,
+    ),
+    ...firstMatch('redirect', [...page.refreshes, ...page.script.navigations.values()], elsewhere),
+    ...walletDrainer(page.script),
+    ...brandSignIn(page),
     ...(page.seedPhrase && page.hasField ? [finding('seed_phrase', 'asks for the words that open a wallet')] : []),
-    ...unread({ whole: page.whole && page.script.whole }),
+    ...unreadPart({ whole: page.whole && page.script.whole }),
   ];
 }
 
 /** A script by itself, wherever it is used. */
-export function judgeScript(script: ScriptFacts, place: Place): Finding[] {
-  const elsewhere = (address: string) => foreign(address, place.address, place);
+export function findInScript(script: ScriptFacts, place: SiteOrigin): Finding[] {
+  const elsewhere = (address: string) => externalAddress(address, place.address, place);
   return [
-    ...once('password_sent', script.passwords ? [...script.sends.values()] : [], elsewhere),
-    ...once('redirect', [...script.leads.values()], elsewhere),
-    ...drains(script),
-    ...unread(script),
+    ...firstMatch('password_sent', script.passwords ? [...script.sends.values()] : [], elsewhere),
+    ...firstMatch('redirect', [...script.navigations.values()], elsewhere),
+    ...walletDrainer(script),
+    ...unreadPart(script),
   ];
 }
 
-function unread({ whole }: { whole: boolean }): Finding[] {
+function unreadPart({ whole }: { whole: boolean }): Finding[] {
   return whole
     ? []
     : [finding('unread', 'nested too deep, has too much in it, or says too little, to be read to its end')];
 }
 
-function drains({ drains }: ScriptFacts): Finding[] {
+function walletDrainer({ walletDrainer: drains }: ScriptFacts): Finding[] {
   return drains === null ? [] : [finding('wallet_drainer', drains)];
 }
 
-function brandOf({ hasPassword, called }: ScannedPage): Finding[] {
+function brandSignIn({ hasPassword, labelText: called }: ScannedPage): Finding[] {
   const brand = hasPassword ? brands.exec(called.normalize('NFKC').replace(/[\p{Cf}]/gu, '')) : null;
   return brand ? [finding('brand_signin', `asks for a password under the name of ${brand[0]}`)] : [];
 }
 
 /** The first address that the question is answered for with where it leads. */
-function once(kind: FlagKind, addresses: readonly string[], lead: (address: string) => string | undefined): Finding[] {
+function firstMatch(
+  kind: FlagKind,
+  addresses: readonly string[],
+  lead: (address: string) => string | undefined,
+): Finding[] {
   for (const address of addresses) {
     const to = lead(address);
     if (to !== undefined) return [finding(kind, to)];
@@ -67,14 +75,14 @@ function once(kind: FlagKind, addresses: readonly string[], lead: (address: stri
 }
 
 /** Elsewhere, or to a form of ours, which is no place for passwords. */
-function passwordTo(action: string, base: URL, place: Place): string | undefined {
+function passwordTarget(action: string, base: URL, place: SiteOrigin): string | undefined {
   const target = parse(action, base);
   if (target?.host === place.platform && target.pathname.startsWith('/f/')) return target.href;
   // An empty one is the page itself, whatever its base (WHATWG HTML, "form submission algorithm").
-  return action === '' ? undefined : foreign(action, base, place);
+  return action === '' ? undefined : externalAddress(action, base, place);
 }
 
-function foreign(address: string, base: URL, { hosts, platform }: Place): string | undefined {
+function externalAddress(address: string, base: URL, { hosts, platform }: SiteOrigin): string | undefined {
   const target = parse(address, base);
   if (!target || !/^(?:https?|wss?):$/.test(target.protocol)) return undefined;
   return hosts.has(target.hostname) || target.host === platform ? undefined : target.href;
@@ -84,10 +92,10 @@ function parse(address: string, base: URL): URL | undefined {
   return URL.parse(address, base.href) ?? undefined;
 }
 
-const finding = (kind: FlagKind, words: string): Finding => ({ kind, excerpt: printed(words) });
+const finding = (kind: FlagKind, words: string): Finding => ({ kind, excerpt: printableExcerpt(words) });
 
 /** Safe to print: one line without what moves a cursor or turns text around. */
-export function printed(words: string, max = excerptMax): string {
+export function printableExcerpt(words: string, max = excerptMax): string {
   return words
     .slice(0, max)
     .replace(/[\p{C}\p{Zl}\p{Zp}]/gu, '·')

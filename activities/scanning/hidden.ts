@@ -7,7 +7,7 @@ const encoded = /^\s*<\?xml[^<>]*\bencoding\s*=\s*["'](?!utf-8["']|us-ascii["'])
 const character = /&(?!(?:amp|lt|gt|quot|apos);)[A-Za-z_:][\w.:-]{0,40};/;
 
 /** A reader of the text in slices, which answers whether something may be hidden in what it has seen so far. */
-export function openHidden(): (slice: string) => boolean {
+export function createHiddenMarkupDetector(): (slice: string) => boolean {
   let tail = '';
   let isFirst = true;
   let [hides, typed, named] = [false, false, false];

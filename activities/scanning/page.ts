@@ -1,8 +1,8 @@
 /** What a page asks of a visitor and where it sends that. Its bytes are data: nothing is run, fetched or trusted to end. */
 import { setImmediate as othersTurn } from 'node:timers/promises';
 import { Parser } from 'htmlparser2';
-import { isRun, refreshOf } from './elements.ts';
-import { openHidden } from './hidden.ts';
+import { isExecutable, refreshOf } from './elements.ts';
+import { createHiddenMarkupDetector } from './hidden.ts';
 import { joinScript, noScript, overlap, pieceMax, readScript, type ScriptFacts } from './scripts.ts';
 
 export type FormFacts = { id: string | undefined; actions: string[]; hasPassword: boolean };
@@ -18,7 +18,7 @@ export type ScannedPage = {
   /** Addresses of other scripts. */
   scripts: string[];
   /** Title, headings and names of pictures; where a page speaks of the words that open a wallet. */
-  called: string;
+  labelText: string;
   seedPhrase: boolean;
   /** Whether it was read to its end, and all that counts was kept. */
   whole: boolean;
@@ -29,7 +29,7 @@ const depthMax = 2_048;
 const formsMax = 200;
 const actionsMax = 200;
 const scriptsMax = 50;
-const calledMax = 256 * 1024;
+const labelTextMax = 256 * 1024;
 const sliceBytes = 16_384;
 /** Frames with a source of their own, also of those in frames. */
 const framesMax = 50;
@@ -38,7 +38,7 @@ const seeds =
 const inline = /^(?:a|abbr|b|bdi|bdo|big|code|em|font|i|ins|mark|s|small|span|strong|sub|sup|tt|u|wbr)$/;
 const naming = /^(?:title|h1|h2|h3|legend|button|label)$/;
 
-type Reading = {
+type ScanOptions = {
   /** Called at each slice; what it throws ends the reading. */
   beat: () => void;
   /** Browsers read it as XML: elements may close themselves and bear a prefix. */
@@ -46,7 +46,7 @@ type Reading = {
   frames?: { left: number };
 };
 
-export async function scanPage(content: AsyncIterable<Buffer>, reader: Reading): Promise<ScannedPage> {
+export async function scanPage(content: AsyncIterable<Buffer>, reader: ScanOptions): Promise<ScannedPage> {
   const { beat, isXml = false, frames = { left: framesMax } } = reader;
   const page: ScannedPage = {
     base: undefined,
@@ -56,12 +56,12 @@ export async function scanPage(content: AsyncIterable<Buffer>, reader: Reading):
     refreshes: [],
     script: noScript(),
     scripts: [],
-    called: '',
+    labelText: '',
     seedPhrase: false,
     whole: true,
   };
-  const reading = openReading(page, isXml);
-  const hides = isXml ? openHidden() : () => false;
+  const reading = createPageParser(page, isXml);
+  const hides = isXml ? createHiddenMarkupDetector() : () => false;
   let decoder: InstanceType<typeof TextDecoder> | undefined;
   for await (const chunk of content) {
     decoder ??= new TextDecoder(charsetOf(chunk));
@@ -96,7 +96,7 @@ function charsetOf(chunk: Buffer): string {
   return chunk[0] === 0xfe && chunk[1] === 0xff ? 'utf-16be' : 'utf-8';
 }
 
-function openReading(page: ScannedPage, isXml: boolean) {
+function createPageParser(page: ScannedPage, isXml: boolean) {
   const frames: string[] = [];
   const open: FormFacts[] = [];
   /** `apart`: words on either side of what begins a line, or stands for itself, are two. */
@@ -165,10 +165,10 @@ function openReading(page: ScannedPage, isXml: boolean) {
         if (name === 'base' && page.base === undefined && attributes.href) page.base = attributes.href.trim();
         const refresh = name === 'meta' ? refreshOf(attributes) : undefined;
         if (refresh !== undefined) page.refreshes.push(refresh);
-        if (name === 'img' && attributes.alt) call(page, ` ${attributes.alt} `);
+        if (name === 'img' && attributes.alt) addLabelText(page, ` ${attributes.alt} `);
         if (name === 'iframe' && attributes.srcdoc) takeFrame(attributes.srcdoc);
         if (name === 'script') {
-          inside.script = isRun(attributes.type);
+          inside.script = isExecutable(attributes.type);
           const src = attributes.src ?? attributes.href ?? attributes['xlink:href'];
           if (src && page.scripts.length < scriptsMax) page.scripts.push(src.trim());
           else if (src) page.whole = false;
@@ -183,7 +183,7 @@ function openReading(page: ScannedPage, isXml: boolean) {
         if (inside.script) return takeScript(text, false);
         const said = inside.apart ? ` ${text}` : text;
         inside.apart = false;
-        if (inside.naming > 0) call(page, said);
+        if (inside.naming > 0) addLabelText(page, said);
         spoken = `${spoken}${said}`.slice(-sliceBytes * 2);
         if (!page.seedPhrase && seeds.test(spoken)) page.seedPhrase = true;
         spoken = spoken.slice(-100);
@@ -217,9 +217,9 @@ function openReading(page: ScannedPage, isXml: boolean) {
 /** In XML the same element may be called `form` or `x:form`. */
 const unprefixed = (tag: string): string => tag.slice(tag.lastIndexOf(':') + 1);
 
-function call(page: ScannedPage, text: string): void {
-  page.called += text.slice(0, calledMax - page.called.length);
-  if (page.called.length === calledMax) page.whole = false;
+function addLabelText(page: ScannedPage, text: string): void {
+  page.labelText += text.slice(0, labelTextMax - page.labelText.length);
+  if (page.labelText.length === labelTextMax) page.whole = false;
 }
 
 function join(page: ScannedPage, inner: ScannedPage): void {
@@ -231,5 +231,5 @@ function join(page: ScannedPage, inner: ScannedPage): void {
   page.hasField ||= inner.hasField;
   page.seedPhrase ||= inner.seedPhrase;
   page.whole &&= inner.whole;
-  call(page, ` ${inner.called}`);
+  addLabelText(page, ` ${inner.labelText}`);
 }

@@ -2,12 +2,12 @@
 import { createHash } from 'node:crypto';
 import type { Found } from '#db/scanning/transitions.ts';
 import type { ManifestFile } from '#providers/manifest.ts';
-import { leadsAway } from '#providers/redirects/external-targets.ts';
+import { describeExternalTargets } from '#providers/redirects/external-targets.ts';
 import { parseRedirectsFile, redirectsFile } from '#providers/redirects/file.ts';
 import type { RedirectRule } from '#providers/redirects.ts';
 import type { Store } from '#providers/store/store.ts';
-import { isPage, isScript, isXml, scanScript, TooLong, within } from './files.ts';
-import { type Finding, judgePage, judgeScript, type Place, printed } from './findings.ts';
+import { isPage, isScript, isXml, ScanTimeout, scanScript, withTimeLimit } from './files.ts';
+import { type Finding, findInPage, findInScript, printableExcerpt, type SiteOrigin } from './findings.ts';
 import { scanPage } from './page.ts';
 import { noScript, type ScriptFacts } from './scripts.ts';
 
@@ -20,11 +20,11 @@ const fileMs = 60_000;
 const pathMax = 400;
 const ownScriptsMax = 50;
 
-type Version = {
+type ScanInput = {
   files: readonly ManifestFile[];
   /** `keyOf` of the files of each version that was wholly scanned before. */
   earlier: readonly ReadonlySet<string>[];
-  place: Place;
+  place: SiteOrigin;
   /** Called at least once for each 64 KiB; what it throws ends the scan. */
   beat: () => void;
   /** Milliseconds, of a clock that never goes back. */
@@ -35,7 +35,7 @@ type Version = {
 export const keyOf = ({ sha256, path }: ManifestFile): string => `${sha256} ${path}`;
 
 /** `whole`: all that had to be read was. Where not, what is missing is among `found`. */
-export async function scanVersion(store: Reads, version: Version) {
+export async function scanVersion(store: Reads, version: ScanInput) {
   const { files, place, beat, elapsed = () => performance.now() } = version;
   const byPath = new Map(files.map((file) => [file.path, file]));
   const scripts = new Map<string, ScriptFacts | undefined>();
@@ -54,26 +54,26 @@ export async function scanVersion(store: Reads, version: Version) {
   async function judge(file: ManifestFile): Promise<Finding[] | undefined> {
     const address = new URL(encodeURI(file.path.toWellFormed()).replace(/^\/*/, '/'), place.address);
     const at = { ...place, address };
-    const beats = within(fileMs, elapsed, beat);
-    if (file.path === redirectsFile) return await judgeRules(store, file, place);
+    const beats = withTimeLimit(fileMs, elapsed, beat);
+    if (file.path === redirectsFile) return await findInRedirects(store, file, place);
     if (!isScript(file.path)) {
-      return await judgeOf(store, file, { at, byPath, beat: beats, scriptOf: (one) => scriptOf(one, beats) });
+      return await scanPageFile(store, file, { at, byPath, beat: beats, scriptOf: (one) => scriptOf(one, beats) });
     }
     const facts = await scriptOf(file, beats);
-    return facts && judgeScript(facts, at);
+    return facts && findInScript(facts, at);
   }
 
-  for (const file of unread(version)) {
+  for (const file of filesToScan(version)) {
     beat();
     bytes += file.bytes;
-    const add = (finding: Finding) => found.push({ path: shownPath(file.path), sha256: file.sha256, ...finding });
+    const add = (finding: Finding) => found.push({ path: printablePath(file.path), sha256: file.sha256, ...finding });
     if (bytes > bytesMax || elapsed() > end) {
       add({ kind: 'unread', excerpt: 'more was published at once than a scan reads: this file and others' });
       whole = false;
       break;
     }
     const findings = await judge(file).catch((error: unknown) => {
-      if (error instanceof TooLong) return [tooLong];
+      if (error instanceof ScanTimeout) return [tooLong];
       throw error;
     });
     for (const finding of findings ?? [missing]) add(finding);
@@ -87,7 +87,7 @@ const tooLong: Finding = { kind: 'unread', excerpt: 'takes longer to read than a
 const missing: Finding = { kind: 'unread', excerpt: 'its bytes were not there to be read' };
 
 /** New files first, then known pages where a script is new to them: what is harmless with one script is not with another. */
-function unread({ files, earlier }: Version): ManifestFile[] {
+function filesToScan({ files, earlier }: ScanInput): ManifestFile[] {
   const known = (of: readonly ReadonlySet<string>[], file: ManifestFile) => of.some((keys) => keys.has(keyOf(file)));
   const rules = files.filter(({ path }) => path === redirectsFile);
   const scripts = files.filter(({ path }) => isScript(path));
@@ -98,18 +98,22 @@ function unread({ files, earlier }: Version): ManifestFile[] {
 }
 
 /** As it may be printed; of two paths that look the same then, each has its own. */
-function shownPath(path: string): string {
-  const shown = printed(path, pathMax);
+function printablePath(path: string): string {
+  const shown = printableExcerpt(path, pathMax);
   if (shown === path) return path;
   return `${shown}…${createHash('sha256').update(path).digest('hex').slice(0, 16)}`;
 }
 
 /** The rules that a version brings. Those that cannot be read are rules to nobody: edges pass them over too. */
-async function judgeRules(store: Reads, { sha256 }: ManifestFile, place: Place): Promise<Finding[] | undefined> {
+async function findInRedirects(
+  store: Reads,
+  { sha256 }: ManifestFile,
+  place: SiteOrigin,
+): Promise<Finding[] | undefined> {
   const content = await store.readAll(sha256);
   if (!content) return undefined;
-  const away = leadsAway(rulesIn(content), place);
-  return away === undefined ? [] : [{ kind: 'redirect', excerpt: printed(away) }];
+  const away = describeExternalTargets(rulesIn(content), place);
+  return away === undefined ? [] : [{ kind: 'redirect', excerpt: printableExcerpt(away) }];
 }
 
 function rulesIn(content: Buffer): RedirectRule[] {
@@ -120,15 +124,15 @@ function rulesIn(content: Buffer): RedirectRule[] {
   }
 }
 
-type Around = {
-  at: Place;
+type PageScan = {
+  at: SiteOrigin;
   byPath: ReadonlyMap<string, ManifestFile>;
   beat: () => void;
   scriptOf: (file: ManifestFile) => Promise<ScriptFacts | undefined>;
 };
 
 /** A page with a password field is judged together with the scripts of the site that it names; nothing where its bytes are missing. */
-async function judgeOf(store: Pick<Store, 'read'>, file: ManifestFile, { at, byPath, beat, scriptOf }: Around) {
+async function scanPageFile(store: Pick<Store, 'read'>, file: ManifestFile, { at, byPath, beat, scriptOf }: PageScan) {
   const content = await store.read(file.sha256);
   if (!content) return undefined;
   const page = await scanPage(content, { beat, isXml: isXml(file.path) });
@@ -139,7 +143,7 @@ async function judgeOf(store: Pick<Store, 'read'>, file: ManifestFile, { at, byP
     const script = target && at.hosts.has(target.hostname) && byPath.get(decoded(target.pathname.slice(1)));
     if (script) own.push((await scriptOf(script)) ?? noScript());
   }
-  return judgePage(page, own, at);
+  return findInPage(page, own, at);
 }
 
 function decoded(path: string): string {

@@ -122,7 +122,7 @@ async function urlOf(deps: Deps, row: BillingSubscription, customer: string, pla
   } catch (error) {
     if (!(error instanceof PaymentsFault)) throw error;
     // Such a page cannot be made any more, as when the price has changed since.
-    if (error.because === 'refused' && !providerCheckout) return await close(deps, row);
+    if (error.reason === 'refused' && !providerCheckout) return await close(deps, row);
     throw providerError(error, 'Billing');
   }
 }

@@ -8,7 +8,7 @@ import { keepSight, lockDomainWithSite, lockName, removeDomain, startOnboarding 
 import { syncZone } from '#db/domains/zones.ts';
 import type { EntityManager } from '#db/orm.ts';
 import { Site } from '#db/sites/site.ts';
-import { lookAt } from '#providers/dns/observation.ts';
+import { observeDns } from '#providers/dns/observation.ts';
 import type { Knowing } from '#rules/caps.ts';
 import { judge, wantedOf } from '#rules/dns/evaluation.ts';
 import { isWithin, type Name, readName } from '#rules/dns/names.ts';
@@ -169,7 +169,7 @@ export async function checkNow(em: EntityManager, deps: Deps, actor: Person, id:
   await requireRested(em, clock.now(), found);
   if (found.status === 'Blocked') return found;
   const wanted = wantedOf(found, config.domains);
-  const sight = await lookAt(dns, found);
+  const sight = await observeDns(dns, found);
   const { isProved, isHere, isAbsent } = judge(wanted, sight);
   const needed = found.status === 'active' || found.status === 'Moved' ? [isHere] : [isProved, isHere];
   if (isAbsent !== true && needed.includes(undefined) && !needed.includes(false)) throw unasked();

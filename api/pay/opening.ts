@@ -43,7 +43,7 @@ export async function openFreshPage(deps: Deps, id: string): Promise<string | nu
   } catch (error) {
     if (!(error instanceof PaymentsFault)) throw error;
     // What is not known to be refused may have become a page: the workflow finds out and closes it.
-    if (error.because !== 'unanswered') await closeAttempt(deps.em(), deps.clock, begun.attempt);
+    if (error.reason !== 'unanswered') await closeAttempt(deps.em(), deps.clock, begun.attempt);
     throw providerError(error);
   }
 }

@@ -1,7 +1,7 @@
 /** Keys that owners bring, judged before they are sealed. No message says a word of the key. */
 
 import { missing } from '#api/capabilities.ts';
-import { lookAtKey, movesRealMoney } from '#providers/payments/keys.ts';
+import { classifyKey, movesRealMoney } from '#providers/payments/keys.ts';
 import { type AccountState, type Payments, PaymentsFault, providerError } from '#providers/payments.ts';
 import type { Deps } from '#runtime/deps.ts';
 import { type AppError, errors } from '#runtime/errors.ts';
@@ -14,7 +14,7 @@ export async function checkKey(deps: Pick<Deps, 'config' | 'payments'>, key: str
     return await paymentsOf(deps).readKey(key);
   } catch (error) {
     if (!(error instanceof PaymentsFault)) throw error;
-    if (error.because === 'unanswered') throw providerError(error, 'The check of the key');
+    if (error.reason === 'unanswered') throw providerError(error, 'The check of the key');
     throw notAccepted(error);
   }
 }
@@ -27,7 +27,7 @@ export function paymentsOf({ config, payments }: Pick<Deps, 'config' | 'payments
 
 /** What is wrong with the look of it. */
 function judge({ config }: Pick<Deps, 'config'>, key: string): string | undefined {
-  const { kind, live } = lookAtKey(key);
+  const { kind, live } = classifyKey(key);
   if (kind === 'unknown') return 'This is not a key for payments. It may be incomplete, or something else was copied.';
   if (kind === 'public') return 'This is a publishable key, which cannot accept payments for a site.';
   if (kind === 'unrestricted') {

@@ -8,7 +8,7 @@ import type { Deployment } from '#db/deployments/deployment.ts';
 import type { EntityManager } from '#db/orm.ts';
 import type { Site } from '#db/sites/site.ts';
 import { bothRepositories } from '#git/main-branches.ts';
-import { judgePush } from '#git/push.ts';
+import { checkPush } from '#git/push.ts';
 import type { Rules } from '#git/rules.ts';
 import { contentFolder, printable } from '#providers/paths.ts';
 import type { Author, BranchMove, Repositories } from '#providers/repositories.ts';
@@ -94,7 +94,7 @@ async function mergeInto(
   if ('conflicts' in merged) return merged.conflicts;
   const update = { ref: `refs/heads/${branch}`, from: ours, to: merged.commit };
   const place = repositories.place(siteId, repository);
-  const verdicts = await judgePush(rules, place, [update], theirs);
+  const verdicts = await checkPush(rules, place, [update], theirs);
   if (verdicts.length > 0) throw refusalError(repository, verdicts);
   return merged.commit;
 }

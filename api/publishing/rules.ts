@@ -8,7 +8,7 @@ import type { EntityManager } from '#db/orm.ts';
 import { unfinishedSlotPublishes } from '#db/previews/publishes.ts';
 import type { Site } from '#db/sites/site.ts';
 import { liveDeploymentOf } from '#db/sites/transitions.ts';
-import { bringMains } from '#git/main-branches.ts';
+import { fastForwardMain } from '#git/main-branches.ts';
 import { buildImageId } from '#providers/sandbox/identity.ts';
 import { limitsOf } from '#rules/caps.ts';
 import { unfinishedStatuses } from '#rules/states.ts';
@@ -61,7 +61,7 @@ export async function publish(
 async function bringSlotsOntoMain(tx: EntityManager, { repositories }: Deps, site: Site): Promise<void> {
   for (const one of await unfinishedSlotPublishes(tx, site.id)) {
     const to = { source: one.sourceCommit ?? null, content: one.contentCommit ?? null };
-    if (repositories && one.mainsBefore) await bringMains(repositories, site.id, { from: one.mainsBefore, to });
+    if (repositories && one.mainsBefore) await fastForwardMain(repositories, site.id, { from: one.mainsBefore, to });
   }
 }
 

@@ -6,7 +6,7 @@ import { ownHostsOf } from '#db/domains/site-hosts.ts';
 import type { EntityManager } from '#db/orm.ts';
 import { raiseForRules } from '#db/scanning/transitions.ts';
 import { Site } from '#db/sites/site.ts';
-import { leadsAway } from '#providers/redirects/external-targets.ts';
+import { describeExternalTargets } from '#providers/redirects/external-targets.ts';
 import { checkRedirects } from '#providers/redirects/rules.ts';
 import type { RedirectRule } from '#providers/redirects.ts';
 import { siteAddress } from '#runtime/config.ts';
@@ -44,7 +44,7 @@ export async function setRedirects(
   const { sha256 } = await deps.store.put(Buffer.from(JSON.stringify(checked)));
   await deps.store.flush();
   const own = { hosts: await ownHostsOf(em, deps.config, site), platform: new URL(deps.config.baseUrl).host };
-  const excerpt = leadsAway(checked, own);
+  const excerpt = describeExternalTargets(checked, own);
   const isSet = await em.transactional(async (tx) => {
     const [row] = await tx.execute<{ id: string }[]>(
       `update site set redirects_sha256 = ? where id = ? and status = 'active' and owner_blocked_at is null returning id`,

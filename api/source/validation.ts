@@ -1,6 +1,6 @@
 /** Validates a write to the source by the rules of a push, with the same code, before it enters the repository's history. */
 
-import { judgeContent, judgeTree, needsBytes, type Rules, sentence, type Verdict } from '#git/rules.ts';
+import { checkContent, checkTree, needsBytes, type Rules, sentence, type Violation } from '#git/rules.ts';
 import { contentFolder } from '#providers/paths.ts';
 import type { TreeEntry } from '#providers/repositories.ts';
 import type { Repository } from '#rules/states.ts';
@@ -19,7 +19,7 @@ export async function requireAllowed(rules: Rules, files: Files, edits: readonly
     after.set(path, file);
     return file;
   });
-  const verdicts = judgeTree(rules, [...after.values()], differences);
+  const verdicts = checkTree(rules, [...after.values()], differences);
   if (verdicts.length === 0) verdicts.push(...pathConflicts(after, edits));
   if (verdicts.length === 0) verdicts.push(...(await validateBuffers(rules.repository, edits)));
   if (verdicts.length > 0) throw refusalError(rules.repository, verdicts);
@@ -27,13 +27,13 @@ export async function requireAllowed(rules: Rules, files: Files, edits: readonly
 
 /** Throws if these files exceed the limit on their number or total size. */
 export function requireTotals(rules: Rules, files: readonly TreeEntry[]): void {
-  const verdicts = judgeTree(rules, files, []);
+  const verdicts = checkTree(rules, files, []);
   if (verdicts.length > 0) throw refusalError(rules.repository, verdicts);
 }
 
 /** Throws if no file may have this path, whatever its bytes. Checked before the bytes are received. */
 export function requireName(rules: Rules, path: string): void {
-  const verdicts = judgeTree(rules, [], [{ path, oid: '0'.repeat(40), mode: '100644' }]);
+  const verdicts = checkTree(rules, [], [{ path, oid: '0'.repeat(40), mode: '100644' }]);
   if (verdicts.length > 0) throw refusalError(rules.repository, verdicts);
 }
 
@@ -43,12 +43,12 @@ export async function requireContent(
   path: string,
   content: AsyncIterable<Buffer>,
 ): Promise<void> {
-  const verdict = needsBytes(repository, path) ? await judgeContent(repository, path, content) : undefined;
+  const verdict = needsBytes(repository, path) ? await checkContent(repository, path, content) : undefined;
   if (verdict) throw refusalError(repository, [verdict]);
 }
 
 /** A path cannot be both a file and a folder; git would silently drop one. */
-function pathConflicts(after: Files, edits: readonly Edit[]): Verdict[] {
+function pathConflicts(after: Files, edits: readonly Edit[]): Violation[] {
   const folders = new Set([...after.keys()].flatMap(parents));
   const isClash = (path: string) => folders.has(path) || parents(path).some((folder) => after.has(folder));
   return edits
@@ -65,11 +65,11 @@ function parents(path: string): string[] {
   return [...path.matchAll(/\//g)].map(({ index }) => path.slice(0, index));
 }
 
-async function validateBuffers(repository: Repository, edits: readonly Edit[]): Promise<Verdict[]> {
-  const verdicts: Verdict[] = [];
+async function validateBuffers(repository: Repository, edits: readonly Edit[]): Promise<Violation[]> {
+  const verdicts: Violation[] = [];
   for (const { path, content } of edits) {
     if (!content?.buffer || !needsBytes(repository, path)) continue;
-    const verdict = await judgeContent(repository, path, chunks(content.buffer));
+    const verdict = await checkContent(repository, path, chunks(content.buffer));
     if (verdict) verdicts.push(verdict);
   }
   return verdicts;
@@ -80,8 +80,8 @@ async function* chunks(bytes: Buffer): AsyncGenerator<Buffer> {
 }
 
 /** The error for these verdicts. */
-export function refusalError(repository: Repository, verdicts: readonly Verdict[]): AppError {
-  const [first] = verdicts as [Verdict];
+export function refusalError(repository: Repository, verdicts: readonly Violation[]): AppError {
+  const [first] = verdicts as [Violation];
   const folder = repository === 'content' ? contentFolder : '';
   const shown = verdicts.slice(0, 5).map((verdict) => sentence(verdict, folder));
   const more = verdicts.length > 5 ? [`${verdicts.length - 5} more changes are refused.`] : [];

@@ -53,9 +53,9 @@ async function readState(
     return await payments.readAccount(credentialsOf({ config }, account));
   } catch (error) {
     if (error instanceof AppError && error.code === 'payout_key_unreadable') return lacking(unreadable);
-    const { because } = error as Partial<PaymentsFault>;
-    if (because === undefined) throw error;
-    if (because === 'unanswered') return undefined;
+    const { reason } = error as Partial<PaymentsFault>;
+    if (reason === undefined) throw error;
+    if (reason === 'unanswered') return undefined;
     return lacking(account.rail === 'own_key' ? notAccepted : notConnected);
   }
 }

@@ -4,12 +4,12 @@ import { type Answer, answerPage } from '#edge/content/response.ts';
 import type { ManifestFile } from '#providers/manifest.ts';
 import { parseRedirectsFile } from '#providers/redirects/file.ts';
 import {
-  arrives,
   createRedirectTable,
   findRedirect,
   locationOf,
   type RedirectRule,
   type RedirectTable,
+  terminates,
 } from '#providers/redirects.ts';
 import type { Store } from '#providers/store/store.ts';
 import type { Target } from './paths.ts';
@@ -71,7 +71,7 @@ export function answerRule(
   if (!match) return undefined;
   const location = locationOf(match, query);
   if (location === undefined) return answerPage('gone', as);
-  if (!arrives(tables, path)) return undefined;
+  if (!terminates(tables, path)) return undefined;
   // Not to be kept: the rules of a site can change at any moment, and its visitors are to see that at once.
   const fields = ['location', location, 'cache-control', 'public, max-age=0, must-revalidate', 'content-length', '0'];
   return { head: { status: match.rule.status, fields }, body: undefined };

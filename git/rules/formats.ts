@@ -33,7 +33,7 @@ export function isCounted(repository: Repository, path: string): boolean {
   return (place === assets || place === publicFiles) && !isCredit(path);
 }
 
-export function takesName(place: Place, path: string): boolean {
+export function acceptsName(place: Place, path: string): boolean {
   return place.extensions.includes(extensionOf(path)) || (place === assets && isCredit(path));
 }
 
@@ -69,13 +69,13 @@ export async function formatFault(
     if (next.done) break;
     head.push(next.value);
   }
-  const whole = again(head, chunks);
+  const whole = replay(head, chunks);
   if (texts.includes(extension)) {
     return (await isText(whole)) ? undefined : wrongBytes(place, extension, head, 'are not text in UTF-8');
   }
   if (extension === 'svg') {
     const fault = await svgFault(whole);
-    if (fault?.kind === 'script') return running(fault.what);
+    if (fault?.kind === 'script') return executable(fault.what);
     return fault && wrongBytes(place, extension, head, fault.what);
   }
   const found = await fileTypeFromBuffer(Buffer.concat(head));
@@ -83,16 +83,16 @@ export async function formatFault(
     return wrongBytes(place, extension, head, 'have no known format');
   }
   const fault = await structureFault(formatOf(found.ext), whole);
-  return fault === undefined ? undefined : unsound(extension, fault);
+  return fault === undefined ? undefined : malformed(extension, fault);
 }
 
 /** What was read of a file, then the rest of it. */
-async function* again(head: readonly Buffer[], rest: AsyncIterator<Buffer>): AsyncGenerator<Buffer> {
+async function* replay(head: readonly Buffer[], rest: AsyncIterator<Buffer>): AsyncGenerator<Buffer> {
   yield* head;
   for (let next = await rest.next(); !next.done; next = await rest.next()) yield next.value;
 }
 
-function unsound(extension: string, fault: string): FormatFault {
+function malformed(extension: string, fault: string): FormatFault {
   const what = `is called .${extension}, but its bytes ${fault}`;
   return { code: 'invalid_file', what, remedy: 'Open it in a suitable program and export it again.' };
 }
@@ -131,7 +131,7 @@ async function wrongBytes(
   };
 }
 
-function running(what: string): FormatFault {
+function executable(what: string): FormatFault {
   return {
     code: 'format_not_allowed',
     what: `${what}, and an SVG must not contain anything executable`,

@@ -1,6 +1,6 @@
 /** Whether a file is whole, is one file and not two, and unfolds to a size that the build can bear. */
 
-import { type ByteReader, EndsEarly, readBytes } from './structure/byte-reader.ts';
+import { type ByteReader, readBytes, UnexpectedEnd } from './structure/byte-reader.ts';
 import { type Walked, walkGif, walkJpeg, walkPng, walkWebp } from './structure/images.ts';
 import { walkAvif, walkPdf, walkSfnt, walkTiff, walkWoff } from './structure/other-formats.ts';
 
@@ -34,7 +34,7 @@ export async function structureFault(format: string, content: AsyncIterable<Buff
     const fault = typeof walked === 'object' ? pixelFault(walked) : walked;
     return fault ?? markup.fault();
   } catch (error) {
-    if (error instanceof EndsEarly) return 'end too early: the file was cut off';
+    if (error instanceof UnexpectedEnd) return 'end too early: the file was cut off';
     throw error;
   }
 }

@@ -62,7 +62,7 @@ export async function restoreBlobs(
         const compress = blob.compressed === true && blob.bytes <= compressibleBytesMax;
         const part = Readable.from(readPart(place, blob), { objectMode: false });
         // What is there is not what its name says, whatever its length.
-        const put = await into.put(part, { compress, anew: isThere });
+        const put = await into.put(part, { compress, overwrite: isThere });
         if (put.sha256 !== blob.sha256) throw damaged(`${blob.sha256} is not what it was`);
       }),
     );

@@ -7,7 +7,7 @@ import pg from 'pg';
 import { appliedMigrations } from '#db/migrate.ts';
 import own from '#package.json' with { type: 'json' };
 import { openRepositories, type Repositories } from '#providers/repositories.ts';
-import { openStore } from '#providers/store/factory.ts';
+import { createStore } from '#providers/store/factory.ts';
 import type { Repository } from '#rules/states.ts';
 import type { Clock } from '#runtime/clock.ts';
 import type { Config } from '#runtime/config.ts';
@@ -63,7 +63,7 @@ async function createMarked({ config, clock }: Deps, place: Place, mark: Mark): 
     repositories: await putLines(place.store, packed),
     blobs: await putLines(
       place.store,
-      copyBlobs(openStore(config), place.store, (sha256) => spoilt.push(sha256)),
+      copyBlobs(createStore(config), place.store, (sha256) => spoilt.push(sha256)),
     ),
     withoutRepositories: repositories === undefined,
     missing,

@@ -95,7 +95,7 @@ async function packObjects<T>(git: GitPlace, ids: readonly string[], take: (pack
   const taking = take(child.stdout);
   taking.catch(() => {});
   child.stdin.end(ids.map((id) => `${id}\n`).join(''));
-  const [taken, { status, words }] = await Promise.all([taking, child.ended]);
+  const [taken, { status, stderr: words }] = await Promise.all([taking, child.exited]);
   if (status !== 0) throw new Error(`git pack-objects ended with ${status}: ${words}`);
   return taken;
 }
@@ -115,7 +115,7 @@ export async function unpack(dir: string, packs: Iterable<AsyncIterable<Buffer>>
   await runGit({ dir }, ['init', '--quiet', '--bare', '--template=', '--initial-branch=main', dir]);
   for (const pack of packs) {
     const child = await spawnGit({ dir }, ['index-pack', '--stdin', ...more]);
-    const { status, words } = await finish(child, pack);
+    const { status, stderr: words } = await finish(child, pack);
     if (status !== 0) throw new Error(`git index-pack ended with ${status}: ${words}`);
   }
 }

@@ -8,7 +8,7 @@ import { join, resolve } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { blobName, keptName } from '#providers/store/blob-names.ts';
 import { blobPath } from '#providers/store/disk.ts';
-import { openStore } from '#providers/store/factory.ts';
+import { createStore } from '#providers/store/factory.ts';
 import type { BucketAddress } from '#providers/store/s3-bucket.ts';
 import type { Store } from '#providers/store/store.ts';
 import { bucketOf, type Config, folderOrBucket } from '#runtime/config.ts';
@@ -47,7 +47,7 @@ export async function openPlace(config: Settings, where: string): Promise<Place>
     const dir = resolve(where);
     if (!config.s3 && dir === config.storeDir)
       throw new BackupFault('That is the store itself: a backup needs a place of its own.');
-    return { store: openStore({ storeDir: dir, s3: undefined, dataDir }), ...openNamesOnDisk(dir) };
+    return { store: createStore({ storeDir: dir, s3: undefined, dataDir }), ...openNamesOnDisk(dir) };
   }
   const address = { ...bucketOf(where), ...config.backupServer };
   if (
@@ -57,7 +57,7 @@ export async function openPlace(config: Settings, where: string): Promise<Place>
   )
     throw new BackupFault('That is the store itself: a backup needs a place of its own.');
   return {
-    store: openStore({ storeDir: undefined, s3: address, dataDir }),
+    store: createStore({ storeDir: undefined, s3: address, dataDir }),
     ...(await openNamesInBucket(address, join(dataDir, 'spool'))),
   };
 }
@@ -123,7 +123,7 @@ function openMarksOnDisk(folder: string): Place['marks'] {
 async function openNamesInBucket(address: BucketAddress, spoolDir: string): Promise<Omit<Place, 'store'>> {
   // Loaded by who has a bucket alone: see providers/store/factory.ts.
   const { openBucket } = await import('#providers/store/s3-bucket.ts');
-  const { openSpool } = await import('#providers/store/spool-file.ts');
+  const { spoolFile: openSpool } = await import('#providers/store/spool-file.ts');
   const bucket = openBucket(address);
   const folder = 'backups/';
   const marks = 'under-way/';

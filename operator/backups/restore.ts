@@ -10,7 +10,7 @@ import { withClient as withNamedClient } from '#db/client.ts';
 import { appliedMigrations, knownMigrations, migrate } from '#db/migrate.ts';
 import { restartAll } from '#db/resume-workflows.ts';
 import { folderName } from '#providers/repositories.ts';
-import { openStore } from '#providers/store/factory.ts';
+import { createStore } from '#providers/store/factory.ts';
 import type { Clock } from '#runtime/clock.ts';
 import type { Config } from '#runtime/config.ts';
 import { restoreBlobs } from './blobs.ts';
@@ -82,7 +82,7 @@ async function bring(config: Config, place: Place, manifest: Manifest, leaveOut:
   const { repositoriesDir, databaseUrl } = config;
   await withClient(databaseUrl, (client) => requireEmpty(client, manifest));
   if (repositoriesDir !== undefined) await claimFolder(repositoriesDir, manifest.name);
-  await restoreBlobs(place.store, openStore(config), blobLines(place.store, manifest), leaveOut);
+  await restoreBlobs(place.store, createStore(config), blobLines(place.store, manifest), leaveOut);
   if (repositoriesDir !== undefined) await restoreRepositories(place, manifest, repositoriesDir, leaveOut);
   await migrate(databaseUrl, { to: manifest.migrations.at(-1) as string });
   await withClient(databaseUrl, (client) => restoreRows(client, place, manifest));

@@ -3,7 +3,7 @@ import { listFeedback } from '#api/feedback/rules.ts';
 import { countSealed, reseal } from '#db/encrypted-columns.ts';
 import { migrate } from '#db/migrate.ts';
 import { OutboxEntry } from '#db/outbox-entry.ts';
-import { openStore } from '#providers/store/factory.ts';
+import { createStore } from '#providers/store/factory.ts';
 import type { Store } from '#providers/store/store.ts';
 import { errors } from '#runtime/errors.ts';
 import { command } from './command.ts';
@@ -52,7 +52,7 @@ export const platformCommands = {
   'store audit': command({
     about: `Hashes everything that the store holds, counts what is spoilt, and names the first ${listed} of it. Ends with 1 where anything is.`,
     needs: [],
-    run: ({ config }) => audit(openStore(config)),
+    run: ({ config }) => audit(createStore(config)),
     alarm: (answer) => spoiltWords(answer as Audit),
   }),
   'database migrate': command({

@@ -12,7 +12,7 @@ import { packAll, readRefs } from '#operator/backups/repositories.ts';
 import own from '#package.json' with { type: 'json' };
 import { parseManifest } from '#providers/manifest.ts';
 import { openRepositories } from '#providers/repositories.ts';
-import { openStore } from '#providers/store/factory.ts';
+import { createStore } from '#providers/store/factory.ts';
 import type { Store } from '#providers/store/store.ts';
 import type { Repository } from '#rules/states.ts';
 import type { Clock } from '#runtime/clock.ts';
@@ -27,7 +27,7 @@ export async function exportSite(
   { siteId, into, withVisitors }: { siteId: string; into: string; withVisitors: boolean },
 ): Promise<Exported> {
   if (await stat(into).catch(() => undefined)) throw new ExportFault(`${into} is there already.`);
-  const store = openStore(config);
+  const store = createStore(config);
   const read = await readSite(config.databaseUrl, siteId, withVisitors);
   const aside = await mkdtemp(join(dirname(into), '.export-'));
   try {

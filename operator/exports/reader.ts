@@ -7,7 +7,7 @@ import { siteInput } from '#api/sites/schemas.ts';
 import { renderManifest } from '#providers/manifest.ts';
 import { isCompressible } from '#providers/media-types.ts';
 import { checkRedirects } from '#providers/redirects/rules.ts';
-import { openStore } from '#providers/store/factory.ts';
+import { createStore } from '#providers/store/factory.ts';
 import type { Store } from '#providers/store/store.ts';
 import type { Clock } from '#runtime/clock.ts';
 import { type Config, siteAddress, siteHostname } from '#runtime/config.ts';
@@ -24,7 +24,7 @@ type Deps = { config: Config; clock: Clock; store?: Store };
 
 /** Throws ExportFault, and has then changed nothing but that files may be in the store, where nobody names them. */
 export async function importSite(deps: Deps, { archive, accountId, name }: Wish): Promise<Imported> {
-  const { config, clock, store = openStore(config) } = deps;
+  const { config, clock, store = createStore(config) } = deps;
   await mkdir(config.dataDir, { recursive: true });
   const dir = await mkdtemp(join(config.dataDir, 'import-'));
   try {

@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { createReadStream } from 'node:fs';
 import { mkdir, rename, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { judgePush } from '#git/push.ts';
+import { checkPush } from '#git/push.ts';
 import { anyBytes, platformFiles, type Rules, readPlatformFiles, sentence } from '#git/rules.ts';
 import { missingCommits, type Refs, unpack, writeRefs } from '#operator/backups/repositories.ts';
 import { writeCommit } from '#providers/repositories/commits.ts';
@@ -47,7 +47,7 @@ async function judge(dir: string, { repositories, live }: SiteDocument, rules: R
   // What is live was on main once.
   const tips = [...Object.entries(refs), ...shown.map((to) => ['refs/heads/main', to] as const)];
   const updates = tips.map(([ref, to]) => ({ ref, from: null, to }));
-  const [verdict] = await judgePush(rules, { dir }, updates, null);
+  const [verdict] = await checkPush(rules, { dir }, updates, null);
   if (verdict) throw refused(`its ${repository}: ${sentence(verdict)}`);
 }
 

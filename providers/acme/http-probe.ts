@@ -2,11 +2,11 @@
 import { randomBytes } from 'node:crypto';
 import { request } from 'node:http';
 
-const patienceMs = 5_000;
+const timeoutMs = 5_000;
 const bytesMax = 1024;
 
 /** What stands there, up to 1 KiB; undefined where nothing answers with 200. Follows nothing. */
-export function readFrom(at: {
+export function probeHttp(at: {
   address: string;
   port: number;
   host: string;
@@ -20,7 +20,7 @@ export function readFrom(at: {
       asked.destroy();
     };
     const asked = request({ host: address, port, path, agent: false, headers: { host, 'user-agent': 'frontage' } });
-    const timer = setTimeout(done, patienceMs);
+    const timer = setTimeout(done, timeoutMs);
     asked.on('error', () => done());
     asked.on('response', (answer) => {
       if (answer.statusCode !== 200) return done();
@@ -41,4 +41,4 @@ export function readFrom(at: {
 export const challengePath = (token: string): string => `/.well-known/acme-challenge/${token}`;
 
 /** A token of our own, for a look at a host before the authority has one. */
-export const newLookToken = (): string => `look-${randomBytes(24).toString('base64url')}`;
+export const newProbeToken = (): string => `look-${randomBytes(24).toString('base64url')}`;

@@ -7,7 +7,7 @@ import { hourMs } from '#rules/time.ts';
 export type Renewal = { from: Date; to: Date; askAgainMs: number };
 
 /** Undefined where the authority has no such information, or not of this certificate. */
-export async function askRenewal(
+export async function fetchRenewalInfo(
   http: typeof acme.axios,
   directoryUrl: string,
   chain: string,

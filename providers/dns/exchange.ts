@@ -19,7 +19,7 @@ export type DecodedPacket = Decoded & { rcode: string };
 
 export type DnsQuestion = { name: string; type: RecordType; recursion: boolean; checking?: boolean };
 
-const patienceMs = 2_000;
+const timeoutMs = 2_000;
 const udpBytes = 1232;
 
 /** The server's answer; undefined where it gave none in time, or one that is not to this question. */
@@ -64,7 +64,7 @@ function overUdp({ address, port }: Server, packet: Packet): Promise<DecodedPack
       if (got) resolve(got);
     });
     socket.connect(port, address, () => socket.send(encode(packet)));
-    setTimeout(() => reject(new Error('no answer in time')), patienceMs).unref();
+    setTimeout(() => reject(new Error('no answer in time')), timeoutMs).unref();
   });
   return answer.finally(() => socket.close());
 }
@@ -83,7 +83,7 @@ function overTcp({ address, port }: Server, packet: Packet): Promise<DecodedPack
       else reject(new Error('an answer to another question'));
     });
     socket.on('connect', () => socket.write(streamEncode(packet)));
-    setTimeout(() => reject(new Error('no answer in time')), patienceMs).unref();
+    setTimeout(() => reject(new Error('no answer in time')), timeoutMs).unref();
   });
   return answer.finally(() => socket.destroy());
 }

@@ -3,14 +3,17 @@
 import type { AskedType, Delegation, Dns } from '#providers/dns.ts';
 import { type DnsAnswer, proofName, type Sight } from '#rules/dns/observation.ts';
 
-const patienceMs = 20_000;
+const timeoutMs = 20_000;
 const unknown: DnsAnswer = { unknown: true };
 const unknownParent: Delegation = { exists: 'unknown', ns: unknown, ds: unknown };
 
 /** Ends within a minute: name servers of strangers may answer every question of the way as late as they can. */
-export async function lookAt(dns: Dns, { name, registrable }: { name: string; registrable: string }): Promise<Sight> {
-  const ask = (at: string, type: AskedType) => inTime(dns.ask(at, type), unknown);
-  const askParent = (of: string) => inTime(dns.askParent(of), unknownParent);
+export async function observeDns(
+  dns: Dns,
+  { name, registrable }: { name: string; registrable: string },
+): Promise<Sight> {
+  const ask = (at: string, type: AskedType) => withTimeout(dns.ask(at, type), unknown);
+  const askParent = (of: string) => withTimeout(dns.askParent(of), unknownParent);
   const [parent, above, proof, cname, a, aaaa, caa] = await Promise.all([
     askParent(name),
     name === registrable ? undefined : askParent(registrable),
@@ -18,16 +21,16 @@ export async function lookAt(dns: Dns, { name, registrable }: { name: string; re
     ask(name, 'CNAME'),
     ask(name, 'A'),
     ask(name, 'AAAA'),
-    inTime(caaOf(dns, name), unknown),
+    withTimeout(caaOf(dns, name), unknown),
   ]);
-  const isBogus = 'unknown' in a && 'unknown' in aaaa ? await inTime(dns.isBogus(name), false) : false;
+  const isBogus = 'unknown' in a && 'unknown' in aaaa ? await withTimeout(dns.isBogus(name), false) : false;
   const registered = (above ?? parent).exists;
   return { registered, delegation: parent.ns, ds: parent.ds, proof, cname, a, aaaa, caa, isBogus };
 }
 
-async function inTime<T>(asked: Promise<T>, instead: T): Promise<T> {
+async function withTimeout<T>(asked: Promise<T>, instead: T): Promise<T> {
   const { promise: late, resolve } = Promise.withResolvers<T>();
-  const timer = setTimeout(resolve, patienceMs, instead);
+  const timer = setTimeout(resolve, timeoutMs, instead);
   return await Promise.race([asked, late]).finally(() => clearTimeout(timer));
 }
 

@@ -3,7 +3,7 @@ import Stripe from 'stripe';
 import { translate } from './faults.ts';
 
 /** A call is over after this, answered or not. */
-const patienceMs = 15_000;
+const timeoutMs = 15_000;
 /** How old a signed message may be. */
 const toleranceSeconds = 300;
 const httpClient = Stripe.createNodeHttpClient();
@@ -16,14 +16,14 @@ export function openClient(key: string, url: string): Stripe {
     ...(port ? { port } : {}),
     protocol: protocol === 'http:' ? 'http' : 'https',
     maxNetworkRetries: 0,
-    timeout: patienceMs,
+    timeout: timeoutMs,
     telemetry: false,
     httpClient,
   });
 }
 
 /** The answer, or a PaymentsFault. */
-export async function asked<T>(act: () => Promise<T>): Promise<T> {
+export async function translateFaults<T>(act: () => Promise<T>): Promise<T> {
   try {
     return await act();
   } catch (error) {

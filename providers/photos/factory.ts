@@ -5,7 +5,7 @@ import type { Config } from '#runtime/config.ts';
 import { openOfflineLibrary } from './offline.ts';
 import { openPexels } from './pexels.ts';
 
-export function openPhotos({ photos, pexels }: Pick<Config, 'photos' | 'pexels'>): PhotoLibrary | undefined {
+export function createPhotoLibrary({ photos, pexels }: Pick<Config, 'photos' | 'pexels'>): PhotoLibrary | undefined {
   if (photos === 'offline') return openOfflineLibrary();
   return photos === 'pexels' ? openPexels(pexels) : undefined;
 }

@@ -4,7 +4,7 @@ import type { ManifestFile } from '#providers/manifest.ts';
 import type { RedirectRule } from '#providers/redirects.ts';
 import type { Store } from '#providers/store/store.ts';
 import { errors } from '#runtime/errors.ts';
-import { checkRedirects, rulesMax, type WrittenRule } from './rules.ts';
+import { checkRedirects, type RawRule, rulesMax } from './rules.ts';
 
 /** Read at publish, never served. */
 export const redirectsFile = '_redirects';
@@ -19,7 +19,7 @@ export const redirectsFileBytesMax = 4 * 1024 * 1024;
 export function parseRedirectsFile(content: Buffer, origin: string): RedirectRule[] {
   if (content.length > redirectsFileBytesMax) throw tooLarge();
   if (!isUtf8(content)) throw unreadable('is not text in UTF-8');
-  const written: WrittenRule[] = [];
+  const written: RawRule[] = [];
   for (const [index, line] of content
     .toString()
     .replace(/^\uFEFF/, '')
@@ -48,7 +48,7 @@ export async function requireUsableRedirects(
   parseRedirectsFile(content, origin);
 }
 
-function readLine(name: string, words: string[]): WrittenRule {
+function readLine(name: string, words: string[]): RawRule {
   const [from = '', ...rest] = words;
   const [to, last, ...more] = rest.length === 1 && rest[0] === '410' ? [undefined, '410'] : rest;
   if (more.length > 0) {

@@ -2,13 +2,13 @@
 
 import { printable } from '#providers/paths.ts';
 import {
-  arrives,
   createRedirectTable,
   hopsMax,
   type RedirectRule,
   type RedirectStatus,
   readFrom,
   redirectStatuses,
+  terminates,
 } from '#providers/redirects.ts';
 import { errors } from '#runtime/errors.ts';
 
@@ -17,13 +17,13 @@ const fromBytesMax = 1_024;
 const toBytesMax = 2_048;
 
 /** A rule as it was written, and what to call it in a message: `Rule 3`, `Line 7 of _redirects`. */
-export type WrittenRule = { name: string; from: string; to?: string | undefined; status: number };
+export type RawRule = { name: string; from: string; to?: string | undefined; status: number };
 
 /**
  * The rules, if all of them can be used together. `origin` is the site's own address.
  * Throws `invalid_redirects`, which names the first rule that cannot be used and why.
  */
-export function checkRedirects(written: readonly WrittenRule[], origin: string): RedirectRule[] {
+export function checkRedirects(written: readonly RawRule[], origin: string): RedirectRule[] {
   if (written.length > rulesMax) {
     throw refuse(
       `There are ${written.length} redirects; the limit is ${rulesMax}`,
@@ -40,17 +40,17 @@ export function checkRedirects(written: readonly WrittenRule[], origin: string):
     names.set(key, rule.name);
     return checked;
   });
-  requireArrivals(rules, written, origin);
+  requireNoLoops(rules, written, origin);
   return rules;
 }
 
 /** From each rule's own path, and from one below those that end in `/*`: a loop that exists passes through one of these. */
-function requireArrivals(rules: readonly RedirectRule[], written: readonly WrittenRule[], origin: string): void {
+function requireNoLoops(rules: readonly RedirectRule[], written: readonly RawRule[], origin: string): void {
   const table = createRedirectTable(rules);
   rules.forEach((rule, index) => {
     const { path, splat } = readFrom(rule.from);
     const starts = splat ? [path, `${path}/${below}`.replace(/^\//, '')] : [path];
-    if (starts.every((start) => arrives([table], start, origin))) return;
+    if (starts.every((start) => terminates([table], start, origin))) return;
     throw refuse(
       `${written[index]?.name} creates a loop, or a chain of more than ${hopsMax} redirects: ${rule.from}`,
       'Point it to the final page.',
@@ -61,7 +61,7 @@ function requireArrivals(rules: readonly RedirectRule[], written: readonly Writt
 // A name that no rule is about.
 const below = '\u{10FFFD}';
 
-function checkRule({ name, from, to, status }: WrittenRule): RedirectRule {
+function checkRule({ name, from, to, status }: RawRule): RedirectRule {
   const no = (fault: string) => refuse(`${name} ${fault}`);
   if (!(redirectStatuses as readonly number[]).includes(status)) {
     throw no(`has the status ${printable(String(status))}; a redirect supports ${redirectStatuses.join(', ')}`);

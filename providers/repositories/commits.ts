@@ -68,7 +68,7 @@ export async function writeBlob(place: Place, content: AsyncIterable<Buffer>): P
 export async function writeCommit(place: Place, commit: NewCommit): Promise<string | null> {
   if (commit.parent !== null) assertSha(commit.parent);
   const child = await spawnGit(place, ['fast-import', '--quiet', '--date-format=raw']);
-  const { status, words, stdout } = await finish(child, stream(commit));
+  const { status, stderr: words, stdout } = await finish(child, stream(commit));
   // fast-import locks the branch, and moves it only to a commit that has the branch's tip in its history.
   if (status !== 0 && /^warning: Not updating /m.test(words)) return null;
   if (status !== 0 && /^error: cannot lock ref /m.test(words)) {

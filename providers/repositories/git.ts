@@ -1,7 +1,7 @@
 /** Runs the machine's `git` on one bare repository, in an environment made from nothing. */
 import { resolve } from 'node:path';
 import { buffer } from 'node:stream/consumers';
-import { type Ending, give, type Launched, launch } from '#providers/spawn-helper.ts';
+import { type ExitResult, type SpawnedProcess, spawnByHelper, writeWithBackpressure } from '#providers/spawn-helper.ts';
 
 /** A repository as git sees it: its folder, and where objects of a push that is not accepted yet are found. */
 export type Place = { dir: string; quarantine?: string };
@@ -73,28 +73,28 @@ export function withinMemory(command: readonly string[]): [program: string, args
 const environment = gitEnvironment();
 
 /** Starts git on a repository. The caller ends it. */
-export function spawnGit(place: Place, args: string[], extra: Record<string, string> = {}): Promise<Launched> {
+export function spawnGit(place: Place, args: string[], extra: Record<string, string> = {}): Promise<SpawnedProcess> {
   const env: Record<string, string> = { ...environment, ...extra, GIT_DIR: place.dir };
   if (place.quarantine !== undefined) {
     env.GIT_OBJECT_DIRECTORY = place.quarantine;
     env.GIT_ALTERNATE_OBJECT_DIRECTORIES = `${place.dir}/objects`;
     env.GIT_QUARANTINE_PATH = place.quarantine;
   }
-  return launch('git', args, { env });
+  return spawnByHelper('git', args, { env });
 }
 
 type Input = Iterable<Buffer | string> | AsyncIterable<Buffer | string>;
 
 /** Hands a started process its input as fast as it reads, and waits for its end. Ends it when the input fails, and throws what that threw. */
-export async function finish(child: Launched, input: Input): Promise<Ending & { stdout: Buffer }> {
-  const heard = Promise.all([buffer(child.stdout), child.ended]);
+export async function finish(child: SpawnedProcess, input: Input): Promise<ExitResult & { stdout: Buffer }> {
+  const heard = Promise.all([buffer(child.stdout), child.exited]);
   heard.catch(() => {});
   try {
-    for await (const chunk of input) await give(child.stdin, chunk);
+    for await (const chunk of input) await writeWithBackpressure(child.stdin, chunk);
     child.stdin.end();
   } catch (error) {
     child.kill('SIGKILL');
-    await child.ended;
+    await child.exited;
     throw error;
   }
   const [stdout, ending] = await heard;
@@ -108,7 +108,7 @@ export async function runGit(
   options: { input?: Input; accept?: number[]; environment?: Record<string, string> } = {},
 ): Promise<{ status: number; stdout: Buffer }> {
   const child = await spawnGit(place, args, options.environment);
-  const { status, words, stdout } = await finish(child, options.input ?? []);
+  const { status, stderr: words, stdout } = await finish(child, options.input ?? []);
   if (status === null || !(options.accept ?? [0]).includes(status)) {
     throw new Error(`git ${args[0]} ended with ${status}: ${words}`);
   }
@@ -121,7 +121,7 @@ export async function* streamGit(place: Place, args: string[], input = ''): Asyn
   child.stdin.end(input);
   try {
     for await (const chunk of child.stdout) yield chunk as Buffer;
-    const { status, words } = await child.ended;
+    const { status, stderr: words } = await child.exited;
     if (status !== 0) throw new Error(`git ${args[0]} ended with ${status}: ${words}`);
   } finally {
     child.kill('SIGKILL');

@@ -1,6 +1,6 @@
 /** Merges and moves of branches in bare repositories, by `git merge-tree` and `git update-ref`: no work tree, no index. */
 import { createInterface } from 'node:readline';
-import type { Launched } from '#providers/spawn-helper.ts';
+import type { SpawnedProcess } from '#providers/spawn-helper.ts';
 import type { Author } from './commits.ts';
 import { type Place, runGit, spawnGit } from './git.ts';
 import { sweepRepository } from './leftovers.ts';
@@ -40,7 +40,7 @@ function who({ name, email }: Author, at: Date): Record<string, string> {
 /** A branch of one repository, moved from one commit to another; null where it is not there before or after. */
 export type Move = { place: Place; ref: string; from: string | null; to: string | null };
 
-const nowhere = '0'.repeat(40);
+const zeroOid = '0'.repeat(40);
 
 /**
  * Moves all branches or none: each is locked and found where it is expected before the first one moves. False where one stands
@@ -72,25 +72,25 @@ async function openTransaction({ place, ref, from, to }: Move) {
   const answers = createInterface({ input: child.stdout })[Symbol.asyncIterator]();
   return {
     async prepare(): Promise<boolean> {
-      say(child, 'start', `update ${ref} ${to ?? nowhere} ${from ?? nowhere}`, 'prepare');
+      say(child, 'start', `update ${ref} ${to ?? zeroOid} ${from ?? zeroOid}`, 'prepare');
       if ((await next(answers)) === 'start: ok' && (await next(answers)) === 'prepare: ok') return true;
-      const { status, words } = await child.ended;
+      const { status, stderr: words } = await child.exited;
       if (/lock/.test(words)) return false;
       throw new Error(`git update-ref ended with ${status}: ${words}`);
     },
     async commit(): Promise<void> {
       say(child, 'commit');
       if ((await next(answers)) !== 'commit: ok')
-        throw new Error(`git update-ref did not commit: ${(await child.ended).words}`);
+        throw new Error(`git update-ref did not commit: ${(await child.exited).stderr}`);
     },
     async close(): Promise<void> {
       child.stdin.end();
-      await child.ended.catch(() => {});
+      await child.exited.catch(() => {});
     },
   };
 }
 
-function say(child: Launched, ...lines: string[]): void {
+function say(child: SpawnedProcess, ...lines: string[]): void {
   child.stdin.write(`${lines.join('\n')}\n`);
 }
 

@@ -4,7 +4,7 @@ import { promisify } from 'node:util';
 import { type ControlGroup, findControlGroups } from './cgroups.ts';
 import { exitOf } from './child-process.ts';
 import { makeImageFolder, type Progress, runnerCommand } from './image/image.ts';
-import { type Box, runBuild } from './run.ts';
+import { type Container, runBuild } from './run.ts';
 import type { BuildLimits, BuildRequest, Sandbox } from './sandbox.ts';
 
 const run = promisify(execFile);
@@ -36,7 +36,7 @@ export async function openBubblewrapSandbox(options: BubblewrapSandboxOptions): 
     for (const group of await groups.list()) {
       if (group.deploymentId === request.deploymentId) await group.remove();
     }
-    return runBuild(request, async () => openBox(image.path, await groups.make(request), request.limits));
+    return runBuild(request, async () => startContainer(image.path, await groups.make(request), request.limits));
   }
 
   async function sweep(isRunning: (deploymentId: string) => Promise<boolean>) {
@@ -52,7 +52,7 @@ export async function openBubblewrapSandbox(options: BubblewrapSandboxOptions): 
   return { kind: 'bubblewrap', image: image.id, build, sweep, close: groups.close };
 }
 
-async function openBox(root: string, group: ControlGroup, limits: BuildLimits): Promise<Box> {
+async function startContainer(root: string, group: ControlGroup, limits: BuildLimits): Promise<Container> {
   // The shell enters the groups before anything of the build runs; from then on each step replaces the one before.
   const enter = 'for f in $1; do echo $$ > "$f" || exit 70; done; shift; exec "$@"';
   const args = [

@@ -7,16 +7,16 @@ import type Docker from 'dockerode';
 import { demultiplex } from './demultiplex.ts';
 import { makeDockerImage } from './image/docker-image.ts';
 import { type Progress, runnerCommand } from './image/image.ts';
-import { type Box, runBuild } from './run.ts';
+import { type Container, runBuild } from './run.ts';
 import type { BuildRequest, Sandbox } from './sandbox.ts';
-import { type BoxLimits, keepWarm, type WarmOptions } from './warm-pool.ts';
+import { type ContainerLimits, createWarmPool, type WarmOptions } from './warm-pool.ts';
 
 /**
  * A container's name says whose it is: `frontage.<owner>.<deployment>.<random>`, with `warm` in the place of the deployment while it
  * waits. A name can change when a waiting one is taken; a label could not.
  */
 const ownerLabel = 'frontage.owner';
-const waits = 'warm';
+const waiting = 'warm';
 const inodesMax = 400_000;
 const lastAnswerMs = 2_000;
 const removalMs = 20_000;
@@ -33,7 +33,7 @@ export type DockerSandboxOptions = {
   warm?: WarmOptions | undefined;
 };
 
-type ContainerBox = Box & { container: Docker.Container };
+type DockerContainer = Container & { container: Docker.Container };
 
 /** Makes the image where the engine lacks it, and answers a sandbox of containers. */
 export async function openDockerSandbox(options: DockerSandboxOptions): Promise<Sandbox> {
@@ -48,13 +48,14 @@ export async function openDockerSandbox(options: DockerSandboxOptions): Promise<
       isRunning: State === 'running',
     }));
   };
-  const warm = options.warm && keepWarm(options.warm, (limits, signal) => warmUp(newName(waits), limits, signal));
+  const warm =
+    options.warm && createWarmPool(options.warm, (limits, signal) => warmUp(newName(waiting), limits, signal));
 
-  function open(name: string, limits: BoxLimits, isAhead: boolean) {
-    return openBox(docker, { name, ...describeContainer(image.tag, owner, limits, isAhead) });
+  function open(name: string, limits: ContainerLimits, isAhead: boolean) {
+    return startContainer(docker, { name, ...describeContainer(image.tag, owner, limits, isAhead) });
   }
 
-  async function warmUp(name: string, limits: BoxLimits, signal: AbortSignal): Promise<ContainerBox> {
+  async function warmUp(name: string, limits: ContainerLimits, signal: AbortSignal): Promise<DockerContainer> {
     const box = await open(name, limits, true);
     const ended = AbortSignal.any([signal, AbortSignal.timeout(warmUpMs)]);
     try {
@@ -69,7 +70,7 @@ export async function openDockerSandbox(options: DockerSandboxOptions): Promise<
   }
 
   /** A box that waits, now of this deployment; none where it has ended under our hands. */
-  async function takeWarm(name: string, limits: BoxLimits): Promise<ContainerBox | undefined> {
+  async function takeWarm(name: string, limits: ContainerLimits): Promise<DockerContainer | undefined> {
     const box = warm?.take(limits);
     return box?.container.rename({ name }).then(
       () => box,
@@ -91,7 +92,7 @@ export async function openDockerSandbox(options: DockerSandboxOptions): Promise<
   async function sweep(isRunning: (deploymentId: string) => Promise<boolean>) {
     let removed = 0;
     for (const found of await list()) {
-      if (found.for === waits ? found.isRunning : await isRunning(found.for)) continue;
+      if (found.for === waiting ? found.isRunning : await isRunning(found.for)) continue;
       await removeContainer(found.container);
       removed += 1;
     }
@@ -102,7 +103,7 @@ export async function openDockerSandbox(options: DockerSandboxOptions): Promise<
 }
 
 /** Create, attach, start, wait: no byte can be missed, and without auto-remove no exit either. */
-async function openBox(docker: Docker, options: Docker.ContainerCreateOptions): Promise<ContainerBox> {
+async function startContainer(docker: Docker, options: Docker.ContainerCreateOptions): Promise<DockerContainer> {
   const container = await docker.createContainer(options);
   try {
     const wire = (await container.attach({
@@ -165,7 +166,7 @@ async function removeContainer(container: Docker.Container): Promise<void> {
 function describeContainer(
   image: string,
   owner: string,
-  limits: BoxLimits,
+  limits: ContainerLimits,
   isAhead: boolean,
 ): Docker.ContainerCreateOptions {
   return {
@@ -187,7 +188,7 @@ function describeContainer(
   };
 }
 
-function confine(limits: BoxLimits): Docker.HostConfig {
+function confine(limits: ContainerLimits): Docker.HostConfig {
   const mount = `rw,nosuid,nodev,noexec,nr_inodes=${inodesMax},uid=10001,gid=10001,mode=0700`;
   return {
     ReadonlyRootfs: true,

@@ -34,7 +34,7 @@ function capped(bytesMax: number, onLog: (text: string) => void) {
   const decoder = new TextDecoder();
   let left = bytesMax;
   let dropped = 0;
-  const say = (text: string) => text !== '' && onLog(withoutCommands(text));
+  const say = (text: string) => text !== '' && onLog(withoutControlCharacters(text));
   return {
     write(bytes: Buffer) {
       const kept = bytes.subarray(0, left);
@@ -50,7 +50,7 @@ function capped(bytesMax: number, onLog: (text: string) => void) {
 }
 
 /** Text of site code as it may be shown: what would command a terminal is replaced, character by character. */
-export function withoutCommands(text: string): string {
+export function withoutControlCharacters(text: string): string {
   // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is replaced; tabs and line ends stay
   return text.replace(/[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f-\u009f]/g, '\u{FFFD}');
 }

@@ -52,8 +52,8 @@ export type Output = ReturnType<typeof openOutput>;
 export function openOutput(stream: Readable, limits: BuildLimits) {
   const entries = extract();
   const room = { left: strayBytesMax };
-  pipeline(stream, within(room), entries).catch(() => {}); // The loops meet the same error.
-  const reading = readable(entries, room);
+  pipeline(stream, limitBytes(room), entries).catch(() => {}); // The loops meet the same error.
+  const reading = readEntries(entries, room);
 
   async function readFiles({
     onFile,
@@ -69,9 +69,9 @@ export function openOutput(stream: Readable, limits: BuildLimits) {
         const bytesMax = limits.outputFilesMax * heldLineBytesMax + 2;
         const offered = await held;
         for (const [path, sha256] of await readJson(entry, heldSchema, bytesMax))
-          onHeld?.(admitHeld(path, sha256, offered?.get(sha256), tally, limits));
-      } else if (type === 'directory') admitFolder(name, tally, limits);
-      else await deliver(entry, admitFile(entry, tally, limits), onFile);
+          onHeld?.(acceptHeld(path, sha256, offered?.get(sha256), tally, limits));
+      } else if (type === 'directory') acceptFolder(name, tally, limits);
+      else await deliverFile(entry, acceptFile(entry, tally, limits), onFile);
       entry.resume();
     }
     throw new Error('The output ended without a verdict.');
@@ -86,10 +86,10 @@ export function openOutput(stream: Readable, limits: BuildLimits) {
 }
 
 /** What the library says of bytes that are no tar. Of a stream that ends early it says something else. */
-const nonsense = /^(Invalid tar header|Invalid header|Header exceeds max size)/;
+const invalidTar = /^(Invalid tar header|Invalid header|Header exceeds max size)/;
 
 /** Passes on what there is room for: headers without end would keep this process busy with nothing else. */
-function within(room: { left: number }): Transform {
+function limitBytes(room: { left: number }): Transform {
   return new Transform({
     transform(chunk: Buffer, _encoding, done) {
       room.left -= chunk.length;
@@ -99,7 +99,7 @@ function within(room: { left: number }): Transform {
 }
 
 /** Only the runner writes to the stream unless site code forced its way to it: nonsense in it is the site's doing. */
-async function* readable(entries: Extract, room: { left: number }): AsyncGenerator<Entry> {
+async function* readEntries(entries: Extract, room: { left: number }): AsyncGenerator<Entry> {
   try {
     for await (const entry of entries) {
       const { type, size = 0 } = entry.header;
@@ -107,7 +107,7 @@ async function* readable(entries: Extract, room: { left: number }): AsyncGenerat
       yield entry;
     }
   } catch (error) {
-    if (!(error instanceof Error && nonsense.test(error.message))) throw error;
+    if (!(error instanceof Error && invalidTar.test(error.message))) throw error;
     throw unreadable();
   }
 }
@@ -116,9 +116,9 @@ function unreadable(): OutputRefused {
   return new OutputRefused('build_failed', 'The output of the build could not be read.');
 }
 
-type Tally = { files: number; folders: number; bytes: number; seen: Set<string> };
+type OutputTally = { files: number; folders: number; bytes: number; seen: Set<string> };
 
-function admitFolder(name: string, tally: Tally, limits: BuildLimits): void {
+function acceptFolder(name: string, tally: OutputTally, limits: BuildLimits): void {
   const folder = name.replace(/\/$/, '');
   if (folder !== 'dist') checkPath(folder);
   tally.folders += 1;
@@ -126,7 +126,7 @@ function admitFolder(name: string, tally: Tally, limits: BuildLimits): void {
 }
 
 /** Answers the file as its consumer sees it, or refuses the whole output. */
-function admitFile(entry: Entry, tally: Tally, limits: BuildLimits): { path: string; bytes: number } {
+function acceptFile(entry: Entry, tally: OutputTally, limits: BuildLimits): { path: string; bytes: number } {
   const { name, type, size } = entry.header;
   const path = checkPath(name);
   if (type !== 'file' && type !== 'contiguous-file') {
@@ -139,14 +139,14 @@ function admitFile(entry: Entry, tally: Tally, limits: BuildLimits): { path: str
 }
 
 /** A file that is not sent because it is held. Only what was offered counts: no site gets at another's bytes by their hash. */
-function admitHeld(name: string, sha256: string, bytes: number | undefined, tally: Tally, limits: BuildLimits) {
+function acceptHeld(name: string, sha256: string, bytes: number | undefined, tally: OutputTally, limits: BuildLimits) {
   if (bytes === undefined) throw unreadable();
   const path = checkPath(name);
   count(path, bytes, tally, limits);
   return { path, sha256 };
 }
 
-function count(path: string, bytes: number, tally: Tally, limits: BuildLimits): void {
+function count(path: string, bytes: number, tally: OutputTally, limits: BuildLimits): void {
   if (tally.seen.has(path)) throw new OutputRefused('build_failed', `The build wrote ${path} twice.`);
   tally.seen.add(path);
   tally.files += 1;
@@ -188,7 +188,7 @@ function checkPath(name: string): string {
 }
 
 /** Hands a file over and counts what really comes: a stream that ends early is never a short file. */
-async function deliver(
+async function deliverFile(
   entry: Entry,
   file: { path: string; bytes: number },
   onFile: BuildRequest['onFile'],

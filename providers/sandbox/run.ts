@@ -5,13 +5,13 @@ import type { Readable, Writable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { LimitName } from '#rules/limits.ts';
-import { passLog, withoutCommands } from './log.ts';
+import { passLog, withoutControlCharacters } from './log.ts';
 import { ConsumerFailed, type Output, OutputRefused, openOutput } from './output.ts';
 import type { BuildOutcome, BuildRequest, BuildTimes } from './sandbox.ts';
-import { FeedFailed, feed } from './source-writer.ts';
+import { SourceFailed, writeSource } from './source-writer.ts';
 
 /** A sandbox that runs, seen from outside. Its words are those of `providers/sandbox/image/runner/supervisor.mjs`. */
-export type Box = {
+export type Container = {
   stdin: Writable;
   stdout: Readable;
   stderr: Readable;
@@ -28,7 +28,7 @@ const cacheMs = 20_000;
  * Runs one build in a box that `open` makes. The box is gone when this settles, and what went wrong on the way is either
  * an outcome (the site's doing) or a rejection (everyone else's), never both.
  */
-export async function runBuild(request: BuildRequest, open: () => Promise<Box>): Promise<BuildOutcome> {
+export async function runBuild(request: BuildRequest, open: () => Promise<Container>): Promise<BuildOutcome> {
   request.signal.throwIfAborted();
   const box = await open().catch((error) => {
     request.cache?.destroy();
@@ -43,7 +43,7 @@ export async function runBuild(request: BuildRequest, open: () => Promise<Box>):
   request.signal.addEventListener('abort', kill, { once: true });
   try {
     if (request.signal.aborted) kill();
-    return await follow(box, request, cut);
+    return await awaitVerdict(box, request, cut);
   } finally {
     clearTimeout(clock);
     request.signal.removeEventListener('abort', kill);
@@ -52,13 +52,13 @@ export async function runBuild(request: BuildRequest, open: () => Promise<Box>):
   }
 }
 
-async function follow(box: Box, request: BuildRequest, cut: { timedOut: boolean }): Promise<BuildOutcome> {
+async function awaitVerdict(box: Container, request: BuildRequest, cut: { timedOut: boolean }): Promise<BuildOutcome> {
   const { limits, signal } = request;
   const endOfLog = `\0${randomBytes(24).toString('base64')}`;
   let feedFault: unknown;
-  const fed = pipeline(feed(request, endOfLog), box.stdin).catch((error) => {
+  const fed = pipeline(writeSource(request, endOfLog), box.stdin).catch((error) => {
     // Else the box ended early and stopped reading: its exit tells why.
-    if (error instanceof FeedFailed) feedFault = error.cause;
+    if (error instanceof SourceFailed) feedFault = error.cause;
   });
   const logged = passLog(box.stderr, { end: endOfLog, bytesMax: limits.logBytesMax, onLog: request.onLog });
   const output = openOutput(box.stdout, limits);
@@ -66,7 +66,7 @@ async function follow(box: Box, request: BuildRequest, cut: { timedOut: boolean 
   const verdict = await output.readFiles(request).catch(async (error) => {
     fault = error;
     // A box that broke off is ending by itself, and a killed one no longer tells that it ran out of memory.
-    if (!isOurs(error)) await Promise.race([box.exited, delay(lastWordsMs, undefined, { ref: false })]);
+    if (!isOwnFault(error)) await Promise.race([box.exited, delay(lastWordsMs, undefined, { ref: false })]);
     return undefined;
   });
   // Log and verdict come by two ways: the end of one says nothing of the other.
@@ -100,12 +100,12 @@ async function handOver(output: Output, { onBuilt, onCache }: BuildRequest, ms: 
 }
 
 /** We end the reading ourselves: the box is still whole. */
-function isOurs(error: unknown): boolean {
+function isOwnFault(error: unknown): boolean {
   return error instanceof OutputRefused || error instanceof ConsumerFailed;
 }
 
 function failed(code: OutputRefused['code'] | 'build_timeout', message: string, limit?: LimitName): BuildOutcome {
-  return { status: 'failed', code, message: withoutCommands(message), ...(limit ? { limit } : {}) };
+  return { status: 'failed', code, message: withoutControlCharacters(message), ...(limit ? { limit } : {}) };
 }
 
 function outOfMemory(bytes: number): string {

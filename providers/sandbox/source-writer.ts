@@ -2,17 +2,17 @@
 import type { BuildRequest } from './sandbox.ts';
 
 /** What a build is made of could not be read: our fault, not the site's. */
-export class FeedFailed extends Error {}
+export class SourceFailed extends Error {}
 
 /** Everything that goes in, as chunks to be written in their order. Throws FeedFailed. */
-export async function* feed(request: BuildRequest, endOfLog: string): AsyncGenerator<Buffer> {
+export async function* writeSource(request: BuildRequest, endOfLog: string): AsyncGenerator<Buffer> {
   try {
     yield* frames([Buffer.from(JSON.stringify({ siteUrl: request.siteUrl, endOfLog }))]);
     yield* frames(request.cache ?? []);
     yield* frames(request.source);
     yield* frames(heldLines(request));
   } catch (cause) {
-    throw new FeedFailed('What a build is made of could not be read.', { cause });
+    throw new SourceFailed('What a build is made of could not be read.', { cause });
   }
 }
 

@@ -6,7 +6,7 @@ import { dirname, join } from 'node:path';
 import { exitOf } from './child-process.ts';
 import { makeImageFolder, type Progress } from './image/image.ts';
 import { nodeBinary } from './image/system.ts';
-import { type Box, runBuild } from './run.ts';
+import { type Container, runBuild } from './run.ts';
 import type { BuildRequest, Sandbox } from './sandbox.ts';
 
 export type UnprotectedSandboxOptions = { dataDir: string; owner: string; onProgress: Progress };
@@ -40,7 +40,7 @@ export async function openUnprotectedSandbox({
   return { kind: 'unprotected', image: image.id, build, sweep, close: async () => {} };
 }
 
-async function openBox(imagePath: string, folder: string): Promise<Box> {
+async function openBox(imagePath: string, folder: string): Promise<Container> {
   const site = join(folder, 'site');
   const temporary = join(folder, 'tmp');
   await mkdir(site);

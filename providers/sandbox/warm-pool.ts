@@ -1,34 +1,34 @@
 /** Sandboxes started ahead: each has built the platform's own rehearsal, waits, takes one build of one site, and is thrown away. */
 import { setTimeout as delay } from 'node:timers/promises';
-import type { Box } from './run.ts';
+import type { Container } from './run.ts';
 import type { BuildLimits } from './sandbox.ts';
 
 /** What a box is made with; the other limits are held by whoever reads its output. */
-export type BoxLimits = Pick<BuildLimits, 'memoryBytes' | 'cpus' | 'pidsMax'>;
+export type ContainerLimits = Pick<BuildLimits, 'memoryBytes' | 'cpus' | 'pidsMax'>;
 
 export type WarmOptions = {
   /** Places. A place is free again, and gets a new box, when the build that took its box is over: until then the build has the machine. */
   count: number;
-  limits: BoxLimits;
+  limits: ContainerLimits;
   /** Nothing is started ahead before this: a machine that starts has other work. */
   after?: Promise<void> | undefined;
   /** Told in words what happens. */
   info?: (text: string) => void;
 };
 
-export type WarmBoxes<B extends Box> = {
+export type WarmPool<B extends Container> = {
   /** A box that waits, if there is one of these limits. It is the caller's from then on; its place is free when it has exited. */
-  take(limits: BoxLimits): B | undefined;
+  take(limits: ContainerLimits): B | undefined;
   close(): Promise<void>;
 };
 
 const patienceMs = { first: 1_000, last: 60_000 };
 
 /** Keeps `count` boxes waiting. `open` resolves when its box is warm, and rejects when the signal aborts it. */
-export function keepWarm<B extends Box>(
+export function createWarmPool<B extends Container>(
   { count, limits, after, info = () => {} }: WarmOptions,
-  open: (limits: BoxLimits, signal: AbortSignal) => Promise<B>,
-): WarmBoxes<B> {
+  open: (limits: ContainerLimits, signal: AbortSignal) => Promise<B>,
+): WarmPool<B> {
   const waiting = new Set<B>();
   const closing = new AbortController();
   const { signal } = closing;

@@ -13,7 +13,7 @@ const statsAtOnce = 64;
 
 type Options = { dir: string; bytesMax: number; processes: number; clock: Clock };
 
-export function openRoom({ dir, bytesMax, processes, clock }: Options) {
+export function createCacheSpace({ dir, bytesMax, processes, clock }: Options) {
   const share = Math.floor(bytesMax / (4 * processes));
   // As if all were added: what an earlier process left is not known before the first look.
   let added = share;
@@ -29,10 +29,10 @@ export function openRoom({ dir, bytesMax, processes, clock }: Options) {
     const queue = (await readdir(dir)).values();
     const ask = async () => {
       for (const name of queue) {
-        const found = await stat(join(dir, name)).catch(gone);
+        const found = await stat(join(dir, name)).catch(ignoreMissing);
         if (!found) continue;
-        files.push({ path: join(dir, name), room: roomOf(found.size), askedAt: found.mtimeMs });
-        held += roomOf(found.size);
+        files.push({ path: join(dir, name), room: diskBytesOf(found.size), askedAt: found.mtimeMs });
+        held += diskBytesOf(found.size);
       }
     };
     await Promise.all(Array.from({ length: statsAtOnce }, ask));
@@ -53,14 +53,14 @@ export function openRoom({ dir, bytesMax, processes, clock }: Options) {
     return looking;
   }
 
-  const fits = (bytes: number) => roomOf(bytes) <= share;
+  const fits = (bytes: number) => diskBytesOf(bytes) <= share;
 
   return {
     fits,
 
     /** Promises room for a file of so many bytes, or answers false. The promise is to be settled. */
     async take(bytes: number): Promise<boolean> {
-      const room = roomOf(bytes);
+      const room = diskBytesOf(bytes);
       if (!fits(bytes)) return false;
       if (added + room > share) await lookOnce();
       if (added + room > share) return false;
@@ -71,8 +71,8 @@ export function openRoom({ dir, bytesMax, processes, clock }: Options) {
 
     /** What was promised has become a file of so many bytes, or nothing at all. */
     settle(promised: number, kept: number): void {
-      writing -= roomOf(promised);
-      added -= roomOf(promised) - (kept > 0 ? roomOf(kept) : 0);
+      writing -= diskBytesOf(promised);
+      added -= diskBytesOf(promised) - (kept > 0 ? diskBytesOf(kept) : 0);
     },
 
     /** The file was asked for. Told to the disk once a minute. */
@@ -81,14 +81,14 @@ export function openRoom({ dir, bytesMax, processes, clock }: Options) {
       const before = touched.get(name);
       if (before !== undefined && now.getTime() - before < touchEachMs) return;
       touched.set(name, now.getTime());
-      utimes(join(dir, name), now, now).catch(gone);
+      utimes(join(dir, name), now, now).catch(ignoreMissing);
     },
   };
 }
 
 /** What a file takes of the disk: its bytes, the digest before them, its last block. */
-function roomOf(bytes: number): number {
+function diskBytesOf(bytes: number): number {
   return Math.ceil((bytes + 32) / blockBytes) * blockBytes + blockBytes;
 }
 
-function gone(): undefined {}
+function ignoreMissing(): undefined {}

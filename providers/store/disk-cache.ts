@@ -10,7 +10,7 @@ import { LRUCache } from 'lru-cache';
 import type { Logger } from 'pino';
 import type { Clock } from '#runtime/clock.ts';
 import { blobName } from './blob-names.ts';
-import { openRoom } from './cache-space.ts';
+import { createCacheSpace } from './cache-space.ts';
 import { compressibleBytesMax } from './compression.ts';
 import type { Encoding, Store } from './store.ts';
 
@@ -26,8 +26,8 @@ type Options = {
 
 const digestBytes = 32;
 
-export function openCachedStore(store: Store, { dir, bytesMax, processes, clock, log }: Options): Store {
-  const room = openRoom({ dir, bytesMax, processes, clock });
+export function createCachedStore(store: Store, { dir, bytesMax, processes, clock, log }: Options): Store {
+  const room = createCacheSpace({ dir, bytesMax, processes, clock });
   const filling = new Map<string, Promise<void>>();
   // Names that this process has held against their digest: what a loss of power left is found by the first reading after it.
   const sound = new LRUCache<string, true>({ max: 100_000 });

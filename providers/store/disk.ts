@@ -10,8 +10,8 @@ import { type Readable, Transform } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { blobName, storageError, suffixes } from './blob-names.ts';
 import { compress, compressibleBytesMax, readUpTo } from './compression.ts';
-import { eachMax, openDurable } from './fsync.ts';
-import { openNamed, sweepFolder } from './named-files.ts';
+import { createFsyncQueue, fileSyncsMax } from './fsync.ts';
+import { createNamedFiles, sweepFolder } from './named-files.ts';
 import type { Encoding, PutOptions, Store, StoredBlob } from './store.ts';
 
 /** Where the bytes of a hash stand. Throws on anything that is not a SHA-256 in hex. */
@@ -49,10 +49,10 @@ async function namesAt(path: string): Promise<string[]> {
   return (await orMissing(stat(path))) ? withVariants(path, await variantsOf(path)) : [];
 }
 
-export function openDiskStore(dir: string): Store {
+export function createDiskStore(dir: string): Store {
   const temporary = join(dir, 'tmp');
   const kept = { scratch: join(dir, 'scratch'), caches: join(dir, 'caches') };
-  const written = openDurable(dir);
+  const written = createFsyncQueue(dir);
   const made = new Map<string, Promise<unknown>>();
 
   /** The folder, made once in the life of the process. */
@@ -79,7 +79,10 @@ export function openDiskStore(dir: string): Store {
     }
   }
 
-  async function putBuffer(content: Buffer, { compress: wantsVariants, anew }: PutOptions): Promise<StoredBlob> {
+  async function putBuffer(
+    content: Buffer,
+    { compress: wantsVariants, overwrite: anew }: PutOptions,
+  ): Promise<StoredBlob> {
     const sha256 = createHash('sha256').update(content).digest('hex');
     const path = blobPath(dir, sha256);
     // A name with other bytes is what a loss of power left: it is written anew.
@@ -169,7 +172,7 @@ export function openDiskStore(dir: string): Store {
     async flush(hashes = []) {
       const paths = hashes.map((sha256) => blobPath(dir, sha256));
       // So many are synced with all of the file system: there is no need to look what is beside them.
-      written.add(paths.length > eachMax ? paths : (await Promise.all(paths.map(namesAt))).flat());
+      written.add(paths.length > fileSyncsMax ? paths : (await Promise.all(paths.map(namesAt))).flat());
       await written.flush().catch((error) => {
         throw storageError(error);
       });
@@ -186,8 +189,8 @@ export function openDiskStore(dir: string): Store {
       }
     },
 
-    scratch: openNamed(kept.scratch, writeAside),
-    caches: openNamed(kept.caches, writeAside),
+    scratch: createNamedFiles(kept.scratch, writeAside),
+    caches: createNamedFiles(kept.caches, writeAside),
 
     async sweep() {
       const day = 24 * 3600_000;

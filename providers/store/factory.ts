@@ -4,19 +4,21 @@ import type { Readable } from 'node:stream';
 import type { Logger } from 'pino';
 import type { Clock } from '#runtime/clock.ts';
 import type { Config } from '#runtime/config.ts';
-import { openDiskStore } from './disk.ts';
-import { openCachedStore } from './disk-cache.ts';
+import { createDiskStore } from './disk.ts';
+import { createCachedStore } from './disk-cache.ts';
 import type { NamedBytes, Store } from './store.ts';
 
 type Settings = Pick<Config, 'storeDir' | 's3' | 'dataDir'>;
 
-export function openStore({ storeDir, s3, dataDir }: Settings): Store {
+export function createStore({ storeDir, s3, dataDir }: Settings): Store {
   if (!s3) {
     if (storeDir === undefined) throw new Error('a store is in a folder or in a bucket');
-    return openDiskStore(storeDir);
+    return createDiskStore(storeDir);
   }
   // Its client takes 30 MiB and a tenth of a second to load: only who has a bucket loads it.
-  const opening = import('./s3.ts').then(({ openS3Store }) => openS3Store(s3, { spoolDir: join(dataDir, 'spool') }));
+  const opening = import('./s3.ts').then(({ createS3Store: openS3Store }) =>
+    openS3Store(s3, { spoolDir: join(dataDir, 'spool') }),
+  );
   opening.catch(() => {}); // met by the first that uses it
   return openLater(opening);
 }
@@ -26,10 +28,10 @@ export function openEdgeStore(
   config: Settings & Pick<Config, 'edge'>,
   { clock, log, processes }: { clock: Clock; log: Logger; processes: number },
 ): Store {
-  const store = openStore(config);
+  const store = createStore(config);
   if (!config.s3) return store;
   const dir = join(config.dataDir, 'edge', 'blobs');
-  return openCachedStore(store, { dir, bytesMax: config.edge.diskBytes, processes, clock, log });
+  return createCachedStore(store, { dir, bytesMax: config.edge.diskBytes, processes, clock, log });
 }
 
 function openLater(opening: Promise<Store>): Store {

@@ -5,16 +5,16 @@ import { open } from 'node:fs/promises';
 import { dirname } from 'node:path';
 
 // Above this, one syncfs(2) is less than as many waits for the journal, though it also waits for what others wrote.
-export const eachMax = 64;
+export const fileSyncsMax = 64;
 
-export type Durable = {
+export type FsyncQueue = {
   /** Files, under their final names, that the next flush is to make durable. */
   add(paths: string[]): void;
   /** Returns when all that was added before is safe from a loss of power. What could not be synced is left to the next flush. */
   flush(): Promise<void>;
 };
 
-export function openDurable(dir: string): Durable {
+export function createFsyncQueue(dir: string): FsyncQueue {
   let pending = new Set<string>();
   let flushing: Promise<void> = Promise.resolve();
 
@@ -22,7 +22,7 @@ export function openDurable(dir: string): Durable {
     const paths = pending;
     pending = new Set();
     try {
-      if (paths.size > eachMax) await syncFileSystem(dir);
+      if (paths.size > fileSyncsMax) await syncFileSystem(dir);
       else await Promise.all([...withFolders(paths)].map(sync));
     } catch (error) {
       // What is gone would fail every flush from now on: its loss is told once.

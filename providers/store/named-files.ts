@@ -6,7 +6,7 @@ import type { Readable } from 'node:stream';
 import { keptName } from './blob-names.ts';
 import type { NamedBytes } from './store.ts';
 
-export function openNamed(folder: string, writeAside: (content: Readable) => Promise<string>): NamedBytes {
+export function createNamedFiles(folder: string, writeAside: (content: Readable) => Promise<string>): NamedBytes {
   const pathOf = (name: string) => join(folder, keptName(name));
   return {
     async put(name, content) {

@@ -39,12 +39,12 @@ export const partBytes = 8 * 1024 * 1024;
 const partsAtOnce = 3;
 
 /** Milliseconds: a connection on which nothing moves for `idle` is given up; a question, or what is sent, fails after all attempts together. */
-export type Patience = { idle: number; ask: number; send: number };
-const usual: Patience = { idle: 10_000, ask: 20_000, send: 120_000 };
+export type Timeouts = { idle: number; ask: number; send: number };
+const defaultTimeouts: Timeouts = { idle: 10_000, ask: 20_000, send: 120_000 };
 
 export function openBucket(
   { bucket: Bucket, prefix, endpoint, region, credentials }: BucketAddress,
-  patience: Patience = usual,
+  patience: Timeouts = defaultTimeouts,
 ) {
   const client = new S3Client({
     region,

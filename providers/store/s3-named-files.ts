@@ -4,14 +4,14 @@ import type { Readable } from 'node:stream';
 import { dayMs } from '#rules/time.ts';
 import { keptName, storageError } from './blob-names.ts';
 import { type Bucket, partBytes } from './s3-bucket.ts';
-import { openReading } from './s3-reader.ts';
+import { openObject } from './s3-reader.ts';
 import type { NamedBytes } from './store.ts';
 
 /** S3 has no time of reading: an empty object of the same name in this folder stands for it. */
-export const askedFolder = 'asked/';
+export const accessMarkersFolder = 'asked/';
 
 /** `asked` is the folder in which it is noted that something was read. */
-export function openS3Named(bucket: Bucket, folder: string, { asked }: { asked?: string } = {}): NamedBytes {
+export function createS3NamedFiles(bucket: Bucket, folder: string, { asked }: { asked?: string } = {}): NamedBytes {
   return {
     async put(name, content) {
       const parts = partsOf(content);
@@ -27,7 +27,7 @@ export function openS3Named(bucket: Bucket, folder: string, { asked }: { asked?:
     async read(name) {
       const path = folder + keptName(name);
       try {
-        const reading = await openReading(bucket, path);
+        const reading = await openObject(bucket, path);
         if (reading && asked) await bucket.put(asked + name, Buffer.alloc(0));
         return reading?.content;
       } catch (error) {
@@ -77,15 +77,15 @@ async function removeBefore(bucket: Bucket, folder: string, moment: Date): Promi
 
 async function removeUnasked(bucket: Bucket, moment: Date): Promise<number> {
   const asked = new Set<string>();
-  for await (const { name, modifiedAt } of bucket.list(askedFolder))
-    if (modifiedAt >= moment) asked.add(name.slice(askedFolder.length));
+  for await (const { name, modifiedAt } of bucket.list(accessMarkersFolder))
+    if (modifiedAt >= moment) asked.add(name.slice(accessMarkersFolder.length));
   let removed = 0;
   for await (const { name, modifiedAt } of bucket.list('caches/')) {
     if (modifiedAt >= moment || asked.has(name.slice('caches/'.length))) continue;
     await bucket.remove(name);
     removed += 1;
   }
-  await removeBefore(bucket, askedFolder, moment);
+  await removeBefore(bucket, accessMarkersFolder, moment);
   return removed;
 }
 

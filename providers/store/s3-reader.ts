@@ -43,13 +43,16 @@ async function* verified(chunks: AsyncIterable<Buffer>, sha256: string): AsyncGe
   if (held) yield held;
 }
 
-type Wanted = { range?: { start: number; end: number } | undefined; sha256Of?: (opened: Opened) => string | undefined };
+type ReadOptions = {
+  range?: { start: number; end: number } | undefined;
+  sha256Of?: (opened: Opened) => string | undefined;
+};
 
 /** A stream of an object, or of a range of it; `undefined` when there is none. `sha256Of` says what its whole is held against. */
-export async function openReading(
+export async function openObject(
   bucket: Bucket,
   name: string,
-  { range, sha256Of }: Wanted = {},
+  { range, sha256Of }: ReadOptions = {},
 ): Promise<(Opened & { content: Readable }) | undefined> {
   const opened = await bucket.get(name, range);
   if (!opened) return undefined;

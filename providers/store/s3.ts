@@ -8,19 +8,19 @@ import type { Readable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
 import { blobName, storageError } from './blob-names.ts';
 import { compress, compressibleBytesMax, readUpTo } from './compression.ts';
-import { type Bucket, type BucketAddress, type Found, openBucket, type Patience } from './s3-bucket.ts';
-import { askedFolder, openS3Named, sweepS3 } from './s3-named-files.ts';
-import { openReading } from './s3-reader.ts';
-import { openSpool } from './spool-file.ts';
+import { type Bucket, type BucketAddress, type Found, openBucket, type Timeouts } from './s3-bucket.ts';
+import { accessMarkersFolder, createS3NamedFiles, sweepS3 } from './s3-named-files.ts';
+import { openObject } from './s3-reader.ts';
+import { spoolFile } from './spool-file.ts';
 import type { Encoding, PutOptions, Store, StoredBlob } from './store.ts';
 
 const looksAtOnce = 32;
 const auditsAtOnce = 16;
 
-type Options = { spoolDir: string; patience?: Patience | undefined };
+type Options = { spoolDir: string; patience?: Timeouts | undefined };
 
 /** `spoolDir` is where a large file waits on this machine until its hash is known. */
-export function openS3Store(address: BucketAddress, { spoolDir, patience }: Options): Store {
+export function createS3Store(address: BucketAddress, { spoolDir, patience }: Options): Store {
   const bucket = openBucket(address, patience);
 
   /** What is held already. A name with other bytes is nothing: it is written anew. */
@@ -30,7 +30,10 @@ export function openS3Store(address: BucketAddress, { spoolDir, patience }: Opti
     return found.bytes === bytes ? { sha256, bytes, encodings: variantsOf(found) } : 'other bytes';
   }
 
-  async function putBuffer(content: Buffer, { compress: wantsVariants, anew }: PutOptions): Promise<StoredBlob> {
+  async function putBuffer(
+    content: Buffer,
+    { compress: wantsVariants, overwrite: anew }: PutOptions,
+  ): Promise<StoredBlob> {
     const sha256 = hashOf(content);
     const before = anew ? 'other bytes' : await held(sha256, content.length);
     if (typeof before === 'object') return before;
@@ -55,8 +58,8 @@ export function openS3Store(address: BucketAddress, { spoolDir, patience }: Opti
     throw new Error('the name is taken by other bytes');
   }
 
-  async function putStream(content: Readable, { anew }: PutOptions): Promise<StoredBlob> {
-    const spool = await openSpool(spoolDir, content);
+  async function putStream(content: Readable, { overwrite: anew }: PutOptions): Promise<StoredBlob> {
+    const spool = await spoolFile(spoolDir, content);
     try {
       const { sha256, bytes } = spool;
       const before = anew ? 'other bytes' : await held(sha256, bytes);
@@ -75,13 +78,13 @@ export function openS3Store(address: BucketAddress, { spoolDir, patience }: Opti
   }
 
   const readBlob = (sha256: string, encoding: Encoding, range?: { start: number; end: number }) =>
-    openReading(bucket, blobName(sha256, encoding), {
+    openObject(bucket, blobName(sha256, encoding), {
       range,
       sha256Of: ({ metadata }) => (encoding === 'identity' ? sha256 : metadata.sha256),
     });
 
   async function isSound(name: string, sha256: string): Promise<boolean | undefined> {
-    const reading = await openReading(bucket, name);
+    const reading = await openObject(bucket, name);
     if (!reading) return undefined;
     const hash = reading.content.pipe(createHash('sha256'));
     reading.content.once('error', (error) => hash.destroy(error));
@@ -140,8 +143,8 @@ export function openS3Store(address: BucketAddress, { spoolDir, patience }: Opti
       yield* await all();
     },
 
-    scratch: openS3Named(bucket, 'scratch/'),
-    caches: openS3Named(bucket, 'caches/', { asked: askedFolder }),
+    scratch: createS3NamedFiles(bucket, 'scratch/'),
+    caches: createS3NamedFiles(bucket, 'caches/', { asked: accessMarkersFolder }),
     sweep: () => sweepS3(bucket),
   };
 }

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import type { Readable } from 'node:stream';
 import { partBytes } from './s3-bucket.ts';
 
-export async function openSpool(dir: string, content: Readable) {
+export async function spoolFile(dir: string, content: Readable) {
   await mkdir(dir, { recursive: true });
   const path = join(dir, randomUUID());
   const file = await open(path, 'wx+');

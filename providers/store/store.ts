@@ -6,7 +6,7 @@ export type Encoding = 'identity' | 'br' | 'gzip';
 
 export type StoredBlob = { sha256: string; bytes: number; encodings: Encoding[] };
 
-export type PutOptions = { compress?: boolean; anew?: boolean };
+export type PutOptions = { compress?: boolean; overwrite?: boolean };
 
 /** Bytes that a store gave are not those that were stored. */
 export class WrongBytes extends Error {}

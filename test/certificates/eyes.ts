@@ -1,6 +1,6 @@
 /** Sees what an authority would: a page at an edge, or a record on our name server. */
 
-import { challengePath, readFrom } from '#providers/acme/http-probe.ts';
+import { challengePath, probeHttp } from '#providers/acme/http-probe.ts';
 import { challengeName } from '#rules/dns/challenges.ts';
 import type { Seen } from './authority.ts';
 import type { CertificateWorld } from './world.ts';
@@ -15,5 +15,5 @@ export async function lookFor(
     return 'found' in found && found.found.includes(answer) ? undefined : 'unauthorized';
   }
   const at = { address: '127.0.0.1', port: world.httpPort, host: name, path: challengePath(token) };
-  return (await readFrom(at)) === answer ? undefined : 'unauthorized';
+  return (await probeHttp(at)) === answer ? undefined : 'unauthorized';
 }

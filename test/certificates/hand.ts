@@ -1,6 +1,6 @@
 /** A worker's hand, as a process that can be killed: brings on every domain that is due, and ends when none is. */
 import pino from 'pino';
-import { bringOn } from '#activities/certificates/renew.ts';
+import { renewIfDue } from '#activities/certificates/renew.ts';
 import { Certificate } from '#db/certificates/certificate.ts';
 import { dueAt } from '#db/certificates/transitions.ts';
 import { Domain } from '#db/domains/domain.ts';
@@ -23,7 +23,7 @@ async function work(): Promise<void> {
     const held = await deps.em().findOne(Certificate, { domainId: id });
     if (held && dueAt(held, clock.now()) > clock.now()) continue;
     const way = mode === 'nameservers' ? { kind: 'dns-01' as const, zone: name } : { kind: 'http-01' as const };
-    await bringOn(certificateDeps, { domainId: id, name, names: [name], way }, () => {}).catch(() => {});
+    await renewIfDue(certificateDeps, { domainId: id, name, names: [name], validation: way }, () => {}).catch(() => {});
   }
 }
 await Promise.all(Array.from({ length: 8 }, work));

@@ -1,6 +1,6 @@
 /** Our own look, before an order is opened: what is missing is waited for, and the authority hears nothing of it. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { bringOn } from '#activities/certificates/renew.ts';
+import { renewIfDue } from '#activities/certificates/renew.ts';
 import { Certificate } from '#db/certificates/certificate.ts';
 import { lookName } from '#rules/dns/challenges.ts';
 import { createHinderedWorld, type HinderedWorld } from './hindered.ts';
@@ -37,9 +37,9 @@ test('a name that leads to another server is waited for, and the authority hears
 test('a zone that the DNS does not lead to is waited for', { timeout: 30_000 }, async () => {
   const { id, name, orders } = await newDomain('nameservers');
   const away = { ...world.deps, dns: { ...world.deps.dns, ask: async () => ({ none: true as const }) } };
-  const wanted = { domainId: id, name, names: [name], way: { kind: 'dns-01' as const, zone: name } };
+  const wanted = { domainId: id, name, names: [name], validation: { kind: 'dns-01' as const, zone: name } };
   expect(
-    (await bringOn({ ...world.certificateDeps(), dns: away.dns, seenWithinMs: 1_000 }, wanted, () => {})).status,
+    (await renewIfDue({ ...world.certificateDeps(), dns: away.dns, visibleWithinMs: 1_000 }, wanted, () => {})).status,
   ).toBe('validating');
   expect(orders()).toEqual([]);
   expect((await world.names.zones.read(name))?.filter(({ type }) => type === 'TXT')).toEqual([]);

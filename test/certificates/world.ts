@@ -1,7 +1,7 @@
 /** Domains, a name server, an authority and an edge that speaks TLS, each of the test's own. */
 
 import { join } from 'node:path';
-import { bringOn } from '#activities/certificates/renew.ts';
+import { renewIfDue } from '#activities/certificates/renew.ts';
 import { Domain } from '#db/domains/domain.ts';
 import { openChanges } from '#db/notifications.ts';
 import { createEdge } from '#edge/edge.ts';
@@ -165,12 +165,16 @@ export async function createWorld({
   async function renew(domainId: string) {
     const { name, mode } = await deps.em().findOneOrFail(Domain, { id: domainId });
     const way = mode === 'nameservers' ? { kind: 'dns-01' as const, zone: name } : { kind: 'http-01' as const };
-    return await bringOn(certificateDeps(), { domainId, name, names: [name], way }, () => {});
+    return await renewIfDue(certificateDeps(), { domainId, name, names: [name], validation: way }, () => {});
   }
 
   async function renewOwn() {
     const wanted = { domainId: null, name: `*.${baseDomain}`, names: [baseDomain, `*.${baseDomain}`] };
-    return await bringOn(certificateDeps(), { ...wanted, way: { kind: 'dns-01', zone: baseDomain } }, () => {});
+    return await renewIfDue(
+      certificateDeps(),
+      { ...wanted, validation: { kind: 'dns-01', zone: baseDomain } },
+      () => {},
+    );
   }
 
   const rowOf = async (name: string) =>

@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { Domain } from '#db/domains/domain.ts';
 import { blockDomain, unblockDomain } from '#db/domains/transitions.ts';
-import { lookAt } from '#providers/dns/observation.ts';
+import { observeDns } from '#providers/dns/observation.ts';
 import { type Answer, type Caller, errorOf } from '#test/api/world.ts';
 import { createDomainWorld, type DomainWorld, freeDomain, type Shown } from './world.ts';
 
@@ -137,7 +137,7 @@ test('a look ends though name servers of a stranger never come to an end, and ha
   const never = () => new Promise<never>(() => {});
   vi.useFakeTimers();
   try {
-    const looked = lookAt(
+    const looked = observeDns(
       { ask: never, askParent: never, isBogus: never },
       { name: 'a.x.test', registrable: 'x.test' },
     );

@@ -2,7 +2,7 @@
 import { createSocket } from 'node:dgram';
 import { type Answer, AUTHORITATIVE_ANSWER, decode, encode, type Packet } from 'dns-packet';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { lookAt } from '#providers/dns/observation.ts';
+import { observeDns } from '#providers/dns/observation.ts';
 import { type Dns, openDns } from '#providers/dns.ts';
 import { readName } from '#rules/dns/names.ts';
 import type { DnsAnswer } from '#rules/dns/observation.ts';
@@ -67,7 +67,7 @@ test('the parent’s referral is what says to whom a name is delegated, with its
     ds: { found: ['1 13'] },
   });
   expect(await dns.askParent('nothing.test')).toEqual({ exists: 'no', ns: { none: true }, ds: { none: true } });
-  const sight = await lookAt(dns, { name: 'away.test', registrable: 'away.test' });
+  const sight = await observeDns(dns, { name: 'away.test', registrable: 'away.test' });
   expect(sight).toMatchObject({ registered: 'yes', a: { unknown: true }, isBogus: false });
 });
 

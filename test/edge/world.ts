@@ -12,7 +12,7 @@ import { listen } from '#edge/http/listener.ts';
 import { type EdgeDatabase, openEdgeDatabase } from '#edge/routing/database.ts';
 import { type ManifestFile, renderManifest } from '#providers/manifest.ts';
 import { isCompressible } from '#providers/media-types.ts';
-import { openDiskStore } from '#providers/store/disk.ts';
+import { createDiskStore } from '#providers/store/disk.ts';
 import { systemClock } from '#runtime/clock.ts';
 import { newId, newPublicId } from '#runtime/ids.ts';
 import { createTestDatabase } from '#test/stack/database.ts';
@@ -39,7 +39,7 @@ export async function createWorld() {
   const database = await createTestDatabase();
   const db = new pg.Pool({ connectionString: database.url, max: 4 });
   db.on('error', () => {});
-  const store = openDiskStore(join(dir, 'store'));
+  const store = createDiskStore(join(dir, 'store'));
   const logged: { level: number; msg: string; err?: { message: string } }[] = [];
   const log = pino({ level: 'info' }, { write: (line: string) => void logged.push(JSON.parse(line)) });
   const account = newId('acct');

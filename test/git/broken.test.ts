@@ -140,7 +140,7 @@ describe('a push', () => {
 
   test('whose client falls silent is cut off', async () => {
     const app = Fastify();
-    gitRoutes(app, platform.deps, { times: { idleMs: 100, workMs: 1000 } });
+    gitRoutes(app, platform.deps, { timeouts: { idleMs: 100, workMs: 1000 } });
     await using closing = {
       url: await app.listen({ host: '127.0.0.1', port: 0 }),
       [Symbol.asyncDispose]: () => app.close(),

@@ -4,7 +4,7 @@ import Fastify from 'fastify';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { buildApp } from '#api/app.ts';
 import { blockAccount, unblockAccount } from '#db/accounts/blocks.ts';
-import { openSlots } from '#git/concurrency.ts';
+import { createGitConcurrency } from '#git/concurrency.ts';
 import { type GitOptions, gitRoutes } from '#git/http.ts';
 import { pktLine } from '#git/pkt-line.ts';
 import { commitFiles, folder, git, tryGit } from './git.ts';
@@ -36,7 +36,7 @@ async function serving(options: GitOptions) {
 }
 
 test('where all places are taken, git reads that it should come again, and does well when it does', async () => {
-  await using site = await serving({ slots: { running: 1, perSite: 1, waiting: 0 } });
+  await using site = await serving({ concurrency: { running: 1, perSite: 1, waiting: 0 } });
   await using work = await folder();
   const [busy, other] = [await platform.site({ 'a.txt': 'a' }), await platform.site({ 'a.txt': 'a' })];
   const half = await startPush(platform, busy, site.url);
@@ -59,7 +59,7 @@ test('where all places are taken, git reads that it should come again, and does 
 });
 
 test('a client that sends a byte now and then is hung up on, and leaves nothing', async () => {
-  await using site = await serving({ times: { slowMs: 300, bytesPerSecondMin: 1_000_000 } });
+  await using site = await serving({ timeouts: { slowMs: 300, bytesPerSecondMin: 1_000_000 } });
   const siteId = await platform.site({ 'a.txt': 'a' });
   const before = await stateOf(platform, siteId);
   const slow = await startPush(platform, siteId, site.url);
@@ -74,7 +74,7 @@ test.each([
   ['push', startPush],
   ['fetch', startFetch],
 ])('a %s under way is cut off once its account is blocked, and leaves nothing', async (_what, start) => {
-  await using site = await serving({ times: { askMs: 50 } });
+  await using site = await serving({ timeouts: { askMs: 50 } });
   const siteId = await platform.site({ 'a.txt': 'a' });
   const before = await stateOf(platform, siteId);
   const half = await start(platform, siteId, site.url);
@@ -112,10 +112,10 @@ describe('places', () => {
   const limits = { running: 2, perSite: 1, waiting: 2, waitMs: 60_000 };
 
   test('of one site do not keep another waiting, and go to the next in the queue', async () => {
-    const slots = openSlots(limits);
+    const slots = createGitConcurrency(limits);
     const order: string[] = [];
     const take = async (site: string, name: string) => {
-      const release = await slots.take(site);
+      const release = await slots.acquire(site);
       order.push(name);
       return release;
     };
@@ -132,24 +132,24 @@ describe('places', () => {
   });
 
   test('in the queue are not all for one site, however many of its clones come', async () => {
-    const slots = openSlots({ ...limits, running: 2, perSite: 1, waiting: 8 });
-    const releases = [await slots.take('a'), await slots.take('b')];
+    const slots = createGitConcurrency({ ...limits, running: 2, perSite: 1, waiting: 8 });
+    const releases = [await slots.acquire('a'), await slots.acquire('b')];
     const crowd = await Promise.all(
       Array.from({ length: 50 }, () =>
-        Promise.race([slots.take('a').catch(() => 'refused'), new Promise((go) => setImmediate(go, 'waits'))]),
+        Promise.race([slots.acquire('a').catch(() => 'refused'), new Promise((go) => setImmediate(go, 'waits'))]),
       ),
     );
     expect(crowd.filter((one) => one === 'waits')).toHaveLength(4);
-    const other = slots.take('b');
+    const other = slots.acquire('b');
     releases[1]?.();
     expect(await other).toBeTypeOf('function');
   });
 
   test('are refused when too many wait, and when the wait is over', async () => {
-    const slots = openSlots({ ...limits, running: 1, waiting: 1, waitMs: 20 });
-    await slots.take('a');
-    const waiting = slots.take('b');
-    await expect(slots.take('c')).rejects.toMatchObject({ status: 503, retryAfterSeconds: 10 });
+    const slots = createGitConcurrency({ ...limits, running: 1, waiting: 1, waitMs: 20 });
+    await slots.acquire('a');
+    const waiting = slots.acquire('b');
+    await expect(slots.acquire('c')).rejects.toMatchObject({ status: 503, retryAfterSeconds: 10 });
     await expect(waiting).rejects.toMatchObject({ status: 503 });
   });
 });

@@ -7,11 +7,11 @@ import type { Readable } from 'node:stream';
 import { buffer, text } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, test } from 'vitest';
-import { give, type Launched, launch } from '#providers/spawn-helper.ts';
+import { type SpawnedProcess, spawnByHelper, writeWithBackpressure } from '#providers/spawn-helper.ts';
 
 const env = { PATH: '/usr/local/bin:/usr/bin:/bin' };
-const shell = (script: string, hasChannel = false) => launch('/bin/sh', ['-c', script], { env, hasChannel });
-const finished = async ({ stdout, ended }: Launched) => ({ said: await text(stdout), ...(await ended) });
+const shell = (script: string, hasChannel = false) => spawnByHelper('/bin/sh', ['-c', script], { env, hasChannel });
+const finished = async ({ stdout, exited: ended }: SpawnedProcess) => ({ said: await text(stdout), ...(await ended) });
 
 /** Whether the process runs: one that is dead and not yet collected does not. */
 function runs(pid: number): boolean {
@@ -37,14 +37,14 @@ async function firstLine(stream: Readable): Promise<string> {
 
 test('a hundred megabytes go through a program whole, no faster than they are read', async () => {
   const piece = Buffer.alloc(1_048_576, 'a piece of many bytes\n');
-  const program = await launch('cat', [], { env });
+  const program = await spawnByHelper('cat', [], { env });
   const sent = createHash('sha256');
   let taken = 0;
   const writing = (async () => {
     for (let count = 0; count < 100; count++) {
       piece.writeUInt32LE(count);
       sent.update(piece);
-      await give(program.stdin, Buffer.from(piece));
+      await writeWithBackpressure(program.stdin, Buffer.from(piece));
       taken += 1;
     }
     program.stdin.end();
@@ -56,7 +56,7 @@ test('a hundred megabytes go through a program whole, no faster than they are re
   for await (const chunk of program.stdout) received.update(chunk as Buffer);
   await writing;
   expect(received.digest('hex')).toBe(sent.digest('hex'));
-  expect(await program.ended).toEqual({ status: 0, words: '' });
+  expect(await program.exited).toEqual({ status: 0, words: '' });
 });
 
 test('a program has its status, its last words and the environment it was given', async () => {
@@ -65,9 +65,9 @@ test('a program has its status, its last words and the environment it was given'
     status: 7,
     words: expect.stringMatching(/^.{4084,4096}$/s),
   });
-  const { words } = await finished(await shell('echo spoken >&2; kill -KILL $$'));
+  const { stderr: words } = await finished(await shell('echo spoken >&2; kill -KILL $$'));
   expect(words).toBe('spoken\n');
-  const program = await launch('/usr/bin/env', [], { env: { A: '1', B: 'two words' } });
+  const program = await spawnByHelper('/usr/bin/env', [], { env: { A: '1', B: 'two words' } });
   expect((await finished(program)).said).toBe('A=1\nB=two words\n');
 });
 
@@ -85,7 +85,7 @@ test('a program is handed its own descriptors and no other', async () => {
 test('a program that does not exist fails by itself', async () => {
   const before = await shell('read line');
   for (const hasChannel of [false, true]) {
-    const program = await launch('/nonexistent', [], { env, hasChannel });
+    const program = await spawnByHelper('/nonexistent', [], { env, hasChannel });
     await expect(finished(program)).rejects.toThrow('ENOENT');
   }
   before.stdin.end('\n');
@@ -94,7 +94,7 @@ test('a program that does not exist fails by itself', async () => {
 
 test('a program may end before it has read its input', async () => {
   const program = await shell('exec <&-; exit 3');
-  for (let count = 0; count < 20; count++) await give(program.stdin, Buffer.alloc(1_048_576));
+  for (let count = 0; count < 20; count++) await writeWithBackpressure(program.stdin, Buffer.alloc(1_048_576));
   program.stdin.end();
   expect(await finished(program)).toMatchObject({ status: 3 });
 });
@@ -102,7 +102,7 @@ test('a program may end before it has read its input', async () => {
 test('two hundred at once each hear their own', async () => {
   const said = await Promise.all(
     Array.from({ length: 200 }, async (_, index) => {
-      const program = await launch('cat', [], { env });
+      const program = await spawnByHelper('cat', [], { env });
       program.stdin.end(`${index}`);
       return (await finished(program)).said;
     }),
@@ -112,7 +112,7 @@ test('two hundred at once each hear their own', async () => {
 
 test('a shell reads and writes the channel, a megabyte too, and hears its end', async () => {
   const program = await shell('read first <&3; echo "$first" >&3; yes | head -c 1048576 >&3; wc -c <&3', true);
-  const channel = program.channel as NonNullable<Launched['channel']>;
+  const channel = program.channel as NonNullable<SpawnedProcess['channel']>;
   channel.write('word\n');
   await sleep(100);
   const heard = buffer(channel);
@@ -131,7 +131,7 @@ test('a signal reaches all that a program has started', async () => {
   program.stdout.resume();
   program.kill('SIGTERM');
   program.kill('SIGKILL');
-  expect((await program.ended).status).toBeNull();
+  expect((await program.exited).status).toBeNull();
   await until(() => !runs(pid));
 });
 
@@ -142,7 +142,7 @@ test('when the launcher is killed, what it ran has failed and the next program s
   // What the launcher tells comes in order: that the first one runs is known once the second has ended.
   await finished(await shell('true'));
   process.kill(launcher, 'SIGKILL');
-  expect((await program.ended).status).toBeNull();
+  expect((await program.exited).status).toBeNull();
   await until(() => !runs(pid));
   const next = await finished(await shell('echo $PPID'));
   expect(next.status).toBe(0);

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { judgeContent } from '#git/rules.ts';
+import { checkContent } from '#git/rules.ts';
 import { errorOf } from '#test/api/world.ts';
 import { corpus, type Hostile, whole } from './corpus.ts';
 import { createMaterial, type Material } from './world.ts';
@@ -21,7 +21,7 @@ test('the corpus is large, and each of it is another', () => {
 
 test.each(Object.entries(whole))('a whole file of each format is taken: %s', async (name, bytes) => {
   const path = name.startsWith('public/') ? name : `src/assets/${name}`;
-  for (const size of [1, 7, 65_536]) expect(await judgeContent('source', path, inPieces(bytes, size))).toBeUndefined();
+  for (const size of [1, 7, 65_536]) expect(await checkContent('source', path, inPieces(bytes, size))).toBeUndefined();
 });
 
 test('the verdict on every file of the corpus is no, in whatever pieces it comes', async () => {
@@ -29,7 +29,7 @@ test('the verdict on every file of the corpus is no, in whatever pieces it comes
   for (const { is, path, bytes } of corpus) {
     const verdicts = [];
     for (const size of [bytes.length > 10_000 ? 4096 : 1, 65_536]) {
-      const verdict = await judgeContent('source', path, inPieces(bytes, size));
+      const verdict = await checkContent('source', path, inPieces(bytes, size));
       verdicts.push(verdict?.code);
     }
     if (!verdicts.every((code) => code === 'format_not_allowed' || code === 'invalid_file'))

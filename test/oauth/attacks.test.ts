@@ -1,5 +1,5 @@
 import { afterAll, expect, test } from 'vitest';
-import { reconcilingActivities } from '#activities/reconciliation.ts';
+import { reconciliationActivities } from '#activities/reconciliation.ts';
 import { issueToken } from '#api/tokens/rules.ts';
 import { callWith } from '#test/api/world.ts';
 import { createOauthWorld, pkce } from './world.ts';
@@ -222,7 +222,7 @@ test('what is over is forgotten: codes after a day, refresh tokens after their t
     const held = await own.approve(browser);
     const { body } = await own.exchange(held);
     await own.renew(held.clientId, body.refresh_token);
-    const sweep = () => reconcilingActivities(own.deps).sweepRows();
+    const sweep = () => reconciliationActivities(own.deps).sweepRows();
     const counts = async () => {
       const of = async (table: string) =>
         Number((await own.deps.em().execute(`select count(*) as n from ${table}`))[0]?.n);

@@ -9,7 +9,7 @@ import { afterAll, expect, test } from 'vitest';
 import type { Option } from '#operator/commands/command.ts';
 import { commands, readCommand } from '#operator/commands/commands.ts';
 import { listed } from '#operator/commands/listing.ts';
-import { openDiskStore } from '#providers/store/disk.ts';
+import { createDiskStore } from '#providers/store/disk.ts';
 import { createSite } from '#test/api/world.ts';
 import { createWorld } from '#test/output/world.ts';
 
@@ -107,7 +107,7 @@ test('a store with spoilt files is no success: it ends with 1, and says in words
 }, async ({ onTestFinished }) => {
   const data = await mkdtemp(join(tmpdir(), 'frontage-audit-'));
   onTestFinished(() => rm(data, { recursive: true, force: true }));
-  const store = openDiskStore(join(data, 'store'));
+  const store = createDiskStore(join(data, 'store'));
   const [good, bad] = [await store.put(Readable.from('good')), await store.put(Readable.from('bad'))];
   await store.flush();
   const script = join(import.meta.dirname, '../../operator/admin.ts');

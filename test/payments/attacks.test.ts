@@ -60,7 +60,7 @@ test('a refund that meets a key which its owner has revoked goes on with the new
   await withKey('rk_test_revoked0000');
   await owner.call('POST', `/v1/payments/${id}/refund`, { headers: { prefer: 'respond-async' } });
   const fault = async () => (await em().findOneOrFail(PaymentAttempt, { payment: id })).refundFault;
-  await expect.poll(fault, soon).toContain('unaccepted');
+  await expect.poll(fault, soon).toContain('invalid_credentials');
   expect(await statusOf()).toBe('refunding');
   await withKey(key);
   await expect.poll(statusOf, soon).toBe('refunded');

@@ -40,7 +40,7 @@ const faultOf = async (act: Promise<unknown>) => {
     () => undefined,
     (thrown: unknown) => thrown,
   );
-  return error instanceof PaymentsFault ? error.because : error;
+  return error instanceof PaymentsFault ? error.reason : error;
 };
 
 test('every request of ours has the shape that the vendor’s own mock takes', async ({ skip }) => {
@@ -131,13 +131,15 @@ test('a charge is given back once, whoever asks again and however', async () => 
 
 describe('what goes wrong', () => {
   test('is a key that is not accepted, what is not there, or what is not answered, and never says a word of the provider', async () => {
-    expect(await faultOf(payments.readKey('rk_test_revoked0000'))).toBe('unaccepted');
-    expect(await faultOf(payments.readAccount({ rail: 'connect', providerAccount: 'acct_nobody' }))).toBe('unaccepted');
+    expect(await faultOf(payments.readKey('rk_test_revoked0000'))).toBe('invalid_credentials');
+    expect(await faultOf(payments.readAccount({ rail: 'connect', providerAccount: 'acct_nobody' }))).toBe(
+      'invalid_credentials',
+    );
     expect(await faultOf(payments.readPage(own('nothing'), 'cs_test_nothing'))).toBe('missing');
     stub.knobs.turnAway = 1;
     const fault = await payments.readKey('rk_test_0123456789').catch((error: unknown) => error);
     stub.knobs.turnAway = 0;
-    expect(fault).toMatchObject({ because: 'unanswered', message: 'the provider of payments: unanswered (503)' });
+    expect(fault).toMatchObject({ reason: 'unanswered', message: 'the provider of payments: unanswered (503)' });
     const away = openPayments({ key, url: 'http://127.0.0.1:9', webhookSecret: '' });
     expect(await faultOf(away.readKey('rk_test_0123456789'))).toBe('unanswered');
   });

@@ -94,4 +94,4 @@ const must = <T>(value: T | null | undefined): T => {
   if (value === undefined || value === null) throw new Error('it is there');
   return value;
 };
-const gone = () => Object.assign(new Error('gone'), { because: 'unaccepted' });
+const gone = () => Object.assign(new Error('gone'), { reason: 'invalid_credentials' });

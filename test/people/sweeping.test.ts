@@ -1,6 +1,6 @@
 /** What people leave behind is forgotten; nobody sends here. */
 import { afterAll, expect, test } from 'vitest';
-import { reconcilingActivities } from '#activities/reconciliation.ts';
+import { reconciliationActivities } from '#activities/reconciliation.ts';
 import { Mail } from '#db/mail/mail.ts';
 import { settleMail } from '#db/mail/queue.ts';
 import { callWith } from '#test/api/world.ts';
@@ -11,7 +11,7 @@ const world = await createPeopleWorld();
 afterAll(() => world.close());
 const monthMs = 31 * 24 * 3600_000;
 
-const sweep = () => reconcilingActivities(world.deps).sweepRows();
+const sweep = () => reconciliationActivities(world.deps).sweepRows();
 const count = async (table: string) => {
   const [row] = await world.deps.em().execute<{ n: string }[]>(`select count(*) as n from ${table}`);
   return Number(row?.n);

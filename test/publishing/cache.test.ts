@@ -7,14 +7,14 @@ import { Readable } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { siteCache } from '#activities/publishing/cache.ts';
-import { openDiskStore } from '#providers/store/disk.ts';
+import { createDiskStore } from '#providers/store/disk.ts';
 import type { Store } from '#providers/store/store.ts';
 
 let dir: string;
 let store: Store;
 beforeAll(async () => {
   dir = await mkdtemp(join(tmpdir(), 'frontage-cache-'));
-  store = openDiskStore(dir);
+  store = createDiskStore(dir);
 });
 afterAll(() => rm(dir, { recursive: true, force: true }));
 

@@ -1,6 +1,6 @@
 /** Hostile sites over the wire: what their owners are told, and that the next publish of the same worker goes live. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { withoutCommands } from '#providers/sandbox/log.ts';
+import { withoutControlCharacters } from '#providers/sandbox/log.ts';
 import type { ErrorBody } from '#runtime/errors.ts';
 import { type Caller, createSite, createWorld, errorOf, limitsIn, type World } from '#test/api/world.ts';
 import { engineMissing, openKind, siteThatRuns, siteThatWrites } from '#test/sandbox/world.ts';
@@ -77,7 +77,7 @@ describe.skipIf(engineMissing)('a hostile site', () => {
     for (const [at, { what, error }] of refused.entries()) {
       expect({ what, ...answers[at]?.error }).toMatchObject({ what, ...error, retryable: false });
       const said = `${answers[at]?.error?.message} ${answers[at]?.error?.detail}`;
-      expect(withoutCommands(said)).toBe(said);
+      expect(withoutControlCharacters(said)).toBe(said);
     }
   });
 

@@ -1,7 +1,7 @@
 /** Rows held against workflows, with a real database and a real workflow engine that no worker serves. */
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { reconcilingActivities } from '#activities/reconciliation.ts';
+import { reconciliationActivities } from '#activities/reconciliation.ts';
 import { openAccount } from '#api/accounts/rules.ts';
 import { Deployment } from '#db/deployments/deployment.ts';
 import { claimBuild } from '#db/deployments/queue.ts';
@@ -86,7 +86,7 @@ test('an unfinished publish without a workflow is started again, one whose workf
   const dead = await accept(await newSite());
   await relayOutbox(deps);
   await deps.temporal.workflow.getHandle(workflowIds.publishSite(dead)).terminate('a test');
-  const reconciling = reconcilingActivities(deps);
+  const reconciling = reconciliationActivities(deps);
   clock.time = new Date(clock.time.getTime() + 120_000);
   expect(await reconciling.reconcileDeployments()).toEqual({ restarted: 1, failed: 1 });
   await relayOutbox(deps);
@@ -105,7 +105,7 @@ test('a scan whose workflow was lost is started again, with a line for the reque
   clock.time = new Date(clock.time.getTime() + 600_000);
   const told: object[] = [];
   const log = { ...deps.log, warn: (line: object) => void told.push(line) } as unknown as Deps['log'];
-  const { sweepRows } = reconcilingActivities({ ...deps, log });
+  const { sweepRows } = reconciliationActivities({ ...deps, log });
   await sweepRows();
   expect(told).toContainEqual({ lost, reqId: 'req-of-a-publish', repair: 'restarted' });
   while ((await relayOutbox(deps)) > 0);

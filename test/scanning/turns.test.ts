@@ -1,11 +1,11 @@
 /** Whose turn a scan is: who publishes much waits behind who publishes little. */
 import { expect, test } from 'vitest';
-import { askedMs, openTurns } from '#activities/scanning/fair-queue.ts';
+import { createFairQueue, waiterTtlMs } from '#activities/scanning/fair-queue.ts';
 
 /** All of them ask again and again, in the order given, until each was scanned. */
 function scannedOf(asks: readonly string[]): string[] {
   let ms = 0;
-  const turns = openTurns(() => ms);
+  const turns = createFairQueue(() => ms);
   const left = new Set(asks);
   const order: string[] = [];
   for (let rounds = 0; left.size > 0 && rounds < 100; rounds++) {
@@ -17,7 +17,7 @@ function scannedOf(asks: readonly string[]): string[] {
     }
     if (running === undefined) continue;
     // Those that wait ask on while it runs.
-    ms += askedMs / 2;
+    ms += waiterTtlMs / 2;
     for (const id of left) if (id !== running) expect(turns.take(id, id.charAt(0))).toBe(false);
     turns.end();
     left.delete(running);
@@ -38,10 +38,10 @@ test('of three versions of one account and one of another, the other’s comes a
 
 test('who no longer asks holds nobody up', () => {
   let ms = 0;
-  const turns = openTurns(() => ms);
+  const turns = createFairQueue(() => ms);
   expect([turns.take('a1', 'a'), turns.take('b1', 'b'), turns.take('a2', 'a')]).toEqual([true, false, false]);
   turns.end();
   expect(turns.take('a2', 'a')).toBe(false);
-  ms += askedMs + 1;
+  ms += waiterTtlMs + 1;
   expect(turns.take('a2', 'a')).toBe(true);
 });

@@ -6,8 +6,8 @@ import { join } from 'node:path';
 import { buffer } from 'node:stream/consumers';
 import pino from 'pino';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { openDiskStore } from '#providers/store/disk.ts';
-import { openCachedStore } from '#providers/store/disk-cache.ts';
+import { createDiskStore } from '#providers/store/disk.ts';
+import { createCachedStore } from '#providers/store/disk-cache.ts';
 import type { Encoding, Store } from '#providers/store/store.ts';
 import { systemClock } from '#runtime/clock.ts';
 
@@ -24,7 +24,7 @@ beforeEach(async () => {
   root = await mkdtemp(join(tmpdir(), 'frontage-cached-'));
   dir = join(root, 'near');
   asked = 0;
-  const disk = openDiskStore(join(root, 'far'));
+  const disk = createDiskStore(join(root, 'far'));
   far = {
     ...disk,
     read: (...args) => {
@@ -40,7 +40,7 @@ beforeEach(async () => {
 afterEach(() => rm(root, { recursive: true, force: true }));
 
 const open = ({ bytesMax = 64 * mebibyte, processes = 1, store = far, clock = systemClock } = {}) =>
-  openCachedStore(store, { dir, bytesMax, processes, clock, log });
+  createCachedStore(store, { dir, bytesMax, processes, clock, log });
 
 async function read(store: Store, sha256: string, encoding?: Encoding, range?: { start: number; end: number }) {
   const content = await store.read(sha256, encoding, range);

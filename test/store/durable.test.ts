@@ -3,7 +3,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
-import { blobPath, openDiskStore } from '#providers/store/disk.ts';
+import { blobPath, createDiskStore } from '#providers/store/disk.ts';
 
 const synced = vi.hoisted(() => [] as string[]);
 vi.mock('node:fs/promises', async (importOriginal) => {
@@ -29,9 +29,9 @@ beforeEach(async () => {
 afterEach(() => rm(dir, { recursive: true, force: true }));
 
 test('what another process put is synced by a flush that names it, with its variants and its folders', async () => {
-  const { sha256, encodings } = await openDiskStore(dir).put(page, { compress: true });
+  const { sha256, encodings } = await createDiskStore(dir).put(page, { compress: true });
   expect(encodings).toEqual(['br', 'gzip']);
-  const other = openDiskStore(dir);
+  const other = createDiskStore(dir);
   await other.flush();
   expect(synced).toEqual([]);
   await other.flush([sha256]);
@@ -41,8 +41,8 @@ test('what another process put is synced by a flush that names it, with its vari
 });
 
 test('a name under which nothing is held keeps no flush from its end', async () => {
-  const { sha256 } = await openDiskStore(dir).put(page);
-  const other = openDiskStore(dir);
+  const { sha256 } = await createDiskStore(dir).put(page);
+  const other = createDiskStore(dir);
   await other.flush(['0'.repeat(64), sha256]);
   expect(synced).toContain(blobPath(dir, sha256));
 });

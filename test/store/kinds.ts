@@ -4,8 +4,8 @@ import { mkdir, mkdtemp, readdir, rm, utimes } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { buffer } from 'node:stream/consumers';
-import { openDiskStore } from '#providers/store/disk.ts';
-import { openS3Store } from '#providers/store/s3.ts';
+import { createDiskStore } from '#providers/store/disk.ts';
+import { createS3Store } from '#providers/store/s3.ts';
 import type { Store } from '#providers/store/store.ts';
 import { lacksS3, type S3Server, startS3 } from './s3-server.ts';
 
@@ -40,7 +40,7 @@ const onDisk: Kind = {
     const dir = await mkdtemp(join(tmpdir(), 'frontage-store-'));
     return {
       dir,
-      openStore: () => openDiskStore(dir),
+      openStore: () => createDiskStore(dir),
       leftAside: () => namesIn(join(dir, 'tmp')),
       names: (kind) => namesIn(join(dir, kind)),
       age: (path, written, asked) => utimes(path, asked, written),
@@ -67,7 +67,7 @@ export async function openBucketPlace(s3: S3Server, { prefix = '' } = {}): Promi
   const root = join(s3.dir, bucket);
   await mkdir(root);
   const spoolDir = join(root, '..', `${bucket}.spool`);
-  const openStore = () => openS3Store({ ...s3.address, bucket, prefix }, { spoolDir });
+  const openStore = () => createS3Store({ ...s3.address, bucket, prefix }, { spoolDir });
   return {
     dir: join(root, prefix),
     openStore,

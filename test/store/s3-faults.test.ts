@@ -5,8 +5,8 @@ import { Readable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
 import { blobPath } from '#providers/store/disk.ts';
-import { openS3Store } from '#providers/store/s3.ts';
-import { openBucket, type Patience } from '#providers/store/s3-bucket.ts';
+import { createS3Store } from '#providers/store/s3.ts';
+import { openBucket, type Timeouts } from '#providers/store/s3-bucket.ts';
 import type { Store } from '#providers/store/store.ts';
 import { openBucketPlace, type Place } from './kinds.ts';
 import { lacksS3, type S3Server, startS3 } from './s3-server.ts';
@@ -35,7 +35,7 @@ beforeEach(async ({ skip }) => {
 afterEach(() => place?.close());
 
 /** The same bucket, over a wire. */
-async function overWire(patience?: Patience) {
+async function overWire(patience?: Timeouts) {
   const wire = await openWire(s3.port);
   const address = {
     ...s3.address,
@@ -44,7 +44,7 @@ async function overWire(patience?: Patience) {
     prefix: 'of/ours/',
   };
   const spoolDir = `${place.dir}/../../spool`;
-  return { wire, store: openS3Store(address, { spoolDir, patience }) };
+  return { wire, store: createS3Store(address, { spoolDir, patience }) };
 }
 const bucketOf = ({ dir }: Place) => dir.slice(s3.dir.length + 1).split('/')[0] as string;
 
@@ -223,9 +223,9 @@ test('uploads that were killed half-way are given up after a day', async () => {
 
 test('a bucket that is not there, and a key that is not ours, are faults of the store and not absent files', async () => {
   const options = { spoolDir: `${place.dir}/../../spool` };
-  const elsewhere = openS3Store({ ...s3.address, bucket: 'nobody-made-it', prefix: '' }, options);
+  const elsewhere = createS3Store({ ...s3.address, bucket: 'nobody-made-it', prefix: '' }, options);
   const credentials = { accessKeyId: 'frontage', secretAccessKey: 'of somebody else' };
-  const refused = openS3Store({ ...s3.address, credentials, bucket: bucketOf(place), prefix: '' }, options);
+  const refused = createS3Store({ ...s3.address, credentials, bucket: bucketOf(place), prefix: '' }, options);
   for (const wrong of [elsewhere, refused]) {
     const hash = sha(Buffer.from('x'));
     for (const ask of [() => wrong.sizes([hash]), () => wrong.readAll(hash), () => wrong.put(Buffer.from('x'))])

@@ -7,7 +7,7 @@ import { until } from '#test/stack/until.ts';
 import { createNamespace } from '#test/stack/worker.ts';
 import { workflowBundle } from '#worker/bundle.ts';
 import { ensureSchedules, recurring } from '#worker/schedules.ts';
-import { unknownStep } from '#worker/unknown-activity.ts';
+import { unknownActivity } from '#worker/unknown-activity.ts';
 
 // The bundle of the workflows may have to be made first.
 vi.setConfig({ testTimeout: 90_000, hookTimeout: 60_000 });
@@ -28,7 +28,7 @@ test('a step that a worker does not know keeps its few tries for a worker that d
     namespace: temporal.options.namespace,
     taskQueue: 'platform',
     workflowBundle: await workflowBundle(bundleDir(), new DefaultLogger('ERROR')),
-    activities: { default: unknownStep },
+    activities: { default: unknownActivity },
   });
   const running = worker.run();
   const handle = await temporal.workflow.start('reconcile', {

@@ -8,7 +8,7 @@ import { openVisitors } from '#edge/analytics/visitors.ts';
 import { createEdge } from '#edge/edge.ts';
 import { listen } from '#edge/http/listener.ts';
 import { openEdgeDatabase } from '#edge/routing/database.ts';
-import { openDiskStore } from '#providers/store/disk.ts';
+import { createDiskStore } from '#providers/store/disk.ts';
 import { systemClock } from '#runtime/clock.ts';
 import { readConfig } from '#runtime/config.ts';
 import { createLogger } from '#runtime/log.ts';
@@ -19,7 +19,7 @@ const edge = createEdge({
   edgeUrl: config.edgeUrl,
   tls: undefined,
   baseDomain: config.baseDomain,
-  store: openDiskStore(config.storeDir as string),
+  store: createDiskStore(config.storeDir as string),
   database: openEdgeDatabase(config.databaseUrl),
   changes: openChanges(config.databaseUrl, log),
   clock: systemClock,

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import pg from 'pg';
 import { migrate } from '#db/migrate.ts';
 import { type ManifestFile, renderManifest } from '#providers/manifest.ts';
-import { openDiskStore } from '#providers/store/disk.ts';
+import { createDiskStore } from '#providers/store/disk.ts';
 import { systemClock } from '#runtime/clock.ts';
 import { newId, newPublicId } from '#runtime/ids.ts';
 import { startPostgres } from '#tools/local/services/postgres.ts';
@@ -14,7 +14,7 @@ export const domain = 'sites.localhost';
 export type Sites = Awaited<ReturnType<typeof startSites>>;
 
 export async function startSites(dir: string) {
-  const store = openDiskStore(join(dir, 'store'));
+  const store = createDiskStore(join(dir, 'store'));
   const postgres = await startPostgres({ dir: join(dir, 'postgres'), durable: false });
   const db = new pg.Pool({ connectionString: postgres.url, max: 2 });
   // Its end cuts connections that have only just been given up.

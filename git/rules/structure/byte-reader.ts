@@ -1,7 +1,7 @@
 /** Reads counted bytes out of a stream of chunks, so that a file of any size is walked through in little memory. */
 
 /** Thrown when the file ends before it should. */
-export class EndsEarly extends Error {}
+export class UnexpectedEnd extends Error {}
 
 export type ByteReader = {
   /** The next `count` bytes. */
@@ -10,7 +10,7 @@ export type ByteReader = {
   /** Hands on the next `count` bytes in pieces. */
   each(count: number, piece: (bytes: Buffer) => void): Promise<void>;
   /** Goes to just behind the next byte of this value. */
-  behind(byte: number): Promise<void>;
+  skipPast(byte: number): Promise<void>;
   /** Whatever comes next, as it came: empty at the end. */
   chunk(): Promise<Buffer>;
   atEnd(): Promise<boolean>;
@@ -38,7 +38,7 @@ export function readBytes(content: AsyncIterable<Buffer>): ByteReader {
   }
   async function each(count: number, piece: (bytes: Buffer) => void): Promise<void> {
     for (let left = count; left > 0; ) {
-      if (!(await more())) throw new EndsEarly();
+      if (!(await more())) throw new UnexpectedEnd();
       const bytes = cut(left);
       left -= bytes.length;
       piece(bytes);
@@ -53,9 +53,9 @@ export function readBytes(content: AsyncIterable<Buffer>): ByteReader {
       await each(count, (bytes) => pieces.push(bytes));
       return Buffer.concat(pieces);
     },
-    async behind(byte) {
+    async skipPast(byte) {
       for (;;) {
-        if (!(await more())) throw new EndsEarly();
+        if (!(await more())) throw new UnexpectedEnd();
         const index = rest.indexOf(byte);
         cut(index === -1 ? rest.length : index + 1);
         if (index !== -1) return;

@@ -86,7 +86,7 @@ async function nextMarker(reader: ByteReader): Promise<number | undefined> {
 
 async function behindScan(reader: ByteReader): Promise<number> {
   for (;;) {
-    await reader.behind(0xff);
+    await reader.skipPast(0xff);
     let byte = 0xff;
     while (byte === 0xff) byte = (await reader.take(1))[0] ?? 0;
     if (byte !== 0 && (byte < 0xd0 || byte > 0xd7)) return byte;
