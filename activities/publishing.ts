@@ -3,7 +3,7 @@ import { Context } from '@temporalio/activity';
 import { Deployment } from '#db/deployments/deployment.ts';
 import { claimBuild, type Turn } from '#db/deployments/queue.ts';
 import { goLive, settle } from '#db/deployments/transitions.ts';
-import { type DeploymentStatus, isSettled, isSlotDraft } from '#rules/states.ts';
+import { type DeploymentStatus, isSettled } from '#rules/states.ts';
 import type { Deps } from '#runtime/deps.ts';
 import { AppError, catalog, type ErrorCode, errors } from '#runtime/errors.ts';
 import { nonRetryable } from './failures.ts';
@@ -25,7 +25,7 @@ export function publishingActivities(deps: Deps) {
     if (!repositories) throw errors.no_repositories('This deployment of the platform has no git repositories.');
     const { id } = deployment;
     const drafts = await writeSnapshot(store, repositories, snapshotName(id), commits, 'without drafts', signal);
-    if (!isSlotDraft(deployment) || drafts === 0) return;
+    if (deployment.kind !== 'draft' || drafts === 0) return;
     await writeSnapshot(store, repositories, snapshotName(id, 'with drafts'), commits, 'with drafts', signal);
   }
 
@@ -89,9 +89,9 @@ export function buildActivities(deps: BuilderDeps) {
 }
 
 /** What to do about it, where "again" is said as it is for this kind of deployment. */
-function remedyOf(code: ErrorCode, { site, slot, ...deployment }: Deployment): string | undefined {
+function remedyOf(code: ErrorCode, { site, slot, kind }: Deployment): string | undefined {
   const preview = `POST /v1/sites/${site.id}/previews/${slot}`;
-  const again = isSlotDraft(deployment) ? `build the draft again with ${preview}` : 'publish again';
+  const again = kind === 'draft' ? `build the draft again with ${preview}` : 'publish again';
   const remedies: Partial<Record<ErrorCode, string>> = {
     build_failed: `Read the log in \`detail\`, fix the source, push, and ${again}.`,
     build_timeout: `Find the slow part in \`detail\`, make the build faster, push, and ${again}.`,

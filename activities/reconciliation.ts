@@ -29,7 +29,7 @@ import { workflowState } from './workflow-state.ts';
 const settlingMs = 60_000;
 const sentEntriesKeptMs = 7 * 24 * 3600_000;
 
-type UnfinishedDeployment = Pick<Deployment, 'id' | 'kind' | 'ticket'>;
+type UnfinishedDeployment = Pick<Deployment, 'id' | 'kind'>;
 
 export function reconciliationActivities(deps: Deps) {
   const { clock, log } = deps;
@@ -86,7 +86,7 @@ export function reconciliationActivities(deps: Deps) {
         .find(
           Deployment,
           { status: { $in: [...unfinishedStatuses] }, createdAt: { $lt: before }, kind: { $ne: 'upload' } },
-          { fields: ['id', 'kind', 'ticket'], limit: 500, orderBy: { createdAt: 'asc' } },
+          { fields: ['id', 'kind'], limit: 500, orderBy: { createdAt: 'asc' } },
         );
       const repaired = { restarted: 0, failed: 0 };
       for (const deployment of unfinished) {

@@ -38,12 +38,12 @@ export const workflowRegistry: { [Name in WorkflowName]: Workflow<WorkflowInputs
   buildPreview: followsRow(
     'deploymentId',
     workflowIds.buildPreview,
-    `select id as "deploymentId" from deployment where ${inProgress} and kind = 'preview' and ticket = 0`,
+    `select id as "deploymentId" from deployment where ${inProgress} and kind = 'draft'`,
   ),
   publishPreview: followsRow(
     'deploymentId',
     workflowIds.publishPreview,
-    `select id as "deploymentId" from deployment where ${inProgress} and kind = 'preview' and ticket > 0`,
+    `select id as "deploymentId" from deployment where ${inProgress} and kind = 'preview'`,
   ),
   expirePreview: followsRow(
     'previewId',

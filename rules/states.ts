@@ -3,8 +3,14 @@ import { dayMs } from './time.ts';
 
 export type SiteStatus = 'active' | 'archived';
 
-export const deploymentKinds = ['site', 'posts', 'upload', 'preview'] as const;
-export type DeploymentKind = (typeof deploymentKinds)[number];
+/** What the API calls the kinds: there, a draft is a `preview` too. */
+export const publicDeploymentKinds = ['site', 'posts', 'upload', 'preview'] as const;
+/** `draft`: the build of a preview slot, for the slot's own host. `preview`: the publish of a slot, which puts a draft's files live. */
+export type DeploymentKind = (typeof publicDeploymentKinds)[number] | 'draft';
+
+export function publicDeploymentKind(kind: DeploymentKind): (typeof publicDeploymentKinds)[number] {
+  return kind === 'draft' ? 'preview' : kind;
+}
 
 /** Kinds that are built from git and go live when they are built. A site builds one of them at a time. */
 export const publishKinds = ['site', 'posts'] as const satisfies DeploymentKind[];
@@ -22,14 +28,6 @@ export const deploymentStatuses = [
   'cancelled',
 ] as const;
 export type DeploymentStatus = (typeof deploymentStatuses)[number];
-
-/**
- * Whether the deployment is a draft of a slot: built for the slot's own host, without a place in the order of what goes live. Other
- * deployments of a slot put a draft's bytes live.
- */
-export function isSlotDraft({ kind, ticket }: { kind: DeploymentKind; ticket: number }): boolean {
-  return kind === 'preview' && ticket === 0;
-}
 
 /** A deployment whose workflow still has work to do. */
 export const unfinishedStatuses = ['queued', 'building', 'storing'] as const satisfies DeploymentStatus[];

@@ -1,3 +1,5 @@
+import type { DeploymentKind } from './states.ts';
+
 /** The business key of each workflow. Temporal shows ids in plain text, so they contain no personal data. */
 export const workflowIds = {
   publishSite: (deploymentId: string) => `publish:${deploymentId}`,
@@ -49,15 +51,13 @@ export type WorkflowSignals = {
   grantAccess: 'moved';
 };
 
-type FinishedBy = { id: string; kind: string; ticket: number };
-
 /** The workflow that finishes a deployment: a publish of the site, a draft's build, or the publish of a preview slot. */
-export function deploymentWorkflow({ kind, ticket }: Omit<FinishedBy, 'id'>) {
-  if (kind !== 'preview') return 'publishSite';
-  return ticket === 0 ? 'buildPreview' : 'publishPreview';
+export function deploymentWorkflow({ kind }: { kind: DeploymentKind }) {
+  if (kind === 'draft') return 'buildPreview';
+  return kind === 'preview' ? 'publishPreview' : 'publishSite';
 }
 
-export function deploymentWorkflowId(deployment: FinishedBy): string {
+export function deploymentWorkflowId(deployment: { id: string; kind: DeploymentKind }): string {
   return workflowIds[deploymentWorkflow(deployment)](deployment.id);
 }
 

@@ -10,7 +10,7 @@ import { redirectsFile, requireUsableRedirects } from '#providers/redirects/file
 import type { BuildLimits, BuildOutcome, BuildRequest, BuildTimes } from '#providers/sandbox/sandbox.ts';
 import { capsOf, limitsOf } from '#rules/caps.ts';
 import type { Limits } from '#rules/limits.ts';
-import { isSettled, isSlotDraft } from '#rules/states.ts';
+import { isSettled } from '#rules/states.ts';
 import { countBuild } from '#runtime/telemetry/metrics.ts';
 import { withSpan } from '#runtime/telemetry/spans.ts';
 import { type LogWriter, openLogWriter } from './build-log.ts';
@@ -40,7 +40,7 @@ export async function buildDeployment(deps: BuilderDeps, deploymentId: string): 
     throw error;
   });
   try {
-    if (isSlotDraft(deployment)) await buildDraft(deps, deployment, log);
+    if (deployment.kind === 'draft') await buildDraft(deps, deployment, log);
     else await buildVersion(deps, deployment, log);
   } finally {
     clearInterval(beat);

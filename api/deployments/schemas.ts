@@ -1,7 +1,13 @@
 import { z } from 'zod';
 import { moment } from '#api/schemas.ts';
 import { type Deployment, warningKinds } from '#db/deployments/deployment.ts';
-import { deploymentKinds, deploymentStatuses, isRestorable, isSettled } from '#rules/states.ts';
+import {
+  deploymentStatuses,
+  isRestorable,
+  isSettled,
+  publicDeploymentKind,
+  publicDeploymentKinds,
+} from '#rules/states.ts';
 
 const warnings = z.object({
   items: z
@@ -20,7 +26,7 @@ export const deploymentSchema = z
     id: z.string(),
     site_id: z.string(),
     number: z.number().int().describe('Version number within the site.'),
-    kind: z.enum(deploymentKinds),
+    kind: z.enum(publicDeploymentKinds),
     status: z.enum(deploymentStatuses),
     restorable: z.boolean().describe('Whether POST …/restore can restore it.'),
     file_count: z.number().int().nullable(),
@@ -91,7 +97,7 @@ export function deploymentView(deployment: Deployment, now: Date, detail?: strin
     id,
     site_id: deployment.site.id,
     number: deployment.number,
-    kind: deployment.kind,
+    kind: publicDeploymentKind(deployment.kind),
     status,
     restorable: isRestorable(deployment),
     file_count: deployment.fileCount ?? null,

@@ -1,13 +1,12 @@
 /** Uploads of built output: created, checked against their stage, and made live when complete. */
 
-import { type Actor, loadDeployment, loadSite, requireActive, requireChangeable } from '#api/access.ts';
-import { requirePublishRate } from '#api/publishing/rules.ts';
+import { type Actor, loadDeployment, loadSite, requireChangeable } from '#api/access.ts';
+import { lockChangeable } from '#api/publishing/rules.ts';
 import type { Deployment } from '#db/deployments/deployment.ts';
 import { goLive, settle } from '#db/deployments/transitions.ts';
-import { acceptCompletion, openUpload } from '#db/deployments/uploads.ts';
+import { acceptCompletion, acceptUpload } from '#db/deployments/uploads.ts';
 import { homeOf } from '#db/domains/canonical-url.ts';
 import type { EntityManager } from '#db/orm.ts';
-import type { Site } from '#db/sites/site.ts';
 import { type ManifestFile, renderManifest } from '#providers/manifest.ts';
 import { printable } from '#providers/paths.ts';
 import { redirectsFile, requireUsableRedirects } from '#providers/redirects/file.ts';
@@ -30,11 +29,11 @@ export async function startUpload(
   requireChangeable(site);
   const endsAt = new Date(deps.clock.now().getTime() + uploadMs);
   const { address: siteUrl } = await homeOf(em, deps.config, site);
-  const requireRoom = (tx: EntityManager, locked: Site) => requirePublishRate(tx, deps, locked);
-  const upload = { id, siteId, createdBy: actor.accountId, siteUrl, endsAt, requireRoom };
-  const deployment = await openUpload(em, deps.clock, upload, limitsOf(deps, site).uploads_under_way);
-  if (!deployment) requireActive({ ...site, status: 'archived' });
-  return deployment ?? (await loadDeployment(em, actor, id));
+  return await em.transactional(async (tx) => {
+    const upload = { id, siteUrl, createdBy: actor.accountId, uploadEndsAt: endsAt };
+    const locked = await lockChangeable(tx, siteId);
+    return await acceptUpload(tx, deps, locked, upload, limitsOf(deps, locked).uploads_under_way);
+  });
 }
 
 /** Throws for a deployment that does not accept files, or no longer does. */

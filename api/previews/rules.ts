@@ -1,17 +1,16 @@
 /** Building, publishing and clearing a preview slot. Updating it from `main` is in merges.ts. */
 
-import { type Actor, loadSite, requireActive, requireChangeable, roleOf } from '#api/access.ts';
-import { requirePublishRate } from '#api/publishing/rules.ts';
+import { type Actor, loadSite, requireChangeable, roleOf } from '#api/access.ts';
+import { lockChangeable } from '#api/publishing/rules.ts';
 import { requireRepositories } from '#api/source/commits.ts';
 import type { Deployment } from '#db/deployments/deployment.ts';
 import { homeOf } from '#db/domains/canonical-url.ts';
 import type { EntityManager } from '#db/orm.ts';
-import { acceptSlotPublish } from '#db/previews/publishes.ts';
+import { acceptPreviewPublish } from '#db/previews/publishes.ts';
 import { acceptDraft, clearPreview } from '#db/previews/transitions.ts';
 import type { Site } from '#db/sites/site.ts';
 import { liveDeploymentOf, lockSite } from '#db/sites/transitions.ts';
 import { bothRepositories } from '#git/main-branches.ts';
-import { siteHostname } from '#runtime/config.ts';
 import type { Deps } from '#runtime/deps.ts';
 import { errors } from '#runtime/errors.ts';
 import { branchOf, commitsOf, loadSlot, readSlot, type Slot, slotNumber, tipsOf } from './slots.ts';
@@ -24,14 +23,11 @@ export async function buildDraft(em: EntityManager, deps: Deps, actor: Actor, ca
   const site = await loadSite(em, actor, call.siteId);
   requireChangeable(site);
   const slot = readSlot(deps, site, roleOf(site, actor), call.slot);
-  const deployment = await acceptDraft(em, deps.clock, {
-    ...call,
-    slot,
-    createdBy: actor.accountId,
-    pin: (tx, locked) => pinned(tx, deps, locked, slot),
-    requireRoom: (tx, locked) => requirePublishRate(tx, deps, locked),
+  return await em.transactional(async (tx) => {
+    const locked = await lockChangeable(tx, call.siteId);
+    const commits = await pinned(tx, deps, locked, slot);
+    return await acceptDraft(tx, deps, locked, { ...commits, id: call.id, slot, createdBy: actor.accountId });
   });
-  return deployment ?? refuseArchived(site);
 }
 
 async function pinned(em: EntityManager, deps: Deps, site: Site, slot: number) {
@@ -45,12 +41,7 @@ async function pinned(em: EntityManager, deps: Deps, site: Site, slot: number) {
   }
   const contentCommit = tips.content ?? mains.content;
   const { address: siteUrl } = await homeOf(em, deps.config, site);
-  return { sourceCommit, contentCommit, siteUrl, hostname: siteHostname(deps.config, site.name) };
-}
-
-function refuseArchived(site: Site): never {
-  requireActive({ ...site, status: 'archived' });
-  throw new Error('a call was neither accepted nor refused');
+  return { sourceCommit, contentCommit, siteUrl };
 }
 
 /**
@@ -61,22 +52,17 @@ export async function publishSlot(em: EntityManager, deps: Deps, actor: Actor, c
   const site = await loadSite(em, actor, call.siteId);
   requireChangeable(site);
   const number = await slotNumber(em, deps, site, roleOf(site, actor), call.slot);
-  const deployment = await acceptSlotPublish(em, deps.clock, {
-    ...call,
-    slot: number,
-    createdBy: actor.accountId,
-    requireRoom: (tx, locked) => requirePublishRate(tx, deps, locked),
-    async judge(tx, locked) {
-      const slot = await loadSlot(tx, deps, locked, number);
-      const draft = requireDraftOf(slot, site.id);
-      requireBranch(slot, site.id);
-      requireNotBehind(slot, site.id);
-      await requireChanges(tx, locked, slot, draft);
-      const output = draft.withoutDrafts ?? outputOf(draft);
-      return { draft, output, mains: slot.mains, hostname: siteHostname(deps.config, locked.name) };
-    },
+  return await em.transactional(async (tx) => {
+    const locked = await lockChangeable(tx, call.siteId);
+    const slot = await loadSlot(tx, deps, locked, number);
+    const draft = requireDraftOf(slot, site.id);
+    requireBranch(slot, site.id);
+    requireNotBehind(slot, site.id);
+    await requireChanges(tx, locked, slot, draft);
+    const output = draft.withoutDrafts ?? outputOf(draft);
+    const publish = { id: call.id, createdBy: actor.accountId, draft, output, mains: slot.mains };
+    return await acceptPreviewPublish(tx, deps, locked, publish);
   });
-  return deployment ?? refuseArchived(site);
 }
 
 function outputOf({ manifestSha256, fileCount, totalBytes }: Deployment) {

@@ -1,21 +1,20 @@
 /** The rules of a publish: what is built, and when there is nothing to build. */
 
-import { type Actor, loadSite, requireActive, requireChangeable } from '#api/access.ts';
+import { type Actor, loadSite, requireChangeable } from '#api/access.ts';
+import { acceptPublish, requirePublishRate } from '#db/deployments/acceptance.ts';
 import { Deployment } from '#db/deployments/deployment.ts';
-import { acceptPublish, type Pinned } from '#db/deployments/transitions.ts';
 import { homeOf } from '#db/domains/canonical-url.ts';
 import type { EntityManager } from '#db/orm.ts';
-import { unfinishedSlotPublishes } from '#db/previews/publishes.ts';
+import { unfinishedPreviewPublishes } from '#db/previews/publishes.ts';
 import type { Site } from '#db/sites/site.ts';
-import { liveDeploymentOf } from '#db/sites/transitions.ts';
+import { liveDeploymentOf, lockSite } from '#db/sites/transitions.ts';
 import { fastForwardMain } from '#git/main-branches.ts';
 import { buildImageId } from '#providers/sandbox/identity.ts';
-import { limitsOf } from '#rules/caps.ts';
 import { unfinishedStatuses } from '#rules/states.ts';
-import { hourMs } from '#rules/time.ts';
-import { siteHostname } from '#runtime/config.ts';
 import type { Deps } from '#runtime/deps.ts';
 import { errors } from '#runtime/errors.ts';
+
+type Pinned = { sourceCommit: string; contentCommit: string | null; siteUrl: string };
 
 export type Publish = {
   /** Id of the new deployment. */
@@ -41,32 +40,29 @@ export async function publish(
   const live = await liveDeploymentOf(em, site);
   const now = await pinned(em, deps, site, { scope, live });
   if (!anew && live && (await isSame(em, live, now))) return live;
-  const deployment = await acceptPublish(em, deps.clock, {
-    id,
-    siteId,
-    kind: scope,
-    anew,
-    createdBy: actor.accountId,
-    async pin(tx, locked) {
-      await bringSlotsOntoMain(tx, deps, locked);
-      return await pinned(tx, deps, locked, { scope, live });
-    },
-    requireRoom: (tx, locked) => requirePublishRate(tx, deps, locked),
+  return await em.transactional(async (tx) => {
+    const locked = await lockChangeable(tx, siteId);
+    await requirePublishRate(tx, deps, locked);
+    // Under the lock, so that a later ticket never has an earlier head.
+    await bringSlotsOntoMain(tx, deps, locked);
+    const commits = await pinned(tx, deps, locked, { scope, live });
+    return await acceptPublish(tx, deps, locked, { ...commits, id, kind: scope, anew, createdBy: actor.accountId });
   });
-  if (!deployment) requireActive({ ...site, status: 'archived' });
-  return deployment ?? fail();
+}
+
+/** Locks the site for a deployment of it. Throws `site_archived`. */
+export async function lockChangeable(tx: EntityManager, siteId: string): Promise<Site> {
+  const site = await lockSite(tx, siteId);
+  requireChangeable(site);
+  return site;
 }
 
 /** A preview slot whose publish was accepted earlier is part of this one, even if its workflow has not run yet. */
 async function bringSlotsOntoMain(tx: EntityManager, { repositories }: Deps, site: Site): Promise<void> {
-  for (const one of await unfinishedSlotPublishes(tx, site.id)) {
+  for (const one of await unfinishedPreviewPublishes(tx, site.id)) {
     const to = { source: one.sourceCommit ?? null, content: one.contentCommit ?? null };
     if (repositories && one.mainsBefore) await fastForwardMain(repositories, site.id, { from: one.mainsBefore, to });
   }
-}
-
-function fail(): never {
-  throw new Error('a publish was neither accepted nor refused');
 }
 
 /** The commits that a publish accepted now is built from. */
@@ -77,7 +73,7 @@ async function pinned(
   { scope, live }: { scope: Publish['scope']; live: Deployment | null },
 ): Promise<Pinned> {
   const { address: siteUrl } = await homeOf(em, deps.config, site);
-  return { ...(await pinnedCommits(deps, site, scope, live)), siteUrl, hostname: siteHostname(deps.config, site.name) };
+  return { ...(await pinnedCommits(deps, site, scope, live)), siteUrl };
 }
 
 async function pinnedCommits({ repositories }: Deps, site: Site, scope: Publish['scope'], live: Deployment | null) {
@@ -122,26 +118,4 @@ async function isSame(em: EntityManager, live: Deployment, wanted: Pinned): Prom
   if (live.image !== (await buildImageId())) return false;
   const underWay = { site: live.site.id, status: { $in: [...unfinishedStatuses] }, ticket: { $gt: 0 } };
   return (await em.count(Deployment, underWay)) === 0;
-}
-
-/**
- * Throws `site_archived` when the owner's account is blocked, and `rate_limited` when the owner's sites reached the hourly limit of
- * publishes and previews.
- */
-export async function requirePublishRate(em: EntityManager, deps: Deps, site: Site): Promise<void> {
-  requireChangeable(site);
-  const limit = limitsOf(deps, site).publishes_per_hour;
-  const since = new Date(deps.clock.now().getTime() - hourMs);
-  const recent = await em.find(
-    Deployment,
-    { site: { account: site.account.id }, createdAt: { $gt: since } },
-    { orderBy: { createdAt: 'desc' }, limit, fields: ['createdAt'] },
-  );
-  const oldest = recent[limit - 1];
-  if (!oldest) return;
-  const retryAfterSeconds = Math.ceil((oldest.createdAt.getTime() - since.getTime()) / 1000);
-  throw errors.rate_limited(`The owner has reached the limit of ${limit} publishes and previews per hour.`, {
-    retryAfterSeconds,
-    nextAction: `Send the same call again in ${retryAfterSeconds} seconds.`,
-  });
 }

@@ -4,7 +4,7 @@ import { textArray } from '#db/arrays.ts';
 import type { EntityManager } from '#db/orm.ts';
 import { liveDeploymentOf, lockSite } from '#db/sites/transitions.ts';
 import { cancelWorkflow, signalWorkflow } from '#db/workflow-messages.ts';
-import { isSettled, isSlotDraft, publishKinds, unfinishedStatuses } from '#rules/states.ts';
+import { isSettled, publishKinds, unfinishedStatuses } from '#rules/states.ts';
 import type { Clock } from '#runtime/clock.ts';
 import { Deployment } from './deployment.ts';
 
@@ -52,7 +52,7 @@ export async function claimBuild(em: EntityManager, clock: Clock, deploymentId: 
     const deployment = await tx.findOneOrFail(Deployment, { id: deploymentId }, { refresh: true });
     if (isSettled(deployment.status)) return { turn: 'none', because: deployment.status };
     if (deployment.status !== 'queued') return { turn: 'build' };
-    const ahead = isSlotDraft(deployment) ? null : await firstAhead(tx, deployment);
+    const ahead = deployment.kind === 'draft' ? null : await firstAhead(tx, deployment);
     if (ahead) return { turn: 'wait', for: ahead.id };
     if (deployment.kind === 'posts') {
       const live = await liveDeploymentOf(tx, site);

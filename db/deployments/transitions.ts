@@ -3,14 +3,13 @@
  * retried activities and races end in one order: that of the tickets.
  */
 
-import { Account } from '#db/accounts/account.ts';
 import type { EntityManager } from '#db/orm.ts';
 import { startScan } from '#db/scanning/transitions.ts';
 import { isChangeable } from '#db/sites/blocks.ts';
 import type { Site } from '#db/sites/site.ts';
 import { lockSite } from '#db/sites/transitions.ts';
-import { cancelWorkflow, startWorkflow } from '#db/workflow-messages.ts';
-import { isSettled, isSlotDraft, publishKinds, unfinishedStatuses } from '#rules/states.ts';
+import { cancelWorkflow } from '#db/workflow-messages.ts';
+import { isSettled, publishKinds, unfinishedStatuses } from '#rules/states.ts';
 import { deploymentWorkflow } from '#rules/workflow-ids.ts';
 import type { Clock } from '#runtime/clock.ts';
 import type { ErrorBody } from '#runtime/errors.ts';
@@ -26,73 +25,9 @@ export async function takeTicket(em: EntityManager, siteId: string): Promise<num
   });
 }
 
-export type AcceptedPublish = {
-  id: string;
-  siteId: string;
-  kind: (typeof publishKinds)[number];
-  createdBy: string;
-  /** Whether it is built without what earlier builds of the site left. */
-  anew?: boolean;
-  /** Read under the site's lock, so that a later ticket never carries an earlier head. */
-  pin: (tx: EntityManager, site: Site) => Promise<Pinned>;
-  /** Throws where the owner has no room for one more. Asked under the lock of the owner's account, so that calls at once are counted. */
-  requireRoom: (tx: EntityManager, site: Site) => Promise<void>;
-};
-
-export type Pinned = {
-  hostname: string;
-  /** Null where the live version's source is taken when the turn comes (`posts`). */
-  sourceCommit: string | null;
-  contentCommit: string | null;
-  siteUrl: string;
-};
-
-/**
- * Accepts a publish: a row with the next ticket, and the start of its workflow. Publishes of the same scope that still wait are
- * superseded, and by a whole `site` the `posts` that wait too. Undefined when the site was archived meanwhile.
- */
-export async function acceptPublish(
-  em: EntityManager,
-  clock: Clock,
-  publish: AcceptedPublish,
-): Promise<Deployment | undefined> {
-  return await em.transactional(async (tx) => {
-    const site = await lockSite(tx, publish.siteId);
-    if (site.status === 'archived') return undefined;
-    await tx.execute('select 1 from account where id = ? for no key update', [site.account.id]);
-    await publish.requireRoom(tx, site);
-    const { hostname, sourceCommit, contentCommit, siteUrl } = await publish.pin(tx, site);
-    site.lastTicket += 1;
-    site.lastNumber += 1;
-    const deployment = tx.create(Deployment, {
-      id: publish.id,
-      site,
-      number: site.lastNumber,
-      kind: publish.kind,
-      status: 'queued',
-      ticket: site.lastTicket,
-      sourceCommit,
-      contentCommit,
-      siteUrl,
-      anew: publish.anew ?? false,
-      createdBy: tx.getReference(Account, publish.createdBy),
-      createdAt: clock.now(),
-    });
-    await tx.flush();
-    await supersede(tx, clock, deployment, {
-      statuses: ['queued'],
-      kinds: publish.kind === 'site' ? publishKinds : ['posts'],
-    });
-    const summary = `${publish.kind === 'site' ? 'Publish' : 'Publish posts of'} ${hostname}, version ${deployment.number}`;
-    const about = { summary, site: site.id, account: site.account.id, hostname };
-    startWorkflow(tx, clock, 'publishSite', { deploymentId: deployment.id }, about);
-    return deployment;
-  });
-}
-
 /** Ends all that is being built or about to go live on the site, and stops the workflows. */
 export async function cancelUnfinished(tx: EntityManager, clock: Clock, site: Site, slot?: number): Promise<void> {
-  const which = slot === undefined ? {} : { kind: 'preview' as const, ticket: 0, slot };
+  const which = slot === undefined ? {} : { kind: 'draft' as const, slot };
   const unfinished = await tx.find(Deployment, { site, status: { $in: [...unfinishedStatuses] }, ...which });
   for (const deployment of unfinished) {
     deployment.status = 'cancelled';
@@ -147,7 +82,7 @@ export async function movePointer(
   ticket: number,
 ): Promise<void> {
   // With its drafts it is for who knows its host, and for nobody else.
-  if (isSlotDraft(deployment)) throw new Error('a draft never goes live');
+  if (deployment.kind === 'draft') throw new Error('a draft never goes live');
   await tx.execute(`update deployment set status = 'retired' where site_id = ? and status = 'live' and id <> ?`, [
     site.id,
     deployment.id,

@@ -1,53 +1,25 @@
 /** Uploads of built output, as rows: opened, accepted for going live, ended. All under the lock of the site's row. */
 import { LockMode } from '@mikro-orm/core';
-import { Account } from '#db/accounts/account.ts';
 import type { EntityManager } from '#db/orm.ts';
 import type { Site } from '#db/sites/site.ts';
 import { lockSite } from '#db/sites/transitions.ts';
-import type { Clock } from '#runtime/clock.ts';
+import { type AcceptanceDeps, acceptDeployment, type NewDeployment } from './acceptance.ts';
 import { Deployment } from './deployment.ts';
 
-export type NewUpload = {
-  id: string;
-  siteId: string;
-  createdBy: string;
-  siteUrl: string;
-  endsAt: Date;
-  requireRoom: (tx: EntityManager, site: Site) => Promise<void>;
-};
-
-/** Undefined when the site was archived meanwhile. Of more than `underWayMax` on the site, the oldest end. */
-export async function openUpload(
-  em: EntityManager,
-  clock: Clock,
-  upload: NewUpload,
-  underWayMax: number,
-): Promise<Deployment | undefined> {
-  return await em.transactional(async (tx) => {
-    const site = await lockSite(tx, upload.siteId);
-    if (site.status === 'archived') return undefined;
-    await upload.requireRoom(tx, site);
-    const now = clock.now();
-    await tx.execute(
-      `update deployment set status = 'cancelled', finished_at = ? where id in (
-         select id from deployment where site_id = ? and status = 'uploading' order by id desc offset ?)`,
-      [now, site.id, underWayMax - 1],
-    );
-    site.lastNumber += 1;
-    return tx.create(Deployment, {
-      id: upload.id,
-      site,
-      number: site.lastNumber,
-      kind: 'upload',
-      status: 'uploading',
-      // Given when it is completed: what is built meanwhile comes before it.
-      ticket: 0,
-      siteUrl: upload.siteUrl,
-      createdBy: tx.getReference(Account, upload.createdBy),
-      createdAt: now,
-      uploadEndsAt: upload.endsAt,
-    });
-  });
+/** Creates an upload. Of more than `inProgressMax` on the site, the oldest are cancelled. */
+export async function acceptUpload(
+  tx: EntityManager,
+  deps: AcceptanceDeps,
+  site: Site,
+  upload: Pick<NewDeployment, 'id' | 'siteUrl' | 'createdBy' | 'uploadEndsAt'>,
+  inProgressMax: number,
+): Promise<Deployment> {
+  await tx.execute(
+    `update deployment set status = 'cancelled', finished_at = ? where id in (
+       select id from deployment where site_id = ? and status = 'uploading' order by id desc offset ?)`,
+    [deps.clock.now(), site.id, inProgressMax - 1],
+  );
+  return await acceptDeployment(tx, deps, site, { ...upload, kind: 'upload' });
 }
 
 /**

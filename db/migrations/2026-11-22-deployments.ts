@@ -8,7 +8,7 @@ export class Deployments extends Migration {
         id text primary key,
         site_id text not null references site,
         number integer not null,
-        kind text not null check (kind in ('site', 'posts', 'upload', 'preview')),
+        kind text not null check (kind in ('site', 'posts', 'upload', 'draft', 'preview')),
         status text not null check (status in
           ('uploading', 'queued', 'building', 'storing', 'ready', 'live', 'retired', 'superseded', 'failed', 'cancelled')),
         ticket integer not null,
@@ -44,18 +44,18 @@ export class Deployments extends Migration {
         check (status not in ('ready', 'live', 'retired') or manifest_sha256 is not null),
         check ((status = 'failed') = (error is not null)),
         check (status <> 'uploading' or upload_ends_at is not null),
-        check ((kind = 'preview') = (slot is not null)),
-        check (kind = 'preview' or (without_drafts is null and mains_before is null)),
+        check ((kind in ('draft', 'preview')) = (slot is not null)),
+        check (kind = 'draft' or without_drafts is null),
+        check ((kind = 'preview') = (mains_before is not null)),
         -- A draft has no ticket and never goes live.
-        check (kind <> 'preview' or (ticket > 0) = (mains_before is not null)),
-        check (kind <> 'preview' or ticket > 0 or status not in ('live', 'retired'))
+        check (kind <> 'draft' or (ticket = 0 and status not in ('live', 'retired')))
       );
       create index on deployment (site_id, id desc);
       create index deployment_waiting on deployment (site_id, ticket) where status = 'queued';
       create unique index deployment_one_live on deployment (site_id) where status = 'live';
       create unique index deployment_one_build on deployment (site_id) where status in ('building', 'storing') and kind in ('site', 'posts');
       create unique index deployment_one_draft_build on deployment (site_id, slot)
-        where kind = 'preview' and ticket = 0 and status in ('queued', 'building', 'storing');
+        where kind = 'draft' and status in ('queued', 'building', 'storing');
       create index deployment_unfinished on deployment (created_at) where status in ('queued', 'building', 'storing');
       create index deployment_uploading on deployment (upload_ends_at) where status = 'uploading';
       create index deployment_failed on deployment (site_id, ticket desc) where status = 'failed';

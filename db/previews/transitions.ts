@@ -3,10 +3,10 @@
  * under the lock of the site's row.
  */
 
-import { Account } from '#db/accounts/account.ts';
 import { type Settled, settledAt } from '#db/deadlines.ts';
+import { type AcceptanceDeps, acceptDeployment, type NewDeployment } from '#db/deployments/acceptance.ts';
 import { Deployment, type Output } from '#db/deployments/deployment.ts';
-import { type AcceptedPublish, cancelUnfinished, type Pinned } from '#db/deployments/transitions.ts';
+import { cancelUnfinished } from '#db/deployments/transitions.ts';
 import type { EntityManager } from '#db/orm.ts';
 import { startScan } from '#db/scanning/transitions.ts';
 import type { Site } from '#db/sites/site.ts';
@@ -34,71 +34,51 @@ export async function previewLabels(em: EntityManager, siteId: string): Promise<
   return previews.map(({ label }) => label);
 }
 
-export type AcceptedDraft = Pick<AcceptedPublish, 'id' | 'siteId' | 'createdBy' | 'pin' | 'requireRoom'> & {
+export type NewDraft = Pick<NewDeployment, 'id' | 'createdBy' | 'siteUrl'> & {
   slot: number;
+  sourceCommit: string;
+  contentCommit: string | null;
 };
 
 /**
- * Accepts the build of a slot's draft, in place of one that is not finished. Where that one is of the same commits, it is answered
- * instead. A slot that ran out begins anew, on another host. Undefined when the site was archived meanwhile.
+ * Accepts the build of a slot's draft; it supersedes an unfinished one. Where that one has the same commits, it is returned instead. A slot
+ * whose draft has expired gets a new host.
  */
 export async function acceptDraft(
-  em: EntityManager,
-  clock: Clock,
-  draft: AcceptedDraft,
-): Promise<Deployment | undefined> {
-  return await em.transactional(async (tx) => {
-    const site = await lockSite(tx, draft.siteId);
-    if (site.status === 'archived') return undefined;
-    const { hostname, ...pinned } = await draft.pin(tx, site);
-    const latest = await unfinishedDraft(tx, site, draft.slot);
-    if (latest && isSame(latest, pinned)) return latest;
-    await tx.execute('select 1 from account where id = ? for no key update', [site.account.id]);
-    await draft.requireRoom(tx, site);
-    if (latest) giveWay(tx, clock, latest);
-    site.lastNumber += 1;
-    await tx.flush();
-    const deployment = tx.create(Deployment, {
-      ...pinned,
-      id: draft.id,
-      site,
-      number: site.lastNumber,
-      kind: 'preview',
-      slot: draft.slot,
-      status: 'queued',
-      ticket: 0,
-      createdBy: tx.getReference(Account, draft.createdBy),
-      createdAt: clock.now(),
-    });
-    await tx.flush();
-    if (latest) latest.supersededById = deployment.id;
-    await beginOrGoOn(tx, clock, site, deployment);
-    const summary = `Preview ${draft.slot} of ${hostname}, version ${deployment.number}`;
-    const about = { summary, site: site.id, account: site.account.id, hostname };
-    startWorkflow(tx, clock, 'buildPreview', { deploymentId: deployment.id }, about);
-    return deployment;
-  });
+  tx: EntityManager,
+  deps: AcceptanceDeps,
+  site: Site,
+  draft: NewDraft,
+): Promise<Deployment> {
+  const latest = await unfinishedDraft(tx, site, draft.slot);
+  if (latest && isSame(latest, draft)) return latest;
+  if (latest) await supersedeDraft(tx, deps.clock, latest);
+  const deployment = await acceptDeployment(tx, deps, site, { ...draft, kind: 'draft' });
+  if (latest) latest.supersededById = deployment.id;
+  await ensurePreview(tx, deps.clock, site, deployment);
+  return deployment;
 }
 
-/** Asked of the builds and not of the slot, whose life may have run out while this one waits. */
+/** Read from the builds and not from the slot, whose preview may expire while the build waits. */
 async function unfinishedDraft(tx: EntityManager, site: Site, slot: number): Promise<Deployment | undefined> {
-  const where = { site, slot, kind: 'preview', ticket: 0, status: { $in: [...unfinishedStatuses] } } as const;
+  const where = { site, slot, kind: 'draft', status: { $in: [...unfinishedStatuses] } } as const;
   return (await tx.findOne(Deployment, where, { refresh: true })) ?? undefined;
 }
 
-function isSame(one: Deployment, pinned: Omit<Pinned, 'hostname'>): boolean {
-  const { sourceCommit, contentCommit, siteUrl } = pinned;
+function isSame(one: Deployment, { sourceCommit, contentCommit, siteUrl }: NewDraft): boolean {
   return one.sourceCommit === sourceCommit && one.contentCommit === contentCommit && one.siteUrl === siteUrl;
 }
 
-function giveWay(tx: EntityManager, clock: Clock, latest: Deployment): void {
+async function supersedeDraft(tx: EntityManager, clock: Clock, latest: Deployment): Promise<void> {
   latest.status = 'superseded';
   latest.finishedAt = clock.now();
   cancelWorkflow(tx, clock, 'buildPreview', { deploymentId: latest.id });
+  // The database allows one unfinished draft per slot.
+  await tx.flush();
 }
 
 /** `also`: what else than a slot that is shown goes on as it is. */
-async function beginOrGoOn(
+async function ensurePreview(
   tx: EntityManager,
   clock: Clock,
   site: Site,
@@ -112,14 +92,14 @@ async function beginOrGoOn(
     preview.latestId = id;
     return;
   }
-  if (preview) await endLife(tx, clock, preview);
+  if (preview) await removePreview(tx, clock, preview);
   const label = newHostLabel('preview');
   tx.create(Preview, { id: newId('prev'), site, slot: slot as number, label, latestId: id, createdAt: now });
   await tx.flush();
 }
 
 /** Its host shows nothing any more, and is nobody's ever after. */
-async function endLife(tx: EntityManager, clock: Clock, preview: Preview): Promise<void> {
+async function removePreview(tx: EntityManager, clock: Clock, preview: Preview): Promise<void> {
   preview.removedAt = clock.now();
   await tx.flush();
   tellExpiry(tx, clock, preview);
@@ -143,7 +123,7 @@ export async function keepDraft(
     const deployment = await tx.findOneOrFail(Deployment, { id: deploymentId }, { refresh: true });
     if (isSettled(deployment.status)) return;
     // The life that it was accepted for may have run out while builders were away for days: then it begins another one, on another host.
-    await beginOrGoOn(tx, clock, site, deployment, 'expired');
+    await ensurePreview(tx, clock, site, deployment, 'expired');
     const preview = await tx.findOneOrFail(Preview, { latestId: deploymentId, removedAt: null });
     const { withoutDrafts, image, output } = built;
     Object.assign(deployment, { ...output, withoutDrafts, image, status: 'ready', finishedAt: clock.now() });
@@ -170,7 +150,7 @@ function startExpiry(tx: EntityManager, clock: Clock, site: Site, { id, slot }: 
 export async function clearPreview(tx: EntityManager, clock: Clock, site: Site, slot: number): Promise<void> {
   await cancelUnfinished(tx, clock, site, slot);
   const preview = await tx.findOne(Preview, { site, slot, removedAt: null }, { refresh: true });
-  if (preview) await endLife(tx, clock, preview);
+  if (preview) await removePreview(tx, clock, preview);
 }
 
 /** Writes down that a draft is past its time, if it is. Answers what it is, and for how long it stays so at most. */

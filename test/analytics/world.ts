@@ -4,7 +4,7 @@ import { request } from 'node:http';
 import { join } from 'node:path';
 import { Deployment } from '#db/deployments/deployment.ts';
 import { claimBuild } from '#db/deployments/queue.ts';
-import { acceptPublish, goLive } from '#db/deployments/transitions.ts';
+import { goLive } from '#db/deployments/transitions.ts';
 import { type CountsDatabase, openCountsDatabase } from '#edge/analytics/database.ts';
 import { type Counting, openCounting } from '#edge/analytics/page-views.ts';
 import { openVisitors } from '#edge/analytics/visitors.ts';
@@ -12,9 +12,9 @@ import { createEdge } from '#edge/edge.ts';
 import { listen } from '#edge/http/listener.ts';
 import { openEdgeDatabase } from '#edge/routing/database.ts';
 import { renderManifest } from '#providers/manifest.ts';
-import { newId } from '#runtime/ids.ts';
 import { type Caller, createWorld } from '#test/api/world.ts';
 import { people } from '#test/invitations/world.ts';
+import { acceptedPublish } from '#test/publishing/acceptance.ts';
 
 export const agents = {
   desktop: 'Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/131.0.0.0 Safari/537.36',
@@ -56,15 +56,7 @@ export async function createAnalyticsWorld(env: Record<string, string> = {}) {
       }),
     );
     const manifestSha256 = (await deps.store.put(renderManifest(lines))).sha256;
-    const id = newId('dep');
-    await acceptPublish(deps.em(), clock, {
-      id,
-      siteId: site.id,
-      kind: 'site',
-      createdBy: owner.accountId,
-      requireRoom: async () => {},
-      pin: async () => ({ hostname: 'h', sourceCommit: 'a'.repeat(40), contentCommit: null, siteUrl: 'http://h' }),
-    });
+    const { id } = await acceptedPublish(deps, { siteId: site.id, createdBy: owner.accountId });
     await claimBuild(deps.em(), clock, id);
     await deps.em().nativeUpdate(Deployment, { id }, { manifestSha256, status: 'storing' });
     await goLive(deps.em(), clock, id);

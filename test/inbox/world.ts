@@ -2,11 +2,10 @@
 
 import { Deployment } from '#db/deployments/deployment.ts';
 import { claimBuild } from '#db/deployments/queue.ts';
-import { acceptPublish, goLive, settle } from '#db/deployments/transitions.ts';
-import { acceptDraft } from '#db/previews/transitions.ts';
-import { newId } from '#runtime/ids.ts';
+import { goLive, settle } from '#db/deployments/transitions.ts';
 import type { Answer, Caller } from '#test/api/world.ts';
 import { createUnsentWorld, people } from '#test/invitations/world.ts';
+import { acceptedDraft, acceptedPublish } from '#test/publishing/acceptance.ts';
 
 export async function createInboxWorld() {
   const world = await createUnsentWorld();
@@ -14,30 +13,12 @@ export async function createInboxWorld() {
 
   /** A publish that is accepted. */
   async function publish(owner: Caller, siteId: string): Promise<string> {
-    const id = newId('dep');
-    await acceptPublish(deps.em(), clock, {
-      id,
-      siteId,
-      kind: 'site',
-      createdBy: owner.accountId,
-      requireRoom: async () => {},
-      pin: async () => ({ hostname: 'h', sourceCommit: 'a'.repeat(40), contentCommit: null, siteUrl: 'http://h' }),
-    });
-    return id;
+    return (await acceptedPublish(deps, { siteId, createdBy: owner.accountId })).id;
   }
 
   /** A draft in the slot, to be built. */
   async function preview(owner: Caller, siteId: string, slot: number): Promise<string> {
-    const id = newId('dep');
-    const accepted = await acceptDraft(deps.em(), clock, {
-      id,
-      siteId,
-      slot,
-      createdBy: owner.accountId,
-      requireRoom: async () => {},
-      pin: async () => ({ hostname: 'h', sourceCommit: 'a'.repeat(40), contentCommit: null, siteUrl: 'http://h' }),
-    });
-    return accepted?.id ?? id;
+    return (await acceptedDraft(deps, { siteId, slot, createdBy: owner.accountId })).id;
   }
 
   async function fail(id: string): Promise<void> {

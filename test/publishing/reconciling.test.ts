@@ -5,7 +5,7 @@ import { reconciliationActivities } from '#activities/reconciliation.ts';
 import { openAccount } from '#api/accounts/rules.ts';
 import { Deployment } from '#db/deployments/deployment.ts';
 import { claimBuild } from '#db/deployments/queue.ts';
-import { acceptPublish, goLive, settle, takeTicket } from '#db/deployments/transitions.ts';
+import { goLive, settle, takeTicket } from '#db/deployments/transitions.ts';
 import { relayOutbox } from '#db/outbox.ts';
 import { OutboxEntry } from '#db/outbox-entry.ts';
 import { Site } from '#db/sites/site.ts';
@@ -14,6 +14,7 @@ import { readConfig } from '#runtime/config.ts';
 import { createDeps, type Deps } from '#runtime/deps.ts';
 import { newId } from '#runtime/ids.ts';
 import { runWithContext } from '#runtime/telemetry/context.ts';
+import { acceptedPublish } from '#test/publishing/acceptance.ts';
 import { createTestDatabase, type TestDatabase, temporalAddress } from '#test/stack/database.ts';
 
 let database: TestDatabase;
@@ -56,12 +57,8 @@ async function newSite(): Promise<string> {
 }
 
 async function accept(siteId: string, kind: 'site' | 'posts' = 'site'): Promise<string> {
-  const id = newId('dep');
-  const commit = 'a'.repeat(40);
-  const pinned = { hostname: 'h', sourceCommit: commit, contentCommit: commit, siteUrl: 'http://h' };
-  const asked = { id, siteId, kind, createdBy: accountId, pin: async () => pinned, requireRoom: async () => {} };
-  await acceptPublish(deps.em(), clock, asked);
-  return id;
+  const publish = { siteId, kind, createdBy: accountId, contentCommit: 'a'.repeat(40) };
+  return (await acceptedPublish(deps, publish)).id;
 }
 
 const read = (id: string) => deps.em().findOneOrFail(Deployment, { id });

@@ -1,7 +1,6 @@
 /** One site with everybody around it who may ask for something. */
 
 import { Collaborator } from '#db/collaborators/collaborator.ts';
-import { acceptPublish } from '#db/deployments/transitions.ts';
 import { Domain } from '#db/domains/domain.ts';
 import { newId } from '#runtime/ids.ts';
 import { type Call, callWith, createSite, createWorld } from '#test/api/world.ts';
@@ -9,6 +8,7 @@ import { timetable } from '#test/bookings/timetable.ts';
 import { challengeEnv } from '#test/forms/world.ts';
 import { people } from '#test/invitations/world.ts';
 import { attachAccount, payingEnv } from '#test/payments/world.ts';
+import { acceptedPublish } from '#test/publishing/acceptance.ts';
 import type { Who } from './access-rules.ts';
 
 export type AccessWorld = Awaited<ReturnType<typeof createAccessWorld>>;
@@ -29,15 +29,7 @@ export async function createAccessWorld() {
   const inviteeEmail = await ask.emailOf(invitee);
   const site: { id: string } = await createSite(owner);
   await surround(site.id);
-  const deploymentId = newId('dep');
-  await acceptPublish(world.deps.em(), world.clock, {
-    id: deploymentId,
-    siteId: site.id,
-    kind: 'site',
-    createdBy: owner.accountId,
-    requireRoom: async () => {},
-    pin: async () => ({ hostname: 'h', sourceCommit: 'a'.repeat(40), contentCommit: null, siteUrl: 'http://h' }),
-  });
+  const { id: deploymentId } = await acceptedPublish(world.deps, { siteId: site.id, createdBy: owner.accountId });
 
   /** Its collaborator, its former one and its invitee. */
   async function surround(siteId: string): Promise<void> {

@@ -1,0 +1,117 @@
+/** The acceptance of deployments: limits are checked, numbers assigned, and the workflow that finishes the deployment is started. */
+import { Account } from '#db/accounts/account.ts';
+import { lockAccount } from '#db/accounts/subscription-sql.ts';
+import type { EntityManager } from '#db/orm.ts';
+import type { Site } from '#db/sites/site.ts';
+import { startWorkflow } from '#db/workflow-messages.ts';
+import { limitsOf } from '#rules/caps.ts';
+import { publishKinds } from '#rules/states.ts';
+import { hourMs } from '#rules/time.ts';
+import { deploymentWorkflow } from '#rules/workflow-ids.ts';
+import { siteHostname } from '#runtime/config.ts';
+import type { Deps } from '#runtime/deps.ts';
+import { errors } from '#runtime/errors.ts';
+import { Deployment } from './deployment.ts';
+import { supersede } from './queue.ts';
+
+export type AcceptanceDeps = Pick<Deps, 'clock' | 'config'>;
+
+type Required = 'id' | 'kind' | 'siteUrl';
+type Optional =
+  | 'sourceCommit'
+  | 'contentCommit'
+  | 'anew'
+  | 'slot'
+  | 'mainsBefore'
+  | 'image'
+  | 'manifestSha256'
+  | 'fileCount'
+  | 'totalBytes'
+  | 'startedAt'
+  | 'uploadEndsAt';
+export type NewDeployment = Pick<Deployment, Required> & Partial<Pick<Deployment, Optional>> & { createdBy: string };
+
+/**
+ * Adds a deployment of the site, whose row the transaction has locked and which is changeable. Drafts and uploads have no ticket: a draft
+ * never goes live, and an upload gets its ticket when it is complete. Throws `rate_limited`.
+ */
+export async function acceptDeployment(
+  tx: EntityManager,
+  deps: AcceptanceDeps,
+  site: Site,
+  { createdBy, ...wanted }: NewDeployment,
+): Promise<Deployment> {
+  await requirePublishRate(tx, deps, site);
+  const isUpload = wanted.kind === 'upload';
+  const hasTicket = !isUpload && wanted.kind !== 'draft';
+  site.lastNumber += 1;
+  if (hasTicket) site.lastTicket += 1;
+  const deployment = tx.create(Deployment, {
+    ...wanted,
+    site,
+    number: site.lastNumber,
+    status: isUpload ? 'uploading' : 'queued',
+    ticket: hasTicket ? site.lastTicket : 0,
+    createdBy: tx.getReference(Account, createdBy),
+    createdAt: deps.clock.now(),
+  });
+  await tx.flush();
+  if (!isUpload) start(tx, deps, deployment);
+  return deployment;
+}
+
+function start(tx: EntityManager, { clock, config }: AcceptanceDeps, deployment: Deployment): void {
+  const { id, site, kind, slot, number } = deployment;
+  const hostname = siteHostname(config, site.name);
+  const act = {
+    site: 'Publish',
+    posts: 'Publish posts of',
+    draft: `Preview ${slot} of`,
+    preview: `Publish preview ${slot} of`,
+  };
+  const summary = `${act[kind as keyof typeof act]} ${hostname}, version ${number}`;
+  const about = { summary, site: site.id, account: site.account.id, hostname };
+  startWorkflow(tx, clock, deploymentWorkflow(deployment), { deploymentId: id }, about);
+}
+
+/**
+ * Throws `rate_limited` where the owner's sites have reached the hourly limit. Holds the owner's account until the transaction ends, so
+ * that concurrent calls on several of their sites are all counted.
+ */
+export async function requirePublishRate(tx: EntityManager, deps: AcceptanceDeps, site: Site): Promise<void> {
+  const owner = await lockAccount(tx, site.account.id);
+  const limit = limitsOf(deps, owner).publishes_per_hour;
+  const since = new Date(deps.clock.now().getTime() - hourMs);
+  const recent = await tx.find(
+    Deployment,
+    { site: { account: site.account.id }, createdAt: { $gt: since } },
+    { orderBy: { createdAt: 'desc' }, limit, fields: ['createdAt'] },
+  );
+  const oldest = recent[limit - 1];
+  if (!oldest) return;
+  const retryAfterSeconds = Math.ceil((oldest.createdAt.getTime() - since.getTime()) / 1000);
+  throw errors.rate_limited(`The owner has reached the limit of ${limit} publishes and previews per hour.`, {
+    retryAfterSeconds,
+    nextAction: `Send the same call again in ${retryAfterSeconds} seconds.`,
+  });
+}
+
+export type NewPublish = Pick<
+  NewDeployment,
+  'id' | 'siteUrl' | 'sourceCommit' | 'contentCommit' | 'anew' | 'createdBy'
+> & {
+  kind: (typeof publishKinds)[number];
+};
+
+/** Accepts a publish. It supersedes those of the same scope that still wait; a whole `site` supersedes waiting `posts` too. */
+export async function acceptPublish(
+  tx: EntityManager,
+  deps: AcceptanceDeps,
+  site: Site,
+  publish: NewPublish,
+): Promise<Deployment> {
+  const deployment = await acceptDeployment(tx, deps, site, publish);
+  const kinds = publish.kind === 'site' ? publishKinds : (['posts'] as const);
+  await supersede(tx, deps.clock, deployment, { statuses: ['queued'], kinds });
+  return deployment;
+}
