@@ -6,7 +6,7 @@ import { openOrm } from '#db/orm.ts';
  *   frontage-admin account create --email owner@example.com --name 'The owner'
  *   frontage-admin --help
  *
- * Prints one line of JSON. Exit codes: 0 done, 1 refused, or something is wrong with the platform, 2 used wrongly.
+ * Prints one line of JSON. Exit codes: 0 done, 1 refused or the platform has a problem, 2 wrong usage.
  */
 import { systemClock } from '#runtime/clock.ts';
 import { readConfig } from '#runtime/config.ts';

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Makes what is missing of secrets/, once: a file that stands is never touched. Keep the folder apart from copies of the database.
+# Creates missing files in secrets/. Existing files never change. Store the folder apart from copies of the database.
 set -eu
 cd "$(dirname "$0")/.."
 umask 077
@@ -15,5 +15,5 @@ keep s3_key_id frontage
 keep s3_secret "$(random)"
 keep zones_key "$(random)"
 keep database_url "postgres://frontage:$(cat secrets/postgres_password)@postgres:5432/frontage"
-# Containers read each as the user of the image; on this machine nobody else opens the folder.
+# Containers read the files as the image's user; on this machine only the owner can open the folder.
 chmod 700 secrets && chmod 444 secrets/*

@@ -1,4 +1,4 @@
-/** Files of the store, into a place and out of it. Each is hashed on its way. */
+/** Copies store files into a backup repository and back. Each is hashed on the way. */
 import { Readable } from 'node:stream';
 import { compressibleBytesMax } from '#providers/store/compression.ts';
 import { type Store, type StoredBlob, WrongBytes } from '#providers/store/store.ts';
@@ -7,21 +7,21 @@ import { type BlobLine, isSound, readPart } from './manifest.ts';
 
 const batchSize = 64;
 
-/** Copies what the place does not have, and tells of all. `spoilt` hears of what is not what its name says: left out, unless the place has it right. */
+/** Copies missing files and yields all of them. Calls `corrupt` for files that do not match their hash; these are excluded unless the repository has an intact copy. */
 export async function* copyBlobs(
   from: Store,
-  place: Store,
-  spoilt: (sha256: string) => void,
+  repository: Store,
+  corrupt: (sha256: string) => void,
 ): AsyncGenerator<BlobLine> {
   for await (const blobs of batches(from.list())) {
-    const held = await place.sizes(blobs.map(({ sha256 }) => sha256));
+    const held = await repository.sizes(blobs.map(({ sha256 }) => sha256));
     const parts = await Promise.all(
       blobs.map(async ({ sha256, bytes }) => {
         const before = held.get(sha256);
-        if (before === bytes || (await copy(from, place, sha256))) return { sha256, bytes };
-        spoilt(sha256);
+        if (before === bytes || (await copy(from, repository, sha256))) return { sha256, bytes };
+        corrupt(sha256);
         const kept = before === undefined ? undefined : { sha256, bytes: before };
-        return kept && (await isSound(place, kept)) ? kept : undefined;
+        return kept && (await isSound(repository, kept)) ? kept : undefined;
       }),
     );
     for (const [index, { encodings }] of blobs.entries()) {
@@ -31,11 +31,11 @@ export async function* copyBlobs(
   }
 }
 
-async function copy(from: Store, place: Store, sha256: string): Promise<boolean> {
+async function copy(from: Store, repository: Store, sha256: string): Promise<boolean> {
   const content = await from.read(sha256);
   if (!content) return false;
   try {
-    return (await place.put(content)).sha256 === sha256;
+    return (await repository.put(content)).sha256 === sha256;
   } catch (error) {
     if (error instanceof WrongBytes) return false;
     throw error;
@@ -43,11 +43,11 @@ async function copy(from: Store, place: Store, sha256: string): Promise<boolean>
 }
 
 /**
- * Puts all of these into the store, compressed forms made anew. Throws BackupFault at the first that is not what it was, or tells `leaveOut` of
- * each, where there is one.
+ * Puts all files into the store and compresses them again. Throws BackupFault at the first damaged one, or calls `leaveOut` for each if it
+ * is given.
  */
 export async function restoreBlobs(
-  place: Store,
+  repository: Store,
   into: Store,
   lines: AsyncIterable<BlobLine>,
   leaveOut?: (sha256: string) => void,
@@ -58,9 +58,9 @@ export async function restoreBlobs(
       blobs.map(async (blob) => {
         const isThere = held.has(blob.sha256);
         if (isThere && held.get(blob.sha256) === blob.bytes && (await isSound(into, blob))) return;
-        if (leaveOut && !(await isSound(place, blob))) return leaveOut(blob.sha256);
+        if (leaveOut && !(await isSound(repository, blob))) return leaveOut(blob.sha256);
         const compress = blob.compressed === true && blob.bytes <= compressibleBytesMax;
-        const part = Readable.from(readPart(place, blob), { objectMode: false });
+        const part = Readable.from(readPart(repository, blob), { objectMode: false });
         // What is there is not what its name says, whatever its length.
         const put = await into.put(part, { compress, overwrite: isThere });
         if (put.sha256 !== blob.sha256) throw damaged(`${blob.sha256} is not what it was`);
@@ -70,10 +70,10 @@ export async function restoreBlobs(
   await into.flush();
 }
 
-/** Of the lines, those whose bytes are not in the place as they were. */
-export async function* unsoundBlobs(place: Store, lines: AsyncIterable<BlobLine>): AsyncGenerator<string> {
+/** Hashes of lines whose bytes in the repository are missing or damaged. */
+export async function* unsoundBlobs(repository: Store, lines: AsyncIterable<BlobLine>): AsyncGenerator<string> {
   for await (const blobs of batches(lines)) {
-    const sound = await Promise.all(blobs.map((blob) => isSound(place, blob)));
+    const sound = await Promise.all(blobs.map((blob) => isSound(repository, blob)));
     for (const [index, { sha256 }] of blobs.entries()) if (!sound[index]) yield sha256;
   }
 }

@@ -1,4 +1,4 @@
-/** Whether a backup is whole: every part is what it was, and all that its rows name is in it. */
+/** Verifies a backup: every part is intact, and it contains everything that its rows refer to. */
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -7,20 +7,20 @@ import type { Store } from '#providers/store/store.ts';
 import { unsoundBlobs } from './blobs.ts';
 import { type BlobLine, isSound, type Manifest, type RepositoryPart, readLines, type TablePart } from './manifest.ts';
 import { missingCommits, unpackRepository } from './repositories.ts';
-import type { Place } from './repository.ts';
+import type { BackupRepository } from './repository.ts';
 import { rowsOf } from './tables.ts';
 
 export type Checked = {
   faults: string[];
-  /** Hashes of the parts that are not what they were, for `mendPlace`. */
+  /** Hashes of damaged parts, for `setDamagedAside`. */
   damaged: string[];
   tables: number;
   repositories: number;
   blobs: number;
 };
 
-/** Reads all of it, and writes nothing to the place. `faults` is empty where the backup can be restored whole. */
-export async function checkBackup({ store }: Place, manifest: Manifest): Promise<Checked> {
+/** Reads all of the backup and writes nothing. `faults` is empty if it can be restored completely. */
+export async function checkBackup({ store }: BackupRepository, manifest: Manifest): Promise<Checked> {
   const checked = await checkLists(store, manifest);
   const { faults, damaged } = checked;
   if (faults.length > 0) return checked;
@@ -42,10 +42,10 @@ export async function checkBackup({ store }: Place, manifest: Manifest): Promise
   return checked;
 }
 
-/** Moves what a check found damaged aside, so that the next backup writes it anew. Answers how many parts there were. */
-export async function mendPlace(place: Place, { damaged }: Checked): Promise<number> {
+/** Moves damaged parts aside, so that the next backup writes them again. Returns their number. */
+export async function setDamagedAside(repository: BackupRepository, { damaged }: Checked): Promise<number> {
   let moved = 0;
-  for (const sha256 of damaged) if (await place.setAside(sha256)) moved += 1;
+  for (const sha256 of damaged) if (await repository.setAside(sha256)) moved += 1;
   return moved;
 }
 
@@ -88,12 +88,12 @@ async function missingBlobs(store: Store, manifest: Manifest, unsound: ReadonlyS
     if (!isManifest || !held.has(sha256)) continue;
     for (const file of parseManifest((await store.readAll(sha256)) as Buffer)) see(file.sha256);
   }
-  return [...missing].map((sha256) => `the file ${sha256} is named and missing`);
+  return [...missing].map((sha256) => `the file ${sha256} is missing`);
 }
 
 type Named = { sha256: string; isManifest: boolean };
 
-/** Columns that name files of the store. A test holds this list against the schema. */
+/** Columns with hashes of store files. A test compares this list with the schema. */
 export const blobColumns = [
   { table: 'deployment', column: 'manifest_sha256', isManifest: true },
   { table: 'site', column: 'redirects_sha256', isManifest: false },
@@ -115,7 +115,7 @@ async function* namedBlobs(store: Store, tables: readonly TablePart[]): AsyncGen
     if (drafts) yield { sha256: JSON.parse(drafts).manifestSha256, isManifest: true };
 }
 
-/** Columns that name commits, by the repository they are in. A test holds this list against the schema. */
+/** Columns with commits. A test compares this list with the schema. */
 export const commitColumns = ['source_commit', 'content_commit'] as const;
 
 /** Commits by site and repository. */
@@ -141,7 +141,7 @@ async function repositoryFaults(
   damaged: string[],
 ): Promise<string[]> {
   const whose = `the ${part.repository} repository of ${part.siteId}`;
-  // Of no use to a restore, but what the next backup holds the repository against.
+  // A restore does not need this list, but the next backup compares the repository with it.
   if (!(await isSound(store, part.objects))) {
     damaged.push(part.objects.sha256);
     return [`the list of objects of ${whose} is damaged`];

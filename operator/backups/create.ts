@@ -1,6 +1,6 @@
 /**
- * Takes a backup while everything goes on. The rows are read in one snapshot, and repositories and store after it: both only ever gain, so that all that
- * the rows name is there. Branches may be ahead of the rows, as they are whenever somebody has pushed and not yet published.
+ * Creates a backup while the installation runs. Rows are read in one snapshot; repositories and store are read after it. Both are append-only, so they
+ * contain everything the rows refer to. Branches may be ahead of the rows, as after any push that is not yet published.
  */
 import { randomBytes } from 'node:crypto';
 import pg from 'pg';
@@ -13,7 +13,7 @@ import type { Clock } from '#runtime/clock.ts';
 import type { Config } from '#runtime/config.ts';
 import { copyBlobs } from './blobs.ts';
 import { BackupFault } from './fault.ts';
-import { type Mark, outwait, whileMarked } from './locks.ts';
+import { type Lock, waitForLocks, withLock } from './locks.ts';
 import {
   type Manifest,
   putLines,
@@ -24,35 +24,35 @@ import {
   writeManifest,
 } from './manifest.ts';
 import { packRepository, readTogether } from './repositories.ts';
-import type { Place } from './repository.ts';
+import type { BackupRepository } from './repository.ts';
 import { dumpTable, tablesOf } from './tables.ts';
 
-/** A slot's branch, and the commit of the build that was asked for last. */
+/** A preview slot's branch, and the commit of its latest build. */
 type Slot = { siteId: string; repository: Repository; ref: string; commit: string };
 type Rows = Pick<Manifest, 'migrations' | 'tables'> & { siteIds: string[]; slots: Slot[] };
 
 type Deps = { config: Config; clock: Clock };
 
 /**
- * Answers the manifest, which is written, and says what is `missing` and `spoilt`. A process that ends before leaves no backup, and the next one finds
- * what was copied. Waits while backups are removed there. Throws BackupFault where others may read the place.
+ * Returns the manifest after writing it; it lists what is `missing` and `corrupt`. If the process is killed, there is no backup, but the next one reuses
+ * the copied parts. Waits while backups are being removed there. Throws BackupFault if other users can read the folder.
  */
-export async function createBackup(deps: Deps, place: Place): Promise<Manifest> {
-  await place.claim();
-  return await whileMarked(place, 'create', async (mark) => {
-    await outwait(mark, 'remove');
-    return await createMarked(deps, place, mark);
+export async function createBackup(deps: Deps, repository: BackupRepository): Promise<Manifest> {
+  await repository.claim();
+  return await withLock(repository, 'create', async (lock) => {
+    await waitForLocks(lock, 'remove');
+    return await createLocked(deps, repository, lock);
   });
 }
 
-async function createMarked({ config, clock }: Deps, place: Place, mark: Mark): Promise<Manifest> {
+async function createLocked({ config, clock }: Deps, repository: BackupRepository, lock: Lock): Promise<Manifest> {
   const repositories = config.repositoriesDir === undefined ? undefined : openRepositories(config.repositoriesDir);
-  const before = await lastRepositories(place);
+  const before = await lastRepositories(repository);
   const at = clock.now();
-  const { siteIds, slots, ...rows } = await readSnapshot(config.databaseUrl, place);
+  const { siteIds, slots, ...rows } = await readSnapshot(config.databaseUrl, repository);
   const missing: string[] = [];
-  const packed = repositories ? packRepositories(place, repositories, { siteIds, slots, before, missing }) : [];
-  const spoilt: string[] = [];
+  const packed = repositories ? packRepositories(repository, repositories, { siteIds, slots, before, missing }) : [];
+  const corrupt: string[] = [];
   const manifest: Manifest = {
     format: 1,
     name: nameAt(at),
@@ -60,44 +60,44 @@ async function createMarked({ config, clock }: Deps, place: Place, mark: Mark): 
     at: at.toISOString(),
     from: { baseUrl: config.baseUrl, baseDomain: config.baseDomain },
     ...rows,
-    repositories: await putLines(place.store, packed),
+    repositories: await putLines(repository.store, packed),
     blobs: await putLines(
-      place.store,
-      copyBlobs(createStore(config), place.store, (sha256) => spoilt.push(sha256)),
+      repository.store,
+      copyBlobs(createStore(config), repository.store, (sha256) => corrupt.push(sha256)),
     ),
     withoutRepositories: repositories === undefined,
     missing,
-    spoilt,
+    corrupt,
     endedAt: clock.now().toISOString(),
   };
-  await mark.requireHeld();
-  await writeManifest(place, manifest);
-  // Held up between the two, it may name what was removed meanwhile.
-  await mark.requireHeld().catch(async (error) => {
-    await place.forget(manifest.name);
+  await lock.requireHeld();
+  await writeManifest(repository, manifest);
+  // After a delay between the two, the manifest may refer to parts that were removed meanwhile.
+  await lock.requireHeld().catch(async (error) => {
+    await repository.forget(manifest.name);
     throw error;
   });
-  // What backups left that were killed.
-  await place.store.sweep();
+  // Removes temporary files of killed backups.
+  await repository.store.sweep();
   return manifest;
 }
 
-/** In the order of time, and never the same twice. */
+/** Sorts by time and is unique. */
 function nameAt(at: Date): string {
   return `${at.toISOString().slice(0, 19).replaceAll(':', '').toLowerCase()}z-${randomBytes(3).toString('hex')}`;
 }
 
-async function readSnapshot(databaseUrl: string, place: Place): Promise<Rows> {
+async function readSnapshot(databaseUrl: string, repository: BackupRepository): Promise<Rows> {
   const client = new pg.Client({ connectionString: databaseUrl, application_name: 'frontage backup' });
-  // What is asked when a connection is lost says so itself.
+  // A query reports a lost connection itself.
   client.on('error', () => {});
   await client.connect();
   try {
     await client.query('begin isolation level repeatable read read only');
     const migrations = await appliedMigrations(client);
-    if (migrations.length === 0) throw new BackupFault('There is nothing in this database to be kept.');
+    if (migrations.length === 0) throw new BackupFault('This database is empty: there is nothing to back up.');
     const tables: TablePart[] = [];
-    for (const table of await tablesOf(client)) tables.push(await dumpTable(client, place.store, table));
+    for (const table of await tablesOf(client)) tables.push(await dumpTable(client, repository.store, table));
     const sites = await client.query<{ id: string }>('select id from site order by id');
     const slots = await client.query<Slot>(
       `select d.site_id as "siteId", r.repository, 'refs/heads/preview/' || p.slot as ref, r.commit
@@ -116,12 +116,12 @@ const keyOf = ({ siteId, repository }: Pick<RepositoryPart, 'siteId' | 'reposito
 
 type Packing = Pick<Rows, 'siteIds' | 'slots'> & {
   before: Map<string, RepositoryPart>;
-  /** Hears of what is not there. */
+  /** Receives the missing repositories. */
   missing: string[];
 };
 
 async function* packRepositories(
-  { store }: Place,
+  { store }: BackupRepository,
   repositories: Repositories,
   { siteIds, slots, before, missing }: Packing,
 ): AsyncGenerator<RepositoryPart> {
@@ -135,22 +135,22 @@ async function* packRepositories(
     for (const [index, repository] of held.entries()) {
       const asked = { siteId, repository, refs: together[index] ?? {} };
       const part = await packRepository(store, repositories.place(siteId, repository), asked, before.get(keyOf(asked)));
-      // A slot may have been cleared since the rows were read; they still show it.
+      // A preview slot may have been deleted since the rows were read; the rows still refer to it.
       const gone = slots.filter((slot) => keyOf(slot) === keyOf(asked) && !part.refs[slot.ref]);
       yield { ...part, refs: { ...part.refs, ...Object.fromEntries(gone.map(({ ref, commit }) => [ref, commit])) } };
     }
   }
 }
 
-/** What the newest backup of the place knows of repositories; nothing where there is none, or it is damaged. */
-async function lastRepositories(place: Place): Promise<Map<string, RepositoryPart>> {
+/** Repositories in the newest backup; none if there is no backup or it is damaged. */
+async function lastRepositories(repository: BackupRepository): Promise<Map<string, RepositoryPart>> {
   const known = new Map<string, RepositoryPart>();
   try {
-    const { repositories } = await readManifest(place);
-    for await (const line of readLines(place.store, repositories)) {
+    const { repositories } = await readManifest(repository);
+    for await (const line of readLines(repository.store, repositories)) {
       const part: RepositoryPart = JSON.parse(line);
-      // Packs that are gone are written anew.
-      const held = await place.store.sizes(part.packs.map(({ sha256 }) => sha256));
+      // Missing packs are written again.
+      const held = await repository.store.sizes(part.packs.map(({ sha256 }) => sha256));
       if (part.packs.every(({ sha256, bytes }) => held.get(sha256) === bytes)) known.set(keyOf(part), part);
     }
   } catch (error) {

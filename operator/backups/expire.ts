@@ -1,12 +1,11 @@
 /**
- * What a restore does to what came back from the past. Ways in that are short-lived end: people sign in anew, and ask for
- * a change of their address, an upload or an onboarding once more. Messages that were on their way went long ago, and
- * those of a drill, beside which the installation itself goes on, never go.
+ * Expires restored short-lived credentials: people sign in again, and request a change of address, an upload or an onboarding again. Restored
+ * messages that were waiting were sent long ago; those of a dry run, beside which the installation still runs, are never sent.
  */
 import type pg from 'pg';
 import type { Clock } from '#runtime/clock.ts';
 
-/** How many ways in have come back, which may have been taken away since the backup, and mails that are not sent again. */
+/** Counts of restored credentials, which may have been revoked since the backup, and of mails that are not sent again. */
 export type Past = {
   tokens: number;
   connectors: number;
@@ -16,14 +15,14 @@ export type Past = {
   mailsEnded: number;
 };
 
-/** A mail that waited for so long before the restore went out from the installation that was. */
+/** The old installation has sent mails that waited longer than this before the restore. */
 const waitsAtMost = `interval '1 hour'`;
 
-/** In the client's transaction, and again as often as it is asked for. */
-export async function settlePast(
+/** In the client's transaction. Idempotent. */
+export async function expireCredentials(
   client: pg.ClientBase,
   clock: Clock,
-  { isDrill }: { isDrill: boolean },
+  { isDryRun }: { isDryRun: boolean },
 ): Promise<Past> {
   const now = clock.now();
   for (const table of ['browser_session', 'oauth_code', 'payout_onboarding'])
@@ -31,11 +30,11 @@ export async function settlePast(
   await client.query('delete from signin_link where ended_at is null');
   await client.query(`update email_change set status = 'ended' where status = 'pending'`);
   await client.query('update upload_link set ended_at = $1 where ended_at is null', [now]);
-  if (isDrill) await client.query('update outbox set sent_at = $1 where sent_at is null', [now]);
+  if (isDryRun) await client.query('update outbox set sent_at = $1 where sent_at is null', [now]);
   const { rowCount } = await client.query(
     `update mail set status = 'failed', failure = 'restored', sealed = null, settled_at = $1
      where status = 'queued' and ($2 or created_at < $1::timestamptz - ${waitsAtMost})`,
-    [now, isDrill],
+    [now, isDryRun],
   );
   const { rows } = await client.query<Omit<Past, 'mailsEnded'>>(
     `with standing as (select id from token where revoked_at is null and (expires_at is null or expires_at > $1))

@@ -1,4 +1,4 @@
-/** What a backup is: its parts, by their hashes, and what they were taken from. */
+/** A backup's manifest: its parts by hash, and their source. */
 import { createHash } from 'node:crypto';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
@@ -7,13 +7,13 @@ import { createGunzip, createGzip } from 'node:zlib';
 import type { Store } from '#providers/store/store.ts';
 import type { Repository } from '#rules/states.ts';
 import { BackupFault, damaged } from './fault.ts';
-import type { Place } from './repository.ts';
+import type { BackupRepository } from './repository.ts';
 
-/** Bytes in the place. Tables and lists are gzipped. */
+/** A part in the repository. Tables and lists are gzipped. */
 export type Part = { sha256: string; bytes: number };
 export type TablePart = Part & { name: string; columns: string[]; rows: number };
 
-/** A repository: its packs, which together hold every object, a list of these (one id a line), and where its branches stand. */
+/** A git repository: packs that together contain every object, a list of object ids (one per line), and its branches. */
 export type RepositoryPart = {
   siteId: string;
   repository: Repository;
@@ -22,7 +22,7 @@ export type RepositoryPart = {
   refs: Record<string, string>;
 };
 
-/** A file of the store. `compressed`: it had compressed forms beside it. */
+/** A file of the store. `compressed`: it had compressed representations. */
 export type BlobLine = Part & { compressed?: true };
 
 export type Manifest = {
@@ -30,25 +30,25 @@ export type Manifest = {
   name: string;
   /** Version of Frontage. */
   version: string;
-  /** All that was acknowledged before this is in it. */
+  /** The backup contains everything that was acknowledged before this time. */
   at: string;
   endedAt: string;
   from: { baseUrl: string; baseDomain: string };
-  /** The schema: names of the migrations that the database had. */
+  /** The schema: names of the applied migrations. */
   migrations: string[];
   tables: TablePart[];
-  /** Lists of JSON lines: of `RepositoryPart`, of `BlobLine`. */
+  /** JSON lines of `RepositoryPart` and of `BlobLine`. */
   repositories: Part & { count: number };
   blobs: Part & { count: number };
-  /** The installation is one without repositories: its configuration says so. */
+  /** The installation is configured without repositories. */
   withoutRepositories: boolean;
-  /** Repositories of sites that were not there to be copied, as `site_… source`. */
+  /** Missing repositories of sites, as `site_… source`. */
   missing: string[];
-  /** Files of the store whose bytes were not what their names say. In it are those of them that an earlier backup had right. */
-  spoilt: string[];
+  /** Store files whose bytes do not match their hash. The backup contains those of which an earlier backup has an intact copy. */
+  corrupt: string[];
 };
 
-/** Puts lines as one gzipped part. */
+/** Stores lines as one gzipped part. */
 export async function putLines<Line>(store: Store, lines: AsyncIterable<Line> | Iterable<Line>) {
   let count = 0;
   async function* rendered() {
@@ -66,7 +66,7 @@ export async function putGzipped(store: Store, content: Readable): Promise<Part>
   return { sha256, bytes };
 }
 
-/** Lines of text of a gzipped part. Throws BackupFault where it is not what its hash says. */
+/** Lines of a gzipped part. Throws BackupFault if the bytes do not match the hash. */
 export async function* readLines(store: Store, part: Part): AsyncGenerator<string> {
   const gunzip = createGunzip();
   const reading = pipeline(readPart(store, part), gunzip);
@@ -75,7 +75,7 @@ export async function* readLines(store: Store, part: Part): AsyncGenerator<strin
   await reading;
 }
 
-/** Lines end with a line feed and with nothing else: what COPY and JSON write has other ends of lines within. */
+/** Only a line feed ends a line: output of COPY and JSON can contain other line separators. */
 async function* linesOf(chunks: AsyncIterable<Buffer>): AsyncGenerator<string> {
   const decoder = new StringDecoder('utf8');
   let begun = '';
@@ -90,7 +90,7 @@ async function* linesOf(chunks: AsyncIterable<Buffer>): AsyncGenerator<string> {
   if (begun) yield begun;
 }
 
-/** The part's bytes. Ends in a BackupFault where they are not what the hash says, after all of them were given. */
+/** The part's bytes. After the last one it throws BackupFault if they do not match the hash. */
 export async function* readPart(store: Store, { sha256 }: Part): AsyncGenerator<Buffer> {
   const content = await store.read(sha256).catch(() => undefined);
   if (!content) throw damaged(`${sha256} is missing`);
@@ -99,7 +99,7 @@ export async function* readPart(store: Store, { sha256 }: Part): AsyncGenerator<
     hash.update(chunk as Buffer);
     yield chunk as Buffer;
   }
-  if (hash.digest('hex') !== sha256) throw damaged(`${sha256} is not what it was`);
+  if (hash.digest('hex') !== sha256) throw damaged(`${sha256} has changed`);
 }
 
 export async function isSound(store: Store, part: Part): Promise<boolean> {
@@ -112,20 +112,20 @@ export async function isSound(store: Store, part: Part): Promise<boolean> {
   }
 }
 
-export async function writeManifest(place: Place, manifest: Manifest): Promise<void> {
-  const { sha256 } = await place.store.put(Buffer.from(JSON.stringify(manifest)));
-  await place.store.flush();
-  await place.write(manifest.name, sha256);
+export async function writeManifest(repository: BackupRepository, manifest: Manifest): Promise<void> {
+  const { sha256 } = await repository.store.put(Buffer.from(JSON.stringify(manifest)));
+  await repository.store.flush();
+  await repository.write(manifest.name, sha256);
 }
 
-/** The backup of that name, or the newest. Throws BackupFault. */
-export async function readManifest(place: Place, name?: string): Promise<Manifest> {
-  const wanted = name ?? (await place.names()).at(-1);
-  const sha256 = wanted === undefined ? undefined : await place.read(wanted);
-  if (sha256 === undefined) throw new BackupFault('There is no such backup here. backup list says which there are.');
-  if (!/^[0-9a-f]{64}$/.test(sha256)) throw damaged(`the name ${wanted} leads nowhere`);
+/** The backup with that name, or the newest one. Throws BackupFault. */
+export async function readManifest(repository: BackupRepository, name?: string): Promise<Manifest> {
+  const wanted = name ?? (await repository.names()).at(-1);
+  const sha256 = wanted === undefined ? undefined : await repository.read(wanted);
+  if (sha256 === undefined) throw new BackupFault('There is no such backup here. List them with backup list.');
+  if (!/^[0-9a-f]{64}$/.test(sha256)) throw damaged(`the name ${wanted} contains no hash`);
   const chunks: Buffer[] = [];
-  for await (const chunk of readPart(place.store, { sha256, bytes: 0 })) chunks.push(chunk);
+  for await (const chunk of readPart(repository.store, { sha256, bytes: 0 })) chunks.push(chunk);
   const manifest: Manifest = JSON.parse(Buffer.concat(chunks).toString('utf8'));
   if (manifest.format !== 1) throw new BackupFault('This backup was written by a newer Frontage: restore with that.');
   return manifest;

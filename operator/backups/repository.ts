@@ -1,6 +1,6 @@
 /**
- * Where backups are kept: a store of its own, in which a backup's parts stand under their hashes beside those of others, and a name for each
- * backup. A name is written last, so what has a name is whole; what is the same in two backups is there once.
+ * A backup repository: a content-addressed store for the parts of all backups, and a name for each backup. The name is written last, so a named
+ * backup is complete. Parts that several backups share are stored once.
  */
 import { randomUUID } from 'node:crypto';
 import { mkdir, open, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
@@ -14,23 +14,23 @@ import type { Store } from '#providers/store/store.ts';
 import { bucketOf, type Config, folderOrBucket } from '#runtime/config.ts';
 import { BackupFault } from './fault.ts';
 
-export type Place = {
+export type BackupRepository = {
   store: Store;
-  /** Names of all backups here, the oldest first. */
+  /** Names of all backups, oldest first. */
   names(): Promise<string[]>;
   /** The hash of a backup's manifest. */
   read(name: string): Promise<string | undefined>;
   write(name: string, sha256: string): Promise<void>;
-  /** Before anything is written. Throws BackupFault where others may read what will be. */
+  /** Call before the first write. Throws BackupFault if other users can read the folder. */
   claim(): Promise<void>;
-  /** Moves a part that is damaged out of the way, to `damaged/`. False where there is none. */
+  /** Moves a damaged part to `damaged/`. False if it does not exist. */
   setAside(sha256: string): Promise<boolean>;
-  /** Takes the name away; its parts stay. */
+  /** Removes the name; its parts stay. */
   forget(name: string): Promise<void>;
-  /** Removes a part for good. */
+  /** Deletes a part. */
   drop(sha256: string): Promise<void>;
-  /** Empty files of processes that work here, and when each was written last, in milliseconds of the place's own clock: see marks.ts. */
-  marks: {
+  /** Lock files of processes that use the repository, and when each was last renewed, in milliseconds of the repository's own clock: see locks.ts. */
+  locks: {
     write(name: string): Promise<void>;
     list(): Promise<{ name: string; at: number }[]>;
     remove(name: string): Promise<void>;
@@ -39,15 +39,15 @@ export type Place = {
 
 type Settings = Pick<Config, 'storeDir' | 's3' | 'backupServer' | 'dataDir'>;
 
-/** `where` is a folder, or `s3://bucket/folder` on the server that the configuration names for backups. Throws BackupFault. */
-export async function openPlace(config: Settings, where: string): Promise<Place> {
-  if (!folderOrBucket.test(where)) throw new BackupFault('Say a folder, or s3://bucket/folder.');
+/** `where` is a folder, or `s3://bucket/folder` on the configured backup server. Throws BackupFault. */
+export async function openBackupRepository(config: Settings, where: string): Promise<BackupRepository> {
+  if (!folderOrBucket.test(where)) throw new BackupFault('Give a folder or s3://bucket/folder.');
   const { dataDir } = config;
   if (!where.startsWith('s3://')) {
     const dir = resolve(where);
     if (!config.s3 && dir === config.storeDir)
-      throw new BackupFault('That is the store itself: a backup needs a place of its own.');
-    return { store: createStore({ storeDir: dir, s3: undefined, dataDir }), ...openNamesOnDisk(dir) };
+      throw new BackupFault('This is the store itself: a backup needs a separate destination.');
+    return { store: createStore({ storeDir: dir, s3: undefined, dataDir }), ...folderRepository(dir) };
   }
   const address = { ...bucketOf(where), ...config.backupServer };
   if (
@@ -55,14 +55,14 @@ export async function openPlace(config: Settings, where: string): Promise<Place>
     config.s3?.bucket === address.bucket &&
     config.s3.prefix === address.prefix
   )
-    throw new BackupFault('That is the store itself: a backup needs a place of its own.');
+    throw new BackupFault('This is the store itself: a backup needs a separate destination.');
   return {
     store: createStore({ storeDir: undefined, s3: address, dataDir }),
-    ...(await openNamesInBucket(address, join(dataDir, 'spool'))),
+    ...(await bucketRepository(address, join(dataDir, 'spool'))),
   };
 }
 
-function openNamesOnDisk(dir: string): Omit<Place, 'store'> {
+function folderRepository(dir: string): Omit<BackupRepository, 'store'> {
   const folder = join(dir, 'backups');
   return {
     names: async () => (await readdir(folder).catch(() => [])).filter((name) => !name.startsWith('.')).sort(),
@@ -82,12 +82,12 @@ function openNamesOnDisk(dir: string): Omit<Place, 'store'> {
       await syncFolder(folder);
     },
     drop: (sha256) => rm(blobPath(dir, sha256), { force: true }),
-    marks: openMarksOnDisk(join(dir, 'under-way')),
+    locks: locksOnDisk(join(dir, 'under-way')),
     async claim() {
       await mkdir(dir, { recursive: true, mode: 0o700 });
       if (((await stat(dir)).mode & 0o007) === 0) return;
-      const words = `Everybody on this machine may look into ${dir}, and a backup holds everybody's rows in clear`;
-      throw new BackupFault(`${words}: chmod 700 it, or name a folder that is not there yet.`);
+      const words = `Every user of this machine can read ${dir}, and a backup contains unencrypted rows`;
+      throw new BackupFault(`${words}: chmod 700 it, or give a folder that does not exist yet.`);
     },
     async setAside(sha256) {
       await mkdir(join(dir, 'damaged'), { recursive: true });
@@ -102,7 +102,7 @@ function openNamesOnDisk(dir: string): Omit<Place, 'store'> {
   };
 }
 
-function openMarksOnDisk(folder: string): Place['marks'] {
+function locksOnDisk(folder: string): BackupRepository['locks'] {
   return {
     async write(name) {
       await mkdir(folder, { recursive: true });
@@ -120,13 +120,13 @@ function openMarksOnDisk(folder: string): Place['marks'] {
   };
 }
 
-async function openNamesInBucket(address: BucketAddress, spoolDir: string): Promise<Omit<Place, 'store'>> {
-  // Loaded by who has a bucket alone: see providers/store/factory.ts.
+async function bucketRepository(address: BucketAddress, spoolDir: string): Promise<Omit<BackupRepository, 'store'>> {
+  // Imported only for buckets: see providers/store/factory.ts.
   const { openBucket } = await import('#providers/store/s3-bucket.ts');
   const { spoolFile: openSpool } = await import('#providers/store/spool-file.ts');
   const bucket = openBucket(address);
   const folder = 'backups/';
-  const marks = 'under-way/';
+  const locks = 'under-way/';
   return {
     async names() {
       const names: string[] = [];
@@ -142,19 +142,19 @@ async function openNamesInBucket(address: BucketAddress, spoolDir: string): Prom
     },
     forget: (name: string) => bucket.remove(folder + keptName(name)),
     drop: (sha256: string) => bucket.remove(blobName(sha256)),
-    marks: {
+    locks: {
       async write(name: string) {
-        await bucket.put(marks + name, Buffer.from('\n'));
+        await bucket.put(locks + name, Buffer.from('\n'));
       },
       async list() {
         const all: { name: string; at: number }[] = [];
-        for await (const { name, modifiedAt } of bucket.list(marks))
-          all.push({ name: name.slice(marks.length), at: modifiedAt.getTime() });
+        for await (const { name, modifiedAt } of bucket.list(locks))
+          all.push({ name: name.slice(locks.length), at: modifiedAt.getTime() });
         return all;
       },
-      remove: (name: string) => bucket.remove(marks + name),
+      remove: (name: string) => bucket.remove(locks + name),
     },
-    // Who may read a bucket, its own server says.
+    // The bucket's server controls access.
     async claim() {},
     async setAside(sha256: string) {
       const found = await bucket.get(blobName(sha256));
@@ -172,7 +172,7 @@ async function openNamesInBucket(address: BucketAddress, spoolDir: string): Prom
   };
 }
 
-/** Writes the folder's own entries to disk: a rename in it survives a power cut. */
+/** Flushes the folder's entries, so that a rename survives a power cut. */
 async function syncFolder(folder: string): Promise<void> {
   const handle = await open(folder);
   try {

@@ -1,6 +1,6 @@
 /**
- * Brings a backup back into an empty installation: files first, then rows in one transaction, then what is under way is started again. A restore that was
- * ended in its middle leaves no rows or all of them, and is run again.
+ * Restores a backup into an empty installation: files first, then rows in one transaction; then it restarts unfinished workflows. If it is killed, the
+ * database has either no rows or all of them, and it can be run again.
  */
 import { randomUUID } from 'node:crypto';
 import { mkdir, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
@@ -15,11 +15,11 @@ import type { Clock } from '#runtime/clock.ts';
 import type { Config } from '#runtime/config.ts';
 import { restoreBlobs } from './blobs.ts';
 import { blobLines, repositoryLines } from './check.ts';
-import { type Past, settlePast } from './expire.ts';
+import { expireCredentials, type Past } from './expire.ts';
 import { BackupFault } from './fault.ts';
 import { isSound, type Manifest } from './manifest.ts';
 import { unpackRepository } from './repositories.ts';
-import type { Place } from './repository.ts';
+import type { BackupRepository } from './repository.ts';
 import { loadTables, tablesOf } from './tables.ts';
 
 export type Restored = {
@@ -27,40 +27,40 @@ export type Restored = {
   repositories: number;
   rows: number;
   restarted: Record<string, number>;
-  /** What was damaged and is not there now: hashes of files, and repositories as `site_… source`. */
+  /** Damaged data that was skipped: hashes of files, and repositories as `site_… source`. */
   leftOut: string[];
   past: Past;
 };
 
-export type Wishes = {
-  /** The installation itself goes on elsewhere: nothing is started, and what waited to be sent never is. */
-  isDrill?: boolean;
-  /** Brings what is whole of it. Rows have to be. */
+export type RestoreOptions = {
+  /** The installation still runs elsewhere: nothing is started, and waiting messages are never sent. */
+  isDryRun?: boolean;
+  /** Skips damaged files and repositories. Rows must be intact. */
   despiteDamage?: boolean;
 };
 
-/** In a folder of repositories: which backup is being restored into it. */
-const markName = '.restoring';
+/** A file in the repositories folder with the name of the backup that is being restored. */
+const stateFile = '.restoring';
 
-/** Throws BackupFault where the installation is not empty, or the backup cannot be had from this Frontage, or is damaged. */
+/** Throws BackupFault if the installation is not empty, or the backup is damaged or has an unknown schema. */
 export async function restoreBackup(
   { config, clock }: { config: Config; clock: Clock },
-  place: Place,
+  repository: BackupRepository,
   manifest: Manifest,
-  { isDrill = false, despiteDamage = false }: Wishes = {},
+  { isDryRun = false, despiteDamage = false }: RestoreOptions = {},
 ): Promise<Restored> {
   requireKnown(manifest);
   const { repositoriesDir } = config;
   if (repositoriesDir === undefined && manifest.repositories.count > 0)
-    throw new BackupFault('This installation holds no repositories (FRONTAGE_REPOSITORIES), and the backup does.');
+    throw new BackupFault('This installation has no repositories (FRONTAGE_REPOSITORIES), but the backup does.');
   if (manifest.missing.length > 0 && !despiteDamage)
-    throw new BackupFault(`Repositories are missing in this backup: ${manifest.missing.slice(0, 20).join(', ')}.`);
+    throw new BackupFault(`This backup lacks repositories: ${manifest.missing.slice(0, 20).join(', ')}.`);
   const leftOut: string[] = [...manifest.missing];
   const leaveOut = despiteDamage ? (what: string) => void leftOut.push(what) : undefined;
-  if (!(await isLoaded(config, manifest))) await bring(config, place, manifest, leaveOut);
+  if (!(await isLoaded(config, manifest))) await load(config, repository, manifest, leaveOut);
   await migrate(config.databaseUrl);
-  const settled = await withClient(config.databaseUrl, (client) => settle(client, clock, isDrill));
-  if (repositoriesDir !== undefined) await rm(join(repositoriesDir, markName), { force: true });
+  const settled = await withClient(config.databaseUrl, (client) => settle(client, clock, isDryRun));
+  if (repositoriesDir !== undefined) await rm(join(repositoriesDir, stateFile), { force: true });
   return {
     blobs: manifest.blobs.count,
     repositories: manifest.repositories.count,
@@ -70,33 +70,38 @@ export async function restoreBackup(
   };
 }
 
-/** Whether a restore of this backup was ended after its rows came, and before its end. */
+/** Whether an earlier restore of this backup stopped after it had loaded the rows. */
 async function isLoaded({ repositoriesDir, databaseUrl }: Config, { name }: Manifest): Promise<boolean> {
-  if (repositoriesDir === undefined || (await markOf(repositoriesDir)) !== name) return false;
+  if (repositoriesDir === undefined || (await restoringBackup(repositoriesDir)) !== name) return false;
   return (await withClient(databaseUrl, tableWithRows)) !== undefined;
 }
 
 type LeaveOut = ((what: string) => void) | undefined;
 
-async function bring(config: Config, place: Place, manifest: Manifest, leaveOut: LeaveOut): Promise<void> {
+async function load(
+  config: Config,
+  repository: BackupRepository,
+  manifest: Manifest,
+  leaveOut: LeaveOut,
+): Promise<void> {
   const { repositoriesDir, databaseUrl } = config;
   await withClient(databaseUrl, (client) => requireEmpty(client, manifest));
   if (repositoriesDir !== undefined) await claimFolder(repositoriesDir, manifest.name);
-  await restoreBlobs(place.store, createStore(config), blobLines(place.store, manifest), leaveOut);
-  if (repositoriesDir !== undefined) await restoreRepositories(place, manifest, repositoriesDir, leaveOut);
+  await restoreBlobs(repository.store, createStore(config), blobLines(repository.store, manifest), leaveOut);
+  if (repositoriesDir !== undefined) await restoreRepositories(repository, manifest, repositoriesDir, leaveOut);
   await migrate(databaseUrl, { to: manifest.migrations.at(-1) as string });
-  await withClient(databaseUrl, (client) => restoreRows(client, place, manifest));
+  await withClient(databaseUrl, (client) => restoreRows(client, repository, manifest));
 }
 
-/** In the newest schema, whose rows the questions are about. */
+/** Runs in the newest schema. */
 async function settle(
   client: pg.Client,
   clock: Clock,
-  isDrill: boolean,
+  isDryRun: boolean,
 ): Promise<Pick<Restored, 'past' | 'restarted'>> {
   await client.query('begin');
-  const past = await settlePast(client, clock, { isDrill });
-  const restarted = isDrill ? {} : await restartAll(client, clock);
+  const past = await expireCredentials(client, clock, { isDryRun });
+  const restarted = isDryRun ? {} : await restartAll(client, clock);
   await client.query('commit');
   return { past, restarted };
 }
@@ -104,14 +109,14 @@ async function settle(
 function requireKnown({ migrations, version }: Manifest): void {
   if (migrations.every((name, index) => knownMigrations[index] === name)) return;
   throw new BackupFault(
-    `This backup is of Frontage ${version}, whose schema this one does not know. Restore with that.`,
+    `This backup is from Frontage ${version}, whose schema this version does not know. Restore it with that version.`,
   );
 }
 
 const withClient = <T>(databaseUrl: string, act: (client: pg.Client) => Promise<T>) =>
   withNamedClient(databaseUrl, 'frontage restore', act);
 
-/** What workers write by themselves in an installation that nobody uses yet. */
+/** Tables that workers fill in an unused installation. */
 const ownTables = ['capacity'];
 
 async function requireEmpty(client: pg.Client, { migrations }: Manifest): Promise<void> {
@@ -135,23 +140,23 @@ async function tableWithRows(client: pg.Client): Promise<string | undefined> {
   return undefined;
 }
 
-function markOf(dir: string): Promise<string | undefined> {
-  return readFile(join(dir, markName), 'utf8').catch(() => undefined);
+function restoringBackup(dir: string): Promise<string | undefined> {
+  return readFile(join(dir, stateFile), 'utf8').catch(() => undefined);
 }
 
-/** Takes the folder for this restore. Throws BackupFault where it holds repositories that no restore of this backup has brought. */
+/** Claims the folder for this restore. Throws BackupFault if it contains repositories from elsewhere. */
 async function claimFolder(dir: string, name: string): Promise<void> {
-  const marked = await markOf(dir);
-  if (marked === name) return;
+  const restoring = await restoringBackup(dir);
+  if (restoring === name) return;
   const names = (await readdir(dir).catch(() => [])).filter((one) => !one.startsWith('.'));
-  if (names.length > 0 || marked !== undefined)
-    throw new BackupFault(`There are repositories in ${dir} already. Nothing was changed: restore into a new folder.`);
+  if (names.length > 0 || restoring !== undefined)
+    throw new BackupFault(`${dir} already contains repositories. Nothing was changed: restore into a new folder.`);
   await mkdir(dir, { recursive: true });
-  await writeFile(join(dir, markName), name, { flush: true });
+  await writeFile(join(dir, stateFile), name, { flush: true });
 }
 
 async function restoreRepositories(
-  { store }: Place,
+  { store }: BackupRepository,
   manifest: Manifest,
   dir: string,
   leaveOut: LeaveOut,
@@ -170,10 +175,10 @@ async function restoreRepositories(
   }
 }
 
-async function restoreRows(client: pg.Client, { store }: Place, manifest: Manifest): Promise<void> {
+async function restoreRows(client: pg.Client, { store }: BackupRepository, manifest: Manifest): Promise<void> {
   await client.query('begin');
   const tables = await tablesOf(client);
-  // Whoever starts meanwhile waits, and finds all of it.
+  // A process that starts meanwhile waits, and then finds all rows.
   await client.query(`lock table ${tables.map(({ name }) => `"${name}"`).join(', ')} in access exclusive mode`);
   await requireEmpty(client, manifest);
   await client.query(`delete from capacity`);

@@ -1,6 +1,6 @@
 /**
- * Rows, as PostgreSQL's COPY writes them as text: out of one snapshot, and into one transaction. The schema is not in it: the migrations make it.
- * What is left out says so by itself: an unlogged table may be lost at any time, and a column of transaction ids means something in one cluster alone.
+ * Rows in the text format of PostgreSQL's COPY, read in one snapshot and loaded in one transaction. The schema comes from the migrations. Unlogged
+ * tables are excluded because they may be lost at any time, and columns of transaction ids because they are meaningful only in one cluster.
  */
 import type { Readable, Writable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
@@ -32,7 +32,7 @@ export async function dumpTable(client: pg.ClientBase, store: Store, { name, col
   return { name, columns, rows: rows.rowCount, ...part };
 }
 
-/** Fills the tables, all empty, in the client's transaction. Triggers do not fire, and what refers to what is judged when all is there. */
+/** Fills the empty tables in the client's transaction. Triggers do not fire; foreign keys are validated at the end. */
 export async function loadTables(client: pg.ClientBase, store: Store, tables: readonly TablePart[]): Promise<void> {
   const { rows: references } = await client.query<{ table: string; name: string; definition: string }>(
     `select conrelid::regclass::text as table, conname as name, pg_get_constraintdef(oid) as definition from pg_constraint
@@ -51,7 +51,7 @@ export async function loadTables(client: pg.ClientBase, store: Store, tables: re
     await client.query(`alter table ${table} add constraint ${quoted(name)} ${definition}`);
 }
 
-/** What these columns hold, row by row; null where they hold nothing. */
+/** The values of these columns, row by row. */
 export async function* rowsOf(store: Store, table: TablePart, columns: string[]): AsyncGenerator<(string | null)[]> {
   const places = columns.map((column) => table.columns.indexOf(column));
   for await (const line of readLines(store, table)) {

@@ -1,4 +1,4 @@
-/** Accounts and the plans they were given. */
+/** Commands for accounts and granted plans. */
 import { setAddress } from '#api/accounts/address.ts';
 import { openAccount } from '#api/accounts/rules.ts';
 import { endPlanGrant, grantPlan } from '#api/billing/grants.ts';
@@ -16,7 +16,8 @@ import { listed, pageOf, rowsToRead } from './listing.ts';
 
 export const accountCommands = {
   'account create': command({
-    about: 'Opens an account, or takes the one that has the address, and prints it with a new token, once.',
+    about:
+      'Creates an account, or uses the one with that address, and prints it with a new token. The token is shown only once.',
     needs: ['email', 'name'],
     async run({ em, clock }, { email, name }) {
       const account = await openAccount(em, clock, { email, name });
@@ -25,7 +26,7 @@ export const accountCommands = {
     },
   }),
   'account list': command({
-    about: `Accounts, the newest first, ${listed} at a time; with --match those whose address or name has the words in it.`,
+    about: `Lists accounts, newest first, ${listed} at a time. --match filters by words in the address or name.`,
     needs: [],
     takes: ['match', 'after'],
     async run({ em, ...deps }, { match, after }) {
@@ -39,13 +40,14 @@ export const accountCommands = {
     },
   }),
   'account show': command({
-    about: 'An account with its plan, sites, domains and tokens. Say --account or --email.',
+    about: 'Shows an account with its plan, sites, domains and tokens. Takes --account or --email.',
     needs: [],
     takes: ['account', 'email'],
     run: show,
   }),
   'account email': command({
-    about: 'Gives an account another address, where no mail can confirm it. Sign-in links to the old one end.',
+    about:
+      'Changes an account’s address without a confirmation e-mail. Sign-in links sent to the old address stop working.',
     needs: ['account', 'email'],
     async run({ em, clock }, { account, email }) {
       const { old, account: changed } = await setAddress(em, { clock }, account, email);
@@ -53,7 +55,7 @@ export const accountCommands = {
     },
   }),
   'plan grant': command({
-    about: 'Gives an account a plan until a date, in place of one that it was given before.',
+    about: 'Grants an account a plan until a date. Replaces an earlier grant.',
     needs: ['account', 'plan', 'until'],
     async run({ em, ...deps }, { account, plan, until }) {
       const granted = await grantPlan(em, deps, { accountId: account, plan, endsAt: new Date(until) });
@@ -61,7 +63,7 @@ export const accountCommands = {
     },
   }),
   'plan end': command({
-    about: 'Ends the plan that an account was given, now.',
+    about: 'Ends the granted plan of an account now.',
     needs: ['account'],
     async run({ em, ...deps }, { account }) {
       const { plan } = await endPlanGrant(em, deps, account);
@@ -69,7 +71,7 @@ export const accountCommands = {
     },
   }),
   'plan list': command({
-    about: `The plans that were given and are not over, those that end first at the top, ${listed} at a time.`,
+    about: `Lists the granted plans that have not ended, soonest end first, ${listed} at a time.`,
     needs: [],
     takes: ['after'],
     async run({ em, clock }, { after }) {
@@ -85,10 +87,10 @@ export const accountCommands = {
   }),
 };
 
-/** Those that follow a given plan in the order of their ends. */
+/** Grants that follow this one in order of their end. */
 async function endingAfter(em: Given['em'], id: string) {
   const last = await em.findOne(PlanGrant, { id });
-  if (!last) throw errors.not_found('No plan that was given has the id of --after.');
+  if (!last) throw errors.not_found('There is no granted plan with the id in --after.');
   return { $or: [{ endsAt: { $gt: last.endsAt } }, { endsAt: last.endsAt, id: { $gt: id } }] };
 }
 
@@ -98,12 +100,12 @@ const shown = ({ id, name, email, createdAt, blockReason }: Account) => {
 
 type Which = { account?: string | undefined; email?: string | undefined };
 
-/** The account of a command that takes its id or its address. Throws UsageError, `not_found`. */
+/** The account with that id or address. Throws UsageError, `not_found`. */
 export async function namedAccount(em: EntityManager, name: string, { account: id, email }: Which): Promise<Account> {
-  if (!id === !email) throw new UsageError(`${name} takes --account or --email, one of them.`);
+  if (!id === !email) throw new UsageError(`${name} needs either --account or --email.`);
   const account = await em.findOne(Account, id ? { id } : { email: String(email).trim().toLowerCase() });
   if (account) return account;
-  throw errors.not_found('There is no such account. account list --match finds one.');
+  throw errors.not_found('There is no such account. Search with account list --match.');
 }
 
 async function show({ em, ...deps }: Given, which: Which) {

@@ -1,12 +1,12 @@
-/** Backups of the whole installation: see docs/backups.md. */
+/** Commands for backups of the whole installation: see docs/backups.md. */
 
 import { countSealed } from '#db/encrypted-columns.ts';
-import { type Checked, checkBackup, mendPlace } from '#operator/backups/check.ts';
+import { type Checked, checkBackup, setDamagedAside } from '#operator/backups/check.ts';
 import { createBackup } from '#operator/backups/create.ts';
 import { BackupFault } from '#operator/backups/fault.ts';
 import { type Manifest, readManifest } from '#operator/backups/manifest.ts';
 import { removeBackups } from '#operator/backups/remove.ts';
-import { openPlace } from '#operator/backups/repository.ts';
+import { openBackupRepository } from '#operator/backups/repository.ts';
 import { restoreBackup } from '#operator/backups/restore.ts';
 import { command, UsageError } from './command.ts';
 import { listed, pageBy, rowsToRead } from './listing.ts';
@@ -22,14 +22,14 @@ const shown = ({ name, version, at, endedAt, from, tables, repositories, blobs, 
   files: blobs.count,
   without_repositories: rest.withoutRepositories,
   missing: firstOf(rest.missing),
-  spoilt: firstOf(rest.spoilt),
+  corrupt: firstOf(rest.corrupt),
 });
 
-/** Which of all names, the oldest first, are removed. Throws UsageError. */
+/** Selects the names to remove; the oldest comes first. Throws UsageError. */
 function chosenBy(backup: string | undefined, keep: string | undefined): (names: string[]) => string[] {
-  if (!backup === !keep) throw new UsageError('backup remove takes --backup or --keep, one of them.');
+  if (!backup === !keep) throw new UsageError('backup remove needs either --backup or --keep.');
   if (backup) return () => [backup];
-  if (!/^[1-9]\d{0,5}$/.test(keep ?? '')) throw new UsageError('--keep takes a number from 1 on.');
+  if (!/^[1-9]\d{0,5}$/.test(keep ?? '')) throw new UsageError('--keep must be a number from 1.');
   return (names) => names.slice(0, -Number(keep));
 }
 
@@ -37,31 +37,31 @@ const firstOf = (all: readonly string[]) => ({ count: all.length, first: all.sli
 
 type Counted = ReturnType<typeof firstOf>;
 
-function lackWords({ missing, spoilt }: { missing: Counted; spoilt: Counted }): string | undefined {
+function gapsMessage({ missing, corrupt }: { missing: Counted; corrupt: Counted }): string | undefined {
   const words = [
-    missing.count > 0 ? `${missing.count} repositories of sites were not there to be copied` : '',
-    spoilt.count > 0 ? `${spoilt.count} files of the store are not what their names say` : '',
+    missing.count > 0 ? `${missing.count} repositories of sites are missing` : '',
+    corrupt.count > 0 ? `${corrupt.count} files of the store are not what their names say` : '',
   ].filter(Boolean);
-  return words.length > 0 ? `The backup was written, and it is not all: ${words.join(', ')}.` : undefined;
+  return words.length > 0 ? `The backup was written but is incomplete: ${words.join(', ')}.` : undefined;
 }
 
 export const backupCommands = {
   'backup create': command({
     about:
-      'Writes rows, repositories and files as they are now to a folder or bucket, while everything goes on. What an earlier one there has is not copied again. Ends with 1 where a repository of a site was missing or a file of the store is spoilt. The keys (FRONTAGE_SECRET, FRONTAGE_SEALING_KEYS) are not in it: keep them elsewhere.',
+      'Backs up rows, repositories and files to a folder or bucket while the installation runs. Data of earlier backups there is not copied again. Exits with 1 if a site’s repository is missing or a file in the store is corrupt. The keys (FRONTAGE_SECRET, FRONTAGE_SEALING_KEYS) are not included: store them elsewhere.',
     needs: ['into'],
     async run({ config, clock }, { into }) {
-      const manifest = await createBackup({ config, clock }, await openPlace(config, into));
-      return { ...shown(manifest), keys: 'not in it: FRONTAGE_SECRET and FRONTAGE_SEALING_KEYS have to be kept apart' };
+      const manifest = await createBackup({ config, clock }, await openBackupRepository(config, into));
+      return { ...shown(manifest), keys: 'not included: store FRONTAGE_SECRET and FRONTAGE_SEALING_KEYS elsewhere' };
     },
-    alarm: (answer) => lackWords(answer as { missing: Counted; spoilt: Counted }),
+    alarm: (answer) => gapsMessage(answer as { missing: Counted; corrupt: Counted }),
   }),
   'backup list': command({
-    about: `The backups of a folder or bucket, the oldest first, ${listed} at a time.`,
+    about: `Lists the backups in a folder or bucket, oldest first, ${listed} at a time.`,
     needs: ['from'],
     takes: ['after'],
     async run({ config }, { from, after = '' }) {
-      const place = await openPlace(config, from);
+      const place = await openBackupRepository(config, from);
       const names = (await place.names()).filter((name) => name > after).slice(0, rowsToRead);
       const page = pageBy(
         names,
@@ -75,46 +75,46 @@ export const backupCommands = {
   }),
   'backup remove': command({
     about:
-      'Removes one backup of a folder or bucket (--backup), or all but the newest so many (--keep), and every part that no other backup there names. Not while one is being written there. Killed half-way, it is run again.',
+      'Removes one backup (--backup), or all but the newest N (--keep N), and all data that no other backup there uses. It cannot run while a backup is being written there. If it is killed, run it again.',
     needs: ['from'],
     takes: ['backup', 'keep'],
     async run({ config }, { from, backup, keep }) {
       const choose = chosenBy(backup, keep);
-      const { absent, unread, ...removed } = await removeBackups(await openPlace(config, from), choose);
+      const { absent, unread, ...removed } = await removeBackups(await openBackupRepository(config, from), choose);
       return { ...removed, absent, unread: firstOf(unread) };
     },
     alarm(answer) {
       const { absent, unread } = answer as { absent: string[]; unread: Counted };
-      if (absent.length > 0) return `There was no backup ${absent[0]} here. What no backup names was removed.`;
+      if (absent.length > 0) return `There is no backup ${absent[0]} here. Data that no backup uses was removed.`;
       if (unread.count === 0) return undefined;
-      return `The name is gone, and all parts stayed: ${unread.first[0]} is damaged and does not say what it is made of. Remove it too.`;
+      return `The backup was removed but its data stays: the contents of ${unread.first[0]} cannot be read. Remove that backup too.`;
     },
   }),
   'backup check': command({
     about:
-      'Reads all of a backup, the newest unless one is named: whether every byte is what it was, and all that rows name is in it. --mend moves damaged parts aside, so that the next backup writes them anew.',
+      'Verifies every byte of a backup (the newest by default), and that it contains everything its rows refer to. --repair moves damaged parts aside, so that the next backup writes them again.',
     needs: ['from'],
-    takes: ['backup', 'mend'],
-    async run({ config }, { from, backup, mend }) {
-      const place = await openPlace(config, from);
+    takes: ['backup', 'repair'],
+    async run({ config }, { from, backup, repair }) {
+      const place = await openBackupRepository(config, from);
       const manifest = await readManifest(place, backup);
       const checked = await checkBackup(place, manifest);
-      const moved = mend ? await mendPlace(place, checked) : 0;
-      if (checked.faults.length > 0) throw new BackupFault(faultsOf(manifest, checked) + movedWords(moved));
+      const moved = repair ? await setDamagedAside(place, checked) : 0;
+      if (checked.faults.length > 0) throw new BackupFault(damageReport(manifest, checked) + movedMessage(moved));
       const { damaged: _, ...counts } = checked;
       return { backup: manifest.name, at: manifest.at, ...counts };
     },
   }),
   'backup restore': command({
     about:
-      'Brings a backup, the newest unless one is named, back into an empty installation: a new database and new folders, under the keys of the old one. Run it before anything is started. It takes the place of the old one, which must not run any more: mails go on, domains and payments are followed. --drill only tries: it starts nothing and sends nothing. --despite-damage leaves out what is damaged, and names it.',
+      'Restores a backup (the newest by default) into an empty installation: a new database and new folders, with the keys of the old one. Run it before you start anything. The new installation replaces the old one, which must not run any more: e-mails, domains and payments continue. --dry-run only rehearses: it starts nothing and sends nothing. --despite-damage skips damaged data and lists it.',
     needs: ['from'],
-    takes: ['backup', 'drill', 'despite-damage'],
-    async run({ em, config, clock }, { from, backup, drill, 'despite-damage': despite }) {
-      const place = await openPlace(config, from);
+    takes: ['backup', 'dry-run', 'despite-damage'],
+    async run({ em, config, clock }, { from, backup, 'dry-run': dryRun, 'despite-damage': despite }) {
+      const place = await openBackupRepository(config, from);
       const manifest = await readManifest(place, backup);
       const restored = await restoreBackup({ config, clock }, place, manifest, {
-        isDrill: Boolean(drill),
+        isDryRun: Boolean(dryRun),
         despiteDamage: Boolean(despite),
       });
       const { blobs: files, leftOut, past, ...counts } = restored;
@@ -128,26 +128,26 @@ export const backupCommands = {
         mails_ended: mailsEnded,
         came_back: { ...cameBack, git_passwords: gitPasswords, review_links: reviewLinks },
         sealed: await countSealed(em, config.sealing),
-        next: drill ? afterDrill : afterRestore,
+        next: dryRun ? afterDryRun : afterRestore,
       };
     },
   }),
 };
 
 const afterRestore =
-  'This installation takes the place of the old one, which must not be started again. What was blocked, revoked or removed since the backup is so no more: do it again.';
-const afterDrill =
-  'A drill: start API and edge to look at it, and no platform worker, without keys of payments, mail and DNS. Throw it away afterwards.';
+  'This installation replaces the old one, which must not be started again. Blocks, revocations and removals made after the backup are lost: repeat them.';
+const afterDryRun =
+  'A dry run: start the API and the edge to inspect it, without a platform worker and without keys for payments, e-mail and DNS. Delete it afterwards.';
 
-const movedWords = (moved: number) =>
+const movedMessage = (moved: number) =>
   moved > 0
-    ? `\n${moved} damaged parts were moved aside: the next backup writes anew what the installation still has.`
+    ? `\n${moved} damaged parts were moved aside: the next backup writes them again if the installation still has them.`
     : '';
 
 const faultsShown = 20;
 
-function faultsOf({ name }: Manifest, { faults }: Checked): string {
+function damageReport({ name }: Manifest, { faults }: Checked): string {
   const more = faults.length - faultsShown;
   const lines = [...faults.slice(0, faultsShown), ...(more > 0 ? [`… and ${more} more`] : [])];
-  return `The backup ${name} can't be restored whole:\n${lines.map((line) => `  ${line}`).join('\n')}`;
+  return `The backup ${name} cannot be restored completely:\n${lines.map((line) => `  ${line}`).join('\n')}`;
 }

@@ -1,4 +1,4 @@
-/** Accounts, sites, domains and sketches that a person has stopped for what was done with them. */
+/** Commands that block abusive accounts, sites, domains and sketches. */
 import { blockSketch } from '#api/sketches/rules.ts';
 import { blockAccount, unblockAccount } from '#db/accounts/blocks.ts';
 import { blockDomain, unblockDomain } from '#db/domains/transitions.ts';
@@ -8,7 +8,8 @@ import { command } from './command.ts';
 
 export const blockCommands = {
   'account block': command({
-    about: 'Stops an account with all that is its own, and tells its owner the reason. Say --account or --email.',
+    about:
+      'Blocks an account and everything it owns, and notifies its owner of the reason. Takes --account or --email.',
     needs: ['reason'],
     takes: ['account', 'email'],
     async run({ em, ...deps }, { reason, ...which }) {
@@ -18,7 +19,7 @@ export const blockCommands = {
     },
   }),
   'account unblock': command({
-    about: 'Lets a blocked account go on, as it was. Say --account or --email.',
+    about: 'Unblocks an account. Takes --account or --email.',
     needs: [],
     takes: ['account', 'email'],
     async run({ em, ...deps }, which) {
@@ -28,7 +29,7 @@ export const blockCommands = {
     },
   }),
   'site block': command({
-    about: 'Takes a site off the web (451) with its previews, and tells its owner the reason.',
+    about: 'Blocks a site and its previews (status 451), and notifies its owner of the reason.',
     needs: ['site', 'reason'],
     async run({ em, clock }, { site, reason }) {
       const { id, name, blockedAt } = await blockSite(em, clock, site, reason);
@@ -36,7 +37,7 @@ export const blockCommands = {
     },
   }),
   'site unblock': command({
-    about: 'Puts a blocked site back on the web, as it was.',
+    about: 'Unblocks a site.',
     needs: ['site'],
     async run({ em }, { site }) {
       const { id, name } = await unblockSite(em, site);
@@ -44,8 +45,7 @@ export const blockCommands = {
     },
   }),
   'sketch stop': command({
-    about:
-      'Takes a sketch down for good, on all its hosts. Name it by its id, or by the address that somebody reported.',
+    about: 'Removes a sketch permanently from all its hosts. Takes its id or the reported address.',
     needs: ['sketch'],
     async run({ em, clock }, { sketch }) {
       const { id, account, title, removedAt } = await blockSketch(em, { clock }, sketch);
@@ -53,7 +53,7 @@ export const blockCommands = {
     },
   }),
   'domain block': command({
-    about: 'Stops a domain at once, and tells its owner the reason.',
+    about: 'Blocks a domain at once, and notifies its owner of the reason.',
     needs: ['domain', 'reason'],
     async run({ em, clock }, { domain, reason }) {
       const { id, name, status } = await blockDomain(em, clock, domain, reason);
@@ -61,7 +61,7 @@ export const blockCommands = {
     },
   }),
   'domain unblock': command({
-    about: 'Lets a blocked domain go on: it is looked at anew at once.',
+    about: 'Unblocks a domain and checks it at once.',
     needs: ['domain'],
     async run({ em, clock }, { domain }) {
       const { id, name, status } = await unblockDomain(em, clock, domain);

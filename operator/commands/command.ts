@@ -1,10 +1,10 @@
-/** What one command of the operator's is: what it needs, what it does, and how it is taught. */
+/** The shape of an operator command: its options, its function and its help. */
 
 import type { EntityManager } from '#db/orm.ts';
 import type { Clock } from '#runtime/clock.ts';
 import type { Config } from '#runtime/config.ts';
 
-/** Every option there is, and what its value looks like; one without a value is said or not. */
+/** All options with an example value; an option without one is a flag. */
 export const options = {
   account: 'acct_…',
   after: 'id',
@@ -27,8 +27,8 @@ export const options = {
   'without-visitors': '',
   backup: '2026-01-31t120000z-…',
   keep: '48',
-  mend: '',
-  drill: '',
+  repair: '',
+  'dry-run': '',
   'despite-damage': '',
   reason: "'Why, in a sentence'",
 } as const;
@@ -40,21 +40,21 @@ export type Command<Needed extends Option = Option, Taken extends Option = Optio
   about: string;
   needs: readonly Needed[];
   takes?: readonly Taken[];
-  /** Answers what is printed, as JSON. No answer but that of `account create` holds a secret. */
+  /** Returns the value to print as JSON. Only the result of `account create` contains a secret. */
   run(given: Given, values: Record<Needed, string> & Partial<Record<Taken, string>>): Promise<unknown>;
-  /** Of what was printed: what is wrong with the platform, in words. The command ends with 1 then. */
+  /** Describes a problem of the platform in the result; the command then exits with 1. */
   alarm?(answer: unknown): string | undefined;
 };
 
-/** Keeps the types of a command's own options. */
+/** Types a command's function by its own options. */
 export const command = <Needed extends Option = never, Taken extends Option = never>(
   one: Command<Needed, Taken>,
 ): Command => one as unknown as Command;
 
-/** A command that was typed wrongly: it ends with 2. */
+/** Wrong usage: the command exits with 2. */
 export class UsageError extends Error {}
 
-export function useOf(name: string, { needs, takes = [] }: Command): string {
+export function usageOf(name: string, { needs, takes = [] }: Command): string {
   const shown = (option: Option) => `--${option} ${options[option]}`.trimEnd();
   return ['frontage-admin', name, ...needs.map(shown), ...takes.map((one) => `[${shown(one)}]`)].join(' ');
 }

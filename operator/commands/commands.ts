@@ -1,9 +1,9 @@
-/** All commands of the operator's, and how what was typed becomes one of them. */
+/** All operator commands, and the parser of the command line. */
 import { parseArgs } from 'node:util';
 import { accountCommands } from './accounts.ts';
 import { backupCommands } from './backups.ts';
 import { blockCommands } from './blocks.ts';
-import { type Command, type Option, options, UsageError, useOf } from './command.ts';
+import { type Command, type Option, options, UsageError, usageOf } from './command.ts';
 import { exportCommands } from './exports.ts';
 import { flagCommands } from './flags.ts';
 import { moneyCommands } from './money.ts';
@@ -19,14 +19,14 @@ export const commands: Record<string, Command> = {
   ...platformCommands,
 };
 
-/** All commands, or those that begin with the words that were given. */
+/** Help for all commands, or for those that begin with these words. */
 function helpFor(words: string): string {
   const known = Object.entries(commands).filter(([name]) => name.startsWith(words));
   const shown = known.length > 0 ? known : Object.entries(commands);
-  return shown.map(([name, one]) => `${useOf(name, one)}\n    ${one.about}`).join('\n');
+  return shown.map(([name, one]) => `${usageOf(name, one)}\n    ${one.about}`).join('\n');
 }
 
-/** The command that was typed, or the help that was asked for. Throws `UsageError`, and what `parseArgs` throws. */
+/** The requested command with its options, or the requested help. Throws `UsageError` and the errors of `parseArgs`. */
 export function readCommand(args: string[]) {
   const named = Object.fromEntries(
     Object.entries(options).map(([name, value]) => [
@@ -44,10 +44,12 @@ export function readCommand(args: string[]) {
   if (help) return { help: helpFor(name) };
   const command = Object.hasOwn(commands, name) ? commands[name] : undefined;
   if (!command)
-    throw new UsageError(`${name ? `There is no command ${name}.` : 'Which command?'} There are:\n${helpFor(name)}`);
+    throw new UsageError(
+      `${name ? `There is no command ${name}.` : 'A command is required.'} The commands are:\n${helpFor(name)}`,
+    );
   const { needs, takes = [] } = command;
   const wrong = (Object.keys(given) as Option[]).find((one) => ![...needs, ...takes].includes(one));
-  if (wrong) throw new UsageError(`${name} takes no --${wrong}: ${useOf(name, command)}`);
-  if (needs.some((one) => !given[one])) throw new UsageError(`It needs more: ${useOf(name, command)}`);
+  if (wrong) throw new UsageError(`${name} has no option --${wrong}: ${usageOf(name, command)}`);
+  if (needs.some((one) => !given[one])) throw new UsageError(`A required option is missing: ${usageOf(name, command)}`);
   return { command, given };
 }

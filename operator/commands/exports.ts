@@ -1,4 +1,4 @@
-/** One site as an archive, out of this installation and into another: see docs/backups.md. */
+/** Export and import of one site as an archive: see docs/backups.md. */
 import { resolve } from 'node:path';
 import { exportSite } from '#operator/exports/archive-writer.ts';
 import { importSite } from '#operator/exports/reader.ts';
@@ -7,7 +7,7 @@ import { command } from './command.ts';
 export const exportCommands = {
   'site export': command({
     about:
-      'Writes a site to one archive: repositories, the live version, forms, timetable, comments, and what visitors sent and booked (--without-visitors leaves that out). Not in it: people, tokens, money, domains, drafts as they are shown.',
+      'Exports a site to one archive: repositories, the live version, forms, timetable, comments, and visitors’ enquiries and bookings (--without-visitors excludes those). It does not contain people, tokens, payments, domains or built drafts.',
     needs: ['site', 'into'],
     takes: ['without-visitors'],
     run: ({ config, clock }, { site, into, 'without-visitors': without }) =>
@@ -15,7 +15,7 @@ export const exportCommands = {
   }),
   'site import': command({
     about:
-      'Takes a site in from an archive, for an account, under the ids it had: pages go on leading to its forms and bookings. --name where its own is taken.',
+      'Imports a site from an archive into an account. Ids stay the same, so links to its forms and bookings keep working. --name replaces a name that is taken.',
     needs: ['from', 'account'],
     takes: ['name'],
     run: ({ config, clock }, { from, account, name }) =>

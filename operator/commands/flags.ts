@@ -1,11 +1,11 @@
-/** What scans of published files found, and a person should look at. */
+/** Commands for suspicious published files that an operator should review. */
 import { dismissFlag, listFlags, showFlag } from '#db/scanning/transitions.ts';
 import { command } from './command.ts';
 import { listed, pageOf, rowsToRead } from './listing.ts';
 
 export const flagCommands = {
   'flags list': command({
-    about: `Files that a scan found suspicious, the oldest first, ${listed} at a time; with --all those that were dismissed, too.`,
+    about: `Lists files that a scan flagged as suspicious, oldest first, ${listed} at a time. --all includes dismissed ones.`,
     needs: [],
     takes: ['site', 'all', 'after'],
     async run({ em }, { site, all, after }) {
@@ -13,12 +13,12 @@ export const flagCommands = {
     },
   }),
   'flags show': command({
-    about: 'All that is known of one.',
+    about: 'Shows all details of one flag.',
     needs: ['flag'],
     run: async ({ em }, { flag }) => await showFlag(em, flag),
   }),
   'flags dismiss': command({
-    about: 'Lets the file be as it is: the same bytes are not flagged again.',
+    about: 'Dismisses a flag: the same bytes are not flagged again.',
     needs: ['flag', 'reason'],
     async run({ em, clock }, { flag, reason }) {
       const { id, dismissedAt } = await dismissFlag(em, clock, flag, reason);

@@ -1,17 +1,17 @@
-/** Lists of the operator's command: the newest or oldest so many, and how the next ones are asked for. */
+/** Pages of lists in operator commands. */
 
-/** How many things one answer lists. */
+/** Items per page. */
 export const listed = 200;
 
-/** What to read for a page: one row more than is shown. */
+/** Rows to read for a page: one more than is shown. */
 export const rowsToRead = listed + 1;
 
-/** The items of a page, and in `next` what `--after` takes to go on behind it; null where nothing more follows. */
+/** The items of a page, and in `next` the value of `--after` for the next page; null on the last page. */
 export function pageOf<Row extends { id: string }, Item>(rows: readonly Row[], show: (row: Row) => Item) {
   return pageBy(rows, show, ({ id }) => id);
 }
 
-/** The same of things that go by another name than an id. */
+/** The same for rows whose key is not `id`. */
 export function pageBy<Row, Item>(rows: readonly Row[], show: (row: Row) => Item, nameOf: (row: Row) => string) {
   const shown = rows.slice(0, listed);
   const last = shown.at(-1);

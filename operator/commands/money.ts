@@ -1,11 +1,11 @@
-/** What the ledger check could not mend, and a person has to see to. */
+/** Commands for ledger problems that the check cannot repair. */
 import { listFlags, settleFlag } from '#db/payments/ledger.ts';
 import { command } from './command.ts';
 import { listed, pageBy, rowsToRead } from './listing.ts';
 
 export const moneyCommands = {
   'ledger list': command({
-    about: `What the ledger check could not mend, what it means and what to do, the oldest first, ${listed} at a time; with --settled those that were settled, too.`,
+    about: `Lists ledger problems that the check cannot repair, with their meaning and remedy, oldest first, ${listed} at a time. --settled includes settled ones.`,
     needs: [],
     takes: ['settled', 'after'],
     async run({ em }, { settled, after }) {
@@ -18,7 +18,7 @@ export const moneyCommands = {
     },
   }),
   'ledger settle': command({
-    about: 'Ends a flag that a person has seen to where the check cannot look. The reason says what was done about it.',
+    about: 'Settles a problem that was resolved outside the platform. The reason describes the resolution.',
     needs: ['subject', 'reason'],
     async run({ em, clock }, { subject, reason }) {
       const { settledAt } = await settleFlag(em, clock, subject, reason);

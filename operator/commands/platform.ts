@@ -11,16 +11,17 @@ import { listed, pageOf, rowsToRead } from './listing.ts';
 
 export const platformCommands = {
   'feedback list': command({
-    about: `What agents have told us of the platform, the oldest first, ${listed} at a time.`,
+    about: `Lists the feedback of agents about the platform, oldest first, ${listed} at a time.`,
     needs: [],
     takes: ['since', 'after'],
     async run({ em }, { since = '1970-01-01T00:00:00Z', after = '' }) {
-      if (Number.isNaN(Date.parse(since))) throw errors.invalid_since('--since is a time, as 2026-01-31T12:00:00Z.');
+      if (Number.isNaN(Date.parse(since)))
+        throw errors.invalid_since('--since must be a time such as 2026-01-31T12:00:00Z.');
       return pageOf(await listFeedback(em, { since: new Date(since), after, limit: rowsToRead }), (note) => note);
     },
   }),
   'outbox list': command({
-    about: `Messages to the workflow engine that were not sent, and why: the oldest first, ${listed} at a time.`,
+    about: `Lists unsent messages to Temporal with their last error, oldest first, ${listed} at a time.`,
     needs: [],
     takes: ['after'],
     async run({ em }, { after = '' }) {
@@ -29,34 +30,34 @@ export const platformCommands = {
     },
   }),
   'outbox replay': command({
-    about: 'Sends a message again that was sent. A workflow that runs, or has done its work, takes no harm from it.',
+    about: 'Sends a message again. This is harmless for running and completed workflows.',
     needs: ['entry'],
     async run({ em }, { entry: id }) {
       const entry = await em.findOne(OutboxEntry, { id });
-      if (!entry) throw errors.not_found('There is no such entry: the outbox keeps what was sent for a while only.');
+      if (!entry) throw errors.not_found('There is no such entry: sent messages are deleted after a while.');
       Object.assign(entry, { sentAt: null, attempts: 0, lastError: null });
       await em.flush();
       return shown(entry);
     },
   }),
   'sealing status': command({
-    about: 'How much is sealed under which key.',
+    about: 'Counts the encrypted values of each key.',
     needs: [],
     run: ({ em, config }) => countSealed(em, config.sealing),
   }),
   'sealing reseal': command({
-    about: 'Seals everything under the newest key. May be stopped and run again.',
+    about: 'Re-encrypts everything with the newest key. You can stop it and run it again.',
     needs: [],
     run: ({ em, config }) => reseal(em, config.sealing),
   }),
   'store audit': command({
-    about: `Hashes everything that the store holds, counts what is spoilt, and names the first ${listed} of it. Ends with 1 where anything is.`,
+    about: `Hashes every file in the store, counts corrupt ones and lists the first ${listed}. Exits with 1 if there are any.`,
     needs: [],
     run: ({ config }) => audit(createStore(config)),
-    alarm: (answer) => spoiltWords(answer as Audit),
+    alarm: (answer) => corruptionMessage(answer as Audit),
   }),
   'database migrate': command({
-    about: 'Brings the database to the newest schema. Several may run at once.',
+    about: 'Migrates the database to the newest schema. Concurrent runs are safe.',
     needs: [],
     run: async ({ config }) => ({ ran: await migrate(config.databaseUrl) }),
   }),
@@ -66,21 +67,21 @@ type Audit = Awaited<ReturnType<typeof audit>>;
 
 async function audit(store: Pick<Store, 'audit'>) {
   const names: string[] = [];
-  let [blobs, spoilt] = [0, 0];
+  let [blobs, corrupt] = [0, 0];
   for await (const { sha256, sound } of store.audit()) {
     blobs += 1;
     if (sound) continue;
-    spoilt += 1;
+    corrupt += 1;
     if (names.length < listed) names.push(sha256);
   }
-  return { blobs, spoilt, names };
+  return { blobs, corrupt, names };
 }
 
-function spoiltWords({ blobs, spoilt }: Audit): string | undefined {
-  if (spoilt === 0) return undefined;
+function corruptionMessage({ blobs, corrupt }: Audit): string | undefined {
+  if (corrupt === 0) return undefined;
   return (
-    `${spoilt} of ${blobs} files in the store are not what their names say: the disk, or somebody, has changed them. ` +
-    'Put each back from a backup under the same name; a page that is live and spoilt comes back with a publish, too, once the spoilt file is moved away.'
+    `${corrupt} of ${blobs} files in the store are not what their names say: the disk, or somebody, has changed them. ` +
+    'Put each back from a backup under the same name; a page that is live and corrupt comes back with a publish, too, once the corrupt file is moved away.'
   );
 }
 

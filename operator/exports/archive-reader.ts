@@ -17,25 +17,25 @@ export type Unpacked = {
   document: SiteDocument;
   /** Files of the live version, by their paths in it. */
   files: ManifestFile[];
-  /** Where bytes lie now: blobs by their hash, packs by their repository. */
+  /** Paths of the unpacked files. */
   path: { blob(sha256: string): string; pack(repository: 'source' | 'content'): string };
   blobs: ReadonlyMap<string, number>;
 };
 
-/** Throws ExportFault on anything that is not as an export writes it. */
+/** Throws ExportFault for anything that an export does not write. */
 export async function unpackArchive(archive: string, dir: string): Promise<Unpacked> {
-  const found = await takeApart(archive, dir);
+  const found = await extractEntries(archive, dir);
   if (!found.has('site.json')) throw refused('it has no site.json');
   const document = readDocument(await readFile(join(dir, 'site.json'), 'utf8'));
   requireOneEach(document);
   const blobs = new Map<string, number>();
   for (const [name, { sha256, bytes }] of found) {
     if (name.startsWith('blobs/')) {
-      if (name !== `blobs/${sha256}`) throw refused(`${name} is not what its name says`);
+      if (name !== `blobs/${sha256}`) throw refused(`${name} does not match its hash`);
       blobs.set(sha256, bytes);
     } else if (name !== 'site.json') {
       const repository = document.repositories[name === 'source.pack' ? 'source' : 'content'];
-      if (repository.pack !== sha256) throw refused(`${name} is not what site.json says`);
+      if (repository.pack !== sha256) throw refused(`${name} does not match its hash in site.json`);
     }
   }
   for (const repository of ['source', 'content'] as const)
@@ -49,11 +49,12 @@ export async function unpackArchive(archive: string, dir: string): Promise<Unpac
   return { document, files, path, blobs };
 }
 
-export const refused = (why: string) => new ExportFault(`This archive is not taken: ${why}. Nothing was changed.`);
+export const refused = (why: string) =>
+  new ExportFault(`This archive cannot be imported: ${why}. Nothing was changed.`);
 
 type Entry = { sha256: string; bytes: number };
 
-async function takeApart(archive: string, dir: string): Promise<Map<string, Entry>> {
+async function extractEntries(archive: string, dir: string): Promise<Map<string, Entry>> {
   await mkdir(join(dir, 'blobs'), { recursive: true });
   const found = new Map<string, Entry>();
   const tar = extract();
@@ -62,11 +63,11 @@ async function takeApart(archive: string, dir: string): Promise<Map<string, Entr
   try {
     for await (const entry of tar) {
       const { name, type, size = 0 } = entry.header;
-      // The only names there are: none of them leads out of the folder.
+      // The only valid names; none of them is outside the folder.
       if (type !== 'file' || !/^(site\.json|(source|content)\.pack|blobs\/[0-9a-f]{64})$/.test(name))
-        throw refused('it holds what no export writes');
-      if (found.has(name)) throw refused(`it holds ${name} twice`);
-      if (found.size >= entriesMax) throw refused('it holds too many files');
+        throw refused('it contains a file that no export writes');
+      if (found.has(name)) throw refused(`it contains ${name} twice`);
+      if (found.size >= entriesMax) throw refused('it contains too many files');
       if (name === 'site.json' && size > documentBytesMax) throw refused('its site.json is too large');
       found.set(name, await keep(entry as AsyncIterable<Uint8Array>, join(dir, name)));
     }
@@ -75,7 +76,7 @@ async function takeApart(archive: string, dir: string): Promise<Map<string, Entr
     if (error instanceof ExportFault) throw error;
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') throw new ExportFault(`There is no file ${archive}.`);
     if ((error as NodeJS.ErrnoException).code === 'ENOSPC') throw error;
-    throw refused('it is no whole tar');
+    throw refused('it is not a complete tar archive');
   }
   return found;
 }
@@ -99,7 +100,7 @@ function readDocument(text: string): SiteDocument {
   try {
     json = JSON.parse(text);
   } catch {
-    throw refused('its site.json is no JSON');
+    throw refused('its site.json is not valid JSON');
   }
   const { success, data, error } = siteDocument.safeParse(json);
   if (success) return data;
@@ -107,25 +108,25 @@ function readDocument(text: string): SiteDocument {
   throw refused(`site.json: ${issue?.path.join('.')}: ${issue?.message}`);
 }
 
-/** Clocks of two machines differ by less. */
+/** Tolerated difference between two clocks. */
 const skewMs = 300_000;
-const mayCome = new Set(['expires_at', 'starts_at', 'ends_at']);
+const mayBeFuture = new Set(['expires_at', 'starts_at', 'ends_at']);
 
-/** What has happened has happened by now. */
+/** Refuses times of past events that are in the future. */
 export function requirePast({ site, live, rows }: SiteDocument, now: Date): void {
   for (const row of [site, { blocked_at: site.blocked?.at }, live ?? {}, ...Object.values(rows).flat()]) {
     for (const [name, value] of Object.entries(row)) {
-      const isPast = name.endsWith('_at') && !mayCome.has(name) && typeof value === 'string';
-      if (isPast && Date.parse(value) > now.getTime() + skewMs) throw refused(`${name} is yet to come`);
+      const isPast = name.endsWith('_at') && !mayBeFuture.has(name) && typeof value === 'string';
+      if (isPast && Date.parse(value) > now.getTime() + skewMs) throw refused(`${name} is in the future`);
     }
   }
 }
 
-/** Rows lead to rows of the archive alone, and each has an id of its own. */
+/** Requires unique ids, and references only within the archive. */
 function requireOneEach({ rows }: SiteDocument): void {
   const ids = (table: Exclude<RowTable, 'bookable'>) => {
     const all = rows[table].map(({ id }) => id);
-    if (new Set(all).size < all.length) throw refused(`two rows of ${table} have one id`);
+    if (new Set(all).size < all.length) throw refused(`two rows of ${table} have the same id`);
     return new Set(all);
   };
   const [forms, calendars, threads] = [ids('form'), ids('calendar'), ids('comment_thread')];
@@ -135,7 +136,7 @@ function requireOneEach({ rows }: SiteDocument): void {
     rows.submission.every(({ form_id }) => forms.has(form_id)) &&
     rows.booking.every(({ calendar_id }) => calendars.has(calendar_id)) &&
     rows.comment_message.every(({ thread_id }) => threads.has(thread_id));
-  if (!isOurs) throw refused('a row leads to what is not in it');
+  if (!isOurs) throw refused('a row refers to one that is not in it');
 }
 
 async function readFiles(path: string, blobs: ReadonlyMap<string, number>, sha256: string): Promise<ManifestFile[]> {
@@ -149,7 +150,7 @@ async function readFiles(path: string, blobs: ReadonlyMap<string, number>, sha25
   const seen = new Set<string>();
   for (const file of files) {
     if (typeof file?.path !== 'string' || outputFault(file.path) !== undefined || seen.has(file.path))
-      throw refused('a file has a path that no site has');
+      throw refused('a file has an invalid path');
     seen.add(file.path);
     if (typeof file.sha256 !== 'string' || blobs.get(file.sha256) !== file.bytes)
       throw refused(`the file of ${JSON.stringify(file.path)} is missing`);
@@ -161,5 +162,5 @@ function requireBlobs({ live, rows }: SiteDocument, files: ManifestFile[], blobs
   const pictures = rows.comment_thread.flatMap(({ picture_sha256: picture }) => picture ?? []);
   const named = new Set([...(live ? [live.manifest] : []), ...files.map(({ sha256 }) => sha256), ...pictures]);
   for (const sha256 of named) if (!blobs.has(sha256)) throw refused(`the file ${sha256} is missing`);
-  for (const sha256 of blobs.keys()) if (!named.has(sha256)) throw refused(`nothing in it names the file ${sha256}`);
+  for (const sha256 of blobs.keys()) if (!named.has(sha256)) throw refused(`nothing in it uses the file ${sha256}`);
 }

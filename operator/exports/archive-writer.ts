@@ -1,4 +1,4 @@
-/** Writes a site as one archive. Rows are read in one snapshot, files and repositories after it. */
+/** Exports a site as one archive. Rows are read in one snapshot, then files and repositories. */
 import { createHash } from 'node:crypto';
 import { createReadStream, createWriteStream } from 'node:fs';
 import { mkdtemp, rename, rm, stat } from 'node:fs/promises';
@@ -21,12 +21,12 @@ import { ExportFault, type RowTable, rowSchemas, type SiteDocument, siteDocument
 
 export type Exported = { site_id: string; files: number; bytes: number; rows: Record<string, number> };
 
-/** `into` is a file that is not there yet. Throws ExportFault. */
+/** `into` is a file that does not exist yet. Throws ExportFault. */
 export async function exportSite(
   { config, clock }: { config: Config; clock: Clock },
   { siteId, into, withVisitors }: { siteId: string; into: string; withVisitors: boolean },
 ): Promise<Exported> {
-  if (await stat(into).catch(() => undefined)) throw new ExportFault(`${into} is there already.`);
+  if (await stat(into).catch(() => undefined)) throw new ExportFault(`${into} already exists.`);
   const store = createStore(config);
   const read = await readSite(config.databaseUrl, siteId, withVisitors);
   const aside = await mkdtemp(join(dirname(into), '.export-'));
@@ -61,19 +61,19 @@ export async function exportSite(
 
 type Read = Pick<SiteDocument, 'site' | 'live' | 'rows'> & { redirectsSha256: string | null };
 
-/** How the rows of each table are found by the site's id, where they do not carry it. */
+/** How to find the rows of tables without a site id. */
 const within: Partial<Record<RowTable, string>> = {
   submission: 'form_id in (select id from form where site_id = $1)',
   comment_message: 'thread_id in (select id from comment_thread where site_id = $1)',
 };
 
-/** A site whose owner's account is blocked is blocked by itself elsewhere, where nobody knows that account. */
+/** If the owner's account is blocked, the exported site is blocked, because the importing installation does not know the account. */
 const blocked = `case when blocked_at is not null then jsonb_build_object('at', blocked_at, 'reason', block_reason)
   when owner_blocked_at is not null then jsonb_build_object('at', owner_blocked_at, 'reason', $2::text) end`;
 
 async function readSite(databaseUrl: string, siteId: string, withVisitors: boolean): Promise<Read> {
   const client = new pg.Client({ connectionString: databaseUrl, application_name: 'frontage export' });
-  // What is asked when a connection is lost says so itself.
+  // A query reports a lost connection itself.
   client.on('error', () => {});
   await client.connect();
   try {
@@ -84,7 +84,7 @@ async function readSite(databaseUrl: string, siteId: string, withVisitors: boole
          redirects_sha256 as "redirectsSha256", live_deployment_id as live from site where id = $1`,
       [siteId, ownerBlockedReason],
     );
-    if (!found[0]) throw new ExportFault('No site has this id.');
+    if (!found[0]) throw new ExportFault('There is no site with this id.');
     const { rows: live } = await client.query(
       `select jsonb_build_object('id', id, 'manifest', manifest_sha256, 'source_commit', source_commit, 'content_commit', content_commit,
          'site_url', site_url, 'live_at', live_at) as live from deployment where id = $1`,
@@ -102,7 +102,7 @@ async function readSite(databaseUrl: string, siteId: string, withVisitors: boole
 
 async function readTable(client: pg.Client, table: RowTable, siteId: string): Promise<unknown[]> {
   const columns = Object.keys(rowSchemas[table].shape)
-    // Money stays behind, and with it seats that are yet to be paid for.
+    // Payments are not exported, so unpaid holds become expired.
     .map((name) =>
       table === 'booking' && name === 'status' ? `replace(status, 'held', 'expired') as status` : `"${name}"`,
     )
@@ -149,7 +149,7 @@ async function addEntry(tar: Pack, name: string, size: number, content: Readable
   await pipeline(hashed(), entry);
   const digest = hash.digest('hex');
   if (sha256 !== undefined && digest !== sha256)
-    throw new ExportFault(`A file of the site is spoilt in the store: ${sha256}.`);
+    throw new ExportFault(`A file of the site is corrupt in the store: ${sha256}.`);
   return digest;
 }
 

@@ -1,15 +1,15 @@
-/** The one transaction that takes a site in. */
+/** The transaction that imports a site. */
 import { setTimeout as pause } from 'node:timers/promises';
 import { withClient } from '#db/client.ts';
 import type { Clock } from '#runtime/clock.ts';
 import type { Config } from '#runtime/config.ts';
 import { type Made, place, takeBack } from './repositories.ts';
-import { nameFiles, type Put, requireNew, startScan, type Taken, writeRows } from './rows.ts';
+import { type Put, recordFiles, requireNew, startScan, type Taken, writeRows } from './rows.ts';
 
 type Deps = { config: Config; clock: Clock };
 const name = 'frontage import';
 
-/** What does not fit here is found before anything is written, and nobody waits for it longer than this takes. Answers the plans of the account. */
+/** Validates the rows in a transaction that is rolled back. Returns the plans of the account. */
 export async function tryRows({ config, clock }: Deps, taken: Taken): Promise<string | null> {
   return await withClient(config.databaseUrl, name, async (client) => {
     await client.query('begin');
@@ -20,7 +20,7 @@ export async function tryRows({ config, clock }: Deps, taken: Taken): Promise<st
   });
 }
 
-/** Repositories are moved while the site's key is ours alone. Throws ExportFault. */
+/** Moves the repositories while this transaction holds the site's key. Throws ExportFault. */
 export async function commitSite(
   { config, clock }: Deps,
   taken: Taken,
@@ -32,7 +32,7 @@ export async function commitSite(
       await client.query('begin');
       await requireNew(client, taken);
       await writeRows(client, { config, clock }, taken);
-      await nameFiles(client, taken.document, put);
+      await recordFiles(client, taken.document, put);
       await startScan(client, clock, taken.document);
       const { rows } = await client.query('select pg_current_xact_id()::text as id');
       await place(made);
@@ -40,7 +40,7 @@ export async function commitSite(
       await client.query('commit');
     });
   } catch (error) {
-    // From here on rows may name what was placed, whatever this process has heard.
+    // From here on the rows may have been committed, even if this process got an error.
     if (transaction === undefined) throw error;
     const committed = await hasCommitted(config.databaseUrl, transaction);
     if (committed) return;
@@ -52,7 +52,7 @@ export async function commitSite(
 const asksMax = 150;
 const askEveryMs = 200;
 
-/** Undefined where nobody can say: what no rows name is removed after a day. */
+/** Undefined if it cannot be determined; unused repositories are deleted after a day. */
 async function hasCommitted(databaseUrl: string, transaction: string): Promise<boolean | undefined> {
   const ask = async (): Promise<boolean | undefined> =>
     await withClient(databaseUrl, name, async (client) => {

@@ -1,6 +1,6 @@
 /**
- * A site as one archive: a tar of `blobs/<sha256>` (files of the live version, pictures of comments), `source.pack` and `content.pack` (every object of
- * its repositories), and `site.json`, which comes last and says what all of it is. Ids stay, since pages lead to forms and bookings by them.
+ * The format of a site archive: a tar of `blobs/<sha256>` (files of the live version, screenshots of comments), `source.pack` and `content.pack` (every
+ * object of its repositories), and at the end `site.json`, which describes them. Ids stay the same, because pages link to forms and bookings by id.
  */
 import { z } from 'zod';
 import { bookableInput } from '#api/bookings/schemas.ts';
@@ -14,7 +14,7 @@ const hash = z.string().regex(/^[0-9a-f]{64}$/);
 const oid = z.string().regex(/^[0-9a-f]{40}$/);
 // As PostgreSQL writes it in JSON.
 const moment = z.iso.datetime({ offset: true });
-// PostgreSQL takes no NUL.
+// PostgreSQL accepts no NUL.
 const text = (max: number) =>
   z
     .string()
@@ -25,7 +25,7 @@ const answers = z.array(z.tuple([text(200), z.union([text(100_000), z.array(text
 const { services, calendars } = bookableInput.shape;
 const calendar = calendars.element.shape;
 
-/** The rows of each table, by its columns. What leads to the site or an account is not among these: an import sets it. */
+/** The exported columns of each table. References to the site or an account are not among them: an import sets those. */
 export const rowSchemas = {
   form: z.strictObject({
     id: id('form'),
@@ -105,7 +105,7 @@ export const rowSchemas = {
   }),
 } as const;
 export type RowTable = keyof typeof rowSchemas;
-/** What visitors have left, which an owner may leave behind. */
+/** Visitors' data, which an owner may exclude. */
 export const visitorTables: readonly RowTable[] = ['submission', 'booking'];
 
 const repository = z.strictObject({
@@ -127,7 +127,7 @@ export const siteDocument = z.strictObject({
     title: siteInput.shape.title,
     template: z.string().regex(/^[a-z][a-z0-9-]{0,39}$/),
     created_at: moment,
-    // Left out of a site that is neither, as of archives that were written before they were known.
+    // Absent if the site is neither, and in archives from before these fields existed.
     archived_at: moment.optional(),
     blocked: z.strictObject({ at: moment, reason: text(10_000).min(1) }).optional(),
   }),
@@ -151,5 +151,5 @@ export const siteDocument = z.strictObject({
 });
 export type SiteDocument = z.output<typeof siteDocument>;
 
-/** Why an archive is not taken, or a site not written, in words for the operator. Nothing was changed. */
+/** A refusal to import or export, with a message for the operator. Nothing was changed. */
 export class ExportFault extends Error {}

@@ -1,4 +1,4 @@
-/** Takes a site in from an archive, under the ids that it had. All of it is judged before anything is written; rows come last, in one transaction. */
+/** Imports a site from an archive with its original ids. The archive is validated before anything is written; rows come last, in one transaction. */
 import { createReadStream } from 'node:fs';
 import { mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -15,14 +15,14 @@ import { AppError } from '#runtime/errors.ts';
 import { refused, requirePast, type Unpacked, unpackArchive } from './archive-reader.ts';
 import { commitSite, tryRows } from './commits.ts';
 import { ExportFault, type SiteDocument } from './document.ts';
-import { judgeRepositories, withRepositories } from './repositories.ts';
+import { validateRepositories, withRepositories } from './repositories.ts';
 import type { Put } from './rows.ts';
 
 export type Wish = { archive: string; accountId: string; name?: string | undefined };
 export type Imported = { site_id: string; hostname: string; files: number; rows: Record<string, number> };
 type Deps = { config: Config; clock: Clock; store?: Store };
 
-/** Throws ExportFault, and has then changed nothing but that files may be in the store, where nobody names them. */
+/** Throws ExportFault; then nothing has changed, except that the store may contain unused files. */
 export async function importSite(deps: Deps, { archive, accountId, name }: Wish): Promise<Imported> {
   const { config, clock, store = createStore(config) } = deps;
   await mkdir(config.dataDir, { recursive: true });
@@ -35,8 +35,8 @@ export async function importSite(deps: Deps, { archive, accountId, name }: Wish)
     const redirects = usableRedirects(config, document);
     const taken = { document, accountId, siteUrl: siteAddress(config, document.site.name) };
     const standing = await tryRows(deps, taken);
-    await judgeRepositories(deps, unpacked, { dir, standing });
-    // Takes as long as the store does: no row is held meanwhile, and nothing lies where it would be swept.
+    await validateRepositories(deps, unpacked, { dir, standing });
+    // May be slow: no row is locked meanwhile, and no sweeper deletes these files yet.
     const put = await putFiles(store, unpacked, redirects);
     await withRepositories(deps, unpacked, (made) => commitSite(deps, taken, { put, made }));
     const rows = Object.entries(document.rows).map(([table, all]) => [table, all.length]);
@@ -49,7 +49,7 @@ export async function importSite(deps: Deps, { archive, accountId, name }: Wish)
 
 function usableName(name: string): string {
   if (siteInput.shape.name.safeParse(name).success && !isReserved(name)) return name;
-  throw new ExportFault(`${name} cannot be the name of a site here: say another with --name.`);
+  throw new ExportFault(`${name} is not a valid site name here: give another one with --name.`);
 }
 
 function usableRedirects(config: Config, { redirects, site }: SiteDocument) {
@@ -62,7 +62,7 @@ function usableRedirects(config: Config, { redirects, site }: SiteDocument) {
   }
 }
 
-/** Into the store, compressed as a build does. Until rows name them they are nobody's. */
+/** Stores and compresses the files, as a build does. No row refers to them yet. */
 async function putFiles(store: Store, { document, files, path }: Unpacked, redirects: unknown[]): Promise<Put> {
   const kept = [];
   for (const file of files) {

@@ -1,4 +1,4 @@
-/** The repositories of a site that is taken in: judged in a folder of the import, made beside their places, moved there last. */
+/** The repositories of an imported site: validated in a temporary folder, created beside their final paths, and moved there last. */
 import { randomUUID } from 'node:crypto';
 import { createReadStream } from 'node:fs';
 import { mkdir, rename, rm } from 'node:fs/promises';
@@ -19,49 +19,49 @@ import { ExportFault, type SiteDocument } from './document.ts';
 export const kinds = ['source', 'content'] as const satisfies Repository[];
 type Deps = { config: Config; clock: Clock };
 
-/** As a push of all of it. `dir` is a folder that goes away. Throws ExportFault. */
-export async function judgeRepositories(
+/** Validates them like a push of everything. `dir` is a temporary folder. Throws ExportFault. */
+export async function validateRepositories(
   deps: Deps,
   { document, path }: Unpacked,
   { dir, standing }: { dir: string; standing: string | null },
 ): Promise<void> {
   const { limits, lift } = capsOf(deps, { standing });
-  // Those of the release that it comes from, which may have been another one.
+  // The archive may contain platform files of another release.
   const platform = new Map([...platformFiles().keys()].map((name) => [name, anyBytes]));
   for (const repository of kinds) {
     const aside = join(dir, `${repository}.git`);
     await unpack(aside, [createReadStream(path.pack(repository))], ['--strict']).catch(() => {
-      throw refused(`${repository}.pack is no sound repository`);
+      throw refused(`${repository}.pack is not a valid repository`);
     });
-    await judge(aside, document, { repository, limits, lift, platform });
+    await validate(aside, document, { repository, limits, lift, platform });
   }
 }
 
-async function judge(dir: string, { repositories, live }: SiteDocument, rules: Rules): Promise<void> {
+async function validate(dir: string, { repositories, live }: SiteDocument, rules: Rules): Promise<void> {
   const { repository } = rules;
   const { refs } = repositories[repository];
   const commit = repository === 'source' ? live?.source_commit : live?.content_commit;
   const shown = commit && !Object.values(refs).includes(commit) ? [commit] : [];
   if ((await missingCommits(dir, [...Object.values(refs), ...shown])).length > 0)
     throw refused(`${repository}.pack lacks commits`);
-  // What is live was on main once.
+  // The live commit was on main once.
   const tips = [...Object.entries(refs), ...shown.map((to) => ['refs/heads/main', to] as const)];
   const updates = tips.map(([ref, to]) => ({ ref, from: null, to }));
   const [verdict] = await checkPush(rules, { dir }, updates, null);
   if (verdict) throw refused(`its ${repository}: ${sentence(verdict)}`);
 }
 
-/** `aside` is where it was made, `place` where the site has it. */
+/** `aside` is the temporary path, `place` the final one. */
 export type Made = { aside: string; place: string };
 
-/** Makes them beside their places, for `act` to move them there, and removes what is still aside then. */
+/** Creates them at temporary paths for `act` to move them, and then removes those that were not moved. */
 export async function withRepositories<T>(
   { config, clock }: Deps,
   { document, path }: Unpacked,
   act: (made: readonly Made[]) => Promise<T>,
 ): Promise<T> {
   const { repositoriesDir } = config;
-  if (repositoriesDir === undefined) throw new ExportFault('This installation holds no repositories.');
+  if (repositoriesDir === undefined) throw new ExportFault('This installation has no repositories.');
   const repositories = openRepositories(repositoriesDir);
   const made = kinds.map((repository) => ({
     repository,
@@ -73,7 +73,7 @@ export async function withRepositories<T>(
       const { refs } = document.repositories[repository];
       await unpack(aside, [createReadStream(path.pack(repository))]);
       await writeRefs(aside, refs);
-      if (repository === 'source') await bringPlatformFiles(aside, refs, { config, clock });
+      if (repository === 'source') await updatePlatformFiles(aside, refs, { config, clock });
     }
     return await act(made);
   } finally {
@@ -81,8 +81,8 @@ export async function withRepositories<T>(
   }
 }
 
-/** Whoever clones the site installs the packages of this installation, whatever the archive says they are. */
-async function bringPlatformFiles(dir: string, refs: Refs, { config, clock }: Deps): Promise<void> {
+/** Replaces the archive's platform files with this installation's, so that clones install the right packages. */
+async function updatePlatformFiles(dir: string, refs: Refs, { config, clock }: Deps): Promise<void> {
   const changes = [...platformFiles()].map(([path, bytes]) => ({ path, bytes }));
   const author = { name: 'Frontage', email: `frontage@${config.baseDomain}` };
   const message = 'Use the packages that the platform builds with';
@@ -90,7 +90,7 @@ async function bringPlatformFiles(dir: string, refs: Refs, { config, clock }: De
   for (const [ref, parent] of Object.entries(refs)) {
     if (await hasPlatformFiles(dir, parent)) continue;
     if ((await writeCommit({ dir }, { ref, parent, message, author, at, changes })) === null)
-      throw new Error('a branch that nobody knows of has moved');
+      throw new Error('a branch of the new repository has moved');
   }
 }
 
@@ -101,7 +101,7 @@ async function hasPlatformFiles(dir: string, commit: string): Promise<boolean> {
   return found === wanted.size;
 }
 
-/** Each by one rename. Throws ExportFault where something is in the way, and has then moved none. */
+/** Renames each. Throws ExportFault if a path exists; then none is moved. */
 export async function place(made: readonly Made[]): Promise<void> {
   const placed: Made[] = [];
   try {
@@ -114,12 +114,12 @@ export async function place(made: readonly Made[]): Promise<void> {
     await takeBack(placed);
     if (!['ENOTEMPTY', 'EEXIST'].includes(String((error as NodeJS.ErrnoException).code))) throw error;
     throw new ExportFault(
-      'A repository of this site is here, though the site is not. What a killed import has left is removed after a day. Nothing was changed.',
+      'A repository of this site exists, but the site does not. Repositories of a killed import are deleted after a day. Nothing was changed.',
     );
   }
 }
 
-/** What this process has placed, and nothing that somebody else has put there since. */
+/** Undoes `place` for these repositories only. */
 export async function takeBack(placed: readonly Made[]): Promise<void> {
   for (const { aside, place } of placed) await rename(place, aside);
 }

@@ -1,4 +1,4 @@
-/** The rows of a site that is taken in. */
+/** The rows of an imported site. */
 import type pg from 'pg';
 import { overCap } from '#api/limits.ts';
 import { standingOf } from '#db/accounts/subscription-sql.ts';
@@ -17,18 +17,18 @@ export async function requireNew(
     `select ${standingOf('account.id')} as standing from account where id = $1`,
     [accountId],
   );
-  if (!accounts[0]) throw new ExportFault('No account has this id.');
+  if (!accounts[0]) throw new ExportFault('There is no account with this id.');
   const { rows: taken } = await client.query('select id, name from site where id = $1 or public_id = $2 or name = $3', [
     site.id,
     site.public_id,
     site.name,
   ]);
-  if (taken.some(({ id }) => id === site.id)) throw new ExportFault('This site is here already. Nothing was changed.');
+  if (taken.some(({ id }) => id === site.id)) throw new ExportFault('This site already exists. Nothing was changed.');
   if (taken.some(({ name }) => name === site.name))
-    throw new ExportFault(`There is a site called ${site.name} here. Say another name with --name.`);
+    throw new ExportFault(`There is already a site called ${site.name}. Give another name with --name.`);
   if (taken.length > 0) throw known('site');
   for (const table of Object.keys(rowSchemas) as RowTable[]) {
-    // A timetable goes by its site.
+    // The key of a timetable is its site.
     if (table === 'bookable') continue;
     const ids = rows[table].map(({ id }) => id);
     const { rows: there } = await client.query(`select 1 from ${table} where id = any($1) limit 1`, [ids]);
@@ -39,11 +39,11 @@ export async function requireNew(
   return accounts[0].standing;
 }
 
-const known = (table: string) => refused(`something of it is here already (${table})`);
+const known = (table: string) => refused(`a row of ${table} already exists`);
 
-/** `siteUrl` is the address that the site has here. */
+/** `siteUrl` is the site's address in this installation. */
 export type Taken = { document: SiteDocument; accountId: string; siteUrl: string };
-/** What is in the store now. */
+/** The stored files. */
 export type Put = {
   manifestSha256: string | null;
   redirectsSha256: string | null;
@@ -51,7 +51,7 @@ export type Put = {
   totalBytes: number;
 };
 
-/** What each table's rows are told beside their own columns. */
+/** The owner column that the import sets in each table. */
 const owned: Record<RowTable, 'site_id' | 'account_id' | undefined> = {
   form: 'site_id',
   submission: undefined,
@@ -63,10 +63,10 @@ const owned: Record<RowTable, 'site_id' | 'account_id' | undefined> = {
   asset: 'site_id',
 };
 
-/** Into the client's transaction. Throws ExportFault where the database does not take them. */
+/** Inserts the rows in the client's transaction. Throws ExportFault if they violate a constraint. */
 export async function writeRows(client: pg.ClientBase, deps: Knowing, taken: Taken): Promise<void> {
   try {
-    await requireRoom(client, deps, taken);
+    await requireSiteLimit(client, deps, taken);
     await writeSite(client, deps.clock, taken);
     const { rows, site } = taken.document;
     for (const [table, owner] of Object.entries(owned) as [RowTable, (typeof owned)[RowTable]][]) {
@@ -80,14 +80,14 @@ export async function writeRows(client: pg.ClientBase, deps: Knowing, taken: Tak
     }
   } catch (error) {
     const code = String((error as { code?: unknown }).code);
-    // What constraints say, and what no type takes.
-    if (/^2[23]/.test(code)) throw refused('its rows do not fit together, or are here already');
+    // Violated constraints and invalid values.
+    if (/^2[23]/.test(code)) throw refused('its rows are inconsistent or already exist');
     throw error;
   }
 }
 
-/** As for a site that is made or brought back: one that is archived counts for nothing. The account is held until the transaction ends. */
-async function requireRoom(client: pg.ClientBase, deps: Knowing, { document, accountId }: Taken): Promise<void> {
+/** Enforces the limit on active sites. Locks the account until the transaction ends. */
+async function requireSiteLimit(client: pg.ClientBase, deps: Knowing, { document, accountId }: Taken): Promise<void> {
   if (document.site.archived_at) return;
   const { rows: accounts } = await client.query(
     `select ${standingOf('account.id')} as standing from account where id = $1 for no key update`,
@@ -132,8 +132,8 @@ async function writeSite(client: pg.ClientBase, clock: Clock, taken: Taken): Pro
   );
 }
 
-/** In the same transaction, when the files are there. */
-export async function nameFiles(client: pg.ClientBase, { site, live }: SiteDocument, put: Put): Promise<void> {
+/** In the same transaction, after the files are stored. */
+export async function recordFiles(client: pg.ClientBase, { site, live }: SiteDocument, put: Put): Promise<void> {
   await client.query('update site set redirects_sha256 = $2 where id = $1', [site.id, put.redirectsSha256]);
   await client.query(
     'update deployment set manifest_sha256 = $2, file_count = $3, total_bytes = $4 where id = $1 and $2::text is not null',
@@ -141,7 +141,7 @@ export async function nameFiles(client: pg.ClientBase, { site, live }: SiteDocum
   );
 }
 
-/** In the same transaction: somebody else may have looked at what is live, and nobody here has. */
+/** In the same transaction: this installation has not scanned the live version yet. */
 export async function startScan(client: pg.ClientBase, clock: Clock, { live }: SiteDocument): Promise<void> {
   if (!live) return;
   await enqueueStart(client, clock, 'scanContent', { id: live.id }, { summary: 'Scans published files for abuse' });

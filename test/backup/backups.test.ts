@@ -4,7 +4,7 @@ import { openAccount } from '#api/accounts/rules.ts';
 import { blobLines, repositoryLines } from '#operator/backups/check.ts';
 import { createBackup } from '#operator/backups/create.ts';
 import { readManifest } from '#operator/backups/manifest.ts';
-import { openPlace, type Place } from '#operator/backups/repository.ts';
+import { type BackupRepository, openBackupRepository } from '#operator/backups/repository.ts';
 import { restoreBackup } from '#operator/backups/restore.ts';
 import type { Option } from '#operator/commands/command.ts';
 import { readCommand } from '#operator/commands/commands.ts';
@@ -92,7 +92,7 @@ test('a bit that flips, an end that is lost and a file that is gone are found, a
   const backups = await newFolder();
   const manifest = await backups.create(world);
   const { name, tables, repositories, blobs } = manifest;
-  const place = await openPlace(world.config, backups.where);
+  const place = await openBackupRepository(world.config, backups.where);
   const site = tables.find((table) => table.name === 'site') as (typeof tables)[number];
   const [git] = await collect(repositoryLines(place.store, manifest));
   const [file] = await collect(blobLines(place.store, manifest));
@@ -117,10 +117,10 @@ test('a bit that flips, an end that is lost and a file that is gone are found, a
 
 test('a backup into a disk that is full has no name, and the next one finds what was copied', async () => {
   const backups = await newFolder();
-  const place = await openPlace(world.config, backups.where);
+  const place = await openBackupRepository(world.config, backups.where);
   for (const until of [0, 60]) {
     let puts = 0;
-    const full: Place = {
+    const full: BackupRepository = {
       ...place,
       store: {
         ...place.store,
@@ -140,11 +140,11 @@ test('a backup into a disk that is full has no name, and the next one finds what
 test('a restore that ends in its middle leaves no rows or all of them, and is run again to its end', async () => {
   const backups = await newFolder();
   const manifest = await backups.create(world);
-  const place = await openPlace(world.config, backups.where);
+  const place = await openBackupRepository(world.config, backups.where);
   const other = await elsewhere();
   for (const until of [1, 20, 50]) {
     let reads = 0;
-    const torn: Place = {
+    const torn: BackupRepository = {
       ...place,
       store: {
         ...place.store,
@@ -183,7 +183,7 @@ test('nothing is restored over an installation that somebody uses, and nothing o
   const { config, clock } = await elsewhere();
   const { repositoriesDir } = world.config;
   await expect(backups.restore({ config: { ...config, repositoriesDir }, clock })).rejects.toThrow(
-    'There are repositories',
+    'already contains repositories',
   );
 });
 
@@ -230,6 +230,6 @@ test('the commands say what they have done, and print no key', async () => {
   expect(restored).toMatchObject({ backup: made.backup, sealed: { 'mail.sealed': { secret: expect.any(Number) } } });
   await flipBit((await backups.files()).filter((path) => path.includes('/sha256/'))[3] as string);
   await expect(ask(world, 'backup', 'check', '--from', backups.where)).rejects.toThrow(/damaged/);
-  await expect(ask(world, 'backup', 'create', '--into', config.storeDir as string)).rejects.toThrow('the store itself');
+  await expect(ask(world, 'backup', 'create', '--into', config.storeDir as string)).rejects.toThrow('is the store itself');
   expect(JSON.stringify([made, restored])).not.toContain(world.config.secret);
 });

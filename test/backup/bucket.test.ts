@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { blobLines } from '#operator/backups/check.ts';
 import { removeBackups } from '#operator/backups/remove.ts';
-import { openPlace } from '#operator/backups/repository.ts';
+import { openBackupRepository } from '#operator/backups/repository.ts';
 import { lacksS3, type S3Server, startS3 } from '#test/store/s3-server.ts';
 import { type Load, openLoad } from './load.ts';
 import { createWorld, openFolder, operator, type World } from './world.ts';
@@ -50,7 +50,7 @@ test('a store in a bucket is backed up into another, restored on a disk, and fro
   const inBucket = operator(`${await bucket()}/backups/here`);
   const manifest = await inBucket.create(world);
   expect(await inBucket.check(world)).toMatchObject({ faults: [], blobs: manifest.blobs.count });
-  const place = await openPlace(world.config, inBucket.where);
+  const place = await openBackupRepository(world.config, inBucket.where);
   const { value: file } = await blobLines(place.store, manifest).next();
   expect([await place.setAside(file.sha256), await place.setAside(file.sha256)]).toEqual([true, false]);
   expect((await inBucket.check(world)).faults).toEqual([`the file ${file.sha256} is damaged`]);
@@ -63,12 +63,12 @@ test('a store in a bucket is backed up into another, restored on a disk, and fro
   // A second one, and the first goes with what it alone had.
   const { name } = await inBucket.create(world);
   const removed = await removeBackups(place, (names) => names.filter((one) => one !== name));
-  expect([removed.left, removed.parts > 0, await place.marks.list()]).toEqual([1, true, []]);
+  expect([removed.left, removed.parts > 0, await place.locks.list()]).toEqual([1, true, []]);
   expect((await inBucket.check(world, name)).faults).toEqual([]);
   const inFolder = await openFolder();
   try {
     const again = await inFolder.create(other);
-    expect([again.blobs.count, again.spoilt]).toEqual([manifest.blobs.count, []]);
+    expect([again.blobs.count, again.corrupt]).toEqual([manifest.blobs.count, []]);
     expect((await inFolder.check(other)).faults).toEqual([]);
   } finally {
     await inFolder.remove();

@@ -44,7 +44,7 @@ async function round() {
   try {
     await backups.restore(other, manifest.name);
     const { promised, missing } = await load.missing(other, began);
-    expect({ faults, spoilt: manifest.spoilt, missing }).toEqual({ faults: [], spoilt: [], missing: [] });
+    expect({ faults, corrupt: manifest.corrupt, missing }).toEqual({ faults: [], corrupt: [], missing: [] });
     return { promised, since: load.promised() - promised, tookMs, blobs };
   } finally {
     await other.close();

@@ -4,9 +4,9 @@ import { readFile, writeFile } from 'node:fs/promises';
 /** Flips one bit in the middle of a file. Answers what mends it. */
 export async function flipBit(path: string): Promise<() => Promise<void>> {
   const whole = await readFile(path);
-  const spoilt = Buffer.from(whole);
+  const corrupt = Buffer.from(whole);
   const at = Math.floor(whole.length / 2);
-  spoilt[at] = (spoilt[at] ?? 0) ^ 1;
-  await writeFile(path, whole.length > 0 ? spoilt : Buffer.from('x'));
+  corrupt[at] = (corrupt[at] ?? 0) ^ 1;
+  await writeFile(path, whole.length > 0 ? corrupt : Buffer.from('x'));
   return () => writeFile(path, whole);
 }

@@ -6,7 +6,7 @@ import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { repositoryLines } from '#operator/backups/check.ts';
 import { type Manifest, putGzipped, readLines } from '#operator/backups/manifest.ts';
 import { readTogether } from '#operator/backups/repositories.ts';
-import { openPlace } from '#operator/backups/repository.ts';
+import { openBackupRepository } from '#operator/backups/repository.ts';
 import type { Option } from '#operator/commands/command.ts';
 import { readCommand } from '#operator/commands/commands.ts';
 import { blobPath } from '#providers/store/disk.ts';
@@ -30,7 +30,7 @@ afterAll(async () => {
   await world?.close();
 });
 
-const placeAt = (where: string) => openPlace(world.config, where);
+const placeAt = (where: string) => openBackupRepository(world.config, where);
 
 /** What the operator's command answers, and what it is alarmed by. */
 async function ask({ config, deps }: Pick<Installation, 'config' | 'deps'>, ...args: string[]) {
@@ -58,7 +58,7 @@ test('repositories that are not there are missed by the backup, by its check and
     `the content repository of ${site.id} is missing`,
   ]);
   const other = await elsewhere();
-  await expect(backups.restore(other)).rejects.toThrow('Repositories are missing');
+  await expect(backups.restore(other)).rejects.toThrow('lacks repositories');
   expect((await backups.restore(other, undefined, { despiteDamage: true })).leftOut).toEqual(both);
 });
 
@@ -79,7 +79,7 @@ test('rot in the place is moved aside by a check that mends, and the next backup
   // Its size is what it was.
   await backups.create(world);
   expect((await backups.check(world)).faults).toHaveLength(2);
-  const mending = ask(world, 'backup', 'check', '--from', backups.where, '--mend');
+  const mending = ask(world, 'backup', 'check', '--from', backups.where, '--repair');
   await expect(mending).rejects.toThrow('2 damaged parts were moved aside');
   const set = (await backups.files()).filter((path) => path.includes('/damaged/'));
   expect(set.map((path) => path.slice(-64)).sort()).toEqual([kept, pack].sort());
@@ -110,7 +110,7 @@ test('a file that the store has lost the end of is still the one that the place 
   const later = (await world.deps.store.put(Buffer.from('and one that came since'))).sha256;
   for (const one of [sha256, later]) await truncate(blobPath(world.config.storeDir as string, one), 4);
   const { answer, alarm } = await ask(world, 'backup', 'create', '--into', backups.where);
-  expect(answer.spoilt).toEqual({ count: 2, first: expect.arrayContaining([sha256, later]) });
+  expect(answer.corrupt).toEqual({ count: 2, first: expect.arrayContaining([sha256, later]) });
   expect(alarm).toContain('2 files of the store are not what their names say');
   expect(answer.files).toBe(before.blobs.count);
   expect((await backups.check(world)).faults).toEqual([]);
@@ -146,7 +146,7 @@ test('branches of both repositories are read as they stood at one moment, while 
 test('a place that everybody may look into is not written to', async () => {
   const backups = await newFolder();
   await chmod(backups.where, 0o755);
-  await expect(backups.create(world)).rejects.toThrow('Everybody on this machine may look into');
+  await expect(backups.create(world)).rejects.toThrow('Every user of this machine can read');
   expect(await backups.files()).toEqual([]);
   const made = join(backups.where, 'within');
   await ask(world, 'backup', 'create', '--into', made);

@@ -1,5 +1,5 @@
 /** Processes that are held up at a moment of their work in a place of backups. */
-import type { Place } from '#operator/backups/repository.ts';
+import type { BackupRepository } from '#operator/backups/repository.ts';
 
 /** A promise and what settles it, for a process that is held up. */
 export function gate() {
@@ -15,7 +15,7 @@ export function gate() {
   };
 }
 
-export const heldBeforeFlush = (place: Place, pass: () => Promise<void>): Place => ({
+export const heldBeforeFlush = (place: BackupRepository, pass: () => Promise<void>): BackupRepository => ({
   ...place,
   store: {
     ...place.store,
@@ -27,7 +27,7 @@ export const heldBeforeFlush = (place: Place, pass: () => Promise<void>): Place 
 });
 
 /** Where a backup may be held up for long. */
-export const moments: Record<string, (place: Place, pass: () => Promise<void>) => Place> = {
+export const moments: Record<string, (place: BackupRepository, pass: () => Promise<void>) => BackupRepository> = {
   'before it has copied all': (place, pass) => ({
     ...place,
     store: {

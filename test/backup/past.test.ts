@@ -86,9 +86,9 @@ async function letIn(accountId: string, siteId: string): Promise<void> {
   );
 }
 
-async function restored(isDrill: boolean) {
+async function restored(isDryRun: boolean) {
   const other = await elsewhere();
-  const told = await backups.restore(other, undefined, { isDrill });
+  const told = await backups.restore(other, undefined, { isDryRun });
   const count = async (question: string) => (await other.deps.em().execute(question)).length;
   const mails = await other.deps.em().execute('select status, failure from mail order by created_at');
   return { told, count, mails };

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { createBackup } from '#operator/backups/create.ts';
 import { removeBackups } from '#operator/backups/remove.ts';
-import { openPlace, type Place } from '#operator/backups/repository.ts';
+import { type BackupRepository, openBackupRepository } from '#operator/backups/repository.ts';
 import type { Option } from '#operator/commands/command.ts';
 import { readCommand } from '#operator/commands/commands.ts';
 import { listed } from '#operator/commands/listing.ts';
@@ -27,7 +27,7 @@ afterAll(async () => {
 });
 
 type Folder = Awaited<ReturnType<typeof newFolder>>;
-const placeOf = ({ where }: Folder) => openPlace(world.config, where);
+const placeOf = ({ where }: Folder) => openBackupRepository(world.config, where);
 const put = async (text: string) => (await world.deps.store.put(Buffer.from(text))).sha256;
 
 // biome-ignore lint/suspicious/noExplicitAny: what a test reads of an answer is what it asserts.
@@ -91,16 +91,16 @@ test('what is not there is said, and a place that is none is not made one', asyn
   const wrong = await ask('remove', '--from', folder.where, '--backup', 'x');
   expect([wrong.answer.absent, wrong.alarm]).toEqual([
     ['x'],
-    'There was no backup x here. What no backup names was removed.',
+    'There is no backup x here. Data that no backup uses was removed.',
   ]);
   await expectWhole(folder, [first.name]);
   const nowhere = join(folder.where, 'nowhere');
   await expect(ask('remove', '--from', nowhere, '--keep', '1')).rejects.toThrow('There is no backup here.');
   await expect(readdir(nowhere)).rejects.toThrow('ENOENT');
   for (const [said, words] of [
-    [[], '--backup or --keep, one of them'],
-    [['--backup', 'x', '--keep', '1'], '--backup or --keep, one of them'],
-    [['--keep', '0'], 'from 1 on'],
+    [[], 'either --backup or --keep'],
+    [['--backup', 'x', '--keep', '1'], 'either --backup or --keep'],
+    [['--keep', '0'], 'a number from 1'],
   ] as const)
     await expect(ask('remove', '--from', folder.where, ...said)).rejects.toThrow(words);
 });
@@ -110,21 +110,21 @@ test('a removal that was killed half-way leaves the others whole, and is ended b
   const [first, second] = await manyIn(folder, 2);
   const place = await placeOf(folder);
   let dropped = 0;
-  const killed: Place = {
+  const killed: BackupRepository = {
     ...place,
     async drop(sha256) {
       if (dropped++ > 0) throw new Error('killed');
       await place.drop(sha256);
     },
-    marks: { ...place.marks, remove: async () => {} },
+    locks: { ...place.locks, remove: async () => {} },
   };
   await expect(removeBackups(killed, () => [first.name])).rejects.toThrow('killed');
   expect((await folder.check(world, second.name)).faults).toEqual([]);
   const again = () => ask('remove', '--from', folder.where, '--backup', first.name);
-  await expect(again()).rejects.toThrow('A backup is being written or removed here at this moment');
+  await expect(again()).rejects.toThrow('Another process is creating or removing a backup here');
   await passTime(folder);
   const { answer, alarm } = await again();
-  expect([answer.parts > 0, alarm]).toEqual([true, expect.stringContaining('There was no backup')]);
+  expect([answer.parts > 0, alarm]).toEqual([true, expect.stringContaining('There is no backup')]);
   await expectWhole(folder, [second.name]);
 });
 
@@ -142,7 +142,7 @@ test('nothing is removed while a backup is being written, which counts on what i
   const creating = createBackup(world, heldBeforeFlush(await placeOf(folder), pass));
   await reached;
   const remove = () => ask('remove', '--from', folder.where, '--backup', first.name);
-  await expect(remove()).rejects.toThrow('is being written');
+  await expect(remove()).rejects.toThrow('is creating or removing');
   open();
   const { name } = await creating;
   await remove();
@@ -162,7 +162,7 @@ test.each(Object.entries(moments))(
     const { name } = await folder.create(world);
     await ask('remove', '--from', folder.where, '--backup', first.name);
     open();
-    await expect(creating).rejects.toThrow('taken for dead');
+    await expect(creating).rejects.toThrow('lock expired');
     // What it had copied goes with the next removal.
     await removeBackups(await placeOf(folder), () => []);
     await expectWhole(folder, [name]);
@@ -203,7 +203,7 @@ test('a damaged backup costs no other its parts, and is removed itself', async (
   const manifest = (await place.read(second.name)) ?? '';
   await flipBit(join(folder.where, 'sha256', manifest.slice(0, 2), manifest.slice(2)));
   const one = await ask('remove', '--from', folder.where, '--backup', first.name);
-  expect([one.answer.parts, one.alarm]).toEqual([0, expect.stringContaining(`${second.name} is damaged`)]);
+  expect([one.answer.parts, one.alarm]).toEqual([0, expect.stringContaining(`${second.name} cannot be read`)]);
   const other = await ask('remove', '--from', folder.where, '--backup', second.name);
   expect(other.alarm).toBe(undefined);
   expect((await folder.files()).length).toBe(0);

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { knownMigrations, migrate } from '#db/migrate.ts';
-import { openPlace } from '#operator/backups/repository.ts';
+import { openBackupRepository } from '#operator/backups/repository.ts';
 import { restoreBackup } from '#operator/backups/restore.ts';
 import { newId } from '#runtime/ids.ts';
 import { keepOpened } from './world.ts';
@@ -31,9 +31,9 @@ test('a backup of an older version is brought to the newest schema, and one of a
   const ran = await other.deps.em().execute('select name from mikro_orm_migrations order by id');
   const accounts = await other.deps.em().execute('select 1 from account');
   expect([ran.map(({ name }) => name), accounts.length]).toEqual([newest, 1]);
-  const place = await openPlace(older.config, backups.where);
+  const place = await openBackupRepository(older.config, backups.where);
   const newer = { ...manifest, migrations: [...newest, '2027-01-01-tomorrow'] };
-  await expect(restoreBackup(await elsewhere(), place, newer)).rejects.toThrow('whose schema this one does not know');
+  await expect(restoreBackup(await elsewhere(), place, newer)).rejects.toThrow('whose schema this version does not know');
   // An empty database whose schema is ahead of the backup's.
   await expect(backups.restore(await elsewhere())).rejects.toThrow('a newer schema than the backup');
 });

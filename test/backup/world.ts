@@ -6,8 +6,8 @@ import { join } from 'node:path';
 import { checkBackup } from '#operator/backups/check.ts';
 import { createBackup } from '#operator/backups/create.ts';
 import { type Manifest, readManifest } from '#operator/backups/manifest.ts';
-import { openPlace } from '#operator/backups/repository.ts';
-import { restoreBackup, type Wishes } from '#operator/backups/restore.ts';
+import { openBackupRepository } from '#operator/backups/repository.ts';
+import { type RestoreOptions, restoreBackup } from '#operator/backups/restore.ts';
 import { systemClock } from '#runtime/clock.ts';
 import { readConfig } from '#runtime/config.ts';
 import { createDeps } from '#runtime/deps.ts';
@@ -58,17 +58,17 @@ export async function openFolder() {
 
 export function operator(where: string) {
   const named = async (deps: Deps, name?: string) => {
-    const place = await openPlace(deps.config, where);
+    const place = await openBackupRepository(deps.config, where);
     return { place, manifest: await readManifest(place, name) };
   };
   return {
     where,
-    create: async (deps: Deps): Promise<Manifest> => createBackup(deps, await openPlace(deps.config, where)),
+    create: async (deps: Deps): Promise<Manifest> => createBackup(deps, await openBackupRepository(deps.config, where)),
     async check(deps: Deps, name?: string) {
       const { place, manifest } = await named(deps, name);
       return await checkBackup(place, manifest);
     },
-    async restore(deps: Deps, name?: string, wishes?: Wishes) {
+    async restore(deps: Deps, name?: string, wishes?: RestoreOptions) {
       const { place, manifest } = await named(deps, name);
       return await restoreBackup(deps, place, manifest, wishes);
     },

@@ -126,7 +126,7 @@ test('an archive without visitors holds nothing of them', async () => {
 
 test('what is here already, or is called as something here, is not taken a second time', async () => {
   const again = importSite(world, { archive: exported, accountId: load.owner.accountId });
-  await expect(again).rejects.toThrow('This site is here already');
+  await expect(again).rejects.toThrow('This site already exists');
   const other = await elsewhere();
   await importSite(other, { archive: exported, accountId: other.accountId, name: 'moved' });
   const renamed = await writeArchive(
@@ -138,7 +138,7 @@ test('what is here already, or is called as something here, is not taken a secon
   );
   const before = await heldBy(other);
   // Its forms, and the address of its bookings, are another site's.
-  await expect(importSite(other, { archive: renamed, accountId: other.accountId })).rejects.toThrow('here already');
+  await expect(importSite(other, { archive: renamed, accountId: other.accountId })).rejects.toThrow('already exists');
   expect(await heldBy(other)).toEqual(before);
 });
 

@@ -1,8 +1,8 @@
-/** What an archive of a site must say something about, so that nothing is left behind without anybody thinking of it. */
+/** What an archive of a site must say something about, so that nothing is left out without anybody thinking of it. */
 import type pg from 'pg';
 import { expect, test } from 'vitest';
 import { rowSchemas, siteDocument } from '#operator/exports/document.ts';
-import { left } from '#operator/exports/excluded.ts';
+import { excluded } from '#operator/exports/excluded.ts';
 import { useDatabaseClient } from '#test/stack/database-client.ts';
 
 let client: pg.Client;
@@ -28,7 +28,7 @@ async function tablesOfSites(): Promise<string[]> {
   return rows.map(({ name }) => name);
 }
 
-test('every table that leads to a site, and every column of those that are carried, is in an archive or is left with a reason', async () => {
+test('every table that leads to a site, and every column of those that are carried, is in an archive or is excluded with a reason', async () => {
   const tables = await tablesOfSites();
   expect(tables.length).toBeGreaterThan(20);
   const { rows } = await client.query<{ table: string; column: string }>(
@@ -39,5 +39,5 @@ test('every table that leads to a site, and every column of those that are carri
     ...tables.filter((name) => !(name in carried)),
     ...rows.filter(({ table, column }) => !carried[table]?.includes(column)).map((at) => `${at.table}.${at.column}`),
   ];
-  expect(Object.keys(left).sort()).toEqual(untold.sort());
+  expect(Object.keys(excluded).sort()).toEqual(untold.sort());
 });

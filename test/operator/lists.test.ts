@@ -102,7 +102,7 @@ test('a sketch that was reported is taken down, by its id or by any address of i
     await expect(ask('sketch', 'stop', '--sketch', unknown)).rejects.toMatchObject({ code: 'not_found' });
 });
 
-test('a store with spoilt files is no success: it ends with 1, and says in words what to do', {
+test('a store with corrupt files is no success: it ends with 1, and says in words what to do', {
   timeout: 60_000,
 }, async ({ onTestFinished }) => {
   const data = await mkdtemp(join(tmpdir(), 'frontage-audit-'));
@@ -122,13 +122,13 @@ test('a store with spoilt files is no success: it ends with 1, and says in words
       ({ stdout, stderr }) => ({ exit: 0, ...JSON.parse(stdout), err: stderr }),
       ({ code, stdout, stderr }) => ({ exit: code, ...JSON.parse(stdout), err: stderr }),
     );
-  expect(await audit()).toEqual({ exit: 0, blobs: 2, spoilt: 0, names: [], err: '' });
+  expect(await audit()).toEqual({ exit: 0, blobs: 2, corrupt: 0, names: [], err: '' });
   expect(good.sha256).not.toBe(bad.sha256);
   await writeFile(join(data, 'store', 'sha256', bad.sha256.slice(0, 2), bad.sha256.slice(2)), 'else');
   expect(await audit()).toEqual({
     exit: 1,
     blobs: 2,
-    spoilt: 1,
+    corrupt: 1,
     names: [bad.sha256],
     err: expect.stringMatching(/^✗ 1 of 2 files in the store are not what their names say.*backup/),
   });

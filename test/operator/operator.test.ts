@@ -42,10 +42,10 @@ test('it says in its exit code and its words what came of it', { timeout: 120_00
     run('account', 'show'),
     run('site', 'block', '--site', 'site_x', '--reason', 'r'),
   ]);
-  const use = "site block --site site_… --reason 'Why, in a sentence'\n    Takes";
+  const use = "site block --site site_… --reason 'Why, in a sentence'\n    Blocks";
   expect(taught).toEqual({ exit: 0, out: expect.stringContaining(use), err: '' });
   expect(wrong).toEqual({ exit: 2, out: '', err: expect.stringContaining('There is no command site close') });
-  expect(unsaid).toEqual({ exit: 2, out: '', err: expect.stringContaining('--account or --email, one of them') });
+  expect(unsaid).toEqual({ exit: 2, out: '', err: expect.stringContaining('either --account or --email') });
   expect(refused).toEqual({ exit: 1, out: '', err: '✗ not_found: No site has this id.\n' });
 });
 
@@ -59,8 +59,8 @@ test('its help teaches every command, and what is used wrongly is told the right
   for (const [args, words] of [
     [[], 'account create'],
     [['constructor'], 'There is no command constructor'],
-    [['site', 'block', '--site', 'site_x'], 'It needs more: frontage-admin site block --site site_… --reason'],
-    [['site', 'unblock', '--site', 'site_x', '--plan', 'studio'], 'takes no --plan'],
+    [['site', 'block', '--site', 'site_x'], 'A required option is missing: frontage-admin site block --site site_… --reason'],
+    [['site', 'unblock', '--site', 'site_x', '--plan', 'studio'], 'has no option --plan'],
     [['site', 'unblock', '--sight', 'x'], '--sight'],
     [['ledger', 'list', '--settled', 'yes'], 'There is no command ledger list yes'],
   ] as const)
@@ -82,7 +82,7 @@ test('accounts are found by words and shown with what they have, and no secret i
   });
   expect(shown).not.toContain(owner.token.slice(-8));
   expect(await ask('account', 'show', '--account', owner.accountId)).toEqual(JSON.parse(shown));
-  await expect(ask('account', 'show')).rejects.toThrow('one of them');
+  await expect(ask('account', 'show')).rejects.toThrow('either --account or --email');
   expect((await ask('plan', 'list')).items).toEqual([]);
 });
 
@@ -133,7 +133,7 @@ test('an account is blocked and let go on by its address or its id', async () =>
   expect([refused.status, refused.body.error.message.includes('It sends spam.')]).toEqual([403, true]);
   expect(await ask('account', 'unblock', '--account', owner.accountId)).toMatchObject({ blocked_at: null });
   expect((await owner.call('GET', '/v1/account')).status).toBe(200);
-  await expect(ask('account', 'block', '--reason', 'x')).rejects.toThrow('one of them');
+  await expect(ask('account', 'block', '--reason', 'x')).rejects.toThrow('either --account or --email');
   await expect(ask('account', 'block', '--email', 'nobody@example.org', '--reason', 'x')).rejects.toMatchObject({
     code: 'not_found',
   });
