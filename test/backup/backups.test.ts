@@ -230,6 +230,8 @@ test('the commands say what they have done, and print no key', async () => {
   expect(restored).toMatchObject({ backup: made.backup, sealed: { 'mail.sealed': { secret: expect.any(Number) } } });
   await flipBit((await backups.files()).filter((path) => path.includes('/sha256/'))[3] as string);
   await expect(ask(world, 'backup', 'check', '--from', backups.where)).rejects.toThrow(/damaged/);
-  await expect(ask(world, 'backup', 'create', '--into', config.storeDir as string)).rejects.toThrow('is the store itself');
+  await expect(ask(world, 'backup', 'create', '--into', config.storeDir as string)).rejects.toThrow(
+    'is the store itself',
+  );
   expect(JSON.stringify([made, restored])).not.toContain(world.config.secret);
 });

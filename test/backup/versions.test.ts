@@ -33,7 +33,9 @@ test('a backup of an older version is brought to the newest schema, and one of a
   expect([ran.map(({ name }) => name), accounts.length]).toEqual([newest, 1]);
   const place = await openBackupRepository(older.config, backups.where);
   const newer = { ...manifest, migrations: [...newest, '2027-01-01-tomorrow'] };
-  await expect(restoreBackup(await elsewhere(), place, newer)).rejects.toThrow('whose schema this version does not know');
+  await expect(restoreBackup(await elsewhere(), place, newer)).rejects.toThrow(
+    'whose schema this version does not know',
+  );
   // An empty database whose schema is ahead of the backup's.
   await expect(backups.restore(await elsewhere())).rejects.toThrow('a newer schema than the backup');
 });

@@ -146,7 +146,9 @@ test('a header that says it is a gigabyte long is not read to its end', async ()
     await writeFile(archive, header);
     await truncate(archive, 1024 ** 3 + 2048);
     const before = process.resourceUsage().maxRSS;
-    await expect(importSite(other, { archive, accountId: other.accountId }), type).rejects.toThrow('not a complete tar');
+    await expect(importSite(other, { archive, accountId: other.accountId }), type).rejects.toThrow(
+      'not a complete tar',
+    );
     expect(process.resourceUsage().maxRSS - before, `KiB of ${type}`).toBeLessThan(100 * 1024);
   }
 });

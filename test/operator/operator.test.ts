@@ -59,7 +59,10 @@ test('its help teaches every command, and what is used wrongly is told the right
   for (const [args, words] of [
     [[], 'account create'],
     [['constructor'], 'There is no command constructor'],
-    [['site', 'block', '--site', 'site_x'], 'A required option is missing: frontage-admin site block --site site_… --reason'],
+    [
+      ['site', 'block', '--site', 'site_x'],
+      'A required option is missing: frontage-admin site block --site site_… --reason',
+    ],
     [['site', 'unblock', '--site', 'site_x', '--plan', 'studio'], 'has no option --plan'],
     [['site', 'unblock', '--sight', 'x'], '--sight'],
     [['ledger', 'list', '--settled', 'yes'], 'There is no command ledger list yes'],
