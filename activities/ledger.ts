@@ -2,7 +2,7 @@
  * The ledger check: each charge is a payment that is paid, or goes back, or is flagged; each booking that was paid has a seat or its money back. It
  * does by itself what a lost workflow should have done, so a flag is for a person.
  */
-import { beginRefund, takeCharge } from '#db/payments/charges.ts';
+import { refundCaptured, recordCharge } from '#db/payments/charges.ts';
 import {
   chargedSince,
   type Finding,
@@ -110,12 +110,12 @@ async function compareCharge(
   const known = await load();
   if (!known) return charge.isRefunded ? undefined : found.foreign;
   const { payment, page } = known;
-  if (!known.charge) await takeCharge(deps.em(), deps, { id: known.id, payment, page: page ?? null }, charge.id);
+  if (!known.charge) await recordCharge(deps.em(), deps, { id: known.id, payment, page: page ?? null }, charge.id);
   const attempt = (await load()) ?? known;
   if (attempt.charge !== charge.id) return charge.isRefunded ? undefined : found.another;
   if (charge.isRefunded && !attempt.refundReason) {
     // By the owner, in their own dashboard.
-    await withPayment(deps.em(), payment.id, (locked) => beginRefund(locked, deps.clock, 'asked'));
+    await withPayment(deps.em(), payment.id, (locked) => refundCaptured(locked, deps.clock, 'asked'));
   }
   if (!charge.isRefunded && attempt.refundedAt) return found.notGivenBack;
   return undefined;

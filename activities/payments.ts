@@ -1,10 +1,10 @@
 /** The steps of `settlePayment`: the provider is asked, and the rows are moved by what it answers. */
 
 import type { Settled } from '#db/deadlines.ts';
-import { takeCharge } from '#db/payments/charges.ts';
+import { recordCharge } from '#db/payments/charges.ts';
 import { Payment } from '#db/payments/payment.ts';
 import { PaymentAttempt } from '#db/payments/payment-attempt.ts';
-import { attemptOpened, closeAttempt, expirePayment } from '#db/payments/transitions.ts';
+import { recordOpenSession, closeCheckoutSession, expirePayment } from '#db/payments/transitions.ts';
 import { credentialsOf } from '#db/payouts/credentials.ts';
 import { pageFor } from '#providers/payments/pages.ts';
 import { type PaymentCredentials, PaymentsFault } from '#providers/payments.ts';
@@ -67,17 +67,17 @@ export async function settleAttempt(deps: SettlingDeps, id: string): Promise<voi
     const credentials = credentialsOf(deps, payment.payoutAccount);
     const page = attempt.page ?? (await recoverPage(deps, credentials, attempt, isOver));
     if (page === null) return;
-    if (page === 'none') return await closeAttempt(deps.em(), clock, attempt);
+    if (page === 'none') return await closeCheckoutSession(deps.em(), clock, attempt);
     const payments = requirePayments(deps);
     const now = isOver ? await payments.closePage(credentials, page) : await payments.readPage(credentials, page);
-    if (now.charge) await takeCharge(deps.em(), deps, { id, payment: { id: payment.id }, page }, now.charge);
-    else if (now.status === 'expired') await closeAttempt(deps.em(), clock, attempt);
+    if (now.charge) await recordCharge(deps.em(), deps, { id, payment: { id: payment.id }, page }, now.charge);
+    else if (now.status === 'expired') await closeCheckoutSession(deps.em(), clock, attempt);
   } catch (error) {
     if (!(error instanceof PaymentsFault || error instanceof AppError)) throw error;
     deps.log.warn({ err: error, paymentId: payment.id }, 'a page of a payment could not be asked about');
     const waited = clock.now().getTime() - attempt.endsAt.getTime();
     if (waited > giveUpAfterMs && attempt.status !== 'unasked')
-      await closeAttempt(deps.em(), clock, attempt, 'unasked');
+      await closeCheckoutSession(deps.em(), clock, attempt, 'unasked');
   }
 }
 
@@ -98,7 +98,7 @@ async function recoverPage(
   try {
     const payment = await deps.em().findOneOrFail(Payment, { id: attempt.payment.id }, { populate: ['site'] });
     const page = await requirePayments(deps).openPage(credentials, pageFor(deps.config, payment, attempt));
-    await attemptOpened(deps.em(), attempt.id, page.id);
+    await recordOpenSession(deps.em(), attempt.id, page.id);
     return page.id;
   } catch (error) {
     if (error instanceof PaymentsFault && error.reason === 'refused') return 'none';

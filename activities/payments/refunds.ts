@@ -2,7 +2,7 @@
 import { ApplicationFailure } from '@temporalio/common';
 import { withHeartbeat } from '#activities/heartbeat.ts';
 import { requirePayments } from '#activities/payments.ts';
-import { giveUpRefund, refundDone, refundHindered } from '#db/payments/charges.ts';
+import { abandonRefund, recordRefund, recordRefundFailure } from '#db/payments/charges.ts';
 import { PaymentAttempt } from '#db/payments/payment-attempt.ts';
 import { credentialsOf } from '#db/payouts/credentials.ts';
 import type { PayoutAccount } from '#db/payouts/payout-account.ts';
@@ -25,10 +25,10 @@ export function refundActivities(deps: Deps) {
       withHeartbeat(() => giveBackCharge(deps, id, refundKey)),
 
     /** The charge stays where it is, for all that was tried. */
-    async giveUpRefund(id: string, refundKey?: string): Promise<string> {
+    async abandonRefund(id: string, refundKey?: string): Promise<string> {
       const attempt = await load(deps, id);
       if (!attempt) return 'gone';
-      if (!(await giveUpRefund(deps.em(), attempt, refundKey))) return 'kept';
+      if (!(await abandonRefund(deps.em(), attempt, refundKey))) return 'kept';
       deps.log.error({ paymentId: attempt.payment.id, reason: attempt.refundReason }, 'a refund was given up');
       return 'given up';
     },
@@ -50,13 +50,13 @@ export async function giveBackCharge(deps: Deps, id: string, refundKey?: string)
     const idempotencyKey = `${attempt.refundKey}:${attempt.refundRefusals}`;
     const { status } = await requirePayments(deps).refund(credentials, { charge: attempt.charge, idempotencyKey });
     if (status === 'failed') throw new PaymentsFault('refused', 'the refund failed', true);
-    if (status === 'done') await refundDone(deps.em(), deps.clock, attempt);
-    else await refundHindered(deps.em(), attempt, { why: 'the provider has it in hand', isKept: true });
+    if (status === 'done') await recordRefund(deps.em(), deps.clock, attempt);
+    else await recordRefundFailure(deps.em(), attempt, { why: 'the provider has it in hand', isKept: true });
     return status === 'done' ? 'refunded' : 'pending';
   } catch (error) {
     if (!(error instanceof PaymentsFault || error instanceof AppError)) throw error;
     const isKept = error instanceof PaymentsFault && error.isFinal;
-    await refundHindered(deps.em(), attempt, { why: error.message, isKept });
+    await recordRefundFailure(deps.em(), attempt, { why: error.message, isKept });
     const nonRetryable = isForGood(error, attempt.payment.payoutAccount);
     throw ApplicationFailure.create({ message: error.message, type: 'refund', nonRetryable });
   }

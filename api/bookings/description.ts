@@ -3,12 +3,12 @@
 import { homeOf } from '#db/domains/canonical-url.ts';
 import type { EntityManager } from '#db/orm.ts';
 import type { Config } from '#runtime/config.ts';
-import type { Declared } from './declaring.ts';
+import type { DeclaredTimetable } from './timetable.ts';
 
 export async function describeBookable(
   em: EntityManager,
   config: Config,
-  { site, bookable, calendars }: Declared,
+  { site, bookable, calendars }: DeclaredTimetable,
   takesMoney: boolean,
 ) {
   const { address } = await homeOf(em, config, site);

@@ -8,8 +8,8 @@ import type { Site } from '#db/sites/site.ts';
 import { bookingStatusAt } from '#rules/states.ts';
 import type { Deps } from '#runtime/deps.ts';
 import { type BookingShown, cancelPage, closedBookingPage } from '#web/pages/booking.ts';
-import { bookingOfLink, cancelBooking, type MoneyBack } from './cancelling.ts';
-import { siteOf } from './offering.ts';
+import { bookingOfLink, cancelBooking, type MoneyBack } from './cancellation.ts';
+import { siteOf } from './offers.ts';
 import type { ShownBooking } from './schemas.ts';
 
 type Linked = { Params: { public_id: string; secret: string } };

@@ -4,21 +4,21 @@ import { loadSite } from '#api/access.ts';
 import type { Api } from '#api/api.ts';
 import { notifyAddress, notifyOptions } from '#api/notify-to.ts';
 import { byId, listOf, newestFirst, page } from '#api/pages.ts';
-import { takingAccount } from '#api/payments/taking.ts';
+import { activePayoutAccount } from '#api/payments/payout-destination.ts';
 import { idParams } from '#api/schemas.ts';
 import { Booking } from '#db/bookings/booking.ts';
-import { bookingsThatAre, liveBookings } from '#db/bookings/seats.ts';
+import { bookingsWithStatus, liveBookings } from '#db/bookings/seats.ts';
 import type { EntityManager } from '#db/orm.ts';
 import type { Deps } from '#runtime/deps.ts';
 import { bookingEmbed } from '#web/widgets/booking-widget.ts';
-import { cancelBooking, loadBooking } from './cancelling.ts';
-import { calendarOf, type Declared, declareBookable, endBookable, readBookable } from './declaring.ts';
+import { cancelBooking, loadBooking } from './cancellation.ts';
 import { bookableInput, bookableSchema, bookingSchema, bookingsQuery, bookingView, shown } from './schemas.ts';
+import { calendarOf, type DeclaredTimetable, declareBookable, endBookable, readBookable } from './timetable.ts';
 
 /** What a site takes bookings for, for its people. */
 export function bookableRoutes(app: Api, deps: Deps): void {
   const capability = 'bookings' as const;
-  const view = (em: EntityManager, declared: Declared) => bookableView(em, deps, declared);
+  const view = (em: EntityManager, declared: DeclaredTimetable) => bookableView(em, deps, declared);
 
   app.post(
     '/v1/sites/:id/bookable',
@@ -102,7 +102,7 @@ export function bookingRoutes(app: Api, deps: Deps): void {
         newestFirst(em, Booking, {
           $and: [
             { site: site.id },
-            ...(status === undefined ? [] : [bookingsThatAre(status, now)]),
+            ...(status === undefined ? [] : [bookingsWithStatus(status, now)]),
             ...(since === undefined ? [] : [{ createdAt: { $gte: new Date(since) } }]),
           ],
         }),
@@ -153,9 +153,14 @@ const owed = (sum: string) =>
   `The visitor is owed ${sum}. Its payout account is no longer connected, so the platform cannot refund it. The money is not lost: ask ` +
   'the owner of that account to refund it in their own dashboard at the payment provider.';
 
-async function bookableView(em: EntityManager, { config, clock }: Deps, { site, bookable, calendars }: Declared) {
+async function bookableView(
+  em: EntityManager,
+  { config, clock }: Deps,
+  { site, bookable, calendars }: DeclaredTimetable,
+) {
   const priced = bookable.services.filter(({ price }) => price).map(({ key }) => key);
-  const isBookable = priced.length === 0 || bookable.endedAt || (await takingAccount(em, { config }, site)) !== null;
+  const isBookable =
+    priced.length === 0 || bookable.endedAt || (await activePayoutAccount(em, { config }, site)) !== null;
   const nextAction = isBookable
     ? {}
     : {

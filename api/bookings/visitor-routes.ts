@@ -1,25 +1,25 @@
 /** The calls that visitors' browsers and agents make, from the site's own pages or from no page at all. */
 import type { FastifyRequest } from 'fastify';
 import type { Api } from '#api/api.ts';
-import { takingAccount } from '#api/payments/taking.ts';
+import { activePayoutAccount } from '#api/payments/payout-destination.ts';
 import { allowOrigins, originsOf, requireOwnOrigin } from '#api/visitors/origins.ts';
 import { Booking } from '#db/bookings/booking.ts';
 import type { Site } from '#db/sites/site.ts';
 import type { Deps } from '#runtime/deps.ts';
 import { errors } from '#runtime/errors.ts';
 import { newSecret } from '#runtime/ids.ts';
+import { createBooking } from './creation.ts';
 import { describeBookable } from './description.ts';
-import { choose, openDays, openSlots, openTimetable, siteOf } from './offering.ts';
+import { choose, openDays, openSlots, openTimetable, siteOf } from './offers.ts';
 import { bookingSchema, bookingView, shown } from './schemas.ts';
-import { takeBooking } from './taking.ts';
 import {
   daysAnswer,
   daysQuery,
   descriptionAnswer,
+  newBookingBody,
   publicParams,
   slotsAnswer,
   slotsQuery,
-  takeInput,
 } from './visitor-schemas.ts';
 
 declare module 'fastify' {
@@ -79,7 +79,7 @@ export function offeringRoutes(app: Api, deps: Deps): void {
     },
     async (request) => {
       const { site } = visited(request);
-      const takesMoney = (await takingAccount(request.em, deps, site)) !== null;
+      const takesMoney = (await activePayoutAccount(request.em, deps, site)) !== null;
       return await describeBookable(request.em, deps.config, await openTimetable(request.em, site), takesMoney);
     },
   );
@@ -151,7 +151,7 @@ export function takingRoutes(app: Api, deps: Deps): void {
           '`hold_expires_at`, and the visitor pays at `pay_url`. Needs no token; accepts an Idempotency-Key.',
         security: [],
         params: publicParams,
-        body: takeInput,
+        body: newBookingBody,
         response: { 200: bookingSchema },
       },
       // Before the call is looked up among those that were answered: a page of somebody else learns nothing.
@@ -159,7 +159,7 @@ export function takingRoutes(app: Api, deps: Deps): void {
     },
     async (request) => {
       const made = { id: request.newId('book'), cancelSecret: newSecret('frc') };
-      const booking = await takeBooking(request.em, deps, visited(request).site, request.body, made);
+      const booking = await createBooking(request.em, deps, visited(request).site, request.body, made);
       return bookingView(deps.config, booking, deps.clock.now());
     },
   );

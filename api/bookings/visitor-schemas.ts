@@ -32,7 +32,7 @@ export const slotsAnswer = z
   .meta({ id: 'OpenSlots' });
 
 const told = z.union([z.string().max(20_000), z.number(), z.boolean()]);
-export const takeInput = z.strictObject({
+export const newBookingBody = z.strictObject({
   service: serviceKey,
   calendar: calendarKey,
   start: z.iso.datetime({ offset: true }).describe('`start` of a slot, with its UTC offset.'),

@@ -5,7 +5,7 @@
 
 import type { Api } from '#api/api.ts';
 import { Payment } from '#db/payments/payment.ts';
-import { tellPayment } from '#db/payments/transitions.ts';
+import { signalSettlePayment } from '#db/payments/transitions.ts';
 import { payoutAccountMoved } from '#db/payouts/provider-status.ts';
 import type { PaymentEvent } from '#providers/payments.ts';
 import type { Deps } from '#runtime/deps.ts';
@@ -36,6 +36,6 @@ async function hear(deps: Deps, { id, payment }: PaymentEvent): Promise<void> {
       [id, deps.clock.now()],
     );
     if (heard.length === 0 || payment === null) return;
-    if ((await tx.count(Payment, { id: payment })) > 0) tellPayment(tx, deps.clock, payment);
+    if ((await tx.count(Payment, { id: payment })) > 0) signalSettlePayment(tx, deps.clock, payment);
   });
 }

@@ -4,7 +4,12 @@ import { Booking } from '#db/bookings/booking.ts';
 import { waitUntil } from '#db/notifications.ts';
 import type { EntityManager } from '#db/orm.ts';
 import { Payment } from '#db/payments/payment.ts';
-import { attemptOpened, beginAttempt, closeAttempt, tellPayment } from '#db/payments/transitions.ts';
+import {
+  closeCheckoutSession,
+  createCheckoutSession,
+  recordOpenSession,
+  signalSettlePayment,
+} from '#db/payments/transitions.ts';
 import { agreementOf, credentialsOf } from '#db/payouts/credentials.ts';
 import { isClosed } from '#db/sites/blocks.ts';
 import { pageFor } from '#providers/payments/pages.ts';
@@ -35,15 +40,15 @@ export async function openFreshPage(deps: Deps, id: string): Promise<string | nu
   const { payment } = await paymentOfLink(deps.em(), id);
   if (!deps.payments) throw errors.payouts_disabled('This platform does not accept payments at the moment.');
   const credentials = credentialsOf(deps, payment.payoutAccount);
-  const begun = await beginAttempt(deps.em(), deps.clock, id);
+  const begun = await createCheckoutSession(deps.em(), deps.clock, id);
   if (!begun) return null;
   try {
     const page = await deps.payments.openPage(credentials, pageFor(deps.config, payment, begun.attempt));
-    return (await attemptOpened(deps.em(), begun.attempt.id, page.id)) ? page.url : null;
+    return (await recordOpenSession(deps.em(), begun.attempt.id, page.id)) ? page.url : null;
   } catch (error) {
     if (!(error instanceof PaymentsFault)) throw error;
     // What is not known to be refused may have become a page: the workflow finds out and closes it.
-    if (error.reason !== 'unanswered') await closeAttempt(deps.em(), deps.clock, begun.attempt);
+    if (error.reason !== 'unanswered') await closeCheckoutSession(deps.em(), deps.clock, begun.attempt);
     throw providerError(error);
   }
 }
@@ -65,7 +70,7 @@ export async function payerReturned(deps: Deps, id: string, waitMs: number): Pro
   await deps.em().transactional(async (tx) => {
     const now = deps.clock.now();
     const open = await tx.nativeUpdate(Payment, { id, status: { $in: ['open', 'expired'] } }, { returnedAt: now });
-    if (open > 0) tellPayment(tx, deps.clock, id);
+    if (open > 0) signalSettlePayment(tx, deps.clock, id);
   });
   const load = () => deps.em().findOneOrFail(Payment, { id });
   const isOver = (one: Payment) => paymentStatusAt(one, deps.clock.now()) !== 'open';

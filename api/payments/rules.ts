@@ -3,17 +3,17 @@ import type { Loaded } from '@mikro-orm/core';
 import { type Actor, findSite, loadSite, requireActive, requireNotBlocked, requireOwner } from '#api/access.ts';
 import { waitUntil } from '#db/notifications.ts';
 import type { EntityManager } from '#db/orm.ts';
-import { beginRefund } from '#db/payments/charges.ts';
+import { refundCaptured } from '#db/payments/charges.ts';
 import { Payment } from '#db/payments/payment.ts';
-import { openPayment, withPayment } from '#db/payments/transitions.ts';
-import { credentialsOf, holdAgreement } from '#db/payouts/credentials.ts';
+import { startPayment, withPayment } from '#db/payments/transitions.ts';
+import { credentialsOf, lockAgreement } from '#db/payouts/credentials.ts';
 import { amountFault } from '#rules/currencies.ts';
 import { type PaymentStatus, paymentStatusAt } from '#rules/states.ts';
 import type { Deps } from '#runtime/deps.ts';
 import { errors } from '#runtime/errors.ts';
 import { isId } from '#runtime/ids.ts';
+import { payoutDestination } from './payout-destination.ts';
 import type { PaymentInput } from './schemas.ts';
-import { whereMoneyGoes } from './taking.ts';
 
 /** A link can be paid for so long. */
 const openForMs = 30 * 24 * 3600_000;
@@ -33,8 +33,8 @@ export async function createPayment(
     const site = await loadSite(tx, actor, siteId);
     requireActive(site);
     requireNotBlocked(site, 'accept payments');
-    await holdAgreement(tx, site);
-    const where = await whereMoneyGoes(tx, deps, site);
+    await lockAgreement(tx, site);
+    const where = await payoutDestination(tx, deps, site);
     if ('refusal' in where) throw where.refusal;
     const fault = amountFault(input);
     if (fault !== undefined) {
@@ -44,7 +44,7 @@ export async function createPayment(
     }
     const { amount, currency, reference = null } = input;
     const expiresAt = new Date(clock.now().getTime() + openForMs);
-    return openPayment(tx, clock, {
+    return startPayment(tx, clock, {
       id,
       siteId,
       payoutAccountId: where.account.id,
@@ -86,7 +86,7 @@ export async function refundPayment(
   }
   if (status === 'paid') {
     requireReachable(deps, payment);
-    await withPayment(deps.em(), id, (locked) => beginRefund(locked, deps.clock, 'asked'));
+    await withPayment(deps.em(), id, (locked) => refundCaptured(locked, deps.clock, 'asked'));
   }
   const load = () => deps.em().findOneOrFail(Payment, { id });
   return await waitUntil(

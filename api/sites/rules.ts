@@ -5,7 +5,7 @@ import { missing } from '#api/capabilities.ts';
 import { countWithinLimit } from '#api/limits.ts';
 import { revokeReviewsOf } from '#api/review-links/links.ts';
 import { Account } from '#db/accounts/account.ts';
-import { endHolds } from '#db/bookings/holds.ts';
+import { expireHolds } from '#db/bookings/holds.ts';
 import { cancelUnfinished } from '#db/deployments/transitions.ts';
 import type { EntityManager } from '#db/orm.ts';
 import { Site } from '#db/sites/site.ts';
@@ -84,7 +84,7 @@ export async function archiveSite(em: EntityManager, { clock }: Deps, actor: Act
     if (site.status === 'archived') return site;
     site.status = 'archived';
     site.archivedAt = clock.now();
-    await endHolds(tx, clock, site.id);
+    await expireHolds(tx, clock, site.id);
     await revokeReviewsOf(tx, { siteId, now: clock.now() });
     await cancelUnfinished(tx, clock, site);
     return site;

@@ -3,7 +3,7 @@
  * answer with the reason, its sites (`site.owner_blocked_at`) are closed, its mails wait, its domains are neither looked at nor certified.
  */
 
-import { endMoneyOf } from '#db/bookings/holds.ts';
+import { expireHoldsAndPayments } from '#db/bookings/holds.ts';
 import { cancelUnfinished } from '#db/deployments/transitions.ts';
 import { Domain } from '#db/domains/domain.ts';
 import { type DomainMove, tellDomain } from '#db/domains/transitions.ts';
@@ -34,7 +34,7 @@ export async function blockAccount(em: EntityManager, deps: Deps, id: string, re
     if (!isNew) return account;
     for (const site of sites) await cancelUnfinished(tx, deps.clock, site);
     await tellDomainsOf(tx, deps.clock, id, 'block');
-    await endMoneyOf(tx, deps.clock, { account: id });
+    await expireHoldsAndPayments(tx, deps.clock, { account: id });
     return account;
   });
 }

@@ -1,27 +1,30 @@
-/** Seats held for who has yet to pay, from their start to their end: what `holdBooking`, an archived site and the sweep do. */
+/** Seats held for visitors who have yet to pay, until the hold ends: for `holdBooking`, archived and blocked sites, and the sweep. */
 
+import { textArray } from '#db/arrays.ts';
 import { type Settled, settledAt } from '#db/deadlines.ts';
 import type { EntityManager } from '#db/orm.ts';
 import { Payment } from '#db/payments/payment.ts';
 import { endPayment } from '#db/payments/transitions.ts';
 import { startWorkflow } from '#db/workflow-messages.ts';
 import { bookingStatusAt } from '#rules/states.ts';
+import { dayMs, hourMs, minuteMs } from '#rules/time.ts';
 import type { Clock } from '#runtime/clock.ts';
 import { Booking } from './booking.ts';
-import { expireDueHolds, lockCalendars, reachKept, tellHold } from './seats.ts';
+import { expireDueHolds, lockCalendars, signalHoldBooking } from './seats.ts';
+import { retainedContact } from './visitor-contact.ts';
 
-/** The payment's workflow tells when a page is closed; without it the hold is looked at so often. */
-const closingMs = 60_000;
-const lateMs = 3600_000;
-/** Money of which nobody could ask is looked for so long; after that its visitor cannot be told any more, and it goes back. */
-const reachKeptMs = 8 * 24 * 3600_000;
+/** The payment's workflow signals when a checkout session is closed; the hold is polled this often in case the signal is lost. */
+const closingMs = minuteMs;
+const lateMs = hourMs;
+/** How long an unknown charge may still arrive. Later the visitor's address is deleted, and a charge is refunded without a mail. */
+const contactRetentionMs = 8 * dayMs;
 
-/** Starts the workflow that sees the hold to its end, when the transaction commits. */
+/** Starts the workflow that watches the hold until it ends, when the transaction commits. */
 export function startHold(tx: EntityManager, clock: Clock, { id, site }: { id: string; site: string }): void {
   startWorkflow(tx, clock, 'holdBooking', { bookingId: id }, { summary: 'A seat held until it is paid for', site });
 }
 
-/** Writes down that a hold has run out, if it has. Answers what it is, and for how long it stays so at most. */
+/** Marks a hold as expired if it is overdue. Returns its status, and for how long at most that lasts. */
 export async function settleHold(em: EntityManager, now: Date, id: string): Promise<Settled> {
   await expireDueHolds(em, now, { id });
   const booking = await em.findOne(Booking, { id });
@@ -32,62 +35,89 @@ export async function settleHold(em: EntityManager, now: Date, id: string): Prom
   return settledAt(now, { status, endsAt: isOver ? new Date(now.getTime() + closingMs) : booking.holdExpiresAt });
 }
 
-/** Ends every hold of an archived site now: it takes no bookings any more. What is paid from now on goes back. The site is locked. */
-export async function endHolds(tx: EntityManager, clock: Clock, site: string): Promise<void> {
-  await endThem(tx, clock, { site }, 'false');
-}
-
-type Of = { site: string } | { account: string };
-
 /**
- * Ends, with a block and in its transaction, what is held and what is open to be paid: on the site; or on all sites of the account, and into its
- * payout accounts on others'. The sites are locked, so that nothing is held or opened there meanwhile. Call it last.
+ * Both functions below lock calendars first and then payments, like all code that settles payments. They lock all payments in one statement in
+ * the order of their ids: otherwise two blocks whose accounts pay into each other would deadlock. The sites are locked, so no hold or payment is
+ * created there meanwhile.
  */
-export async function endMoneyOf(tx: EntityManager, clock: Clock, of: Of): Promise<void> {
-  await endThem(
-    tx,
-    clock,
-    of,
-    `status = 'open' and (site_id in (select id from its_sites)
-       or payout_account_id in (select id from payout_account where account_id = (select account from of_whom)))`,
-  );
-}
 
-/**
- * Calendars, then payments, as everybody who settles money locks them; and all payments at once in the order of their ids, or two blocks whose
- * accounts pay into each other would wait for each other. `andThese` is SQL for payments that no booking is held for.
- */
-async function endThem(tx: EntityManager, clock: Clock, of: Of, andThese: string): Promise<void> {
+/** Expires every hold of an archived site, and the payments for them. What is charged later is refunded. */
+export async function expireHolds(tx: EntityManager, clock: Clock, siteId: string): Promise<void> {
   await tx.flush();
-  const { site = null, account = null } = { ...of } as { site?: string; account?: string };
-  const sites = `with of_whom as (select ?::text as site, ?::text as account),
-    its_sites as (select site.id from site, of_whom where site.id = of_whom.site or site.account_id = of_whom.account)`;
-  const isHeld = `status = 'held' and site_id in (select id from its_sites)`;
-  const values = [site, account];
-  const calendars = `${sites} select distinct calendar_id as id from booking where ${isHeld}`;
-  await lockCalendars(tx, idsOf(await tx.execute(calendars, values)));
-  const paid = `select payment_id from booking where ${isHeld}`;
-  const payments = `${sites} select id from payment where id in (${paid}) or (${andThese}) order by id for update of payment`;
-  const locked = idsOf(await tx.execute(payments, values));
-  const held = `${sites} update booking set status = 'expired', visitor_sealed = ${reachKept}, hold_expires_at = least(hold_expires_at, ?)
-     where ${isHeld} returning id`;
-  for (const id of idsOf(await tx.execute(held, [...values, clock.now()]))) tellHold(tx, clock, id);
-  for (const payment of await tx.find(Payment, { id: { $in: locked } }, { refresh: true }))
-    endPayment(tx, clock, payment);
+  await lockHeldCalendars(tx, [siteId]);
+  const payments = await tx.execute<Row[]>(
+    `select id from payment where id in (select payment_id from booking where status = 'held' and site_id = ?)
+     order by id for update`,
+    [siteId],
+  );
+  await expireLockedHolds(tx, clock, [siteId]);
+  await expireLockedPayments(tx, clock, payments);
 }
 
-const idsOf = (rows: { id: string }[]) => rows.map(({ id }) => id);
+/**
+ * Expires, in the transaction of a block, every hold and open payment: of the site; or of all sites of the account, and of other sites' payments
+ * into its payout accounts. Call it last.
+ */
+export async function expireHoldsAndPayments(
+  tx: EntityManager,
+  clock: Clock,
+  of: { site: string } | { account: string },
+): Promise<void> {
+  await tx.flush();
+  const account = 'account' in of ? of.account : null;
+  const sites = 'site' in of ? [of.site] : await siteIdsOf(tx, of.account);
+  await lockHeldCalendars(tx, sites);
+  const payments = await tx.execute<Row[]>(
+    `select id from payment
+     where id in (select payment_id from booking where status = 'held' and site_id = any(?::text[]))
+       or (status = 'open' and (site_id = any(?::text[])
+         or payout_account_id in (select id from payout_account where account_id = ?)))
+     order by id for update`,
+    [textArray(sites), textArray(sites), account],
+  );
+  await expireLockedHolds(tx, clock, sites);
+  await expireLockedPayments(tx, clock, payments);
+}
+
+type Row = { id: string };
+const idsOf = (rows: Row[]) => rows.map(({ id }) => id);
+
+async function siteIdsOf(tx: EntityManager, accountId: string): Promise<string[]> {
+  return idsOf(await tx.execute<Row[]>('select id from site where account_id = ?', [accountId]));
+}
+
+async function lockHeldCalendars(tx: EntityManager, siteIds: string[]): Promise<void> {
+  const calendars = await tx.execute<Row[]>(
+    `select distinct calendar_id as id from booking where status = 'held' and site_id = any(?::text[])`,
+    [textArray(siteIds)],
+  );
+  await lockCalendars(tx, idsOf(calendars));
+}
+
+async function expireLockedHolds(tx: EntityManager, clock: Clock, siteIds: string[]): Promise<void> {
+  const expired = await tx.execute<Row[]>(
+    `update booking set status = 'expired', visitor_sealed = ${retainedContact}, hold_expires_at = least(hold_expires_at, ?)
+     where status = 'held' and site_id = any(?::text[]) returning id`,
+    [clock.now(), textArray(siteIds)],
+  );
+  for (const { id } of expired) signalHoldBooking(tx, clock, id);
+}
+
+async function expireLockedPayments(tx: EntityManager, clock: Clock, locked: Row[]): Promise<void> {
+  const payments = await tx.find(Payment, { id: { $in: idsOf(locked) } }, { refresh: true });
+  for (const payment of payments) endPayment(tx, clock, payment);
+}
 
 /**
- * Writes down holds that ran out an hour ago and whose workflow never did, and forgets visitors whose money nobody could ask about for days: no
- * address is kept. Answers how many.
+ * Expires holds that ran out an hour ago and whose workflow did not, and deletes contacts of visitors whose payment has stayed unknown for days.
+ * Returns how many rows changed.
  */
 export async function sweepHolds(em: EntityManager, now: Date): Promise<number> {
   const before = (ms: number) => new Date(now.getTime() - ms);
   const expired = await expireDueHolds(em, before(lateMs), {});
   const forgotten = await em.nativeUpdate(
     Booking,
-    { status: { $ne: 'held' }, visitorSealed: { $ne: null }, holdExpiresAt: { $lt: before(reachKeptMs) } },
+    { status: { $ne: 'held' }, visitorSealed: { $ne: null }, holdExpiresAt: { $lt: before(contactRetentionMs) } },
     { visitorSealed: null },
   );
   return expired + forgotten;

@@ -15,29 +15,34 @@ import type { Config } from '#runtime/config.ts';
 import type { BookingFacts } from '#web/mails/booking.ts';
 import { Bookable } from './bookable.ts';
 import type { WholeBooking } from './booking.ts';
+import type { VisitorContact } from './visitor-contact.ts';
 
 type Deps = { clock: Clock; config: Config };
 
 /** Queues the mails of a booking that was just confirmed: with a file for the visitor's calendar, and to who is told on the site. */
-export async function tellOfBooking(
+export async function queueBookingMails(
   tx: EntityManager,
   deps: Deps,
-  { booking, site, reach }: { booking: WholeBooking; site: Site; reach: { email: string; cancelSecret: string } },
+  { booking, site, contact }: { booking: WholeBooking; site: Site; contact: VisitorContact },
 ): Promise<void> {
   if (!deps.config.mail) return;
   const facts = { ...(await factsOf(tx, booking, site, deps.config)), ...(await paidFor(tx, booking)) };
   booking.mail = queueMail(tx, deps, {
     kind: 'booking-confirmed',
-    to: reach.email,
-    data: { ...facts, cancelUrl: `${deps.config.baseUrl}/b/${site.publicId}/cancel/${reach.cancelSecret}` },
+    to: contact.email,
+    data: { ...facts, cancelUrl: `${deps.config.baseUrl}/b/${site.publicId}/cancel/${contact.cancelSecret}` },
     site: site.id,
   });
   const bookable = await tx.findOne(Bookable, { site: site.id });
   queueMail(tx, deps, {
     kind: 'booking-taken',
     to: await addressOf(tx, site, bookable),
-    replyTo: reach.email,
-    data: { ...facts, visitor: { name: booking.visitorName, email: reach.email }, intake: labelled(booking, bookable) },
+    replyTo: contact.email,
+    data: {
+      ...facts,
+      visitor: { name: booking.visitorName, email: contact.email },
+      intake: labelled(booking, bookable),
+    },
     site: site.id,
   });
 }
@@ -46,7 +51,7 @@ export async function tellOfBooking(
  * Tells who has yet to know that a booking is off: the owner where the visitor cancelled; the visitor where the mail that confirms it
  * has not left yet, which then never leaves. Afterwards nobody here knows the visitor's address any more.
  */
-export async function tellOfCancelling(
+export async function queueCancellationMail(
   tx: EntityManager,
   deps: Deps,
   {
@@ -88,7 +93,7 @@ export async function tellOfCancelling(
 }
 
 /** Tells both that money came for a booking that could not be had any more, and goes back. The visitor where we know how. */
-export async function tellOfReturn(
+export async function queueReturnMails(
   tx: EntityManager,
   deps: Deps,
   {

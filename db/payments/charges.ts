@@ -1,8 +1,9 @@
 /** What follows when money was charged: it is kept, once, or goes back; and when it has gone back. */
 
 import type { WholeBooking } from '#db/bookings/booking.ts';
-import { tellOfReturn } from '#db/bookings/mails.ts';
-import { reachOf, seatPaid } from '#db/bookings/seats.ts';
+import { queueReturnMails } from '#db/bookings/mails.ts';
+import { confirmPaid } from '#db/bookings/seats.ts';
+import { decryptContact } from '#db/bookings/visitor-contact.ts';
 import type { EntityManager } from '#db/orm.ts';
 import { PayoutAccount } from '#db/payouts/payout-account.ts';
 import { isClosed } from '#db/sites/blocks.ts';
@@ -13,7 +14,7 @@ import type { Clock } from '#runtime/clock.ts';
 import type { Config } from '#runtime/config.ts';
 import type { Payment } from './payment.ts';
 import { PaymentAttempt } from './payment-attempt.ts';
-import { type Locked, releaseSeat, tellPayment, withPayment } from './transitions.ts';
+import { type Locked, releaseHold, signalSettlePayment, withPayment } from './transitions.ts';
 
 type Deps = { clock: Clock; config: Config };
 export type Found = { id: string; payment: { id: string }; page: string | null };
@@ -22,41 +23,41 @@ export type Found = { id: string; payment: { id: string }; page: string | null }
  * Money was charged on a page. The first charge of a payment is kept, and its booking seated; if the seat is gone by then or nothing may be
  * paid there any more, and for every other charge, it goes back. Repeated, it changes nothing.
  */
-export async function takeCharge(em: EntityManager, deps: Deps, found: Found, charge: string): Promise<void> {
+export async function recordCharge(em: EntityManager, deps: Deps, found: Found, charge: string): Promise<void> {
   await withPayment(em, found.payment.id, async (locked) => {
     const { tx, payment } = locked;
     const attempt = await tx.findOneOrFail(PaymentAttempt, { id: found.id }, { refresh: true });
     if (attempt.charge) return;
     const now = deps.clock.now();
     Object.assign(attempt, { status: 'paid', page: found.page, charge, chargedAt: now });
-    if (payment.paidAt) giveBack(tx, deps.clock, attempt, 'second');
+    if (payment.paidAt) startRefund(tx, deps.clock, attempt, 'second');
     else {
       payment.paidAt = now;
       payment.status = 'paid';
       if (!(await seated(locked, deps))) {
         payment.status = 'refunding';
-        giveBack(tx, deps.clock, attempt, 'late');
+        startRefund(tx, deps.clock, attempt, 'late');
       }
     }
-    await releaseSeat(locked, deps.clock);
-    tellPayment(tx, deps.clock, payment.id);
+    await releaseHold(locked, deps.clock);
+    signalSettlePayment(tx, deps.clock, payment.id);
   });
 }
 
 /** Whether what was paid for can be had. Where it cannot, and it is a booking, both hear that the money goes back. */
 async function seated({ tx, payment, booking }: Locked, deps: Deps): Promise<boolean> {
-  const mayStay = await mayLand(tx, payment);
+  const mayStay = await isPayable(tx, payment);
   if (!booking) return mayStay;
-  if (mayStay && (await seatPaid(tx, deps, booking))) return true;
+  if (mayStay && (await confirmPaid(tx, deps, booking))) return true;
   const site = await tx.findOneOrFail(Site, booking.site.id);
-  const reach = booking.visitorSealed ? reachOf(deps.config, booking.id, booking.visitorSealed) : null;
-  await tellOfReturn(tx, deps, { booking, site, payment, email: reach?.email ?? null });
+  const contact = booking.visitorSealed ? decryptContact(deps.config, booking.id, booking.visitorSealed) : null;
+  await queueReturnMails(tx, deps, { booking, site, payment, email: contact?.email ?? null });
   endHold(deps.clock, booking);
   return false;
 }
 
 /** Whether money may land there at all: not for a site that is closed, nor with somebody whose account is blocked. */
-async function mayLand(tx: EntityManager, payment: Payment): Promise<boolean> {
+async function isPayable(tx: EntityManager, payment: Payment): Promise<boolean> {
   const site = await tx.findOneOrFail(Site, payment.site.id, { refresh: true });
   const account = await tx.findOneOrFail(PayoutAccount, payment.payoutAccount.id, { refresh: true });
   return !isClosed(site) && account.blockReason == null;
@@ -71,7 +72,7 @@ function endHold(clock: Clock, booking: WholeBooking): void {
 }
 
 /** Sends a charge back where it came from. The key with which the provider is asked stands in the row before it is. */
-export function giveBack(tx: EntityManager, clock: Clock, attempt: PaymentAttempt, reason: RefundReason): void {
+export function startRefund(tx: EntityManager, clock: Clock, attempt: PaymentAttempt, reason: RefundReason): void {
   attempt.refundReason = reason;
   attempt.refundKey = `${attempt.id}:refund:${clock.now().getTime()}`;
   attempt.refundBeganAt = clock.now();
@@ -82,24 +83,24 @@ export function giveBack(tx: EntityManager, clock: Clock, attempt: PaymentAttemp
 }
 
 /** The charge that is kept for a payment which was paid. */
-export async function keptCharge(tx: EntityManager, paymentId: string): Promise<PaymentAttempt> {
+export async function capturedCharge(tx: EntityManager, paymentId: string): Promise<PaymentAttempt> {
   const kept = { payment: paymentId, charge: { $ne: null }, refundReason: null };
   return await tx.findOneOrFail(PaymentAttempt, kept, { refresh: true });
 }
 
 /** Begins to give the payment's money back, if it is here. The payment is locked. */
-export async function beginRefund(
+export async function refundCaptured(
   { tx, payment }: Pick<Locked, 'tx' | 'payment'>,
   clock: Clock,
   reason: RefundReason,
 ): Promise<void> {
   if (payment.status !== 'paid') return;
-  giveBack(tx, clock, await keptCharge(tx, payment.id), reason);
+  startRefund(tx, clock, await capturedCharge(tx, payment.id), reason);
   payment.status = 'refunding';
 }
 
 /** Writes down that a charge has gone back. */
-export async function refundDone(em: EntityManager, clock: Clock, found: Pick<PaymentAttempt, 'id' | 'payment'>) {
+export async function recordRefund(em: EntityManager, clock: Clock, found: Pick<PaymentAttempt, 'id' | 'payment'>) {
   await withPayment(em, found.payment.id, async ({ tx, payment }) => {
     const attempt = await tx.findOneOrFail(PaymentAttempt, { id: found.id }, { refresh: true });
     if (attempt.refundedAt || !attempt.refundReason) return;
@@ -115,7 +116,7 @@ export async function refundDone(em: EntityManager, clock: Clock, found: Pick<Pa
  * Writes down why a charge has not gone back yet, for who looks. `isKept`: under the same key the provider would answer the same again, so that
  * the next asking is another one.
  */
-export async function refundHindered(
+export async function recordRefundFailure(
   em: EntityManager,
   { id, refundKey, refundRefusals }: Pick<PaymentAttempt, 'id' | 'refundKey' | 'refundRefusals'>,
   { why, isKept }: { why: string; isKept: boolean },
@@ -131,7 +132,7 @@ export async function refundHindered(
  * A refund that cannot be had is as if it was not begun: the payment is paid, and may be asked for again. The ledger check names what is owed. False
  * where it is not this refund any more that is wanted.
  */
-export async function giveUpRefund(
+export async function abandonRefund(
   em: EntityManager,
   found: Pick<PaymentAttempt, 'id' | 'payment'>,
   refundKey: string | undefined,

@@ -4,7 +4,7 @@
  */
 
 import { Booking, type WholeBooking } from '#db/bookings/booking.ts';
-import { lockCalendars, tellHold } from '#db/bookings/seats.ts';
+import { lockCalendars, signalHoldBooking } from '#db/bookings/seats.ts';
 import type { EntityManager } from '#db/orm.ts';
 import { signalWorkflow, startWorkflow } from '#db/workflow-messages.ts';
 import { type AttemptStatus, paymentStatusAt, unknownAttempts, unsettledAttempts } from '#rules/states.ts';
@@ -15,9 +15,9 @@ import { Payment } from './payment.ts';
 import { PaymentAttempt } from './payment-attempt.ts';
 
 /** A page lives as long, however early the payment ends; the provider takes no less than half an hour. */
-export const pageLifeMs = 40 * 60_000;
+export const sessionLifeMs = 40 * 60_000;
 /** Pages of one payment that may be open at a time: enough for every reload, too few for a robot to fill the provider with. */
-export const pagesMax = 20;
+export const openSessionsMax = 20;
 
 export type NewPayment = {
   id: string;
@@ -30,7 +30,7 @@ export type NewPayment = {
 };
 
 /** Writes the payment and the start of its workflow into the caller's transaction. */
-export function openPayment(tx: EntityManager, clock: Clock, input: NewPayment): Payment {
+export function startPayment(tx: EntityManager, clock: Clock, input: NewPayment): Payment {
   const { siteId, payoutAccountId, ...rest } = input;
   const about = { summary: 'A payment until it is paid or expired', site: siteId };
   startWorkflow(tx, clock, 'settlePayment', { paymentId: input.id }, about);
@@ -39,7 +39,7 @@ export function openPayment(tx: EntityManager, clock: Clock, input: NewPayment):
 }
 
 /** Tells the payment's workflow, when the transaction commits, that there is something to look at. */
-export function tellPayment(tx: EntityManager, clock: Clock, id: string): void {
+export function signalSettlePayment(tx: EntityManager, clock: Clock, id: string): void {
   signalWorkflow(tx, clock, 'settlePayment', { paymentId: id }, 'moved');
 }
 
@@ -68,7 +68,7 @@ export async function withPayment<T>(
  * Writes down that a page is about to be asked for, with the key it is asked with. Null where nothing can be paid any more. Throws
  * `rate_limited` where as many are open as may be.
  */
-export async function beginAttempt(
+export async function createCheckoutSession(
   em: EntityManager,
   clock: Clock,
   paymentId: string,
@@ -76,7 +76,7 @@ export async function beginAttempt(
   return await withPayment(em, paymentId, async ({ tx, payment, booking }) => {
     const now = clock.now();
     if (paymentStatusAt(payment, now) !== 'open') return null;
-    await requireFewPages(tx, now, payment.id);
+    await limitOpenSessions(tx, now, payment.id);
     if (booking) booking.paying = true;
     const id = newId('page');
     const attempt = tx.create(PaymentAttempt, {
@@ -85,32 +85,32 @@ export async function beginAttempt(
       status: 'minting',
       idempotencyKey: `${payment.id}:${id}`,
       openedAt: now,
-      endsAt: new Date(now.getTime() + pageLifeMs),
+      endsAt: new Date(now.getTime() + sessionLifeMs),
     });
-    tellPayment(tx, clock, payment.id);
+    signalSettlePayment(tx, clock, payment.id);
     return { payment, attempt };
   });
 }
 
 /** Throws `rate_limited`. */
-async function requireFewPages(tx: EntityManager, now: Date, payment: string): Promise<void> {
+async function limitOpenSessions(tx: EntityManager, now: Date, payment: string): Promise<void> {
   const unsettled = { payment, status: { $in: [...unsettledAttempts] } };
-  const open = await tx.find(PaymentAttempt, unsettled, { orderBy: { endsAt: 'asc' }, limit: pagesMax });
+  const open = await tx.find(PaymentAttempt, unsettled, { orderBy: { endsAt: 'asc' }, limit: openSessionsMax });
   const [first] = open;
-  if (!first || open.length < pagesMax) return;
+  if (!first || open.length < openSessionsMax) return;
   throw errors.rate_limited('This link was opened too often. Pay on a page that is already open, or come back later.', {
     retryAfterSeconds: Math.max(1, Math.ceil((first.endsAt.getTime() - now.getTime()) / 1000)),
   });
 }
 
 /** Writes down which page it became. False where it was settled meanwhile by other hands. */
-export async function attemptOpened(em: EntityManager, id: string, page: string): Promise<boolean> {
+export async function recordOpenSession(em: EntityManager, id: string, page: string): Promise<boolean> {
   if ((await em.nativeUpdate(PaymentAttempt, { id, status: 'minting' }, { status: 'open', page })) === 1) return true;
   return (await em.count(PaymentAttempt, { id, status: 'open', page })) === 1;
 }
 
 /** Writes down that nobody can pay on the page any more, or that nobody can say. What waited for that goes on. */
-export async function closeAttempt(
+export async function closeCheckoutSession(
   em: EntityManager,
   clock: Clock,
   attempt: Pick<PaymentAttempt, 'id' | 'payment'>,
@@ -119,7 +119,7 @@ export async function closeAttempt(
   await withPayment(em, attempt.payment.id, async (locked) => {
     const { tx, payment } = locked;
     await tx.nativeUpdate(PaymentAttempt, { id: attempt.id, status: { $in: [...unknownAttempts] } }, { status });
-    await releaseSeat(locked, clock);
+    await releaseHold(locked, clock);
     payment.status = paymentStatusAt(payment, clock.now());
   });
 }
@@ -135,24 +135,24 @@ export function endPayment(tx: EntityManager, clock: Clock, payment: Payment): v
   const now = clock.now();
   payment.status = 'expired';
   if (payment.expiresAt > now) payment.expiresAt = now;
-  tellPayment(tx, clock, payment.id);
+  signalSettlePayment(tx, clock, payment.id);
 }
 
 /** A booking lets go of its seat once its hold is over and no page is open any more, and we of how to reach its visitor. */
-export async function releaseSeat({ tx, payment, booking }: Locked, clock: Clock): Promise<void> {
+export async function releaseHold({ tx, payment, booking }: Locked, clock: Clock): Promise<void> {
   if (!booking) return;
   await tx.flush();
   if (booking.paying && !(await hasAttempts(tx, payment.id, unsettledAttempts))) {
     booking.paying = false;
     const isOver = booking.status === 'held' && booking.holdExpiresAt && booking.holdExpiresAt <= clock.now();
     if (isOver) booking.status = 'expired';
-    if (booking.status !== 'held') tellHold(tx, clock, booking.id);
+    if (booking.status !== 'held') signalHoldBooking(tx, clock, booking.id);
   }
-  await forgetVisitor(tx, booking);
+  await deleteContact(tx, booking);
 }
 
 /** Forgets how to reach the visitor of a booking that is not held any more, unless money may turn up of which they are to be told. */
-export async function forgetVisitor(tx: EntityManager, booking: Booking): Promise<void> {
+export async function deleteContact(tx: EntityManager, booking: Booking): Promise<void> {
   if (booking.status === 'held' || !booking.visitorSealed) return;
   if (booking.paymentId && (await hasAttempts(tx, booking.paymentId, unknownAttempts))) return;
   booking.visitorSealed = null;

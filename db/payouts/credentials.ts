@@ -18,7 +18,7 @@ export async function agreementOf(
 }
 
 /** Holds the site's agreement as it is until the transaction ends, so that who ends it sees every payment that was opened under it. */
-export async function holdAgreement(tx: EntityManager, site: { id: string }): Promise<void> {
+export async function lockAgreement(tx: EntityManager, site: { id: string }): Promise<void> {
   await tx.execute('select 1 from payout_agreement where site_id = ? and ended_at is null for share', [site.id]);
 }
 

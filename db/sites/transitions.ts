@@ -1,6 +1,6 @@
 /** What several capabilities ask of a site's row. */
 import { LockMode } from '@mikro-orm/core';
-import { endMoneyOf } from '#db/bookings/holds.ts';
+import { expireHoldsAndPayments } from '#db/bookings/holds.ts';
 import { Deployment } from '#db/deployments/deployment.ts';
 import type { EntityManager } from '#db/orm.ts';
 import type { Clock } from '#runtime/clock.ts';
@@ -29,7 +29,7 @@ export async function blockSite(em: EntityManager, clock: Clock, siteId: string,
   return await em.transactional(async (tx) => {
     const site = await lockNamed(tx, siteId);
     const isNew = !site.blockedAt;
-    if (isNew) await endMoneyOf(tx, clock, { site: site.id });
+    if (isNew) await expireHoldsAndPayments(tx, clock, { site: site.id });
     return Object.assign(site, { blockedAt: site.blockedAt ?? clock.now(), blockReason: reason });
   });
 }

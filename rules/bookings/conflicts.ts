@@ -1,16 +1,19 @@
 /** Whether bookings stand on a timetable: it has their calendar, service, hours and seats. Pure. */
 
 import type { Timetable } from './faults.ts';
-import { loadOf, peakOf, type Taken } from './occupancy.ts';
-import { holds, openSpans, type Span, stretchesAround, windowsOf } from './opening-hours.ts';
+import { occupancyOf, peakOccupancy, type Taken } from './occupancy.ts';
+import { covers, offsetPeriodsAround, openSpans, type Span, windowsOf } from './opening-hours.ts';
 import { dayAt } from './time-slots.ts';
 import type { Calendar } from './timetable.ts';
 
 /** `booked` is from start to end, the rest what it takes of the calendar. */
-export type Stands = Taken & { id: string; calendar: string; service: string; booked: Span };
+export type BookedSpan = Taken & { id: string; calendar: string; service: string; booked: Span };
 
 /** Why a booking does not stand, by its id; those that stand are not in it. */
-export function withoutGround({ calendars, services }: Timetable, bookings: readonly Stands[]): Map<string, string> {
+export function conflictingBookings(
+  { calendars, services }: Timetable,
+  bookings: readonly BookedSpan[],
+): Map<string, string> {
   const reasons = new Map<string, string>();
   for (const [key, all] of Map.groupBy(bookings, ({ calendar }) => calendar)) {
     const calendar = calendars.find((one) => one.key === key);
@@ -26,14 +29,14 @@ export function withoutGround({ calendars, services }: Timetable, bookings: read
   return reasons;
 }
 
-function judge(calendar: Calendar, all: readonly Stands[]): (booking: Stands) => string | undefined {
+function judge(calendar: Calendar, all: readonly BookedSpan[]): (booking: BookedSpan) => string | undefined {
   const first = dayAt(calendar.time_zone, Math.min(...all.map(({ booked }) => booked.from)));
   const last = dayAt(calendar.time_zone, Math.max(...all.map(({ booked }) => booked.until)));
-  const open = openSpans(windowsOf(calendar, first, last), stretchesAround(calendar.time_zone, first, last));
-  const load = loadOf(all);
+  const open = openSpans(windowsOf(calendar, first, last), offsetPeriodsAround(calendar.time_zone, first, last));
+  const load = occupancyOf(all);
   return (booking) => {
-    if (!open.some((span) => holds(span, booking.booked))) return `${calendar.key} is closed at that time`;
-    if (peakOf(load, booking) > calendar.capacity) return `too few seats in ${calendar.key}`;
+    if (!open.some((span) => covers(span, booking.booked))) return `${calendar.key} is closed at that time`;
+    if (peakOccupancy(load, booking) > calendar.capacity) return `too few seats in ${calendar.key}`;
     return undefined;
   };
 }

@@ -3,9 +3,9 @@ import type { Span } from './opening-hours.ts';
 
 export type Taken = Span & { seats: number };
 /** From each boundary up to the next, that many seats are taken. */
-export type Load = { boundaries: number[]; levels: number[] };
+export type Occupancy = { boundaries: number[]; levels: number[] };
 
-export function loadOf(taken: readonly Taken[]): Load {
+export function occupancyOf(taken: readonly Taken[]): Occupancy {
   const changes = new Map<number, number>();
   for (const { from, until, seats } of taken) {
     changes.set(from, (changes.get(from) ?? 0) + seats);
@@ -21,8 +21,8 @@ export function loadOf(taken: readonly Taken[]): Load {
 }
 
 /** The most seats that are taken at one moment of the span. */
-export function peakOf({ boundaries, levels }: Load, { from, until }: Span): number {
-  let at = lastUpTo(boundaries, from);
+export function peakOccupancy({ boundaries, levels }: Occupancy, { from, until }: Span): number {
+  let at = lastIndexUpTo(boundaries, from);
   let peak = at < 0 ? 0 : (levels[at] as number);
   for (at += 1; at < boundaries.length && (boundaries[at] as number) < until; at++) {
     peak = Math.max(peak, levels[at] as number);
@@ -31,7 +31,7 @@ export function peakOf({ boundaries, levels }: Load, { from, until }: Span): num
 }
 
 /** Index of the last boundary that is not after the moment; -1 where all are. */
-export function lastUpTo(boundaries: readonly number[], moment: number): number {
+export function lastIndexUpTo(boundaries: readonly number[], moment: number): number {
   let low = 0;
   let high = boundaries.length;
   while (low < high) {

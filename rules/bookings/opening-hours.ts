@@ -5,7 +5,7 @@
 
 import { dayMs } from '#rules/time.ts';
 import { dateOf, timeOf, weekdayOf } from './dates.ts';
-import { type Stretch, stretchesOf } from './time-zones.ts';
+import { type OffsetPeriod, offsetPeriods } from './time-zones.ts';
 import type { Opening } from './timetable.ts';
 
 /** From `from` up to, not including, `until`, in milliseconds. */
@@ -15,8 +15,8 @@ export type Span = { from: number; until: number };
 export type LocalWindow = Span & { day: number };
 
 /** Stretches around days, wide enough for whatever their local clock may be. */
-export function stretchesAround(zone: string, firstDay: number, lastDay: number): Stretch[] {
-  return stretchesOf(zone, (firstDay - 2) * dayMs, (lastDay + 3) * dayMs);
+export function offsetPeriodsAround(zone: string, firstDay: number, lastDay: number): OffsetPeriod[] {
+  return offsetPeriods(zone, (firstDay - 2) * dayMs, (lastDay + 3) * dayMs);
 }
 
 /** The windows of the days, in order. */
@@ -34,7 +34,7 @@ export function windowsOf({ hours, exceptions }: Opening, firstDay: number, last
 }
 
 /** The moments at which the local clock reads `local`: none, one or two. */
-export function momentsOf(local: number, stretches: readonly Stretch[]): number[] {
+export function momentsOf(local: number, stretches: readonly OffsetPeriod[]): number[] {
   const moments: number[] = [];
   for (const { from, until, offset } of stretches) {
     const at = local - offset;
@@ -44,7 +44,7 @@ export function momentsOf(local: number, stretches: readonly Stretch[]): number[
 }
 
 /** When the clock reads within the windows, as moments: in order, without gaps where one ends as another begins. */
-export function openSpans(windows: readonly LocalWindow[], stretches: readonly Stretch[]): Span[] {
+export function openSpans(windows: readonly LocalWindow[], stretches: readonly OffsetPeriod[]): Span[] {
   const pieces: Span[] = [];
   for (const window of windows) {
     for (const { from, until, offset } of stretches) {
@@ -63,11 +63,11 @@ export function openSpans(windows: readonly LocalWindow[], stretches: readonly S
 }
 
 /** Whether all of the span lies in the open one. */
-export function holds(open: Span, span: Span): boolean {
+export function covers(open: Span, span: Span): boolean {
   return open.from <= span.from && span.until <= open.until;
 }
 
 /** The distance to UTC at a moment that the stretches cover. */
-export function offsetIn(stretches: readonly Stretch[], at: number): number {
-  return (stretches.find(({ until }) => at < until) ?? (stretches.at(-1) as Stretch)).offset;
+export function offsetIn(stretches: readonly OffsetPeriod[], at: number): number {
+  return (stretches.find(({ until }) => at < until) ?? (stretches.at(-1) as OffsetPeriod)).offset;
 }

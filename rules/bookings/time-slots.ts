@@ -6,13 +6,15 @@
  */
 
 import { dayMs, minuteMs } from '#rules/time.ts';
-import { loadOf, peakOf, type Taken } from './occupancy.ts';
-import { holds, momentsOf, offsetIn, openSpans, type Span, stretchesAround, windowsOf } from './opening-hours.ts';
+import { occupancyOf, peakOccupancy, type Taken } from './occupancy.ts';
+import { covers, momentsOf, offsetIn, offsetPeriodsAround, openSpans, type Span, windowsOf } from './opening-hours.ts';
 import { offsetAt } from './time-zones.ts';
 import type { Calendar, Offering } from './timetable.ts';
 
-/** A time that the timetable offers. Moments and distance to UTC in milliseconds. `seatsLeft` may be none, or fewer. */
-export type Offer = { day: number; start: number; end: number; offset: number; endOffset: number; seatsLeft: number };
+/** A time that the timetable offers. Moments and UTC offsets in milliseconds. */
+export type TimeSlot = { day: number; start: number; end: number; offset: number; endOffset: number };
+/** `seatsLeft` may be negative where the capacity was reduced. */
+export type Offer = TimeSlot & { seatsLeft: number };
 
 export type Days = { first: number; last: number };
 
@@ -23,15 +25,26 @@ export function offersOf(
   days: Days,
   { now, taken }: { now: number; taken: readonly Taken[] },
 ): Offer[] {
-  const load = loadOf(taken);
+  const load = occupancyOf(taken);
   const { busy } = spansOf(service);
-  return startsOf(service, calendar, days, now).map((one) => ({
+  return slotsOf(service, calendar, days, now).map((one) => ({
     ...one,
-    seatsLeft: calendar.capacity - peakOf(load, busy(one.start)),
+    seatsLeft: calendar.capacity - peakOccupancy(load, busy(one.start)),
   }));
 }
 
-/** How long a booking of the service that starts then lasts, and how long it takes its seats. */
+/** The slot that starts at this moment, if the timetable offers one. */
+export function slotAt(
+  service: Offering,
+  calendar: Omit<Calendar, 'key' | 'name'>,
+  start: number,
+  now: number,
+): TimeSlot | undefined {
+  const day = dayAt(calendar.time_zone, start);
+  return slotsOf(service, calendar, { first: day, last: day }, now).find((slot) => slot.start === start);
+}
+
+/** How long a booking of the service lasts, and how long it occupies its seats, buffers included. */
 export function spansOf(service: Offering): { booked(start: number): Span; busy(start: number): Span } {
   const durationMs = service.duration_minutes * minuteMs;
   const beforeMs = service.buffer_before_minutes * minuteMs;
@@ -64,20 +77,18 @@ export function dayAt(zone: string, moment: number): number {
   return Math.floor((moment + offsetAt(zone, moment)) / dayMs);
 }
 
-type Start = Omit<Offer, 'seatsLeft'>;
-
-function startsOf(service: Offering, calendar: Omit<Calendar, 'key' | 'name'>, days: Days, now: number): Start[] {
+function slotsOf(service: Offering, calendar: Omit<Calendar, 'key' | 'name'>, days: Days, now: number): TimeSlot[] {
   const earliest = now + service.lead_minutes * minuteMs;
   const near = bookableDays(service, calendar, days, now);
   if (!near) return [];
-  const stretches = stretchesAround(calendar.time_zone, near.first, near.last);
+  const stretches = offsetPeriodsAround(calendar.time_zone, near.first, near.last);
   // A service that starts on the last day may end on the next, or one later where the zone leaves out a day; one that starts just after
   // midnight may see the clock go back to the day before.
   const windows = windowsOf(calendar, near.first - 1, near.last + 2);
   const open = openSpans(windows, stretches);
   const stepMs = service.step_minutes * minuteMs;
   const durationMs = service.duration_minutes * minuteMs;
-  const starts: Start[] = [];
+  const starts: TimeSlot[] = [];
   for (const { day, from, until } of windows) {
     if (day < near.first || day > near.last) continue;
     for (let local = from; local < until; local += stepMs) {
@@ -94,6 +105,6 @@ function startsOf(service: Offering, calendar: Omit<Calendar, 'key' | 'name'>, d
   return starts.filter(({ start, end }) => {
     while (at < open.length && (open[at] as Span).until < end) at++;
     const span = open[at];
-    return span !== undefined && holds(span, { from: start, until: end });
+    return span !== undefined && covers(span, { from: start, until: end });
   });
 }

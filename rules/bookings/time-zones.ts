@@ -2,7 +2,7 @@
 import { Temporal } from 'temporal-polyfill';
 
 /** A stretch of time in which a zone keeps one distance to UTC. Moments and distance in milliseconds. */
-export type Stretch = { from: number; until: number; offset: number };
+export type OffsetPeriod = { from: number; until: number; offset: number };
 
 /** Whether this is a name of the tz database, as `Europe/Berlin`. A bare distance, as `+01:00`, names no place. */
 export function isZone(name: string): boolean {
@@ -15,8 +15,8 @@ export function isZone(name: string): boolean {
 }
 
 /** The stretches of a zone that cover [from, until), in order. */
-export function stretchesOf(zone: string, from: number, until: number): Stretch[] {
-  const stretches: Stretch[] = [];
+export function offsetPeriods(zone: string, from: number, until: number): OffsetPeriod[] {
+  const stretches: OffsetPeriod[] = [];
   let at = Temporal.Instant.fromEpochMilliseconds(from).toZonedDateTimeISO(zone);
   for (let begins = from; begins < until; ) {
     const next = at.getTimeZoneTransition('next');

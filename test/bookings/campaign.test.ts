@@ -4,8 +4,8 @@
  */
 import type { ChildProcess } from 'node:child_process';
 import { afterAll, expect, test } from 'vitest';
-import { siteOf } from '#api/bookings/offering.ts';
-import { takeBooking } from '#api/bookings/taking.ts';
+import { createBooking } from '#api/bookings/creation.ts';
+import { siteOf } from '#api/bookings/offers.ts';
 import { systemClock } from '#runtime/clock.ts';
 import { newId, newSecret } from '#runtime/ids.ts';
 import { attachAccount, payingEnv } from '#test/payments/world.ts';
@@ -80,7 +80,7 @@ test('however many ask at once, and whoever is killed: as many seats are sold as
       intake: {},
     };
     const made = { id: newId('book'), cancelSecret: newSecret('frc') };
-    return (await takeBooking(em(), world.deps, await siteOf(em(), publicId), input, made)).id;
+    return (await createBooking(em(), world.deps, await siteOf(em(), publicId), input, made)).id;
   };
   const standing: string[] = [];
   const over: string[] = [];

@@ -1,5 +1,5 @@
 import { afterAll, expect, test } from 'vitest';
-import { cancelBooking } from '#api/bookings/cancelling.ts';
+import { cancelBooking } from '#api/bookings/cancellation.ts';
 import { Booking } from '#db/bookings/booking.ts';
 import { type Answer, errorOf } from '#test/api/world.ts';
 import { until } from '#test/stack/until.ts';

@@ -1,10 +1,10 @@
 /** Seats that are held for who has yet to pay, before anybody opens a page to pay on: by the rule itself, and not over the wire. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { siteOf } from '#api/bookings/offering.ts';
-import { takeBooking } from '#api/bookings/taking.ts';
+import { createBooking } from '#api/bookings/creation.ts';
+import { siteOf } from '#api/bookings/offers.ts';
 import { Booking } from '#db/bookings/booking.ts';
 import { settleHold, sweepHolds } from '#db/bookings/holds.ts';
-import { lockCalendars, seatPaid } from '#db/bookings/seats.ts';
+import { confirmPaid, lockCalendars } from '#db/bookings/seats.ts';
 import { workflowIds } from '#rules/workflow-ids.ts';
 import { AppError } from '#runtime/errors.ts';
 import { newId, newSecret } from '#runtime/ids.ts';
@@ -36,7 +36,7 @@ async function hold(publicId: string, start: string, email = 'ada@example.org', 
   const em = world.deps.em();
   const input = { service: 'talk', start, seats, visitor: { name: 'Ada', email }, intake: {} };
   const made = { id: newId('book'), cancelSecret: newSecret('frc') };
-  return await takeBooking(em, world.deps, await siteOf(em, publicId), input, made);
+  return await createBooking(em, world.deps, await siteOf(em, publicId), input, made);
 }
 
 /** A site that takes bookings for money. */
@@ -81,7 +81,7 @@ const confirm = (id: string) =>
     const { calendar } = await tx.findOneOrFail(Booking, { id });
     await lockCalendars(tx, [calendar.id]);
     const booking = await tx.findOneOrFail(Booking, { id }, { populate: ['calendar'], refresh: true });
-    return await seatPaid(tx, world.deps, booking);
+    return await confirmPaid(tx, world.deps, booking);
   });
 
 test('a service with a price is held until it is paid for, and the address waits sealed with it', async () => {

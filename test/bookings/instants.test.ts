@@ -1,10 +1,10 @@
 /** Edges of what is judged: the very millisecond at which a hold is over, midnight, and the key of the hash. */
 import { afterAll, expect, test } from 'vitest';
-import { siteOf } from '#api/bookings/offering.ts';
-import { takeBooking, visitorHash } from '#api/bookings/taking.ts';
+import { createBooking, visitorHash } from '#api/bookings/creation.ts';
+import { siteOf } from '#api/bookings/offers.ts';
 import { Booking } from '#db/bookings/booking.ts';
 import { settleHold } from '#db/bookings/holds.ts';
-import { bookingsThatAre, expireDueHolds, takenIn } from '#db/bookings/seats.ts';
+import { bookingsWithStatus, expireDueHolds, takenSeats } from '#db/bookings/seats.ts';
 import { bookingStatusAt } from '#rules/states.ts';
 import { newId, newSecret } from '#runtime/ids.ts';
 import { attachAccount, payingEnv } from '#test/payments/world.ts';
@@ -32,7 +32,7 @@ test.each([
     visitor: { name: 'A', email: 'a@example.org' },
     intake: {},
   };
-  const { id, holdExpiresAt, busyFrom, busyUntil, calendar } = await takeBooking(
+  const { id, holdExpiresAt, busyFrom, busyUntil, calendar } = await createBooking(
     em,
     world.deps,
     await siteOf(em, publicId),
@@ -41,8 +41,8 @@ test.each([
   );
   const now = new Date((holdExpiresAt?.getTime() ?? 0) + offMs);
   const span = { from: busyFrom.getTime(), until: busyUntil.getTime() };
-  expect((await takenIn(em, now, calendar.id, span)).length).toBe(status === 'held' ? 1 : 0);
-  expect(await em.count(Booking, { id, ...bookingsThatAre(status, now) } as never)).toBe(1);
+  expect((await takenSeats(em, now, calendar.id, span)).length).toBe(status === 'held' ? 1 : 0);
+  expect(await em.count(Booking, { id, ...bookingsWithStatus(status, now) } as never)).toBe(1);
   expect(bookingStatusAt(await em.fork().findOneOrFail(Booking, { id }), now)).toBe(status);
   await expireDueHolds(em, now, { calendar: calendar.id });
   expect((await em.fork().findOneOrFail(Booking, { id })).status).toBe(status);

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { dateOf, dayOf } from '#rules/bookings/dates.ts';
 import { offersOf } from '#rules/bookings/time-slots.ts';
-import { localTime, stretchesOf } from '#rules/bookings/time-zones.ts';
+import { localTime, offsetPeriods } from '#rules/bookings/time-zones.ts';
 import { type Calendar, type Offering, weekdays } from '#rules/bookings/timetable.ts';
 import { dayMs } from '#rules/time.ts';
 import { slowOffers } from './slow-model.ts';
@@ -146,7 +146,7 @@ test('a night that two dates share is open through midnight', () => {
 
 test('stretches cover what was asked without a gap', () => {
   for (const zone of ['Africa/Casablanca', 'Asia/Kathmandu', 'America/Nuuk']) {
-    const stretches = stretchesOf(zone, Date.UTC(2024, 0, 1), Date.UTC(2027, 0, 1));
+    const stretches = offsetPeriods(zone, Date.UTC(2024, 0, 1), Date.UTC(2027, 0, 1));
     expect(stretches[0]?.from).toBe(Date.UTC(2024, 0, 1));
     expect(stretches.at(-1)?.until).toBe(Date.UTC(2027, 0, 1));
     expect(stretches.slice(1).every(({ from }, at) => from === stretches[at]?.until)).toBe(true);

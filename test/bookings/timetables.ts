@@ -1,7 +1,7 @@
 /** Random timetables, zones and bookings, with a liking for days on which clocks change. */
 import fc from 'fast-check';
 import { dateOf } from '#rules/bookings/dates.ts';
-import { stretchesOf } from '#rules/bookings/time-zones.ts';
+import { offsetPeriods } from '#rules/bookings/time-zones.ts';
 import { type Calendar, type Offering, weekdays } from '#rules/bookings/timetable.ts';
 import { dayMs } from '#rules/time.ts';
 
@@ -19,7 +19,7 @@ const changes = new Map<string, number[]>();
 export function changeDays(zone: string): number[] {
   let days = changes.get(zone);
   if (!days) {
-    const stretches = stretchesOf(zone, firstDay * dayMs, lastDay * dayMs);
+    const stretches = offsetPeriods(zone, firstDay * dayMs, lastDay * dayMs);
     days = stretches.slice(1).map(({ from, offset }) => Math.floor((from + offset) / dayMs));
     changes.set(zone, days);
   }

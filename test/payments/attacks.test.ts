@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { LedgerFlag } from '#db/payments/ledger-flag.ts';
 import { Payment } from '#db/payments/payment.ts';
 import { PaymentAttempt } from '#db/payments/payment-attempt.ts';
-import { pagesMax } from '#db/payments/transitions.ts';
+import { openSessionsMax } from '#db/payments/transitions.ts';
 import { sealKey } from '#db/payouts/credentials.ts';
 import { PayoutAccount } from '#db/payouts/payout-account.ts';
 import { attachAccount, type PayingWorld, usePayingWorld } from './world.ts';
@@ -18,11 +18,11 @@ const em = () => world.deps.em();
 
 test('a link that a robot opens again and again leaves no more than so many pages open, and they can be paid', async () => {
   const { payUrl, id, statusOf } = await world.newPayment();
-  const opened = await Promise.all(Array.from({ length: pagesMax + 5 }, () => world.openLink(payUrl)));
-  expect(opened.filter(({ status }) => status === 303)).toHaveLength(pagesMax);
+  const opened = await Promise.all(Array.from({ length: openSessionsMax + 5 }, () => world.openLink(payUrl)));
+  expect(opened.filter(({ status }) => status === 303)).toHaveLength(openSessionsMax);
   const refused = opened.filter(({ status }) => status === 429);
   expect(refused.map(({ text }) => text.includes('opened too often'))).toEqual(Array(5).fill(true));
-  expect(await em().count(PaymentAttempt, { payment: id })).toBe(pagesMax);
+  expect(await em().count(PaymentAttempt, { payment: id })).toBe(openSessionsMax);
   await world.press(opened.find(({ page }) => page)?.page ?? null);
   await expect.poll(statusOf, soon).toBe('paid');
 });

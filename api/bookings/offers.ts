@@ -1,7 +1,7 @@
 /** What a visitor can book: the services of a site, days that have room, and times that have. */
 
 import type { BookingCalendar } from '#db/bookings/bookable.ts';
-import { takenIn } from '#db/bookings/seats.ts';
+import { takenSeats } from '#db/bookings/seats.ts';
 import type { FormField } from '#db/forms/form.ts';
 import type { EntityManager } from '#db/orm.ts';
 import { isClosed } from '#db/sites/blocks.ts';
@@ -11,7 +11,7 @@ import { bookableDays, dayAt, offersOf, spanAround } from '#rules/bookings/time-
 import { localTime } from '#rules/bookings/time-zones.ts';
 import type { Service } from '#rules/bookings/timetable.ts';
 import { type AppError, errors } from '#runtime/errors.ts';
-import { calendarOf, type Declared, declaredOf } from './declaring.ts';
+import { calendarOf, type DeclaredTimetable, declaredOf } from './timetable.ts';
 
 export const daysMax = 93;
 
@@ -23,7 +23,7 @@ export async function siteOf(em: EntityManager, publicId: string): Promise<Site>
 }
 
 /** What the site takes bookings for. Throws `bookings_unavailable`. */
-export async function openTimetable(em: EntityManager, site: Site): Promise<Declared> {
+export async function openTimetable(em: EntityManager, site: Site): Promise<DeclaredTimetable> {
   const declared = isClosed(site) ? null : await declaredOf(em, site);
   if (declared) return declared;
   throw noBookings();
@@ -39,7 +39,7 @@ export type Choice = { service: Service<FormField>; calendar: BookingCalendar };
 
 /** The service and the calendar of these keys; the only calendar needs no key. Throws `invalid_service`, `invalid_calendar`. */
 export function choose(
-  { bookable, calendars }: Declared,
+  { bookable, calendars }: DeclaredTimetable,
   keys: { service: string; calendar?: string | undefined },
 ): Choice {
   const service = bookable.services.find(({ key }) => key === keys.service);
@@ -100,13 +100,13 @@ export async function openSlots(
   };
 }
 
-/** All that the timetable offers on the days, with the seats that are left: what lists and `takeBooking` judge by. */
+/** Every time slot that the timetable offers on the days, with the seats that are left. */
 export async function offersIn({ em, now }: Reading, choice: Choice, days: { first: number; last: number }) {
   const { service, calendar } = choice;
-  // Nobody is made to wait for what stood in the calendar years ago.
+  // Without this, a distant range would read years of bookings.
   const near = bookableDays(service, calendarOf(calendar), days, now.getTime());
   if (!near) return [];
-  const taken = await takenIn(em, now, calendar.id, spanAround(near));
+  const taken = await takenSeats(em, now, calendar.id, spanAround(near));
   return offersOf(service, calendarOf(calendar), near, { now: now.getTime(), taken });
 }
 

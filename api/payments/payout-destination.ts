@@ -12,7 +12,7 @@ import { type AppError, errors } from '#runtime/errors.ts';
  * Where the site's money goes, if it can go there now; else what to tell its people: `payouts_disabled` and its like, `no_payout_account`,
  * `payout_account_gone`, `payout_account_pending`, `payout_account_no_currency`.
  */
-export async function whereMoneyGoes(
+export async function payoutDestination(
   em: EntityManager,
   { config }: Pick<Deps, 'config'>,
   site: Pick<Site, 'id'>,
@@ -26,12 +26,12 @@ export async function whereMoneyGoes(
 }
 
 /** The payout account that a priced booking is paid into; null where the site can take no money now. */
-export async function takingAccount(
+export async function activePayoutAccount(
   em: EntityManager,
   deps: Pick<Deps, 'config'>,
   site: Pick<Site, 'id'>,
 ): Promise<PayoutAccount | null> {
-  const where = await whereMoneyGoes(em, deps, site);
+  const where = await payoutDestination(em, deps, site);
   return 'account' in where ? where.account : null;
 }
 

@@ -8,7 +8,7 @@ import { liveBookings, lockCalendars } from '#db/bookings/seats.ts';
 import type { EntityManager } from '#db/orm.ts';
 import type { Site } from '#db/sites/site.ts';
 import { lockSite } from '#db/sites/transitions.ts';
-import { type Stands, withoutGround } from '#rules/bookings/conflicts.ts';
+import { type BookedSpan, conflictingBookings } from '#rules/bookings/conflicts.ts';
 import { faultOf, type Timetable } from '#rules/bookings/faults.ts';
 import { amountFault } from '#rules/currencies.ts';
 import type { Deps } from '#runtime/deps.ts';
@@ -16,7 +16,7 @@ import { errors } from '#runtime/errors.ts';
 import { newId } from '#runtime/ids.ts';
 import { type BookableInput, timetableOf } from './schemas.ts';
 
-export type Declared = { site: Site; bookable: Bookable; calendars: BookingCalendar[] };
+export type DeclaredTimetable = { site: Site; bookable: Bookable; calendars: BookingCalendar[] };
 
 /**
  * Puts the timetable in the place of the one before. Bookings stay as they are, whatever becomes of their calendar. Throws
@@ -28,7 +28,7 @@ export async function declareBookable(
   actor: Actor,
   siteId: string,
   input: BookableInput,
-): Promise<Declared> {
+): Promise<DeclaredTimetable> {
   const timetable = timetableOf(input);
   return await em.transactional(async (tx) => {
     requireChangeable(await loadSite(tx, actor, siteId));
@@ -65,7 +65,7 @@ function priceFault({ services }: Timetable): { where: string; what: string } | 
 }
 
 /** What the site takes bookings for. Throws `not_found` where it takes none. */
-export async function readBookable(em: EntityManager, actor: Actor, siteId: string): Promise<Declared> {
+export async function readBookable(em: EntityManager, actor: Actor, siteId: string): Promise<DeclaredTimetable> {
   const site = await loadSite(em, actor, siteId);
   const declared = await declaredOf(em, site);
   if (declared) return declared;
@@ -75,7 +75,7 @@ export async function readBookable(em: EntityManager, actor: Actor, siteId: stri
 }
 
 /** Null where the site takes no bookings. */
-export async function declaredOf(em: EntityManager, site: Site): Promise<Declared | null> {
+export async function declaredOf(em: EntityManager, site: Site): Promise<DeclaredTimetable | null> {
   const bookable = await em.findOne(Bookable, { site, endedAt: null });
   if (!bookable) return null;
   const calendars = await em.find(BookingCalendar, { site, archivedAt: null }, { orderBy: { position: 'asc' } });
@@ -89,7 +89,7 @@ export async function endBookable(
   actor: Actor,
   siteId: string,
   { confirmed }: { confirmed: boolean },
-): Promise<Declared> {
+): Promise<DeclaredTimetable> {
   return await em.transactional(async (tx) => {
     await loadSite(tx, actor, siteId);
     requireChangeable(await lockSite(tx, siteId));
@@ -132,7 +132,7 @@ type Change = { site: Site; before: Bookable; known: BookingCalendar[]; timetabl
 /** Only what a booking has now can be taken from it: one that stands on nothing since an earlier, confirmed change asks no more. */
 async function requireNoLoss(tx: EntityManager, now: Date, { site, before, known, timetable }: Change): Promise<void> {
   const live = await tx.find(Booking, { site, ...liveBookings(now) });
-  const stand = live.map((booking): Stands => {
+  const stand = live.map((booking): BookedSpan => {
     const { id, serviceKey: service, seats } = booking;
     const calendar = known.find((one) => one.id === booking.calendar.id)?.key ?? '';
     const booked = { from: booking.startsAt.getTime(), until: booking.endsAt.getTime() };
@@ -140,8 +140,8 @@ async function requireNoLoss(tx: EntityManager, now: Date, { site, before, known
     return { id, calendar, service, booked, ...taken };
   });
   const active = known.filter(({ archivedAt }) => !archivedAt);
-  const groundless = withoutGround({ calendars: active.map(calendarOf), services: before.services }, stand);
-  const losing = [...withoutGround(timetable, stand)].filter(([id]) => !groundless.has(id));
+  const groundless = conflictingBookings({ calendars: active.map(calendarOf), services: before.services }, stand);
+  const losing = [...conflictingBookings(timetable, stand)].filter(([id]) => !groundless.has(id));
   if (losing.length === 0) return;
   const reasons = Map.groupBy(losing, ([, reason]) => reason);
   const counts = [...reasons].map(([reason, all]) => `${all.length}: ${reason}`).slice(0, 5);

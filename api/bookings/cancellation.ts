@@ -3,12 +3,12 @@
 import { type Actor, findSite, requireOwner } from '#api/access.ts';
 import { hashSecret } from '#api/secrets.ts';
 import { Booking } from '#db/bookings/booking.ts';
-import { tellOfCancelling } from '#db/bookings/mails.ts';
-import { lockCalendars, tellHold } from '#db/bookings/seats.ts';
+import { queueCancellationMail } from '#db/bookings/mails.ts';
+import { lockCalendars, signalHoldBooking } from '#db/bookings/seats.ts';
 import type { EntityManager } from '#db/orm.ts';
-import { beginRefund } from '#db/payments/charges.ts';
+import { refundCaptured } from '#db/payments/charges.ts';
 import { Payment } from '#db/payments/payment.ts';
-import { endPayment, forgetVisitor } from '#db/payments/transitions.ts';
+import { deleteContact, endPayment } from '#db/payments/transitions.ts';
 import { Site } from '#db/sites/site.ts';
 import { written } from '#rules/currencies.ts';
 import { bookingStatusAt } from '#rules/states.ts';
@@ -51,7 +51,7 @@ export async function cancelBooking(
     const status = bookingStatusAt(booking, deps.clock.now());
     if (status === 'cancelled' || status === 'expired') throw notLive(status);
     const site = await tx.findOneOrFail(Site, booking.site.id);
-    if (status === 'held') tellHold(tx, deps.clock, booking.id);
+    if (status === 'held') signalHoldBooking(tx, deps.clock, booking.id);
     const moneyBack = booking.paymentId ? await endPaying(tx, deps.clock, booking.paymentId) : null;
     if (moneyBack && by !== 'visitor' && booking.startsAt <= deps.clock.now()) {
       requireOwner(site, by, 'refund a booking that has begun');
@@ -59,8 +59,8 @@ export async function cancelBooking(
     booking.status = 'cancelled';
     booking.cancelledAt = deps.clock.now();
     // Who pays on a page that is open all the same is told that it goes back.
-    await forgetVisitor(tx, booking);
-    await tellOfCancelling(tx, deps, { booking, site, by: by === 'visitor' ? by : 'site', moneyBack });
+    await deleteContact(tx, booking);
+    await queueCancellationMail(tx, deps, { booking, site, by: by === 'visitor' ? by : 'site', moneyBack });
     return { booking, moneyBack };
   });
 }
@@ -75,7 +75,7 @@ async function endPaying(tx: EntityManager, clock: Deps['clock'], paymentId: str
   const sum = written(payment);
   // The booking is off all the same; the ledger check names what is owed.
   if (payment.payoutAccount.status === 'gone') return { sum, way: 'by its owner' };
-  await beginRefund({ tx, payment }, clock, 'cancelled');
+  await refundCaptured({ tx, payment }, clock, 'cancelled');
   return { sum, way: 'by itself' };
 }
 

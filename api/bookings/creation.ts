@@ -1,0 +1,195 @@
+/** Creation of a booking by a visitor. */
+import { createHmac } from 'node:crypto';
+import { activePayoutAccount } from '#api/payments/payout-destination.ts';
+import { hashSecret } from '#api/secrets.ts';
+import { Booking } from '#db/bookings/booking.ts';
+import { startHold } from '#db/bookings/holds.ts';
+import { queueBookingMails } from '#db/bookings/mails.ts';
+import { bookingsWithStatus, lockCalendars, reserveSeats } from '#db/bookings/seats.ts';
+import { encryptContact, type VisitorContact } from '#db/bookings/visitor-contact.ts';
+import type { EntityManager } from '#db/orm.ts';
+import { startPayment } from '#db/payments/transitions.ts';
+import { lockAgreement } from '#db/payouts/credentials.ts';
+import { Site } from '#db/sites/site.ts';
+import { slotAt, spansOf, type TimeSlot } from '#rules/bookings/time-slots.ts';
+import { amountFault } from '#rules/currencies.ts';
+import { minuteMs } from '#rules/time.ts';
+import type { Deps } from '#runtime/deps.ts';
+import { deriveKey } from '#runtime/encryption.ts';
+import { errors } from '#runtime/errors.ts';
+import { newId, newReference } from '#runtime/ids.ts';
+import { type Choice, choose, openTimetable } from './offers.ts';
+import type { ShownBooking } from './schemas.ts';
+import { calendarOf } from './timetable.ts';
+import { type ReadVisitor, readVisitor, type VisitorInput } from './visitors.ts';
+
+export type NewBooking = VisitorInput & {
+  service: string;
+  calendar?: string | undefined;
+  /** RFC 3339, of `slots`. */
+  start: string;
+  seats: number;
+};
+
+/** Live holds per visitor: enough for a family, too few to block a timetable. */
+export const holdsMax = 5;
+
+/**
+ * Books seats. Concurrent calls wait for the lock of the calendar. A service with a price is held until it is paid.
+ * Throws `bookings_unavailable`, `invalid_service`, `invalid_calendar`, `invalid_visitor`, `invalid_slot`, `slot_taken`,
+ * `payments_unavailable`, `rate_limited`.
+ */
+export async function createBooking(
+  em: EntityManager,
+  deps: Deps,
+  publicSite: Site,
+  input: NewBooking,
+  created: Created,
+): Promise<ShownBooking> {
+  return await em.transactional(async (tx) => {
+    const { site, service, calendar, visitor } = await lockChoice(tx, publicSite.id, input);
+    const contact = { email: visitor.email, cancelSecret: created.cancelSecret };
+    const hash = visitorHash(deps.config.secret, visitor.email);
+    const { price } = service;
+    const payable = price && { price, account: await requirePayable(tx, deps, site, price) };
+    const now = deps.clock.now();
+    const slot = await reserveSlot(tx, now, { service, calendar }, input);
+    if (payable) await requireFewHolds(tx, now, hash);
+    const hold = payable && (await createHold(tx, deps, now, { id: created.id, site, service, contact, ...payable }));
+    const booking = tx.create(Booking, {
+      id: created.id,
+      site: tx.getReference(Site, site.id),
+      calendar,
+      ...slotColumns(service, slot, input.seats),
+      visitorName: visitor.name,
+      visitorHash: hash,
+      intake: visitor.intake,
+      cancelHash: hashSecret(created.cancelSecret),
+      createdAt: now,
+      status: hold ? 'held' : 'confirmed',
+      ...hold,
+    }) as ShownBooking;
+    if (hold) startHold(tx, deps.clock, { id: created.id, site: site.id });
+    else await queueBookingMails(tx, deps, { booking, site, contact });
+    return booking;
+  });
+}
+
+export type Created = { id: string; cancelSecret: string };
+
+/** The site, the service and its calendar, which nobody changes until the transaction ends, and the validated visitor. */
+async function lockChoice(
+  tx: EntityManager,
+  siteId: string,
+  input: NewBooking,
+): Promise<Choice & { site: Site; visitor: ReadVisitor }> {
+  const site = await lockSiteForShare(tx, siteId);
+  const choice = choose(await openTimetable(tx, site), input);
+  const visitor = readVisitor(input, choice.service);
+  await lockCalendars(tx, [choice.calendar.id]);
+  // The timetable may have changed while this waited for the lock.
+  tx.clear();
+  return { ...choose(await openTimetable(tx, site), input), site, visitor };
+}
+
+/** The site, which nobody archives until the transaction ends. */
+async function lockSiteForShare(tx: EntityManager, id: string): Promise<Site> {
+  await tx.execute('select 1 from site where id = ? for share', [id]);
+  return await tx.findOneOrFail(Site, { id }, { refresh: true });
+}
+
+type Price = NonNullable<Choice['service']['price']>;
+
+/** The payout account for the price. Throws `payments_unavailable`. */
+async function requirePayable(tx: EntityManager, deps: Deps, site: Site, price: Price): Promise<{ id: string }> {
+  await lockAgreement(tx, site);
+  const account = await activePayoutAccount(tx, deps, site);
+  if (account && !amountFault(price)) return account;
+  throw errors.payments_unavailable('This service has a price, but the website cannot accept payments at the moment.', {
+    nextAction: 'Stop, and show that the service cannot be booked here.',
+  });
+}
+
+/** Throws `invalid_json`, `invalid_slot`, `slot_taken`. */
+async function reserveSlot(
+  tx: EntityManager,
+  now: Date,
+  { service, calendar }: Choice,
+  { start, seats }: NewBooking,
+): Promise<TimeSlot> {
+  if (seats > service.seats_max) {
+    throw errors.invalid_json(`This service allows at most ${service.seats_max} seats in one booking.`);
+  }
+  const nextAction = 'Read the slots again: GET /b/{public_id}/slots.';
+  const slot = slotAt(service, calendarOf(calendar), Date.parse(start), now.getTime());
+  if (!slot) throw errors.invalid_slot('This time is not offered.', { nextAction });
+  const reservation = await reserveSeats(tx, now, calendar, { seats, span: spansOf(service).busy(slot.start) });
+  if (reservation.isReserved) return slot;
+  const { seatsLeft } = reservation;
+  throw errors.slot_taken(
+    seatsLeft === 0 ? 'This time is already booked.' : `This time has only ${seatsLeft} seats left.`,
+    { nextAction },
+  );
+}
+
+function slotColumns(service: Choice['service'], slot: TimeSlot, seats: number) {
+  const busy = spansOf(service).busy(slot.start);
+  return {
+    reference: newReference(),
+    serviceKey: service.key,
+    serviceName: service.name,
+    price: service.price,
+    startsAt: new Date(slot.start),
+    endsAt: new Date(slot.end),
+    busyFrom: new Date(busy.from),
+    busyUntil: new Date(busy.until),
+    seats,
+  };
+}
+
+type Hold = {
+  id: string;
+  site: Site;
+  service: Choice['service'];
+  price: Price;
+  account: { id: string };
+  contact: VisitorContact;
+};
+
+/** Creates the payment. Returns the columns of a booking that is held until it is paid. */
+async function createHold(
+  tx: EntityManager,
+  { clock, config }: Deps,
+  now: Date,
+  { id, site, service, price, account, contact }: Hold,
+): Promise<{ visitorSealed: Buffer; holdExpiresAt: Date; paymentId: string }> {
+  const holdExpiresAt = new Date(now.getTime() + service.hold_minutes * minuteMs);
+  const owner = { id: newId('pay'), siteId: site.id, payoutAccountId: account.id };
+  const payment = startPayment(tx, clock, { ...owner, ...price, reference: null, expiresAt: holdExpiresAt });
+  // The booking refers to the payment.
+  await tx.flush();
+  return { visitorSealed: encryptContact(config.sealing, id, contact), holdExpiresAt, paymentId: payment.id };
+}
+
+/** Throws `rate_limited`. */
+async function requireFewHolds(tx: EntityManager, now: Date, hash: Buffer): Promise<void> {
+  // Concurrent calls of one visitor may be for different calendars.
+  await tx.execute('select pg_advisory_xact_lock(?::bigint)', [hash.readBigInt64BE().toString()]);
+  const held = await tx.find(Booking, { visitorHash: hash, ...bookingsWithStatus('held', now) } as never, {
+    orderBy: { holdExpiresAt: 'asc' },
+    limit: holdsMax,
+  });
+  if (held.length < holdsMax) return;
+  const [first] = held as Booking[];
+  const waitMs = (first?.holdExpiresAt?.getTime() ?? now.getTime()) - now.getTime();
+  throw errors.rate_limited(`The visitor has reached the limit of ${holdsMax} unpaid bookings.`, {
+    nextAction: 'Pay for one of them, or wait until one expires.',
+    retryAfterSeconds: Math.max(1, Math.ceil(waitMs / 1000)),
+  });
+}
+
+/** A keyed hash of the visitor's address: it identifies a visitor without storing the address. */
+export function visitorHash(secret: string, email: string): Buffer {
+  const key = deriveKey(secret, 'visitor hash');
+  return createHmac('sha256', key).update(email).digest();
+}
