@@ -2,7 +2,7 @@
  * The ledger check: each charge is a payment that is paid, or goes back, or is flagged; each booking that was paid has a seat or its money back. It
  * does by itself what a lost workflow should have done, so a flag is for a person.
  */
-import { refundCaptured, recordCharge } from '#db/payments/charges.ts';
+import { recordCharge, refundCaptured } from '#db/payments/charges.ts';
 import {
   chargedSince,
   type Finding,

@@ -4,7 +4,7 @@ import type { Settled } from '#db/deadlines.ts';
 import { recordCharge } from '#db/payments/charges.ts';
 import { Payment } from '#db/payments/payment.ts';
 import { PaymentAttempt } from '#db/payments/payment-attempt.ts';
-import { recordOpenSession, closeCheckoutSession, expirePayment } from '#db/payments/transitions.ts';
+import { closeCheckoutSession, expirePayment, recordOpenSession } from '#db/payments/transitions.ts';
 import { credentialsOf } from '#db/payouts/credentials.ts';
 import { pageFor } from '#providers/payments/pages.ts';
 import { type PaymentCredentials, PaymentsFault } from '#providers/payments.ts';
