@@ -25,7 +25,7 @@ export function refundActivities(deps: Deps) {
       withHeartbeat(() => giveBackCharge(deps, id, refundKey)),
 
     /** The charge stays where it is, for all that was tried. */
-    async abandonRefund(id: string, refundKey?: string): Promise<string> {
+    async giveUpRefund(id: string, refundKey?: string): Promise<string> {
       const attempt = await load(deps, id);
       if (!attempt) return 'gone';
       if (!(await abandonRefund(deps.em(), attempt, refundKey))) return 'kept';
