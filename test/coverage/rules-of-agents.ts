@@ -20,7 +20,7 @@ export const rulesOfAgents = rowsOf('rule', 'agents', {
   ],
   'what the skill tree names is one of the API, the client, the templates': [
     'skill/truth',
-    'every field, code, tool and value that it names is one of the API',
+    'every field, code, tool and value that it names exists in the API',
   ],
   'feedback is listed in pages by an operator': [
     'operator/lists',

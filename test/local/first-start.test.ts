@@ -20,7 +20,7 @@ type Service = {
 
 test('the image is built once, as a clone installs itself', () => {
   expect(ours.filter(([, { build }]) => build).map(([name]) => name)).toEqual(['migrate']);
-  // `npm ci` refuses our lockfile: docs/decisions/009.
+  // `npm ci` refuses our lockfile: docs/decisions/platform/009.
   expect(dockerfile).toContain('|| npm install --no-save --omit=dev --ignore-scripts');
 });
 

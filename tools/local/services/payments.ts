@@ -1,7 +1,7 @@
 /** The process of the payments stub, for `npm start` and acceptance tests. */
 import { systemClock } from '#runtime/clock.ts';
-import { findMock } from '../payments/stripe-mock.ts';
-import { startPaymentsStub } from '../payments/stub.ts';
+import { findMock } from '#tools/local/payments/stripe-mock.ts';
+import { startPaymentsStub } from '#tools/local/payments/stub.ts';
 
 const { PAYMENTS_PORT, PAYMENTS_KEY, PAYMENTS_WEBHOOK_SECRET, PAYMENTS_API_URL, PAYMENTS_FILE } = process.env;
 

@@ -6,7 +6,7 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { text } from 'node:stream/consumers';
 import { isWithin } from '#rules/dns/names.ts';
-import { type LocalType, startLocalDns } from '../dns/server.ts';
+import { type LocalType, startLocalDns } from '#tools/local/dns/server.ts';
 
 type Setup = { type: LocalType; name: string; value: string }[];
 
