@@ -1,17 +1,18 @@
 /** The scripts that pages of forms and of sites load from us. */
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
+import { bundle } from '#web/bundle.ts';
 import { type fileTypes, type PageFile, pageFile } from '#web/page-file.ts';
 
 const altcha = (path: string): string => fileURLToPath(new URL(path, import.meta.resolve('altcha/external')));
 const read = (path: string | URL, type: keyof typeof fileTypes) => pageFile(readFileSync(path), type);
 
-const ours = (path: string): URL => new URL(`../../web/widgets/${path}`, import.meta.url);
+const ours = (path: string): URL => new URL(`../../web/widgets/form/${path}`, import.meta.url);
 
 /** Files that pages of sites load, by path. Their names never change, so browsers revalidate them after some minutes. */
 export const widget = {
-  '/f/widget.js': read(ours('form-widget.js'), 'script'),
-  '/f/widget.css': read(ours('form-widget.css'), 'style'),
+  '/f/widget.js': pageFile(bundle(ours('widget.js'), 'module'), 'script'),
+  '/f/widget.css': read(ours('widget.css'), 'style'),
 } as const;
 
 const named = [

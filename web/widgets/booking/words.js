@@ -1,4 +1,12 @@
-/** The booking widget's texts, by language. */
+/**
+ * The booking widget's texts, by language.
+ * @typedef {Record<'service' | 'calendar' | 'day' | 'time' | 'who' | 'name' | 'email' | 'seats' | 'optional' | 'book' | 'before' | 'after', string>} Labels
+ * @typedef {Record<'noDays' | 'booked' | 'held' | 'pay' | 'reference' | 'mailed' | 'unmailed' | 'taken' | 'offline', string>} Messages
+ * @typedef {{ open: (count: number) => string, left: (count: number) => string, zone: (zone: string) => string, payUntil: (money: string, time: string) => string }} Phrases
+ * @typedef {Labels & Messages & Phrases & { codes: Record<string, string> }} Words `codes`: messages for error codes of the API.
+ */
+
+/** @type {Record<'en' | 'de' | 'fr' | 'es', Words>} */
 export const words = {
   en: {
     service: 'What would you like to book?',

@@ -1,0 +1,67 @@
+/** The list of threads, and one thread. */
+import { byId, element } from './dom.js';
+
+/**
+ * @typedef {import('./threads.js').Threads} Threads
+ * @typedef {import('./threads.js').Thread} Thread
+ */
+
+/**
+ * @param {Threads} threads
+ * @param {(id: string) => void} onOpen
+ */
+export function drawList(threads, onOpen) {
+  const groups = threads.groups.filter(([, some]) => some.length > 0);
+  byId('threads').replaceChildren(
+    ...groups.flatMap(([title, some]) => [
+      element('h2', { textContent: title }),
+      element('ul', { className: 'rows' }, ...some.map((thread) => rowOf(thread, threads, onOpen))),
+    ]),
+  );
+  byId('none').hidden = threads.all.length > 0;
+}
+
+/**
+ * @param {Thread} thread
+ * @param {Threads} threads
+ * @param {(id: string) => void} onOpen
+ */
+function rowOf(thread, threads, onOpen) {
+  const n = threads.numberOf(thread.id);
+  const [first] = thread.messages;
+  const replies = thread.messages.length - 1;
+  const notes = [
+    first?.author,
+    threads.isHere(thread) ? '' : thread.page,
+    threads.placeNote(thread),
+    replies > 0 ? `${replies} ${replies === 1 ? 'reply' : 'replies'}` : '',
+  ];
+  const body = element('span', { className: 'words', textContent: first?.body });
+  const small = element('small', { textContent: notes.filter(Boolean).join(' · ') });
+  const button = element('button', { className: 'thread', type: 'button', onclick: () => onOpen(thread.id) });
+  if (n) button.append(element('span', { className: 'number', textContent: n }));
+  button.append(element('span', { className: 'text' }, body, small));
+  return element('li', {}, button);
+}
+
+const kinds = { agent: ' · agent', collaborator: ' · collaborator', owner: '' };
+
+/**
+ * @param {Thread} thread
+ * @param {Threads} threads
+ */
+export function drawThread(thread, threads) {
+  const { quote } = thread.position ?? {};
+  byId('about').textContent = quote ? `“${quote}”` : thread.page;
+  byId('where').textContent = threads.placeNote(thread);
+  byId('go').hidden = threads.isHere(thread);
+  byId('messages').replaceChildren(...thread.messages.map(messageOf));
+  byId('settle').textContent = thread.status === 'open' ? 'Resolve' : 'Reopen';
+}
+
+/** @param {import('./threads.js').Message} message */
+function messageOf({ author, author_kind: kind, body, created_at: createdAt }) {
+  const time = new Date(createdAt).toLocaleString(undefined, { dateStyle: 'medium', timeStyle: 'short' });
+  const line = element('small', { textContent: `${author}${kinds[kind]} · ${time}` });
+  return element('li', {}, line, element('p', { textContent: body }));
+}

@@ -1,0 +1,71 @@
+/** The fields for the visitor's details and the service's questions. */
+import { field, make } from './dom.js';
+import { money } from './formats.js';
+
+/**
+ * @param {import('./api.js').Service} service
+ * @param {import('./words.js').Words} words
+ * @param {string} locale
+ */
+export function detailFields({ seats_max: max, intake, price }, words, locale) {
+  const seats = { type: 'number', name: 'seats', min: '1', max: String(max), value: '1', required: true };
+  const email = { type: 'email', name: 'email', autocomplete: 'email', maxLength: 254, required: true };
+  return [
+    make('legend', { textContent: words.who }),
+    ...(max > 1 ? [field(words.seats, make('input', seats))] : []),
+    field(words.name, make('input', { name: 'name', autocomplete: 'name', maxLength: 100, required: true })),
+    field(words.email, make('input', email)),
+    ...intake.filter(({ kind }) => kind !== 'hidden').map((question) => intakeField(question, words)),
+    ...(price ? [make('p', { className: 'quiet', textContent: money(price, locale) })] : []),
+  ];
+}
+
+/**
+ * @param {import('./api.js').IntakeField} question
+ * @param {{ optional: string }} words
+ */
+function intakeField({ name, label, kind, required, options = [], max_length: maxLength }, { optional }) {
+  const named = { name: `intake.${name}`, required };
+  const title = required ? label : `${label} (${optional})`;
+  const limit = maxLength ? { maxLength } : {};
+  if (kind === 'textarea') return field(title, make('textarea', { ...named, rows: 3, ...limit }));
+  if (kind === 'select') {
+    const choices = ['', ...options].map((value) => make('option', { value, textContent: value }));
+    return field(title, make('select', named, ...choices));
+  }
+  if (kind === 'checkbox') return choice(make('input', { ...named, type: 'checkbox', value: 'yes' }), title);
+  if (kind === 'radio' || kind === 'checkboxes') {
+    const type = kind === 'radio' ? 'radio' : 'checkbox';
+    const isRequired = required && type === 'radio';
+    const choices = options.map((value) =>
+      choice(make('input', { ...named, type, value, required: isRequired }), value),
+    );
+    return make('fieldset', {}, make('legend', { textContent: title }), ...choices);
+  }
+  const step = kind === 'number' ? { step: 'any' } : {};
+  return field(title, make('input', { ...named, type: kind, ...step, ...limit }));
+}
+
+/**
+ * @param {HTMLInputElement} input
+ * @param {string} text
+ */
+function choice(input, text) {
+  return make('label', { className: 'check' }, input, make('span', { textContent: text }));
+}
+
+/**
+ * The answers in a submitted form.
+ * @param {readonly import('./api.js').IntakeField[]} questions
+ * @param {FormData} data
+ */
+export function intakeAnswers(questions, data) {
+  /** @type {Record<string, FormDataEntryValue | FormDataEntryValue[]>} */
+  const answers = {};
+  for (const { name, kind } of questions) {
+    const given = data.getAll(`intake.${name}`).filter((value) => value !== '');
+    const [first] = given;
+    if (first !== undefined) answers[name] = kind === 'checkboxes' ? given : first;
+  }
+  return answers;
+}

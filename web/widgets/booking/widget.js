@@ -1,0 +1,250 @@
+/**
+ * <frontage-booking site="…"> lets visitors of a website book: service, day, time, their details. One ES module without dependencies.
+ *
+ * Attributes: `site` (the public id), `service`, `calendar` (keys to preselect), `locale` (else the page's `lang`). The element's content
+ * shows until the widget is ready, and if it is unavailable. Style: `--frontage-accent`, `--frontage-on-accent`, `--frontage-ink`,
+ * `--frontage-quiet`, `--frontage-line`, `--frontage-surface`, `--frontage-radius`, `--frontage-font`. Events: `frontage-booked` (detail: the
+ * booking), `frontage-held` (a booking to be paid), `frontage-unavailable`.
+ */
+import { newKey, RequestFailed, request } from './api.js';
+import { detailFields, intakeAnswers } from './details.js';
+import { field, make, optionsOf } from './dom.js';
+import { isoDate, localeOf } from './formats.js';
+import { monthCells, monthRange, monthTitle } from './month.js';
+import { outcomePanel } from './outcome.js';
+import { timeChoices } from './times.js';
+import style from './widget.css';
+import { words } from './words.js';
+
+class FrontageBooking extends HTMLElement {
+  #root = this.attachShadow({ mode: 'open' });
+  #month = 0;
+  #sent = { body: '', key: '' };
+  #requests = 0;
+  #path = '';
+  #locale = 'en';
+  #words = words.en;
+  /** @type {import('./api.js').Offer} */
+  #offer = { services: [], calendars: [] };
+  /** @type {import('./api.js').Service[]} */
+  #services = [];
+
+  #serviceSelect = make('select', { name: 'service', onchange: () => this.#choose() });
+  #calendarSelect = make('select', { name: 'calendar', onchange: () => this.#choose({ keepCalendar: true }) });
+  #calendarField = make('label', { className: 'field' });
+  #previous = make('button', { type: 'button', textContent: '‹', onclick: () => this.#turn(-1) });
+  #next = make('button', { type: 'button', textContent: '›', onclick: () => this.#turn(1) });
+  #monthName = make('strong', { 'aria-live': 'polite' });
+  #days = make('div', { className: 'days' });
+  #dayHint = make('div');
+  #times = make('div', { className: 'times' });
+  #timesSet = make('fieldset', { hidden: true });
+  #zone = make('p', { className: 'quiet' });
+  #details = make('fieldset', { hidden: true });
+  #fault = make('p', { className: 'fault', role: 'alert' });
+  #send = make('button', { className: 'send', hidden: true });
+  #form = make('form', { onsubmit: (/** @type {SubmitEvent} */ event) => this.#book(event) });
+
+  connectedCallback() {
+    if (this.#root.childElementCount > 0) return;
+    this.#root.append(make('style', { textContent: style }), make('slot'));
+    this.#start();
+  }
+
+  async #start() {
+    this.#locale = localeOf(this);
+    const language = this.#locale.slice(0, 2).toLowerCase();
+    this.#words = Object.hasOwn(words, language) ? words[/** @type {keyof typeof words} */ (language)] : words.en;
+    this.#path = `/b/${encodeURIComponent(this.getAttribute('site') ?? '')}`;
+    try {
+      this.#offer = await request(this.#path);
+    } catch (error) {
+      return this.#unavailable(/** @type {RequestFailed} */ (error));
+    }
+    const wanted = this.getAttribute('service');
+    this.#services = this.#offer.services.filter(({ key, open }) => open && (!wanted || key === wanted));
+    if (this.#services.length === 0) return this.#unavailable(new RequestFailed());
+    this.#build();
+    await this.#choose();
+  }
+
+  /**
+   * Shows no form; the element's content stays.
+   * @param {RequestFailed} error
+   */
+  #unavailable(error) {
+    this.dispatchEvent(new CustomEvent('frontage-unavailable', { detail: { code: error.code } }));
+    if (error.code === 'bookings_unavailable') this.hidden = true;
+  }
+
+  #build() {
+    const w = this.#words;
+    this.#serviceSelect.append(...optionsOf(this.#services));
+    this.#previous.setAttribute('aria-label', w.before);
+    this.#next.setAttribute('aria-label', w.after);
+    this.#send.textContent = w.book;
+    this.#form.setAttribute('aria-label', w.book);
+    this.#calendarField.append(make('span', { className: 'label', textContent: w.calendar }), this.#calendarSelect);
+    this.#timesSet.append(make('legend', { textContent: w.time }), this.#times, this.#zone);
+    const service = field(w.service, this.#serviceSelect);
+    service.hidden = this.#services.length === 1;
+    const month = make('div', { className: 'month' }, this.#previous, this.#monthName, this.#next);
+    const day = make('fieldset', {}, make('legend', { textContent: w.day }), month, this.#days, this.#dayHint);
+    this.#form.append(service, this.#calendarField, day, this.#timesSet, this.#details, this.#fault, this.#send);
+    this.#root.querySelector('slot')?.replaceWith(this.#form);
+  }
+
+  get #service() {
+    const found = this.#services.find(({ key }) => key === this.#serviceSelect.value);
+    return /** @type {import('./api.js').Service} */ (found);
+  }
+
+  /** Loads everything that depends on the service and the calendar. */
+  async #choose({ keepCalendar = false } = {}) {
+    if (!keepCalendar) {
+      this.#offerCalendars();
+      this.#details.replaceChildren(...detailFields(this.#service, this.#words, this.#locale));
+    }
+    this.#month = 0;
+    this.#showTimes([]);
+    await this.#showDays({ seek: true });
+  }
+
+  #offerCalendars() {
+    const preset = this.getAttribute('calendar');
+    const fitting = this.#offer.calendars.filter(({ key }) => this.#service.calendar_keys.includes(key));
+    const offered = fitting.filter(({ key }) => !preset || key === preset);
+    const shown = offered.length > 0 ? offered : fitting;
+    this.#calendarSelect.replaceChildren(...optionsOf(shown));
+    this.#calendarField.hidden = shown.length === 1;
+  }
+
+  /** @param {Record<string, string>} more */
+  #query(more) {
+    const { value: service } = this.#serviceSelect;
+    return new URLSearchParams({ service, calendar: this.#calendarSelect.value, ...more });
+  }
+
+  /** @param {number} step */
+  async #turn(step) {
+    this.#month += step;
+    this.#showTimes([]);
+    await this.#showDays();
+  }
+
+  /**
+   * `seek`: moves on to the first month with a free day.
+   * @returns {Promise<void>}
+   */
+  async #showDays({ seek = false } = {}) {
+    const range = monthRange(this.#month);
+    const current = ++this.#requests;
+    const monthsAhead = Math.ceil(this.#service.horizon_days / 28);
+    /** @type {import('./api.js').Day[]} */
+    let days = [];
+    try {
+      const query = this.#query({ from: isoDate(range.first), to: isoDate(range.last) });
+      ({ days } = await request(`${this.#path}/days?${query}`));
+    } catch (error) {
+      this.#showError(error);
+    }
+    if (current !== this.#requests) return;
+    if (seek && days.length === 0 && this.#month < Math.min(monthsAhead, 6)) {
+      this.#month += 1;
+      return await this.#showDays({ seek });
+    }
+    const w = this.#words;
+    this.#monthName.textContent = monthTitle(range.first, this.#locale);
+    this.#previous.disabled = this.#month === 0;
+    this.#next.disabled = this.#month >= monthsAhead;
+    const options = {
+      locale: this.#locale,
+      freeTimes: w.open,
+      onPick: (/** @type {string} */ date) => this.#openDay(date),
+    };
+    this.#days.replaceChildren(...monthCells(range, days, options));
+    const hint = make('p', { className: 'quiet', role: 'status', textContent: w.noDays });
+    this.#dayHint.replaceChildren(...(days.length === 0 ? [hint] : []));
+  }
+
+  /** @param {string} date */
+  async #openDay(date) {
+    const current = ++this.#requests;
+    this.#fault.textContent = '';
+    try {
+      const { slots, time_zone } = await request(`${this.#path}/slots?${this.#query({ date })}`);
+      if (current === this.#requests) this.#showTimes(slots, time_zone);
+    } catch (error) {
+      this.#showError(error);
+    }
+  }
+
+  /**
+   * @param {readonly import('./api.js').Slot[]} slots
+   * @param {string} [timeZone]
+   */
+  #showTimes(slots, timeZone) {
+    for (const part of [this.#timesSet, this.#details, this.#send]) part.hidden = slots.length === 0;
+    const seatsLeft = this.#service.seats_max > 1 ? this.#words.left : undefined;
+    this.#times.replaceChildren(...timeChoices(slots, { locale: this.#locale, timeZone, seatsLeft }));
+    const own = Intl.DateTimeFormat().resolvedOptions().timeZone;
+    const differs = timeZone !== undefined && timeZone !== own;
+    this.#zone.textContent = differs ? this.#words.zone(timeZone.replaceAll('_', ' ')) : '';
+  }
+
+  /** @param {SubmitEvent} event */
+  async #book(event) {
+    event.preventDefault();
+    const data = new FormData(this.#form);
+    const body = JSON.stringify({
+      service: this.#serviceSelect.value,
+      calendar: this.#calendarSelect.value,
+      start: data.get('start'),
+      seats: Number(data.get('seats') ?? 1),
+      visitor: { name: data.get('name'), email: data.get('email') },
+      intake: intakeAnswers(this.#service.intake, data),
+    });
+    // The same booking sent again after a lost response keeps its idempotency key.
+    if (this.#sent.body !== body) this.#sent = { body, key: newKey() };
+    this.#send.disabled = true;
+    this.#fault.textContent = '';
+    const headers = { 'content-type': 'application/json', 'idempotency-key': this.#sent.key };
+    try {
+      this.#showOutcome(await request(this.#path, { method: 'POST', headers, body }));
+    } catch (error) {
+      this.#showError(error);
+      const code = error instanceof RequestFailed ? error.code : '';
+      if (code === 'slot_taken' || code === 'invalid_slot') await this.#offerOtherTimes(String(data.get('day')));
+    } finally {
+      this.#send.disabled = false;
+    }
+  }
+
+  /** @param {string} date */
+  async #offerOtherTimes(date) {
+    await this.#openDay(date);
+    this.#fault.textContent = this.#words.taken;
+    (this.#times.querySelector('input') ?? this.#days.querySelector('input'))?.focus();
+  }
+
+  /** @param {import('./api.js').Booking} booking */
+  #showOutcome(booking) {
+    const { time_zone: timeZone } = this.#offer.calendars.find(({ key }) => key === booking.calendar) ?? {};
+    const [service, locale] = [this.#service, this.#locale];
+    const panel = outcomePanel({ booking, service, timeZone, locale, words: this.#words });
+    this.#form.replaceWith(panel);
+    panel.focus();
+    const name = booking.pay_url ? 'frontage-held' : 'frontage-booked';
+    this.dispatchEvent(new CustomEvent(name, { detail: booking, bubbles: true, composed: true }));
+  }
+
+  /** @param {unknown} error */
+  #showError(error) {
+    if (!(error instanceof RequestFailed)) throw error;
+    const { code, message } = error;
+    if (code === 'bookings_unavailable') return this.#unavailable(error);
+    this.#fault.textContent = code === '' ? this.#words.offline : (this.#words.codes[code] ?? message);
+  }
+}
+
+customElements.get('frontage-booking') ?? customElements.define('frontage-booking', FrontageBooking);
