@@ -1,19 +1,25 @@
-// The overlay's part in the page: a frame of the platform's, pins, and pointing. It holds no key and sends no comment: the frame does.
-// Whatever runs in the page may do all that this script does, so the frame believes nothing of it.
+/**
+ * The overlay's script in the page: the platform's frame, pins, and choosing a place. It has no key and sends no comment: the frame does.
+ * Any script of the page can do what this one does, so the frame does not trust it.
+ */
 import { startPicking } from './pick.js';
-import { openPins } from './pins.js';
+import { createPins } from './pins.js';
 import { describe } from './place.js';
 
-const address = document.querySelector('script[data-frontage-frame]')?.dataset.frontageFrame;
+/** @type {HTMLScriptElement | null} */
+const script = document.querySelector('script[data-frontage-frame]');
+const address = script?.dataset.frontageFrame;
 
+/** @param {URL} frameUrl */
 function start(frameUrl) {
   const root = host('frontage-overlay', windowStyle);
   const pinRoot = host('frontage-pins', pinStyle);
-  const isOurs = (node) => root.host === node || pinRoot.host === node;
+  const isOurs = (/** @type {Node} */ node) => root.host === node || pinRoot.host === node;
   const frame = document.createElement('iframe');
   frame.title = 'Comments on this page';
-  // Above the bar that says that a preview is one.
-  if (document.querySelector('frontage-draft')) root.host.style.setProperty('--below', '34px');
+  // Above the bar of a preview.
+  if (document.querySelector('frontage-draft'))
+    /** @type {HTMLElement} */ (root.host).style.setProperty('--below', '34px');
   frame.className = 'pill';
   frame.src = frameUrl.href;
   root.append(frame);
@@ -21,12 +27,17 @@ function start(frameUrl) {
   let page = location.pathname;
   let shots = 0;
 
-  const tell = (message, moved = []) => frame.contentWindow?.postMessage({ frontage: message }, frameUrl.origin, moved);
-  const pins = openPins(pinRoot, {
+  /**
+   * @param {object} message
+   * @param {Transferable[]} transferred
+   */
+  const tell = (message, transferred = []) =>
+    frame.contentWindow?.postMessage({ frontage: message }, frameUrl.origin, transferred);
+  const pins = createPins(pinRoot, {
     isOurs,
     onOpen: (n) => tell({ type: 'opened', n }),
     onPlaced: (places) => tell({ type: 'placed', places }),
-    // Some sites change their pages without leaving them.
+    // Some sites change pages without loading them.
     onChange: () => location.pathname !== page && tellPage(),
   });
 
@@ -35,7 +46,8 @@ function start(frameUrl) {
     tell({ type: 'page', page });
   }
 
-  const answers = {
+  /** @type {Record<string, (message: any) => void>} */
+  const handlers = {
     ready: tellPage,
     size: ({ mode }) => {
       frame.className = ['pill', 'wide', 'panel'].includes(mode) ? mode : 'pill';
@@ -53,6 +65,10 @@ function start(frameUrl) {
     leave: () => location.assign(`/.frontage/leave?to=${encodeURIComponent(location.pathname)}`),
   };
 
+  /**
+   * @param {Element} element
+   * @param {import('./place.js').Point} [point]
+   */
   async function picked(element, point) {
     const position = describe(element, point);
     const shot = ++shots;
@@ -66,11 +82,15 @@ function start(frameUrl) {
   addEventListener('message', ({ source, origin, data }) => {
     if (source !== frame.contentWindow || origin !== frameUrl.origin) return;
     const message = data?.frontage;
-    if (message && Object.hasOwn(answers, message.type)) answers[message.type](message);
+    if (message && Object.hasOwn(handlers, message.type)) handlers[message.type]?.(message);
   });
 }
 
-/** An element of ours that the page's style does not reach. */
+/**
+ * Adds an element whose shadow root the page's style does not affect.
+ * @param {string} name
+ * @param {string} style
+ */
 function host(name, style) {
   const element = document.createElement(name);
   element.style.cssText = 'all: initial !important; display: block !important; position: static !important;';

@@ -1,4 +1,4 @@
-/** The scripts of the overlay's part in the page, by the names that they import each other under. */
+/** The overlay's scripts in the page, by the names under which they import each other. */
 const here = (name: string) => ({ name, file: new URL(`./${name}`, import.meta.url) });
 
 export const overlayModules: readonly { name: string; file: URL }[] = [
@@ -7,6 +7,6 @@ export const overlayModules: readonly { name: string; file: URL }[] = [
   here('pick.js'),
   here('pins.js'),
   here('picture.js'),
-  // A library: from the page to a picture of it.
+  // A library that draws the page on a canvas.
   { name: 'modern-screenshot.js', file: new URL(import.meta.resolve('modern-screenshot')) },
 ];

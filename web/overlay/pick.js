@@ -1,10 +1,18 @@
-// Pointing at a place: with a mouse, a finger, or the keyboard.
+/** Choosing a place on the page with a mouse, a finger or the keyboard. */
 import { words } from './place.js';
 
-const worthPointing =
+const selectable =
   'h1,h2,h3,h4,h5,h6,p,li,img,svg,video,figure,figcaption,blockquote,pre,table,a,button,input,select,textarea,label,dt,dd,header,nav,footer';
 
-/** Lets the reviewer choose. `onPick(element, point)`: the point is absent where the keyboard chose. Answers what ends it. */
+/**
+ * Lets the reviewer choose; the returned function stops it. `onPick` gets no point if the keyboard was used.
+ * @param {ShadowRoot} root
+ * @param {{
+ *   isOurs: import('./place.js').IsOurs,
+ *   onPick: (element: Element, point?: import('./place.js').Point) => void,
+ *   onCancel: () => void,
+ * }} options
+ */
 export function startPicking(root, { isOurs, onPick, onCancel }) {
   const layer = root.appendChild(document.createElement('div'));
   layer.className = 'layer';
@@ -17,6 +25,7 @@ export function startPicking(root, { isOurs, onPick, onCancel }) {
   const spoken = layer.appendChild(document.createElement('div'));
   spoken.className = 'spoken';
   spoken.setAttribute('aria-live', 'assertive');
+  /** @type {Element | undefined} */
   let chosen;
 
   function end() {
@@ -37,20 +46,23 @@ export function startPicking(root, { isOurs, onPick, onCancel }) {
     });
   }
 
+  /** @param {MouseEvent} event */
   function under({ clientX, clientY }) {
     const found = document.elementsFromPoint(clientX, clientY).find((one) => !isOurs(one));
     return found && found !== document.documentElement ? found : document.body;
   }
 
+  /** @param {number} by */
   function move(by) {
-    const all = [...document.querySelectorAll(worthPointing)].filter((one) => {
+    const all = [...document.querySelectorAll(selectable)].filter((one) => {
       const { width, height } = one.getBoundingClientRect();
       return width > 0 && height > 0 && !isOurs(one);
     });
     if (all.length === 0) return;
-    const at = all.indexOf(chosen);
+    const at = chosen ? all.indexOf(chosen) : -1;
     const inView = all.findIndex((one) => one.getBoundingClientRect().bottom > 0);
     chosen = at === -1 ? all[Math.max(0, inView)] : all[(at + by + all.length) % all.length];
+    if (!chosen) return;
     chosen.scrollIntoView({ block: 'nearest' });
     spoken.textContent = `${chosen.localName}: ${words(chosen) || 'no text'}`;
     outline();
@@ -68,8 +80,9 @@ export function startPicking(root, { isOurs, onPick, onCancel }) {
     onPick(element, { x: event.clientX, y: event.clientY });
   });
   layer.addEventListener('keydown', (event) => {
+    /** @type {Record<string, number>} */
     const steps = { ArrowDown: 1, ArrowRight: 1, ArrowUp: -1, ArrowLeft: -1, Tab: event.shiftKey ? -1 : 1 };
-    if (event.key in steps) move(steps[event.key]);
+    if (event.key in steps) move(steps[event.key] ?? 0);
     else if (event.key === 'Escape') {
       end();
       onCancel();

@@ -1,16 +1,29 @@
-// Pins on open threads. They know where a thread stands and its number, and nothing of what was said.
+/** Pins on open threads. They have a thread's place and number, never its text. */
 import { find } from './place.js';
 
 /**
- * Keeps a pin on each place, also while the page moves. `onOpen(n)`: a pin was chosen. `onPlaced(places)`: how each was found. `onChange()`: the page
- * is not what it was.
+ * Keeps a pin at each place while the page changes. `onOpen`: a pin was pressed. `onPlaced`: how each place was found. `onChange`: the page
+ * changed.
+ * @typedef {{ n: number, position: import('./place.js').Position }} PinShown
+ * @param {ShadowRoot} root
+ * @param {{
+ *   isOurs: import('./place.js').IsOurs,
+ *   onOpen: (n: number) => void,
+ *   onPlaced: (places: { n: number, how: string }[]) => void,
+ *   onChange: () => void,
+ * }} options
  */
-export function openPins(root, { isOurs, onOpen, onPlaced, onChange }) {
+export function createPins(root, { isOurs, onOpen, onPlaced, onChange }) {
+  /** @type {(PinShown & { button: HTMLButtonElement })[]} */
   let pins = [];
   let shown = '';
-  let told = '';
+  let reported = '';
   let due = 0;
 
+  /**
+   * @param {PinShown[]} list
+   * @param {number | null} active
+   */
   function set(list, active) {
     const text = JSON.stringify([list, active]);
     if (text === shown) return;
@@ -25,7 +38,7 @@ export function openPins(root, { isOurs, onOpen, onPlaced, onChange }) {
       button.addEventListener('click', () => onOpen(n));
       return { n, position, button };
     });
-    told = '';
+    reported = '';
     place();
   }
 
@@ -39,8 +52,8 @@ export function openPins(root, { isOurs, onOpen, onPlaced, onChange }) {
       button.hidden = !box || (box.width === 0 && box.height === 0);
       if (box) {
         const within = position.within ?? { x: 0, y: 0 };
-        // Other words, other shape: then the pin stands at the beginning.
-        const [x, y] = found.how === 'changed' ? [0, 0] : [within.x * box.width, within.y * box.height];
+        // If the text changed, the shape did too: the pin goes to the top left corner.
+        const [x, y] = found?.how === 'changed' ? [0, 0] : [within.x * box.width, within.y * box.height];
         const left = clamp(box.left + x + scrollX, 14, Math.max(14, document.documentElement.scrollWidth - 14));
         const top = Math.max(14, box.top + y + scrollY);
         const key = `${Math.round(left / 12)} ${Math.round(top / 12)}`;
@@ -52,20 +65,21 @@ export function openPins(root, { isOurs, onOpen, onPlaced, onChange }) {
       return { n, how: found?.how ?? 'lost' };
     });
     const text = JSON.stringify(places);
-    if (text !== told) onPlaced(places);
-    told = text;
+    if (text !== reported) onPlaced(places);
+    reported = text;
   }
 
-  const later = () => {
+  const schedule = () => {
     if (due === 0) due = requestAnimationFrame(place);
   };
-  for (const name of ['resize', 'scroll', 'load']) addEventListener(name, later, true);
+  for (const name of ['resize', 'scroll', 'load']) addEventListener(name, schedule, true);
   new MutationObserver((changes) => {
-    if (changes.some(({ target }) => !isOurs(target))) later();
+    if (changes.some(({ target }) => !isOurs(target))) schedule();
   }).observe(document.documentElement, { subtree: true, childList: true, characterData: true, attributes: true });
 
   return {
     set,
+    /** @param {number} n */
     show(n) {
       const pin = pins.find((one) => one.n === n);
       const found = pin && find(pin.position, isOurs);
@@ -74,4 +88,9 @@ export function openPins(root, { isOurs, onOpen, onPlaced, onChange }) {
   };
 }
 
+/**
+ * @param {number} value
+ * @param {number} from
+ * @param {number} to
+ */
 const clamp = (value, from, to) => Math.min(to, Math.max(from, value));

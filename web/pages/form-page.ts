@@ -2,12 +2,13 @@
 import { readFileSync } from 'node:fs';
 import type { FormField } from '#db/forms/form.ts';
 import type { Shown } from '#providers/challenge/challenge.ts';
+import { bundle } from '#web/bundle.ts';
 import { type Html, html } from '#web/html.ts';
 import { type WrittenPage, writePage } from '#web/page.ts';
 import { fieldHtml } from '#web/widgets/form-fields.ts';
 import { shopFront } from './illustration.ts';
 
-const script = readFileSync(new URL('./form-page.js', import.meta.url), 'utf8');
+const script = bundle(new URL('./form-page.js', import.meta.url), 'script');
 const style = readFileSync(new URL('./form-page.css', import.meta.url), 'utf8');
 
 /** URLs of the challenge's widget. */

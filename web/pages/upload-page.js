@@ -1,150 +1,138 @@
-// The script of the upload page. Without it, the browser submits the form.
-(() => {
-  const form = document.getElementById('sending');
-  const drop = document.getElementById('drop');
-  const files = document.getElementById('files');
-  const camera = document.getElementById('camera');
-  const rows = document.getElementById('sent');
-  const left = document.getElementById('left');
-  const bytesMax = Number(form.dataset.bytes);
-  const atOnce = 2;
-  const waiting = [];
-  let running = 0;
-  let ended = false;
+/** The script of the upload page. Without it, the browser submits the form. */
+import { UploadRow } from './upload-row.js';
 
-  document.getElementById('send').hidden = true;
-  drop.classList.add('live');
-  const touch = matchMedia('(pointer: coarse)').matches;
-  camera.hidden = !touch;
-  if (!touch) drop.querySelector('strong').textContent = 'Drop photos here, or choose them';
-  for (const time of document.querySelectorAll('time')) {
-    time.textContent = new Date(time.dateTime).toLocaleString(undefined, { dateStyle: 'full', timeStyle: 'short' });
-  }
+const parallel = 2;
+const form = /** @type {HTMLFormElement} */ (document.getElementById('sending'));
+const drop = /** @type {HTMLElement} */ (document.getElementById('drop'));
+const camera = /** @type {HTMLElement} */ (document.getElementById('camera'));
+const rows = /** @type {HTMLElement} */ (document.getElementById('sent'));
+const left = /** @type {HTMLElement} */ (document.getElementById('left'));
+const bytesMax = Number(form.dataset.bytes);
+/** @type {{ file: File, row: UploadRow }[]} */
+const waiting = [];
+let running = 0;
+let isClosed = false;
 
-  for (const input of [files, camera.querySelector('input')]) {
-    input.addEventListener('change', () => {
-      add(input.files);
-      input.value = '';
-    });
-  }
-  for (const name of ['dragenter', 'dragover']) {
-    addEventListener(name, (event) => {
-      event.preventDefault();
-      drop.classList.add('over');
-    });
-  }
-  for (const name of ['dragleave', 'drop']) {
-    addEventListener(name, (event) => {
-      event.preventDefault();
-      if (name === 'drop' || !event.relatedTarget) drop.classList.remove('over');
-    });
-  }
-  addEventListener('drop', (event) => add(event.dataTransfer.files));
-  addEventListener('beforeunload', (event) => {
-    if (running > 0) event.preventDefault();
+/** @type {HTMLElement} */ (document.getElementById('send')).hidden = true;
+drop.classList.add('live');
+const hasTouch = matchMedia('(pointer: coarse)').matches;
+camera.hidden = !hasTouch;
+const title = drop.querySelector('strong');
+if (!hasTouch && title) title.textContent = 'Drop photos here, or choose them';
+for (const time of document.querySelectorAll('time')) {
+  time.textContent = new Date(time.dateTime).toLocaleString(undefined, { dateStyle: 'full', timeStyle: 'short' });
+}
+
+for (const input of form.querySelectorAll('input')) {
+  if (input.type !== 'file') continue;
+  input.addEventListener('change', () => {
+    add(input.files);
+    input.value = '';
   });
+}
+for (const name of ['dragenter', 'dragover']) {
+  addEventListener(name, (event) => {
+    event.preventDefault();
+    drop.classList.add('over');
+  });
+}
+addEventListener('dragleave', (event) => {
+  event.preventDefault();
+  if (!event.relatedTarget) drop.classList.remove('over');
+});
+addEventListener('drop', (event) => {
+  event.preventDefault();
+  drop.classList.remove('over');
+  add(event.dataTransfer?.files);
+});
+addEventListener('beforeunload', (event) => {
+  if (running > 0) event.preventDefault();
+});
 
-  function add(list) {
-    if (ended) return;
-    for (const file of list) {
-      const row = newRow(file);
-      if (file.size > bytesMax) refuse(row, `This file is larger than the limit of ${form.dataset.size}.`);
-      else waiting.push({ file, row });
-    }
-    next();
+/** @param {FileList | null | undefined} files */
+function add(files) {
+  if (isClosed) return;
+  for (const file of files ?? []) {
+    const row = new UploadRow(rows, file);
+    if (file.size > bytesMax) row.refuse(`This file is larger than the limit of ${form.dataset.size}.`);
+    else waiting.push({ file, row });
   }
+  sendNext();
+}
 
-  function newRow(file) {
-    const item = rows.appendChild(document.createElement('li'));
-    const box = item.appendChild(document.createElement('div'));
-    box.appendChild(document.createElement('strong')).textContent = file.name;
-    const words = box.appendChild(document.createElement('small'));
-    words.textContent = 'Waiting';
-    const bar = box.appendChild(document.createElement('progress'));
-    bar.max = file.size || 1;
-    bar.value = 0;
-    bar.setAttribute('aria-label', file.name);
-    return { item, box, words, bar };
+function sendNext() {
+  while (running < parallel) {
+    const next = waiting.shift();
+    if (!next) return;
+    running += 1;
+    send(next.file, next.row);
   }
+}
 
-  function next() {
-    while (running < atOnce && waiting.length > 0) {
-      running += 1;
-      send(waiting.shift(), () => {
-        running -= 1;
-        next();
-      });
-    }
-  }
+/**
+ * @param {File} file
+ * @param {UploadRow} row
+ */
+function send(file, row) {
+  const retry = () => {
+    waiting.push({ file, row });
+    sendNext();
+  };
+  const done = () => {
+    running -= 1;
+    sendNext();
+  };
+  const request = new XMLHttpRequest();
+  request.upload.onprogress = ({ loaded }) => row.progress(loaded, file.size);
+  request.onload = () => {
+    const answer = parse(request.responseText);
+    const { status } = request;
+    if (status === 200) accept(row, answer.files_left);
+    else
+      row.refuse(
+        answer?.error?.message ?? 'Something went wrong on our side.',
+        status === 409 || status >= 500 ? retry : undefined,
+      );
+    const code = answer?.error?.code;
+    if (code === 'expired' || code === 'site_archived') close(answer.error.message);
+    done();
+  };
+  // Also if the file was changed or removed while it was being read.
+  request.onerror = () => {
+    row.refuse('The connection was lost before the photo was sent.', retry);
+    done();
+  };
+  request.open('POST', location.pathname);
+  request.setRequestHeader('content-type', 'application/octet-stream');
+  request.setRequestHeader('x-file-name', encodeURIComponent(file.name));
+  request.setRequestHeader('accept', 'application/json');
+  request.send(file);
+}
 
-  function send({ file, row }, done) {
-    const call = new XMLHttpRequest();
-    call.upload.onprogress = ({ loaded }) => {
-      row.bar.value = loaded;
-      row.words.textContent = loaded < file.size ? `${Math.floor((loaded / file.size) * 100)} % sent` : 'Checking';
-    };
-    call.onload = () => {
-      const answer = parse(call.responseText);
-      if (call.status === 200) accept(row, answer);
-      else
-        refuse(row, answer?.error?.message ?? 'Something went wrong on our side.', again(call.status) && { file, row });
-      if (answer?.error?.code === 'expired' || answer?.error?.code === 'site_archived') close(answer.error.message);
-      done();
-    };
-    // Also if the file was changed or removed while it was being read.
-    call.onerror = () => {
-      refuse(row, 'The connection was lost before the photo was sent.', { file, row });
-      done();
-    };
-    call.open('POST', location.pathname);
-    call.setRequestHeader('content-type', 'application/octet-stream');
-    call.setRequestHeader('x-file-name', encodeURIComponent(file.name));
-    call.setRequestHeader('accept', 'application/json');
-    call.send(file);
+/** @param {string} text */
+function parse(text) {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
   }
+}
 
-  function again(status) {
-    return status === 409 || status >= 500;
-  }
+/**
+ * @param {UploadRow} row
+ * @param {number} filesLeft
+ */
+function accept(row, filesLeft) {
+  row.accept();
+  left.textContent = filesLeft === 1 ? 'You can send 1 more photo.' : `You can send ${filesLeft} more photos.`;
+  // Another upload in progress may still fail and free its place.
+  if (filesLeft === 0 && running === 1) close('All photos are in. Thank you!');
+}
 
-  function parse(text) {
-    try {
-      return JSON.parse(text);
-    } catch {
-      return undefined;
-    }
-  }
-
-  function accept(row, { files_left }) {
-    row.item.className = 'done';
-    row.bar.value = row.bar.max;
-    row.words.textContent = 'Sent to your website.';
-    left.textContent = files_left === 1 ? 'You can send 1 more photo.' : `You can send ${files_left} more photos.`;
-    // Another upload in progress may still fail and free its place.
-    if (files_left === 0 && running === 1) close('All photos are in. Thank you!');
-  }
-
-  function refuse(row, why, retry) {
-    row.item.className = 'refused';
-    row.words.textContent = why;
-    row.bar.hidden = true;
-    if (!retry) return;
-    const button = row.item.appendChild(document.createElement('button'));
-    button.className = 'quiet small';
-    button.textContent = 'Try again';
-    button.onclick = () => {
-      button.remove();
-      row.item.className = '';
-      row.bar.hidden = false;
-      waiting.push(retry);
-      next();
-    };
-  }
-
-  function close(why) {
-    ended = true;
-    left.textContent = why;
-    form.hidden = true;
-    for (const { row } of waiting.splice(0)) refuse(row, why);
-  }
-})();
+/** @param {string} reason */
+function close(reason) {
+  isClosed = true;
+  left.textContent = reason;
+  form.hidden = true;
+  for (const { row } of waiting.splice(0)) row.refuse(reason);
+}

@@ -1,5 +1,5 @@
 /** The page behind an upload link: photos to drop or take, their progress, and why one was refused. */
-import { readFileSync } from 'node:fs';
+import { bundle } from '#web/bundle.ts';
 import { type Html, html } from '#web/html.ts';
 import { type WrittenPage, writePage } from '#web/page.ts';
 import { shopFront } from './illustration.ts';
@@ -18,7 +18,7 @@ export type UploadPage = {
 
 export type UploadResult = { name: string; refused?: string };
 
-const script = readFileSync(new URL('./upload-page.js', import.meta.url), 'utf8');
+const script = bundle(new URL('./upload-page.js', import.meta.url), 'script');
 const takes = 'image/jpeg,image/png,image/webp,image/avif,image/gif,image/svg+xml,image/heic,image/heif,.heic,.heif';
 const day = new Intl.DateTimeFormat('en-GB', { dateStyle: 'full', timeStyle: 'short', timeZone: 'UTC' });
 

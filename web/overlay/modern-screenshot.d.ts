@@ -1,0 +1,2 @@
+/** The library is served beside the overlay's scripts. */
+export { domToCanvas } from 'modern-screenshot';
