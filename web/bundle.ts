@@ -5,6 +5,8 @@ import { buildSync } from 'esbuild';
 /** `module` is for `<script type="module">`; `script` is an inline script, whose names stay out of the global scope. A `.css` import is its text. */
 export function bundle(entry: URL, as: 'module' | 'script'): string {
   const { outputFiles } = buildSync({
+    // The output names modules by their paths from here, whatever the process's own directory is.
+    absWorkingDir: import.meta.dirname,
     entryPoints: [fileURLToPath(entry)],
     bundle: true,
     write: false,

@@ -57,7 +57,7 @@ test('the widget is one module under 30 KB, and what our pages load is ours and 
     const packed = await load('/f/widget.js', { 'accept-encoding': 'gzip' });
     expect(Number(packed.headers.get('content-length'))).toBeLessThan(30_000);
     expect(packed.headers.get('access-control-allow-origin')).toBe('*');
-    expect(await packed.text()).toContain("customElements.define('frontage-form'");
+    expect(await packed.text()).toContain('customElements.define("frontage-form"');
     const etag = packed.headers.get('etag') ?? '';
     expect((await load('/f/widget.js', { 'if-none-match': etag })).status).toBe(304);
     for (const path of Object.values(widgetFiles)) {
