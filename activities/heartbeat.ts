@@ -1,15 +1,15 @@
-/** A step that is seen to be alive, so that what a killed worker had in hand is taken up within seconds and not at the end of its time. */
+/** Heartbeats of activities: without them, the work of a killed worker would be retried only after the activity's time-out. */
 import { Context } from '@temporalio/activity';
 
-const beatMs = 1000;
+const heartbeatMs = 1000;
 
-/** Beats the heart of the step that is running for as long as `act` does. */
+/** Heartbeats the running activity each second while `act` runs. */
 export async function withHeartbeat<T>(act: () => Promise<T>): Promise<T> {
   const context = Context.current();
-  const beat = setInterval(() => context.heartbeat(), beatMs);
+  const heartbeat = setInterval(() => context.heartbeat(), heartbeatMs);
   try {
     return await act();
   } finally {
-    clearInterval(beat);
+    clearInterval(heartbeat);
   }
 }

@@ -1,7 +1,6 @@
-/** The steps of `notify`. */
+/** The activities of `notify`. */
 
 import { setTimeout as pause } from 'node:timers/promises';
-import { Context } from '@temporalio/activity';
 import { ApplicationFailure, ApplicationFailureCategory } from '@temporalio/common';
 import { Mail } from '#db/mail/mail.ts';
 import { isOfBlocked, openLetter, settleMail, startNotify } from '#db/mail/queue.ts';
@@ -12,11 +11,12 @@ import type { Deps } from '#runtime/deps.ts';
 import { DecryptionFault } from '#runtime/encryption.ts';
 import { countMail } from '#runtime/telemetry/metrics.ts';
 import { type MailData, writeMail } from '#web/mails/mails.ts';
+import { withHeartbeat } from './heartbeat.ts';
 import { workflowState } from './workflow-state.ts';
 
-// Younger ones may have a start that is on its way.
+// The start of a younger mail may still be in the outbox.
 const settlingMs = 60_000;
-/** Mails looked at in one round, taken at random: in a long outage all that wait have their turn. */
+/** Mails checked in one round, chosen at random so that in a long outage every mail is checked eventually. */
 const roundMax = 500;
 
 export function mailActivities(deps: Deps) {
@@ -28,7 +28,7 @@ export function mailActivities(deps: Deps) {
     return outcome.status;
   }
 
-  /** The server has the mail: a row that did not say so would send it once more, so this is tried for a while. */
+  /** The server has accepted the mail. An unsaved row would send it again, so saving is retried for a while. */
   async function keepSent(id: string): Promise<string> {
     for (let waitMs = 100; ; waitMs *= 2) {
       try {
@@ -38,13 +38,13 @@ export function mailActivities(deps: Deps) {
         return status;
       } catch (error) {
         if (waitMs > 10_000) throw error;
-        log.warn({ err: error, mailId: id }, 'a mail was sent and could not be written down yet');
+        log.warn({ err: error, mailId: id }, 'a mail was sent, but its row could not be saved yet');
         await pause(waitMs);
       }
     }
   }
 
-  /** The one that tells of the block goes out. */
+  /** The notice of the block itself is sent. */
   const isHeldBack = async (mail: Mail) => mail.kind !== 'account-blocked' && (await isOfBlocked(deps.em(), mail));
 
   async function send(id: string): Promise<string> {
@@ -52,15 +52,15 @@ export function mailActivities(deps: Deps) {
     if (!mail) return 'gone';
     if (!mail.sealed) return mail.status;
     if (await isHeldBack(mail)) {
-      // It waits on purpose: no fault that anybody should look at.
-      const [message, category] = ['the account it is of is blocked', ApplicationFailureCategory.BENIGN];
+      // It waits on purpose: BENIGN failures are neither logged nor counted.
+      const [message, category] = ['the account of this mail is blocked', ApplicationFailureCategory.BENIGN];
       throw ApplicationFailure.create({ message, type: 'blocked', nonRetryable: false, category });
     }
     if (!deps.mailer) throw ApplicationFailure.retryable('no mail server is configured', 'not_configured');
     try {
       const letter = openLetter({ id, sealed: mail.sealed }, config.sealing);
       if (letter.until !== undefined && new Date(letter.until) <= clock.now()) {
-        return await settled(id, { status: 'failed', failure: 'its time was over before a mail server took it' });
+        return await settled(id, { status: 'failed', failure: 'it expired before a mail server accepted it' });
       }
       const written = writeMail(mail.kind, letter.data as MailData<typeof mail.kind>, { baseUrl: config.baseUrl });
       const messageId = `${id}@${new URL(config.baseUrl).hostname}`;
@@ -79,19 +79,15 @@ export function mailActivities(deps: Deps) {
 
   return {
     /**
-     * Sends a mail that waits. Throws what another try may mend, without a word of the server's or of the mail's. A try that was taken for
-     * dead and is not keeps the next one out.
+     * Sends a queued mail. Throws if a retry may help; errors contain no text of the server or the mail. The lock excludes a retry while an
+     * attempt that Temporal has given up is still running.
      */
     async sendMail(id: string): Promise<string> {
-      const context = Context.current();
-      const beat = setInterval(() => context.heartbeat(), 1000);
-      try {
-        const tried = await deps.exclusive.run(workflowIds.notify(id), () => send(id));
-        if (tried.busy) throw ApplicationFailure.retryable('another try is at it', 'in_hand');
-        return tried.value;
-      } finally {
-        clearInterval(beat);
-      }
+      return await withHeartbeat(async () => {
+        const attempt = await deps.exclusive.run(workflowIds.notify(id), () => send(id));
+        if (attempt.busy) throw ApplicationFailure.retryable('another attempt is running', 'in_progress');
+        return attempt.value;
+      });
     },
 
     async giveUpMail(id: string): Promise<string> {
@@ -102,12 +98,12 @@ export function mailActivities(deps: Deps) {
       } else {
         log.error({ mailId: id }, 'a mail was given up');
         countMail('given_up');
-        await settleMail(deps.em(), clock, id, { status: 'failed', failure: 'no mail server took it for days' });
+        await settleMail(deps.em(), clock, id, { status: 'failed', failure: 'no mail server accepted it for days' });
       }
       return (await deps.em().findOne(Mail, { id }))?.status ?? 'gone';
     },
 
-    /** Holds mails that wait against their workflows: starts what has none, ends what its workflow left behind. */
+    /** Compares queued mails with their workflows: starts a missing one, and fails a mail whose workflow has ended. */
     async reconcileMails(): Promise<{ restarted: number; failed: number }> {
       const em = deps.em();
       const before = new Date(clock.now().getTime() - settlingMs);
@@ -120,16 +116,16 @@ export function mailActivities(deps: Deps) {
         const workflowId = workflowIds.notify(mail.id);
         const workflow = await workflowState(deps.temporal, workflowId);
         if (workflow === 'running') continue;
-        const told = { mailId: mail.id, reqId: await requestOf(em, workflowId) };
+        const line = { mailId: mail.id, reqId: await requestOf(em, workflowId) };
         if (workflow === 'missing') {
           startNotify(em, clock, mail);
           repaired.restarted += 1;
-          log.warn({ ...told, repair: 'restarted' }, 'a mail that waits had no workflow: started again');
+          log.warn({ ...line, repair: 'restarted' }, 'a queued mail had no workflow: restarted');
         } else {
           const failure = 'stopped before it was sent';
           if (!(await settleMail(em, clock, mail.id, { status: 'failed', failure }))) continue;
           repaired.failed += 1;
-          log.error({ ...told, repair: 'failed' }, 'a mail that waits has no workflow that could send it');
+          log.error({ ...line, repair: 'failed' }, 'a queued mail had no running workflow: marked as failed');
         }
       }
       await em.flush();

@@ -1,4 +1,4 @@
-/** The steps of `publishSite`. Each reads the row first, does one thing, and may be repeated at any point. */
+/** The activities of `publishSite`. Each reads the row first, does one thing, and may be repeated at any point. */
 import { Context } from '@temporalio/activity';
 import { Deployment } from '#db/deployments/deployment.ts';
 import { claimBuild, type Turn } from '#db/deployments/queue.ts';
@@ -7,11 +7,12 @@ import { type DeploymentStatus, isSettled } from '#rules/states.ts';
 import type { Deps } from '#runtime/deps.ts';
 import { AppError, catalog, type ErrorCode, errors } from '#runtime/errors.ts';
 import { nonRetryable } from './failures.ts';
+import { withHeartbeat } from './heartbeat.ts';
 import { buildDeployment } from './publishing/build.ts';
 import type { BuilderDeps } from './publishing/deps.ts';
 import { removeSnapshots, type SnapshotCommits, snapshotName, writeSnapshot } from './publishing/snapshot.ts';
 
-/** On the queue `platform`: rows, repositories and the pointer. */
+/** On the queue `platform`: rows, repositories and the live version. */
 export function publishingActivities(deps: Deps) {
   const { clock } = deps;
 
@@ -19,7 +20,7 @@ export function publishingActivities(deps: Deps) {
     return (await deps.em().findOneOrFail(Deployment, { id: deploymentId })).status;
   }
 
-  /** Where there are drafts, a preview is built with them, and without them for the day when it is published. */
+  /** If there are drafts, a preview is built twice: with drafts to show, and without drafts to publish later. */
   async function writeSnapshots(deployment: Deployment, commits: SnapshotCommits, signal: AbortSignal): Promise<void> {
     const { store, repositories } = deps;
     if (!repositories) throw errors.no_repositories('This deployment of the platform has no git repositories.');
@@ -36,19 +37,16 @@ export function publishingActivities(deps: Deps) {
       const deployment = await deps.em().findOneOrFail(Deployment, { id: deploymentId });
       const { site, sourceCommit, contentCommit } = deployment;
       if (isSettled(deployment.status)) return;
-      const context = Context.current();
-      const beat = setInterval(() => context.heartbeat(), 1000);
-      try {
+      const { cancellationSignal } = Context.current();
+      await withHeartbeat(async () => {
         await nonRetryable(async () => {
           if (!sourceCommit) throw errors.no_source('The site has no source to build.');
           const commits = { siteId: site.id, sourceCommit, contentCommit: contentCommit ?? null };
-          await writeSnapshots(deployment, commits, context.cancellationSignal);
+          await writeSnapshots(deployment, commits, cancellationSignal);
         });
-        // It may have ended meanwhile, and with it what would remove this.
+        // If the deployment has been settled meanwhile, nothing else removes the snapshots.
         if (isSettled(await statusOf(deploymentId))) await removeSnapshots(deps.store, deploymentId);
-      } finally {
-        clearInterval(beat);
-      }
+      });
     },
 
     async putLive(deploymentId: string): Promise<string> {
@@ -74,12 +72,12 @@ export function publishingActivities(deps: Deps) {
   };
 }
 
-/** On the queue `builds`: what needs a sandbox. */
+/** On the queue `builds`: activities that need a sandbox. */
 export function buildActivities(deps: BuilderDeps) {
   return {
     buildSite: (deploymentId: string): Promise<void> => buildDeployment(deps, deploymentId),
 
-    /** Removes the builds of killed workers from the engine. Answers how many. */
+    /** Removes the builds of killed workers from the engine. Returns their number. */
     sweepSandbox: (): Promise<number> =>
       deps.sandbox.sweep(async (deploymentId) => {
         const deployment = await deps.em().findOne(Deployment, { id: deploymentId });
@@ -88,7 +86,7 @@ export function buildActivities(deps: BuilderDeps) {
   };
 }
 
-/** What to do about it, where "again" is said as it is for this kind of deployment. */
+/** The remedy for an error, in words that fit this kind of deployment. */
 function remedyOf(code: ErrorCode, { site, slot, kind }: Deployment): string | undefined {
   const preview = `POST /v1/sites/${site.id}/previews/${slot}`;
   const again = kind === 'draft' ? `build the draft again with ${preview}` : 'publish again';

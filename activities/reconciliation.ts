@@ -1,4 +1,4 @@
-/** What the schedules do: rows held against workflows, and what is past its time deleted. */
+/** Reconciliation and sweeping: restarts or fails rows whose workflow is lost, and deletes expired data. */
 import { sweepAccessRequests } from '#db/auth/access-request-expiry.ts';
 import { GitCredential } from '#db/auth/git-credential.ts';
 import { sweepOauth } from '#db/auth/oauth-expiry.ts';
@@ -13,6 +13,7 @@ import { sweepUploads } from '#db/deployments/uploads.ts';
 import { overdueDomains, restartDomains } from '#db/domains/transitions.ts';
 import { sweepForms } from '#db/forms/submissions.ts';
 import { sweepMails } from '#db/mail/queue.ts';
+import type { EntityManager } from '#db/orm.ts';
 import { requestOf } from '#db/outbox.ts';
 import { OutboxEntry } from '#db/outbox-entry.ts';
 import { sweepPaymentEvents } from '#db/payments/transitions.ts';
@@ -25,42 +26,60 @@ import { errors } from '#runtime/errors.ts';
 import { removeSnapshots } from './publishing/snapshot.ts';
 import { workflowState } from './workflow-state.ts';
 
-// Younger ones may have a start that is on its way.
+// The start of a younger row may still be in the outbox.
 const settlingMs = 60_000;
 const sentEntriesKeptMs = 7 * 24 * 3600_000;
 
 type UnfinishedDeployment = Pick<Deployment, 'id' | 'kind'>;
 
+/** Each deletes expired rows and returns their number. They run in this order. */
+const sweepers: readonly ((em: EntityManager, now: Date) => Promise<number>)[] = [
+  (em, now) => em.nativeDelete(OutboxEntry, { sentAt: { $lt: new Date(now.getTime() - sentEntriesKeptMs) } }),
+  (em, now) => em.nativeDelete(GitCredential, { expiresAt: { $lt: now } }),
+  sweepAccessRequests,
+  sweepTokens,
+  sweepOauth,
+  sweepSignIns,
+  // Before the mails: submissions reference them.
+  sweepForms,
+  sweepMails,
+  sweepUploads,
+  sweepHolds,
+  sweepBilling,
+  sweepPaymentEvents,
+  sweepPreviews,
+  sweepTicketKeys,
+];
+
 export function reconciliationActivities(deps: Deps) {
   const { clock, log } = deps;
 
-  /** A line of each repair, which is counted with it, for the request that began what was lost. */
-  async function tell(repair: 'restarted' | 'failed', lost: string, words: string): Promise<void> {
+  /** Logs a repair, which also counts it, with the id of the request that started the lost workflow. */
+  async function logRepair(repair: 'restarted' | 'failed', lost: string, words: string): Promise<void> {
     const line = { lost, reqId: await requestOf(deps.em(), lost), repair };
     if (repair === 'failed') log.error(line, words);
     else log.warn(line, words);
   }
 
-  /** Starts again what rows say should be at work on domains and scans; tells of those whose workflow was lost. */
+  /** Restarts the workflows of overdue domains and scans, and logs those that were lost. */
   async function restartLost(): Promise<void> {
     const [domains, scans] = [await overdueDomains(deps.em(), clock), await overdueScans(deps.em(), clock)];
-    // Those that were removed have ended, as a rule.
+    // Workflows of removed domains have usually ended.
     const due = domains.filter(({ removedAt }) => !removedAt).map(({ id }) => workflowIds.onboardDomain(id));
     const lost: string[] = [];
     for (const workflowId of [...due, ...scans.map(({ id }) => workflowIds.scanContent(id))])
       if ((await workflowState(deps.temporal, workflowId)) !== 'running') lost.push(workflowId);
     await restartDomains(deps.em(), clock, domains);
     await restartScans(deps.em(), clock, scans);
-    for (const workflowId of lost)
-      await tell('restarted', workflowId, 'what should be at work was lost: started again');
+    for (const workflowId of lost) await logRepair('restarted', workflowId, 'a workflow was lost: restarted');
   }
 
-  /** Sends the start again. False where the entry is gone: it was sent longer ago than entries are kept. */
+  /** Sends the start again. Returns false if the outbox entry has been deleted. */
   async function restart(deployment: UnfinishedDeployment): Promise<boolean> {
     const workflowId = deploymentWorkflowId(deployment);
     const again = `update outbox set sent_at = null where workflow_id = ? and kind = 'start' returning id`;
     const sent = await deps.em().execute(again, [workflowId]);
-    if (sent.length > 0) await tell('restarted', workflowId, 'an unfinished publish had no workflow: started again');
+    if (sent.length > 0) await logRepair('restarted', workflowId, 'an unfinished publish had no workflow: restarted');
     return sent.length > 0;
   }
 
@@ -70,10 +89,10 @@ export function reconciliationActivities(deps: Deps) {
     const ended = await settle(deps.em(), clock, deploymentId, { status: 'failed', error: error.toBody() });
     await removeSnapshots(deps.store, deploymentId);
     if (ended)
-      await tell(
+      await logRepair(
         'failed',
         deploymentWorkflowId(deployment),
-        'an unfinished publish has no workflow that could end it: marked as failed',
+        'an unfinished publish has no workflow: marked as failed',
       );
     return ended;
   }
@@ -100,46 +119,15 @@ export function reconciliationActivities(deps: Deps) {
       return repaired;
     },
 
-    /** Deletes what is past its time; what the API remembers for itself, it sweeps itself. Answers how many rows went. */
+    /** Deletes expired rows, except those that the API sweeps itself. Returns the number of deleted rows. */
     async sweepRows(): Promise<number> {
-      const em = deps.em();
-      const now = clock.now();
-      const sentBefore = new Date(now.getTime() - sentEntriesKeptMs);
-      const sent = await em.nativeDelete(OutboxEntry, { sentAt: { $lt: sentBefore } });
-      const ended = await em.nativeDelete(GitCredential, { expiresAt: { $lt: now } });
-      const requests = await sweepAccessRequests(em, now);
-      const tokens = await sweepTokens(em, now);
-      const connectors = await sweepOauth(em, now);
-      const signIns = await sweepSignIns(em, now);
-      // Before the mails: what is swept here lets go of them.
-      const forms = await sweepForms(em, now);
-      const mails = await sweepMails(em, now);
-      const uploads = await sweepUploads(em, now);
-      const holds = await sweepHolds(em, now);
-      const billing = await sweepBilling(em, now);
-      const heard = await sweepPaymentEvents(em, now);
-      const previews = await sweepPreviews(em, now);
+      let deleted = 0;
+      for (const sweep of sweepers) deleted += await sweep(deps.em(), clock.now());
       await restartLost();
-      const ticketKeys = await sweepTicketKeys(em, now);
-      return (
-        sent +
-        ended +
-        requests +
-        tokens +
-        connectors +
-        signIns +
-        forms +
-        mails +
-        uploads +
-        holds +
-        billing +
-        heard +
-        previews +
-        ticketKeys
-      );
+      return deleted;
     },
 
-    /** Deletes what killed processes left in the store, and caches that nobody asked for in a month. Answers how many files went. */
+    /** Deletes files of killed processes, and caches unused for a month, from the store. Returns the number of files. */
     sweepFiles: (): Promise<number> => deps.store.sweep(),
   };
 }

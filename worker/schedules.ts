@@ -1,29 +1,29 @@
-/** The recurring work, as Temporal Schedules: made or brought up to date each time a worker starts, and those removed that are not in this version. */
+/** Recurring work as Temporal Schedules. Each worker that starts creates or updates them, and removes those of other versions. */
 import { type Client, ScheduleAlreadyRunning, ScheduleNotFoundError, type ScheduleOptions } from '@temporalio/client';
 import { queues, workflowIds } from '#rules/workflow-ids.ts';
 
 export const recurring = [
-  { name: 'reconcile', type: 'reconcile', every: '1 minute', note: 'Holds unfinished rows against their workflows.' },
+  { name: 'reconcile', type: 'reconcile', every: '1 minute', note: 'Compares unfinished rows with their workflows.' },
   {
     name: 'reconcile-mails',
     type: 'reconcileWaitingMails',
     every: '1 minute',
-    note: 'Holds mails that wait against their workflows.',
+    note: 'Compares queued mails with their workflows.',
   },
   {
     name: 'reconcile-billing',
     type: 'reconcileBilling',
     every: '1 minute',
-    note: 'Asks about plans that nobody follows.',
+    note: 'Polls subscriptions whose workflow is lost.',
   },
   {
     name: 'refresh-payout-accounts',
     type: 'refreshPayoutAccounts',
     every: '10 minutes',
-    note: 'Asks what payout accounts may do.',
+    note: 'Polls the status of payout accounts.',
   },
-  { name: 'sweep', type: 'sweep', every: '1 hour', note: 'Deletes what is past its time.' },
-  { name: 'sweep-orphans', type: 'sweepOrphans', every: '2 minutes', note: 'Removes builds that killed workers left.' },
+  { name: 'sweep', type: 'sweep', every: '1 hour', note: 'Deletes expired data.' },
+  { name: 'sweep-orphans', type: 'sweepOrphans', every: '2 minutes', note: 'Removes the builds of killed workers.' },
   {
     name: 'renew-own-certificate',
     type: 'renewOwn',
@@ -40,13 +40,13 @@ export const recurring = [
     name: 'check-ledger',
     type: 'checkLedger',
     every: '1 hour',
-    note: 'Holds charges against payments, and payments against bookings.',
+    note: 'Compares charges with payments, and payments with bookings.',
   },
   {
     name: 'maintain',
     type: 'maintain',
     every: '1 hour',
-    note: 'Packs repositories, removes those of sites never made.',
+    note: 'Repacks repositories, removes those of sites never completed.',
   },
 ] as const;
 
@@ -55,7 +55,7 @@ export async function ensureSchedules(temporal: Client): Promise<void> {
   await removeUnknownSchedules(temporal);
 }
 
-/** Those of another version, whose workflow nobody here knows. The last worker that starts decides, in an upgrade and on the way back. */
+/** Schedules of another version have no workflow here. The worker that starts last decides, in an upgrade and in a rollback. */
 async function removeUnknownSchedules(temporal: Client): Promise<void> {
   const known: string[] = recurring.map(({ name }) => workflowIds.schedule(name));
   for await (const { scheduleId } of temporal.schedule.list()) {

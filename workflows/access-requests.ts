@@ -1,9 +1,9 @@
 /**
  * grantAccess: an agent's request for access, from the mail to the owner until the agent has its token or the request is over.
  *
- * Key: `access:<request>`. The row decides at each moment what the request is, its deadlines included; this workflow writes down
- * what has run out, and shows an operator what is waited for. Ends when the row is settled: redeemed, denied or expired. If it is
- * stuck or terminated: nothing is lost, for every reader judges the deadline by itself.
+ * Key: `access:<request>`. The row holds the state of the request, its deadlines included. This workflow records the expiry and shows
+ * an operator what it waits for. It ends when the row is settled: redeemed, denied or expired. If it is stuck or terminated, nothing
+ * is lost: every reader checks the deadline itself.
  */
 import { proxyActivities } from '@temporalio/workflow';
 import type { Activities } from '#activities/index.ts';
@@ -19,7 +19,7 @@ const waitsFor: Record<string, string> = {
 
 export async function grantAccess({ requestId }: { requestId: string }): Promise<{ status: string }> {
   return await watchRow(
-    () => settleAccess.executeWithOptions({ summary: 'what is the request now?' }, [requestId]),
+    () => settleAccess.executeWithOptions({ summary: 'read the state of the request' }, [requestId]),
     (status) => waitsFor[status] ?? '',
   );
 }

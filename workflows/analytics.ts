@@ -1,6 +1,6 @@
 /**
- * rollUpAnalytics: views by the hour become days, and days months; salts of days that are over are deleted. Runs each hour as
- * `schedule:roll-up-analytics`. It keeps no state: what a run did not reach, the next one does.
+ * rollUpAnalytics: rolls hourly views up to days, and days to months, and deletes the salts of past days. Runs each hour as
+ * `schedule:roll-up-analytics`. It has no state: the next run does what this one did not reach.
  */
 import { proxyActivities } from '@temporalio/workflow';
 import type { Activities } from '#activities/index.ts';

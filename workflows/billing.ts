@@ -1,10 +1,9 @@
 /**
- * followSubscription: a plan that is bought, from the page to pay on to the end of the subscription, for months or years.
+ * followSubscription: a purchased plan, from the checkout session to the end of the subscription, months or years later.
  *
- * Key: `billing:<subscription>`. The row says what is in force; this asks the provider what has become of it, soon and often while somebody may be
- * paying, every few hours later, and at once when a message of the provider says that something moved, so a message that is lost is only slow.
- * It ends with the subscription, or with a page on which nobody paid. If it is stuck or terminated: `schedule:reconcile-billing` asks in its
- * place within minutes, and nothing that is in force or not changes hands by that.
+ * Key: `billing:<subscription>`. The row says whether the plan is in force. This workflow polls the provider: often while the checkout is open,
+ * every few hours later, and at once after a webhook. A lost webhook therefore only causes a delay. It ends with the subscription, or with an
+ * unpaid checkout. If it is stuck or terminated, `schedule:reconcile-billing` polls instead within minutes, and the plan stays as it is.
  */
 import { continueAsNew, proxyActivities } from '@temporalio/workflow';
 import type { Activities } from '#activities/index.ts';
@@ -15,7 +14,7 @@ const { askAboutSubscription } = proxyActivities<Activities>(policies.providerQu
 const { askLateSubscriptions } = proxyActivities<Activities>(policies.reconcile);
 
 const waitsFor: Record<string, string> = {
-  open: 'Waits for somebody to pay.',
+  open: 'Waits for the payment.',
   active: 'In force and paid for.',
   past_due: 'In force, and a payment is overdue.',
   ending: 'Out of force; to be ended at the provider.',
@@ -23,13 +22,13 @@ const waitsFor: Record<string, string> = {
 
 export async function followSubscription({ subscriptionId }: { subscriptionId: string }): Promise<{ status: string }> {
   return await watchRow(
-    () => askAboutSubscription.executeWithOptions({ summary: 'what is it now?' }, [subscriptionId]),
+    () => askAboutSubscription.executeWithOptions({ summary: 'poll the provider' }, [subscriptionId]),
     (status) => waitsFor[status] ?? '',
-    { slackMs: 200, goOn: () => continueAsNew<typeof followSubscription>({ subscriptionId }) },
+    { slackMs: 200, continueAsNew: () => continueAsNew<typeof followSubscription>({ subscriptionId }) },
   );
 }
 
-/** reconcileBilling: asks about plans that nobody follows; runs each minute as `schedule:reconcile-billing`. */
+/** reconcileBilling: polls subscriptions whose workflow is lost; runs each minute as `schedule:reconcile-billing`. */
 export async function reconcileBilling(): Promise<{ late: number }> {
   return { late: await askLateSubscriptions() };
 }

@@ -1,9 +1,9 @@
 /**
- * holdBooking: seats held for a visitor who has yet to pay, from the call until they are paid for, cancelled or past their time.
+ * holdBooking: seats held for a visitor who has not paid yet, from the call until payment, cancellation or expiry.
  *
- * Key: `booking:<booking>`. The row decides at each moment what the booking is, its deadline included, so seats are free to the instant;
- * this workflow writes down that the hold has run out, which forgets the visitor's address, and shows an operator what is waited for. If it
- * is stuck or terminated: nothing is oversold and no seat is lost, for every reader judges the deadline by itself.
+ * Key: `booking:<booking>`. The row holds the state of the booking, its deadline included, so seats are free at that instant. This workflow
+ * records the expiry, which deletes the visitor's address, and shows an operator what it waits for. If it is stuck or terminated, no seat is
+ * oversold or lost: every reader checks the deadline itself.
  */
 import { proxyActivities } from '@temporalio/workflow';
 import type { Activities } from '#activities/index.ts';
@@ -14,7 +14,7 @@ const { settleHold } = proxyActivities<Activities>(policies.quick);
 
 export async function holdBooking({ bookingId }: { bookingId: string }): Promise<{ status: string }> {
   return await watchRow(
-    () => settleHold.executeWithOptions({ summary: 'is it still held?' }, [bookingId]),
-    () => 'Waits to be paid for, to be cancelled, or for the end of its time.',
+    () => settleHold.executeWithOptions({ summary: 'check the hold' }, [bookingId]),
+    () => 'Waits for payment, cancellation or expiry.',
   );
 }

@@ -1,8 +1,8 @@
 /**
  * renewOwn: the certificate of the base domain and of all hosts below it.
  *
- * Key: its schedule, each minute; never two at once. The row says when the next try is due, so most runs do nothing. If it is stuck: its
- * activity's last failure says why, and the certificate that stands is served until its end.
+ * Key: its schedule, each minute; two never run at once. The row says when the next attempt is due, so most runs do nothing. If it is
+ * stuck, the last failure of its activity says why, and the current certificate is served until it expires.
  */
 import { proxyActivities, setCurrentDetails } from '@temporalio/workflow';
 import type { Activities } from '#activities/index.ts';

@@ -1,30 +1,30 @@
-/** How a workflow follows a row that ends by itself: it looks, and looks again when the row has moved or its time is over. */
+/** Watches a row that expires: reads it, and reads it again when it has changed or its deadline has passed. */
 import { condition, defineSignal, setCurrentDetails, setHandler, workflowInfo } from '@temporalio/workflow';
 import type { Settled } from '#db/deadlines.ts';
 
-/** The row has moved: read it again. */
+/** The row has changed: read it again. */
 export const changed = defineSignal('moved');
 
 /**
- * Until the row changes no more. `waitsFor` says to an operator what is waited for in a state; `goOn` begins anew where the row is followed for so
- * long that the history grows large.
+ * Returns when the row is settled. `waitsFor` tells an operator what a state waits for. `continueAsNew` restarts the workflow when its history
+ * has grown large.
  */
 export async function watchRow(
   settle: () => Promise<Settled>,
   waitsFor: (status: string) => string,
-  { slackMs = 1000, goOn }: { slackMs?: number; goOn?: () => Promise<never> } = {},
+  { slackMs = 1000, continueAsNew }: { slackMs?: number; continueAsNew?: () => Promise<never> } = {},
 ): Promise<{ status: string }> {
-  let isMoved = false;
+  let isChanged = false;
   setHandler(changed, () => {
-    isMoved = true;
+    isChanged = true;
   });
   for (;;) {
-    isMoved = false;
+    isChanged = false;
     const row = await settle();
     setCurrentDetails(row.settled ? `Ended: **${row.status}**.` : waitsFor(row.status));
     if (row.settled) return { status: row.status };
-    // The server's clock and ours differ a little: so much later it has run out for both.
-    await condition(() => isMoved, row.leftMs + slackMs);
-    if (goOn && workflowInfo().continueAsNewSuggested) await goOn();
+    // The server's clock and ours differ a little: after the slack the deadline has passed on both.
+    await condition(() => isChanged, row.leftMs + slackMs);
+    if (continueAsNew && workflowInfo().continueAsNewSuggested) await continueAsNew();
   }
 }

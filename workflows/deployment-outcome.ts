@@ -1,4 +1,4 @@
-/** How every workflow of a deployment ends: its row is settled, by its steps or by what went wrong with them. */
+/** How every workflow of a deployment ends: its row is settled, by its activities or by their failure. */
 import {
   ActivityFailure,
   ApplicationFailure,
@@ -12,10 +12,10 @@ import * as policies from './policies.ts';
 
 const { failPublish, cancelPublish } = proxyActivities<Activities>(policies.quick);
 
-/** Runs the steps, which answer how the row ended. Where they fail or are cancelled, the row is ended as that. */
-export async function ensureSettled(deploymentId: string, steps: () => Promise<string>): Promise<{ status: string }> {
+/** Runs `act`, which returns the final status of the row. If it fails or is cancelled, settles the row as that. */
+export async function ensureSettled(deploymentId: string, act: () => Promise<string>): Promise<{ status: string }> {
   try {
-    const status = await steps();
+    const status = await act();
     setCurrentDetails(`Ended: **${status}**.`);
     return { status };
   } catch (error) {
@@ -32,7 +32,7 @@ export async function ensureSettled(deploymentId: string, steps: () => Promise<s
   }
 }
 
-/** Activities fail with a code of the error catalog as the failure's type; anything else is our own fault. */
+/** Activities fail with an error code as the failure's type; anything else is an internal fault. */
 function reasonOf(error: unknown): { code: string; message: string } {
   const cause = error instanceof ActivityFailure ? error.cause : error;
   if (cause instanceof ApplicationFailure && cause.nonRetryable && cause.type)

@@ -1,4 +1,4 @@
-/** For what a workflow runs goes with each step it takes, and with what it continues as. */
+/** Passes the context headers of a workflow on to its activities, and to the run that it continues as. */
 import type { Headers, WorkflowInterceptors } from '@temporalio/workflow';
 import { contextHeaders } from '#rules/workflow-ids.ts';
 

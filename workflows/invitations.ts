@@ -1,10 +1,8 @@
 /**
- * inviteCollaborator: an invitation to a site, from the call until it is accepted, withdrawn or past its time. Its mail is a `notify` of
- * its own.
+ * inviteCollaborator: an invitation to a site, from the call until it is accepted, withdrawn or expired. A separate `notify` sends its mail.
  *
- * Key: `invitation:<invitation>`. The row decides at each moment what the invitation is, its end included; this workflow writes down
- * that it has run out, and shows an operator what is waited for. If it is stuck or terminated: nothing is lost, for every reader
- * judges the end by itself.
+ * Key: `invitation:<invitation>`. The row holds the state of the invitation, its expiry included. This workflow records the expiry and
+ * shows an operator what it waits for. If it is stuck or terminated, nothing is lost: every reader checks the deadline itself.
  */
 import { proxyActivities } from '@temporalio/workflow';
 import type { Activities } from '#activities/index.ts';
@@ -15,7 +13,7 @@ const { settleInvitation } = proxyActivities<Activities>(policies.quick);
 
 export async function inviteCollaborator({ invitationId }: { invitationId: string }): Promise<{ status: string }> {
   return await watchRow(
-    () => settleInvitation.executeWithOptions({ summary: 'is it still open?' }, [invitationId]),
-    () => 'Waits for an answer, to be withdrawn, or for its end.',
+    () => settleInvitation.executeWithOptions({ summary: 'check the invitation' }, [invitationId]),
+    () => 'Waits for an answer, a withdrawal or its expiry.',
   );
 }

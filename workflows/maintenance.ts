@@ -1,6 +1,6 @@
 /**
- * maintain: repositories that have grown slow to read are packed anew, and those of sites that were never finished are removed; runs each hour as
- * `schedule:maintain`. It keeps no state: what a run did not reach, the next one does.
+ * maintain: repacks repositories that have become slow to read, and removes those of sites that were never completed; runs each hour as
+ * `schedule:maintain`. It has no state: the next run does what this one did not reach.
  */
 import { proxyActivities } from '@temporalio/workflow';
 import type { Activities } from '#activities/index.ts';

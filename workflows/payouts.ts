@@ -1,8 +1,8 @@
 /**
- * expireOffer: an offer of where a site's money lands, from the call until it is answered, taken back or past its time.
+ * expireOffer: an offer of a site's payout destination, from the call until it is answered, withdrawn or expired.
  *
- * Key: `offer:<offer>`. The row decides at each moment what the offer is, its end included; this workflow writes down that it has run out, and
- * shows an operator what is waited for. If it is stuck or terminated: nothing is lost, for every reader judges the end by itself.
+ * Key: `offer:<offer>`. The row holds the state of the offer, its expiry included. This workflow records the expiry and shows an operator what
+ * it waits for. If it is stuck or terminated, nothing is lost: every reader checks the deadline itself.
  */
 import { proxyActivities } from '@temporalio/workflow';
 import type { Activities } from '#activities/index.ts';
@@ -18,14 +18,14 @@ const { askForPayoutAccounts } = proxyActivities<Activities>({
 
 export async function expireOffer({ offerId }: { offerId: string }): Promise<{ status: string }> {
   return await watchRow(
-    () => settleOffer.executeWithOptions({ summary: 'is it still open?' }, [offerId]),
-    () => 'Waits for the other party’s answer, to be taken back, or for its end.',
+    () => settleOffer.executeWithOptions({ summary: 'check the offer' }, [offerId]),
+    () => 'Waits for the other party’s answer, a withdrawal or its expiry.',
   );
 }
 
 /**
- * refreshPayoutAccounts: asks the provider what payout accounts may do: each ten minutes of those that wait for something, daily of the others;
- * `schedule:refresh-payout-accounts`. It keeps no state, so a run that fails is followed by the next.
+ * refreshPayoutAccounts: polls the provider for the status of payout accounts: incomplete ones each ten minutes, the others daily;
+ * `schedule:refresh-payout-accounts`. It has no state: the next run repeats one that failed.
  */
 export async function refreshPayoutAccounts(): Promise<{ asked: number; unanswered: number }> {
   return await askForPayoutAccounts();

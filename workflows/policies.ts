@@ -1,103 +1,104 @@
 /** The named sets of options with which workflows call activities. */
 import type { ActivityOptions } from '@temporalio/workflow';
+import { queues } from '#rules/workflow-ids.ts';
 
-/** Work on rows and files: quick, repeated until the part it needs answers again. */
+/** Quick work on rows and files, retried until the database or store is available again. */
 export const quick: ActivityOptions = {
-  taskQueue: 'platform',
+  taskQueue: queues.platform,
   startToCloseTimeout: '30 seconds',
   retry: { initialInterval: '200ms', backoffCoefficient: 2, maximumInterval: '10 seconds' },
 };
 
-/** Questions to the DNS and writes to our zones: seconds, with a server that does not answer among them. */
+/** DNS queries and writes to our zones: seconds, even if a name server does not answer. */
 export const lookup: ActivityOptions = {
-  taskQueue: 'platform',
+  taskQueue: queues.platform,
   startToCloseTimeout: '2 minutes',
   retry: { initialInterval: '500ms', backoffCoefficient: 2, maximumInterval: '1 minute' },
 };
 
-/** An order at a certificate authority, with its validations. What the authority refuses is no failure of the step. */
+/** An order at a certificate authority, with its validations. A refusal by the authority does not fail the activity. */
 export const acmeOrder: ActivityOptions = {
-  taskQueue: 'platform',
+  taskQueue: queues.platform,
   startToCloseTimeout: '10 minutes',
   heartbeatTimeout: '10 seconds',
   retry: { initialInterval: '1 second', backoffCoefficient: 2, maximumInterval: '15 seconds' },
 };
 
 /**
- * A mail: the server may be away for days. A try beats its heart, so that what a killed worker had in hand is tried again soon; no try
- * begins while another is at it (db/advisory-lock.ts).
+ * A mail: the server may be unavailable for days. An attempt heartbeats, so that the attempt of a killed worker is retried soon. An advisory
+ * lock prevents two attempts at once (db/advisory-lock.ts).
  */
 export const delivery: ActivityOptions = {
-  taskQueue: 'platform',
+  taskQueue: queues.platform,
   scheduleToCloseTimeout: '4 days',
   startToCloseTimeout: '10 minutes',
   heartbeatTimeout: '20 seconds',
   retry: { initialInterval: '1 second', backoffCoefficient: 2, maximumInterval: '15 minutes' },
 };
 
-/** Questions to a provider that may be away for hours: whoever waits for an answer asks by himself meanwhile. */
+/** Queries to a provider that may be unavailable for hours. API calls that wait for the result poll the provider themselves. */
 export const providerQuery: ActivityOptions = {
-  taskQueue: 'platform',
+  taskQueue: queues.platform,
   startToCloseTimeout: '1 minute',
   retry: { initialInterval: '500ms', backoffCoefficient: 2, maximumInterval: '5 minutes' },
 };
 
-/** Asking a provider: several calls, each of which may take its time. It beats its heart: somebody waits to hear that he has paid. */
+/** Several calls to a provider, each of which may be slow. It heartbeats, because a payer waits for the confirmation. */
 export const provider: ActivityOptions = {
-  taskQueue: 'platform',
+  taskQueue: queues.platform,
   startToCloseTimeout: '2 minutes',
   heartbeatTimeout: '10 seconds',
   retry: { initialInterval: '500ms', backoffCoefficient: 2, maximumInterval: '1 minute' },
 };
 
-/** What others should have asked a provider: up to a hundred calls. The schedule's next run takes up what one leaves. */
+/** Queries that lost workflows should have made: up to a hundred calls. The schedule's next run continues. */
 export const reconcile: ActivityOptions = {
-  taskQueue: 'platform',
+  taskQueue: queues.platform,
   startToCloseTimeout: '10 minutes',
   retry: { maximumAttempts: 1 },
 };
 
-/** All accounts one after the other; repeated, it finds what is done. */
+/** All accounts, one after another. A retry skips what is done. */
 export const ledger: ActivityOptions = {
-  taskQueue: 'platform',
+  taskQueue: queues.platform,
   startToCloseTimeout: '45 minutes',
   heartbeatTimeout: '1 minute',
   retry: { initialInterval: '1 second', backoffCoefficient: 10, maximumAttempts: 3 },
 };
 
-/** Money on its way back: an account that is empty today may be filled tomorrow. */
+/** A refund: an account without funds today may have some tomorrow. */
 export const refund: ActivityOptions = {
-  taskQueue: 'platform',
+  taskQueue: queues.platform,
   scheduleToCloseTimeout: '7 days',
   startToCloseTimeout: '2 minutes',
   heartbeatTimeout: '10 seconds',
   retry: { initialInterval: '500ms', backoffCoefficient: 2, maximumInterval: '30 minutes' },
 };
 
-/** Reading both repositories: longer than other work on files, and a repository that cannot be read fails in the end. */
+/** Reads both repositories: slower than other work on files, with a limit on attempts for an unreadable repository. */
 export const snapshot: ActivityOptions = {
-  taskQueue: 'platform',
+  taskQueue: queues.platform,
   startToCloseTimeout: '5 minutes',
   heartbeatTimeout: '10 seconds',
   cancellationType: 'WAIT_CANCELLATION_COMPLETED',
   retry: { initialInterval: '500ms', backoffCoefficient: 2, maximumInterval: '15 seconds', maximumAttempts: 6 },
 };
 
-/** Hours of work on files, a piece at a time: it beats its heart at each, and a repetition finds what is done. */
+/** Hours of work on files, in pieces: it heartbeats at each, and a retry skips what is done. */
 export const housekeeping: ActivityOptions = {
-  taskQueue: 'platform',
+  taskQueue: queues.platform,
   startToCloseTimeout: '6 hours',
   heartbeatTimeout: '15 minutes',
   retry: { initialInterval: '10 seconds', backoffCoefficient: 2, maximumInterval: '5 minutes', maximumAttempts: 3 },
 };
 
 /**
- * A build. It beats its heart each second, so a killed worker is noticed in ten; a cancelled build is over only when its container
- * is gone. The time limit of the build itself is the sandbox's; this one is for a machine that hangs.
+ * A build. It heartbeats each second, so a killed worker is noticed in ten. A cancelled build ends when its container has been removed.
+ * The sandbox enforces the time limit of the build itself; the timeout here is for a machine that hangs.
  */
 export const build: ActivityOptions = {
-  taskQueue: 'builds',
-  // Longer than any queue of builds should be: where no worker serves builds, a publish fails and does not wait for ever.
+  taskQueue: queues.builds,
+  // Longer than any queue of builds should be: without a builds worker, a publish fails instead of waiting for ever.
   scheduleToStartTimeout: '1 hour',
   startToCloseTimeout: '20 minutes',
   heartbeatTimeout: '10 seconds',
@@ -106,11 +107,11 @@ export const build: ActivityOptions = {
 };
 
 /**
- * Reading what a version has new: seconds as a rule, minutes for the largest. It beats its heart at each slice, so that one that hangs a
- * process does it five times at most, within ten minutes.
+ * A scan of the new files of a version: usually seconds, minutes for the largest. It heartbeats at each slice, so that a file that hangs a
+ * process does so five times at most, within ten minutes.
  */
 export const scanning: ActivityOptions = {
-  taskQueue: 'platform',
+  taskQueue: queues.platform,
   startToCloseTimeout: '15 minutes',
   heartbeatTimeout: '20 seconds',
   retry: { initialInterval: '2 seconds', backoffCoefficient: 6, maximumInterval: '10 minutes', maximumAttempts: 5 },

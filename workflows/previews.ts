@@ -1,15 +1,16 @@
 /**
  * The life of a preview slot.
  *
- * buildPreview, `preview-build:<deployment>`: from an accepted draft to what the slot's host serves. As `publishSite`, beside it, and without
- * its queue: a newer draft of the slot takes its place. Ends when the row is settled; terminating it leaves the row to the reconciler.
+ * buildPreview, `preview-build:<deployment>`: from an accepted draft to the version that the host of the preview slot serves. Like
+ * `publishSite`, but without its queue: a newer draft of the slot supersedes it. It ends when the row is settled; terminating it leaves the row
+ * to the reconciler.
  *
- * publishPreview, `preview-publish:<deployment>`: brings the slot's work onto `main` of both repositories and puts the bytes live that were
- * built when it was previewed. Durable because git and the database share no transaction: whatever is killed between them, the
- * deployment ends live, superseded or failed with its reason, once. If it is stuck: its activity's last failure says why.
+ * publishPreview, `preview-publish:<deployment>`: fast-forwards `main` of both repositories to the commits of the slot and puts the bytes live
+ * that were built for the preview. Durable because git and the database share no transaction: after a crash between them, the deployment
+ * still ends exactly once, as live, superseded or failed with its reason. If it is stuck, the last failure of its activity says why.
  *
- * expirePreview, `preview-expiry:<preview>`: a draft is marked 14 days after its build, and removed a week later. Readers judge both
- * by themselves; if it is stuck or terminated, nothing is shown for longer, and the hourly sweep writes the removal down.
+ * expirePreview, `preview-expiry:<preview>`: marks a draft for removal 14 days after its build, and removes it a week later. Every reader
+ * checks both deadlines itself: if this is stuck or terminated, nothing is shown for longer, and the hourly sweep records the removal.
  */
 import { proxyActivities, setCurrentDetails } from '@temporalio/workflow';
 import type { Activities } from '#activities/index.ts';
@@ -23,7 +24,7 @@ const { buildSite } = proxyActivities<Activities>(policies.build);
 
 export async function buildPreview({ deploymentId }: { deploymentId: string }): Promise<{ status: string }> {
   return await ensureSettled(deploymentId, async () => {
-    const turn = await claimBuild.executeWithOptions({ summary: 'begin' }, [deploymentId]);
+    const turn = await claimBuild.executeWithOptions({ summary: 'claim the build' }, [deploymentId]);
     if (turn.turn === 'none') return turn.because;
     setCurrentDetails('Reads both repositories.');
     await snapshotSource.executeWithOptions({ summary: 'both commits, with drafts and without' }, [deploymentId]);
@@ -35,14 +36,14 @@ export async function buildPreview({ deploymentId }: { deploymentId: string }): 
 
 export async function publishPreview({ deploymentId }: { deploymentId: string }): Promise<{ status: string }> {
   return await ensureSettled(deploymentId, async () => {
-    setCurrentDetails('Brings the work of the slot onto `main`, and moves the pointer that visitors follow.');
+    setCurrentDetails('Fast-forwards `main` to the slot, then switches the live version.');
     return await publishSlot.executeWithOptions({ summary: 'merge, then move the pointer' }, [deploymentId]);
   });
 }
 
 export async function expirePreview({ previewId }: { previewId: string }): Promise<{ status: string }> {
   return await watchRow(
-    () => settlePreview.executeWithOptions({ summary: 'is it still shown?' }, [previewId]),
-    (status) => (status === 'shown' ? 'Shown until its time is over.' : 'Marked for removal.'),
+    () => settlePreview.executeWithOptions({ summary: 'check the preview' }, [previewId]),
+    (status) => (status === 'shown' ? 'Shown until it expires.' : 'Marked for removal.'),
   );
 }

@@ -1,17 +1,17 @@
 /**
- * publishSite: from an accepted publish to the pointer that visitors follow.
+ * publishSite: from an accepted publish to the live version.
  *
- * Key: `publish:<deployment>`. Durable because a build outlives a worker: whatever is killed, the deployment ends live, superseded,
- * cancelled or failed with its reason, once. The row is the truth; each step reads it and does nothing where it is settled.
- * Ends when the row is settled. If it is stuck: the details say what it waits for. Cancelling the workflow stops the container and
- * ends the deployment as cancelled; terminating it leaves the row to the reconciler, which fails it within two minutes.
+ * Key: `publish:<deployment>`. Durable because a build outlives a worker: whatever is killed, the deployment ends exactly once, as live,
+ * superseded, cancelled or failed with its reason. The row is the truth: each activity reads it first and does nothing if it is settled.
+ * The workflow ends when the row is settled. If it is stuck, its details say what it waits for. Cancelling it stops the container and ends
+ * the deployment as cancelled. Terminating it leaves the row to the reconciler, which fails it within two minutes.
  */
 import { condition, defineSignal, proxyActivities, setCurrentDetails, setHandler } from '@temporalio/workflow';
 import type { Activities } from '#activities/index.ts';
 import { ensureSettled } from './deployment-outcome.ts';
 import * as policies from './policies.ts';
 
-/** Said to the oldest waiting publish of a site when the one before it has ended. */
+/** Sent to the oldest waiting publish of a site when the publish before it has ended. */
 export const turnSignal = defineSignal('turn');
 
 const { claimBuild, putLive } = proxyActivities<Activities>(policies.quick);
@@ -19,26 +19,26 @@ const { snapshotSource } = proxyActivities<Activities>(policies.snapshot);
 const { buildSite } = proxyActivities<Activities>(policies.build);
 
 export async function publishSite({ deploymentId }: { deploymentId: string }): Promise<{ status: string }> {
-  let called = false;
+  let isSignalled = false;
   setHandler(turnSignal, () => {
-    called = true;
+    isSignalled = true;
   });
   return await ensureSettled(deploymentId, async () => {
     for (;;) {
-      called = false;
-      const turn = await claimBuild.executeWithOptions({ summary: 'is it our turn?' }, [deploymentId]);
+      isSignalled = false;
+      const turn = await claimBuild.executeWithOptions({ summary: 'claim the build, or wait' }, [deploymentId]);
       if (turn.turn === 'none') return turn.because;
       if (turn.turn === 'build') break;
       setCurrentDetails(`Waits for **${turn.for}**, which was accepted before it, to end.`);
-      await condition(() => called, '30 seconds');
+      await condition(() => isSignalled, '30 seconds');
     }
-    setCurrentDetails('Reads both repositories and takes the drafts out.');
+    setCurrentDetails('Reads both repositories, without drafts.');
     await snapshotSource.executeWithOptions({ summary: 'both heads, without drafts' }, [deploymentId]);
     setCurrentDetails(
       `Builds in the sandbox and stores the output. The log: \`GET /v1/deployments/${deploymentId}/log\`.`,
     );
     await buildSite.executeWithOptions({ summary: 'sandboxed build, output to the store' }, [deploymentId]);
-    setCurrentDetails('Moves the pointer that visitors follow.');
-    return await putLive.executeWithOptions({ summary: 'move the pointer' }, [deploymentId]);
+    setCurrentDetails('Switches the live version.');
+    return await putLive.executeWithOptions({ summary: 'switch the live version' }, [deploymentId]);
   });
 }

@@ -1,11 +1,12 @@
 /**
- * reconcile: holds unfinished rows against their workflows and mends what differs; runs each minute as `schedule:reconcile`.
+ * reconcile: compares unfinished rows with their workflows and repairs the differences; runs each minute as `schedule:reconcile`.
  *
- * Every repair is counted in its result and logged: in a healthy system all counts are 0. It keeps no state, so a run that fails is
- * simply followed by the next.
+ * Every repair is counted in its result and logged: in a healthy system all counts are 0. It has no state: the next run repeats one that
+ * failed.
  */
 import { proxyActivities } from '@temporalio/workflow';
 import type { Activities } from '#activities/index.ts';
+import { queues } from '#rules/workflow-ids.ts';
 import * as policies from './policies.ts';
 
 const { reconcileDeployments, sweepRows, sweepFiles } = proxyActivities<Activities>({
@@ -14,7 +15,7 @@ const { reconcileDeployments, sweepRows, sweepFiles } = proxyActivities<Activiti
 });
 const { sweepSandbox } = proxyActivities<Activities>({
   ...policies.quick,
-  taskQueue: 'builds',
+  taskQueue: queues.builds,
   scheduleToStartTimeout: '20 seconds',
   retry: { maximumAttempts: 1 },
 });
@@ -23,12 +24,12 @@ export async function reconcile(): Promise<{ restarted: number; failed: number }
   return await reconcileDeployments();
 }
 
-/** sweep: what is past its time is deleted (sent outbox entries, credentials, what kills left in the store); `schedule:sweep`, hourly. */
+/** sweep: deletes expired data (sent outbox entries, credentials, files of killed processes in the store); `schedule:sweep`, hourly. */
 export async function sweep(): Promise<{ rows: number; files: number }> {
   return { rows: await sweepRows(), files: await sweepFiles() };
 }
 
-/** sweepOrphans: builds that a killed worker left are removed from the engine; `schedule:sweep-orphans`, each two minutes. */
+/** sweepOrphans: removes the containers of killed workers from the engine; `schedule:sweep-orphans`, each two minutes. */
 export async function sweepOrphans(): Promise<{ removed: number }> {
   return { removed: await sweepSandbox() };
 }

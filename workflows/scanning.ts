@@ -1,10 +1,10 @@
 /**
- * scanContent: the files of a version that is shown, or of a sketch, read for what a person of the platform should look at.
+ * scanContent: scans the files of a shown version, or of a sketch, for content that an operator should review.
  *
- * Key: `scan:<deployment or sketch>`. Nobody waits for it: a version is live before it is scanned. Durable because it is to happen once for
- * whatever was shown, through killed workers; what it finds are rows that a second run finds again. A process scans one thing at a time, and
- * first that of whoever had no turn for longest: until it is this one's, this waits. Ends when the row says scanned; after five tries it says
- * so too, with a flag. If it is stuck: its activity's last failure says why. If it was terminated: `sweep` starts it again.
+ * Key: `scan:<deployment or sketch>`. It never delays a publish: a version is live before it is scanned. Durable because every shown version
+ * is scanned, even if workers are killed; a second run finds the same rows. A process scans one version at a time and prefers the account that
+ * has waited longest; this workflow waits until then. It ends when the row is marked as scanned; after five attempts it is marked with a
+ * flag. If it is stuck, the last failure of its activity says why. If it was terminated, `sweep` restarts it.
  */
 import { continueAsNew, isCancellation, proxyActivities, setCurrentDetails, sleep } from '@temporalio/workflow';
 import type { Activities } from '#activities/index.ts';
@@ -15,7 +15,7 @@ const { scanFiles } = proxyActivities<Activities>(policies.scanning);
 const { giveUpScan } = proxyActivities<Activities>(policies.quick);
 
 const waitsMax = 200;
-/** Well within what a process holds who waits to be there for. */
+/** Well within the time for which a process keeps a waiter in its queue. */
 const longestWaitMs = 10_000;
 
 export async function scanContent({ id }: { id: string }): Promise<{ flags: number }> {
@@ -31,9 +31,9 @@ export async function scanContent({ id }: { id: string }): Promise<{ flags: numb
 
 async function scan(id: string): Promise<ScanResult> {
   try {
-    return await scanFiles.executeWithOptions({ summary: 'read what has changed' }, [id]);
+    return await scanFiles.executeWithOptions({ summary: 'scan the new files' }, [id]);
   } catch (error) {
     if (isCancellation(error)) throw error;
-    return await giveUpScan.executeWithOptions({ summary: 'no try could read it' }, [id]);
+    return await giveUpScan.executeWithOptions({ summary: 'every attempt failed' }, [id]);
   }
 }

@@ -1,7 +1,8 @@
-/** The build of one deployment: snapshot in, log to the rows, output to the store, and then live, or kept for its slot. */
+/** The build of one deployment: reads its snapshot, saves its log and output, and puts it live or saves it as a draft. */
 import { Context } from '@temporalio/activity';
 import { ApplicationFailure } from '@temporalio/common';
 import { nonRetryable } from '#activities/failures.ts';
+import { withHeartbeat } from '#activities/heartbeat.ts';
 import { Deployment, type Output } from '#db/deployments/deployment.ts';
 import { goLive } from '#db/deployments/transitions.ts';
 import { keepDraft } from '#db/previews/transitions.ts';
@@ -19,33 +20,29 @@ import type { BuilderDeps } from './deps.ts';
 import { createOutputStorer, heldFiles } from './output.ts';
 import { snapshotName } from './snapshot.ts';
 
-/** One build of a deployment: from which snapshot, and what becomes of its output. */
+/** One build of a deployment: its snapshot, its log, and a function that saves its output. */
 type BuildJob = { snapshot: string; log: LogWriter; keep: (files: ManifestFile[], times: Times) => Promise<void> };
-/** Milliseconds of the build's steps as the sandbox tells them, and of the sandbox as a whole. */
 type FailedBuild = Extract<BuildOutcome, { status: 'failed' }>;
+/** Milliseconds of each phase as reported by the sandbox, and of the sandbox as a whole. */
 type Times = BuildTimes & { sandbox: number };
 
 /**
- * Builds and puts live, or builds the draft of a slot and keeps it, unless the deployment has ended meanwhile. Fails with a code of the
- * catalog where the site is at fault. Who waits for it waits for nothing that can be done after: the caches, the sandbox's end, and the
- * workflow's next step, which finds all done.
+ * Builds a version and puts it live, or builds the draft of a preview slot, unless the deployment is settled. Fails with an error code if the
+ * site is at fault. The site is live before caches are saved, the sandbox is removed and the workflow's next activity runs.
  */
 export async function buildDeployment(deps: BuilderDeps, deploymentId: string): Promise<void> {
-  const context = Context.current();
+  const { info } = Context.current();
   const deployment = await deps.em().findOneOrFail(Deployment, { id: deploymentId }, { populate: ['site'] });
   if (isSettled(deployment.status)) return;
-  const beat = setInterval(() => context.heartbeat(), 1000);
-  const log = await openLogWriter(deps, deploymentId, context.info.attempt).catch((error) => {
-    clearInterval(beat);
-    throw error;
+  await withHeartbeat(async () => {
+    const log = await openLogWriter(deps, deploymentId, info.attempt);
+    try {
+      if (deployment.kind === 'draft') await buildDraft(deps, deployment, log);
+      else await buildVersion(deps, deployment, log);
+    } finally {
+      await log.close();
+    }
   });
-  try {
-    if (deployment.kind === 'draft') await buildDraft(deps, deployment, log);
-    else await buildVersion(deps, deployment, log);
-  } finally {
-    clearInterval(beat);
-    await log.close();
-  }
 }
 
 async function buildVersion(deps: BuilderDeps, deployment: Deployment, log: LogWriter): Promise<void> {
@@ -65,7 +62,7 @@ async function buildVersion(deps: BuilderDeps, deployment: Deployment, log: LogW
   });
 }
 
-/** Twice in one job where there are drafts: what the slot serves, and what publishing it puts live. */
+/** Builds twice if there are drafts: once for the preview slot, once for publishing it. */
 async function buildDraft(deps: BuilderDeps, deployment: Deployment, log: LogWriter): Promise<void> {
   const { id } = deployment;
   const hasDrafts = await snapshotExists(deps, snapshotName(id, 'with drafts'));
@@ -123,7 +120,7 @@ async function runBuild(deps: BuilderDeps, deployment: Deployment, job: BuildJob
   }
 }
 
-/** Who meets a cap is told who lifts it. */
+/** A limit error says who can raise the limit. */
 function failureOf(deps: BuilderDeps, { site, createdBy }: Deployment, { code, message, limit }: FailedBuild) {
   const by = site.account.id === createdBy.id ? 'owner' : 'collaborator';
   const lift = limit ? ` ${capsOf(deps, site, by).lift(limit)}` : '';
@@ -147,7 +144,7 @@ function outputHandlers(
     async onFile(file) {
       if (!storing) {
         storing = markStoring(deps, deployment.id);
-        storing.catch(() => {}); // Who keeps the output meets it.
+        storing.catch(() => {}); // Awaited in onBuilt.
       }
       await output.onFile(file);
     },
@@ -165,7 +162,7 @@ function rounded(ms: BuildTimes): BuildTimes {
   return Object.fromEntries(Object.entries(ms).map(([step, time]) => [step, Math.round(time)]));
 }
 
-/** What the site would send its visitors to is its own fault, as a page that does not build. */
+/** Invalid redirects fail the build, like a page that does not compile. */
 async function checkRedirects({ store }: BuilderDeps, { siteUrl }: Deployment, files: ManifestFile[]): Promise<void> {
   const file = files.find(({ path }) => path === redirectsFile);
   await nonRetryable(() => requireUsableRedirects(store, file, siteUrl));
@@ -191,7 +188,7 @@ async function recordOutput({ em, sandbox }: BuilderDeps, deploymentId: string, 
   );
 }
 
-/** What every build has, on whatever plan: sandboxes are kept started ahead for it. */
+/** The same on every plan, because warm sandboxes are started ahead with these limits. */
 export const containerLimits = { memoryBytes: 2 * 1024 ** 3, cpus: 2, pidsMax: 256 } as const;
 
 function buildLimits({ build_seconds, site_bytes, site_files, file_bytes }: Limits): BuildLimits {

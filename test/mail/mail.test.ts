@@ -234,7 +234,7 @@ test('a mail that another process has in hand is not sent beside it, and goes on
     const { raw } = await world.deps.temporal.workflow.getHandle(workflow).describe();
     return raw.pendingActivities?.[0]?.lastFailure?.message;
   };
-  await until(failure, (message) => message === 'another try is at it');
+  await until(failure, (message) => message === 'another attempt is running');
   expect(world.mailsTo(to)).toEqual([]);
   gone.resolve();
   await held;

@@ -96,6 +96,6 @@ test('a mail that no server takes for four days is given up, and says so', async
   expect(await world.deps.em().findOneOrFail(Mail, { id })).toMatchObject({
     status: 'failed',
     sealed: null,
-    failure: 'no mail server took it for days',
+    failure: 'no mail server accepted it for days',
   });
 }, 240_000);

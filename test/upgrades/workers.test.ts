@@ -37,7 +37,7 @@ test('a step that a worker does not know keeps its few tries for a worker that d
   });
   const pending = async () => (await handle.describe()).raw.pendingActivities?.[0];
   const step = await until(pending, (one) => one?.lastFailure != null, 60_000);
-  expect(step?.lastFailure?.applicationFailureInfo).toMatchObject({ type: 'unknown_step', nonRetryable: false });
+  expect(step?.lastFailure?.applicationFailureInfo).toMatchObject({ type: 'unknown_activity', nonRetryable: false });
   expect([step?.attempt, Number(step?.maximumAttempts), Number(step?.currentRetryInterval?.seconds)]).toEqual([
     2, 3, 60,
   ]);
