@@ -1,10 +1,10 @@
 /** The steps of `onboardDomain`. */
-import { forgetCertificate } from '#db/certificates/transitions.ts';
+import { clearCertificate } from '#db/certificates/transitions.ts';
 import { Domain } from '#db/domains/domain.ts';
-import { keepSight } from '#db/domains/transitions.ts';
+import { recordObservation } from '#db/domains/transitions.ts';
 import { syncZone } from '#db/domains/zones.ts';
 import { observeDns } from '#providers/dns/observation.ts';
-import { wantedOf } from '#rules/dns/evaluation.ts';
+import { expectedRecords } from '#rules/dns/evaluation.ts';
 import type { DomainStatus } from '#rules/states.ts';
 import type { Deps } from '#runtime/deps.ts';
 
@@ -37,7 +37,10 @@ export function domainActivities(deps: Pick<Deps, 'config' | 'clock' | 'em' | 'd
   async function looked(domain: Domain): Promise<Domain | undefined> {
     if (!domain.nextCheckAt || domain.nextCheckAt > clock.now()) return domain;
     const sight = await observeDns(deps.dns, domain);
-    return await keepSight(deps.em(), clock, domain.id, { sight, wanted: wantedOf(domain, config.domains) });
+    return await recordObservation(deps.em(), clock, domain.id, {
+      sight,
+      wanted: expectedRecords(domain, config.domains),
+    });
   }
 
   return {
@@ -62,7 +65,7 @@ export function domainActivities(deps: Pick<Deps, 'config' | 'clock' | 'em' | 'd
       const { name, mode, removedAt } = await deps.em().findOneOrFail(Domain, { id });
       if (!removedAt) return;
       if (mode === 'nameservers') await syncZone(deps.em(), deps, name);
-      await forgetCertificate(deps.em(), id);
+      await clearCertificate(deps.em(), id);
     },
   };
 }

@@ -7,9 +7,9 @@ import {
   chargedSince,
   type Finding,
   findContradictions,
-  findLeftBehind,
+  findOverdue,
   flaggedCharges,
-  keepFlags,
+  recordFlags,
 } from '#db/payments/ledger.ts';
 import { found } from '#db/payments/ledger-findings.ts';
 import type { LedgerFlag } from '#db/payments/ledger-flag.ts';
@@ -43,7 +43,7 @@ export async function checkLedger(deps: Deps): Promise<LedgerResult> {
   const charges = ledger.judged.size;
   for (const flag of deps.payments ? await flaggedCharges(deps.em()) : []) await recheckFlagged(deps, flag, ledger);
   ledger.findings.push(...(await findContradictions(deps.em(), deps.clock.now())));
-  const { news, open } = await keepFlags(deps.em(), deps.clock.now(), ledger);
+  const { news, open } = await recordFlags(deps.em(), deps.clock.now(), ledger);
   for (const { subject, why } of news) deps.log.error({ subject, why }, 'the ledger check found what it cannot mend');
   return { charges, flagged: open };
 }
@@ -53,7 +53,7 @@ type Findings = { findings: Finding[]; judged: Set<string> };
 
 /** What a workflow that was lost or gave up should have done. */
 async function resumeAbandoned(deps: Deps): Promise<void> {
-  const { attempts, refunds } = await findLeftBehind(deps.em(), deps.clock.now());
+  const { attempts, refunds } = await findOverdue(deps.em(), deps.clock.now());
   for (const id of attempts) await settleAttempt(deps, id);
   // Why one is hindered stands in its row by then.
   for (const id of refunds) await giveBackCharge(deps, id).catch(() => {});

@@ -1,7 +1,7 @@
 /** The step of `scanContent`: what is new in a version, or a sketch's directions, is read and what a person should look at written down. */
 import { Context } from '@temporalio/activity';
 import { Deployment } from '#db/deployments/deployment.ts';
-import { ownHostsOf } from '#db/domains/site-hosts.ts';
+import { siteHosts } from '#db/domains/site-hosts.ts';
 import type { EntityManager } from '#db/orm.ts';
 import { raiseFlags, raiseForRules, unscanned } from '#db/scanning/transitions.ts';
 import { Sketch } from '#db/sketches/sketch.ts';
@@ -43,7 +43,7 @@ export function scanningActivities(deps: ScanDeps) {
 
   async function placeOf(from: EntityManager, { site }: Deployment): Promise<SiteOrigin> {
     const address = new URL(siteAddress(config, site.name));
-    return { address, hosts: await ownHostsOf(from, config, site), platform: new URL(config.baseUrl).host };
+    return { address, hosts: await siteHosts(from, config, site), platform: new URL(config.baseUrl).host };
   }
 
   /** What is to be said of the rules that a call set, as they are now. */

@@ -136,7 +136,7 @@ export const domainStatuses = ['pending', 'active', 'Moved', 'Deleted', 'Blocked
 export type DomainStatus = (typeof domainStatuses)[number];
 
 /** Whether the name is its account's: proved, and not lost. Others who bring it are told that it is taken. */
-export function isHolder({ status, provedAt }: { status: DomainStatus; provedAt?: Date | null | undefined }): boolean {
+export function ownsName({ status, provedAt }: { status: DomainStatus; provedAt?: Date | null | undefined }): boolean {
   return Boolean(provedAt) && status !== 'Deleted';
 }
 

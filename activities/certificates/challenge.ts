@@ -1,5 +1,5 @@
 /** What the authority is to find: texts in our zone, or pages at every edge. */
-import { putTokens, removeTokens } from '#db/certificates/transitions.ts';
+import { removeTokens, storeTokens } from '#db/certificates/transitions.ts';
 import type { Challenge } from '#providers/acme.ts';
 import { challengeName } from '#rules/dns/challenges.ts';
 import { NotReady, type RenewalContext } from './context.ts';
@@ -13,7 +13,7 @@ export async function publishChallenges(
   proofs: Challenge[],
 ): Promise<void> {
   const { em, zones } = deps;
-  if (wanted.validation.kind === 'http-01') return await putTokens(em(), certificate.id, proofs);
+  if (wanted.validation.kind === 'http-01') return await storeTokens(em(), certificate.id, proofs);
   const { zone } = wanted.validation;
   // Texts of a host and of the wildcard below it stand side by side.
   const names = Map.groupBy(proofs, ({ name }) => challengeName(name));

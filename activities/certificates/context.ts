@@ -1,7 +1,7 @@
 /** One worker at one certificate at a time: what it needs, and how it holds on while it works. */
 
 import type { Certificate } from '#db/certificates/certificate.ts';
-import { type Held, keepCertificate } from '#db/certificates/transitions.ts';
+import { type Lease, updateLeased } from '#db/certificates/transitions.ts';
 import type { AcmeSession, Authority } from '#providers/acme.ts';
 import type { ProblemOf } from '#rules/states.ts';
 import type { Deps } from '#runtime/deps.ts';
@@ -48,13 +48,13 @@ const leaseRenewalMs = 3_000;
 /** Says for as long as `act` takes that it is being done: to the row, so that no other worker begins, and to the engine. */
 export async function withLease<T>(
   { em, clock, log }: Pick<CertificateDeps, 'em' | 'clock' | 'log'>,
-  held: Held,
+  held: Lease,
   beat: () => void,
   act: () => Promise<T>,
 ): Promise<T> {
   const timer = setInterval(() => {
     beat();
-    keepCertificate(em(), clock.now(), held).catch((err) =>
+    updateLeased(em(), clock.now(), held).catch((err) =>
       log.warn({ err, certificateId: held.id }, 'a certificate is held no more'),
     );
   }, leaseRenewalMs);

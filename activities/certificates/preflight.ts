@@ -1,10 +1,10 @@
 /** Our own look before anything is asked of the authority, which counts what fails: would it find us at this name? */
 import { randomBytes } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
-import { putTokens, removeTokens } from '#db/certificates/transitions.ts';
+import { removeTokens, storeTokens } from '#db/certificates/transitions.ts';
 import { challengePath, newProbeToken, probeHttp } from '#providers/acme/http-probe.ts';
 import type { RecordSet, Zones } from '#providers/zones.ts';
-import { isLook, lookDigits, lookName } from '#rules/dns/challenges.ts';
+import { isPreflight, preflightDigits, preflightName } from '#rules/dns/challenges.ts';
 import { type CertificateDeps, NotReady, type RenewalContext } from './context.ts';
 
 const addressesMax = 6;
@@ -26,7 +26,7 @@ async function preflightHost({ deps, request: wanted, certificate }: RenewalCont
   if (addresses.length === 0) throw new NotReady('This domain has no address in the DNS yet.', 'owner');
   const token = newProbeToken();
   await removeTokens(em(), certificate.id);
-  await putTokens(em(), certificate.id, [{ token, answer: token }]);
+  await storeTokens(em(), certificate.id, [{ token, answer: token }]);
   const at = { port: config.publicPorts.http, host: wanted.name, path: challengePath(token) };
   const seen = await Promise.all(addresses.map((address) => probeHttp({ ...at, address })));
   await removeTokens(em(), certificate.id);
@@ -42,7 +42,7 @@ async function preflightHost({ deps, request: wanted, certificate }: RenewalCont
 async function preflightZone({ deps }: RenewalContext, zone: string): Promise<void> {
   const { zones } = deps;
   if (!zones) throw new NotReady('The name servers of this platform are unavailable.', 'platform');
-  const name = lookName(zone, randomBytes(lookDigits).toString('hex').slice(0, lookDigits));
+  const name = preflightName(zone, randomBytes(preflightDigits).toString('hex').slice(0, preflightDigits));
   const set = { name: `${name}.`, type: 'TXT', ttl: 60 };
   await zones.replace(zone, [...(await staleProbes(zones, zone)), { ...set, contents: ['"here"'] }]);
   const seen = await waitUntilVisible(deps, name, ['here']);
@@ -54,7 +54,7 @@ async function preflightZone({ deps }: RenewalContext, zone: string): Promise<vo
 /** Taken away: looks of workers that were killed. */
 async function staleProbes(zones: Zones, zone: string): Promise<RecordSet[]> {
   const there = (await zones.read(zone)) ?? [];
-  return there.filter(({ name }) => isLook(name.slice(0, -1), zone)).map((set) => ({ ...set, contents: [] }));
+  return there.filter(({ name }) => isPreflight(name.slice(0, -1), zone)).map((set) => ({ ...set, contents: [] }));
 }
 
 /** Whether all of these texts come to be seen at the name. */

@@ -2,16 +2,16 @@
 
 import { Certificate } from '#db/certificates/certificate.ts';
 import {
-  certificateOf,
+  acquireLease,
   dueAt,
-  type Held,
-  holdCertificate,
-  keepCertificate,
+  ensureCertificate,
+  type Lease,
   noOrder,
   noProblem,
-  releaseCertificate,
+  releaseLease,
   sslOf,
-  waitAfterLooks,
+  updateLeased,
+  waitAfterPreflights,
   waitAfterRefusals,
 } from '#db/certificates/transitions.ts';
 import { AcmeRefused, AcmeUnreachable } from '#providers/acme/refusal.ts';
@@ -38,15 +38,15 @@ export async function renewIfDue(
   beat: () => void,
 ): Promise<Renewed> {
   const { em, clock } = deps;
-  const known = await certificateOf(em(), clock.now(), wanted);
+  const known = await ensureCertificate(em(), clock.now(), wanted);
   if (dueAt(known, clock.now()) > clock.now()) return renewalStatus(known, clock.now());
   const { id } = known;
-  const held = await holdCertificate(em(), clock.now(), id);
+  const held = await acquireLease(em(), clock.now(), id);
   if (!held) throw new Busy(`certificate ${id} is being worked on`);
   try {
     await withLease(deps, held, beat, () => renewUnderLease(deps, wanted, held));
   } finally {
-    await releaseCertificate(em(), held);
+    await releaseLease(em(), held);
   }
   return renewalStatus(await em().findOneOrFail(Certificate, { id }), clock.now());
 }
@@ -55,9 +55,9 @@ function renewalStatus(certificate: Certificate, now: Date): Renewed {
   return { status: sslOf(certificate, now).status, renewAt: dueAt(certificate, now).toISOString() };
 }
 
-async function renewUnderLease(deps: CertificateDeps, wanted: CertificateRequest, held: Held): Promise<void> {
+async function renewUnderLease(deps: CertificateDeps, wanted: CertificateRequest, held: Lease): Promise<void> {
   const { em, clock } = deps;
-  const keep = (what: Partial<Certificate>) => keepCertificate(em(), clock.now(), held, what);
+  const keep = (what: Partial<Certificate>) => updateLeased(em(), clock.now(), held, what);
   // Read again now that nobody else changes it.
   const certificate = await em().findOneOrFail(Certificate, { id: held.id });
   try {
@@ -122,7 +122,11 @@ async function recordFailure(
     problemSince: certificate.problem === problem ? (certificate.problemSince ?? clock.now()) : clock.now(),
   });
   const soon = (problem: string, of: ProblemOf, atLeastMs = 0) =>
-    keep({ ...told(problem, of), looks, nextTryAt: after(Math.max(atLeastMs, waitAfterLooks(looks, Math.random()))) });
+    keep({
+      ...told(problem, of),
+      looks,
+      nextTryAt: after(Math.max(atLeastMs, waitAfterPreflights(looks, Math.random()))),
+    });
   if (error instanceof AcmeRefused) {
     log.warn({ certificateId: id, name, refused: error.kind }, 'the certificate authority refuses');
     if (error.kind === 'account') await forgetAccount(deps);

@@ -1,5 +1,5 @@
 import type { Api } from '#api/api.ts';
-import { payoutsOf } from '#api/payouts/of-account.ts';
+import { payoutsOf } from '#api/payouts/account-view.ts';
 import { skillOf } from '#api/skill/tree.ts';
 import { Account } from '#db/accounts/account.ts';
 import { hasBuilder } from '#db/deployments/builder-capacity.ts';

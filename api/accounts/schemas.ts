@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { capabilities, capabilitiesOf } from '#api/capabilities.ts';
-import { type PayoutsOfAccount, payoutsSchema, payoutsView } from '#api/payouts/of-account.ts';
+import { type PayoutsOfAccount, payoutsSchema, payoutsView } from '#api/payouts/account-view.ts';
 import { moment, plainName } from '#api/schemas.ts';
 import type { Account } from '#db/accounts/account.ts';
 import type { EmailChange } from '#db/accounts/email-change.ts';

@@ -8,7 +8,7 @@ import { lockCalendars, signalHoldBooking } from '#db/bookings/seats.ts';
 import type { EntityManager } from '#db/orm.ts';
 import { refundCaptured } from '#db/payments/charges.ts';
 import { Payment } from '#db/payments/payment.ts';
-import { deleteContact, endPayment } from '#db/payments/transitions.ts';
+import { deleteContact, expireNow } from '#db/payments/transitions.ts';
 import { Site } from '#db/sites/site.ts';
 import { written } from '#rules/currencies.ts';
 import { bookingStatusAt } from '#rules/states.ts';
@@ -70,7 +70,7 @@ async function endPaying(tx: EntityManager, clock: Deps['clock'], paymentId: str
   await tx.execute('select 1 from payment where id = ? for update', [paymentId]);
   const whole = { populate: ['payoutAccount'], refresh: true } as const;
   const payment = await tx.findOneOrFail(Payment, { id: paymentId }, whole);
-  endPayment(tx, clock, payment);
+  expireNow(tx, clock, payment);
   if (payment.status !== 'paid') return null;
   const sum = written(payment);
   // The booking is off all the same; the ledger check names what is owed.

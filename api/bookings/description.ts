@@ -1,6 +1,6 @@
 /** What a site takes bookings for and how to book it, so that a visitor's own agent can do it without reading anything else. */
 
-import { homeOf } from '#db/domains/canonical-url.ts';
+import { canonicalUrl } from '#db/domains/canonical-url.ts';
 import type { EntityManager } from '#db/orm.ts';
 import type { Config } from '#runtime/config.ts';
 import type { DeclaredTimetable } from './timetable.ts';
@@ -11,7 +11,7 @@ export async function describeBookable(
   { site, bookable, calendars }: DeclaredTimetable,
   takesMoney: boolean,
 ) {
-  const { address } = await homeOf(em, config, site);
+  const { address } = await canonicalUrl(em, config, site);
   return {
     site: { title: site.title, address },
     services: bookable.services.map((service) => ({ ...service, open: service.price === null || takesMoney })),

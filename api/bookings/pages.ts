@@ -2,7 +2,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Api } from '#api/api.ts';
 import { formsFor, pageOptions, sendPage } from '#api/plugins/browser.ts';
-import { homeOf } from '#db/domains/canonical-url.ts';
+import { canonicalUrl } from '#db/domains/canonical-url.ts';
 import type { EntityManager } from '#db/orm.ts';
 import type { Site } from '#db/sites/site.ts';
 import { bookingStatusAt } from '#rules/states.ts';
@@ -81,6 +81,6 @@ async function shownOf(em: EntityManager, booking: ShownBooking, site: Site, { c
     endsAt,
     seats,
     reference,
-    ...(await homeOf(em, config, site)),
+    ...(await canonicalUrl(em, config, site)),
   };
 }

@@ -3,7 +3,7 @@
 import type { Person } from '#api/access.ts';
 import { Domain } from '#db/domains/domain.ts';
 import type { EntityManager } from '#db/orm.ts';
-import { hostPart, shownName } from '#rules/dns/names.ts';
+import { displayName, hostPart } from '#rules/dns/names.ts';
 import { siteHostname } from '#runtime/config.ts';
 import type { Deps } from '#runtime/deps.ts';
 import type { DomainShown } from '#web/pages/domains.ts';
@@ -32,7 +32,7 @@ export async function domainsShown(em: EntityManager, deps: Deps, { accountId }:
     const state = isLive ? works : stateOf(view);
     return [
       {
-        name: shownName(domain.name),
+        name: displayName(domain.name),
         mode: domain.mode,
         setup: view.setup.map((one) => ({ ...one, host: hostPart(one.name, domain.registrable) })),
         problems: view.problems,

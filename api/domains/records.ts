@@ -7,7 +7,7 @@ import { lockDomain } from '#db/domains/transitions.ts';
 import { lockZone, writeZone } from '#db/domains/zones.ts';
 import type { EntityManager } from '#db/orm.ts';
 import { RecordsRefused, type Zones } from '#providers/zones.ts';
-import { RecordFault, readRecord, requirePlace } from '#rules/dns/records.ts';
+import { RecordFault, readRecord, requireCompatible } from '#rules/dns/records.ts';
 import { nameServersOf, ownRecords, type ZoneRecord } from '#rules/dns/zone.ts';
 import { type RecordType, recordTypes } from '#rules/states.ts';
 import type { Deps } from '#runtime/deps.ts';
@@ -72,7 +72,7 @@ export async function addRecord(
     });
     const rows = await tx.find(DomainRecord, { domain: domain.id });
     const others = [...own(deps.config, domain), ...rows.map((row) => ({ ...row, priority: row.priority ?? null }))];
-    judged(() => requirePlace(zone, record, others));
+    judged(() => requireCompatible(zone, record, others));
     return tx.create(DomainRecord, { id: recordId, domain, ...record, createdAt: deps.clock.now() });
   });
 }

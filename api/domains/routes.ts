@@ -7,9 +7,9 @@ import { Domain } from '#db/domains/domain.ts';
 import { waitUntil } from '#db/notifications.ts';
 import { domainStatuses } from '#rules/states.ts';
 import type { Deps } from '#runtime/deps.ts';
-import { attach, detach } from './attaching.ts';
+import { attach, detach } from './attachment.ts';
 import { recordRoutes } from './record-routes.ts';
-import { checkNow, forget, loadDomain, onboard } from './rules.ts';
+import { addDomain, checkNow, loadDomain, removeOwnDomain } from './rules.ts';
 import { attachInput, domainInput, domainSchema } from './schemas.ts';
 import { domainViews } from './views.ts';
 
@@ -51,7 +51,7 @@ function bringingRoutes(app: Api, deps: Deps): void {
     },
     async (request) => {
       const { em, actor, body } = request;
-      const { id } = await onboard(em, deps, actor, { id: request.newId('dom'), ...body });
+      const { id } = await addDomain(em, deps, actor, { id: request.newId('dom'), ...body });
       request.answeredId = id;
       const domain = await waitUntil(
         deps.changes,
@@ -77,7 +77,7 @@ function bringingRoutes(app: Api, deps: Deps): void {
     },
     async ({ em, actor, params }) => {
       const before = await viewOf(deps, await loadDomain(em, actor, params.id));
-      await forget(em, deps, actor, params.id);
+      await removeOwnDomain(em, deps, actor, params.id);
       const { next_action: _over, ...last } = before;
       return { ...last, site_id: null, primary: false, waiting_on: null, next_check_at: null };
     },

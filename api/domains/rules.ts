@@ -3,14 +3,20 @@ import { randomBytes } from 'node:crypto';
 import { type Person, requireNotBlocked } from '#api/access.ts';
 import { countWithinLimit } from '#api/limits.ts';
 import { Domain } from '#db/domains/domain.ts';
-import { isHeldByAnother, isStopped } from '#db/domains/ownership.ts';
-import { keepSight, lockDomainWithSite, lockName, removeDomain, startOnboarding } from '#db/domains/transitions.ts';
+import { isNameBlocked, isOwnedByAnother } from '#db/domains/ownership.ts';
+import {
+  lockDomainWithSite,
+  lockName,
+  recordObservation,
+  removeDomain,
+  startOnboarding,
+} from '#db/domains/transitions.ts';
 import { syncZone } from '#db/domains/zones.ts';
 import type { EntityManager } from '#db/orm.ts';
 import { Site } from '#db/sites/site.ts';
 import { observeDns } from '#providers/dns/observation.ts';
 import type { Knowing } from '#rules/caps.ts';
-import { judge, wantedOf } from '#rules/dns/evaluation.ts';
+import { evaluate, expectedRecords } from '#rules/dns/evaluation.ts';
 import { isWithin, type Name, readName } from '#rules/dns/names.ts';
 import type { DomainMode } from '#rules/states.ts';
 import type { Config } from '#runtime/config.ts';
@@ -31,7 +37,7 @@ export async function loadDomain(em: EntityManager, { accountId }: Person, id: s
  * Brings a name here; a name that the account has brought already in this mode is answered as it is. Throws `invalid_mode`,
  * `invalid_domain`, `domain_unavailable`, `domain_taken`, `cname_unavailable`, `check_unavailable`, `plan_limit`.
  */
-export async function onboard(
+export async function addDomain(
   em: EntityManager,
   deps: Deps,
   { accountId }: Person,
@@ -119,14 +125,14 @@ function requireSame(own: Domain, mode: DomainMode): Domain {
 }
 
 async function requireNotHeld(tx: EntityManager, accountId: string, { name, registrable }: Name): Promise<void> {
-  if (!(await isHeldByAnother(tx, { name, registrable, accountId }))) return;
+  if (!(await isOwnedByAnother(tx, { name, registrable, accountId }))) return;
   throw errors.domain_taken(`Another account of this platform has ${name} or a parent domain of it.`, {
     nextAction: 'If it is the same owner, remove the domain from that account.',
   });
 }
 
 async function requireNotStopped(tx: EntityManager, accountId: string, name: Name): Promise<void> {
-  if (!(await isStopped(tx, { ...name, accountId }))) return;
+  if (!(await isNameBlocked(tx, { ...name, accountId }))) return;
   throw errors.domain_unavailable(`${name.name} has been blocked by the operator.`, {
     nextAction: 'Contact the operator.',
   });
@@ -143,7 +149,7 @@ async function requireRoom(tx: EntityManager, deps: Knowing, accountId: string):
 }
 
 /** Takes it from the account, and from its site. What it was answers. Throws `site_archived` where its site is blocked. */
-export async function forget(em: EntityManager, deps: Deps, actor: Person, id: string): Promise<Domain> {
+export async function removeOwnDomain(em: EntityManager, deps: Deps, actor: Person, id: string): Promise<Domain> {
   await loadDomain(em, actor, id);
   return await em.transactional(async (tx) => {
     const domain = await lockDomainWithSite(tx, id);
@@ -168,19 +174,19 @@ export async function checkNow(em: EntityManager, deps: Deps, actor: Person, id:
   const { clock, config, dns } = deps;
   await requireRested(em, clock.now(), found);
   if (found.status === 'Blocked') return found;
-  const wanted = wantedOf(found, config.domains);
+  const wanted = expectedRecords(found, config.domains);
   const sight = await observeDns(dns, found);
-  const { isProved, isHere, isAbsent } = judge(wanted, sight);
+  const { isProved, isHere, isAbsent } = evaluate(wanted, sight);
   const needed = found.status === 'active' || found.status === 'Moved' ? [isHere] : [isProved, isHere];
   if (isAbsent !== true && needed.includes(undefined) && !needed.includes(false)) throw unasked();
-  const kept = await keepSight(deps.em(), clock, id, { sight, wanted, asked: true });
+  const kept = await recordObservation(deps.em(), clock, id, { sight, wanted, asked: true });
   if (!kept) return await loadDomain(em.fork(), actor, id);
-  if (kept.mode === 'nameservers') await hurryZone(deps, kept.name);
+  if (kept.mode === 'nameservers') await syncZoneNow(deps, kept.name);
   return kept;
 }
 
 /** The workflow does it anyway, and again where it fails; whoever asked sees it now. */
-async function hurryZone(deps: Deps, name: string): Promise<void> {
+async function syncZoneNow(deps: Deps, name: string): Promise<void> {
   await syncZone(deps.em(), deps, name).catch((err) => deps.log.warn({ err, name }, 'a zone is left to its workflow'));
 }
 

@@ -2,9 +2,9 @@ import { z } from 'zod';
 import { moment } from '#api/schemas.ts';
 import type { Ssl } from '#db/certificates/transitions.ts';
 import type { Domain } from '#db/domains/domain.ts';
-import { shownName } from '#rules/dns/names.ts';
+import { displayName } from '#rules/dns/names.ts';
 import { domainModes, domainStatuses, recordTypes } from '#rules/states.ts';
-import type { Advice } from './acting.ts';
+import type { Advice } from './responsible-party.ts';
 
 export const domainInput = z.strictObject({
   domain: z.string().max(1000).describe('A registered name, such as example.com or shop.example.com.'),
@@ -64,7 +64,7 @@ export function domainView(
   return {
     id: domain.id,
     domain: domain.name,
-    unicode: shownName(domain.name),
+    unicode: displayName(domain.name),
     mode: domain.mode,
     status: domain.status,
     ssl: { status: ssl.status, expires_at: ssl.expiresAt },

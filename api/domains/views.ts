@@ -4,12 +4,12 @@ import { Certificate } from '#db/certificates/certificate.ts';
 import { sslFields, sslOf } from '#db/certificates/transitions.ts';
 import { addressOnDomain } from '#db/domains/canonical-url.ts';
 import type { Domain } from '#db/domains/domain.ts';
-import { heldByOthers } from '#db/domains/ownership.ts';
+import { ownedByOthers } from '#db/domains/ownership.ts';
 import type { EntityManager } from '#db/orm.ts';
-import { isHolder } from '#rules/states.ts';
+import { ownsName } from '#rules/states.ts';
 import type { Config } from '#runtime/config.ts';
 import type { Deps } from '#runtime/deps.ts';
-import { type Advice, adviceOf } from './acting.ts';
+import { type Advice, adviceOf } from './responsible-party.ts';
 import { domainView } from './schemas.ts';
 
 type Shown = ReturnType<typeof domainView>;
@@ -20,8 +20,8 @@ export async function domainsWithAdvice(
   { config, clock }: Pick<Deps, 'config' | 'clock'>,
   domains: readonly Domain[],
 ): Promise<{ domain: Domain; view: Shown; advice: Advice }[]> {
-  const open = domains.filter((domain) => !isHolder(domain)).map(({ id }) => id);
-  const taken = await heldByOthers(em, open);
+  const open = domains.filter((domain) => !ownsName(domain)).map(({ id }) => id);
+  const taken = await ownedByOthers(em, open);
   const certificates = await certificatesOf(em, domains);
   const named = await namedByPages(em, config, domains);
   return domains.map((domain) => {

@@ -1,7 +1,7 @@
 /** An enquiry, from the request body to a row: validated, accepted once, stored, and only then mailed. */
 import { LockMode } from '@mikro-orm/core';
 import { missing } from '#api/capabilities.ts';
-import { homeOf } from '#db/domains/canonical-url.ts';
+import { canonicalUrl } from '#db/domains/canonical-url.ts';
 import { Form, type FormField } from '#db/forms/form.ts';
 import { Submission, type SubmittedValue } from '#db/forms/submission.ts';
 import { useChallenge } from '#db/forms/submissions.ts';
@@ -109,7 +109,7 @@ async function queueNotice(
   }));
   const from = form.fields.find(({ kind, name }) => kind === 'email' && values.some(([one]) => one === name));
   const replyTo = values.find(([name]) => name === from?.name)?.[1];
-  const { hostname } = await homeOf(tx, deps.config, form.site);
+  const { hostname } = await canonicalUrl(tx, deps.config, form.site);
   return queueMail(tx, deps, {
     kind: 'submission',
     to: await addressToTell(tx, form.site, form.notifyCollaboratorId),

@@ -6,7 +6,7 @@
 import type { Api } from '#api/api.ts';
 import { Payment } from '#db/payments/payment.ts';
 import { signalSettlePayment } from '#db/payments/transitions.ts';
-import { payoutAccountMoved } from '#db/payouts/provider-status.ts';
+import { payoutAccountChanged } from '#db/payouts/provider-status.ts';
 import type { PaymentEvent } from '#providers/payments.ts';
 import type { Deps } from '#runtime/deps.ts';
 import { errors } from '#runtime/errors.ts';
@@ -25,7 +25,7 @@ export function paymentHooks(app: Api, deps: Deps): void {
 
 /** Of a connected account itself: it is asked what is so, before the message counts as heard. */
 async function lookAtAccount(deps: Deps, { account, payment }: PaymentEvent): Promise<void> {
-  if (payment !== null || account === null || (await payoutAccountMoved(deps, account))) return;
+  if (payment !== null || account === null || (await payoutAccountChanged(deps, account))) return;
   throw errors.provider_error('The account could not be read from the provider.', { retryable: true });
 }
 

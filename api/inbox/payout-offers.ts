@@ -1,6 +1,6 @@
 /** Payout offers that wait for the reader's answer. */
 
-import { offersToAnswer } from '#db/payouts/offer-transitions.ts';
+import { openOffersFor } from '#db/payouts/offer-transitions.ts';
 import { PayoutOffer } from '#db/payouts/payout-offer.ts';
 import { siteHostname } from '#runtime/config.ts';
 import { type InboxItem, itemsMax, type Source } from './item.ts';
@@ -8,7 +8,7 @@ import { type InboxItem, itemsMax, type Source } from './item.ts';
 export const payoutOffers: Source = async (em, { accountId }, since, { config, now }) => {
   const offers = await em.find(
     PayoutOffer,
-    { $and: [offersToAnswer(accountId, now), { createdAt: { $gt: since } }] },
+    { $and: [openOffersFor(accountId, now), { createdAt: { $gt: since } }] },
     { populate: ['site', 'payoutAccount'], orderBy: { createdAt: 'desc' }, limit: itemsMax },
   );
   return offers.map(({ id, site, payoutAccount, createdAt }): InboxItem => {

@@ -5,7 +5,7 @@ import { lockChangeable } from '#api/publishing/rules.ts';
 import type { Deployment } from '#db/deployments/deployment.ts';
 import { goLive, settle } from '#db/deployments/transitions.ts';
 import { acceptCompletion, acceptUpload } from '#db/deployments/uploads.ts';
-import { homeOf } from '#db/domains/canonical-url.ts';
+import { canonicalUrl } from '#db/domains/canonical-url.ts';
 import type { EntityManager } from '#db/orm.ts';
 import { type ManifestFile, renderManifest } from '#providers/manifest.ts';
 import { printable } from '#providers/paths.ts';
@@ -28,7 +28,7 @@ export async function startUpload(
   const site = await loadSite(em, actor, siteId);
   requireChangeable(site);
   const endsAt = new Date(deps.clock.now().getTime() + uploadMs);
-  const { address: siteUrl } = await homeOf(em, deps.config, site);
+  const { address: siteUrl } = await canonicalUrl(em, deps.config, site);
   return await em.transactional(async (tx) => {
     const upload = { id, siteUrl, createdBy: actor.accountId, uploadEndsAt: endsAt };
     const locked = await lockChangeable(tx, siteId);

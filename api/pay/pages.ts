@@ -3,10 +3,10 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Api } from '#api/api.ts';
 import { pageOptions, sendPage } from '#api/plugins/browser.ts';
 import { comesInPerson } from '#api/plugins/coming.ts';
-import { homeOf } from '#db/domains/canonical-url.ts';
+import { canonicalUrl } from '#db/domains/canonical-url.ts';
 import type { Deps } from '#runtime/deps.ts';
 import { type PaymentShown, payPage } from '#web/pages/pay.ts';
-import { openFreshPage, payerReturned, paymentOfLink, statusOfLink } from './opening.ts';
+import { openCheckout, payerReturned, paymentOfLink, statusOfLink } from './checkout.ts';
 
 type Linked = { Params: { id: string } };
 
@@ -19,7 +19,7 @@ export function payPages(app: Api, deps: Deps): void {
     if ((await statusOfLink(request.em, deps.clock, payment)) !== 'open')
       return await show(request, reply, deps, 'opened');
     if (!comesInPerson(request)) return await show(request, reply, deps, 'looked');
-    const url = await openFreshPage(deps, payment.id);
+    const url = await openCheckout(deps, payment.id);
     if (url === null) return await show(request, reply, deps, 'opened');
     return reply.header('cache-control', 'no-store').header('referrer-policy', 'no-referrer').redirect(url, 303);
   });
@@ -46,7 +46,7 @@ async function show(request: FastifyRequest<Linked>, reply: FastifyReply, deps: 
     status,
     amount,
     currency,
-    ...(await homeOf(request.em, config, site)),
+    ...(await canonicalUrl(request.em, config, site)),
     payUrl: `${config.baseUrl}/pay/${id}`,
     returnUrl: `${config.baseUrl}/pay/${id}/return`,
     booking: booking && { reference: booking.reference, service: booking.serviceName },

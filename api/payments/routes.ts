@@ -5,7 +5,7 @@ import { byId, listOf, newestFirst, page } from '#api/pages.ts';
 import { idParams } from '#api/schemas.ts';
 import { Payment } from '#db/payments/payment.ts';
 import type { Deps } from '#runtime/deps.ts';
-import { createPayment, loadPayment, paymentsThatAre, refundPayment } from './rules.ts';
+import { createPayment, loadPayment, paymentsWithStatus, refundPayment } from './rules.ts';
 import { paymentInput, paymentSchema, paymentsQuery, paymentView } from './schemas.ts';
 
 /** What a site is paid, for its people. */
@@ -62,7 +62,7 @@ export function paymentRoutes(app: Api, deps: Deps): void {
         newestFirst(em, Payment, {
           $and: [
             { site: site.id },
-            ...(status === undefined ? [] : [paymentsThatAre(status, clock.now())]),
+            ...(status === undefined ? [] : [paymentsWithStatus(status, clock.now())]),
             ...(since === undefined ? [] : [{ createdAt: { $gte: new Date(since) } }]),
           ],
         }),

@@ -111,7 +111,7 @@ function requireReachable(deps: Deps, { payoutAccount: account }: WholePayment):
 }
 
 /** Payments that are this now, as a condition of a query. */
-export function paymentsThatAre(status: PaymentStatus, now: Date) {
+export function paymentsWithStatus(status: PaymentStatus, now: Date) {
   if (status === 'open') return { status, expiresAt: { $gt: now } };
   if (status === 'expired') return { $or: [{ status }, { status: 'open' as const, expiresAt: { $lte: now } }] };
   return { status };

@@ -4,15 +4,15 @@ import { type Actor, loadSite, requireActive, requireOwner } from '#api/access.t
 import { findPayoutAccount } from '#api/payouts/rules.ts';
 import type { EntityManager } from '#db/orm.ts';
 import { agreementOf } from '#db/payouts/credentials.ts';
-import { beginAgreement, endAgreements, lockParties, withdrawOffers } from '#db/payouts/offer-transitions.ts';
-import { endOpenPayments } from '#db/payouts/open-payments.ts';
+import { endAgreements, lockParties, startAgreement, withdrawOffers } from '#db/payouts/offer-transitions.ts';
+import { expireOpenPayments } from '#db/payouts/open-payments.ts';
 import type { PayoutAccount } from '#db/payouts/payout-account.ts';
 import { PayoutAgreement } from '#db/payouts/payout-agreement.ts';
 import { Site } from '#db/sites/site.ts';
 import type { Deps } from '#runtime/deps.ts';
 import { type AppError, errors } from '#runtime/errors.ts';
 import { isId } from '#runtime/ids.ts';
-import { requireThere } from './opening.ts';
+import { requireThere } from './creation.ts';
 import { type WholeAgreement, whole } from './schemas.ts';
 
 /** The agreement that stands, for the owner of the site. Throws `owner_only`, `no_payout_account`. */
@@ -46,7 +46,7 @@ export async function attach(
     const standing = await agreementOf(tx, site);
     if (standing) return await tx.populate(requireSame(standing, payoutAccount), whole.populate);
     await withdrawOffers(tx, clock, { site: site.id });
-    const begun = beginAgreement(tx, { payoutAccount, site, offer: null, now: clock.now() });
+    const begun = startAgreement(tx, { payoutAccount, site, offer: null, now: clock.now() });
     await tx.flush();
     return await tx.populate(begun, whole.populate);
   });
@@ -71,7 +71,7 @@ export async function endAgreement(
   if (site && !payoutOwner) requireActive(site);
   const by = siteOwner ? 'site' : 'payout_account';
   await endAgreements(em, { id: standing.id }, { by, now: clock.now() });
-  await endOpenPayments(em, clock, { payoutAccount: standing.payoutAccount.id, site: standing.site.id });
+  await expireOpenPayments(em, clock, { payoutAccount: standing.payoutAccount.id, site: standing.site.id });
   return await em.findOneOrFail(PayoutAgreement, { id: standing.id }, { ...whole, refresh: true });
 }
 

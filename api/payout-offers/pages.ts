@@ -3,17 +3,17 @@
 import type { Person } from '#api/access.ts';
 import type { Api } from '#api/api.ts';
 import { capabilitiesOf } from '#api/capabilities.ts';
-import { payoutsOf } from '#api/payouts/of-account.ts';
+import { payoutsOf } from '#api/payouts/account-view.ts';
 import { pageOptions } from '#api/plugins/browser.ts';
 import type { EntityManager } from '#db/orm.ts';
-import { offersToAnswer } from '#db/payouts/offer-transitions.ts';
+import { openOffersFor } from '#db/payouts/offer-transitions.ts';
 import { PayoutAgreement } from '#db/payouts/payout-agreement.ts';
 import { PayoutOffer } from '#db/payouts/payout-offer.ts';
 import { siteHostname } from '#runtime/config.ts';
 import type { Deps } from '#runtime/deps.ts';
 import type { PayoutsShown } from '#web/pages/payouts.ts';
-import { acceptOffer, endOffer } from './answering.ts';
 import { whole } from './schemas.ts';
+import { acceptOffer, endOffer } from './transitions.ts';
 
 type Named = { Params: { id: string } };
 
@@ -41,7 +41,7 @@ export async function payoutsShown(em: EntityManager, deps: Deps, { accountId }:
   if (!capabilitiesOf(deps.config).payouts) return { offers: [], accounts: [] };
   const { accounts } = await payoutsOf(em, deps, accountId);
   const newestFirst = { ...whole, orderBy: { id: 'desc' } } as const;
-  const offers = await em.find(PayoutOffer, offersToAnswer(accountId, deps.clock.now()), newestFirst);
+  const offers = await em.find(PayoutOffer, openOffersFor(accountId, deps.clock.now()), newestFirst);
   const ids = accounts.map(({ id }) => id);
   const active = await em.find(PayoutAgreement, { payoutAccount: { $in: ids }, endedAt: null }, { populate: ['site'] });
   return {

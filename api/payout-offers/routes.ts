@@ -3,12 +3,11 @@ import type { Person } from '#api/access.ts';
 import type { Api } from '#api/api.ts';
 import { byId, listOf, newestFirst, page, pageQuery } from '#api/pages.ts';
 import { idParams } from '#api/schemas.ts';
-import { offersToAnswer } from '#db/payouts/offer-transitions.ts';
+import { openOffersFor } from '#db/payouts/offer-transitions.ts';
 import { PayoutOffer } from '#db/payouts/payout-offer.ts';
 import type { Deps } from '#runtime/deps.ts';
 import { attach, endAgreement, readAgreement } from './agreements.ts';
-import { acceptOffer, endOffer, loadOffer } from './answering.ts';
-import { offerFromAccount, offerFromSite } from './opening.ts';
+import { offerFromAccount, offerFromSite } from './creation.ts';
 import {
   attachInput,
   fromAccountInput,
@@ -20,6 +19,7 @@ import {
   type WholeOffer,
   whole,
 } from './schemas.ts';
+import { acceptOffer, endOffer, loadOffer } from './transitions.ts';
 
 const invalid = { payout_account_id: 'invalid_payout_account', hostname: 'invalid_payout_offer' } as const;
 type Asked = Pick<FastifyRequest, 'em' | 'actor'>;
@@ -93,7 +93,7 @@ function answeringRoutes(app: Api, deps: Deps, view: View): void {
       },
     },
     async ({ em, actor, query }) => {
-      const read = newestFirst(em, PayoutOffer, offersToAnswer(actor.accountId, clock.now()));
+      const read = newestFirst(em, PayoutOffer, openOffersFor(actor.accountId, clock.now()));
       const { rows, next_cursor } = await page(config.secret, ['payout offers', actor.accountId], query, read, byId);
       const found = await em.populate(rows, whole.populate);
       return { items: found.map((offer) => view(offer, actor)), next_cursor };

@@ -8,7 +8,7 @@ import { type AppError, errors } from '#runtime/errors.ts';
 
 /** What the provider says of the key's account. Throws `invalid_payout_account`, `provider_error`. */
 export async function checkKey(deps: Pick<Deps, 'config' | 'payments'>, key: string): Promise<AccountState> {
-  const fault = judge(deps, key);
+  const fault = validateKey(deps, key);
   if (fault) throw errors.invalid_payout_account(fault, { nextAction: makeOne });
   try {
     return await paymentsOf(deps).readKey(key);
@@ -26,7 +26,7 @@ export function paymentsOf({ config, payments }: Pick<Deps, 'config' | 'payments
 }
 
 /** What is wrong with the look of it. */
-function judge({ config }: Pick<Deps, 'config'>, key: string): string | undefined {
+function validateKey({ config }: Pick<Deps, 'config'>, key: string): string | undefined {
   const { kind, live } = classifyKey(key);
   if (kind === 'unknown') return 'This is not a key for payments. It may be incomplete, or something else was copied.';
   if (kind === 'public') return 'This is a publishable key, which cannot accept payments for a site.';

@@ -51,7 +51,7 @@ export async function onboardingOf(
 }
 
 /** The provider's own link, minutes long and good for one use: it is sent on and kept nowhere. Throws `provider_error`. */
-export async function mintLink(deps: Deps, account: PayoutAccount, secret: string): Promise<string> {
+export async function createProviderLink(deps: Deps, account: PayoutAccount, secret: string): Promise<string> {
   const payments = paymentsOf(deps);
   const here = `${deps.config.baseUrl}/connect/${secret}`;
   try {

@@ -5,7 +5,7 @@ import { comesInPerson } from '#api/plugins/coming.ts';
 import type { PayoutAccount } from '#db/payouts/payout-account.ts';
 import type { Deps } from '#runtime/deps.ts';
 import { type Notice, noticePage } from '#web/pages/notice.ts';
-import { mintLink, onboardingOf, stateAfter } from './onboarding.ts';
+import { createProviderLink, onboardingOf, stateAfter } from './onboarding.ts';
 
 type Linked = { Params: { secret: string } };
 
@@ -15,7 +15,7 @@ export function connectPages(app: Api, deps: Deps): void {
     const account = await onboardingOf(em, deps, params.secret);
     // Only a person's visit creates the link, and at first the account: not a chat's link preview.
     if (!comesInPerson(request)) return sendPage(reply, noticePage(invitation(account, params.secret)));
-    const url = await mintLink(deps, account, params.secret);
+    const url = await createProviderLink(deps, account, params.secret);
     return reply.header('cache-control', 'no-store').header('referrer-policy', 'no-referrer').redirect(url, 303);
   });
 

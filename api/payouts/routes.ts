@@ -8,7 +8,7 @@ import { PayoutAccount } from '#db/payouts/payout-account.ts';
 import { PayoutAgreement } from '#db/payouts/payout-agreement.ts';
 import type { Deps } from '#runtime/deps.ts';
 import { openOnboarding, secretPrefix } from './onboarding.ts';
-import { removePayoutAccount } from './removing.ts';
+import { removePayoutAccount } from './removal.ts';
 import {
   addPayoutAccount,
   loadPayoutAccount,

@@ -4,10 +4,10 @@ import type { Person } from '#api/access.ts';
 import { countWithinLimit } from '#api/limits.ts';
 import { Account } from '#db/accounts/account.ts';
 import type { EntityManager } from '#db/orm.ts';
-import { lockPayoutAccount, sealKey } from '#db/payouts/credentials.ts';
+import { encryptKey, lockPayoutAccount } from '#db/payouts/credentials.ts';
 import { PayoutAccount } from '#db/payouts/payout-account.ts';
 import { PayoutAgreement } from '#db/payouts/payout-agreement.ts';
-import { payoutAccountsToAsk, refreshPayoutAccount, stateColumns } from '#db/payouts/provider-status.ts';
+import { payoutAccountsToCheck, refreshPayoutAccount, stateColumns } from '#db/payouts/provider-status.ts';
 import type { AccountState } from '#providers/payments.ts';
 import type { PayoutRail } from '#rules/states.ts';
 import type { Deps } from '#runtime/deps.ts';
@@ -81,7 +81,7 @@ function keyed(
   id: string,
   { key, state, now }: { key: string; state: AccountState; now: Date },
 ) {
-  const sealed = { sealedKey: sealKey(config, id, key), keyLastFour: key.slice(-4) };
+  const sealed = { sealedKey: encryptKey(config, id, key), keyLastFour: key.slice(-4) };
   return { rail: 'own_key' as const, ...sealed, ...stateColumns(state, now) };
 }
 
@@ -176,7 +176,7 @@ const patienceMs = 3_000;
 /** Asks the provider of those that may have moved, for a moment: what it does not answer by then, the rows say as they are. */
 export async function refreshOwn(deps: Deps, { accountId }: Person): Promise<void> {
   const due = { owner: accountId, waitingMs: 5_000, otherMs: 15 * 60_000, limit: 20 };
-  const ids = await payoutAccountsToAsk(deps.em(), deps.clock.now(), due);
+  const ids = await payoutAccountsToCheck(deps.em(), deps.clock.now(), due);
   if (ids.length === 0) return;
   const asked = Promise.all(ids.map((id) => refreshPayoutAccount(deps, id))).catch((err) =>
     deps.log.warn({ err }, 'payout accounts could not be asked for'),

@@ -4,7 +4,7 @@ import { type Actor, loadSite, requireChangeable, roleOf } from '#api/access.ts'
 import { lockChangeable } from '#api/publishing/rules.ts';
 import { requireRepositories } from '#api/source/commits.ts';
 import type { Deployment } from '#db/deployments/deployment.ts';
-import { homeOf } from '#db/domains/canonical-url.ts';
+import { canonicalUrl } from '#db/domains/canonical-url.ts';
 import type { EntityManager } from '#db/orm.ts';
 import { acceptPreviewPublish } from '#db/previews/publishes.ts';
 import { acceptDraft, clearPreview } from '#db/previews/transitions.ts';
@@ -40,7 +40,7 @@ async function pinned(em: EntityManager, deps: Deps, site: Site, slot: number) {
     });
   }
   const contentCommit = tips.content ?? mains.content;
-  const { address: siteUrl } = await homeOf(em, deps.config, site);
+  const { address: siteUrl } = await canonicalUrl(em, deps.config, site);
   return { sourceCommit, contentCommit, siteUrl };
 }
 

@@ -2,7 +2,7 @@
 
 import { requireRepositories } from '#api/source/commits.ts';
 import { Deployment, type Mains } from '#db/deployments/deployment.ts';
-import { homeOf } from '#db/domains/canonical-url.ts';
+import { canonicalUrl } from '#db/domains/canonical-url.ts';
 import type { EntityManager } from '#db/orm.ts';
 import type { Preview } from '#db/previews/preview.ts';
 import { previewIn } from '#db/previews/transitions.ts';
@@ -87,7 +87,7 @@ export async function loadSlot(
   const draft = await find(preview?.deploymentId);
   const branched = tips.source !== null || tips.content !== null;
   const base = draft ? commitsOf(draft) : branched ? { ...mains, ...withoutNulls(tips) } : mains;
-  const { address: siteUrl } = await homeOf(em, deps.config, site);
+  const { address: siteUrl } = await canonicalUrl(em, deps.config, site);
   // Its pages contain a canonical address that the site no longer has.
   const isOfOther = draft !== undefined && draft.siteUrl !== siteUrl;
   const behind = isOfOther || !(await holds(repositories, site.id, base, mains));

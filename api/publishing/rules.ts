@@ -3,7 +3,7 @@
 import { type Actor, loadSite, requireChangeable } from '#api/access.ts';
 import { acceptPublish, requirePublishRate } from '#db/deployments/acceptance.ts';
 import { Deployment } from '#db/deployments/deployment.ts';
-import { homeOf } from '#db/domains/canonical-url.ts';
+import { canonicalUrl } from '#db/domains/canonical-url.ts';
 import type { EntityManager } from '#db/orm.ts';
 import { unfinishedPreviewPublishes } from '#db/previews/publishes.ts';
 import type { Site } from '#db/sites/site.ts';
@@ -72,7 +72,7 @@ async function pinned(
   site: Site,
   { scope, live }: { scope: Publish['scope']; live: Deployment | null },
 ): Promise<Pinned> {
-  const { address: siteUrl } = await homeOf(em, deps.config, site);
+  const { address: siteUrl } = await canonicalUrl(em, deps.config, site);
   return { ...(await pinnedCommits(deps, site, scope, live)), siteUrl };
 }
 

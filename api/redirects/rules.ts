@@ -1,8 +1,8 @@
 /** The redirect rules that a call sets. They belong to the site and survive publishes and restores. */
 
 import { type Actor, loadSite, requireChangeable } from '#api/access.ts';
-import { homeOf } from '#db/domains/canonical-url.ts';
-import { ownHostsOf } from '#db/domains/site-hosts.ts';
+import { canonicalUrl } from '#db/domains/canonical-url.ts';
+import { siteHosts } from '#db/domains/site-hosts.ts';
 import type { EntityManager } from '#db/orm.ts';
 import { raiseForRules } from '#db/scanning/transitions.ts';
 import { Site } from '#db/sites/site.ts';
@@ -36,14 +36,14 @@ export async function setRedirects(
     to: to ?? undefined,
     status,
   }));
-  const { address: home } = await homeOf(em, deps.config, site);
+  const { address: home } = await canonicalUrl(em, deps.config, site);
   // A loop may lead through any of the site's addresses.
   checkRedirects(written, home);
   const checked = checkRedirects(written, siteAddress(deps.config, site.name));
   // Bytes before the row: an edge may read them as soon as the row names them.
   const { sha256 } = await deps.store.put(Buffer.from(JSON.stringify(checked)));
   await deps.store.flush();
-  const own = { hosts: await ownHostsOf(em, deps.config, site), platform: new URL(deps.config.baseUrl).host };
+  const own = { hosts: await siteHosts(em, deps.config, site), platform: new URL(deps.config.baseUrl).host };
   const excerpt = describeExternalTargets(checked, own);
   const isSet = await em.transactional(async (tx) => {
     const [row] = await tx.execute<{ id: string }[]>(

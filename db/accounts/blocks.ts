@@ -6,7 +6,7 @@
 import { expireHoldsAndPayments } from '#db/bookings/holds.ts';
 import { cancelUnfinished } from '#db/deployments/transitions.ts';
 import { Domain } from '#db/domains/domain.ts';
-import { type DomainMove, tellDomain } from '#db/domains/transitions.ts';
+import { type DomainSignal, signalOnboardDomain } from '#db/domains/transitions.ts';
 import { queueMail } from '#db/mail/queue.ts';
 import type { EntityManager } from '#db/orm.ts';
 import { Site } from '#db/sites/site.ts';
@@ -72,6 +72,6 @@ function tellOwner(tx: EntityManager, deps: Deps, { email, id }: Account, reason
   queueMail(tx, deps, { kind: 'account-blocked', to: email, data: { reason }, account: id });
 }
 
-async function tellDomainsOf(tx: EntityManager, clock: Clock, account: string, move: DomainMove): Promise<void> {
-  for (const { id } of await tx.find(Domain, { account, removedAt: null })) tellDomain(tx, clock, id, move);
+async function tellDomainsOf(tx: EntityManager, clock: Clock, account: string, move: DomainSignal): Promise<void> {
+  for (const { id } of await tx.find(Domain, { account, removedAt: null })) signalOnboardDomain(tx, clock, id, move);
 }

@@ -4,7 +4,7 @@ import { textArray } from '#db/arrays.ts';
 import { type Settled, settledAt } from '#db/deadlines.ts';
 import type { EntityManager } from '#db/orm.ts';
 import { Payment } from '#db/payments/payment.ts';
-import { endPayment } from '#db/payments/transitions.ts';
+import { expireNow } from '#db/payments/transitions.ts';
 import { startWorkflow } from '#db/workflow-messages.ts';
 import { bookingStatusAt } from '#rules/states.ts';
 import { dayMs, hourMs, minuteMs } from '#rules/time.ts';
@@ -105,7 +105,7 @@ async function expireLockedHolds(tx: EntityManager, clock: Clock, siteIds: strin
 
 async function expireLockedPayments(tx: EntityManager, clock: Clock, locked: Row[]): Promise<void> {
   const payments = await tx.find(Payment, { id: { $in: idsOf(locked) } }, { refresh: true });
-  for (const payment of payments) endPayment(tx, clock, payment);
+  for (const payment of payments) expireNow(tx, clock, payment);
 }
 
 /**

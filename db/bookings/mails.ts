@@ -1,6 +1,6 @@
 /** The mails about a booking. The visitor's address stands in them alone, sealed, until they are sent. */
 
-import { homeOf } from '#db/domains/canonical-url.ts';
+import { canonicalUrl } from '#db/domains/canonical-url.ts';
 import type { FormField } from '#db/forms/form.ts';
 import { Mail } from '#db/mail/mail.ts';
 import { openLetter, queueMail, settleMail } from '#db/mail/queue.ts';
@@ -136,7 +136,7 @@ async function factsOf(tx: EntityManager, booking: WholeBooking, site: Site, con
   return {
     id: booking.id,
     reference: booking.reference,
-    ...(await homeOf(tx, config, site)),
+    ...(await canonicalUrl(tx, config, site)),
     service: booking.serviceName,
     calendar: calendar.name,
     timeZone: calendar.timeZone,

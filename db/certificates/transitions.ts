@@ -15,13 +15,17 @@ export const leaseMs = 15_000;
 export class LeaseLost extends Error {}
 
 export type Subject = { domainId: string | null; name: string };
-export type Held = { id: string; lease: string };
+export type Lease = { id: string; lease: string };
 
 /**
  * The row of this subject, made where there is none. What the authority refused of the name lately counts on: it does not forget because an
  * owner has removed the domain and brought it again.
  */
-export async function certificateOf(em: EntityManager, now: Date, { domainId, name }: Subject): Promise<Certificate> {
+export async function ensureCertificate(
+  em: EntityManager,
+  now: Date,
+  { domainId, name }: Subject,
+): Promise<Certificate> {
   const where = domainId === null ? { domainId, name } : { domainId };
   const known = await em.findOne(Certificate, where, { refresh: true });
   if (known) return known;
@@ -35,7 +39,7 @@ export async function certificateOf(em: EntityManager, now: Date, { domainId, na
 }
 
 /** Takes the certificate to work on it; undefined while somebody else does. */
-export async function holdCertificate(em: EntityManager, now: Date, id: string): Promise<Held | undefined> {
+export async function acquireLease(em: EntityManager, now: Date, id: string): Promise<Lease | undefined> {
   const lease = newId('lease');
   const leasedUntil = new Date(now.getTime() + leaseMs);
   const free = { id, $or: [{ lease: null }, { leasedUntil: { $lt: now } }] };
@@ -43,10 +47,10 @@ export async function holdCertificate(em: EntityManager, now: Date, id: string):
 }
 
 /** Writes, and holds on for another while. Throws LeaseLost. */
-export async function keepCertificate(
+export async function updateLeased(
   em: EntityManager,
   now: Date,
-  { id, lease }: Held,
+  { id, lease }: Lease,
   what: Partial<Certificate> = {},
 ): Promise<void> {
   const leasedUntil = new Date(now.getTime() + leaseMs);
@@ -54,7 +58,7 @@ export async function keepCertificate(
   if (kept !== 1) throw new LeaseLost(`certificate ${id} is another worker's`);
 }
 
-export async function releaseCertificate(em: EntityManager, { id, lease }: Held): Promise<void> {
+export async function releaseLease(em: EntityManager, { id, lease }: Lease): Promise<void> {
   await em.nativeUpdate(Certificate, { id, lease }, { lease: null, leasedUntil: null });
 }
 
@@ -96,7 +100,7 @@ export function waitAfterRefusals(refusals: number, chance: number): number {
 }
 
 /** How long to wait after this many looks of our own in a row that found something missing. They ask nothing of the authority. */
-export function waitAfterLooks(looks: number, chance: number): number {
+export function waitAfterPreflights(looks: number, chance: number): number {
   return Math.round(Math.min(2_000 * 1.5 ** (looks - 1), 15 * 60_000) * (1 + chance / 10));
 }
 
@@ -133,7 +137,7 @@ export function sslOf(certificate: Pick<Certificate, (typeof sslFields)[number]>
 }
 
 /** Tokens and what stands there, for edges to answer. */
-export async function putTokens(
+export async function storeTokens(
   em: EntityManager,
   id: string,
   tokens: { token: string; answer: string }[],
@@ -159,7 +163,7 @@ export async function sweepTicketKeys(em: EntityManager, now: Date): Promise<num
 }
 
 /** Nothing is kept of what a removed domain had, but an empty row: by its change edges that were away learn to show it no more. */
-export async function forgetCertificate(em: EntityManager, domainId: string): Promise<void> {
+export async function clearCertificate(em: EntityManager, domainId: string): Promise<void> {
   await em.transactional(async (tx) => {
     await tx.execute(
       'delete from acme_token where certificate_id in (select id from certificate where domain_id = ?)',

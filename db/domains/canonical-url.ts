@@ -3,12 +3,12 @@
 import { Certificate } from '#db/certificates/certificate.ts';
 import type { EntityManager } from '#db/orm.ts';
 import type { Site } from '#db/sites/site.ts';
-import { shownName } from '#rules/dns/names.ts';
+import { displayName } from '#rules/dns/names.ts';
 import { isServed } from '#rules/states.ts';
 import { type Config, domainAddress, siteAddress, siteHostname } from '#runtime/config.ts';
 import { Domain } from './domain.ts';
 
-export type Home = {
+export type CanonicalUrl = {
   /** As people read it. */
   hostname: string;
   /** Scheme, host and port, without a path. */
@@ -23,10 +23,14 @@ export function addressOnDomain(config: Pick<Config, 'acme' | 'edgeUrl' | 'publi
 }
 
 /** Its primary domain once visitors can be led there, else its name below the base domain. */
-export async function homeOf(em: EntityManager, config: Config, site: Pick<Site, 'id' | 'name'>): Promise<Home> {
+export async function canonicalUrl(
+  em: EntityManager,
+  config: Config,
+  site: Pick<Site, 'id' | 'name'>,
+): Promise<CanonicalUrl> {
   const primary = await em.findOne(Domain, { site: site.id, isPrimary: true, removedAt: null });
   if (primary && isServed(primary) && (await hasCertificate(em, config, primary.id))) {
-    return { hostname: shownName(primary.name), address: addressOnDomain(config, primary.name) };
+    return { hostname: displayName(primary.name), address: addressOnDomain(config, primary.name) };
   }
   return { hostname: siteHostname(config, site.name), address: siteAddress(config, site.name) };
 }

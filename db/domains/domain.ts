@@ -1,7 +1,7 @@
 import { defineEntity, type InferEntity, p } from '@mikro-orm/core';
 import { Account } from '#db/accounts/account.ts';
 import { Site } from '#db/sites/site.ts';
-import type { Sight } from '#rules/dns/observation.ts';
+import type { DnsObservation } from '#rules/dns/observation.ts';
 import type { DomainMode, DomainStatus, RecordType } from '#rules/states.ts';
 
 /**
@@ -31,7 +31,7 @@ export const Domain = defineEntity({
     detachedAt: p.datetime().nullable(),
     blockReason: p.text().nullable(),
     /** What the DNS said at the last look. */
-    sight: p.json().$type<Sight>().nullable(),
+    sight: p.json().$type<DnsObservation>().nullable(),
     /** Looks since the status began, but those that calls asked for: its place on the curve of retries. */
     checks: p.integer().default(0),
     checkedAt: p.datetime().nullable(),

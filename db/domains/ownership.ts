@@ -1,32 +1,35 @@
-/** Whose a name is: what `isHolder` says of a row, asked of the database. The trigger `domain_held` and the index `domain_one_holder` hold it. */
+/** Ownership of names: the SQL of `ownsName`. The trigger `domain_held` and the index `domain_one_holder` enforce it. */
 import type { EntityManager } from '#db/orm.ts';
 
 /** That this row of `domain` is here and holds its name. */
-export const holds = (domain: string): string =>
+export const isOwnerSql = (domain: string): string =>
   `(${domain}.removed_at is null and ${domain}.proved_at is not null and ${domain}.status <> 'Deleted')`;
 
 /** That this row's name is `name`, an expression, or one above it. */
-export const isAtOrAbove = (domain: string, name: string): string =>
+export const isAtOrAboveSql = (domain: string, name: string): string =>
   `(${domain}.name = ${name} or ${name} like '%.' || ${domain}.name)`;
 
-type Wish = { name: string; registrable: string; accountId: string };
+type NameClaim = { name: string; registrable: string; accountId: string };
 
 /** Whether another account holds the name, or one above it. */
-export async function isHeldByAnother(em: EntityManager, { name, registrable, accountId }: Wish): Promise<boolean> {
+export async function isOwnedByAnother(
+  em: EntityManager,
+  { name, registrable, accountId }: NameClaim,
+): Promise<boolean> {
   const held = await em.execute(
-    `select 1 from domain held where held.registrable = ? and held.account_id <> ? and ${holds('held')}
-       and ${isAtOrAbove('held', '?')} limit 1`,
+    `select 1 from domain held where held.registrable = ? and held.account_id <> ? and ${isOwnerSql('held')}
+       and ${isAtOrAboveSql('held', '?')} limit 1`,
     [registrable, accountId, name, name],
   );
   return held.length > 0;
 }
 
 /** Of these domains those whose name another account holds, or one above it, each with the moment since when. */
-export async function heldByOthers(em: EntityManager, ids: readonly string[]): Promise<Map<string, Date>> {
+export async function ownedByOthers(em: EntityManager, ids: readonly string[]): Promise<Map<string, Date>> {
   if (ids.length === 0) return new Map();
   const rows: { id: string; since: Date }[] = await em.execute(
     `select own.id, max(held.proved_at) as since from domain own join domain held on held.registrable = own.registrable
-       and held.account_id <> own.account_id and ${holds('held')} and ${isAtOrAbove('held', 'own.name')}
+       and held.account_id <> own.account_id and ${isOwnerSql('held')} and ${isAtOrAboveSql('held', 'own.name')}
      where own.id = any(?) group by own.id`,
     [`{${ids.join(',')}}`],
   );
@@ -37,10 +40,10 @@ export async function heldByOthers(em: EntityManager, ids: readonly string[]): P
  * Whether a person has stopped the name, or one above it: for everybody where somebody had proved it, else for the account that brought it. To
  * remove it changes nothing of that.
  */
-export async function isStopped(em: EntityManager, { name, registrable, accountId }: Wish): Promise<boolean> {
+export async function isNameBlocked(em: EntityManager, { name, registrable, accountId }: NameClaim): Promise<boolean> {
   const stopped = await em.execute(
     `select 1 from domain stopped where stopped.registrable = ? and stopped.status = 'Blocked'
-       and (stopped.proved_at is not null or stopped.account_id = ?) and ${isAtOrAbove('stopped', '?')} limit 1`,
+       and (stopped.proved_at is not null or stopped.account_id = ?) and ${isAtOrAboveSql('stopped', '?')} limit 1`,
     [registrable, accountId, name, name],
   );
   return stopped.length > 0;

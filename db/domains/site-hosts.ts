@@ -7,7 +7,7 @@ import { type Config, siteHostname } from '#runtime/config.ts';
 import { Domain } from './domain.ts';
 
 /** At this moment: a domain that leads elsewhere is another's place, though its site is served there for a while. */
-export async function ownHostsOf(
+export async function siteHosts(
   em: EntityManager,
   config: Config,
   { id, name }: { id: string; name: string },
@@ -17,7 +17,7 @@ export async function ownHostsOf(
 }
 
 /** A host is the site's own no longer: nothing of what was scanned is known any more, and what is shown is scanned anew. */
-export async function scanAnew(tx: EntityManager, clock: Clock, siteId: string): Promise<void> {
+export async function rescanSite(tx: EntityManager, clock: Clock, siteId: string): Promise<void> {
   const read = await tx.execute<{ id: string; shown: boolean }[]>(
     `update deployment set scanned_whole = false, scanned_at = case when status in ('live', 'ready') then null else scanned_at end
      where site_id = ? and scanned_at is not null returning id, status in ('live', 'ready') as shown`,

@@ -7,20 +7,20 @@ import { Certificate } from '#db/certificates/certificate.ts';
 import type { EntityManager } from '#db/orm.ts';
 import type { Site } from '#db/sites/site.ts';
 import { signalWorkflow, startWorkflow } from '#db/workflow-messages.ts';
-import { judge, type Standing, settle, type Wanted } from '#rules/dns/evaluation.ts';
-import type { Sight } from '#rules/dns/observation.ts';
-import { isHolder, servedStatuses } from '#rules/states.ts';
+import { type DomainState, type ExpectedRecords, evaluate, nextState } from '#rules/dns/evaluation.ts';
+import type { DnsObservation } from '#rules/dns/observation.ts';
+import { ownsName, servedStatuses } from '#rules/states.ts';
 import type { Clock } from '#runtime/clock.ts';
 import { errors } from '#runtime/errors.ts';
 import { Domain, DomainTombstone } from './domain.ts';
-import { isHeldByAnother } from './ownership.ts';
-import { scanAnew } from './site-hosts.ts';
-import { delegationHere } from './zones.ts';
+import { isOwnedByAnother } from './ownership.ts';
+import { rescanSite } from './site-hosts.ts';
+import { ownDelegation } from './zones.ts';
 
-export type DomainMove = 'attach' | 'detach' | 'check' | 'block' | 'unblock' | 'remove';
+export type DomainSignal = 'attach' | 'detach' | 'check' | 'block' | 'unblock' | 'remove';
 
 /** Tells the domain's workflow, when the transaction commits, that the row has moved. */
-export function tellDomain(tx: EntityManager, clock: Clock, id: string, signal: DomainMove): void {
+export function signalOnboardDomain(tx: EntityManager, clock: Clock, id: string, signal: DomainSignal): void {
   signalWorkflow(tx, clock, 'onboardDomain', { domainId: id }, signal);
 }
 
@@ -57,36 +57,36 @@ export async function lockName(tx: EntityManager, registrable: string): Promise<
  * Writes down what a look has seen, and what follows from it. One that a call `asked` for tells the workflow as well, which brings the zone and
  * the certificate after the row. Undefined where the domain was removed meanwhile.
  */
-export async function keepSight(
+export async function recordObservation(
   em: EntityManager,
   clock: Clock,
   id: string,
-  { sight: seen, wanted, asked = false }: { sight: Sight; wanted: Wanted; asked?: boolean },
+  { sight: seen, wanted, asked = false }: { sight: DnsObservation; wanted: ExpectedRecords; asked?: boolean },
 ): Promise<Domain | undefined> {
   return await em.transactional(async (tx) => {
     const { registrable } = await tx.findOneOrFail(Domain, { id }, { refresh: true });
     await lockName(tx, registrable);
     const domain = await lockDomainWithSite(tx, id);
     if (domain.removedAt) return undefined;
-    const before = standingOf(domain);
-    const delegation = await delegationHere(tx, domain);
+    const before = stateOf(domain);
+    const delegation = await ownDelegation(tx, domain);
     // Asked for a zone and for one below it, one server answers from the lower one, and refers to nobody.
-    const sight: Sight = delegation ? { ...seen, delegation, ds: { none: true } } : seen;
-    const verdict = judge(wanted, sight);
-    const isTaken = !isHolder(before) && (await isHeldByAnother(tx, { ...domain, accountId: domain.account.id }));
+    const sight: DnsObservation = delegation ? { ...seen, delegation, ds: { none: true } } : seen;
+    const verdict = evaluate(wanted, sight);
+    const isTaken = !ownsName(before) && (await isOwnedByAnother(tx, { ...domain, accountId: domain.account.id }));
     // Proved or not: while another account holds the name, it is that account's.
-    const after = settle(before, isTaken ? { ...verdict, isProved: false } : verdict, clock.now(), asked);
-    if (isHolder(after) && !isHolder(before)) await takeOver(tx, clock, domain);
+    const after = nextState(before, isTaken ? { ...verdict, isProved: false } : verdict, clock.now(), asked);
+    if (ownsName(after) && !ownsName(before)) await takeOwnership(tx, clock, domain);
     Object.assign(domain, after, { sight });
     await tx.flush();
     if (before.status === 'active' && after.status !== 'active' && domain.site)
-      await scanAnew(tx, clock, domain.site.id);
-    if (asked) tellDomain(tx, clock, id, 'check');
+      await rescanSite(tx, clock, domain.site.id);
+    if (asked) signalOnboardDomain(tx, clock, id, 'check');
     return domain;
   });
 }
 
-function standingOf(domain: Domain): Standing {
+function stateOf(domain: Domain): DomainState {
   const { status, statusSince, checks, elsewhereChecks, absentChecks } = domain;
   return {
     status,
@@ -103,7 +103,7 @@ function standingOf(domain: Domain): Standing {
 }
 
 /** The name is proved anew: what others had left of it ends. */
-async function takeOver(tx: EntityManager, clock: Clock, { id, name, account }: Domain): Promise<void> {
+async function takeOwnership(tx: EntityManager, clock: Clock, { id, name, account }: Domain): Promise<void> {
   const lost = await tx.find(Domain, {
     name,
     status: 'Deleted',
@@ -124,7 +124,7 @@ export async function removeDomain(tx: EntityManager, clock: Clock, domain: Doma
   }
   Object.assign(domain, { removedAt: now, nextCheckAt: null });
   await tx.flush();
-  tellDomain(tx, clock, domain.id, 'remove');
+  signalOnboardDomain(tx, clock, domain.id, 'remove');
 }
 
 /** The site is served there no longer. Where it was the primary one, the domain attached longest becomes that. */
@@ -133,7 +133,7 @@ export async function detachDomain(tx: EntityManager, clock: Clock, domain: Doma
   if (!site) return;
   Object.assign(domain, { site: null, isPrimary: false, attachedAt: null, detachedAt: clock.now() });
   await tx.flush();
-  await scanAnew(tx, clock, site.id);
+  await rescanSite(tx, clock, site.id);
   if (!isPrimary) return;
   const [next] = await tx.find(Domain, { site }, { orderBy: { attachedAt: 'asc', id: 'asc' }, limit: 1 });
   if (next) next.isPrimary = true;
@@ -160,8 +160,8 @@ export async function blockDomain(em: EntityManager, clock: Clock, id: string, r
     const stopped = { status: 'Blocked', statusSince: clock.now(), blockReason: reason, nextCheckAt: null } as const;
     Object.assign(domain, stopped, wasLost ? { provedAt: null } : {});
     await tx.flush();
-    if (domain.site) await scanAnew(tx, clock, domain.site.id);
-    if (!domain.removedAt) tellDomain(tx, clock, id, 'block');
+    if (domain.site) await rescanSite(tx, clock, domain.site.id);
+    if (!domain.removedAt) signalOnboardDomain(tx, clock, id, 'block');
     return domain;
   });
 }
@@ -176,13 +176,13 @@ export async function unblockDomain(em: EntityManager, clock: Clock, id: string)
     const status = domain.provedAt ? 'Moved' : 'pending';
     const nextCheckAt = domain.removedAt ? null : now;
     Object.assign(domain, { ...counts, status, statusSince: now, blockReason: null, nextCheckAt });
-    if (!domain.removedAt) tellDomain(tx, clock, id, 'unblock');
+    if (!domain.removedAt) signalOnboardDomain(tx, clock, id, 'unblock');
     return domain;
   });
 }
 
 const overdueMs = 15 * 60_000;
-const leftBehindMs = 2 * 3600_000;
+const overdueWorkflowMs = 2 * 3600_000;
 
 /** Domains that are long overdue, and those that were removed a while ago: what works on them may be lost. */
 export async function overdueDomains(em: EntityManager, clock: Clock): Promise<Domain[]> {
@@ -193,7 +193,7 @@ export async function overdueDomains(em: EntityManager, clock: Clock): Promise<D
     {
       $or: [
         { nextCheckAt: { $lt: overdue }, account: { blockedAt: null } },
-        { removedAt: { $lt: overdue, $gt: new Date(now - leftBehindMs) } },
+        { removedAt: { $lt: overdue, $gt: new Date(now - overdueWorkflowMs) } },
       ],
     },
     { limit: 500, orderBy: { nextCheckAt: 'asc' } },

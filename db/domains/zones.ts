@@ -4,10 +4,10 @@ import type { EntityManager } from '#db/orm.ts';
 import type { Zones } from '#providers/zones.ts';
 import type { DnsAnswer } from '#rules/dns/observation.ts';
 import { ownRecords, zoneChanges, zoneSets } from '#rules/dns/zone.ts';
-import { type DomainStatus, isHolder } from '#rules/states.ts';
+import { type DomainStatus, ownsName } from '#rules/states.ts';
 import type { Config } from '#runtime/config.ts';
 import { Domain, DomainRecord } from './domain.ts';
-import { holds } from './ownership.ts';
+import { isOwnerSql } from './ownership.ts';
 
 export type ZoneDeps = { config: Pick<Config, 'domains'>; zones: Zones | undefined };
 
@@ -23,13 +23,13 @@ export async function syncZone(em: EntityManager, deps: ZoneDeps, name: string):
     await lockZone(tx, name);
     await writeZone(tx, { ...deps, zones }, name);
   });
-  for (const below of await waitingBelow(em, name)) await syncZone(em, deps, below);
+  for (const below of await unprovedBelow(em, name)) await syncZone(em, deps, below);
 }
 
 /** Names below that somebody brought and nobody has proved: whether they have zones depends on this one. */
-async function waitingBelow(em: EntityManager, name: string): Promise<string[]> {
+async function unprovedBelow(em: EntityManager, name: string): Promise<string[]> {
   const rows = await em.execute<{ name: string }[]>(
-    `select distinct name from domain where name like '%.' || ? and mode = 'nameservers' and removed_at is null and not ${holds('domain')}`,
+    `select distinct name from domain where name like '%.' || ? and mode = 'nameservers' and removed_at is null and not ${isOwnerSql('domain')}`,
     [name],
   );
   return rows.map((row) => row.name);
@@ -38,7 +38,7 @@ async function waitingBelow(em: EntityManager, name: string): Promise<string[]> 
 /** The closest zone above that is held here: it says what is below it. A zone of ours beside it would be answered from first. */
 async function zoneAbove(tx: EntityManager, { name, registrable }: { name: string; registrable: string }) {
   const [above] = await tx.execute<{ id: string; status: DomainStatus }[]>(
-    `select id, status from domain where registrable = ? and ? like '%.' || name and mode = 'nameservers' and ${holds('domain')}
+    `select id, status from domain where registrable = ? and ? like '%.' || name and mode = 'nameservers' and ${isOwnerSql('domain')}
      order by length(name) desc limit 1`,
     [registrable, name],
   );
@@ -46,7 +46,7 @@ async function zoneAbove(tx: EntityManager, { name, registrable }: { name: strin
 }
 
 /** To whom a zone of ours delegates the name; undefined where the world does not ask us for it. */
-export async function delegationHere(
+export async function ownDelegation(
   tx: EntityManager,
   domain: { name: string; registrable: string },
 ): Promise<DnsAnswer | undefined> {
@@ -58,7 +58,7 @@ export async function delegationHere(
 
 /** The same, in a transaction that holds the name already and has moved the rows. */
 export async function writeZone(tx: EntityManager, deps: ZoneDeps & { zones: Zones }, name: string): Promise<void> {
-  const wanted = await wantedZone(tx, deps, name);
+  const wanted = await expectedZone(tx, deps, name);
   const there = await deps.zones.read(name);
   if (!wanted) {
     if (there) await deps.zones.remove(name);
@@ -72,7 +72,7 @@ export async function writeZone(tx: EntityManager, deps: ZoneDeps & { zones: Zon
   } else await deps.zones.create(name, wanted);
 }
 
-async function wantedZone(tx: EntityManager, { config }: ZoneDeps, name: string) {
+async function expectedZone(tx: EntityManager, { config }: ZoneDeps, name: string) {
   const rows = await tx.find(
     Domain,
     { name, mode: 'nameservers', removedAt: null },
@@ -81,7 +81,7 @@ async function wantedZone(tx: EntityManager, { config }: ZoneDeps, name: string)
   const [first] = rows;
   if (!first) return undefined;
   const base = config.domains.nameServers;
-  const holder = rows.find(isHolder);
+  const holder = rows.find(ownsName);
   if (!holder && (await zoneAbove(tx, first))) return undefined;
   if (!holder) return zoneSets(name, { pairs: rows.map(({ pair }) => pair), records: [] }, base);
   const records = await tx.find(DomainRecord, { domain: holder.id });

@@ -34,7 +34,7 @@ export async function recordCharge(em: EntityManager, deps: Deps, found: Found, 
     else {
       payment.paidAt = now;
       payment.status = 'paid';
-      if (!(await seated(locked, deps))) {
+      if (!(await fulfil(locked, deps))) {
         payment.status = 'refunding';
         startRefund(tx, deps.clock, attempt, 'late');
       }
@@ -45,14 +45,14 @@ export async function recordCharge(em: EntityManager, deps: Deps, found: Found, 
 }
 
 /** Whether what was paid for can be had. Where it cannot, and it is a booking, both hear that the money goes back. */
-async function seated({ tx, payment, booking }: Locked, deps: Deps): Promise<boolean> {
+async function fulfil({ tx, payment, booking }: Locked, deps: Deps): Promise<boolean> {
   const mayStay = await isPayable(tx, payment);
   if (!booking) return mayStay;
   if (mayStay && (await confirmPaid(tx, deps, booking))) return true;
   const site = await tx.findOneOrFail(Site, booking.site.id);
   const contact = booking.visitorSealed ? decryptContact(deps.config, booking.id, booking.visitorSealed) : null;
   await queueReturnMails(tx, deps, { booking, site, payment, email: contact?.email ?? null });
-  endHold(deps.clock, booking);
+  expireHold(deps.clock, booking);
   return false;
 }
 
@@ -64,7 +64,7 @@ async function isPayable(tx: EntityManager, payment: Payment): Promise<boolean> 
 }
 
 /** A seat whose money went back is held for nobody. */
-function endHold(clock: Clock, booking: WholeBooking): void {
+function expireHold(clock: Clock, booking: WholeBooking): void {
   if (booking.status !== 'held') return;
   const now = clock.now();
   booking.status = 'expired';

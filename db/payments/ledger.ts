@@ -40,7 +40,7 @@ export async function findContradictions(em: EntityManager, now: Date): Promise<
 }
 
 /** Payments and charges whose workflow should have seen to them by now. */
-export async function findLeftBehind(em: EntityManager, now: Date): Promise<{ attempts: string[]; refunds: string[] }> {
+export async function findOverdue(em: EntityManager, now: Date): Promise<{ attempts: string[]; refunds: string[] }> {
   const before = new Date(now.getTime() - settlingMs);
   const idsOf = async (sql: string) => (await em.execute<{ id: string }[]>(sql, [before])).map(({ id }) => id);
   return {
@@ -72,7 +72,7 @@ const isOurs = (subject: string) => /^(pay|page|book)_/.test(subject);
  * Keeps what was found, and lets go of what was found earlier and is in order now: of charges those alone that were looked at. Answers what is new,
  * and how much a person has to look at.
  */
-export async function keepFlags(
+export async function recordFlags(
   em: EntityManager,
   now: Date,
   { findings, judged }: { findings: readonly Finding[]; judged: ReadonlySet<string> },

@@ -130,7 +130,7 @@ export async function expirePayment(em: EntityManager, clock: Clock, id: string)
 }
 
 /** Nothing can be paid from now on: the pages that are open get closed. */
-export function endPayment(tx: EntityManager, clock: Clock, payment: Payment): void {
+export function expireNow(tx: EntityManager, clock: Clock, payment: Payment): void {
   if (payment.status !== 'open') return;
   const now = clock.now();
   payment.status = 'expired';

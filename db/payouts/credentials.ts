@@ -29,7 +29,7 @@ export async function lockPayoutAccount(tx: EntityManager, id: string): Promise<
 }
 
 /** A key as it stands in the row of its payout account, and opens nowhere else. */
-export function sealKey({ sealing }: Pick<Config, 'sealing'>, payoutAccountId: string, key: string): Buffer {
+export function encryptKey({ sealing }: Pick<Config, 'sealing'>, payoutAccountId: string, key: string): Buffer {
   return encrypt(sealing, key, contextOf.payoutAccount(payoutAccountId));
 }
 
@@ -43,7 +43,7 @@ export function credentialsOf(
 ): PaymentCredentials {
   if (account.status === 'gone') throw errors.payout_account_gone(`The payout account “${account.name}” was removed.`);
   if (account.rail === 'own_key' && account.sealedKey) {
-    return { rail: 'own_key', key: openKey(config, account.id, account.sealedKey) };
+    return { rail: 'own_key', key: decryptKey(config, account.id, account.sealedKey) };
   }
   if (account.providerAccount) return { rail: 'connect', providerAccount: account.providerAccount };
   throw errors.payout_account_pending(`The payout account “${account.name}” is not connected yet.`, {
@@ -51,7 +51,7 @@ export function credentialsOf(
   });
 }
 
-function openKey({ sealing }: Pick<Config, 'sealing'>, id: string, sealed: Uint8Array): string {
+function decryptKey({ sealing }: Pick<Config, 'sealing'>, id: string, sealed: Uint8Array): string {
   try {
     return decrypt(sealing, sealed, contextOf.payoutAccount(id)).toString('utf8');
   } catch (error) {

@@ -23,7 +23,7 @@ export async function lockParties(
 }
 
 /** Begins the agreement, under the lock of both sides. The database holds that a site has one at most. */
-export function beginAgreement(
+export function startAgreement(
   tx: EntityManager,
   { payoutAccount, site, offer, now }: Parties & { offer: PayoutOffer | null; now: Date },
 ): PayoutAgreement {
@@ -52,7 +52,7 @@ export async function withdrawOffers(
   for (const offer of open) {
     offer.status = 'withdrawn';
     offer.answeredAt = now;
-    tellOffer(tx, clock, offer.id);
+    signalPayoutOffer(tx, clock, offer.id);
   }
   // Before a new one is inserted: the database takes one open offer of a site.
   await tx.flush();
@@ -65,7 +65,7 @@ export function startOffer(tx: EntityManager, clock: Clock, { id, site }: { id: 
 }
 
 /** Tells the offer's workflow, when the transaction commits, that the row has moved. */
-export function tellOffer(tx: EntityManager, clock: Clock, id: string): void {
+export function signalPayoutOffer(tx: EntityManager, clock: Clock, id: string): void {
   signalWorkflow(tx, clock, 'expireOffer', { offerId: id }, 'moved');
 }
 
@@ -79,7 +79,7 @@ export async function settleOffer(em: EntityManager, now: Date, id: string): Pro
 }
 
 /** The condition of a query for offers that wait for this account's answer. Of an archived site none can be answered. */
-export function offersToAnswer(accountId: string, now: Date) {
+export function openOffersFor(accountId: string, now: Date) {
   const site = { status: 'active' as const };
   return {
     status: 'open' as const,

@@ -66,7 +66,7 @@ const notAccepted = 'a new key: the provider no longer accepts the current one';
 const notConnected = 'to be connected again through its onboarding link';
 
 /** Accounts of whom the provider is to be asked again: those that wait for something after `waitingMs`, others after `otherMs`. */
-export async function payoutAccountsToAsk(
+export async function payoutAccountsToCheck(
   em: EntityManager,
   now: Date,
   { owner, waitingMs, otherMs, limit }: { owner?: string; waitingMs: number; otherMs: number; limit: number },
@@ -90,14 +90,14 @@ export async function payoutAccountsToAsk(
 /** What the schedule asks for. Answers how many answered, and how many did not. */
 export async function refreshPayoutAccounts(asking: Asking): Promise<{ asked: number; unanswered: number }> {
   const due = { waitingMs: 10 * minuteMs, otherMs: 24 * 60 * minuteMs, limit: 200 };
-  const ids = await payoutAccountsToAsk(asking.em(), asking.clock.now(), due);
+  const ids = await payoutAccountsToCheck(asking.em(), asking.clock.now(), due);
   let unanswered = 0;
   for (const id of ids) if (!(await refreshPayoutAccount(asking, id))) unanswered += 1;
   return { asked: ids.length - unanswered, unanswered };
 }
 
 /** A signed message of the provider says that one of its accounts has moved: it is asked what is so. False where it does not answer. */
-export async function payoutAccountMoved(asking: Asking, providerAccount: string): Promise<boolean> {
+export async function payoutAccountChanged(asking: Asking, providerAccount: string): Promise<boolean> {
   const rows = await asking.em().find(PayoutAccount, { providerAccount, rail: 'connect', status: { $ne: 'gone' } });
   const answered = await Promise.all(rows.map(({ id }) => refreshPayoutAccount(asking, id)));
   return answered.every(Boolean);

@@ -1,7 +1,7 @@
 /** One look at everything that the DNS says of a domain: what proves it, where it points, and what would stand in a certificate's way. */
 
 import type { AskedType, Delegation, Dns } from '#providers/dns.ts';
-import { type DnsAnswer, proofName, type Sight } from '#rules/dns/observation.ts';
+import { type DnsAnswer, type DnsObservation, proofName } from '#rules/dns/observation.ts';
 
 const timeoutMs = 20_000;
 const unknown: DnsAnswer = { unknown: true };
@@ -11,7 +11,7 @@ const unknownParent: Delegation = { exists: 'unknown', ns: unknown, ds: unknown 
 export async function observeDns(
   dns: Dns,
   { name, registrable }: { name: string; registrable: string },
-): Promise<Sight> {
+): Promise<DnsObservation> {
   const ask = (at: string, type: AskedType) => withTimeout(dns.ask(at, type), unknown);
   const askParent = (of: string) => withTimeout(dns.askParent(of), unknownParent);
   const [parent, above, proof, cname, a, aaaa, caa] = await Promise.all([

@@ -5,16 +5,16 @@ import { challengePrefix, isWithin } from './names.ts';
 export const challengeName = (name: string): string => challengePrefix + name.replace(/^\*\./, '');
 
 /** Of a look of ours: a name that nobody has asked for yet. It is no longer than a challenge's. */
-export const lookName = (zone: string, digits: string): string => `_look-${digits}.${zone}`;
-export const lookDigits = 9;
+export const preflightName = (zone: string, digits: string): string => `_look-${digits}.${zone}`;
+export const preflightDigits = 9;
 
-const look = new RegExp(`^_look-[0-9a-f]{${lookDigits}}$`);
+const look = new RegExp(`^_look-[0-9a-f]{${preflightDigits}}$`);
 
-export function isLook(name: string, zone: string): boolean {
+export function isPreflight(name: string, zone: string): boolean {
   return isWithin(name, zone) && look.test(name.slice(0, -zone.length - 1));
 }
 
 /** Whether certificates are got there: no owner writes to it, and no rows tell of it. */
-export function isForCertificates(name: string, zone: string): boolean {
-  return name === challengeName(zone) || isLook(name, zone);
+export function isChallengeName(name: string, zone: string): boolean {
+  return name === challengeName(zone) || isPreflight(name, zone);
 }

@@ -1,11 +1,11 @@
 /** What a look at the DNS makes of a domain. Pure: the row before, the sight, the moment; the row after. */
 import type { DomainMode, DomainStatus } from '#rules/states.ts';
-import { foundIn, isUnknown, type Sight } from './observation.ts';
+import { type DnsObservation, foundIn, isUnknown } from './observation.ts';
 import { nextCheckMs } from './retry-curve.ts';
 import { nameServersOf } from './zone.ts';
 
 /** What proves a domain, and where it has to point. */
-export type Wanted = {
+export type ExpectedRecords = {
   name: string;
   mode: DomainMode;
   proof: string;
@@ -16,10 +16,10 @@ export type Wanted = {
 };
 
 /** Of a domain, where the platform's own names and addresses are these. */
-export function wantedOf(
+export function expectedRecords(
   { name, mode, proof, pair }: { name: string; mode: DomainMode; proof: string; pair: string },
   { nameServers, edgeAddresses }: { nameServers: string; edgeAddresses: readonly string[] },
-): Wanted {
+): ExpectedRecords {
   return { name, mode, proof, nameServers: nameServersOf({ pair }, nameServers), addresses: edgeAddresses };
 }
 
@@ -31,7 +31,7 @@ export type Verdict = {
 };
 
 /** `undefined` wherever it could not be asked. */
-export function judge(wanted: Wanted, sight: Sight): Verdict {
+export function evaluate(wanted: ExpectedRecords, sight: DnsObservation): Verdict {
   const isAbsent = sight.registered === 'unknown' ? undefined : sight.registered === 'no';
   if (wanted.mode === 'nameservers') {
     const isProved = isUnknown(sight.delegation) ? undefined : sameNames(foundIn(sight.delegation), wanted.nameServers);
@@ -49,7 +49,7 @@ function sameNames(found: string[], wanted: readonly string[]): boolean {
 }
 
 /** Every address is the edge's: with one that is not, a part of the visitors would be elsewhere. */
-function pointsHere({ addresses }: Wanted, { a, aaaa }: Sight): boolean | undefined {
+function pointsHere({ addresses }: ExpectedRecords, { a, aaaa }: DnsObservation): boolean | undefined {
   const found = [...foundIn(a), ...foundIn(aaaa)];
   if (found.some((address) => !addresses.includes(address))) return false;
   if (isUnknown(a) || isUnknown(aaaa)) return undefined;
@@ -57,7 +57,7 @@ function pointsHere({ addresses }: Wanted, { a, aaaa }: Sight): boolean | undefi
 }
 
 /** The columns that a look moves. */
-export type Standing = {
+export type DomainState = {
   status: DomainStatus;
   statusSince: Date;
   provedAt: Date | null;
@@ -79,11 +79,11 @@ const movedMsMax = 7 * 24 * 3600_000;
  * The row after a look. What could not be asked moves nothing but the time of the next look. One that a call `asked` for is no step on the
  * curve: the next one is when it would have been, or sooner.
  */
-export function settle(before: Standing, verdict: Verdict, now: Date, asked = false): Standing {
+export function nextState(before: DomainState, verdict: Verdict, now: Date, asked = false): DomainState {
   if (before.status === 'Blocked') return before;
   const step = asked ? 0 : 1;
-  const counted = { ...count(before, verdict, now), checks: before.checks + step };
-  const after = { ...counted, ...move(counted, verdict, now), checkedAt: now };
+  const counted = { ...countChecks(before, verdict, now), checks: before.checks + step };
+  const after = { ...counted, ...transition(counted, verdict, now), checkedAt: now };
   const isMoved = after.status !== before.status;
   if (isMoved) Object.assign(after, { statusSince: now, checks: step, ...notAbsent });
   const next = new Date(now.getTime() + nextCheckMs(after, now));
@@ -93,7 +93,7 @@ export function settle(before: Standing, verdict: Verdict, now: Date, asked = fa
 
 const notAbsent = { absentSince: null, absentChecks: 0 } as const;
 
-function count(before: Standing, { isHere, isAbsent }: Verdict, now: Date): Standing {
+function countChecks(before: DomainState, { isHere, isAbsent }: Verdict, now: Date): DomainState {
   const isElsewhere = isHere === false || isAbsent === true;
   const counted = { ...before };
   if (isAbsent) {
@@ -107,7 +107,7 @@ function count(before: Standing, { isHere, isAbsent }: Verdict, now: Date): Stan
   return counted;
 }
 
-function move(row: Standing, { isProved, isHere, isAbsent }: Verdict, now: Date): Partial<Standing> {
+function transition(row: DomainState, { isProved, isHere, isAbsent }: Verdict, now: Date): Partial<DomainState> {
   if (row.status === 'pending') {
     // What is not active yet is held only while its proof stands.
     const provedAt = isProved === undefined ? row.provedAt : isProved ? (row.provedAt ?? now) : null;

@@ -35,7 +35,7 @@ export function readName(text: string, endings: readonly string[] = []): Name | 
     return invalid('only internationalised names have hyphens as third and fourth character');
   }
   if (name.length > nameCharsMax - roomChars) return invalid(`it has more than ${nameCharsMax - roomChars} characters`);
-  return placed(name, labels, endings);
+  return withRegistrable(name, labels, endings);
 }
 
 /** Whether the label says something in letters of the world, and says it in the one right way. */
@@ -46,7 +46,7 @@ function isEncoded(one: string): boolean {
 /** On the public suffix list, and yet nobody's to register (RFC 3172, RFC 7686, RFC 9476). */
 const unregistered = ['arpa', 'onion', 'alt'];
 
-function placed(name: string, labels: string[], endings: readonly string[]): Name | NameFault {
+function withRegistrable(name: string, labels: string[], endings: readonly string[]): Name | NameFault {
   const parsed = parse(name, { allowPrivateDomains: true });
   if (parsed.isIp) return { fault: 'invalid', why: 'it is an IP address, not a name' };
   const last = labels.at(-1) ?? '';
@@ -63,7 +63,7 @@ export function isWithin(name: string, above: string): boolean {
 }
 
 /** As people read it, where it has letters beyond ASCII. */
-export function shownName(name: string): string {
+export function displayName(name: string): string {
   return domainToUnicode(name) || name;
 }
 

@@ -3,7 +3,7 @@
 /** The answer to one question. "Could not ask" is an answer of its own, and never that there is nothing. */
 export type DnsAnswer = { found: string[] } | { none: true } | { unknown: true };
 
-export type Sight = {
+export type DnsObservation = {
   /** Whether the registered name is there at its parent's name servers. */
   registered: 'yes' | 'no' | 'unknown';
   /** The delegation of the very name, as its parent's name servers refer to it. */

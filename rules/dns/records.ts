@@ -2,7 +2,7 @@
 import { isIPv4, isIPv6 } from 'node:net';
 import { domainToASCII } from 'node:url';
 import type { RecordType } from '#rules/states.ts';
-import { isForCertificates } from './challenges.ts';
+import { isChallengeName } from './challenges.ts';
 import { isWithin } from './names.ts';
 import type { ZoneRecord } from './zone.ts';
 
@@ -126,9 +126,9 @@ function readCaa(content: string): string {
 }
 
 /** Throws RecordFault where the record cannot stand beside those of its zone, our own among them. */
-export function requirePlace(zone: string, record: ZoneRecord, others: readonly ZoneRecord[]): void {
+export function requireCompatible(zone: string, record: ZoneRecord, others: readonly ZoneRecord[]): void {
   const { type, name } = record;
-  if (isForCertificates(name, zone)) fault('the platform uses that name to validate the certificate of the domain');
+  if (isChallengeName(name, zone)) fault('the platform uses that name to validate the certificate of the domain');
   if (name === zone && type === 'NS') fault('the platform manages the name servers of the domain itself');
   if (name === zone && (type === 'A' || type === 'AAAA'))
     fault('the platform manages the address of the domain itself: attach a site to it');

@@ -1,7 +1,7 @@
 /** What a zone of ours holds, as a function of who brought its name and which records they set. Pure. */
 import { isIPv6 } from 'node:net';
 import type { RecordType } from '#rules/states.ts';
-import { isForCertificates } from './challenges.ts';
+import { isChallengeName } from './challenges.ts';
 
 /** The pair of name servers of one onboarding: two names that nobody else is shown, with the same addresses as all others. */
 export function nameServersOf({ pair }: { pair: string }, base: string): [string, string] {
@@ -96,7 +96,7 @@ export function zoneChanges(zone: string, there: readonly ZoneSet[], wanted: rea
     b !== undefined && a.ttl === b.ttl && [...a.contents].sort().join('\n') === [...b.contents].sort().join('\n');
   const changed = wanted.filter((set) => set.type !== 'SOA' && !isSame(set, have.get(keyOf(set))));
   const gone = there.filter(
-    (set) => set.type !== 'SOA' && !want.has(keyOf(set)) && !isForCertificates(set.name.slice(0, -1), zone),
+    (set) => set.type !== 'SOA' && !want.has(keyOf(set)) && !isChallengeName(set.name.slice(0, -1), zone),
   );
   return [...gone.map((set) => ({ ...set, contents: [] })), ...changed];
 }

@@ -75,7 +75,7 @@ async function workflowOf(id: string) {
   return handle;
 }
 const row = async (id: string) => await world.deps.em().findOneOrFail(Booking, { id });
-/** What money does, as `takeCharge` has it done. */
+/** What money does, as `recordCharge` has it done. */
 const confirm = (id: string) =>
   world.deps.em().transactional(async (tx) => {
     const { calendar } = await tx.findOneOrFail(Booking, { id });

@@ -2,7 +2,7 @@
 import { X509Certificate } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
 import { Certificate } from '#db/certificates/certificate.ts';
-import { holdCertificate, keepCertificate, LeaseLost, sslOf } from '#db/certificates/transitions.ts';
+import { acquireLease, LeaseLost, sslOf, updateLeased } from '#db/certificates/transitions.ts';
 import type { Zones } from '#providers/zones.ts';
 import { challengeName } from '#rules/dns/challenges.ts';
 import type { Step, TestAuthority } from './authority.ts';
@@ -196,13 +196,13 @@ test('while one worker is at it no other begins, and one that was thought dead c
   expect(orders()).toHaveLength(1);
   const row = await world.rowOf(name);
   const em = world.deps.em();
-  const held = await holdCertificate(em, clock.now(), row.id);
+  const held = await acquireLease(em, clock.now(), row.id);
   expect(held).toBeDefined();
-  expect(await holdCertificate(em, clock.now(), row.id)).toBeUndefined();
+  expect(await acquireLease(em, clock.now(), row.id)).toBeUndefined();
   skip(16_000);
-  const next = await holdCertificate(em, clock.now(), row.id);
+  const next = await acquireLease(em, clock.now(), row.id);
   expect(next).toBeDefined();
-  await expect(keepCertificate(em, clock.now(), held as never, { problem: 'late' })).rejects.toBeInstanceOf(LeaseLost);
+  await expect(updateLeased(em, clock.now(), held as never, { problem: 'late' })).rejects.toBeInstanceOf(LeaseLost);
   expect((await world.rowOf(name)).problem).toBe(null);
   await world.db.query('update certificate set lease = null, leased_until = null where id = $1', [row.id]);
 });

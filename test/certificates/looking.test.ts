@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { renewIfDue } from '#activities/certificates/renew.ts';
 import { Certificate } from '#db/certificates/certificate.ts';
-import { lookName } from '#rules/dns/challenges.ts';
+import { preflightName } from '#rules/dns/challenges.ts';
 import { createHinderedWorld, type HinderedWorld } from './hindered.ts';
 
 let world: HinderedWorld['world'];
@@ -49,7 +49,7 @@ test('a zone that the DNS does not lead to is waited for', { timeout: 30_000 }, 
 
 test('looks of workers that were killed are taken away by the next', async () => {
   const { id, name } = await newDomain('nameservers');
-  const left = { name: `${lookName(name, '0123abcde')}.`, type: 'TXT', ttl: 60, contents: ['"here"'] };
+  const left = { name: `${preflightName(name, '0123abcde')}.`, type: 'TXT', ttl: 60, contents: ['"here"'] };
   await world.names.zones.replace(name, [left]);
   await untilActive(id);
   expect((await world.names.zones.read(name))?.filter(({ type }) => type === 'TXT')).toEqual([]);

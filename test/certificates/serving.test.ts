@@ -1,6 +1,6 @@
 /** What the edge answers under TLS, and where it sends those who come without. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { forgetCertificate } from '#db/certificates/transitions.ts';
+import { clearCertificate } from '#db/certificates/transitions.ts';
 import type { CertificatesDatabase } from '#edge/http/certificates-database.ts';
 import { createSiteTable } from '#edge/routing/site-table.ts';
 import { createShops, page } from '#test/edge/shops.ts';
@@ -197,7 +197,7 @@ test('nor in the memory of an edge that was away when its domain was removed', a
     'update domain set removed_at = created_at, site_id = null, attached_at = null, is_primary = false where id = $1',
     [domainId],
   );
-  await forgetCertificate(world.deps.em(), domainId);
+  await clearCertificate(world.deps.em(), domainId);
   comeBack();
   await expect.poll(seen).toBe('no certificate');
   await other.close();

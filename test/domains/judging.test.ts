@@ -1,13 +1,13 @@
 import { describe, expect, test } from 'vitest';
-import { judge, type Standing, settle } from '#rules/dns/evaluation.ts';
-import type { DnsAnswer, Sight } from '#rules/dns/observation.ts';
+import { type DomainState, evaluate, nextState } from '#rules/dns/evaluation.ts';
+import type { DnsAnswer, DnsObservation } from '#rules/dns/observation.ts';
 
 const at = (minutes: number) => new Date(Date.UTC(2026, 0, 1, 0, minutes));
 const known = { isProved: true, isHere: true, isAbsent: false };
 const silent = { ...known, isAbsent: undefined };
 const gone = { isProved: false, isHere: undefined, isAbsent: true };
 
-const fresh: Standing = {
+const fresh: DomainState = {
   status: 'pending',
   statusSince: at(0),
   provedAt: null,
@@ -20,8 +20,8 @@ const fresh: Standing = {
   nextCheckAt: at(0),
 };
 type Look = typeof known | typeof silent | typeof gone;
-const after = (from: Standing, looks: Look[], everyMinutes = 5) =>
-  looks.reduce((row, look, n) => settle(row, look, at((n + 1) * everyMinutes)), from);
+const after = (from: DomainState, looks: Look[], everyMinutes = 5) =>
+  looks.reduce((row, look, n) => nextState(row, look, at((n + 1) * everyMinutes)), from);
 
 test.each(['Deleted', 'pending'] as const)(
   'a domain that was absent, %s, and is back stays active while its parent cannot be asked',
@@ -57,8 +57,8 @@ test('looks that a call asked for are no steps on the curve, and put the next on
     Array.from({ length: 12 }, () => gone),
   );
   let asked = waiting;
-  for (let n = 1; n <= 60; n++) asked = settle(asked, gone, new Date(at(60).getTime() + n * 5_000), true);
-  const place = ({ status, statusSince, checks, nextCheckAt }: Standing) => ({
+  for (let n = 1; n <= 60; n++) asked = nextState(asked, gone, new Date(at(60).getTime() + n * 5_000), true);
+  const place = ({ status, statusSince, checks, nextCheckAt }: DomainState) => ({
     status,
     statusSince,
     checks,
@@ -66,15 +66,15 @@ test('looks that a call asked for are no steps on the curve, and put the next on
   });
   expect(place(asked)).toEqual(place(waiting));
   // One that finds it here moves it at once, as any other does.
-  const here = settle(waiting, known, at(61), true);
+  const here = nextState(waiting, known, at(61), true);
   expect([here.status, here.nextCheckAt]).toEqual(['active', at(61 + 60)]);
   // And what begins to look wrong is looked at sooner than it would have been.
-  expect(settle(here, gone, at(62), true).nextCheckAt).toEqual(at(67));
+  expect(nextState(here, gone, at(62), true).nextCheckAt).toEqual(at(67));
 });
 
 const none: DnsAnswer = { none: true };
 const unknown: DnsAnswer = { unknown: true };
-const blank: Sight = {
+const blank: DnsObservation = {
   registered: 'yes',
   delegation: none,
   ds: none,
@@ -104,7 +104,7 @@ describe('what proves a name', () => {
     ['a parent that could not be asked', unknown, undefined],
   ])('as its name servers: %s', (_what, delegation, isProved) => {
     const sight = { ...blank, delegation, proof: { found: ['the text'] } };
-    expect(judge({ ...wanted, mode: 'nameservers' }, sight).isProved).toBe(isProved);
+    expect(evaluate({ ...wanted, mode: 'nameservers' }, sight).isProved).toBe(isProved);
   });
 
   test.each<[string, DnsAnswer, boolean | undefined]>([
@@ -117,25 +117,25 @@ describe('what proves a name', () => {
     ['a DNS that could not be asked', unknown, undefined],
   ])('as a record: %s', (_what, proof, isProved) => {
     const sight = { ...blank, proof, delegation: { found: wanted.nameServers } };
-    expect(judge({ ...wanted, mode: 'cname' }, sight).isProved).toBe(isProved);
+    expect(evaluate({ ...wanted, mode: 'cname' }, sight).isProved).toBe(isProved);
   });
 
   test('without it a name that leads here is nobody’s, and one that was lost stays lost', () => {
     const unproved = { ...known, isProved: false };
-    expect(settle(fresh, unproved, at(1))).toMatchObject({ status: 'pending', provedAt: null });
-    const proved = settle(fresh, { ...known, isHere: false }, at(1));
+    expect(nextState(fresh, unproved, at(1))).toMatchObject({ status: 'pending', provedAt: null });
+    const proved = nextState(fresh, { ...known, isHere: false }, at(1));
     expect(proved).toMatchObject({ status: 'pending', provedAt: at(1) });
     // What is not active yet is held only while its proof stands, and loses it by no silence.
-    expect(settle(proved, { ...unproved, isHere: false }, at(2)).provedAt).toBe(null);
-    expect(settle(proved, { ...known, isProved: undefined, isHere: false } as never, at(2)).provedAt).toEqual(at(1));
+    expect(nextState(proved, { ...unproved, isHere: false }, at(2)).provedAt).toBe(null);
+    expect(nextState(proved, { ...known, isProved: undefined, isHere: false } as never, at(2)).provedAt).toEqual(at(1));
     const lost = { ...fresh, status: 'Deleted' as const, provedAt: at(0) };
-    expect(settle(lost, unproved, at(1)).status).toBe('Deleted');
-    expect(settle(lost, { ...known, isProved: undefined } as never, at(1)).status).toBe('Deleted');
-    expect(settle(lost, known, at(1))).toMatchObject({ status: 'active', provedAt: at(1) });
+    expect(nextState(lost, unproved, at(1)).status).toBe('Deleted');
+    expect(nextState(lost, { ...known, isProved: undefined } as never, at(1)).status).toBe('Deleted');
+    expect(nextState(lost, known, at(1))).toMatchObject({ status: 'active', provedAt: at(1) });
   });
 });
 
-test.each<[string, Partial<Sight>, boolean | undefined]>([
+test.each<[string, Partial<DnsObservation>, boolean | undefined]>([
   ['both addresses', { a: { found: ['192.0.2.1'] }, aaaa: { found: ['2001:db8::1'] } }, true],
   ['one address alone', { a: { found: ['192.0.2.1'] } }, true],
   ['one of its own and one of another’s', { a: { found: ['192.0.2.1', '192.0.2.9'] } }, false],
@@ -143,5 +143,5 @@ test.each<[string, Partial<Sight>, boolean | undefined]>([
   ['one of its own, and the rest unasked', { a: { found: ['192.0.2.1'] }, aaaa: unknown }, undefined],
   ['nothing', {}, false],
 ])('whether a name leads here: %s', (_what, more, isHere) => {
-  expect(judge({ ...wanted, mode: 'cname' }, { ...blank, ...more }).isHere).toBe(isHere);
+  expect(evaluate({ ...wanted, mode: 'cname' }, { ...blank, ...more }).isHere).toBe(isHere);
 });

@@ -2,7 +2,7 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Certificate } from '#db/certificates/certificate.ts';
-import { certificateOf } from '#db/certificates/transitions.ts';
+import { ensureCertificate } from '#db/certificates/transitions.ts';
 import { exchange } from '#providers/dns/exchange.ts';
 import { type Caller, createWorld } from '#test/api/world.ts';
 import { people } from '#test/invitations/world.ts';
@@ -66,7 +66,7 @@ export async function createDomainWorld(
     async certify({ id, domain: name }: Pick<Shown, 'id' | 'domain'>, more: Partial<Certificate> = {}) {
       const em = world.deps.em();
       const now = world.clock.now();
-      const row = await certificateOf(em, now, { domainId: id, name });
+      const row = await ensureCertificate(em, now, { domainId: id, name });
       const end = new Date(now.getTime() + 90 * 86_400_000);
       const stands = {
         chain: 'x',

@@ -4,7 +4,7 @@ import { LedgerFlag } from '#db/payments/ledger-flag.ts';
 import { Payment } from '#db/payments/payment.ts';
 import { PaymentAttempt } from '#db/payments/payment-attempt.ts';
 import { openSessionsMax } from '#db/payments/transitions.ts';
-import { sealKey } from '#db/payouts/credentials.ts';
+import { encryptKey } from '#db/payouts/credentials.ts';
 import { PayoutAccount } from '#db/payouts/payout-account.ts';
 import { attachAccount, type PayingWorld, usePayingWorld } from './world.ts';
 
@@ -56,7 +56,7 @@ test('a refund that meets a key which its owner has revoked goes on with the new
   await world.press((await world.openLink(payUrl)).page);
   const { key } = account as { key: string };
   const withKey = (one: string) =>
-    em().nativeUpdate(PayoutAccount, { id: account.id }, { sealedKey: sealKey(world.config, account.id, one) });
+    em().nativeUpdate(PayoutAccount, { id: account.id }, { sealedKey: encryptKey(world.config, account.id, one) });
   await withKey('rk_test_revoked0000');
   await owner.call('POST', `/v1/payments/${id}/refund`, { headers: { prefer: 'respond-async' } });
   const fault = async () => (await em().findOneOrFail(PaymentAttempt, { payment: id })).refundFault;

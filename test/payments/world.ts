@@ -1,6 +1,6 @@
 /** A world in which money is taken: the API, a worker and the stand-in for the provider, all on one clock. */
 import { afterAll, beforeAll } from 'vitest';
-import { sealKey } from '#db/payouts/credentials.ts';
+import { encryptKey } from '#db/payouts/credentials.ts';
 import { PayoutAccount } from '#db/payouts/payout-account.ts';
 import { PayoutAgreement } from '#db/payouts/payout-agreement.ts';
 import type { PayoutAccountStatus } from '#rules/states.ts';
@@ -42,7 +42,7 @@ export async function attachAccount(
       account: owner.accountId,
       rail: 'own_key',
       name: 'Till',
-      sealedKey: sealKey(world.config, id, own),
+      sealedKey: encryptKey(world.config, id, own),
       keyLastFour: own.slice(-4),
       providerAccount: `acct_of_${id}`,
       status,

@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { payoutActivities } from '#activities/payouts.ts';
 import { PayoutAccount } from '#db/payouts/payout-account.ts';
-import { payoutAccountMoved, refreshPayoutAccount } from '#db/payouts/provider-status.ts';
+import { payoutAccountChanged, refreshPayoutAccount } from '#db/payouts/provider-status.ts';
 import { callWith } from '#test/api/world.ts';
 import { completeAccount } from '#tools/local/payments/accounts.ts';
 import { answered, createPayoutWorld, newKey, type PayoutWorld } from './world.ts';
@@ -84,9 +84,9 @@ test('a message that a connected account moved brings its row up to date', async
   const name = await completed(id);
   await world.stub.settled();
   expect(await row(id)).toMatchObject({ status: 'ready', currency: 'EUR' });
-  expect(await payoutAccountMoved(world.deps, 'acct_of_nobody')).toBe(true);
+  expect(await payoutAccountChanged(world.deps, 'acct_of_nobody')).toBe(true);
   world.stub.knobs.turnAway = 1;
-  expect(await payoutAccountMoved(world.deps, name)).toBe(false);
+  expect(await payoutAccountChanged(world.deps, name)).toBe(false);
   world.stub.knobs.turnAway = 0;
 });
 

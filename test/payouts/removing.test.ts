@@ -1,7 +1,7 @@
 /** Where money is to land no more, nobody pays any more: pages that are open are closed while there is still a key. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createPayment } from '#api/payments/rules.ts';
-import { removePayoutAccount } from '#api/payouts/removing.ts';
+import { removePayoutAccount } from '#api/payouts/removal.ts';
 import { agreementOf } from '#db/payouts/credentials.ts';
 import { endAgreements } from '#db/payouts/offer-transitions.ts';
 import { PayoutAccount } from '#db/payouts/payout-account.ts';

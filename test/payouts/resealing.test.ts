@@ -6,7 +6,7 @@ import { countSealed, reseal, sealedColumns } from '#db/encrypted-columns.ts';
 import { Mail } from '#db/mail/mail.ts';
 import { openLetter, queueMail } from '#db/mail/queue.ts';
 import type { EntityManager } from '#db/orm.ts';
-import { credentialsOf, sealKey } from '#db/payouts/credentials.ts';
+import { credentialsOf, encryptKey } from '#db/payouts/credentials.ts';
 import { PayoutAccount } from '#db/payouts/payout-account.ts';
 import { readConfig } from '#runtime/config.ts';
 import { createEncryptionKeys } from '#runtime/encryption.ts';
@@ -32,7 +32,7 @@ async function fill(sealing: ReturnType<typeof ringOf>, mails: number): Promise<
   await em.flush();
   const key = newKey();
   const { id } = answered(await world.add(await world.newCaller(), { secret_key: key }));
-  await em.nativeUpdate(PayoutAccount, { id }, { sealedKey: sealKey({ sealing }, id, key) });
+  await em.nativeUpdate(PayoutAccount, { id }, { sealedKey: encryptKey({ sealing }, id, key) });
   return { id, key };
 }
 const read = async (id: string, sealing: ReturnType<typeof ringOf>) =>
@@ -95,7 +95,7 @@ test('re-sealing that is broken off goes on where it was, and writes over nothin
     async execute(sql: string, parameters: unknown[]) {
       // A new key comes between what was read and what is written.
       if (sql.startsWith('update payout_account')) {
-        await em.nativeUpdate(PayoutAccount, { id }, { sealedKey: sealKey({ sealing: ringOf(first) }, id, moved) });
+        await em.nativeUpdate(PayoutAccount, { id }, { sealedKey: encryptKey({ sealing: ringOf(first) }, id, moved) });
       }
       return await em.execute(sql, parameters as never);
     },

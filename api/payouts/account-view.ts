@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { capabilitiesOf } from '#api/capabilities.ts';
 import type { EntityManager } from '#db/orm.ts';
-import { offersToAnswer } from '#db/payouts/offer-transitions.ts';
+import { openOffersFor } from '#db/payouts/offer-transitions.ts';
 import { PayoutAccount } from '#db/payouts/payout-account.ts';
 import { PayoutOffer } from '#db/payouts/payout-offer.ts';
 import { payoutRails } from '#rules/states.ts';
@@ -22,7 +22,7 @@ export async function payoutsOf(
   const mine = { account: accountId, status: { $ne: 'gone' as const } };
   return {
     accounts: await em.find(PayoutAccount, mine, { orderBy: { id: 'desc' } }),
-    offersToAnswer: await em.count(PayoutOffer, offersToAnswer(accountId, clock.now())),
+    offersToAnswer: await em.count(PayoutOffer, openOffersFor(accountId, clock.now())),
   };
 }
 

@@ -1,14 +1,14 @@
 /** Who is to act on a domain, what they are to do, and since when it waits for that. Pure. */
 import type { Ssl } from '#db/certificates/transitions.ts';
 import type { Domain } from '#db/domains/domain.ts';
-import { shownName } from '#rules/dns/names.ts';
-import { isUnknown, type Sight } from '#rules/dns/observation.ts';
-import { isHolder, isServed } from '#rules/states.ts';
-import { problemsOf, type Setup, setupOf } from './advice.ts';
+import { displayName } from '#rules/dns/names.ts';
+import { type DnsObservation, isUnknown } from '#rules/dns/observation.ts';
+import { isServed, ownsName } from '#rules/states.ts';
+import { problemsOf, type Setup, setupInstructions } from './setup-instructions.ts';
 
 export type WaitingOn = 'owner' | 'platform' | 'operator';
-export type Acting = { waitingOn: WaitingOn | null; nextAction: string | null; since: Date };
-export type Advice = Acting & { setup: Setup[]; problems: string[] };
+export type ResponsibleParty = { waitingOn: WaitingOn | null; nextAction: string | null; since: Date };
+export type Advice = ResponsibleParty & { setup: Setup[]; problems: string[] };
 
 export type Facts = {
   /** Of its certificate. */
@@ -19,19 +19,19 @@ export type Facts = {
   named: string | null;
 };
 
-export function adviceOf(domain: Domain, config: Parameters<typeof setupOf>[1], facts: Facts): Advice {
-  const setup = setupOf(domain, config);
+export function adviceOf(domain: Domain, config: Parameters<typeof setupInstructions>[1], facts: Facts): Advice {
+  const setup = setupInstructions(domain, config);
   const problems = problemsOf(domain, config);
-  const acting = whoActs(domain, { setup, problems, ...facts });
+  const acting = responsibleParty(domain, { setup, problems, ...facts });
   const { problem } = facts.ssl;
   return { setup, problems: domain.status === 'active' && problem ? [...problems, problem] : problems, ...acting };
 }
 
 type Known = Facts & { setup: Setup[]; problems: string[] };
 
-function whoActs(domain: Domain, known: Known): Acting {
+function responsibleParty(domain: Domain, known: Known): ResponsibleParty {
   const { id, status, sight, statusSince } = domain;
-  const name = shownName(domain.name);
+  const name = displayName(domain.name);
   if (status === 'Blocked') {
     const nextAction = `${name} has been blocked by the operator: ${domain.blockReason} Contact the operator.`;
     return { waitingOn: 'operator', nextAction, since: statusSince };
@@ -51,17 +51,17 @@ function whoActs(domain: Domain, known: Known): Acting {
 const later = ({ id }: Domain) => `Then call POST /v1/domains/${id}/check, or read GET /v1/domains/${id} again.`;
 const latest = (...times: (Date | null | undefined)[]) =>
   new Date(Math.max(...times.map((one) => one?.getTime() ?? 0)));
-const platform = ({ statusSince }: Domain, nextAction: string): Acting => ({
+const platform = ({ statusSince }: Domain, nextAction: string): ResponsibleParty => ({
   waitingOn: 'platform',
   nextAction,
   since: statusSince,
 });
 
-function whenAway(domain: Domain, sight: Sight, { setup, problems }: Known): Acting {
+function whenAway(domain: Domain, sight: DnsObservation, { setup, problems }: Known): ResponsibleParty {
   const { id, statusSince } = domain;
   // The TXT record is asked for once.
   const asked = setup.filter(
-    ({ type, found, optional }) => !found && !optional && !(type === 'TXT' && isHolder(domain)),
+    ({ type, found, optional }) => !found && !optional && !(type === 'TXT' && ownsName(domain)),
   );
   if (asked.length + problems.length > 0) {
     const words = [...gone(domain), ...problems, ...toSet(domain, asked), later(domain)];
@@ -75,7 +75,7 @@ function whenAway(domain: Domain, sight: Sight, { setup, problems }: Known): Act
 }
 
 /** What stops the certificate is the owner's where the DNS shows it, or the authority says so; the rest is tried again by itself. */
-function whenActive(domain: Domain, { ssl, problems, named }: Known): Acting {
+function whenActive(domain: Domain, { ssl, problems, named }: Known): ResponsibleParty {
   const { id, site, statusSince, detachedAt } = domain;
   if (ssl.status !== 'active') {
     const own = ssl.problem && ssl.problemOf === 'owner' ? [...problems, ssl.problem] : problems;
@@ -94,11 +94,11 @@ function whenActive(domain: Domain, { ssl, problems, named }: Known): Acting {
 const publishAnew = (named: string, { id }: { id: string }) =>
   `The live pages still contain the address ${named}. Publish the site again with POST /v1/sites/${id}/publish.`;
 
-const isUnasked = ({ delegation, proof, a, aaaa }: Sight) => [delegation, proof, a, aaaa].some(isUnknown);
+const isUnasked = ({ delegation, proof, a, aaaa }: DnsObservation) => [delegation, proof, a, aaaa].some(isUnknown);
 
 function gone({ name, status, statusSince }: Domain): string[] {
   const isGone = isServed({ status }) || status === 'Deleted';
-  return isGone ? [`${shownName(name)} has not pointed here since ${statusSince.toISOString()}.`] : [];
+  return isGone ? [`${displayName(name)} has not pointed here since ${statusSince.toISOString()}.`] : [];
 }
 
 /** What is to be copied stands in quotes: no full stop goes with it. */

@@ -4,7 +4,7 @@ import type { Person } from '#api/access.ts';
 import type { EntityManager } from '#db/orm.ts';
 import { lockPayoutAccount } from '#db/payouts/credentials.ts';
 import { endAgreements, withdrawOffers } from '#db/payouts/offer-transitions.ts';
-import { endOpenPayments, hasOpenPages } from '#db/payouts/open-payments.ts';
+import { expireOpenPayments, hasOpenSessions } from '#db/payouts/open-payments.ts';
 import type { PayoutAccount } from '#db/payouts/payout-account.ts';
 import { PayoutOnboarding } from '#db/payouts/payout-onboarding.ts';
 import type { Deps } from '#runtime/deps.ts';
@@ -34,7 +34,7 @@ export async function removePayoutAccount(
     await endAll(tx, deps.clock, id);
     return tx.assign(account, { status: 'gone', goneAt: deps.clock.now(), sealedKey: null, waitingFor: [] });
   });
-  await endOpenPayments(em, deps.clock, { payoutAccount: id });
+  await expireOpenPayments(em, deps.clock, { payoutAccount: id });
   return removed;
 }
 
@@ -42,7 +42,7 @@ export async function removePayoutAccount(
 async function closeAll(deps: Deps, id: string, patienceMs: number): Promise<void> {
   for (let leftMs = patienceMs; leftMs > 0; leftMs -= stepMs) {
     const ended = await deps.em().transactional((tx) => endAll(tx, deps.clock, id));
-    await endOpenPayments(deps.em(), deps.clock, { payoutAccount: id });
+    await expireOpenPayments(deps.em(), deps.clock, { payoutAccount: id });
     const left = await untilClosed(deps, id, leftMs);
     if (ended === 0 && left === leftMs) return;
     leftMs = left;
@@ -61,7 +61,7 @@ async function endAll(tx: EntityManager, clock: Deps['clock'], id: string): Prom
 /** However little the caller is ready to wait: with the key gone, nobody closes them. Answers what is left of the time. */
 async function untilClosed(deps: Deps, id: string, mostMs: number): Promise<number> {
   let leftMs = mostMs;
-  for (; leftMs > 0 && (await hasOpenPages(deps.em(), id)); leftMs -= stepMs) {
+  for (; leftMs > 0 && (await hasOpenSessions(deps.em(), id)); leftMs -= stepMs) {
     await pause(stepMs);
   }
   return leftMs;

@@ -2,13 +2,13 @@
 
 import type { Person } from '#api/access.ts';
 import type { EntityManager } from '#db/orm.ts';
-import { beginAgreement, lockParties, tellOffer, withdrawOffers } from '#db/payouts/offer-transitions.ts';
+import { lockParties, signalPayoutOffer, startAgreement, withdrawOffers } from '#db/payouts/offer-transitions.ts';
 import { PayoutOffer } from '#db/payouts/payout-offer.ts';
 import { payoutOfferStatusAt } from '#rules/states.ts';
 import type { Deps } from '#runtime/deps.ts';
 import { errors } from '#runtime/errors.ts';
 import { isId } from '#runtime/ids.ts';
-import { requireServing, requireThere } from './opening.ts';
+import { requireServing, requireThere } from './creation.ts';
 import { answererOf, type WholeOffer, whole } from './schemas.ts';
 
 /** The offer, for the owners of its site and its payout account. */
@@ -33,8 +33,8 @@ export async function acceptOffer(em: EntityManager, { clock }: Deps, person: Pe
     const now = clock.now();
     offer.status = 'accepted';
     offer.answeredAt = now;
-    beginAgreement(tx, { payoutAccount, site, offer, now });
-    tellOffer(tx, clock, offer.id);
+    startAgreement(tx, { payoutAccount, site, offer, now });
+    signalPayoutOffer(tx, clock, offer.id);
     return offer;
   });
 }

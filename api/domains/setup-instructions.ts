@@ -1,9 +1,9 @@
 /** What an owner has to set for a domain, and what the DNS says of it. Pure. */
 import { isIPv6 } from 'node:net';
 import type { Domain } from '#db/domains/domain.ts';
-import { judge, wantedOf } from '#rules/dns/evaluation.ts';
-import { shownName } from '#rules/dns/names.ts';
-import { foundIn, proofName, type Sight } from '#rules/dns/observation.ts';
+import { evaluate, expectedRecords } from '#rules/dns/evaluation.ts';
+import { displayName } from '#rules/dns/names.ts';
+import { type DnsObservation, foundIn, proofName } from '#rules/dns/observation.ts';
 import { nameServersOf } from '#rules/dns/zone.ts';
 import type { Config } from '#runtime/config.ts';
 
@@ -17,10 +17,10 @@ export type Setup = {
   seen: string[];
 };
 
-export function setupOf(domain: Domain, config: Pick<Config, 'domains'>): Setup[] {
+export function setupInstructions(domain: Domain, config: Pick<Config, 'domains'>): Setup[] {
   const { name, registrable, mode, sight } = domain;
-  const wanted = wantedOf(domain, config.domains);
-  const seen = (answer: keyof Pick<Sight, 'delegation' | 'proof' | 'cname' | 'a' | 'aaaa'>) =>
+  const wanted = expectedRecords(domain, config.domains);
+  const seen = (answer: keyof Pick<DnsObservation, 'delegation' | 'proof' | 'cname' | 'a' | 'aaaa'>) =>
     sight ? foundIn(sight[answer]) : [];
   if (mode === 'nameservers') {
     const servers = seen('delegation');
@@ -44,7 +44,7 @@ export function setupOf(domain: Domain, config: Pick<Config, 'domains'>): Setup[
   };
   const addresses = [...seen('a'), ...seen('aaaa')];
   // Where the DNS follows the name for its visitors, they come here as well.
-  const isHere = sight !== null && sight !== undefined && judge(wanted, sight).isHere === true;
+  const isHere = sight !== null && sight !== undefined && evaluate(wanted, sight).isHere === true;
   if (name !== registrable) {
     const value = config.domains.cnameTarget;
     const aliases = seen('cname');
@@ -66,7 +66,7 @@ export function setupOf(domain: Domain, config: Pick<Config, 'domains'>): Setup[
 /** What is in the way beside what is missing, in words for the owner. */
 export function problemsOf(domain: Domain, config: Pick<Config, 'domains'>): string[] {
   const { mode, sight } = domain;
-  const [name, registrable] = [shownName(domain.name), shownName(domain.registrable)];
+  const [name, registrable] = [displayName(domain.name), displayName(domain.registrable)];
   if (!sight) return [];
   const problems: string[] = [];
   if (sight.registered === 'no') problems.push(`${registrable} is not registered, or its registration has expired.`);
@@ -92,7 +92,7 @@ export function problemsOf(domain: Domain, config: Pick<Config, 'domains'>): str
         `${name} has other name servers: ${others.join(', ')}. Remove them, so that only the two from the set-up remain.`,
       );
   }
-  if (forbidsUs(foundIn(sight.caa), config.domains.caaNames)) {
+  if (caaForbidsIssuance(foundIn(sight.caa), config.domains.caaNames)) {
     problems.push(
       `A CAA record of ${name} prevents its certificate. Add a CAA record 0 issue "${config.domains.caaNames[0]}", or remove the existing ones.`,
     );
@@ -101,7 +101,7 @@ export function problemsOf(domain: Domain, config: Pick<Config, 'domains'>): str
 }
 
 /** RFC 8659 section 4.2: with any `issue` among them, only who is named may issue. */
-function forbidsUs(caa: string[], names: readonly string[]): boolean {
+function caaForbidsIssuance(caa: string[], names: readonly string[]): boolean {
   const issuers = caa.flatMap((text) => {
     const [, tag, ...value] = text.split(' ');
     return tag === 'issue' ? [value.join(' ').split(';')[0]?.trim().toLowerCase() ?? ''] : [];

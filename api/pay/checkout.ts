@@ -36,7 +36,7 @@ export async function paymentOfLink(em: EntityManager, id: string) {
  * page in it before anybody hears its address: so no page is open that is not known. Throws `provider_error`, `payout_account_gone`,
  * `payout_key_unreadable`.
  */
-export async function openFreshPage(deps: Deps, id: string): Promise<string | null> {
+export async function openCheckout(deps: Deps, id: string): Promise<string | null> {
   const { payment } = await paymentOfLink(deps.em(), id);
   if (!deps.payments) throw errors.payouts_disabled('This platform does not accept payments at the moment.');
   const credentials = credentialsOf(deps, payment.payoutAccount);

@@ -2,7 +2,7 @@
 
 import { loadSite, type Person, requireChangeable } from '#api/access.ts';
 import { Domain } from '#db/domains/domain.ts';
-import { detachDomain, lockDomainWithSite, tellDomain } from '#db/domains/transitions.ts';
+import { detachDomain, lockDomainWithSite, signalOnboardDomain } from '#db/domains/transitions.ts';
 import type { EntityManager } from '#db/orm.ts';
 import type { Site } from '#db/sites/site.ts';
 import { lockSite } from '#db/sites/transitions.ts';
@@ -37,7 +37,7 @@ export async function attach(
     const isNew = !domain.site;
     if (isNew) Object.assign(domain, { site: locked, attachedAt: deps.clock.now() });
     await placeFirst(tx, domain, locked, primary);
-    if (isNew) tellDomain(tx, deps.clock, id, 'attach');
+    if (isNew) signalOnboardDomain(tx, deps.clock, id, 'attach');
     return domain;
 
     function requireUsable({ status, site: other, removedAt }: Domain): void {
@@ -89,7 +89,7 @@ export async function detach(em: EntityManager, deps: Deps, actor: Person, id: s
     if (!domain.site) return domain;
     await requireMayLeave(tx, domain);
     await detachDomain(tx, deps.clock, domain);
-    tellDomain(tx, deps.clock, id, 'detach');
+    signalOnboardDomain(tx, deps.clock, id, 'detach');
     return domain;
   });
 }
