@@ -3,7 +3,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { ApplicationFailure, ApplicationFailureCategory } from '@temporalio/common';
 import { Mail } from '#db/mail/mail.ts';
-import { isOfBlocked, openLetter, settleMail, startNotify } from '#db/mail/queue.ts';
+import { decryptLetter, isAccountBlocked, settleMail, startNotify } from '#db/mail/queue.ts';
 import { requestOf } from '#db/outbox.ts';
 import { MailNotSent } from '#providers/mail.ts';
 import { workflowIds } from '#rules/workflow-ids.ts';
@@ -45,7 +45,7 @@ export function mailActivities(deps: Deps) {
   }
 
   /** The notice of the block itself is sent. */
-  const isHeldBack = async (mail: Mail) => mail.kind !== 'account-blocked' && (await isOfBlocked(deps.em(), mail));
+  const isHeldBack = async (mail: Mail) => mail.kind !== 'account-blocked' && (await isAccountBlocked(deps.em(), mail));
 
   async function send(id: string): Promise<string> {
     const mail = await deps.em().findOne(Mail, { id });
@@ -58,7 +58,7 @@ export function mailActivities(deps: Deps) {
     }
     if (!deps.mailer) throw ApplicationFailure.retryable('no mail server is configured', 'not_configured');
     try {
-      const letter = openLetter({ id, sealed: mail.sealed }, config.sealing);
+      const letter = decryptLetter({ id, sealed: mail.sealed }, config.sealing);
       if (letter.until !== undefined && new Date(letter.until) <= clock.now()) {
         return await settled(id, { status: 'failed', failure: 'it expired before a mail server accepted it' });
       }
@@ -84,7 +84,7 @@ export function mailActivities(deps: Deps) {
      */
     async sendMail(id: string): Promise<string> {
       return await withHeartbeat(async () => {
-        const attempt = await deps.exclusive.run(workflowIds.notify(id), () => send(id));
+        const attempt = await deps.locks.run(workflowIds.notify(id), () => send(id));
         if (attempt.busy) throw ApplicationFailure.retryable('another attempt is running', 'in_progress');
         return attempt.value;
       });

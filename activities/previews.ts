@@ -1,6 +1,6 @@
 /** The steps of preview slots that are not those of a publish: a draft is kept, its bytes go live, and its time runs out. */
 import { Deployment } from '#db/deployments/deployment.ts';
-import { putSlotLive } from '#db/previews/publishes.ts';
+import { publishPreview } from '#db/previews/publishes.ts';
 import { settlePreview } from '#db/previews/transitions.ts';
 import { fastForwardMain } from '#git/main-branches.ts';
 import type { Deps } from '#runtime/deps.ts';
@@ -28,7 +28,7 @@ export function previewActivities(deps: Deps) {
     },
 
     publishSlot: (deploymentId: string): Promise<string> =>
-      nonRetryable(async () => (await putSlotLive(deps.em(), clock, deploymentId, bring)).status),
+      nonRetryable(async () => (await publishPreview(deps.em(), clock, deploymentId, bring)).status),
 
     settlePreview: (id: string) => settlePreview(deps.em(), clock.now(), id),
   };

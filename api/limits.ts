@@ -2,7 +2,7 @@
 
 import { lockAccount } from '#db/accounts/subscription-sql.ts';
 import type { EntityManager } from '#db/orm.ts';
-import { type Caps, capsOf, type Knowing } from '#rules/caps.ts';
+import { type Caps, capsOf, type PlanContext } from '#rules/caps.ts';
 import type { LimitName } from '#rules/limits.ts';
 import type { Role } from '#rules/states.ts';
 import { errors } from '#runtime/errors.ts';
@@ -24,7 +24,7 @@ export type Cap = {
 /** Throws `plan_limit` when the account has as many as it may. Call it in the transaction that adds one. */
 export async function countWithinLimit(
   tx: EntityManager,
-  deps: Knowing,
+  deps: PlanContext,
   { limit, accountId, by, count, what, holder = 'this account', nextAction }: Cap,
 ): Promise<void> {
   const caps = capsOf(deps, await lockAccount(tx, accountId), by);

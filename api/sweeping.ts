@@ -1,5 +1,5 @@
 /** Removes what the API's own memory holds past its time. Any process may, at any time; nothing depends on it but disk space. */
-import { sweepAllowances } from '#db/accounts/daily-quota.ts';
+import { sweepQuotas } from '#db/accounts/daily-quota.ts';
 import type { Deps } from '#runtime/deps.ts';
 import { sweepIdempotencyKeys } from './idempotency.ts';
 import { sweepNews } from './inbox/news.ts';
@@ -19,7 +19,7 @@ export function startSweeping(deps: Deps): () => void {
 export async function sweep(deps: Pick<Deps, 'config' | 'em' | 'clock'>): Promise<void> {
   await sweepUploadStreams(deps);
   await sweepIdempotencyKeys(deps);
-  await sweepAllowances(deps.em(), deps.clock);
+  await sweepQuotas(deps.em(), deps.clock);
   await sweepNews(deps);
   await deps.em().execute('delete from photo_search where expires_at < ?', [deps.clock.now()]);
   await deps.em().execute('delete from rate_limit where resets_at < ?', [deps.clock.now()]);

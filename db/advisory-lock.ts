@@ -5,7 +5,7 @@
 import pg from 'pg';
 import type { Logger } from 'pino';
 
-export type Exclusive = {
+export type AdvisoryLocks = {
   /** Does it, or answers `{ busy: true }` at once where somebody is at it, here or in another process. */
   run<T>(key: string, act: () => Promise<T>): Promise<{ busy: true } | { busy: false; value: T }>;
   close(): Promise<void>;
@@ -16,7 +16,7 @@ const patienceMs = 5_000;
 const session = '-c tcp_keepalives_idle=10 -c tcp_keepalives_interval=5 -c tcp_keepalives_count=4';
 
 /** Connects at the first use, with one connection for all keys, and again after a loss. */
-export function openExclusive(databaseUrl: string, log: Logger): Exclusive {
+export function openAdvisoryLocks(databaseUrl: string, log: Logger): AdvisoryLocks {
   const atIt = new Set<string>();
   let opening: Promise<pg.Client> | undefined;
   let current: pg.Client | undefined;

@@ -25,14 +25,14 @@ export function connectionOptions({ lockTimeoutMs, patienceMs }: { lockTimeoutMs
       ? { connectionTimeoutMillis: Math.min(patienceMs, connectMs), statement_timeout: Math.floor(patienceMs * 0.9) }
       : {}),
     onPoolCreated(pool: pg.Pool): void {
-      takeBackLost(pool);
-      if (patienceMs) pool.on('connect', (client) => endSilent(client as Client, patienceMs));
+      releaseLost(pool);
+      if (patienceMs) pool.on('connect', (client) => destroySilent(client as Client, patienceMs));
     },
   };
 }
 
 /** The driver's own `query_timeout` would leave the connection in the pool, with the question still under way. */
-function endSilent(client: Client, patienceMs: number): void {
+function destroySilent(client: Client, patienceMs: number): void {
   const { stream } = client.connection;
   stream.setTimeout(patienceMs, () => {
     if (client._getActiveQuery()) stream.destroy(new Error('the database is silent'));
@@ -43,7 +43,7 @@ function endSilent(client: Client, patienceMs: number): void {
  * A transaction that cannot be rolled back, because its connection is lost, keeps its place in the pool for good (Kysely's controlled transactions
  * release after the rollback alone): ten of them, and nobody would ever get a connection again. So the pool takes back what is lost.
  */
-function takeBackLost(pool: pg.Pool): void {
+function releaseLost(pool: pg.Pool): void {
   const taken = new Set<pg.PoolClient>();
   pool.on('acquire', (client) => taken.add(client));
   pool.on('release', (_error, client) => taken.delete(client));

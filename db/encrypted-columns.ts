@@ -20,7 +20,7 @@ export const contextOf = {
 } as const;
 
 /** Every column that is sealed under the keyring for longer than a day, and the column that names its row. A new one is a line here. */
-export const sealedColumns = [
+export const encryptedColumns = [
   { table: 'mail', column: 'sealed', key: 'id', context: contextOf.mail },
   { table: 'booking', column: 'visitor_sealed', key: 'id', context: contextOf.booking },
   { table: 'payout_account', column: 'sealed_key', key: 'id', context: contextOf.payoutAccount },
@@ -28,25 +28,30 @@ export const sealedColumns = [
   { table: 'certificate', column: 'order_key', key: 'id', context: contextOf.certificateOrder },
   { table: 'acme_account', column: 'sealed_key', key: 'directory', context: contextOf.acmeAccount },
 ] as const;
-type SealedColumn = (typeof sealedColumns)[number];
+type EncryptedColumn = (typeof encryptedColumns)[number];
 
 const batchSize = 200;
 type Row = { id: string; sealed: Buffer };
 
 /** Of one column. `unreadable`: under a key that is not held, or spoilt; such rows stay as they are. */
-export type Resealed = { resealed: number; unreadable: number };
+export type ReencryptedRows = { resealed: number; unreadable: number };
 
 /**
  * Seals everything under the newest key. What it has done stands in the rows, so it may be stopped and started again at will; it changes a row
  * only while that holds what was read, so it runs beside everything else. Answers by `table.column`.
  */
-export async function reseal(em: EntityManager, keyring: EncryptionKeys): Promise<Record<string, Resealed>> {
-  const answer: Record<string, Resealed> = {};
-  for (const place of sealedColumns) answer[`${place.table}.${place.column}`] = await resealColumn(em, keyring, place);
+export async function reencrypt(em: EntityManager, keyring: EncryptionKeys): Promise<Record<string, ReencryptedRows>> {
+  const answer: Record<string, ReencryptedRows> = {};
+  for (const place of encryptedColumns)
+    answer[`${place.table}.${place.column}`] = await reencryptColumn(em, keyring, place);
   return answer;
 }
 
-async function resealColumn(em: EntityManager, keyring: EncryptionKeys, place: SealedColumn): Promise<Resealed> {
+async function reencryptColumn(
+  em: EntityManager,
+  keyring: EncryptionKeys,
+  place: EncryptedColumn,
+): Promise<ReencryptedRows> {
   const { table, column, key, context } = place;
   const done = { resealed: 0, unreadable: 0 };
   for (let after = ''; ; ) {
@@ -56,7 +61,7 @@ async function resealColumn(em: EntityManager, keyring: EncryptionKeys, place: S
       [currentKey(keyring).id, after],
     );
     for (const { id, sealed } of rows) {
-      const anew = sealAnew(keyring, sealed, context(id));
+      const anew = reencryptValue(keyring, sealed, context(id));
       if (!anew) done.unreadable += 1;
       else if (await replace(em, place, { id, sealed, anew })) done.resealed += 1;
     }
@@ -66,7 +71,7 @@ async function resealColumn(em: EntityManager, keyring: EncryptionKeys, place: S
   }
 }
 
-function sealAnew(keyring: EncryptionKeys, sealed: Buffer, context: string): Buffer | undefined {
+function reencryptValue(keyring: EncryptionKeys, sealed: Buffer, context: string): Buffer | undefined {
   try {
     return encrypt(keyring, decrypt(keyring, sealed, context), context);
   } catch (error) {
@@ -78,7 +83,7 @@ function sealAnew(keyring: EncryptionKeys, sealed: Buffer, context: string): Buf
 /** False where the row has moved since it was read. */
 async function replace(
   em: EntityManager,
-  { table, column, key }: SealedColumn,
+  { table, column, key }: EncryptedColumn,
   { id, sealed, anew }: Row & { anew: Buffer },
 ): Promise<boolean> {
   const rows: unknown[] = await em.execute(
@@ -89,12 +94,12 @@ async function replace(
 }
 
 /** How many rows are sealed under each key, by `table.column` and the key's version; `lost` under none that is held. */
-export async function countSealed(
+export async function countEncrypted(
   em: EntityManager,
   keyring: EncryptionKeys,
 ): Promise<Record<string, Record<string, number>>> {
   const answer: Record<string, Record<string, number>> = {};
-  for (const { table, column } of sealedColumns) {
+  for (const { table, column } of encryptedColumns) {
     const rows: { key_id: Buffer; rows: number }[] = await em.execute(
       `select ${keyIdOf(column)} as key_id, count(*)::int as rows from ${table} where ${column} is not null group by 1`,
     );

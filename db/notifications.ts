@@ -16,7 +16,7 @@ export type Channel = (typeof channels)[number];
 /** Called with the id that changed, or with `undefined` when something may have been missed. */
 export type Listener = (id: string | undefined) => void;
 
-export type Changes = {
+export type Notifications = {
   /** Hears the channel until the answered function is called. */
   on(channel: Channel, listener: Listener): () => void;
   /** Aborted when this process is to end: whoever waits goes on with what there is. */
@@ -28,7 +28,7 @@ const patienceMs = 5_000;
 const retryAfterMs = 500;
 
 /** Starts to listen, and goes on through losses of the connection. A loss is one line in the log, and so is its end. */
-export function openChanges(databaseUrl: string, log: Logger, ending?: AbortSignal): Changes {
+export function openNotifications(databaseUrl: string, log: Logger, ending?: AbortSignal): Notifications {
   const listeners = new Map<Channel, Set<Listener>>(channels.map((channel) => [channel, new Set()]));
   let client: pg.Client | undefined;
   let retry: NodeJS.Timeout | undefined;
@@ -97,8 +97,8 @@ function openClient(databaseUrl: string): pg.Client {
  * Loads until `done`, until `timeoutMs` have passed or the process is to end, and answers what was loaded last. Looks again at each change of `id` on
  * the channel, and each second in case a change was not heard.
  */
-export async function waitUntil<T>(
-  changes: Changes,
+export async function loadUntil<T>(
+  changes: Notifications,
   on: { channel: Channel; id: string },
   load: () => Promise<T>,
   done: (value: T) => boolean,

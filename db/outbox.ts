@@ -36,7 +36,7 @@ function searchAttributesOf(message: OutboxMessage): TypedSearchAttributes {
 }
 
 async function send(temporal: Client, entry: OutboxEntry): Promise<void> {
-  await temporal.withAbortSignal(AbortSignal.timeout(sendTimeoutMs), () => say(temporal, entry));
+  await temporal.withAbortSignal(AbortSignal.timeout(sendTimeoutMs), () => deliver(temporal, entry));
 }
 
 /** Does it for the request that wrote the entry. Its span begins when the entry was written. */
@@ -58,7 +58,7 @@ async function traced(
   }
 }
 
-async function say(temporal: Client, { kind, workflowId, message }: OutboxEntry): Promise<void> {
+async function deliver(temporal: Client, { kind, workflowId, message }: OutboxEntry): Promise<void> {
   const handle = temporal.workflow.getHandle(workflowId);
   try {
     if (kind === 'signal') await handle.signal(message.signal ?? '');

@@ -2,7 +2,7 @@
 import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
 import type { Logger } from 'pino';
-import { openChanges } from '#db/notifications.ts';
+import { openNotifications } from '#db/notifications.ts';
 import { openEdgeStore } from '#providers/store/factory.ts';
 import { systemClock } from '#runtime/clock.ts';
 import type { Config } from '#runtime/config.ts';
@@ -32,7 +32,7 @@ export async function startOne({ config, log, processes, onReady, onFault }: Par
   const { tlsPort } = config.edge;
   const isOverTls = config.edgeUrl.startsWith('https:');
   const leaving = new AbortController();
-  const changes = openChanges(config.databaseUrl, log);
+  const changes = openNotifications(config.databaseUrl, log);
   const database = openEdgeDatabase(config.databaseUrl);
   const asked = openCertificatesDatabase(config.databaseUrl);
   const certificates =

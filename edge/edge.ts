@@ -1,7 +1,7 @@
 /** The edge: answers visitors of every site from memory and store. A request follows its site's pointer once, and no further. */
 import { LRUCache } from 'lru-cache';
 import type { Logger } from 'pino';
-import type { Changes } from '#db/notifications.ts';
+import type { Notifications } from '#db/notifications.ts';
 import type { Store } from '#providers/store/store.ts';
 import type { Clock } from '#runtime/clock.ts';
 import { isHostLabel } from '#runtime/ids.ts';
@@ -32,7 +32,7 @@ export type EdgeParts = {
   tls?: TlsStanding | undefined;
   store: Store;
   database: EdgeDatabase;
-  changes: Changes;
+  changes: Notifications;
   clock: Clock;
   log: Logger;
   /** Aborted when the process is to end. */

@@ -1,5 +1,5 @@
 /** Brings what was built from a preview slot onto `main` of both repositories. It stands on top of what is there, so nothing is merged. */
-import type { Mains } from '#db/deployments/deployment.ts';
+import type { BranchHeads } from '#db/deployments/deployment.ts';
 import type { BranchMove, Repositories } from '#providers/repositories.ts';
 import type { Repository } from '#rules/states.ts';
 
@@ -15,7 +15,7 @@ const pauseMs = 50;
 export async function fastForwardMain(
   repositories: Repositories,
   siteId: string,
-  { from, to }: { from: Mains; to: Mains },
+  { from, to }: { from: BranchHeads; to: BranchHeads },
 ): Promise<boolean> {
   for (let tries = 0; tries < triesMax; tries++) {
     const moves: BranchMove[] = [];

@@ -1,10 +1,10 @@
 /** Dependencies of every process, and how they are created. */
 import { Client, Connection } from '@temporalio/client';
 import type { Logger } from 'pino';
-import { type Exclusive, openExclusive } from '#db/advisory-lock.ts';
+import { type AdvisoryLocks, openAdvisoryLocks } from '#db/advisory-lock.ts';
 import { statementMs } from '#db/connections.ts';
 import { contextHeaderInterceptor } from '#db/context-header.ts';
-import { type Changes, openChanges } from '#db/notifications.ts';
+import { type Notifications, openNotifications } from '#db/notifications.ts';
 import { type EntityManager, type MikroORM, openOrm } from '#db/orm.ts';
 import { type Billing, openBilling } from '#providers/billing.ts';
 import type { Challenge } from '#providers/challenge/challenge.ts';
@@ -31,8 +31,8 @@ export type Deps = {
   orm: MikroORM;
   /** A fresh entity manager: one for each request, activity or sweep. */
   em(): EntityManager;
-  changes: Changes;
-  exclusive: Exclusive;
+  changes: Notifications;
+  locks: AdvisoryLocks;
   temporal: Client;
   store: Store;
   /** Absent in a deployment without stock photos. */
@@ -60,8 +60,8 @@ export function createDeps(
   const log = options.log ?? createLogger(config, options.name);
   const orm = openOrm(config.databaseUrl, { patienceMs: statementMs });
   const shutdown = new AbortController();
-  const changes = openChanges(config.databaseUrl, log, shutdown.signal);
-  const exclusive = openExclusive(config.databaseUrl, log);
+  const changes = openNotifications(config.databaseUrl, log, shutdown.signal);
+  const locks = openAdvisoryLocks(config.databaseUrl, log);
   // Without the client's retries: a retry that is due when the connection closes throws outside of any call. Our callers retry.
   const connection = Connection.lazy({ address: config.temporal.address, interceptors: [] });
   const mailer = config.mail && openMailer(config.mail);
@@ -74,7 +74,7 @@ export function createDeps(
     orm,
     em: () => orm.em.fork(),
     changes,
-    exclusive,
+    locks,
     temporal: new Client({
       connection,
       namespace: config.temporal.namespace,
@@ -92,7 +92,7 @@ export function createDeps(
     async close() {
       mailer?.close();
       await changes.close();
-      await exclusive.close();
+      await locks.close();
       await connection.close();
       await orm.close();
     },

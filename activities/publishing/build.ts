@@ -5,7 +5,7 @@ import { nonRetryable } from '#activities/failures.ts';
 import { withHeartbeat } from '#activities/heartbeat.ts';
 import { Deployment, type Output } from '#db/deployments/deployment.ts';
 import { goLive } from '#db/deployments/transitions.ts';
-import { keepDraft } from '#db/previews/transitions.ts';
+import { storeDraft } from '#db/previews/transitions.ts';
 import { type ManifestFile, renderManifest } from '#providers/manifest.ts';
 import { redirectsFile, requireUsableRedirects } from '#providers/redirects/file.ts';
 import type { BuildLimits, BuildOutcome, BuildRequest, BuildTimes } from '#providers/sandbox/sandbox.ts';
@@ -79,7 +79,7 @@ async function buildDraft(deps: BuilderDeps, deployment: Deployment, log: LogWri
         if (!isLast) return;
         await log.close();
         const [output, withoutDrafts = null] = made as [Output, Output?];
-        await keepDraft(deps.em(), deps.clock, id, { output, withoutDrafts, image: deps.sandbox.image });
+        await storeDraft(deps.em(), deps.clock, id, { output, withoutDrafts, image: deps.sandbox.image });
       },
     });
   }

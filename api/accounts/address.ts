@@ -5,9 +5,9 @@ import { lockAddress, requireRoom } from '#api/auth/frequency.ts';
 import { hashSecret } from '#api/secrets.ts';
 import { Account } from '#db/accounts/account.ts';
 import { EmailChange } from '#db/accounts/email-change.ts';
-import { endOpenRequests } from '#db/auth/access-request-expiry.ts';
+import { expireOpenRequests } from '#db/auth/access-request-expiry.ts';
 import { BrowserSession } from '#db/auth/browser-session.ts';
-import { endLinks } from '#db/auth/signin-expiry.ts';
+import { expireSigninLinks } from '#db/auth/signin-expiry.ts';
 import { queueMail } from '#db/mail/queue.ts';
 import type { EntityManager } from '#db/orm.ts';
 import type { Deps } from '#runtime/deps.ts';
@@ -136,8 +136,8 @@ export async function changeAddress(
 ) {
   const { email: old } = await tx.findOneOrFail(Account, { id: accountId }, { disableIdentityMap: true });
   // Before the account's lock: who answers a request or uses a link holds that one first.
-  await endOpenRequests(tx, clock, old);
-  await endLinks(tx, clock.now(), old);
+  await expireOpenRequests(tx, clock, old);
+  await expireSigninLinks(tx, clock.now(), old);
   const account = await tx.findOneOrFail(
     Account,
     { id: accountId },

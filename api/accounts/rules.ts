@@ -5,7 +5,7 @@ import type { Actor } from '#api/access.ts';
 import { readAddress } from '#api/addresses.ts';
 import { held } from '#api/tokens/rules.ts';
 import { Account } from '#db/accounts/account.ts';
-import { filesToday } from '#db/accounts/daily-quota.ts';
+import { quotaUsage } from '#db/accounts/daily-quota.ts';
 import { Token } from '#db/auth/token.ts';
 import { Deployment } from '#db/deployments/deployment.ts';
 import { Domain } from '#db/domains/domain.ts';
@@ -109,6 +109,6 @@ export async function countUsage(em: EntityManager, clock: Deps['clock'], accoun
     fields: ['createdAt'],
   });
   const publishesReset = first && new Date(first.createdAt.getTime() + hourMs);
-  const files = await filesToday(em, clock, accountId);
+  const files = await quotaUsage(em, clock, accountId);
   return { sites, archivedSites, tokens, domains, publishes, publishesReset, files };
 }

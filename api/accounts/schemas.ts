@@ -4,7 +4,7 @@ import { type PayoutsOfAccount, payoutsSchema, payoutsView } from '#api/payouts/
 import { moment, plainName } from '#api/schemas.ts';
 import type { Account } from '#db/accounts/account.ts';
 import type { EmailChange } from '#db/accounts/email-change.ts';
-import { type Knowing, limitsOf, planOf, planStatusOf } from '#rules/caps.ts';
+import { limitsOf, type PlanContext, planOf, planStatusOf } from '#rules/caps.ts';
 import { type LimitName, type Limits, limitNames } from '#rules/limits.ts';
 import type { Config } from '#runtime/config.ts';
 import type { Usage } from './rules.ts';
@@ -67,7 +67,7 @@ export function accountView(
   }: {
     usage: Usage;
     pending: EmailChange | null;
-    deps: Knowing & { config: Config };
+    deps: PlanContext & { config: Config };
     builders: boolean;
     payouts: PayoutsOfAccount;
     skill: string;

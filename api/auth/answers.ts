@@ -5,7 +5,7 @@ import { openAccount } from '#api/accounts/rules.ts';
 import { hashSecret } from '#api/secrets.ts';
 import { Account } from '#db/accounts/account.ts';
 import { AccessRequest } from '#db/auth/access-request.ts';
-import { tellAccessWorkflow } from '#db/auth/access-request-expiry.ts';
+import { signalAccessRequest } from '#db/auth/access-request-expiry.ts';
 import type { EntityManager } from '#db/orm.ts';
 import { type AccessRequestStatus, accessRequestStatusAt } from '#rules/states.ts';
 import type { Deps } from '#runtime/deps.ts';
@@ -51,7 +51,7 @@ export async function answerRequest(em: EntityManager, deps: Deps, which: Which,
     const status = accessRequestStatusAt(request, deps.clock.now());
     if (status !== 'pending') return { outcome: 'over', status, byWrongCodes: request.wrongCodes >= wrongCodesMax };
     const answered = await decide(tx, deps, request, answer);
-    if (request.status !== 'pending') tellAccessWorkflow(tx, deps.clock, request.id);
+    if (request.status !== 'pending') signalAccessRequest(tx, deps.clock, request.id);
     return answered;
   });
 }

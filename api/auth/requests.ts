@@ -5,7 +5,7 @@ import { hashSecret } from '#api/secrets.ts';
 import { issueTokenWithinLimit } from '#api/tokens/rules.ts';
 import { Account } from '#db/accounts/account.ts';
 import { AccessRequest } from '#db/auth/access-request.ts';
-import { endOpenRequests, tellAccessWorkflow } from '#db/auth/access-request-expiry.ts';
+import { expireOpenRequests, signalAccessRequest } from '#db/auth/access-request-expiry.ts';
 import type { Token } from '#db/auth/token.ts';
 import { queueMail } from '#db/mail/queue.ts';
 import type { EntityManager } from '#db/orm.ts';
@@ -42,7 +42,7 @@ export async function askForAccess(em: EntityManager, deps: Deps, wish: Wish): P
     const now = clock.now();
     await lockAddress(tx, wish.email);
     await requireRoom(tx, deps, { table: 'access_request', email: wish.email, what: 'requests for access' });
-    await endOpenRequests(tx, clock, wish.email);
+    await expireOpenRequests(tx, clock, wish.email);
     const expiresAt = new Date(now.getTime() + answerMs);
     const request = tx.create(AccessRequest, {
       ...wish,
@@ -130,7 +130,7 @@ async function issueFor(
   });
   request.status = 'redeemed';
   request.token = token;
-  tellAccessWorkflow(tx, deps.clock, request.id);
+  signalAccessRequest(tx, deps.clock, request.id);
   return { token, accessToken };
 }
 

@@ -4,7 +4,7 @@ import { missing } from '#api/capabilities.ts';
 import { Account } from '#db/accounts/account.ts';
 import { lockAccount } from '#db/accounts/subscription-sql.ts';
 import { PlanGrant } from '#db/billing/subscription.ts';
-import { paidBy, planGrantOf } from '#db/billing/transitions.ts';
+import { currentSubscription, planGrantOf } from '#db/billing/transitions.ts';
 import type { EntityManager } from '#db/orm.ts';
 import { planNamed } from '#rules/caps.ts';
 import type { Clock } from '#runtime/clock.ts';
@@ -28,7 +28,7 @@ export async function grantPlan(
   if (!(endsAt > now)) throw errors.invalid_expiry('A plan is granted until a date in the future.');
   return await em.transactional(async (tx) => {
     await requireAccount(tx, accountId);
-    if (await paidBy(tx, accountId)) {
+    if (await currentSubscription(tx, accountId)) {
       throw errors.paid_subscription_active('The account has a paid plan. Its owner must cancel it first.', {
         nextAction: 'Ask the owner to cancel the subscription: POST /v1/billing/portal.',
       });
@@ -52,7 +52,7 @@ export async function endPlanGrant(em: EntityManager, deps: Granting, accountId:
       grant.endedAt = now;
       return grant;
     }
-    if (await paidBy(tx, accountId)) {
+    if (await currentSubscription(tx, accountId)) {
       throw errors.not_a_grant('The plan of this account was bought, not granted.', {
         nextAction: 'Its owner can cancel it: POST /v1/billing/portal.',
       });
@@ -80,6 +80,6 @@ function requirePlan(deps: Granting, name: string): void {
 }
 
 async function requireAccount(tx: EntityManager, accountId: string): Promise<void> {
-  const { standing } = await lockAccount(tx, accountId);
+  const { subscriptions: standing } = await lockAccount(tx, accountId);
   if (!standing) throw errors.not_found('No account has this id.');
 }

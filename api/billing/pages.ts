@@ -3,7 +3,7 @@ import type { FastifyRequest } from 'fastify';
 import type { Person } from '#api/access.ts';
 import type { Api } from '#api/api.ts';
 import { pageOptions, sendPage } from '#api/plugins/browser.ts';
-import { askAbout } from '#db/billing/provider-queries.ts';
+import { querySubscription } from '#db/billing/provider-queries.ts';
 import { hasBought, openCheckoutOf } from '#db/billing/transitions.ts';
 import type { EntityManager } from '#db/orm.ts';
 import { written } from '#rules/currencies.ts';
@@ -41,7 +41,7 @@ const providerTimeoutMs = 2_000;
 async function askAboutOpen(em: EntityManager, deps: Deps, { accountId }: Person): Promise<void> {
   const open = await openCheckoutOf(em, accountId);
   if (!open) return;
-  const asked = askAbout(deps.em(), deps, open.id).catch((err) =>
+  const asked = querySubscription(deps.em(), deps, open.id).catch((err) =>
     deps.log.warn({ err }, 'could not check a checkout with the payment provider'),
   );
   let timer: NodeJS.Timeout | undefined;

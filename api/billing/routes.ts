@@ -1,7 +1,7 @@
 import type { Person } from '#api/access.ts';
 import type { Api } from '#api/api.ts';
 import { Account } from '#db/accounts/account.ts';
-import { openCheckoutOf, paidBy, planGrantOf } from '#db/billing/transitions.ts';
+import { currentSubscription, openCheckoutOf, planGrantOf } from '#db/billing/transitions.ts';
 import type { EntityManager } from '#db/orm.ts';
 import type { Deps } from '#runtime/deps.ts';
 import { openPortal, startCheckout } from './rules.ts';
@@ -11,7 +11,7 @@ import { billingSchema, billingView, checkoutInput, checkoutSchema, portalSchema
 export async function readBilling(em: EntityManager, deps: Deps, { accountId }: Person) {
   const account = await em.findOneOrFail(Account, accountId, { refresh: true });
   const [paid, grant, open] = [
-    await paidBy(em, accountId),
+    await currentSubscription(em, accountId),
     await planGrantOf(em, accountId),
     await openCheckoutOf(em, accountId),
   ];

@@ -4,16 +4,16 @@ import type { Person } from '#api/access.ts';
 import { missing } from '#api/capabilities.ts';
 import { Account } from '#db/accounts/account.ts';
 import { lockAccount } from '#db/accounts/subscription-sql.ts';
-import { askAbout, endCheckout } from '#db/billing/provider-queries.ts';
+import { closeCheckout, querySubscription } from '#db/billing/provider-queries.ts';
 import type { BillingSubscription } from '#db/billing/subscription.ts';
 import {
   addCheckout,
+  currentSubscription,
   customerOf,
   hasBought,
-  noteCheckout,
-  noteCustomer,
   openCheckoutOf,
-  paidBy,
+  recordCheckout,
+  recordCustomer,
 } from '#db/billing/transitions.ts';
 import type { EntityManager } from '#db/orm.ts';
 import { digestOf } from '#providers/billing.ts';
@@ -78,14 +78,14 @@ async function requireCustomer(deps: Deps, accountId: string): Promise<string> {
   const { id, name, email } = await deps.em().findOneOrFail(Account, accountId);
   const account = { id, name, email };
   const made = await inOurWords(() => providerOf(deps).createCustomer(account, digestOf(account)));
-  return await noteCustomer(deps.em(), deps.clock, accountId, made);
+  return await recordCustomer(deps.em(), deps.clock, accountId, made);
 }
 
 /** The page that is open, whatever plan it is for, or a new one. */
 async function takePage(deps: Deps, accountId: string, plan: Plan): Promise<BillingSubscription> {
   return await deps.em().transactional(async (tx) => {
     const standing = await lockAccount(tx, accountId);
-    const paid = await paidBy(tx, accountId);
+    const paid = await currentSubscription(tx, accountId);
     if (planOf(deps, standing).name === plan.name || paid?.plan === plan.name) throw hasIt(plan, paid !== null);
     const open = await openCheckoutOf(tx, accountId);
     return open ?? addCheckout(tx, deps.clock, tx.getReference(Account, accountId), plan.name);
@@ -112,12 +112,12 @@ async function urlOf(deps: Deps, row: BillingSubscription, customer: string, pla
       ? await billing.readCheckout(providerCheckout)
       : await billing.openCheckout({ id, customer, title, price: plan.price, endsAt, returnUrl });
     // Before anybody hears of its address: so no page can be paid on that is not known.
-    if (!providerCheckout && !(await noteCheckout(deps.em(), id, page.id))) {
+    if (!providerCheckout && !(await recordCheckout(deps.em(), id, page.id))) {
       await billing.closeCheckout(page.id);
       return undefined;
     }
     if (page.status === 'open' && page.url) return page.url;
-    await askAbout(deps.em(), deps, id);
+    await querySubscription(deps.em(), deps, id);
     return undefined;
   } catch (error) {
     if (!(error instanceof PaymentsFault)) throw error;
@@ -128,7 +128,7 @@ async function urlOf(deps: Deps, row: BillingSubscription, customer: string, pla
 }
 
 async function close(deps: Deps, row: BillingSubscription): Promise<undefined> {
-  await inOurWords(() => endCheckout(deps.em(), deps, row));
+  await inOurWords(() => closeCheckout(deps.em(), deps, row));
 }
 
 function providerOf({ billing, config }: Deps) {

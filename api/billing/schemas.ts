@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { moment } from '#api/schemas.ts';
 import type { Account } from '#db/accounts/account.ts';
 import type { BillingSubscription, PlanGrant } from '#db/billing/subscription.ts';
-import { type Knowing, type PlanStatus, planOf, planStatusOf } from '#rules/caps.ts';
+import { type PlanContext, type PlanStatus, planOf, planStatusOf } from '#rules/caps.ts';
 import { limitNames } from '#rules/limits.ts';
 import type { Plan } from '#rules/plans.ts';
 
@@ -67,7 +67,7 @@ export type Standings = {
 };
 
 export function billingView(
-  deps: Knowing,
+  deps: PlanContext,
   account: Account,
   { paid, grant, open }: Standings,
 ): z.output<typeof billingSchema> {

@@ -10,7 +10,7 @@ import { Account } from '#db/accounts/account.ts';
 import { lockAccount } from '#db/accounts/subscription-sql.ts';
 import { Collaborator } from '#db/collaborators/collaborator.ts';
 import { Invitation } from '#db/collaborators/invitation.ts';
-import { tellInvitationWorkflow } from '#db/collaborators/invitation-expiry.ts';
+import { signalInvitation } from '#db/collaborators/invitation-expiry.ts';
 import { queueMail, settleMail } from '#db/mail/queue.ts';
 import type { EntityManager } from '#db/orm.ts';
 import type { Site } from '#db/sites/site.ts';
@@ -126,7 +126,7 @@ export async function withdrawInvitation(
     if (found.status === 'withdrawn') return found;
     found.status = 'withdrawn';
     found.answeredAt = clock.now();
-    tellInvitationWorkflow(tx, clock, id);
+    signalInvitation(tx, clock, id);
     await tx.flush();
     await settleMail(tx, clock, found.mail.id, { status: 'failed', failure: 'withdrawn before it was sent' });
     await tx.refresh(found.mail);

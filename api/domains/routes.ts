@@ -4,7 +4,7 @@ import type { Api } from '#api/api.ts';
 import { byId, listOf, newestFirst, page, pageQuery } from '#api/pages.ts';
 import { idParams } from '#api/schemas.ts';
 import { Domain } from '#db/domains/domain.ts';
-import { waitUntil } from '#db/notifications.ts';
+import { loadUntil } from '#db/notifications.ts';
 import { domainStatuses } from '#rules/states.ts';
 import type { Deps } from '#runtime/deps.ts';
 import { attach, detach } from './attachment.ts';
@@ -53,7 +53,7 @@ function bringingRoutes(app: Api, deps: Deps): void {
       const { em, actor, body } = request;
       const { id } = await addDomain(em, deps, actor, { id: request.newId('dom'), ...body });
       request.answeredId = id;
-      const domain = await waitUntil(
+      const domain = await loadUntil(
         deps.changes,
         { channel: 'domain_changed', id },
         () => deps.em().findOneOrFail(Domain, { id }),

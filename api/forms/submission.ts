@@ -9,7 +9,7 @@ import type { Mail } from '#db/mail/mail.ts';
 import { queueMail } from '#db/mail/queue.ts';
 import type { EntityManager } from '#db/orm.ts';
 import { isClosed } from '#db/sites/blocks.ts';
-import { addressToTell } from '#db/sites/notify-address.ts';
+import { notifyAddress } from '#db/sites/notify-address.ts';
 import { Site } from '#db/sites/site.ts';
 import type { Deps } from '#runtime/deps.ts';
 import { type AppError, errors } from '#runtime/errors.ts';
@@ -112,7 +112,7 @@ async function queueNotice(
   const { hostname } = await canonicalUrl(tx, deps.config, form.site);
   return queueMail(tx, deps, {
     kind: 'submission',
-    to: await addressToTell(tx, form.site, form.notifyCollaboratorId),
+    to: await notifyAddress(tx, form.site, form.notifyCollaboratorId),
     data: { hostname, formName: form.name, answers, page },
     ...(typeof replyTo === 'string' ? { replyTo } : {}),
     site: form.site.id,

@@ -2,7 +2,7 @@
 
 import type { Api } from '#api/api.ts';
 import { missing } from '#api/capabilities.ts';
-import { hearOfCustomer } from '#db/billing/transitions.ts';
+import { recordProviderEvent } from '#db/billing/transitions.ts';
 import type { Deps } from '#runtime/deps.ts';
 import { errors } from '#runtime/errors.ts';
 import { signedMessage } from './signed.ts';
@@ -14,7 +14,7 @@ export function billingHooks(app: Api, deps: Deps): void {
       throw missing(config, 'billing') ?? errors.not_found('Webhooks are not enabled.');
     }
     const event = signedMessage(request, (body, signature) => billing.readEvent(body, signature, clock.now()));
-    await hearOfCustomer(deps.em(), clock, event);
+    await recordProviderEvent(deps.em(), clock, event);
     return { heard: true };
   });
 }

@@ -6,7 +6,7 @@ import { Account } from '#db/accounts/account.ts';
 import { lockAccount } from '#db/accounts/subscription-sql.ts';
 import { Collaborator } from '#db/collaborators/collaborator.ts';
 import { Invitation } from '#db/collaborators/invitation.ts';
-import { tellInvitationWorkflow } from '#db/collaborators/invitation-expiry.ts';
+import { signalInvitation } from '#db/collaborators/invitation-expiry.ts';
 import type { EntityManager } from '#db/orm.ts';
 import { lockSite } from '#db/sites/transitions.ts';
 import { invitationStatusAt } from '#rules/states.ts';
@@ -71,7 +71,7 @@ export async function acceptInvitation(
     found.status = 'accepted';
     found.account = account;
     found.answeredAt = deps.clock.now();
-    tellInvitationWorkflow(tx, deps.clock, found.id);
+    signalInvitation(tx, deps.clock, found.id);
     return found;
   });
 }

@@ -1,7 +1,7 @@
 /** The pay link: each opening leads to a fresh page of the provider, on which the payment can be paid once. */
 import type { Loaded } from '@mikro-orm/core';
 import { Booking } from '#db/bookings/booking.ts';
-import { waitUntil } from '#db/notifications.ts';
+import { loadUntil } from '#db/notifications.ts';
 import type { EntityManager } from '#db/orm.ts';
 import { Payment } from '#db/payments/payment.ts';
 import {
@@ -74,5 +74,5 @@ export async function payerReturned(deps: Deps, id: string, waitMs: number): Pro
   });
   const load = () => deps.em().findOneOrFail(Payment, { id });
   const isOver = (one: Payment) => paymentStatusAt(one, deps.clock.now()) !== 'open';
-  await waitUntil(deps.changes, { channel: 'payment_changed', id }, load, isOver, waitMs);
+  await loadUntil(deps.changes, { channel: 'payment_changed', id }, load, isOver, waitMs);
 }

@@ -1,7 +1,7 @@
 /** What a site is paid: opened by its people or by a booking, read, given back. */
 import type { Loaded } from '@mikro-orm/core';
 import { type Actor, findSite, loadSite, requireActive, requireNotBlocked, requireOwner } from '#api/access.ts';
-import { waitUntil } from '#db/notifications.ts';
+import { loadUntil } from '#db/notifications.ts';
 import type { EntityManager } from '#db/orm.ts';
 import { refundCaptured } from '#db/payments/charges.ts';
 import { Payment } from '#db/payments/payment.ts';
@@ -89,7 +89,7 @@ export async function refundPayment(
     await withPayment(deps.em(), id, (locked) => refundCaptured(locked, deps.clock, 'asked'));
   }
   const load = () => deps.em().findOneOrFail(Payment, { id });
-  return await waitUntil(
+  return await loadUntil(
     deps.changes,
     { channel: 'payment_changed', id },
     load,

@@ -1,7 +1,7 @@
 /** The current state of a preview slot: its rows, and its branches in both repositories. */
 
 import { requireRepositories } from '#api/source/commits.ts';
-import { Deployment, type Mains } from '#db/deployments/deployment.ts';
+import { type BranchHeads, Deployment } from '#db/deployments/deployment.ts';
 import { canonicalUrl } from '#db/domains/canonical-url.ts';
 import type { EntityManager } from '#db/orm.ts';
 import type { Preview } from '#db/previews/preview.ts';
@@ -9,7 +9,7 @@ import { previewIn } from '#db/previews/transitions.ts';
 import type { Site } from '#db/sites/site.ts';
 import { bothRepositories } from '#git/main-branches.ts';
 import type { Repositories } from '#providers/repositories.ts';
-import { capsOf, type Knowing, limitsOf } from '#rules/caps.ts';
+import { capsOf, limitsOf, type PlanContext } from '#rules/caps.ts';
 import { draftStatusAt, isSettled, type Role } from '#rules/states.ts';
 import type { Deps } from '#runtime/deps.ts';
 import { errors } from '#runtime/errors.ts';
@@ -27,8 +27,8 @@ export type Slot = {
   /** Whether the draft has expired and is no longer served. */
   isExpired: boolean;
   /** Tips of `main` and of the slot's own branch. */
-  mains: Mains;
-  tips: Mains;
+  mains: BranchHeads;
+  tips: BranchHeads;
   branched: boolean;
   behind: boolean;
   holdsWork: boolean;
@@ -39,7 +39,7 @@ export type Slot = {
 export const branchOf = (slot: number): string => `preview/${slot}`;
 
 /** The slot number in a path, for a build. Throws `invalid_slot`. */
-export function readSlot(deps: Knowing, site: Site, by: Role, text: string): number {
+export function readSlot(deps: PlanContext, site: Site, by: Role, text: string): number {
   const { limits, lift } = capsOf(deps, site, by);
   const slot = numberOf(text);
   if (slot >= 1 && slot <= limits.preview_slots) return slot;
@@ -59,7 +59,7 @@ export async function slotNumber(em: EntityManager, deps: Deps, site: Site, by: 
 const numberOf = (text: string) => (/^[1-9][0-9]{0,3}$/.test(text) ? Number(text) : 0);
 
 /** Tips of a branch in both repositories. */
-export async function tipsOf(repositories: Repositories, siteId: string, branch?: string): Promise<Mains> {
+export async function tipsOf(repositories: Repositories, siteId: string, branch?: string): Promise<BranchHeads> {
   const [source, content] = await Promise.all(
     bothRepositories.map((repository) => repositories.head(siteId, repository, branch)),
   );
@@ -97,16 +97,21 @@ export async function loadSlot(
   return { slot, status, preview, draft, latest, isExpired, mains, tips, branched, behind, holdsWork, siteUrl };
 }
 
-export function commitsOf({ sourceCommit, contentCommit }: Deployment): Mains {
+export function commitsOf({ sourceCommit, contentCommit }: Deployment): BranchHeads {
   return { source: sourceCommit ?? null, content: contentCommit ?? null };
 }
 
-function withoutNulls(tips: Mains): Partial<Mains> {
+function withoutNulls(tips: BranchHeads): Partial<BranchHeads> {
   return Object.fromEntries(Object.entries(tips).filter(([, sha]) => sha !== null));
 }
 
 /** Whether `larger` contains all of `smaller`. */
-async function holds(repositories: Repositories, siteId: string, larger: Mains, smaller: Mains): Promise<boolean> {
+async function holds(
+  repositories: Repositories,
+  siteId: string,
+  larger: BranchHeads,
+  smaller: BranchHeads,
+): Promise<boolean> {
   for (const repository of bothRepositories) {
     const [whole, part] = [larger[repository], smaller[repository]];
     if (part === null) continue;

@@ -2,7 +2,7 @@
 
 import { failureDetail } from '#api/deployments/rules.ts';
 import { Deployment } from '#db/deployments/deployment.ts';
-import { waitUntil } from '#db/notifications.ts';
+import { loadUntil } from '#db/notifications.ts';
 import { isSettled } from '#rules/states.ts';
 import type { Deps } from '#runtime/deps.ts';
 import { AppError } from '#runtime/errors.ts';
@@ -10,7 +10,7 @@ import { AppError } from '#runtime/errors.ts';
 /** The deployment once it is settled, or as it is after the timeout. */
 export async function waitForDeployment(deps: Deps, id: string, timeoutMs: number): Promise<Deployment> {
   const load = () => deps.em().findOneOrFail(Deployment, { id });
-  return await waitUntil(
+  return await loadUntil(
     deps.changes,
     { channel: 'deployment_changed', id },
     load,

@@ -1,6 +1,6 @@
 /** What one write reserves of the owner's daily quota of files, and releases if it is not used. */
 
-import { dayOf, filesToday, giveBackFiles, takeFiles } from '#db/accounts/daily-quota.ts';
+import { dayOf, quotaUsage, returnQuota, useQuota } from '#db/accounts/daily-quota.ts';
 import type { EntityManager } from '#db/orm.ts';
 import type { Site } from '#db/sites/site.ts';
 import { capsOf, limitsOf } from '#rules/caps.ts';
@@ -26,7 +26,7 @@ export function openDailyQuota(em: EntityManager, deps: Deps, site: Site, by: Ro
     async reserve(files) {
       const more = files - held;
       if (more <= 0) return;
-      if (!(await takeFiles(em, { accountId, day, files: more, limit }))) {
+      if (!(await useQuota(em, { accountId, day, files: more, limit }))) {
         throw files > limit
           ? exceedsQuota(files, limit, lift('files_per_day'))
           : quotaUsedUp(limit, resetsAt, clock.now());
@@ -36,7 +36,7 @@ export function openDailyQuota(em: EntityManager, deps: Deps, site: Site, by: Ro
     async settle(written) {
       const files = held - written;
       if (files <= 0) return;
-      const giveBack = giveBackFiles(em, { accountId, day, files });
+      const giveBack = returnQuota(em, { accountId, day, files });
       await giveBack.catch((error) => log.error({ err: error, accountId, files }, 'an allowance was not given back'));
     },
   };
@@ -49,7 +49,7 @@ export async function requireDailyQuota(
   site: Site,
 ): Promise<void> {
   const limit = limitsOf(deps, site).files_per_day;
-  const { used, resetsAt } = await filesToday(em, deps.clock, site.account.id);
+  const { used, resetsAt } = await quotaUsage(em, deps.clock, site.account.id);
   if (used >= limit) throw quotaUsedUp(limit, resetsAt, deps.clock.now());
 }
 

@@ -1,5 +1,5 @@
 import { defineEntity, type InferEntity, p } from '@mikro-orm/core';
-import { standingOf } from './subscription-sql.ts';
+import { subscriptionsSql } from './subscription-sql.ts';
 
 /** A person or agent's owner: everything belongs to an account. `email` is kept in lower case. */
 export const Account = defineEntity({
@@ -13,10 +13,10 @@ export const Account = defineEntity({
     blockedAt: p.datetime().nullable(),
     blockReason: p.text().nullable(),
     /** Its plans: ask `limitsOf`, `planOf`. */
-    standing: p
+    subscriptions: p
       .text()
       .nullable()
-      .formula((cols) => standingOf(`${cols.id}`)),
+      .formula((cols) => subscriptionsSql(`${cols.id}`)),
   },
 });
 export type Account = InferEntity<typeof Account>;

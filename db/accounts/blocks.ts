@@ -30,10 +30,10 @@ export async function blockAccount(em: EntityManager, deps: Deps, id: string, re
     const isNew = !account.blockedAt;
     Object.assign(account, { blockedAt: account.blockedAt ?? deps.clock.now(), blockReason: reason });
     await tx.flush();
-    tellOwner(tx, deps, account, reason);
+    notifyOwner(tx, deps, account, reason);
     if (!isNew) return account;
     for (const site of sites) await cancelUnfinished(tx, deps.clock, site);
-    await tellDomainsOf(tx, deps.clock, id, 'block');
+    await signalDomains(tx, deps.clock, id, 'block');
     await expireHoldsAndPayments(tx, deps.clock, { account: id });
     return account;
   });
@@ -47,8 +47,8 @@ export async function unblockAccount(em: EntityManager, deps: Deps, id: string):
     if (!account.blockedAt) return account;
     Object.assign(account, { blockedAt: null, blockReason: null });
     await tx.flush();
-    tellOwner(tx, deps, account, null);
-    await tellDomainsOf(tx, deps.clock, id, 'unblock');
+    notifyOwner(tx, deps, account, null);
+    await signalDomains(tx, deps.clock, id, 'unblock');
     return account;
   });
 }
@@ -67,11 +67,11 @@ async function lockNamed(tx: EntityManager, id: string): Promise<Account> {
 }
 
 /** `reason`: null once it goes on. */
-function tellOwner(tx: EntityManager, deps: Deps, { email, id }: Account, reason: string | null): void {
+function notifyOwner(tx: EntityManager, deps: Deps, { email, id }: Account, reason: string | null): void {
   if (!deps.config.mail) return;
   queueMail(tx, deps, { kind: 'account-blocked', to: email, data: { reason }, account: id });
 }
 
-async function tellDomainsOf(tx: EntityManager, clock: Clock, account: string, move: DomainSignal): Promise<void> {
+async function signalDomains(tx: EntityManager, clock: Clock, account: string, move: DomainSignal): Promise<void> {
   for (const { id } of await tx.find(Domain, { account, removedAt: null })) signalOnboardDomain(tx, clock, id, move);
 }

@@ -11,7 +11,7 @@ export function dayOf(now: Date): { day: string; resetsAt: Date } {
 }
 
 /** Takes so many files from the day's allowance, all or none. Answers whether they were there. */
-export async function takeFiles(
+export async function useQuota(
   em: EntityManager,
   { accountId, day, files, limit }: { accountId: string; day: string; files: number; limit: number },
 ): Promise<boolean> {
@@ -27,7 +27,7 @@ export async function takeFiles(
 }
 
 /** Puts back what was taken for files that were not written in the end. */
-export async function giveBackFiles(
+export async function returnQuota(
   em: EntityManager,
   { accountId, day, files }: { accountId: string; day: string; files: number },
 ): Promise<void> {
@@ -39,7 +39,7 @@ export async function giveBackFiles(
 }
 
 /** How much of today's allowance is used, and when it begins anew. */
-export async function filesToday(
+export async function quotaUsage(
   em: EntityManager,
   clock: Clock,
   accountId: string,
@@ -53,7 +53,7 @@ export async function filesToday(
 }
 
 /** Forgets the days that are long over. */
-export async function sweepAllowances(em: EntityManager, clock: Clock): Promise<void> {
+export async function sweepQuotas(em: EntityManager, clock: Clock): Promise<void> {
   const { day } = dayOf(new Date(clock.now().getTime() - 30 * dayMs));
   await em.execute('delete from files_of_day where day < ?', [day]);
 }

@@ -10,17 +10,17 @@ import { AccessRequest } from './access-request.ts';
 const keptMs = 30 * 24 * 3600_000;
 
 /** Tells the request's workflow, when the transaction commits, that the row has moved. */
-export function tellAccessWorkflow(em: EntityManager, clock: Clock, requestId: string): void {
+export function signalAccessRequest(em: EntityManager, clock: Clock, requestId: string): void {
   signalWorkflow(em, clock, 'grantAccess', { requestId }, 'moved');
 }
 
 /** Ends the open requests for the address: their links and secrets are good for nothing any more. What is answered meanwhile stays so. */
-export async function endOpenRequests(em: EntityManager, clock: Clock, email: string): Promise<void> {
+export async function expireOpenRequests(em: EntityManager, clock: Clock, email: string): Promise<void> {
   const ended = await em.execute<{ id: string }[]>(
     `update access_request set status = 'expired' where email = ? and status = 'pending' returning id`,
     [email],
   );
-  for (const { id } of ended) tellAccessWorkflow(em, clock, id);
+  for (const { id } of ended) signalAccessRequest(em, clock, id);
   await em.flush();
 }
 

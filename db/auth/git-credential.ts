@@ -1,6 +1,6 @@
 import { defineEntity, type InferEntity, p } from '@mikro-orm/core';
 import { Account } from '#db/accounts/account.ts';
-import { blockReasonOf } from '#db/accounts/subscription-sql.ts';
+import { blockReasonSql } from '#db/accounts/subscription-sql.ts';
 import { Site } from '#db/sites/site.ts';
 import type { GitAccess, Repository } from '#rules/states.ts';
 
@@ -21,7 +21,7 @@ export const GitCredential = defineEntity({
     blockReason: p
       .text()
       .nullable()
-      .formula((cols) => blockReasonOf(`${cols.account}`)),
+      .formula((cols) => blockReasonSql(`${cols.account}`)),
   },
 });
 export type GitCredential = InferEntity<typeof GitCredential>;

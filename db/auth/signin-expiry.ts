@@ -9,7 +9,7 @@ import { SigninLink } from './signin-link.ts';
 const keptMs = 24 * 3600_000;
 
 /** Ends every link to the address that could still sign in. */
-export async function endLinks(em: EntityManager, now: Date, email: string): Promise<void> {
+export async function expireSigninLinks(em: EntityManager, now: Date, email: string): Promise<void> {
   await em.nativeUpdate(SigninLink, { email, endedAt: null }, { endedAt: now });
 }
 

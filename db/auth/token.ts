@@ -1,6 +1,6 @@
 import { defineEntity, type InferEntity, p } from '@mikro-orm/core';
 import { Account } from '#db/accounts/account.ts';
-import { blockReasonOf } from '#db/accounts/subscription-sql.ts';
+import { blockReasonSql } from '#db/accounts/subscription-sql.ts';
 
 /** A bearer token, kept as the SHA-256 of the secret; the secret itself is shown once and never stored. */
 export const Token = defineEntity({
@@ -19,7 +19,7 @@ export const Token = defineEntity({
     blockReason: p
       .text()
       .nullable()
-      .formula((cols) => blockReasonOf(`${cols.account}`)),
+      .formula((cols) => blockReasonSql(`${cols.account}`)),
   },
 });
 export type Token = InferEntity<typeof Token>;

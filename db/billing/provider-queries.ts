@@ -9,7 +9,7 @@ import type { Config } from '#runtime/config.ts';
 import { BillingSubscription } from './subscription.ts';
 import { applyReport, type Report } from './transitions.ts';
 
-export type Asking = { config: Pick<Config, 'billing'>; clock: Clock; billing: Billing | undefined };
+export type BillingDeps = { config: Pick<Config, 'billing'>; clock: Clock; billing: Billing | undefined };
 
 /** A workflow asks when it is due; who is behind by more has nobody that asks. */
 const lateMs = 2 * 60_000;
@@ -18,25 +18,25 @@ const lateAtOnce = 100;
 const askedAtOnce = 10;
 
 /** Asks about one and answers what it is now, and in how many milliseconds to ask again. */
-export async function askAbout(em: EntityManager, deps: Asking, id: string): Promise<Settled> {
+export async function querySubscription(em: EntityManager, deps: BillingDeps, id: string): Promise<Settled> {
   const { billing, clock } = deps;
   const row = await em.findOneOrFail(BillingSubscription, { id }, { refresh: true });
   if (isSubscriptionSettled(row.status)) return { status: row.status, settled: true };
   if (!billing) throw new Error('billing is off, and a plan that is bought has to be followed');
-  return await note(em, deps, row, await reportOf(billing, clock, row));
+  return await recordReport(em, deps, row, await reportOf(billing, clock, row));
 }
 
 /** Ends the page so that nobody pays on it any more. Answers what became of it, which may be that somebody has paid. */
-export async function endCheckout(em: EntityManager, deps: Asking, row: BillingSubscription): Promise<Settled> {
+export async function closeCheckout(em: EntityManager, deps: BillingDeps, row: BillingSubscription): Promise<Settled> {
   const { billing } = deps;
   if (!billing) throw new Error('billing is off, and a page has to be closed');
   const { providerCheckout } = row;
   const page = providerCheckout ? await billing.closeCheckout(providerCheckout) : null;
-  return await note(em, deps, row, page ? await reportOfPage(billing, page) : { status: 'expired' });
+  return await recordReport(em, deps, row, page ? await reportOfPage(billing, page) : { status: 'expired' });
 }
 
 /** Asks about all that should have been asked about long ago. Answers how many there were. */
-export async function askLate(em: () => EntityManager, deps: Asking): Promise<number> {
+export async function queryOverdue(em: () => EntityManager, deps: BillingDeps): Promise<number> {
   const before = new Date(deps.clock.now().getTime() - lateMs);
   const late = await em().find(
     BillingSubscription,
@@ -48,14 +48,19 @@ export async function askLate(em: () => EntityManager, deps: Asking): Promise<nu
   const askOn = async () => {
     // One that cannot be asked about does not stand in the way of the others.
     for (let id = left.shift(); id; id = left.shift())
-      await askAbout(em(), deps, id).catch((fault) => faults.push(fault));
+      await querySubscription(em(), deps, id).catch((fault) => faults.push(fault));
   };
   await Promise.all(Array.from({ length: askedAtOnce }, askOn));
   if (faults.length > 0) throw faults[0];
   return late.length;
 }
 
-async function note(em: EntityManager, deps: Asking, row: BillingSubscription, report: Report): Promise<Settled> {
+async function recordReport(
+  em: EntityManager,
+  deps: BillingDeps,
+  row: BillingSubscription,
+  report: Report,
+): Promise<Settled> {
   const { clock, config } = deps;
   const { status, askAt } = await applyReport(em, { clock, graceMs: config.billing?.graceMs ?? 0 }, row, report);
   const now = clock.now();

@@ -32,7 +32,7 @@ export async function openCheckoutOf(em: EntityManager, accountId: string): Prom
 }
 
 /** What the account pays for, overdue or not. */
-export async function paidBy(em: EntityManager, accountId: string): Promise<BillingSubscription | null> {
+export async function currentSubscription(em: EntityManager, accountId: string): Promise<BillingSubscription | null> {
   return await em.findOne(BillingSubscription, { account: accountId, ...inForce }, { refresh: true });
 }
 
@@ -62,7 +62,7 @@ export function addCheckout(tx: EntityManager, clock: Clock, account: BillingSub
  * Writes down which page it became. False where the purchase was given up meanwhile: that page is nobody's. Who looked at the row before that knew of
  * no page, and what he makes of it is dropped.
  */
-export async function noteCheckout(em: EntityManager, id: string, page: string): Promise<boolean> {
+export async function recordCheckout(em: EntityManager, id: string, page: string): Promise<boolean> {
   const rows = await em.execute<unknown[]>(
     `update billing_subscription set provider_checkout = ?, asked = asked + 1
      where id = ? and status = 'open' and (provider_checkout is null or provider_checkout = ?) returning id`,
@@ -87,16 +87,16 @@ export async function applyReport(
     const row = await tx.findOneOrFail(BillingSubscription, { id }, { refresh: true });
     if (row.asked !== asked || isSubscriptionSettled(row.status)) return row;
     const now = clock.now();
-    if (isSubscriptionInForce(report.status) && row.status === 'open') await endOthers(tx, clock, row);
-    move(row, report, { now, graceMs });
+    if (isSubscriptionInForce(report.status) && row.status === 'open') await endReplaced(tx, clock, row);
+    applyStatus(row, report, { now, graceMs });
     row.asked += 1;
-    row.askAt = isSubscriptionSettled(row.status) ? null : nextAsk(row, now);
+    row.askAt = isSubscriptionSettled(row.status) ? null : nextQueryAt(row, now);
     return row;
   });
 }
 
 /** What is being ended goes on to its end, whatever else is reported of it. */
-function move(row: BillingSubscription, report: Report, { now, graceMs }: { now: Date; graceMs: number }): void {
+function applyStatus(row: BillingSubscription, report: Report, { now, graceMs }: { now: Date; graceMs: number }): void {
   row.status = row.status === 'ending' && report.status !== 'ended' ? 'ending' : report.status;
   if ('subscription' in report) {
     row.providerSubscription = report.subscription;
@@ -109,19 +109,19 @@ function move(row: BillingSubscription, report: Report, { now, graceMs }: { now:
 }
 
 /** What the account paid for before makes room: it is out of force with this transaction, and is ended at the provider after it. */
-async function endOthers(tx: EntityManager, clock: Clock, { id, account }: BillingSubscription): Promise<void> {
+async function endReplaced(tx: EntityManager, clock: Clock, { id, account }: BillingSubscription): Promise<void> {
   const others = { account: account.id, ...inForce, id: { $ne: id } };
   for (const other of await tx.find(BillingSubscription, others, { refresh: true })) {
     other.status = 'ending';
     other.overdueSince = null;
     other.servesUntil = null;
     other.askAt = clock.now();
-    tellFollower(tx, clock, other.id);
+    signalSubscription(tx, clock, other.id);
   }
   await tx.flush();
 }
 
-function nextAsk({ status, asked, cancelsAt }: BillingSubscription, now: Date): Date {
+function nextQueryAt({ status, asked, cancelsAt }: BillingSubscription, now: Date): Date {
   const waits: Record<SubscriptionStatus, number> = {
     open: Math.min(2000 * 1.5 ** asked, 5 * minuteMs),
     past_due: hourMs,
@@ -135,12 +135,12 @@ function nextAsk({ status, asked, cancelsAt }: BillingSubscription, now: Date): 
   return new Date(Math.min(usual, end));
 }
 
-function tellFollower(tx: EntityManager, clock: Clock, id: string): void {
+function signalSubscription(tx: EntityManager, clock: Clock, id: string): void {
   signalWorkflow(tx, clock, 'followSubscription', { subscriptionId: id }, 'moved');
 }
 
 /** A message of the provider about a customer: everything of theirs that can change is asked for now. False for one that came before. */
-export async function hearOfCustomer(
+export async function recordProviderEvent(
   em: EntityManager,
   clock: Clock,
   event: { id: string; customer: string | null },
@@ -158,7 +158,7 @@ export async function hearOfCustomer(
          and billing_subscription.ask_at is not null returning billing_subscription.id`,
       [now, event.customer],
     );
-    for (const { id } of rows) tellFollower(tx, clock, id);
+    for (const { id } of rows) signalSubscription(tx, clock, id);
     return true;
   });
 }
@@ -172,7 +172,7 @@ export async function customerOf(em: EntityManager, accountId: string): Promise<
 }
 
 /** The first one that is noted stays. Answers it. */
-export async function noteCustomer(em: EntityManager, clock: Clock, accountId: string, customer: string) {
+export async function recordCustomer(em: EntityManager, clock: Clock, accountId: string, customer: string) {
   await em.execute(
     `insert into billing_customer (account_id, provider_customer, created_at) values (?, ?, ?) on conflict (account_id) do nothing`,
     [accountId, customer, clock.now()],

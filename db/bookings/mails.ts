@@ -3,10 +3,10 @@
 import { canonicalUrl } from '#db/domains/canonical-url.ts';
 import type { FormField } from '#db/forms/form.ts';
 import { Mail } from '#db/mail/mail.ts';
-import { openLetter, queueMail, settleMail } from '#db/mail/queue.ts';
+import { decryptLetter, queueMail, settleMail } from '#db/mail/queue.ts';
 import type { EntityManager } from '#db/orm.ts';
 import { Payment } from '#db/payments/payment.ts';
-import { addressToTell } from '#db/sites/notify-address.ts';
+import { notifyAddress } from '#db/sites/notify-address.ts';
 import type { Site } from '#db/sites/site.ts';
 import { isoLocal } from '#rules/bookings/time-zones.ts';
 import { written } from '#rules/currencies.ts';
@@ -85,7 +85,7 @@ export async function queueCancellationMail(
   }
   const mail = booking.mail && (await tx.findOne(Mail, { id: booking.mail.id, status: 'queued' }));
   if (!mail?.sealed) return;
-  const { to } = openLetter({ id: mail.id, sealed: mail.sealed }, config.sealing);
+  const { to } = decryptLetter({ id: mail.id, sealed: mail.sealed }, config.sealing);
   const failure = 'the booking was cancelled before it was sent';
   if (!(await settleMail(tx, clock, mail.id, { status: 'failed', failure }))) return;
   const data = { ...facts, to: 'visitor' as const, visitorName: booking.visitorName };
@@ -129,7 +129,7 @@ async function paidFor(tx: EntityManager, { paymentId }: WholeBooking): Promise<
 }
 
 const addressOf = (tx: EntityManager, site: Site, bookable: Bookable | null) =>
-  addressToTell(tx, site, bookable?.notifyCollaboratorId);
+  notifyAddress(tx, site, bookable?.notifyCollaboratorId);
 
 async function factsOf(tx: EntityManager, booking: WholeBooking, site: Site, config: Config): Promise<BookingFacts> {
   const { calendar } = booking;

@@ -8,7 +8,7 @@ import type { Clock } from '#runtime/clock.ts';
 import { Invitation } from './invitation.ts';
 
 /** Tells the invitation's workflow, when the transaction commits, that the row has moved. */
-export function tellInvitationWorkflow(em: EntityManager, clock: Clock, id: string): void {
+export function signalInvitation(em: EntityManager, clock: Clock, id: string): void {
   signalWorkflow(em, clock, 'inviteCollaborator', { invitationId: id }, 'moved');
 }
 

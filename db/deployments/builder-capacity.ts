@@ -8,7 +8,7 @@ const everyMs = 60_000;
 const goneAfterMs = 24 * 3600_000;
 
 /** Says that builds are served, now. */
-export async function announceBuilder(em: EntityManager, clock: Clock): Promise<void> {
+export async function recordBuilder(em: EntityManager, clock: Clock): Promise<void> {
   await em.execute(
     `insert into capacity (name, seen_at) values ('builds', ?)
      on conflict (name) do update set seen_at = greatest(capacity.seen_at, excluded.seen_at)`,
@@ -24,9 +24,9 @@ export async function hasBuilder(em: EntityManager, clock: Clock): Promise<boole
 }
 
 /** Says it each minute until the answered function is called; a time that fails is followed by the next. */
-export function keepAnnouncing(deps: { em(): EntityManager; clock: Clock; log: Logger }): () => void {
+export function startBuilderHeartbeat(deps: { em(): EntityManager; clock: Clock; log: Logger }): () => void {
   const announce = () =>
-    announceBuilder(deps.em(), deps.clock).catch((error) =>
+    recordBuilder(deps.em(), deps.clock).catch((error) =>
       deps.log.warn({ err: error }, 'the database was not told that builds are served'),
     );
   const timer = setInterval(() => void announce(), everyMs);

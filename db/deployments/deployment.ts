@@ -33,7 +33,7 @@ export type FoundWarnings = Omit<Warnings, 'counts'> & {
 export type Output = { manifestSha256: string; fileCount: number; totalBytes: number };
 
 /** A commit of each repository; null where it has none. */
-export type Mains = { source: string | null; content: string | null };
+export type BranchHeads = { source: string | null; content: string | null };
 
 /**
  * One version of a site, from the call that asked for it to the bytes that are served. Its manifest is a blob in the store.
@@ -57,7 +57,7 @@ export const Deployment = defineEntity({
     /** Of a draft that leaves something out when it is published: what is published instead. */
     withoutDrafts: p.json().$type<Output>().nullable(),
     /** Of a publish of a slot: where both `main` stood when it was accepted. It brings them to its own commits. */
-    mainsBefore: p.json().$type<Mains>().nullable(),
+    mainsBefore: p.json().$type<BranchHeads>().nullable(),
     /** Whether it is built without what earlier builds of the site left. */
     anew: p.boolean().default(false),
     /** The address that the pages were built for. */

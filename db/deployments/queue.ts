@@ -32,7 +32,7 @@ export async function supersede(
 }
 
 /** Tells the oldest publish that waits on the site that it may be its turn. */
-export async function callNext(tx: EntityManager, clock: Clock, siteId: string): Promise<void> {
+export async function signalNextInQueue(tx: EntityManager, clock: Clock, siteId: string): Promise<void> {
   const [next]: { id: string }[] = await tx.execute(
     `select id from deployment where site_id = ? and status = 'queued' and kind = any(?) order by ticket limit 1`,
     [siteId, textArray(publishKinds)],

@@ -14,7 +14,7 @@ import { deploymentWorkflow } from '#rules/workflow-ids.ts';
 import type { Clock } from '#runtime/clock.ts';
 import type { ErrorBody } from '#runtime/errors.ts';
 import { Deployment } from './deployment.ts';
-import { callNext, supersede } from './queue.ts';
+import { signalNextInQueue, supersede } from './queue.ts';
 
 /** The next place in the order of everything that may go live on the site. */
 export async function takeTicket(em: EntityManager, siteId: string): Promise<number> {
@@ -50,7 +50,7 @@ export async function goLive(
     const deployment = await tx.findOneOrFail(Deployment, { id: deploymentId }, { refresh: true });
     // Run again after a crash between commit and report: what it was to do is done.
     if (restoreTicket === undefined && isSettled(deployment.status) && deployment.status !== 'ready') return deployment;
-    if (restoreTicket === undefined && (await endOvertaken(tx, clock, site, deployment))) return deployment;
+    if (restoreTicket === undefined && (await supersedeIfStale(tx, clock, site, deployment))) return deployment;
     const ticket = restoreTicket ?? deployment.ticket;
     if (site.liveTicket <= ticket && isChangeable(site)) await movePointer(tx, clock, site, deployment, ticket);
     return deployment;
@@ -58,7 +58,7 @@ export async function goLive(
 }
 
 /** Ends what can no longer go live, because something later is or the site is closed. Answers whether that was so. */
-export async function endOvertaken(
+export async function supersedeIfStale(
   tx: EntityManager,
   clock: Clock,
   site: Site,
@@ -69,7 +69,7 @@ export async function endOvertaken(
   deployment.status = isClosed ? 'cancelled' : 'superseded';
   deployment.supersededById = isClosed ? null : site.liveDeploymentId;
   deployment.finishedAt = clock.now();
-  await callNext(tx, clock, site.id);
+  await signalNextInQueue(tx, clock, site.id);
   return true;
 }
 
@@ -100,7 +100,7 @@ export async function movePointer(
     { id: deployment.id, site, ticket },
     { statuses: unfinishedStatuses, kinds: publishKinds },
   );
-  await callNext(tx, clock, site.id);
+  await signalNextInQueue(tx, clock, site.id);
   startScan(tx, clock, deployment, site.id);
 }
 
@@ -122,7 +122,7 @@ export async function settle(
       deployment.finishedAt = clock.now();
       await tx.flush();
     }
-    await callNext(tx, clock, reference.id);
+    await signalNextInQueue(tx, clock, reference.id);
     return ends;
   });
 }

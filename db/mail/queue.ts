@@ -62,12 +62,12 @@ export function startNotify(
 }
 
 /** What a waiting mail holds. Throws DecryptionFault if its key is missing. */
-export function openLetter(mail: Pick<Mail, 'id'> & { sealed: Uint8Array }, sealing: EncryptionKeys): Letter {
+export function decryptLetter(mail: Pick<Mail, 'id'> & { sealed: Uint8Array }, sealing: EncryptionKeys): Letter {
   return JSON.parse(decrypt(sealing, mail.sealed, contextOf.mail(mail.id)).toString('utf8'));
 }
 
 /** Whether the account that the mail is of, or is of a site of, is blocked. */
-export async function isOfBlocked(
+export async function isAccountBlocked(
   em: EntityManager,
   { siteId, accountId }: Pick<Mail, 'siteId' | 'accountId'>,
 ): Promise<boolean> {

@@ -1,6 +1,6 @@
 import { defineEntity, type InferEntity, p } from '@mikro-orm/core';
 import { Account } from '#db/accounts/account.ts';
-import { blockReasonOf } from '#db/accounts/subscription-sql.ts';
+import { blockReasonSql } from '#db/accounts/subscription-sql.ts';
 import type { PayoutAccountStatus, PayoutRail } from '#rules/states.ts';
 
 /** Where a visitor's money can land. Its key stands sealed in it and nowhere else; what the provider says of it is as old as `checkedAt`. */
@@ -28,7 +28,7 @@ export const PayoutAccount = defineEntity({
     blockReason: p
       .text()
       .nullable()
-      .formula((cols) => blockReasonOf(`${cols.account}`)),
+      .formula((cols) => blockReasonSql(`${cols.account}`)),
   },
 });
 export type PayoutAccount = InferEntity<typeof PayoutAccount>;

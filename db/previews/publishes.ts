@@ -1,8 +1,8 @@
 /** Publishes of preview slots. They put the files live that were built when the slot was previewed. */
 
 import { type AcceptanceDeps, acceptDeployment, type NewDeployment } from '#db/deployments/acceptance.ts';
-import { Deployment, type Mains, type Output } from '#db/deployments/deployment.ts';
-import { endOvertaken, movePointer } from '#db/deployments/transitions.ts';
+import { type BranchHeads, Deployment, type Output } from '#db/deployments/deployment.ts';
+import { movePointer, supersedeIfStale } from '#db/deployments/transitions.ts';
 import type { EntityManager } from '#db/orm.ts';
 import type { Site } from '#db/sites/site.ts';
 import { lockSite } from '#db/sites/transitions.ts';
@@ -14,7 +14,7 @@ export type NewPreviewPublish = Pick<NewDeployment, 'id' | 'createdBy'> & {
   /** The files of the draft that go live. */
   output: Output;
   /** The heads of both `main` branches, which the publish moves to the draft's commits. */
-  mains: Mains;
+  mains: BranchHeads;
 };
 
 /** Accepts the publish of a preview slot. Where the same draft is already being published, that deployment is returned. */
@@ -48,7 +48,7 @@ function isOf(publish: Deployment, draft: Deployment): boolean {
  * Makes a publish of a slot live: `bringMains` first brings its commits onto `main`. Something later that is live, or an archived site, ends it
  * before that, and its work stays in its slot. Repeating it answers the same.
  */
-export async function putSlotLive(
+export async function publishPreview(
   em: EntityManager,
   clock: Clock,
   deploymentId: string,
@@ -58,7 +58,7 @@ export async function putSlotLive(
     const { site: reference } = await tx.findOneOrFail(Deployment, { id: deploymentId });
     const site = await lockSite(tx, reference.id);
     const deployment = await tx.findOneOrFail(Deployment, { id: deploymentId }, { refresh: true });
-    if (isSettled(deployment.status) || (await endOvertaken(tx, clock, site, deployment))) return deployment;
+    if (isSettled(deployment.status) || (await supersedeIfStale(tx, clock, site, deployment))) return deployment;
     await bringMains(deployment);
     await movePointer(tx, clock, site, deployment, deployment.ticket);
     return deployment;

@@ -102,16 +102,16 @@ async function ensurePreview(
 async function removePreview(tx: EntityManager, clock: Clock, preview: Preview): Promise<void> {
   preview.removedAt = clock.now();
   await tx.flush();
-  tellExpiry(tx, clock, preview);
+  signalExpiry(tx, clock, preview);
 }
 
-function tellExpiry(tx: EntityManager, clock: Clock, { id, deploymentId }: Preview): void {
+function signalExpiry(tx: EntityManager, clock: Clock, { id, deploymentId }: Preview): void {
   if (!deploymentId) return;
   signalWorkflow(tx, clock, 'expirePreview', { previewId: id }, 'moved');
 }
 
 /** A draft that is built becomes what its slot serves, and its 14 days begin. Does nothing where the deployment has ended. */
-export async function keepDraft(
+export async function storeDraft(
   em: EntityManager,
   clock: Clock,
   deploymentId: string,
@@ -133,7 +133,7 @@ export async function keepDraft(
     await tx.flush();
     startScan(tx, clock, deployment, site.id);
     if (isFirst) startExpiry(tx, clock, site, preview);
-    else tellExpiry(tx, clock, preview);
+    else signalExpiry(tx, clock, preview);
   });
 }
 

@@ -4,7 +4,7 @@ import type { EntityManager } from '#db/orm.ts';
 import type { Site } from './site.ts';
 
 /** The address that the row's `notifyCollaboratorId` stands for; the owner's while that collaborator's account is blocked. */
-export async function addressToTell(
+export async function notifyAddress(
   em: EntityManager,
   site: Pick<Site, 'account'>,
   notifyCollaboratorId: string | null | undefined,

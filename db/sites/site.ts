@@ -1,6 +1,6 @@
 import { defineEntity, type InferEntity, p } from '@mikro-orm/core';
 import { Account } from '#db/accounts/account.ts';
-import { standingOf } from '#db/accounts/subscription-sql.ts';
+import { subscriptionsSql } from '#db/accounts/subscription-sql.ts';
 import type { SiteStatus } from '#rules/states.ts';
 
 /**
@@ -31,10 +31,10 @@ export const Site = defineEntity({
     /** Since when a person has stopped its owner's account. The database keeps it: see `account.blocked_at`. */
     ownerBlockedAt: p.datetime().nullable(),
     /** The plans of its owner, whose caps are those of the site: ask `limitsOf`. */
-    standing: p
+    subscriptions: p
       .text()
       .nullable()
-      .formula((cols) => standingOf(`${cols.account}`)),
+      .formula((cols) => subscriptionsSql(`${cols.account}`)),
   },
 });
 export type Site = InferEntity<typeof Site>;

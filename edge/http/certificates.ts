@@ -6,7 +6,7 @@ import { createSecureContext, type SecureContext } from 'node:tls';
 import { LRUCache } from 'lru-cache';
 import type { Logger } from 'pino';
 import { contextOf } from '#db/encrypted-columns.ts';
-import type { Changes } from '#db/notifications.ts';
+import type { Notifications } from '#db/notifications.ts';
 import { follow } from '#edge/routing/db-poller.ts';
 import { certificateNameOf } from '#edge/routing/hosts.ts';
 import { decrypt, type EncryptionKeys } from '#runtime/encryption.ts';
@@ -23,7 +23,7 @@ export type Certificates = {
 
 type Parts = {
   database: CertificatesDatabase;
-  changes: Changes;
+  changes: Notifications;
   log: Logger;
   baseDomain: string;
   sealing: EncryptionKeys;

@@ -1,6 +1,6 @@
 /** How an edge keeps up with the database: by a question each second, at once when it heard of a change, and through times when nobody answers. */
 import type { Logger } from 'pino';
-import type { Changes, Channel } from '#db/notifications.ts';
+import type { Channel, Notifications } from '#db/notifications.ts';
 
 export type Following = {
   /** Resolves when the database has answered, or when it did not and `canDoWithout`. */
@@ -13,7 +13,7 @@ type Followed = {
   /** Whether there is something to serve from without an answer. */
   canDoWithout(): boolean;
   channel: Channel;
-  changes: Changes;
+  changes: Notifications;
   log: Logger;
   /** Runs before the first question. */
   prepare?(): Promise<void>;

@@ -1,6 +1,6 @@
 /** Keeps the table of sites true: by NOTIFY at once, by a question each second, and on disk for a start without the database. */
 import type { Logger } from 'pino';
-import type { Changes } from '#db/notifications.ts';
+import type { Notifications } from '#db/notifications.ts';
 import type { EdgeDatabase, SiteRow } from './database.ts';
 import { follow } from './db-poller.ts';
 import { createSiteTable, type SiteDomain, type SitePreview } from './site-table.ts';
@@ -17,7 +17,7 @@ export type Sites = {
 
 const saveAfterMs = 1_000;
 
-type Parts = { database: EdgeDatabase; changes: Changes; log: Logger; file: string };
+type Parts = { database: EdgeDatabase; changes: Notifications; log: Logger; file: string };
 
 export function openSites({ database, changes, log, file }: Parts): Sites {
   const table = createSiteTable();

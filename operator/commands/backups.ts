@@ -1,6 +1,6 @@
 /** Commands for backups of the whole installation: see docs/backups.md. */
 
-import { countSealed } from '#db/encrypted-columns.ts';
+import { countEncrypted } from '#db/encrypted-columns.ts';
 import { type Checked, checkBackup, setDamagedAside } from '#operator/backups/check.ts';
 import { createBackup } from '#operator/backups/create.ts';
 import { BackupFault } from '#operator/backups/fault.ts';
@@ -127,7 +127,7 @@ export const backupCommands = {
         left_out: firstOf(leftOut),
         mails_ended: mailsEnded,
         came_back: { ...cameBack, git_passwords: gitPasswords, review_links: reviewLinks },
-        sealed: await countSealed(em, config.sealing),
+        sealed: await countEncrypted(em, config.sealing),
         next: dryRun ? afterDryRun : afterRestore,
       };
     },

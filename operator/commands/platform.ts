@@ -1,6 +1,6 @@
 /** The platform's own parts: its database, its keys, its store, its outbox, and what agents say of it. */
 import { listFeedback } from '#api/feedback/rules.ts';
-import { countSealed, reseal } from '#db/encrypted-columns.ts';
+import { countEncrypted, reencrypt } from '#db/encrypted-columns.ts';
 import { migrate } from '#db/migrate.ts';
 import { OutboxEntry } from '#db/outbox-entry.ts';
 import { createStore } from '#providers/store/factory.ts';
@@ -43,12 +43,12 @@ export const platformCommands = {
   'sealing status': command({
     about: 'Counts the encrypted values of each key.',
     needs: [],
-    run: ({ em, config }) => countSealed(em, config.sealing),
+    run: ({ em, config }) => countEncrypted(em, config.sealing),
   }),
   'sealing reseal': command({
     about: 'Re-encrypts everything with the newest key. You can stop it and run it again.',
     needs: [],
-    run: ({ em, config }) => reseal(em, config.sealing),
+    run: ({ em, config }) => reencrypt(em, config.sealing),
   }),
   'store audit': command({
     about: `Hashes every file in the store, counts corrupt ones and lists the first ${listed}. Exits with 1 if there are any.`,

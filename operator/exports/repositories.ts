@@ -25,7 +25,7 @@ export async function validateRepositories(
   { document, path }: Unpacked,
   { dir, standing }: { dir: string; standing: string | null },
 ): Promise<void> {
-  const { limits, lift } = capsOf(deps, { standing });
+  const { limits, lift } = capsOf(deps, { subscriptions: standing });
   // The archive may contain platform files of another release.
   const platform = new Map([...platformFiles().keys()].map((name) => [name, anyBytes]));
   for (const repository of kinds) {

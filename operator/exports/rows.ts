@@ -1,9 +1,9 @@
 /** The rows of an imported site. */
 import type pg from 'pg';
 import { overCap } from '#api/limits.ts';
-import { standingOf } from '#db/accounts/subscription-sql.ts';
+import { subscriptionsSql } from '#db/accounts/subscription-sql.ts';
 import { enqueueStart } from '#db/resume-workflows.ts';
-import { capsOf, type Knowing } from '#rules/caps.ts';
+import { capsOf, type PlanContext } from '#rules/caps.ts';
 import type { Clock } from '#runtime/clock.ts';
 import { refused } from './archive-reader.ts';
 import { ExportFault, type RowTable, rowSchemas, type SiteDocument } from './document.ts';
@@ -14,7 +14,7 @@ export async function requireNew(
   { document: { site, live, rows }, accountId }: Taken,
 ): Promise<string | null> {
   const { rows: accounts } = await client.query(
-    `select ${standingOf('account.id')} as standing from account where id = $1`,
+    `select ${subscriptionsSql('account.id')} as standing from account where id = $1`,
     [accountId],
   );
   if (!accounts[0]) throw new ExportFault('There is no account with this id.');
@@ -64,7 +64,7 @@ const owned: Record<RowTable, 'site_id' | 'account_id' | undefined> = {
 };
 
 /** Inserts the rows in the client's transaction. Throws ExportFault if they violate a constraint. */
-export async function writeRows(client: pg.ClientBase, deps: Knowing, taken: Taken): Promise<void> {
+export async function writeRows(client: pg.ClientBase, deps: PlanContext, taken: Taken): Promise<void> {
   try {
     await requireSiteLimit(client, deps, taken);
     await writeSite(client, deps.clock, taken);
@@ -87,10 +87,14 @@ export async function writeRows(client: pg.ClientBase, deps: Knowing, taken: Tak
 }
 
 /** Enforces the limit on active sites. Locks the account until the transaction ends. */
-async function requireSiteLimit(client: pg.ClientBase, deps: Knowing, { document, accountId }: Taken): Promise<void> {
+async function requireSiteLimit(
+  client: pg.ClientBase,
+  deps: PlanContext,
+  { document, accountId }: Taken,
+): Promise<void> {
   if (document.site.archived_at) return;
   const { rows: accounts } = await client.query(
-    `select ${standingOf('account.id')} as standing from account where id = $1 for no key update`,
+    `select ${subscriptionsSql('account.id')} as standing from account where id = $1 for no key update`,
     [accountId],
   );
   const caps = capsOf(deps, accounts[0]);

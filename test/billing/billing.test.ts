@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { askAbout } from '#db/billing/provider-queries.ts';
+import { querySubscription } from '#db/billing/provider-queries.ts';
 import { type Caller, createWorld, errorOf } from '#test/api/world.ts';
 import { type BillingWorld, createBillingWorld, dayMs } from './world.ts';
 
@@ -174,7 +174,7 @@ describe('a plan', () => {
       expect(await late.read(owner)).toMatchObject({ plan: 'free', status: 'free', limits: { sites: 3 } });
       (await late.atProvider(owner)).act('settle');
       const [row] = await late.rows(owner);
-      await askAbout(late.deps.em(), late.deps, row?.id ?? '');
+      await querySubscription(late.deps.em(), late.deps, row?.id ?? '');
       expect(await late.read(owner)).toMatchObject({ plan: 'hobby', status: 'active' });
     } finally {
       await late.close();

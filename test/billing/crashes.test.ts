@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { askAbout, endCheckout } from '#db/billing/provider-queries.ts';
+import { closeCheckout, querySubscription } from '#db/billing/provider-queries.ts';
 import { BillingSubscription } from '#db/billing/subscription.ts';
 import { newId } from '#runtime/ids.ts';
 import { type Way, ways } from '#test/publishing/crash-ways.ts';
@@ -40,8 +40,8 @@ test('a page whose address was told is not given up by who looked before there w
   // A call for another plan has loaded the row by now, and closes it after this one has told its page.
   const stale = await em().findOneOrFail(BillingSubscription, { id: begun.id });
   const page = await world.checkout(owner, 'hobby');
-  expect((await endCheckout(em(), world.deps, stale)).status).toBe('open');
+  expect((await closeCheckout(em(), world.deps, stale)).status).toBe('open');
   await world.press(page, 'pay');
-  await askAbout(em(), world.deps, begun.id);
+  await querySubscription(em(), world.deps, begun.id);
   expect((await world.read(owner)).plan).toBe('hobby');
 });

@@ -4,7 +4,7 @@
  */
 import { expect, test } from 'vitest';
 import { endPlanGrant, grantPlan } from '#api/billing/grants.ts';
-import { askAbout } from '#db/billing/provider-queries.ts';
+import { querySubscription } from '#db/billing/provider-queries.ts';
 import { isSubscriptionSettled } from '#rules/states.ts';
 import type { Answer, Caller } from '#test/api/world.ts';
 import { numbersFrom } from '#test/stack/chance.ts';
@@ -90,5 +90,5 @@ test('after journeys at random through messages lost, doubled and reordered, row
 
 /** What a workflow would ask in the end, without its waits. */
 async function askUntilKnown(world: BillingWorld, id: string): Promise<void> {
-  for (let times = 0; times < 3; times++) await askAbout(world.deps.em(), world.deps, id);
+  for (let times = 0; times < 3; times++) await querySubscription(world.deps.em(), world.deps, id);
 }

@@ -1,6 +1,6 @@
 import Stripe from 'stripe';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { askLate } from '#db/billing/provider-queries.ts';
+import { queryOverdue } from '#db/billing/provider-queries.ts';
 import { OutboxEntry } from '#db/outbox-entry.ts';
 import type { Billing } from '#providers/billing.ts';
 import { workflowIds } from '#rules/workflow-ids.ts';
@@ -101,7 +101,7 @@ test('a cancellation whose message is lost is found out, and so is what nobody f
   world.knobs.loseWebhooks = 0;
   expect((await world.read(owner)).plan).toBe('hobby');
   world.skip(7 * 3600_000);
-  expect(await askLate(world.deps.em, world.deps)).toBeGreaterThan(0);
+  expect(await queryOverdue(world.deps.em, world.deps)).toBeGreaterThan(0);
   expect(await world.read(owner)).toMatchObject({ plan: 'free', status: 'free' });
 });
 
@@ -117,7 +117,7 @@ test('one plan that cannot be asked about does not keep the others from being as
   (await world.atProvider(owner)).act('end');
   world.knobs.loseWebhooks = 0;
   world.skip(7 * 3600_000);
-  await expect(askLate(world.deps.em, world.deps)).rejects.toThrow('missing');
+  await expect(queryOverdue(world.deps.em, world.deps)).rejects.toThrow('missing');
   expect((await world.read(owner)).plan).toBe('free');
   expect((await world.read(lost)).plan).toBe('hobby');
   await world.deps
@@ -148,7 +148,7 @@ test('a provider that takes its time is asked about many plans at once', async (
     return { status: 'active' as const, cancelsAt: null };
   };
   const billing = { ...(world.deps.billing as Billing), readSubscription };
-  expect(await askLate(world.deps.em, { ...world.deps, billing })).toBe(owners.length);
+  expect(await queryOverdue(world.deps.em, { ...world.deps, billing })).toBe(owners.length);
   const late = 'select 1 from billing_subscription where ask_at < ?';
   expect(await world.deps.em().execute(late, [now])).toEqual([]);
 });

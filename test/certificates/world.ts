@@ -3,7 +3,7 @@
 import { join } from 'node:path';
 import { renewIfDue } from '#activities/certificates/renew.ts';
 import { Domain } from '#db/domains/domain.ts';
-import { openChanges } from '#db/notifications.ts';
+import { openNotifications } from '#db/notifications.ts';
 import { createEdge } from '#edge/edge.ts';
 import { openChallenges } from '#edge/http/acme-challenges.ts';
 import { openCertificates } from '#edge/http/certificates.ts';
@@ -83,7 +83,7 @@ export async function createWorld({
     patience = {} as { handshakeMs?: number; stalledMs?: number },
   } = {}) {
     const { log } = deps;
-    const changes = openChanges(edgeWorld.database.url, log);
+    const changes = openNotifications(edgeWorld.database.url, log);
     const asked = through(openCertificatesDatabase(edgeWorld.database.url));
     const database = openEdgeDatabase(edgeWorld.database.url);
     const certificates = openCertificates({

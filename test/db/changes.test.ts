@@ -3,7 +3,7 @@ import { createServer, type Server, type Socket } from 'node:net';
 import pg from 'pg';
 import pino from 'pino';
 import { afterEach, expect, test, vi } from 'vitest';
-import { openChanges } from '#db/notifications.ts';
+import { openNotifications } from '#db/notifications.ts';
 import { createTestDatabase } from '#test/stack/database.ts';
 
 const ends: (() => Promise<unknown>)[] = [];
@@ -38,7 +38,7 @@ async function standIn(meet: (socket: Socket) => void): Promise<{ url: string; m
 test('a database that is down is asked for again and again, and named once', async () => {
   const { url, met } = await standIn((socket) => socket.destroy());
   const { lines, log } = openLog();
-  const changes = openChanges(url, log);
+  const changes = openNotifications(url, log);
   ends.push(changes.close);
   await vi.waitUntil(() => met() >= 4, { timeout: 20_000 });
   expect(lines.map((line) => line.msg)).toEqual(['listening for changes was interrupted']);
@@ -47,7 +47,7 @@ test('a database that is down is asked for again and again, and named once', asy
 test('a database that takes the connection and says nothing is given up on', async () => {
   const { url, met } = await standIn(() => {});
   const { lines, log } = openLog();
-  const changes = openChanges(url, log);
+  const changes = openNotifications(url, log);
   ends.push(changes.close);
   await vi.waitUntil(() => met() >= 2, { timeout: 30_000 });
   expect(lines).toHaveLength(1);
@@ -59,7 +59,7 @@ test('after each loss changes are heard again, and whoever listens is told to lo
   const other = new pg.Pool({ connectionString: database.url, max: 1 });
   ends.push(() => other.end());
   const { lines, log } = openLog();
-  const changes = openChanges(database.url, log);
+  const changes = openNotifications(database.url, log);
   ends.push(changes.close);
   const heard: (string | undefined)[] = [];
   changes.on('site_changed', (id) => heard.push(id));

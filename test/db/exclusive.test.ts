@@ -1,17 +1,17 @@
 /** Locks of a session: one at a time, here and in other processes, and none outlives its connection. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { type Exclusive, openExclusive } from '#db/advisory-lock.ts';
+import { type AdvisoryLocks, openAdvisoryLocks } from '#db/advisory-lock.ts';
 import { createWorld, type World } from '#test/api/world.ts';
 import { openSilentProxy } from '#test/stack/silent-proxy.ts';
 import { until } from '#test/stack/until.ts';
 
 let world: World;
-let one: Exclusive;
-let other: Exclusive;
+let one: AdvisoryLocks;
+let other: AdvisoryLocks;
 beforeAll(async () => {
   world = await createWorld();
-  one = openExclusive(world.database.url, world.deps.log);
-  other = openExclusive(world.database.url, world.deps.log);
+  one = openAdvisoryLocks(world.database.url, world.deps.log);
+  other = openAdvisoryLocks(world.database.url, world.deps.log);
 });
 afterAll(async () => {
   await one.close();
@@ -23,7 +23,7 @@ const now = async () => 'done';
 const busy = { busy: true };
 
 /** Begins what ends when it is told to. */
-async function begin(where: Exclusive, key: string) {
+async function begin(where: AdvisoryLocks, key: string) {
   const work = Promise.withResolvers<string>();
   const begun = Promise.withResolvers<void>();
   const ended = where.run(key, () => {
@@ -70,7 +70,7 @@ test('a process that is gone holds nothing, and one that lost its connection tak
 
 test('a lock whose answer never came is held by nobody, and the next question goes over a new connection', async () => {
   const proxy = await openSilentProxy(world.database.url);
-  const far = openExclusive(proxy.url, world.deps.log);
+  const far = openAdvisoryLocks(proxy.url, world.deps.log);
   expect(await far.run('e', now)).toEqual({ busy: false, value: 'done' });
   proxy.silence('answers');
   await expect(far.run('f', now)).rejects.toThrow();

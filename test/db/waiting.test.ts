@@ -1,12 +1,12 @@
 import { expect, test } from 'vitest';
-import { type Changes, waitUntil } from '#db/notifications.ts';
+import { loadUntil, type Notifications } from '#db/notifications.ts';
 import { quickest } from '#test/stack/quickest.ts';
 
 test('who waits for a change when the process is to end goes on at once with what there is', async () => {
   const goesOn = async () => {
     const leaving = new AbortController();
     const listeners = new Set<unknown>();
-    const changes: Changes = {
+    const changes: Notifications = {
       on: (_channel, listener) => {
         listeners.add(listener);
         return () => listeners.delete(listener);
@@ -15,7 +15,7 @@ test('who waits for a change when the process is to end goes on at once with wha
       close: async () => {},
     };
     const on = { channel: 'deployment_changed', id: 'dep_1' } as const;
-    const waiting = waitUntil(
+    const waiting = loadUntil(
       changes,
       on,
       async () => 'building',
@@ -25,7 +25,7 @@ test('who waits for a change when the process is to end goes on at once with wha
     setTimeout(() => leaving.abort(), 50);
     expect(await waiting).toBe('building');
     expect(
-      await waitUntil(
+      await loadUntil(
         changes,
         on,
         async () => 'queued',

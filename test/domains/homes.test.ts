@@ -1,7 +1,7 @@
 /** What a site calls itself: the address that its pages name, to visitors and to search engines. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { Certificate } from '#db/certificates/certificate.ts';
-import { announceBuilder } from '#db/deployments/builder-capacity.ts';
+import { recordBuilder } from '#db/deployments/builder-capacity.ts';
 import { Deployment } from '#db/deployments/deployment.ts';
 import { Domain } from '#db/domains/domain.ts';
 import { Site } from '#db/sites/site.ts';
@@ -12,7 +12,7 @@ let world: DomainWorld;
 beforeAll(async () => {
   const acme = { FRONTAGE_ACME_URL: 'https://127.0.0.1:9/directory', FRONTAGE_ACME_TERMS: 'agreed' };
   world = await createDomainWorld(acme, { worker: false });
-  await announceBuilder(world.deps.em(), world.clock);
+  await recordBuilder(world.deps.em(), world.clock);
 }, 60_000);
 afterAll(() => world?.close());
 

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import pg from 'pg';
 import pino from 'pino';
-import { type Changes, openChanges } from '#db/notifications.ts';
+import { type Notifications, openNotifications } from '#db/notifications.ts';
 import { createEdge } from '#edge/edge.ts';
 import { listen } from '#edge/http/listener.ts';
 import { type EdgeDatabase, openEdgeDatabase } from '#edge/routing/database.ts';
@@ -24,10 +24,10 @@ export type Answer = { status: number; headers: Record<string, string | undefine
 export type Ask = { host?: string; method?: string; headers?: Record<string, string> };
 
 /** A change channel that hears nothing. */
-export const deaf: Changes = { on: () => () => {}, close: async () => {} };
+export const deaf: Notifications = { on: () => () => {}, close: async () => {} };
 
 export type EdgeOptions = {
-  changes?: Changes;
+  changes?: Notifications;
   databaseUrl?: string;
   cacheBytes?: number;
   through?: (database: EdgeDatabase) => EdgeDatabase;
@@ -53,7 +53,7 @@ export async function createWorld() {
   /** Starts an edge; answers its port and how to end it. */
   async function openEdge(options: EdgeOptions = {}) {
     const { changes, databaseUrl = database.url, cacheBytes = 16 * 1024 * 1024, through = (asked) => asked } = options;
-    const hearing = changes ?? openChanges(databaseUrl, log);
+    const hearing = changes ?? openNotifications(databaseUrl, log);
     const asking = through(openEdgeDatabase(databaseUrl));
     const sitesFile = join(dir, 'edge', 'sites.json');
     const parts = { baseDomain, store, database: asking, changes: hearing, clock: systemClock, log };

@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { Invitation } from '#db/collaborators/invitation.ts';
 import { Mail } from '#db/mail/mail.ts';
-import { openLetter } from '#db/mail/queue.ts';
+import { decryptLetter } from '#db/mail/queue.ts';
 import { type Answer, type Caller, errorOf, type World } from '#test/api/world.ts';
 import { createUnsentWorld, type People, people } from './world.ts';
 
@@ -58,7 +58,7 @@ test('the mail names the site by hostname and never by its title, and its link i
   const { body } = await ask.invite(owner, site.id, guestEmail);
   const invitation = await world.deps.em().findOneOrFail(Invitation, { id: body.id });
   const mail = await world.deps.em().findOneOrFail(Mail, { id: invitation.mail.id });
-  const letter = openLetter({ id: mail.id, sealed: mail.sealed ?? Buffer.alloc(0) }, world.config.sealing);
+  const letter = decryptLetter({ id: mail.id, sealed: mail.sealed ?? Buffer.alloc(0) }, world.config.sealing);
   expect(letter).toEqual({
     to: guestEmail,
     data: {

@@ -1,6 +1,6 @@
 /** Mails as they arrive: through the outbox, a workflow and a real SMTP server. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { openExclusive } from '#db/advisory-lock.ts';
+import { openAdvisoryLocks } from '#db/advisory-lock.ts';
 import { Invitation } from '#db/collaborators/invitation.ts';
 import { Mail } from '#db/mail/mail.ts';
 import { settleMail } from '#db/mail/queue.ts';
@@ -212,7 +212,7 @@ function readable(history: unknown): string {
 
 test('a mail that another process has in hand is not sent beside it, and goes once when that one is gone', async () => {
   const to = newAddress();
-  const other = openExclusive(world.config.databaseUrl, world.deps.log);
+  const other = openAdvisoryLocks(world.config.databaseUrl, world.deps.log);
   refusing.set(to, 451);
   const { body } = await ask.invite(owner, site.id, to);
   const invited = await world.deps.em().findOneOrFail(Invitation, { id: body.id });

@@ -5,7 +5,7 @@ import { Collaborator } from '#db/collaborators/collaborator.ts';
 import { Deployment } from '#db/deployments/deployment.ts';
 import { goLive, takeTicket } from '#db/deployments/transitions.ts';
 import { Mail } from '#db/mail/mail.ts';
-import { addressToTell } from '#db/sites/notify-address.ts';
+import { notifyAddress } from '#db/sites/notify-address.ts';
 import { Site } from '#db/sites/site.ts';
 import { blockSite } from '#db/sites/transitions.ts';
 import { newId } from '#runtime/ids.ts';
@@ -113,7 +113,7 @@ test('on others’ sites a blocked collaborator may nothing, nor may who holds a
   expect(await opened()).toBe(200);
   const em = () => world.deps.em();
   const row = await em().findOneOrFail(Site, { id: site.id });
-  const told = () => addressToTell(em(), row, helper.accountId);
+  const told = () => notifyAddress(em(), row, helper.accountId);
   const [ofOwner, ofHelper] = await Promise.all(
     [owner, helper].map(async (one) => (await one.call('GET', '/v1/account')).body.email),
   );

@@ -3,7 +3,7 @@
 import { createHash } from 'node:crypto';
 import { join } from 'node:path';
 import { goLive } from '#db/deployments/transitions.ts';
-import { openChanges } from '#db/notifications.ts';
+import { openNotifications } from '#db/notifications.ts';
 import { createEdge } from '#edge/edge.ts';
 import { listen } from '#edge/http/listener.ts';
 import { openEdgeDatabase } from '#edge/routing/database.ts';
@@ -28,7 +28,7 @@ export async function createWorld(
 
   /** Starts an edge; answers how to ask it. */
   async function openEdge() {
-    const changes = openChanges(config.databaseUrl, deps.log);
+    const changes = openNotifications(config.databaseUrl, deps.log);
     const database = openEdgeDatabase(config.databaseUrl);
     const sitesFile = join(config.dataDir, 'edge', `${newId('out')}.json`);
     const parts = {

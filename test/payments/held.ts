@@ -1,6 +1,6 @@
 /** Seats that are held for who has yet to pay, and the mails about them. */
 import { Mail } from '#db/mail/mail.ts';
-import { openLetter } from '#db/mail/queue.ts';
+import { decryptLetter } from '#db/mail/queue.ts';
 import { timetable } from '#test/bookings/timetable.ts';
 import { until } from '#test/stack/until.ts';
 import { attachAccount, type PayingWorld } from './world.ts';
@@ -36,7 +36,9 @@ export async function heldIn(world: PayingWorld, { holdMinutes = 15 } = {}) {
 /** The mails of the kind that wait about the booking: to whom, and what they say. */
 export async function mailsWaiting(world: PayingWorld, kind: string, bookingId: string) {
   const mails = await world.deps.em().find(Mail, { kind, status: 'queued' } as never);
-  const letters = mails.flatMap(({ id, sealed }) => (sealed ? [openLetter({ id, sealed }, world.config.sealing)] : []));
+  const letters = mails.flatMap(({ id, sealed }) =>
+    sealed ? [decryptLetter({ id, sealed }, world.config.sealing)] : [],
+  );
   return letters.filter(({ data }) => (data as { id: string }).id === bookingId);
 }
 

@@ -2,9 +2,9 @@
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { countSealed, reseal, sealedColumns } from '#db/encrypted-columns.ts';
+import { countEncrypted, encryptedColumns, reencrypt } from '#db/encrypted-columns.ts';
 import { Mail } from '#db/mail/mail.ts';
-import { openLetter, queueMail } from '#db/mail/queue.ts';
+import { decryptLetter, queueMail } from '#db/mail/queue.ts';
 import type { EntityManager } from '#db/orm.ts';
 import { credentialsOf, encryptKey } from '#db/payouts/credentials.ts';
 import { PayoutAccount } from '#db/payouts/payout-account.ts';
@@ -48,7 +48,7 @@ test('what was sealed before there were versions, and under each of them, opens;
     { key: oldest.key },
     { key: older.key },
   ]);
-  expect(await countSealed(world.deps.em(), ring)).toMatchObject({
+  expect(await countEncrypted(world.deps.em(), ring)).toMatchObject({
     'mail.sealed': { secret: 3, v1: 2 },
     'payout_account.sealed_key': { secret: 1, v1: 1 },
   });
@@ -72,7 +72,7 @@ test('what was sealed before there were versions, and under each of them, opens;
   expect(await read(oldest.id, alone)).toMatchObject({ key: oldest.key });
   const mails = await world.deps.em().find(Mail, {});
   expect(
-    mails.map(({ id, sealed }) => openLetter({ id, sealed: sealed ?? Buffer.alloc(0) }, alone).to).sort(),
+    mails.map(({ id, sealed }) => decryptLetter({ id, sealed: sealed ?? Buffer.alloc(0) }, alone).to).sort(),
   ).toHaveLength(5);
   await clear();
 });
@@ -89,8 +89,8 @@ test('re-sealing that is broken off goes on where it was, and writes over nothin
       return await em.execute(sql, parameters as never);
     },
   } as unknown as EntityManager;
-  await expect(reseal(breaking, ringOf(first))).rejects.toThrow('killed');
-  expect((await countSealed(em, ringOf(first)))['mail.sealed']).toEqual({ v1: 220, secret: 30 });
+  await expect(reencrypt(breaking, ringOf(first))).rejects.toThrow('killed');
+  expect((await countEncrypted(em, ringOf(first)))['mail.sealed']).toEqual({ v1: 220, secret: 30 });
   const racing = {
     async execute(sql: string, parameters: unknown[]) {
       // A new key comes between what was read and what is written.
@@ -100,7 +100,7 @@ test('re-sealing that is broken off goes on where it was, and writes over nothin
       return await em.execute(sql, parameters as never);
     },
   } as unknown as EntityManager;
-  const done = await reseal(racing, ringOf(first));
+  const done = await reencrypt(racing, ringOf(first));
   expect(done['mail.sealed']).toEqual({ resealed: 30, unreadable: 0 });
   expect(await read(id, ringOf(first))).toMatchObject({ key: moved });
   await clear();
@@ -109,11 +109,11 @@ test('re-sealing that is broken off goes on where it was, and writes over nothin
 test('what is under a lost key stays as it is, and is counted', async () => {
   const { id, key } = await fill(ringOf(first), 2);
   const em = world.deps.em();
-  expect(await reseal(em, ringOf(second))).toMatchObject({
+  expect(await reencrypt(em, ringOf(second))).toMatchObject({
     'mail.sealed': { resealed: 0, unreadable: 2 },
     'payout_account.sealed_key': { resealed: 0, unreadable: 1 },
   });
-  expect(await countSealed(em, ringOf(second))).toMatchObject({ 'payout_account.sealed_key': { lost: 1 } });
+  expect(await countEncrypted(em, ringOf(second))).toMatchObject({ 'payout_account.sealed_key': { lost: 1 } });
   await expect(read(id, ringOf(second))).rejects.toMatchObject({ code: 'payout_key_unreadable' });
   expect(await read(id, ringOf(first, second))).toMatchObject({ key });
   await clear();
@@ -124,7 +124,7 @@ test('every column that is sealed is known to the command', async () => {
     `select table_name || '.' || column_name as name from information_schema.columns
      where table_schema = 'public' and data_type = 'bytea' and (column_name like '%sealed%' or column_name like '%\\_key')`,
   );
-  const known = sealedColumns.map(({ table, column }) => `${table}.${column}`);
+  const known = encryptedColumns.map(({ table, column }) => `${table}.${column}`);
   // Sealed under what the caller's token makes; and good for 12 hours.
   const others = ['idempotency_key.sealed', 'ticket_key.sealed'];
   expect(columns.map(({ name }) => name).sort()).toEqual([...known, ...others].sort());

@@ -1,7 +1,7 @@
 /** The API with mail switched on and nobody to send it: what was queued is opened and read here. */
 import { openAccount } from '#api/accounts/rules.ts';
 import { Mail } from '#db/mail/mail.ts';
-import { openLetter } from '#db/mail/queue.ts';
+import { decryptLetter } from '#db/mail/queue.ts';
 import { callWith, createWorld } from '#test/api/world.ts';
 import { type MailData, type MailKind, writeMail } from '#web/mails/mails.ts';
 import { newBrowser } from './browser.ts';
@@ -17,7 +17,7 @@ export async function createPeopleWorld(env: Record<string, string> = {}) {
   async function lettersTo(address: string): Promise<Letter[]> {
     const mails = await world.deps.em().find(Mail, { status: 'queued' }, { orderBy: { id: 'desc' } });
     return mails.flatMap(({ id, kind, sealed }) => {
-      const { to, data } = openLetter({ id, sealed: sealed as Uint8Array }, world.config.sealing);
+      const { to, data } = decryptLetter({ id, sealed: sealed as Uint8Array }, world.config.sealing);
       if (to !== address) return [];
       const written = writeMail(kind, data as MailData<typeof kind>, { baseUrl: world.config.baseUrl });
       const link = /https?:\/\/\S+/.exec(written.text)?.[0];

@@ -1,7 +1,7 @@
 import { afterAll, expect, test } from 'vitest';
 import { loadSlot } from '#api/previews/slots.ts';
 import { Preview } from '#db/previews/preview.ts';
-import { keepDraft } from '#db/previews/transitions.ts';
+import { storeDraft } from '#db/previews/transitions.ts';
 import { Site } from '#db/sites/site.ts';
 import { createSite, createWorld } from '#test/api/world.ts';
 import { path } from './world.ts';
@@ -20,7 +20,7 @@ test('a slot that is read while its build ends is as it was before or as it is a
   const output = { manifestSha256: 'a'.repeat(64), fileCount: 1, totalBytes: 1 };
   /** The build ends while git is asked for the branches. */
   const meanwhile: typeof repositories.head = async (...asked) => {
-    await keepDraft(world.deps.em(), world.clock, latestId, { output, withoutDrafts: null, image: 'x' });
+    await storeDraft(world.deps.em(), world.clock, latestId, { output, withoutDrafts: null, image: 'x' });
     return repositories.head(...asked);
   };
   const em = world.deps.em();

@@ -1,7 +1,7 @@
 /** The API, a worker whose builds copy, and an edge, with hands on the slots of a site. */
 import { join } from 'node:path';
 import { expect, vi } from 'vitest';
-import { announceBuilder } from '#db/deployments/builder-capacity.ts';
+import { recordBuilder } from '#db/deployments/builder-capacity.ts';
 import { createEdge } from '#edge/edge.ts';
 import { listen } from '#edge/http/listener.ts';
 import { openEdgeDatabase } from '#edge/routing/database.ts';
@@ -79,7 +79,7 @@ export async function createPreviewWorld({ limits = {}, env = {}, worker = true 
     /** Lets time pass, in which builders were there. */
     async skip(ms: number) {
       api.skip(ms);
-      await announceBuilder(deps.em(), api.clock);
+      await recordBuilder(deps.em(), api.clock);
     },
     copying,
     around,

@@ -1,7 +1,7 @@
 /** One edge that listens twice: at one port it counts what it answers, at the other it does not. Tells its parent both ports. */
 
 import { join } from 'node:path';
-import { openChanges } from '#db/notifications.ts';
+import { openNotifications } from '#db/notifications.ts';
 import { openCountsDatabase } from '#edge/analytics/database.ts';
 import { openCounting } from '#edge/analytics/page-views.ts';
 import { openVisitors } from '#edge/analytics/visitors.ts';
@@ -21,7 +21,7 @@ const edge = createEdge({
   baseDomain: config.baseDomain,
   store: createDiskStore(config.storeDir as string),
   database: openEdgeDatabase(config.databaseUrl),
-  changes: openChanges(config.databaseUrl, log),
+  changes: openNotifications(config.databaseUrl, log),
   clock: systemClock,
   log,
   sitesFile: join(config.dataDir, 'edge', 'sites.json'),
