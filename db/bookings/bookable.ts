@@ -3,13 +3,13 @@ import type { FormField } from '#db/forms/form.ts';
 import { Site } from '#db/sites/site.ts';
 import type { DateException, Service, WeeklyHours } from '#rules/bookings/timetable.ts';
 
-/** What a site takes bookings for, but for its calendars. After `endedAt` it takes none. */
+/** The timetable of a site without its calendars. After `endedAt` the site accepts no bookings. */
 export const Bookable = defineEntity({
   name: 'Bookable',
   properties: {
     site: () => p.oneToOne(Site).primary(),
     services: p.json().$type<Service<FormField>[]>(),
-    /** The collaborator who hears of bookings; null for the owner. */
+    /** The collaborator who is notified of bookings; null for the owner. */
     notifyCollaboratorId: p.text().nullable(),
     declaredAt: p.datetime(),
     endedAt: p.datetime().nullable(),
@@ -17,7 +17,7 @@ export const Bookable = defineEntity({
 });
 export type Bookable = InferEntity<typeof Bookable>;
 
-/** A calendar that seats are taken in. Archived when the timetable names it no more; declared again, it is the same one. */
+/** A calendar of a timetable. Archived when the timetable no longer contains it; declaring the same key again restores it. */
 export const BookingCalendar = defineEntity({
   name: 'BookingCalendar',
   tableName: 'calendar',

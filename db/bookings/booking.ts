@@ -5,7 +5,7 @@ import { Site } from '#db/sites/site.ts';
 import type { BookingStatus } from '#rules/states.ts';
 import { BookingCalendar } from './bookable.ts';
 
-/** A visitor's seats. `expired` may be written late: ask `bookingStatusAt`. The visitor's address stands here as its keyed hash alone. */
+/** A visitor's booking. `expired` may be written late: use `bookingStatusAt`. Of the visitor's address the row stores only a keyed hash. */
 export const Booking = defineEntity({
   name: 'Booking',
   properties: {
@@ -28,7 +28,7 @@ export const Booking = defineEntity({
     intake: p.json().$type<SubmittedValue[]>(),
     price: p.json().$type<{ amount: number; currency: string }>().nullable(),
     paymentId: p.text().nullable(),
-    /** Whether a page may be open on which it is paid: then it keeps its seat, whatever the hour. */
+    /** Whether a checkout session may be open: the seat then stays reserved past `holdExpiresAt`. */
     paying: p.boolean().default(false),
     holdExpiresAt: p.datetime().nullable(),
     cancelHash: p.blob(),

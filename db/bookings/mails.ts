@@ -1,4 +1,4 @@
-/** The mails about a booking. The visitor's address stands in them alone, sealed, until they are sent. */
+/** Mails about bookings. The visitor's address is stored only in them, encrypted, until they are sent. */
 
 import { canonicalUrl } from '#db/domains/canonical-url.ts';
 import type { FormField } from '#db/forms/form.ts';
@@ -19,7 +19,7 @@ import type { VisitorContact } from './visitor-contact.ts';
 
 type Deps = { clock: Clock; config: Config };
 
-/** Queues the mails of a booking that was just confirmed: with a file for the visitor's calendar, and to who is told on the site. */
+/** Queues the mails of a confirmed booking: to the visitor, with a calendar file, and to the person who is notified on the site. */
 export async function queueBookingMails(
   tx: EntityManager,
   deps: Deps,
@@ -48,8 +48,8 @@ export async function queueBookingMails(
 }
 
 /**
- * Tells who has yet to know that a booking is off: the owner where the visitor cancelled; the visitor where the mail that confirms it
- * has not left yet, which then never leaves. Afterwards nobody here knows the visitor's address any more.
+ * Queues the mail about a cancellation: to the owner if the visitor cancelled; to the visitor if their confirmation is
+ * still queued, which is then never sent. Afterwards the visitor's address is no longer stored.
  */
 export async function queueCancellationMail(
   tx: EntityManager,
@@ -92,7 +92,10 @@ export async function queueCancellationMail(
   booking.mail = queueMail(tx, deps, { kind: 'booking-cancelled', to, data, site: site.id });
 }
 
-/** Tells both that money came for a booking that could not be had any more, and goes back. The visitor where we know how. */
+/**
+ * Queues the mails about a charge that came too late for its booking and is refunded: to the owner, and to the visitor
+ * if their address is stored.
+ */
 export async function queueReturnMails(
   tx: EntityManager,
   deps: Deps,
@@ -122,7 +125,6 @@ export async function queueReturnMails(
   });
 }
 
-/** A booking that costs money is confirmed once that is paid. */
 async function paidFor(tx: EntityManager, { paymentId }: WholeBooking): Promise<{ paid?: string }> {
   if (!paymentId) return {};
   return { paid: written(await tx.findOneOrFail(Payment, { id: paymentId })) };
@@ -147,7 +149,7 @@ async function factsOf(tx: EntityManager, booking: WholeBooking, site: Site, con
   };
 }
 
-/** What the visitor answered, under the words it was asked in. */
+/** The visitor's answers with the labels of their questions. */
 function labelled({ intake, serviceKey }: WholeBooking, bookable: Bookable | null): (readonly [string, string])[] {
   const fields: FormField[] = bookable?.services.find(({ key }) => key === serviceKey)?.intake ?? [];
   return intake.map(([name, value]) => [

@@ -2,19 +2,20 @@ import { defineEntity, type InferEntity, p } from '@mikro-orm/core';
 import type { CertificateStatus, ProblemOf } from '#rules/states.ts';
 
 /**
- * The certificate of a domain, or of our own names. `chain` (PEM) stands beside its sealed key and is served until a newer one takes its
- * place; `status` is of the one that is being got. Between `orderOpenedAt` and the end of an order, no second one is opened.
+ * The certificate of a domain, or of a name of the platform. `chain` (PEM) is served with its encrypted key until it
+ * is replaced; `status` is that of the current order. Between `orderOpenedAt` and the end of an order, no second one
+ * is created.
  */
 export const Certificate = defineEntity({
   name: 'Certificate',
   properties: {
     id: p.text().primary(),
-    /** Null for a name of ours. */
+    /** Null for a name of the platform. */
     domainId: p.text().nullable().unique(),
-    /** What a handshake finds it by: a host, or a wildcard (`*.sites.test`), which stands for the host above it too. */
+    /** A host, or a wildcard (`*.sites.test`), which also covers the host above it. */
     name: p.text(),
     status: p.text().$type<CertificateStatus>(),
-    /** What stops it, in our words. */
+    /** Why there is no valid certificate, as text for the owner. */
     problem: p.text().nullable(),
     problemOf: p.text().$type<ProblemOf>().nullable(),
     problemSince: p.datetime().nullable(),
@@ -23,19 +24,19 @@ export const Certificate = defineEntity({
     notBefore: p.datetime().nullable(),
     notAfter: p.datetime().nullable(),
     renewAt: p.datetime().nullable(),
-    /** When the authority is to be asked whether it wants it renewed at another time. */
+    /** When the CA is next queried for its renewal information. */
     askAt: p.datetime().nullable(),
-    /** Since when visitors have had one without a gap. */
+    /** Since when a valid certificate has been served without a gap. */
     healthySince: p.datetime().nullable(),
-    /** The authority's refusals in a row, and our own looks that found something missing. */
+    /** Consecutive refusals by the CA, and consecutive failed preflight checks. */
     refusals: p.integer().default(0),
     looks: p.integer().default(0),
     nextTryAt: p.datetime().nullable(),
-    /** Sealed; the key of the certificate that is ordered. */
+    /** Encrypted; the key of the certificate being ordered. */
     orderKey: p.blob().nullable(),
     orderOpenedAt: p.datetime().nullable(),
     orderUrl: p.text().nullable(),
-    /** Who works on it, and until when others keep off. */
+    /** The worker's lease, and when it expires. */
     lease: p.text().nullable(),
     leasedUntil: p.datetime().nullable(),
     createdAt: p.datetime(),
@@ -43,7 +44,7 @@ export const Certificate = defineEntity({
 });
 export type Certificate = InferEntity<typeof Certificate>;
 
-/** Our account with the authority of this directory. */
+/** Our account with the CA of this directory. */
 export const AcmeAccount = defineEntity({
   name: 'AcmeAccount',
   properties: {

@@ -1,6 +1,7 @@
 /**
- * The moves of a certificate. Who works on one holds its lease, and each write asks whether that is still so: a worker that was thought dead
- * changes nothing any more. An order stands here before the authority has it, so that a killed worker's is gone on with, not ordered again.
+ * State transitions of certificates. A worker acquires a lease, and each write checks it, so that a worker presumed
+ * dead changes nothing. An order is stored before the CA has it, so that another worker continues it instead of
+ * ordering again.
  */
 import { X509Certificate } from 'node:crypto';
 import type { EntityManager } from '#db/orm.ts';
@@ -8,18 +9,18 @@ import type { CertificateStatus, ProblemOf } from '#rules/states.ts';
 import { newId } from '#runtime/ids.ts';
 import { Certificate } from './certificate.ts';
 
-/** A killed worker's work waits for this long. */
+/** How long the work of a killed worker waits. */
 export const leaseMs = 15_000;
 
-/** Somebody else works on it. */
+/** Another worker has the lease. */
 export class LeaseLost extends Error {}
 
 export type Subject = { domainId: string | null; name: string };
 export type Lease = { id: string; lease: string };
 
 /**
- * The row of this subject, made where there is none. What the authority refused of the name lately counts on: it does not forget because an
- * owner has removed the domain and brought it again.
+ * The certificate of this subject, created where there is none. Recent refusals of the name still count: the CA
+ * remembers them when an owner removes a domain and adds it again.
  */
 export async function ensureCertificate(
   em: EntityManager,
@@ -38,7 +39,7 @@ export async function ensureCertificate(
   return await em.findOneOrFail(Certificate, where, { refresh: true });
 }
 
-/** Takes the certificate to work on it; undefined while somebody else does. */
+/** Acquires the lease; undefined while another worker has it. */
 export async function acquireLease(em: EntityManager, now: Date, id: string): Promise<Lease | undefined> {
   const lease = newId('lease');
   const leasedUntil = new Date(now.getTime() + leaseMs);
@@ -46,7 +47,7 @@ export async function acquireLease(em: EntityManager, now: Date, id: string): Pr
   return (await em.nativeUpdate(Certificate, free, { lease, leasedUntil })) === 1 ? { id, lease } : undefined;
 }
 
-/** Writes, and holds on for another while. Throws LeaseLost. */
+/** Writes and extends the lease. Throws LeaseLost. */
 export async function updateLeased(
   em: EntityManager,
   now: Date,
@@ -66,7 +67,7 @@ export const noOrder = { orderKey: null, orderOpenedAt: null, orderUrl: null } a
 
 export const noProblem = { problem: null, problemOf: null, problemSince: null } as const;
 
-/** When the certificate is next to be worked on. */
+/** When the certificate next needs work. */
 export function dueAt(certificate: Certificate, now: Date): Date {
   const { chain, renewAt, askAt, nextTryAt, orderOpenedAt } = certificate;
   if (nextTryAt && nextTryAt > now) return nextTryAt;
@@ -77,8 +78,8 @@ export function dueAt(certificate: Certificate, now: Date): Date {
 const restMs = 12 * 3600_000;
 
 /**
- * From when on a certificate is renewed that nobody wants earlier: two thirds of its life, and a little by chance, so that not all are at
- * once. Never at once, whatever our clock and the authority's disagree about: each new one would be due again.
+ * When a certificate is renewed unless the CA suggests an earlier time: after two thirds of its life, with jitter.
+ * Never immediately, even if our clock differs from the CA's: each new certificate would be due again.
  */
 export function renewalTime(
   { notBefore, notAfter }: { notBefore: Date; notAfter: Date },
@@ -90,21 +91,21 @@ export function renewalTime(
   return new Date(Math.max(soonestMs, notBefore.getTime() + lifeMs * (2 / 3 + chance / 20)));
 }
 
-/** Three refusals in any hour at most, where authorities allow a host five: what somebody else asks of them counts as well. */
+/** At most three refusals per hour, where CAs allow five per host: other orders for the host count too. */
 const afterRefusalsMs = [15_000, 60_000, 3600_000, 3600_000, 2 * 3600_000, 4 * 3600_000, 8 * 3600_000];
 const longestMs = 24 * 3600_000;
 
-/** How long to wait after this many refusals in a row. `chance` is between 0 and 1. */
+/** How long to wait after this many consecutive refusals. `chance` is between 0 and 1. */
 export function waitAfterRefusals(refusals: number, chance: number): number {
   return Math.round((afterRefusalsMs[refusals - 1] ?? longestMs) * (1 + chance / 10));
 }
 
-/** How long to wait after this many looks of our own in a row that found something missing. They ask nothing of the authority. */
+/** How long to wait after this many consecutive failed preflight checks, which send nothing to the CA. */
 export function waitAfterPreflights(looks: number, chance: number): number {
   return Math.round(Math.min(2_000 * 1.5 ** (looks - 1), 15 * 60_000) * (1 + chance / 10));
 }
 
-/** What is kept of a chain (PEM). Throws where it is not for these names, or not of this key's. */
+/** The validity of a chain (PEM). Throws where it does not match the names or the key. */
 export function readChain(chain: string, names: string[], publicKey: string): { notBefore: Date; notAfter: Date } {
   const certificate = new X509Certificate(chain);
   const isOfKey = certificate.publicKey.export({ type: 'spki', format: 'pem' }) === publicKey;
@@ -117,17 +118,17 @@ export function readChain(chain: string, names: string[], publicKey: string): { 
 export type Ssl = {
   status: CertificateStatus | 'expired';
   expiresAt: Date | null;
-  /** What stops it, in words for the owner, whoever is to mend it, and since when. */
+  /** Why there is no valid certificate, who can solve that, and since when. */
   problem: string | null;
   problemOf: ProblemOf | null;
   problemSince: Date | null;
-  /** Since when visitors have had one without a gap. */
+  /** Since when a valid certificate has been served without a gap. */
   healthySince: Date | null;
 };
 
 export const sslFields = ['status', 'notAfter', 'problem', 'problemOf', 'problemSince', 'healthySince'] as const;
 
-/** How a certificate is told of. One that is served stays `active` while its successor is got. */
+/** The certificate as responses show it. A served one stays `active` while it is renewed. */
 export function sslOf(certificate: Pick<Certificate, (typeof sslFields)[number]> | undefined, now: Date): Ssl {
   if (!certificate) return { status: 'pending', expiresAt: null, ...noProblem, healthySince: null };
   const { notAfter, status, problem = null, problemOf = null, problemSince = null, healthySince = null } = certificate;
@@ -136,7 +137,7 @@ export function sslOf(certificate: Pick<Certificate, (typeof sslFields)[number]>
   return { status: notAfter > now ? 'active' : 'expired', expiresAt: notAfter, ...rest };
 }
 
-/** Tokens and what stands there, for edges to answer. */
+/** Responses to HTTP challenges, for edges. */
 export async function storeTokens(
   em: EntityManager,
   id: string,
@@ -162,7 +163,7 @@ export async function sweepTicketKeys(em: EntityManager, now: Date): Promise<num
   return gone.length;
 }
 
-/** Nothing is kept of what a removed domain had, but an empty row: by its change edges that were away learn to show it no more. */
+/** Clears the row of a removed domain. The row remains, so that edges that were offline learn of the change. */
 export async function clearCertificate(em: EntityManager, domainId: string): Promise<void> {
   await em.transactional(async (tx) => {
     await tx.execute(

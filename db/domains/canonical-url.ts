@@ -1,4 +1,4 @@
-/** Where visitors find a site: what its pages, search engines, mails and people are told. */
+/** The canonical address of a site, for its pages, search engines, mails and people. */
 
 import { Certificate } from '#db/certificates/certificate.ts';
 import type { EntityManager } from '#db/orm.ts';
@@ -9,20 +9,20 @@ import { type Config, domainAddress, siteAddress, siteHostname } from '#runtime/
 import { Domain } from './domain.ts';
 
 export type CanonicalUrl = {
-  /** As people read it. */
+  /** In the form for people, with Unicode letters. */
   hostname: string;
   /** Scheme, host and port, without a path. */
   address: string;
 };
 
-/** As edges lead there: over TLS under certificates of ours, else in the way that something before them speaks for the platform's own names. */
+/** Over TLS where we issue certificates; otherwise with the scheme and port of the edge's URL. */
 export function addressOnDomain(config: Pick<Config, 'acme' | 'edgeUrl' | 'publicPorts'>, name: string): string {
   if (config.acme) return domainAddress(config, name, true);
   const { protocol, port } = new URL(config.edgeUrl);
   return `${protocol}//${name}${port ? `:${port}` : ''}`;
 }
 
-/** Its primary domain once visitors can be led there, else its name below the base domain. */
+/** The primary domain once it can be visited, otherwise the site's name below the base domain. */
 export async function canonicalUrl(
   em: EntityManager,
   config: Config,
@@ -35,7 +35,7 @@ export async function canonicalUrl(
   return { hostname: siteHostname(config, site.name), address: siteAddress(config, site.name) };
 }
 
-/** One that ran out counts: it is being got again, and pages are not built anew for that while. */
+/** An expired certificate counts: it is being renewed, and pages are not rebuilt for that time. */
 async function hasCertificate(em: EntityManager, { acme }: Config, domainId: string): Promise<boolean> {
   return acme === undefined || (await em.count(Certificate, { domainId, notAfter: { $ne: null } })) > 0;
 }

@@ -5,39 +5,39 @@ import type { DnsObservation } from '#rules/dns/observation.ts';
 import type { DomainMode, DomainStatus, RecordType } from '#rules/states.ts';
 
 /**
- * A name that an owner registered elsewhere and brought here. It is held once `provedAt` is set; several accounts may try to prove the same
- * name. A site is served on it where `site` is set and it is neither `Deleted` nor `Blocked`.
+ * A domain that an owner registered elsewhere and added here. The account owns it once `provedAt` is set; several
+ * accounts may try to prove the same name. Its site is served there unless the status is `Deleted` or `Blocked`.
  */
 export const Domain = defineEntity({
   name: 'Domain',
   properties: {
     id: p.text().primary(),
     account: () => p.manyToOne(Account),
-    /** In ASCII and lower case, without the last dot. */
+    /** ASCII, lower case, without the trailing dot. */
     name: p.text(),
-    /** The name that was registered: one label below the public suffix. */
+    /** The registrable name: one label below the public suffix. */
     registrable: p.text(),
     mode: p.text().$type<DomainMode>(),
     status: p.text().$type<DomainStatus>(),
     statusSince: p.datetime(),
-    /** The text of the TXT record that proves this onboarding, and the first label of the pair of name servers that does. */
+    /** The value of the TXT record that proves this onboarding, and the first label of the pair of name servers that does. */
     proof: p.text(),
     pair: p.text(),
     provedAt: p.datetime().nullable(),
     site: () => p.manyToOne(Site).nullable(),
     isPrimary: p.boolean().default(false),
     attachedAt: p.datetime().nullable(),
-    /** When its site was last taken from it. */
+    /** When its site was last detached. */
     detachedAt: p.datetime().nullable(),
     blockReason: p.text().nullable(),
-    /** What the DNS said at the last look. */
+    /** The last observation of the DNS. */
     sight: p.json().$type<DnsObservation>().nullable(),
-    /** Looks since the status began, but those that calls asked for: its place on the curve of retries. */
+    /** Checks since the status began, except those that calls requested: the position on the retry curve. */
     checks: p.integer().default(0),
     checkedAt: p.datetime().nullable(),
-    /** When a call last asked for a look. */
+    /** When a call last requested a check. */
     askedAt: p.datetime().nullable(),
-    /** Null where no look is due: blocked, or removed. */
+    /** Null where no check is due: blocked, or removed. */
     nextCheckAt: p.datetime().nullable(),
     elsewhereSince: p.datetime().nullable(),
     elsewhereChecks: p.integer().default(0),
@@ -49,7 +49,7 @@ export const Domain = defineEntity({
 });
 export type Domain = InferEntity<typeof Domain>;
 
-/** A record that the owner set in a zone of ours; our own are made, not kept. */
+/** A record that the owner set in a zone that we host. Our own records are derived, not stored. */
 export const DomainRecord = defineEntity({
   name: 'DomainRecord',
   properties: {
@@ -65,7 +65,7 @@ export const DomainRecord = defineEntity({
 });
 export type DomainRecord = InferEntity<typeof DomainRecord>;
 
-/** That a name was held here, until somebody proves it anew. */
+/** The last owner of a removed name, until an account proves it again. */
 export const DomainTombstone = defineEntity({
   name: 'DomainTombstone',
   properties: {

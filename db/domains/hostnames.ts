@@ -1,18 +1,18 @@
-/** Which site a host shows. */
+/** The site that a host serves. */
 
 import type { EntityManager } from '#db/orm.ts';
 import { Site } from '#db/sites/site.ts';
 import type { Config } from '#runtime/config.ts';
 import { siteOnDomain } from './transitions.ts';
 
-/** Each answers the site that it serves on a host, in lower case. A part that serves sites on other hosts adds a line. */
+/** Each returns the site that it serves on a host, in lower case. */
 const sources: readonly ((em: EntityManager, config: Config, host: string) => Promise<Site | null>)[] = [
   async (em, { baseDomain }, host) =>
     host.endsWith(`.${baseDomain}`) ? await em.findOne(Site, { name: host.slice(0, -baseDomain.length - 1) }) : null,
   (em, _config, host) => siteOnDomain(em, host),
 ];
 
-/** The site that is served on this host, as people write it: with a scheme or without, in any case. Null where there is none. */
+/** The site on this host, written with or without a scheme and in any case. Null where there is none. */
 export async function siteServedOn(em: EntityManager, config: Config, hostname: string): Promise<Site | null> {
   const host = URL.parse(hostname.includes('://') ? hostname : `http://${hostname}`)?.hostname.replace(/\.$/, '');
   if (!host) return null;

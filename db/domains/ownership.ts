@@ -1,17 +1,17 @@
 /** Ownership of names: the SQL of `ownsName`. The trigger `domain_held` and the index `domain_one_holder` enforce it. */
 import type { EntityManager } from '#db/orm.ts';
 
-/** That this row of `domain` is here and holds its name. */
+/** SQL: this row of `domain` owns its name. */
 export const isOwnerSql = (domain: string): string =>
   `(${domain}.removed_at is null and ${domain}.proved_at is not null and ${domain}.status <> 'Deleted')`;
 
-/** That this row's name is `name`, an expression, or one above it. */
+/** SQL: this row's name is `name`, an expression, or a name above it. */
 export const isAtOrAboveSql = (domain: string, name: string): string =>
   `(${domain}.name = ${name} or ${name} like '%.' || ${domain}.name)`;
 
 type NameClaim = { name: string; registrable: string; accountId: string };
 
-/** Whether another account holds the name, or one above it. */
+/** Whether another account owns the name, or a name above it. */
 export async function isOwnedByAnother(
   em: EntityManager,
   { name, registrable, accountId }: NameClaim,
@@ -24,7 +24,7 @@ export async function isOwnedByAnother(
   return held.length > 0;
 }
 
-/** Of these domains those whose name another account holds, or one above it, each with the moment since when. */
+/** Those of the domains whose name, or a name above it, is owned by another account, and since when. */
 export async function ownedByOthers(em: EntityManager, ids: readonly string[]): Promise<Map<string, Date>> {
   if (ids.length === 0) return new Map();
   const rows: { id: string; since: Date }[] = await em.execute(
@@ -37,8 +37,8 @@ export async function ownedByOthers(em: EntityManager, ids: readonly string[]): 
 }
 
 /**
- * Whether a person has stopped the name, or one above it: for everybody where somebody had proved it, else for the account that brought it. To
- * remove it changes nothing of that.
+ * Whether the operator has blocked the name, or a name above it: for every account if it was proved, otherwise for the
+ * account that added it. Removing the domain does not lift the block.
  */
 export async function isNameBlocked(em: EntityManager, { name, registrable, accountId }: NameClaim): Promise<boolean> {
   const stopped = await em.execute(

@@ -1,4 +1,4 @@
-/** Which hosts are a site's own, and what follows when one no longer is. */
+/** The hosts that belong to a site, and the rescan when one is lost. */
 
 import type { EntityManager } from '#db/orm.ts';
 import { startScan } from '#db/scanning/transitions.ts';
@@ -6,7 +6,7 @@ import type { Clock } from '#runtime/clock.ts';
 import { type Config, siteHostname } from '#runtime/config.ts';
 import { Domain } from './domain.ts';
 
-/** At this moment: a domain that leads elsewhere is another's place, though its site is served there for a while. */
+/** A domain that points elsewhere is excluded, although its site is still served there for a while. */
 export async function siteHosts(
   em: EntityManager,
   config: Config,
@@ -16,7 +16,7 @@ export async function siteHosts(
   return new Set([siteHostname(config, name), ...domains.map((domain) => domain.name)]);
 }
 
-/** A host is the site's own no longer: nothing of what was scanned is known any more, and what is shown is scanned anew. */
+/** Invalidates earlier scans of a site that has lost a host, and rescans the versions that are shown. */
 export async function rescanSite(tx: EntityManager, clock: Clock, siteId: string): Promise<void> {
   const read = await tx.execute<{ id: string; shown: boolean }[]>(
     `update deployment set scanned_whole = false, scanned_at = case when status in ('live', 'ready') then null else scanned_at end

@@ -1,6 +1,6 @@
 /**
- * The moves of a domain, whoever makes them: a look at the DNS, a call, an operator. Each locks the row of the site that
- * it is on, then the domain's. Who comes to hold a name stands in line by the registered name; the trigger `domain_held` judges once more.
+ * State transitions of domains, for DNS checks, calls and operators. Each locks the row of the domain's site, then the
+ * domain. Changes of ownership take an advisory lock on the registrable name; the trigger `domain_held` checks again.
  */
 import { LockMode } from '@mikro-orm/core';
 import { Certificate } from '#db/certificates/certificate.ts';
@@ -19,12 +19,12 @@ import { ownDelegation } from './zones.ts';
 
 export type DomainSignal = 'attach' | 'detach' | 'check' | 'block' | 'unblock' | 'remove';
 
-/** Tells the domain's workflow, when the transaction commits, that the row has moved. */
+/** Signals the domain's workflow when the transaction commits. */
 export function signalOnboardDomain(tx: EntityManager, clock: Clock, id: string, signal: DomainSignal): void {
   signalWorkflow(tx, clock, 'onboardDomain', { domainId: id }, signal);
 }
 
-/** Starts the workflow that looks after the domain, when the transaction commits. */
+/** Starts the domain's workflow when the transaction commits. */
 export function startOnboarding(tx: EntityManager, clock: Clock, domain: Domain): void {
   const about = { summary: domain.name, account: domain.account.id, hostname: domain.name };
   startWorkflow(tx, clock, 'onboardDomain', { domainId: domain.id }, about);
@@ -35,8 +35,8 @@ export async function lockDomain(tx: EntityManager, id: string): Promise<Domain>
 }
 
 /**
- * The same, after the site that it is on, the one that it comes to be on, and those of whoever had the name before: who moves one domain of a
- * site moves others, which of them is primary, and two of these must not wait for each other.
+ * Locks the domain after its sites: the current one, the new one, and those of previous owners. Moving one domain of a
+ * site may change which other one is primary, so a fixed order prevents deadlocks.
  */
 export async function lockDomainWithSite(tx: EntityManager, id: string, siteId?: string): Promise<Domain> {
   await tx.execute(
@@ -48,14 +48,14 @@ export async function lockDomainWithSite(tx: EntityManager, id: string, siteId?:
   return await lockDomain(tx, id);
 }
 
-/** Holds everything below one registered name until the transaction ends. */
+/** Locks all names below one registrable name until the transaction ends. */
 export async function lockName(tx: EntityManager, registrable: string): Promise<void> {
   await tx.execute('select pg_advisory_xact_lock(hashtextextended(?, 0))', [`domain:${registrable}`]);
 }
 
 /**
- * Writes down what a look has seen, and what follows from it. One that a call `asked` for tells the workflow as well, which brings the zone and
- * the certificate after the row. Undefined where the domain was removed meanwhile.
+ * Stores an observation of the DNS and the resulting state. With `asked` it also signals the workflow, which then
+ * updates zone and certificate. Undefined where the domain was removed meanwhile.
  */
 export async function recordObservation(
   em: EntityManager,
@@ -70,11 +70,11 @@ export async function recordObservation(
     if (domain.removedAt) return undefined;
     const before = stateOf(domain);
     const delegation = await ownDelegation(tx, domain);
-    // Asked for a zone and for one below it, one server answers from the lower one, and refers to nobody.
+    // A server that hosts a zone and the zone above it answers from the lower one, without a referral.
     const sight: DnsObservation = delegation ? { ...seen, delegation, ds: { none: true } } : seen;
     const verdict = evaluate(wanted, sight);
     const isTaken = !ownsName(before) && (await isOwnedByAnother(tx, { ...domain, accountId: domain.account.id }));
-    // Proved or not: while another account holds the name, it is that account's.
+    // While another account owns the name, a proof does not count.
     const after = nextState(before, isTaken ? { ...verdict, isProved: false } : verdict, clock.now(), asked);
     if (ownsName(after) && !ownsName(before)) await takeOwnership(tx, clock, domain);
     Object.assign(domain, after, { sight });
@@ -102,7 +102,7 @@ function stateOf(domain: Domain): DomainState {
   };
 }
 
-/** The name is proved anew: what others had left of it ends. */
+/** Removes the lost domains of previous owners once the name is proved again. */
 async function takeOwnership(tx: EntityManager, clock: Clock, { id, name, account }: Domain): Promise<void> {
   const lost = await tx.find(Domain, {
     name,
@@ -115,7 +115,7 @@ async function takeOwnership(tx: EntityManager, clock: Clock, { id, name, accoun
   await tx.nativeDelete(DomainTombstone, { name });
 }
 
-/** Takes the domain from its account. What it leaves is taken down by its workflow. The caller has locked the row. */
+/** Removes the domain from its account; its workflow cleans up. The caller has locked the row. */
 export async function removeDomain(tx: EntityManager, clock: Clock, domain: Domain): Promise<void> {
   const now = clock.now();
   await detachDomain(tx, clock, domain);
@@ -127,7 +127,7 @@ export async function removeDomain(tx: EntityManager, clock: Clock, domain: Doma
   signalOnboardDomain(tx, clock, domain.id, 'remove');
 }
 
-/** The site is served there no longer. Where it was the primary one, the domain attached longest becomes that. */
+/** Detaches the site. If the domain was primary, the one attached longest becomes primary. */
 export async function detachDomain(tx: EntityManager, clock: Clock, domain: Domain): Promise<void> {
   const { site, isPrimary } = domain;
   if (!site) return;
@@ -148,13 +148,13 @@ async function lockWithName(tx: EntityManager, id: string): Promise<Domain> {
 }
 
 /**
- * A person stops the domain: it is served no longer, whatever the DNS says, until a person lets it go on. Where it was removed already, its name
- * is stopped all the same: nobody brings it again.
+ * Blocks the domain for the operator: it is not served, whatever the DNS says, until it is unblocked. Blocking a
+ * removed domain blocks its name.
  */
 export async function blockDomain(em: EntityManager, clock: Clock, id: string, reason: string): Promise<Domain> {
   return await em.transactional(async (tx) => {
     const domain = await lockWithName(tx, id);
-    // What was lost already is not held by being stopped: it is stopped for its account alone.
+    // A lost domain does not regain ownership: it is blocked for its account only.
     const wasLost = domain.status === 'Deleted';
     if (wasLost) await detachDomain(tx, clock, domain);
     const stopped = { status: 'Blocked', statusSince: clock.now(), blockReason: reason, nextCheckAt: null } as const;
@@ -166,7 +166,7 @@ export async function blockDomain(em: EntityManager, clock: Clock, id: string, r
   });
 }
 
-/** A person lets it go on: it is looked at anew at once. */
+/** Unblocks the domain; it is checked at once. */
 export async function unblockDomain(em: EntityManager, clock: Clock, id: string): Promise<Domain> {
   return await em.transactional(async (tx) => {
     const domain = await lockWithName(tx, id);
@@ -184,7 +184,7 @@ export async function unblockDomain(em: EntityManager, clock: Clock, id: string)
 const overdueMs = 15 * 60_000;
 const overdueWorkflowMs = 2 * 3600_000;
 
-/** Domains that are long overdue, and those that were removed a while ago: what works on them may be lost. */
+/** Domains whose check is overdue, and those removed recently: their workflow may be lost. */
 export async function overdueDomains(em: EntityManager, clock: Clock): Promise<Domain[]> {
   const now = clock.now().getTime();
   const overdue = new Date(now - overdueMs);
@@ -200,7 +200,7 @@ export async function overdueDomains(em: EntityManager, clock: Clock): Promise<D
   );
 }
 
-/** Starts the workflow of each: one that runs takes no notice. */
+/** Starts the workflow of each; running ones are unaffected. */
 export async function restartDomains(em: EntityManager, clock: Clock, domains: readonly Domain[]): Promise<void> {
   await em.transactional(async (tx) => {
     for (const domain of domains) startOnboarding(tx, clock, domain);
@@ -215,7 +215,7 @@ export async function siteOnDomain(em: EntityManager, name: string): Promise<Sit
   return (await em.findOne(Domain, served, { populate: ['site'] }))?.site ?? null;
 }
 
-/** Names on which the site is served beside its own address, and until when each has a certificate. */
+/** Names on which the site is served besides its own address, and when each certificate expires. */
 export async function domainsOfSite(
   em: EntityManager,
   siteId: string,

@@ -1,4 +1,4 @@
-/** Zones on our name server are what the rows say: whoever writes to one holds its name until the transaction ends. */
+/** Zones on our name server follow the rows. Code that writes a zone locks its name until the transaction ends. */
 
 import type { EntityManager } from '#db/orm.ts';
 import type { Zones } from '#providers/zones.ts';
@@ -15,7 +15,7 @@ export async function lockZone(tx: EntityManager, name: string): Promise<void> {
   await tx.execute('select pg_advisory_xact_lock(hashtextextended(?, 0))', [`zone:${name}`]);
 }
 
-/** Makes the zone of this name what the rows say that it is: absent, SOA and NS alone, or with its records. Those below it that wait, too. */
+/** Synchronises the zone of this name with the rows: absent, SOA and NS only, or with its records. Also unproved zones below it. */
 export async function syncZone(em: EntityManager, deps: ZoneDeps, name: string): Promise<void> {
   if (!deps.zones) return;
   const { zones } = deps;
@@ -26,7 +26,7 @@ export async function syncZone(em: EntityManager, deps: ZoneDeps, name: string):
   for (const below of await unprovedBelow(em, name)) await syncZone(em, deps, below);
 }
 
-/** Names below that somebody brought and nobody has proved: whether they have zones depends on this one. */
+/** Added but unproved names below: whether they have zones depends on this one. */
 async function unprovedBelow(em: EntityManager, name: string): Promise<string[]> {
   const rows = await em.execute<{ name: string }[]>(
     `select distinct name from domain where name like '%.' || ? and mode = 'nameservers' and removed_at is null and not ${isOwnerSql('domain')}`,
@@ -35,7 +35,7 @@ async function unprovedBelow(em: EntityManager, name: string): Promise<string[]>
   return rows.map((row) => row.name);
 }
 
-/** The closest zone above that is held here: it says what is below it. A zone of ours beside it would be answered from first. */
+/** The closest zone above that is owned here. It contains what is below it: a separate zone of ours would be answered first. */
 async function zoneAbove(tx: EntityManager, { name, registrable }: { name: string; registrable: string }) {
   const [above] = await tx.execute<{ id: string; status: DomainStatus }[]>(
     `select id, status from domain where registrable = ? and ? like '%.' || name and mode = 'nameservers' and ${isOwnerSql('domain')}
@@ -45,7 +45,7 @@ async function zoneAbove(tx: EntityManager, { name, registrable }: { name: strin
   return above;
 }
 
-/** To whom a zone of ours delegates the name; undefined where the world does not ask us for it. */
+/** The name servers to which a zone of ours delegates the name; undefined where that zone is not active. */
 export async function ownDelegation(
   tx: EntityManager,
   domain: { name: string; registrable: string },
@@ -56,7 +56,7 @@ export async function ownDelegation(
   return found.length > 0 ? { found: found.map(({ content }) => content) } : { none: true };
 }
 
-/** The same, in a transaction that holds the name already and has moved the rows. */
+/** The same in a transaction that has locked the name and changed the rows. */
 export async function writeZone(tx: EntityManager, deps: ZoneDeps & { zones: Zones }, name: string): Promise<void> {
   const wanted = await expectedZone(tx, deps, name);
   const there = await deps.zones.read(name);

@@ -2,19 +2,18 @@ import { defineEntity, type InferEntity, p } from '@mikro-orm/core';
 import { Site } from '#db/sites/site.ts';
 import type { FieldKind, FormStatus } from '#rules/states.ts';
 
-/** One question that a visitor answers. */
 export type FormField = {
   name: string;
   label: string;
   kind: FieldKind;
   required: boolean;
-  /** Of `select`, `radio` and `checkboxes` alone. */
+  /** Only for `select`, `radio` and `checkboxes`. */
   options?: string[] | undefined;
-  /** Of kinds that are typed alone. */
+  /** Only for kinds that are typed. */
   max_length?: number | undefined;
 };
 
-/** A form of a site's pages. Whoever has its id may send to it. */
+/** A form on a site's pages. Anyone who has its id may send to it. */
 export const Form = defineEntity({
   name: 'Form',
   properties: {
@@ -23,7 +22,7 @@ export const Form = defineEntity({
     name: p.text(),
     status: p.text().$type<FormStatus>(),
     fields: p.json().$type<FormField[]>(),
-    /** Who hears of an enquiry; null is the owner of the site. */
+    /** The person who is notified of submissions; null for the site's owner. */
     notifyCollaboratorId: p.text().nullable(),
     createdAt: p.datetime(),
   },

@@ -2,10 +2,10 @@ import { defineEntity, type InferEntity, p } from '@mikro-orm/core';
 import { Mail } from '#db/mail/mail.ts';
 import { Form } from './form.ts';
 
-/** What was answered, in order: a text, or several where the field takes several. */
+/** An answer: a text, or several where the field accepts several. */
 export type SubmittedValue = [name: string, value: string | string[]];
 
-/** An enquiry. From `expiresAt` on nobody sees it any more, whether or not it is deleted yet. */
+/** A submission. After `expiresAt` it is hidden, even if not deleted yet. */
 export const Submission = defineEntity({
   name: 'Submission',
   properties: {
@@ -14,7 +14,7 @@ export const Submission = defineEntity({
     values: p.json().$type<SubmittedValue[]>(),
     /** The page it was sent from, a path of the site. */
     page: p.text().nullable(),
-    /** The mail that tells of it; null where none is sent. */
+    /** The notification; null where none is sent. */
     mail: () => p.manyToOne(Mail).nullable(),
     createdAt: p.datetime(),
     expiresAt: p.datetime(),

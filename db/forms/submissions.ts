@@ -1,10 +1,10 @@
-/** Forms and what was sent to them: counted, taken once, swept. A submission past its time is gone for every reader. */
+/** Submissions of forms: counts, used challenges, and the sweep. An expired submission is hidden from every reader. */
 
 import type { EntityManager } from '#db/orm.ts';
 import type { Clock } from '#runtime/clock.ts';
 import { Form } from './form.ts';
 
-/** How many submissions each of the forms keeps. */
+/** The number of submissions of each form. */
 export async function countSubmissions(em: EntityManager, formIds: string[], now: Date): Promise<Map<string, number>> {
   if (formIds.length === 0) return new Map();
   const rows = await em.execute<{ form_id: string; count: string }[]>(
@@ -15,7 +15,7 @@ export async function countSubmissions(em: EntityManager, formIds: string[], now
   return new Map(rows.map(({ form_id, count }) => [form_id, Number(count)]));
 }
 
-/** Names that the form's submissions have an answer to. */
+/** Names of fields that have an answer in any submission. */
 export async function namesAnswered(em: EntityManager, formId: string, now: Date): Promise<Set<string>> {
   const rows = await em.execute<{ name: string }[]>(
     `select distinct answer ->> 0 as name from submission, jsonb_array_elements("values") as answer
@@ -25,7 +25,7 @@ export async function namesAnswered(em: EntityManager, formId: string, now: Date
   return new Set(rows.map(({ name }) => name));
 }
 
-/** Removes the form with its submissions, and forgets what of them still waits to be mailed. */
+/** Removes the form with its submissions, and their queued mails. */
 export async function removeForm(tx: EntityManager, clock: Clock, formId: string): Promise<void> {
   const now = clock.now();
   await tx.execute(
@@ -36,7 +36,7 @@ export async function removeForm(tx: EntityManager, clock: Clock, formId: string
   await tx.nativeDelete(Form, { id: formId });
 }
 
-/** Marks a challenge as used, in the transaction that takes what it came with. False where it has been used. */
+/** Marks a challenge as used in the transaction of the submission. Returns false where it was used before. */
 export async function useChallenge(tx: EntityManager, once: Buffer, expiresAt: Date): Promise<boolean> {
   const rows = await tx.execute<unknown[]>(
     'insert into used_challenge (hash, expires_at) values (?, ?) on conflict do nothing returning expires_at',
@@ -45,7 +45,7 @@ export async function useChallenge(tx: EntityManager, once: Buffer, expiresAt: D
   return rows.length === 1;
 }
 
-/** Deletes submissions past their time, and challenges that nobody takes any more. Answers how many rows went. */
+/** Deletes expired submissions and challenges. Returns how many rows. */
 export async function sweepForms(em: EntityManager, now: Date): Promise<number> {
   const submissions = await em.execute<unknown[]>('delete from submission where expires_at <= ? returning 1', [now]);
   const challenges = await em.execute<unknown[]>('delete from used_challenge where expires_at <= ? returning 1', [now]);

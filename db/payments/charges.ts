@@ -1,4 +1,4 @@
-/** What follows when money was charged: it is kept, once, or goes back; and when it has gone back. */
+/** Charges of payments: captured once, otherwise refunded; and the result of refunds. */
 
 import type { WholeBooking } from '#db/bookings/booking.ts';
 import { queueReturnMails } from '#db/bookings/mails.ts';
@@ -20,8 +20,9 @@ type Deps = { clock: Clock; config: Config };
 export type Found = { id: string; payment: { id: string }; page: string | null };
 
 /**
- * Money was charged on a page. The first charge of a payment is kept, and its booking seated; if the seat is gone by then or nothing may be
- * paid there any more, and for every other charge, it goes back. Repeated, it changes nothing.
+ * Records a charge from a checkout session. The first charge of a payment is captured and its booking confirmed. A
+ * charge is refunded if its seats are taken, if the site no longer accepts payments, or if the payment was paid
+ * before. Idempotent.
  */
 export async function recordCharge(em: EntityManager, deps: Deps, found: Found, charge: string): Promise<void> {
   await withPayment(em, found.payment.id, async (locked) => {
@@ -44,7 +45,10 @@ export async function recordCharge(em: EntityManager, deps: Deps, found: Found, 
   });
 }
 
-/** Whether what was paid for can be had. Where it cannot, and it is a booking, both hear that the money goes back. */
+/**
+ * Delivers what was paid for. Returns false where that is impossible; for a booking, the visitor and the owner are
+ * then told about the refund.
+ */
 async function fulfil({ tx, payment, booking }: Locked, deps: Deps): Promise<boolean> {
   const mayStay = await isPayable(tx, payment);
   if (!booking) return mayStay;
@@ -56,14 +60,14 @@ async function fulfil({ tx, payment, booking }: Locked, deps: Deps): Promise<boo
   return false;
 }
 
-/** Whether money may land there at all: not for a site that is closed, nor with somebody whose account is blocked. */
+/** Not for a site that is archived or blocked, nor into a blocked account's payout account. */
 async function isPayable(tx: EntityManager, payment: Payment): Promise<boolean> {
   const site = await tx.findOneOrFail(Site, payment.site.id, { refresh: true });
   const account = await tx.findOneOrFail(PayoutAccount, payment.payoutAccount.id, { refresh: true });
   return !isClosed(site) && account.blockReason == null;
 }
 
-/** A seat whose money went back is held for nobody. */
+/** Releases the seats of a booking whose charge is refunded. */
 function expireHold(clock: Clock, booking: WholeBooking): void {
   if (booking.status !== 'held') return;
   const now = clock.now();
@@ -71,7 +75,7 @@ function expireHold(clock: Clock, booking: WholeBooking): void {
   if (booking.holdExpiresAt && booking.holdExpiresAt > now) booking.holdExpiresAt = now;
 }
 
-/** Sends a charge back where it came from. The key with which the provider is asked stands in the row before it is. */
+/** Starts the refund of a charge. Its idempotency key is stored before the provider is called. */
 export function startRefund(tx: EntityManager, clock: Clock, attempt: PaymentAttempt, reason: RefundReason): void {
   attempt.refundReason = reason;
   attempt.refundKey = `${attempt.id}:refund:${clock.now().getTime()}`;
@@ -82,13 +86,13 @@ export function startRefund(tx: EntityManager, clock: Clock, attempt: PaymentAtt
   startWorkflow(tx, clock, 'refundPayment', { attemptId: attempt.id, refundKey: attempt.refundKey }, about);
 }
 
-/** The charge that is kept for a payment which was paid. */
+/** The captured charge of a paid payment. */
 export async function capturedCharge(tx: EntityManager, paymentId: string): Promise<PaymentAttempt> {
   const kept = { payment: paymentId, charge: { $ne: null }, refundReason: null };
   return await tx.findOneOrFail(PaymentAttempt, kept, { refresh: true });
 }
 
-/** Begins to give the payment's money back, if it is here. The payment is locked. */
+/** Starts the refund of the captured charge, if there is one. The payment is locked. */
 export async function refundCaptured(
   { tx, payment }: Pick<Locked, 'tx' | 'payment'>,
   clock: Clock,
@@ -99,7 +103,7 @@ export async function refundCaptured(
   payment.status = 'refunding';
 }
 
-/** Writes down that a charge has gone back. */
+/** Records that a charge was refunded. */
 export async function recordRefund(em: EntityManager, clock: Clock, found: Pick<PaymentAttempt, 'id' | 'payment'>) {
   await withPayment(em, found.payment.id, async ({ tx, payment }) => {
     const attempt = await tx.findOneOrFail(PaymentAttempt, { id: found.id }, { refresh: true });
@@ -113,8 +117,8 @@ export async function recordRefund(em: EntityManager, clock: Clock, found: Pick<
 }
 
 /**
- * Writes down why a charge has not gone back yet, for who looks. `isKept`: under the same key the provider would answer the same again, so that
- * the next asking is another one.
+ * Records why a refund failed. `isKept`: the provider would repeat its response under the same key, so that the next
+ * attempt uses a new one.
  */
 export async function recordRefundFailure(
   em: EntityManager,
@@ -129,8 +133,8 @@ export async function recordRefundFailure(
 }
 
 /**
- * A refund that cannot be had is as if it was not begun: the payment is paid, and may be asked for again. The ledger check names what is owed. False
- * where it is not this refund any more that is wanted.
+ * Reverts a refund that is impossible: the payment is paid again, and a refund can be requested again. The ledger
+ * check reports what is owed. Returns false where a newer refund has replaced this one.
  */
 export async function abandonRefund(
   em: EntityManager,

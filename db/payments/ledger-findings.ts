@@ -1,4 +1,4 @@
-/** What the ledger check can find, in the words of its flags, and what each asks of an operator. Pure. */
+/** The findings of the ledger check as stored in its flags, and what each asks the operator to do. Pure. */
 
 export const found = {
   noCharge: 'is paid, and no charge is kept for it',

@@ -1,4 +1,4 @@
-/** What the ledger check looks at and where it writes what it found: see activities/ledger.ts. */
+/** Queries and flags of the ledger check: see activities/ledger.ts. */
 
 import type { EntityManager } from '#db/orm.ts';
 import type { Clock } from '#runtime/clock.ts';
@@ -8,10 +8,10 @@ import { LedgerFlag } from './ledger-flag.ts';
 
 export type Finding = { subject: string; payoutAccountId: string | null; why: string };
 
-/** How long everything gets to happen by itself before the check asks why it has not. */
+/** Anything newer may still settle by itself. */
 const settlingMs = 3600_000;
 
-/** Rows that contradict each other or wait for longer than they should: money that is neither kept nor on its way back. */
+/** Rows that contradict each other or wait for too long: money that is neither captured nor being refunded. */
 export async function findContradictions(em: EntityManager, now: Date): Promise<Finding[]> {
   const before = new Date(now.getTime() - settlingMs);
   return await em.execute<Finding[]>(
@@ -39,7 +39,7 @@ export async function findContradictions(em: EntityManager, now: Date): Promise<
   );
 }
 
-/** Payments and charges whose workflow should have seen to them by now. */
+/** Checkout sessions and refunds that their workflow should have settled by now. */
 export async function findOverdue(em: EntityManager, now: Date): Promise<{ attempts: string[]; refunds: string[] }> {
   const before = new Date(now.getTime() - settlingMs);
   const idsOf = async (sql: string) => (await em.execute<{ id: string }[]>(sql, [before])).map(({ id }) => id);
@@ -53,7 +53,7 @@ export async function findOverdue(em: EntityManager, now: Date): Promise<{ attem
   };
 }
 
-/** Payout accounts on which a page was opened since then. */
+/** Payout accounts with a checkout session created since then. */
 export async function chargedSince(em: EntityManager, since: Date): Promise<string[]> {
   const rows = await em.execute<{ id: string }[]>(
     `select distinct p.payout_account_id as id from payment_attempt a join payment p on p.id = a.payment_id where a.opened_at > ?`,
@@ -62,15 +62,15 @@ export async function chargedSince(em: EntityManager, since: Date): Promise<stri
   return rows.map(({ id }) => id);
 }
 
-/** Flags of charges, which stand at the provider alone: those of ours name a payment, one of its pages, or a booking. */
+/** Flags of charges that exist only at the provider. Flags of our own rows have the id of a payment, a checkout session or a booking. */
 export async function flaggedCharges(em: EntityManager): Promise<LedgerFlag[]> {
   return (await em.find(LedgerFlag, {})).filter(({ subject }) => !isOurs(subject));
 }
 const isOurs = (subject: string) => /^(pay|page|book)_/.test(subject);
 
 /**
- * Keeps what was found, and lets go of what was found earlier and is in order now: of charges those alone that were looked at. Answers what is new,
- * and how much a person has to look at.
+ * Stores what was found and deletes flags whose cause is gone; of charges, only those that were checked. Returns the
+ * new findings and the number of unsettled flags.
  */
 export async function recordFlags(
   em: EntityManager,
@@ -84,7 +84,7 @@ export async function recordFlags(
     for (const one of each.values()) {
       const known = before.get(one.subject);
       const flag = { ...one, foundAt: now, seenAt: now };
-      // Another check may be at it.
+      // Another check may run concurrently.
       if (!known) await tx.upsert(LedgerFlag, flag, { onConflictExcludeFields: ['foundAt'] });
       else tx.assign(known, { seenAt: now, ...(known.why === one.why ? {} : { ...one, ...unsettled }) });
       if (!known) news.push(one);
@@ -96,12 +96,12 @@ export async function recordFlags(
     return { news, open: await tx.count(LedgerFlag, { settledAt: null }) };
   });
 }
-/** A person has seen to something else. */
+/** A flag with another cause is unsettled again. */
 const unsettled = { settledAt: null, settledBecause: null };
 
 /**
- * What a person has to look at, the oldest first, with what it means and what to do; what comes behind the subject `after`. Throws `not_found`
- * where that is no flag any more.
+ * Flags for the operator, oldest first, with their meaning and remedy; those behind the subject `after`. Throws
+ * `not_found` where that flag no longer exists.
  */
 export async function listFlags(
   em: EntityManager,
@@ -129,7 +129,7 @@ async function foundAfter(em: EntityManager, subject: string) {
   return { $or: [{ foundAt: { $gt: last.foundAt } }, { foundAt: last.foundAt, subject: { $gt: subject } }] };
 }
 
-/** A person has seen to it where the check cannot look: it is told no more, unless something else is found. Throws `not_found`. */
+/** Marks a flag as settled by the operator; it is reported again only with another cause. Throws `not_found`. */
 export async function settleFlag(
   em: EntityManager,
   clock: Clock,

@@ -2,7 +2,7 @@ import { defineEntity, type InferEntity, p } from '@mikro-orm/core';
 import type { AttemptStatus, RefundReason } from '#rules/states.ts';
 import { Payment } from './payment.ts';
 
-/** A hosted page that was opened for a payment, the charge that came of it, and where that went. */
+/** A checkout session of a payment, its charge, and the refund of that. */
 export const PaymentAttempt = defineEntity({
   name: 'PaymentAttempt',
   properties: {
@@ -10,11 +10,11 @@ export const PaymentAttempt = defineEntity({
     payment: () => p.manyToOne(Payment),
     status: p.text().$type<AttemptStatus>(),
     idempotencyKey: p.text(),
-    /** The provider's id for the page. */
+    /** The provider's id of the checkout session. */
     page: p.text().nullable(),
     openedAt: p.datetime(),
     endsAt: p.datetime(),
-    /** The provider's id for the charge: what `Charge.id` is in providers/payments/responses.ts. */
+    /** The provider's id of the charge: `Charge.id` in providers/payments/responses.ts. */
     charge: p.text().nullable(),
     chargedAt: p.datetime().nullable(),
     refundReason: p.text().$type<RefundReason>().nullable(),
@@ -22,7 +22,7 @@ export const PaymentAttempt = defineEntity({
     refundBeganAt: p.datetime().nullable(),
     refundedAt: p.datetime().nullable(),
     refundFault: p.text().nullable(),
-    /** How often the provider has answered no: each time it is asked under another key. */
+    /** How often the provider has refused the refund: each new attempt has its own idempotency key. */
     refundRefusals: p.integer().default(0),
   },
 });

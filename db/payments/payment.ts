@@ -3,7 +3,7 @@ import { PayoutAccount } from '#db/payouts/payout-account.ts';
 import { Site } from '#db/sites/site.ts';
 import type { PaymentStatus } from '#rules/states.ts';
 
-/** What somebody is to pay, once. `expired` may be written late: ask `paymentStatusAt`. */
+/** A payment that is due once. `expired` may be written late: use `paymentStatusAt`. */
 export const Payment = defineEntity({
   name: 'Payment',
   properties: {
@@ -13,7 +13,7 @@ export const Payment = defineEntity({
     /** In the minor unit of the currency. */
     amount: p.integer(),
     currency: p.text(),
-    /** The caller's own; never read inside. */
+    /** The caller's own reference, opaque to us. */
     reference: p.text().nullable(),
     status: p.text().$type<PaymentStatus>(),
     expiresAt: p.datetime(),

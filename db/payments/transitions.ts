@@ -1,6 +1,6 @@
 /**
- * The moves of a payment, whoever makes them: a call, a workflow, or the ledger check. Each locks in the same order, the booking's calendar
- * and then the payment, and none speaks to the provider.
+ * State transitions of payments, for calls, workflows and the ledger check. Each locks the booking's calendar and then
+ * the payment; none calls the provider.
  */
 
 import { Booking, type WholeBooking } from '#db/bookings/booking.ts';
@@ -14,9 +14,9 @@ import { newId } from '#runtime/ids.ts';
 import { Payment } from './payment.ts';
 import { PaymentAttempt } from './payment-attempt.ts';
 
-/** A page lives as long, however early the payment ends; the provider takes no less than half an hour. */
+/** Lifetime of a checkout session, however early the payment expires; the provider's minimum is half an hour. */
 export const sessionLifeMs = 40 * 60_000;
-/** Pages of one payment that may be open at a time: enough for every reload, too few for a robot to fill the provider with. */
+/** Maximum of open checkout sessions per payment: enough for reloads, too few for a robot to flood the provider. */
 export const openSessionsMax = 20;
 
 export type NewPayment = {
@@ -29,7 +29,7 @@ export type NewPayment = {
   expiresAt: Date;
 };
 
-/** Writes the payment and the start of its workflow into the caller's transaction. */
+/** Creates the payment and starts its workflow in the caller's transaction. */
 export function startPayment(tx: EntityManager, clock: Clock, input: NewPayment): Payment {
   const { siteId, payoutAccountId, ...rest } = input;
   const about = { summary: 'A payment until it is paid or expired', site: siteId };
@@ -38,14 +38,14 @@ export function startPayment(tx: EntityManager, clock: Clock, input: NewPayment)
   return tx.create(Payment, { ...rest, ...owned, status: 'open', createdAt: clock.now() });
 }
 
-/** Tells the payment's workflow, when the transaction commits, that there is something to look at. */
+/** Signals the payment's workflow, when the transaction commits, that the row has changed. */
 export function signalSettlePayment(tx: EntityManager, clock: Clock, id: string): void {
   signalWorkflow(tx, clock, 'settlePayment', { paymentId: id }, 'moved');
 }
 
 export type Locked = { tx: EntityManager; payment: Payment; booking: WholeBooking | null };
 
-/** Runs the act with the payment, and the booking that it is for, as they are and stay until it is done. */
+/** Runs `act` with the payment and its booking, both locked until it is done. */
 export async function withPayment<T>(
   em: EntityManager,
   paymentId: string,
@@ -65,8 +65,8 @@ export async function withPayment<T>(
 }
 
 /**
- * Writes down that a page is about to be asked for, with the key it is asked with. Null where nothing can be paid any more. Throws
- * `rate_limited` where as many are open as may be.
+ * Creates a checkout session in the database, with the idempotency key for the provider. Returns null where the
+ * payment can no longer be paid. Throws `rate_limited` at the maximum of open sessions.
  */
 export async function createCheckoutSession(
   em: EntityManager,
@@ -103,13 +103,13 @@ async function limitOpenSessions(tx: EntityManager, now: Date, payment: string):
   });
 }
 
-/** Writes down which page it became. False where it was settled meanwhile by other hands. */
+/** Records the provider's id of the session. Returns false where the session was settled concurrently. */
 export async function recordOpenSession(em: EntityManager, id: string, page: string): Promise<boolean> {
   if ((await em.nativeUpdate(PaymentAttempt, { id, status: 'minting' }, { status: 'open', page })) === 1) return true;
   return (await em.count(PaymentAttempt, { id, status: 'open', page })) === 1;
 }
 
-/** Writes down that nobody can pay on the page any more, or that nobody can say. What waited for that goes on. */
+/** Marks a session as closed, or as unknown (`unasked`) where the provider could not be reached, and releases the hold. */
 export async function closeCheckoutSession(
   em: EntityManager,
   clock: Clock,
@@ -124,12 +124,12 @@ export async function closeCheckoutSession(
   });
 }
 
-/** Writes down that a payment is past its time, if it is. */
+/** Marks an overdue payment as expired. */
 export async function expirePayment(em: EntityManager, clock: Clock, id: string): Promise<void> {
   await em.nativeUpdate(Payment, { id, status: 'open', expiresAt: { $lte: clock.now() } }, { status: 'expired' });
 }
 
-/** Nothing can be paid from now on: the pages that are open get closed. */
+/** Expires an open payment now; its workflow closes the checkout sessions. */
 export function expireNow(tx: EntityManager, clock: Clock, payment: Payment): void {
   if (payment.status !== 'open') return;
   const now = clock.now();
@@ -138,7 +138,7 @@ export function expireNow(tx: EntityManager, clock: Clock, payment: Payment): vo
   signalSettlePayment(tx, clock, payment.id);
 }
 
-/** A booking lets go of its seat once its hold is over and no page is open any more, and we of how to reach its visitor. */
+/** Releases the seats of a booking whose hold is over and whose sessions are all closed, and deletes the visitor's contact. */
 export async function releaseHold({ tx, payment, booking }: Locked, clock: Clock): Promise<void> {
   if (!booking) return;
   await tx.flush();
@@ -151,7 +151,7 @@ export async function releaseHold({ tx, payment, booking }: Locked, clock: Clock
   await deleteContact(tx, booking);
 }
 
-/** Forgets how to reach the visitor of a booking that is not held any more, unless money may turn up of which they are to be told. */
+/** Deletes the contact of a booking that is no longer held, unless a charge may still arrive and the visitor must be told of a refund. */
 export async function deleteContact(tx: EntityManager, booking: Booking): Promise<void> {
   if (booking.status === 'held' || !booking.visitorSealed) return;
   if (booking.paymentId && (await hasAttempts(tx, booking.paymentId, unknownAttempts))) return;
@@ -162,7 +162,7 @@ async function hasAttempts(tx: EntityManager, payment: string, statuses: readonl
   return (await tx.count(PaymentAttempt, { payment, status: { $in: [...statuses] } })) > 0;
 }
 
-/** Forgets which messages of the provider were heard, once they come no more. Answers how many. */
+/** Deletes the ids of events that the provider no longer repeats. Returns how many. */
 export async function sweepPaymentEvents(em: EntityManager, now: Date): Promise<number> {
   const before = new Date(now.getTime() - 30 * 24 * 3600_000);
   return (await em.execute<unknown[]>('delete from payment_event where received_at < ? returning id', [before])).length;

@@ -1,4 +1,4 @@
-/** Where a site's money lands, and the keys that reach it. */
+/** The payout account of a site, and its credentials. */
 import type { Loaded } from '@mikro-orm/core';
 import { contextOf } from '#db/encrypted-columns.ts';
 import type { EntityManager } from '#db/orm.ts';
@@ -9,7 +9,7 @@ import { errors } from '#runtime/errors.ts';
 import { type PayoutAccount, PayoutAccount as PayoutAccounts } from './payout-account.ts';
 import { PayoutAgreement } from './payout-agreement.ts';
 
-/** The agreement that stands for the site, with its payout account; null for a site that takes no money. */
+/** The active agreement of the site, with its payout account; null for a site without one. */
 export async function agreementOf(
   em: EntityManager,
   site: { id: string },
@@ -17,25 +17,25 @@ export async function agreementOf(
   return await em.findOne(PayoutAgreement, { site: site.id, endedAt: null }, { populate: ['payoutAccount'] });
 }
 
-/** Holds the site's agreement as it is until the transaction ends, so that who ends it sees every payment that was opened under it. */
+/** Locks the site's agreement for share, so that code that ends it sees every payment created under it. */
 export async function lockAgreement(tx: EntityManager, site: { id: string }): Promise<void> {
   await tx.execute('select 1 from payout_agreement where site_id = ? and ended_at is null for share', [site.id]);
 }
 
-/** The payout account, held until the transaction ends. Rows that merely name it, as payments do, are not kept waiting. */
+/** Locks the payout account. Inserting rows that only refer to it, such as payments, does not wait. */
 export async function lockPayoutAccount(tx: EntityManager, id: string): Promise<PayoutAccount> {
   await tx.execute('select 1 from payout_account where id = ? for no key update', [id]);
   return await tx.findOneOrFail(PayoutAccounts, { id }, { refresh: true });
 }
 
-/** A key as it stands in the row of its payout account, and opens nowhere else. */
+/** Encrypts a key so that it can be decrypted only for this payout account. */
 export function encryptKey({ sealing }: Pick<Config, 'sealing'>, payoutAccountId: string, key: string): Buffer {
   return encrypt(sealing, key, contextOf.payoutAccount(payoutAccountId));
 }
 
 /**
- * What the provider is asked with. Throws `payout_account_gone`, `payout_key_unreadable`, and `payout_account_pending` where the provider
- * has no account for it yet.
+ * The credentials for the provider. Throws `payout_account_gone`, `payout_key_unreadable`, and
+ * `payout_account_pending` where the provider has no account yet.
  */
 export function credentialsOf(
   { config }: { config: Pick<Config, 'sealing'> },

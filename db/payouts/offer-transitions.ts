@@ -1,4 +1,4 @@
-/** The moves of offers and agreements, whoever makes them. A payout account's row is locked before a site's, everywhere. */
+/** State transitions of offers and agreements. A payout account's row is always locked before a site's. */
 
 import { type Settled, settledAt } from '#db/deadlines.ts';
 import type { EntityManager } from '#db/orm.ts';
@@ -13,7 +13,7 @@ import type { PayoutAccount } from './payout-account.ts';
 import { PayoutAgreement } from './payout-agreement.ts';
 import { PayoutOffer } from './payout-offer.ts';
 
-/** Both sides of what is to be agreed, held until the transaction ends. */
+/** Locks both parties of an agreement. */
 export async function lockParties(
   tx: EntityManager,
   { payoutAccountId, siteId }: { payoutAccountId: string; siteId: string },
@@ -22,7 +22,7 @@ export async function lockParties(
   return { payoutAccount, site: await lockSite(tx, siteId) };
 }
 
-/** Begins the agreement, under the lock of both sides. The database holds that a site has one at most. */
+/** Creates the agreement. Both parties are locked; the database allows one per site. */
 export function startAgreement(
   tx: EntityManager,
   { payoutAccount, site, offer, now }: Parties & { offer: PayoutOffer | null; now: Date },
@@ -31,7 +31,7 @@ export function startAgreement(
 }
 type Parties = { payoutAccount: PayoutAccount; site: Site };
 
-/** Ends agreements that stand. Answers how many. */
+/** Ends active agreements. Returns how many. */
 export async function endAgreements(
   tx: EntityManager,
   where: { id: string } | { payoutAccount: string },
@@ -40,7 +40,7 @@ export async function endAgreements(
   return await tx.nativeUpdate(PayoutAgreement, { ...where, endedAt: null }, { endedAt: now, endedBy: by });
 }
 
-/** Takes open offers back, those past their time too: nobody can answer them any more. Their workflows are told. */
+/** Withdraws open offers, overdue ones included, and signals their workflows. */
 export async function withdrawOffers(
   tx: EntityManager,
   clock: Clock,
@@ -54,7 +54,7 @@ export async function withdrawOffers(
     offer.answeredAt = now;
     signalPayoutOffer(tx, clock, offer.id);
   }
-  // Before a new one is inserted: the database takes one open offer of a site.
+  // Flushed before a new offer is inserted: the database allows one open offer per site.
   await tx.flush();
 }
 

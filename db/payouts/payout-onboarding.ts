@@ -1,7 +1,10 @@
 import { defineEntity, type InferEntity, p } from '@mikro-orm/core';
 import { PayoutAccount } from './payout-account.ts';
 
-/** Our link to the provider's onboarding, one of an account: whoever has it opens it until its end. Its secret is kept as a hash. */
+/**
+ * Our link to the provider's onboarding, at most one per account. Anyone who has it can use it until it expires. Its
+ * secret is stored as a hash.
+ */
 export const PayoutOnboarding = defineEntity({
   name: 'PayoutOnboarding',
   properties: {

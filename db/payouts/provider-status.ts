@@ -1,4 +1,4 @@
-/** What the provider says of payout accounts, asked for and written into their rows. */
+/** The state of payout accounts at the provider, copied into their rows. */
 
 import type { EntityManager } from '#db/orm.ts';
 import type { AccountState, Payments, PaymentsFault } from '#providers/payments.ts';
@@ -11,7 +11,7 @@ import { PayoutAccount } from './payout-account.ts';
 
 export type Asking = { em(): EntityManager; clock: Clock; config: Config; payments: Payments | undefined };
 
-/** What a row says of the account, as the provider has said it. */
+/** The columns that the provider's response determines. */
 export function stateColumns(state: AccountState, now: Date) {
   return {
     providerAccount: state.providerAccount,
@@ -23,8 +23,8 @@ export function stateColumns(state: AccountState, now: Date) {
 }
 
 /**
- * Asks the provider what the account may do, and writes it down. An account that it accepts no more is pending, for what mends that; where
- * it does not answer, the row stays as it is. False there.
+ * Queries the provider for the state of the account and stores it. An account whose credentials it refuses becomes
+ * pending. Returns false where it does not respond; the row is then unchanged.
  */
 export async function refreshPayoutAccount(
   { em: fork, clock, config, payments }: Asking,
@@ -37,7 +37,7 @@ export async function refreshPayoutAccount(
   const state = await readState(payments, { config }, account);
   if (!state) return false;
   const seen = 'providerAccount' in state ? stateColumns(state, clock.now()) : { ...state, checkedAt: clock.now() };
-  // Not of a key that was replaced meanwhile.
+  // Not for a key that was replaced meanwhile.
   await em.nativeUpdate(PayoutAccount, { id, status: { $ne: 'gone' }, sealedKey: account.sealedKey ?? null }, seen);
   return true;
 }
@@ -65,7 +65,7 @@ const unreadable = 'a new key: the platform can no longer decrypt the stored one
 const notAccepted = 'a new key: the provider no longer accepts the current one';
 const notConnected = 'to be connected again through its onboarding link';
 
-/** Accounts of whom the provider is to be asked again: those that wait for something after `waitingMs`, others after `otherMs`. */
+/** Accounts whose check is due: those that wait for something after `waitingMs`, others after `otherMs`. */
 export async function payoutAccountsToCheck(
   em: EntityManager,
   now: Date,
@@ -87,7 +87,7 @@ export async function payoutAccountsToCheck(
   return due.map(({ id }) => id);
 }
 
-/** What the schedule asks for. Answers how many answered, and how many did not. */
+/** The scheduled check. Returns how many accounts were refreshed and how many failed. */
 export async function refreshPayoutAccounts(asking: Asking): Promise<{ asked: number; unanswered: number }> {
   const due = { waitingMs: 10 * minuteMs, otherMs: 24 * 60 * minuteMs, limit: 200 };
   const ids = await payoutAccountsToCheck(asking.em(), asking.clock.now(), due);
@@ -96,7 +96,7 @@ export async function refreshPayoutAccounts(asking: Asking): Promise<{ asked: nu
   return { asked: ids.length - unanswered, unanswered };
 }
 
-/** A signed message of the provider says that one of its accounts has moved: it is asked what is so. False where it does not answer. */
+/** Handles a signed event of the provider about an account by querying its state. Returns false where the provider does not respond. */
 export async function payoutAccountChanged(asking: Asking, providerAccount: string): Promise<boolean> {
   const rows = await asking.em().find(PayoutAccount, { providerAccount, rail: 'connect', status: { $ne: 'gone' } });
   const answered = await Promise.all(rows.map(({ id }) => refreshPayoutAccount(asking, id)));
