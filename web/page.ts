@@ -8,13 +8,13 @@ export type Page = {
   title: string;
   main: Html;
   /**
-   * `sign`: a centred picture, heading and sentence. `sheet`: one task, as wide as a phone. `desk`: several panels. `frame`: a small
+   * `message`: a centred picture, heading and sentence. `card`: one task, as wide as a phone. `dashboard`: several panels. `frame`: a small
    * window inside a site's page, without a header bar.
    */
-  layout: 'sign' | 'sheet' | 'desk' | 'frame';
+  layout: 'message' | 'card' | 'dashboard' | 'frame';
   /** The name in the header bar. The product's name unless set. */
   brand?: string;
-  /** The right end of the header bar, such as "Sign out". `sign` has no header bar. */
+  /** The right end of the header bar, such as "Sign out". `message` has no header bar. */
   bar?: Html;
   /** The page's own script. It may only connect to its own origin. */
   script?: string;
@@ -88,7 +88,7 @@ function shell({ title, main, layout, brand = 'Frontage', bar, script, style: ow
 `;
   const body = html`</head>
 <body class="${layout}">
-${layout === 'sign' || layout === 'frame' ? null : html`<header><span class="mark">${awning}${brand}</span>${bar}</header>`}
+${layout === 'message' || layout === 'frame' ? null : html`<header><span class="mark">${awning}${brand}</span>${bar}</header>`}
 <main${Object.entries(data).map(([name, value]) => html` data-${name}="${value}"`)}>
 ${main}
 </main>

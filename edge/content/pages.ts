@@ -3,7 +3,7 @@
 import type { Head } from '#edge/http/http1-head.ts';
 import { html } from '#web/html.ts';
 import { writePage } from '#web/page.ts';
-import { shopFront } from '#web/pages/illustration.ts';
+import { illustration } from '#web/pages/illustration.ts';
 
 export type PageName =
   | 'base'
@@ -130,10 +130,10 @@ function renderText(its: Words): RenderedPage {
 }
 
 function renderHtml(its: Words): RenderedPage {
-  const main = html`${shopFront(its.lit ?? false)}
+  const main = html`${illustration(its.lit ?? false)}
 <h1>${its.title}</h1>
 <p>${its.text}</p>
 ${its.home ? html`<a class="button quiet" href="/">Go to the home page</a>` : null}`;
-  const { body, headers } = writePage({ title: its.title, main, layout: 'sign' });
+  const { body, headers } = writePage({ title: its.title, main, layout: 'message' });
   return rendered(its, body, Object.entries(headers).flat());
 }

@@ -74,7 +74,7 @@ function overview(sketch: SketchRow, hrefOf: (host: string) => string): Answer {
   );
   const { body, headers } = writePage({
     title,
-    layout: 'desk',
+    layout: 'dashboard',
     style,
     frames: directions.map(({ label: host }) => hrefOf(host).slice(2)),
     main: html`<div class="head"><h1>${title}</h1><p class="lead">${count} to choose from. These are sketches: none of them is published.</p></div>

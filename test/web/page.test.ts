@@ -26,7 +26,7 @@ const main = html`<h1>Hello</h1>`;
 const policyOf = (headers: Record<string, string>) => headers['content-security-policy'] ?? '';
 
 test('a page names its one style by hash, and allows no script, no frame and no form', () => {
-  const { body, headers } = writePage({ title: 'a <b>', main, layout: 'sheet' });
+  const { body, headers } = writePage({ title: 'a <b>', main, layout: 'card' });
   const style = /<style>([\s\S]*)<\/style>/.exec(body)?.[1] ?? '';
   expect(policyOf(headers)).toContain(`style-src 'sha256-${createHash('sha256').update(style).digest('base64')}'`);
   expect(policyOf(headers)).toMatch(/default-src 'none'.*base-uri 'none'; form-action 'none'; frame-ancestors 'none'/);
@@ -36,10 +36,10 @@ test('a page names its one style by hash, and allows no script, no frame and no 
 
 test('a page with a script or a form allows that script and its own origin alone', () => {
   const script = 'document.title = "<ran>";';
-  const { body, headers } = writePage({ title: 'Upload', main, layout: 'sheet', script, form: true });
+  const { body, headers } = writePage({ title: 'Upload', main, layout: 'card', script, form: true });
   const hash = createHash('sha256').update(script).digest('base64');
   expect(policyOf(headers)).toContain(`script-src 'sha256-${hash}'; connect-src 'self'`);
   expect(policyOf(headers)).toContain("form-action 'self'");
   expect(body).toContain(`<script>${script}</script>`);
-  expect(() => writePage({ title: '', main, layout: 'sheet', script: '"</SCRIPT>"' })).toThrow(TypeError);
+  expect(() => writePage({ title: '', main, layout: 'card', script: '"</SCRIPT>"' })).toThrow(TypeError);
 });

@@ -56,7 +56,7 @@ export function reviewFrame({ publicId, siteTitle, origins }: ReviewFrame): Writ
 export function handOverPage(secret: string | undefined): WrittenPage {
   return writePage({
     title: 'Your review',
-    layout: 'sign',
+    layout: 'message',
     script: popupScript,
     data: secret === undefined ? {} : { secret },
     main: html`<h1>${secret === undefined ? 'This link has expired' : 'One moment'}</h1>

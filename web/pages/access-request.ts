@@ -40,7 +40,7 @@ ${form(
 <p class="hint">Didn’t ask for this, or not sure? Refusing needs no code and changes nothing.</p>
 ${form({}, html`<button class="quiet" name="answer" value="deny">Refuse</button>`)}
 </div>`;
-  return writePage({ title: 'Give an agent access? – Frontage', main, layout: 'sheet', form: true });
+  return writePage({ title: 'Give an agent access? – Frontage', main, layout: 'card', form: true });
 }
 
 export function requestFacts(request: RequestShown, now: Date): Html {

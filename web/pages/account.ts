@@ -60,7 +60,7 @@ ${payoutSections(page.payouts, page)}
 ${page.plan ? planSection(page.plan, form) : null}
 ${tokenList(page)}`;
   const bar = form({ action: '/signout', inline: true }, html`<button class="quiet small">Sign out</button>`);
-  return writePage({ title: `${name} – Frontage`, main, layout: 'desk', bar, form: true });
+  return writePage({ title: `${name} – Frontage`, main, layout: 'dashboard', bar, form: true });
 }
 
 function requestPanel(request: AccountPage['requests'][number], { form, now }: AccountPage): Html {

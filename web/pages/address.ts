@@ -13,5 +13,5 @@ will be sent there instead of the old address.</p>
 ${form({}, html`<button>Use this address</button>`)}
 <p class="hint">Don’t recognise this account? Close this page; nothing changes.</p>
 </div>`;
-  return writePage({ title: 'Confirm your address – Frontage', main, layout: 'sheet', form: true });
+  return writePage({ title: 'Confirm your address – Frontage', main, layout: 'card', form: true });
 }

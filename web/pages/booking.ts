@@ -28,7 +28,7 @@ ${form({}, html`<button>Cancel the booking</button>`)}
     title: `Cancel this booking? – ${booking.hostname}`,
     brand: booking.hostname,
     main,
-    layout: 'sheet',
+    layout: 'card',
     form: true,
   });
 }
@@ -43,7 +43,7 @@ export function closedBookingPage({
 <p class="lead">${text}</p>
 ${facts(booking)}
 <p class="hint">Book another time on <a href="${booking.address}">${booking.hostname}</a>.</p>`;
-  return writePage({ title: `${title} – ${booking.hostname}`, brand: booking.hostname, main, layout: 'sheet' });
+  return writePage({ title: `${title} – ${booking.hostname}`, brand: booking.hostname, main, layout: 'card' });
 }
 
 function facts({ service, calendar, timeZone, startsAt, endsAt, seats, reference }: BookingShown): Html {

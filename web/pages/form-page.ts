@@ -6,7 +6,7 @@ import { bundle } from '#web/bundle.ts';
 import { type Html, html } from '#web/html.ts';
 import { type WrittenPage, writePage } from '#web/page.ts';
 import { fieldHtml } from '#web/widgets/form-fields.ts';
-import { shopFront } from './illustration.ts';
+import { illustration } from './illustration.ts';
 
 const script = bundle(new URL('./form-page.js', import.meta.url), 'script');
 const style = readFileSync(new URL('./form-page.css', import.meta.url), 'utf8');
@@ -44,7 +44,7 @@ export function formPage(shown: ShownForm, filled: Filled = {}): WrittenPage {
   const others = challenge.kind === 'hosted' ? [new URL(challenge.scriptUrl).origin] : [];
   return writePage({
     title: `${name} – ${hostname}`,
-    layout: 'sheet',
+    layout: 'card',
     brand: hostname,
     form: true,
     leadsTo: [new URL(shown.siteUrl).origin],
@@ -89,8 +89,8 @@ const hiddenHtml = (name: string, text: string): Html => html`<input type="hidde
 export function thankYouPage({ hostname, siteUrl }: Pick<ShownForm, 'hostname' | 'siteUrl'>): WrittenPage {
   return writePage({
     title: `Thank you – ${hostname}`,
-    layout: 'sign',
-    main: html`${shopFront(true)}
+    layout: 'message',
+    main: html`${illustration(true)}
 <h1>Thank you</h1>
 <p>Your message has been sent to ${hostname}.</p>
 <a class="button quiet" href="${siteUrl}/">Back to ${hostname}</a>`,
@@ -106,10 +106,10 @@ export function refusedPage(
   const said = [...kept].filter(([name]) => !name.startsWith('_') && name !== 'altcha');
   return writePage({
     title,
-    layout: said.length > 0 ? 'sheet' : 'sign',
+    layout: said.length > 0 ? 'card' : 'message',
     style,
     ...(again ? { form: true, leadsTo: again.leadsTo ?? [] } : {}),
-    main: html`${said.length > 0 ? null : shopFront(false)}
+    main: html`${said.length > 0 ? null : illustration(false)}
 <div><h1>${title}</h1>
 <p class="lead">${text}</p></div>
 ${said.length === 0 ? null : keptHtml(said)}
@@ -126,7 +126,7 @@ function keptHtml(said: [string, readonly string[]][]): Html {
 export function embedPage(shown: ShownForm, snippet: string): WrittenPage {
   return writePage({
     title: `HTML for ${shown.name}`,
-    layout: 'desk',
+    layout: 'dashboard',
     form: true,
     leadsTo: [new URL(shown.siteUrl).origin],
     loads: shown.challenge.kind === 'hosted' ? [new URL(shown.challenge.scriptUrl).origin] : [],

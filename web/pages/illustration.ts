@@ -1,4 +1,4 @@
-/** The picture on pages with one message. */
+/** The illustration on pages with one message. */
 import { type Html, html } from '#web/html.ts';
 
 const stripes = [0, 1, 2, 3, 4, 5, 6].map(
@@ -8,8 +8,8 @@ const shutter = [58, 64, 70, 76].map((y) => html`<path class="line" d="M30 ${y}h
 const lamp = html`<path class="lamp" d="M47 52v7m-7 9a7 7 0 0 1 14 0z"/>`;
 
 /** A shop front: lit and open, or with its shutter down. */
-export function shopFront(lit: boolean): Html {
-  return html`<svg class="shop" viewBox="0 0 120 104" aria-hidden="true">
+export function illustration(lit: boolean): Html {
+  return html`<svg class="illustration" viewBox="0 0 120 104" aria-hidden="true">
 <path class="wall" d="M22 40h76v52H22z"/>
 <path class="${lit ? 'lit' : 'dark'}" d="M30 52h34v30H30z"/>${lit ? lamp : shutter}
 <path class="door" d="M72 54h18v38H72z"/><circle class="knob" cx="76" cy="74" r="1.4"/>

@@ -17,7 +17,7 @@ ${form({ action }, html`<button>Accept</button>`)}
   return writePage({
     title: `Edit ${hostname}? – Frontage`,
     main,
-    layout: 'sheet',
+    layout: 'card',
     bar: html`<a href="/account">Your account</a>`,
     form: true,
   });

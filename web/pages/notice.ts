@@ -1,7 +1,7 @@
 /** A page with one message. */
 import { html } from '#web/html.ts';
 import { type WrittenPage, writePage } from '#web/page.ts';
-import { shopFront } from './illustration.ts';
+import { illustration } from './illustration.ts';
 
 export type Notice = {
   title: string;
@@ -12,9 +12,9 @@ export type Notice = {
 };
 
 export function noticePage({ title, text, lit = false, link }: Notice): WrittenPage {
-  const main = html`${shopFront(lit)}
+  const main = html`${illustration(lit)}
 <h1>${title}</h1>
 <p>${text}</p>
 ${link ? html`<a class="button quiet" href="${link.href}">${link.text}</a>` : null}`;
-  return writePage({ title: `${title} – Frontage`, main, layout: 'sign' });
+  return writePage({ title: `${title} – Frontage`, main, layout: 'message' });
 }

@@ -33,5 +33,5 @@ ${form({}, html`<button name="answer" value="approve">Give access</button>`)}
 <p class="hint">Didn’t just connect an app, or not from there? Refuse; nothing changes.</p>
 ${form({}, html`<button class="quiet" name="answer" value="deny">Refuse</button>`)}
 </div>`;
-  return writePage({ title: 'Give an app access? – Frontage', main, layout: 'sheet', form: true, leadsTo: leadingTo });
+  return writePage({ title: 'Give an app access? – Frontage', main, layout: 'card', form: true, leadsTo: leadingTo });
 }

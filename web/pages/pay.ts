@@ -2,7 +2,7 @@
 import { written } from '#rules/currencies.ts';
 import { html } from '#web/html.ts';
 import { type WrittenPage, writePage } from '#web/page.ts';
-import { shopFront } from './illustration.ts';
+import { illustration } from './illustration.ts';
 
 export type PaymentShown = {
   /** How the page was reached: by the link, back from the checkout after paying, back without paying, or by a link preview. */
@@ -20,7 +20,7 @@ export type PaymentShown = {
 
 export function payPage(shown: PaymentShown): WrittenPage {
   const { title, text, button } = wordsOf(shown);
-  const main = html`${shopFront(shown.status === 'paid')}
+  const main = html`${illustration(shown.status === 'paid')}
 <h1>${title}</h1>
 <p>${text}</p>
 ${shown.booking && shown.status === 'paid' ? html`<p>${shown.booking.service}. Reference: <strong>${shown.booking.reference}</strong></p>` : null}
@@ -29,7 +29,7 @@ ${button ? html`<a class="button" href="${button.href}">${button.text}</a>` : nu
   return writePage({
     title: `${title} – ${shown.hostname}`,
     main,
-    layout: 'sign',
+    layout: 'message',
     style: '.hint { margin-top: 1.25rem; }',
   });
 }

@@ -25,7 +25,7 @@ ${form(
 <button>Send me a link</button>`,
 )}
 </div>`;
-  return writePage({ title: 'Sign in – Frontage', main, layout: 'sheet', form: true });
+  return writePage({ title: 'Sign in – Frontage', main, layout: 'card', form: true });
 }
 
 /** The same for every address. Shows the code for a link that is opened in another browser. */
@@ -37,7 +37,7 @@ export function sentPage({ email, code }: { email: string; code: string }): Writ
 <p class="code">${code}</p>
 </div>
 <p class="hint">Nothing after a few minutes? Check your spam folder, or <a href="/signin">try again</a>.</p>`;
-  return writePage({ title: 'Check your e-mail – Frontage', main, layout: 'sheet' });
+  return writePage({ title: 'Check your e-mail – Frontage', main, layout: 'card' });
 }
 
 export type LinkPage = {
@@ -59,5 +59,5 @@ ${fault(wrong)}
 <div class="panel">
 ${form({}, html`${sameBrowser ? null : code}<button>Sign in</button>`)}
 </div>`;
-  return writePage({ title: 'Sign in – Frontage', main, layout: 'sheet', form: true, leadsTo });
+  return writePage({ title: 'Sign in – Frontage', main, layout: 'card', form: true, leadsTo });
 }

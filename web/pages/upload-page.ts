@@ -2,7 +2,7 @@
 import { bundle } from '#web/bundle.ts';
 import { type Html, html } from '#web/html.ts';
 import { type WrittenPage, writePage } from '#web/page.ts';
-import { shopFront } from './illustration.ts';
+import { illustration } from './illustration.ts';
 
 export type UploadPage = {
   /** The site's title. */
@@ -27,7 +27,7 @@ export function uploadPage(page: UploadPage): WrittenPage {
   const { siteTitle, filesLeft, fileBytesMax, fileSizeMax, expiresAt, results = [] } = page;
   return writePage({
     title: `Photos for ${siteTitle}`,
-    layout: 'sheet',
+    layout: 'card',
     brand: siteTitle,
     form: true,
     script,
@@ -59,8 +59,8 @@ function resultRow({ name, refused }: UploadResult): Html {
 export function closedPage(title: string, text: string, results: UploadResult[] = []): WrittenPage {
   return writePage({
     title,
-    layout: results.length > 0 ? 'sheet' : 'sign',
-    main: html`${results.length > 0 ? null : shopFront(false)}
+    layout: results.length > 0 ? 'card' : 'message',
+    main: html`${results.length > 0 ? null : illustration(false)}
 <h1>${title}</h1>
 <p class="lead">${text}</p>
 ${results.length > 0 ? html`<ul class="rows sent">${results.map(resultRow)}</ul>` : null}`,

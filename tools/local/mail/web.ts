@@ -43,7 +43,7 @@ function mailboxPage(mails: CaughtMail[], to: string | undefined): Page {
 <small>${mail.to.join(', ')}<br><time>${when(mail)}</time></small></li>`;
   return {
     title: 'Mailbox',
-    layout: 'desk',
+    layout: 'dashboard',
     main: html`<h1>Mailbox</h1>
 <p class="lead">${to === undefined ? 'Every e-mail that this machine would have sent. None is delivered.' : `E-mails to ${to}.`}</p>
 ${mails.length > 0 ? html`<ul class="rows">${mails.map(row)}</ul>` : html`<p class="empty">No e-mails yet. Reload the page to check again.</p>`}`,
@@ -53,7 +53,7 @@ ${mails.length > 0 ? html`<ul class="rows">${mails.map(row)}</ul>` : html`<p cla
 function mailPage(mail: CaughtMail): Page {
   return {
     title: mail.subject,
-    layout: 'desk',
+    layout: 'dashboard',
     bar: html`<a href="/">Mailbox</a>`,
     main: html`<h1>${mail.subject}</h1>
 <dl class="facts"><dt>From</dt><dd>${mail.headers.from ?? mail.from}</dd><dt>To</dt><dd>${mail.to.join(', ')}</dd><dt>Sent</dt><dd><time>${when(mail)}</time></dd></dl>
@@ -64,7 +64,7 @@ function mailPage(mail: CaughtMail): Page {
 
 const noSuchMail: Page = {
   title: 'We can’t find this e-mail',
-  layout: 'sign',
+  layout: 'message',
   main: html`<h1>We can’t find this e-mail</h1><p>The mailbox has no e-mail with this id.</p><p><a href="/">Back to the mailbox</a></p>`,
 };
 

@@ -53,7 +53,7 @@ ${button(`/pay/${session.id}/cancel`, html`<button class="quiet">Go back without
   const leadsTo = [session.success_url, session.cancel_url].flatMap((url) =>
     url ? [new URL(String(url)).origin] : [],
   );
-  return writePage({ title: `Pay ${amount}`, main, layout: 'sheet', form: true, leadsTo: [stub.url, ...leadsTo] });
+  return writePage({ title: `Pay ${amount}`, main, layout: 'card', form: true, leadsTo: [stub.url, ...leadsTo] });
 }
 
 function onboardingPage(stub: PaymentsStub, response: ServerResponse, id: string, pressed: string | undefined) {
@@ -76,7 +76,7 @@ ${button(`/onboarding/${link.id}/later`, html`<button class="quiet">Later</butto
 <p class="hint">No real account is created: this page replaces the payment provider on this machine.</p>
 </div>`;
   const leadsTo = [new URL(String(link.return_url)).origin, new URL(String(link.refresh_url)).origin];
-  return writePage({ title: 'Complete the account', main, layout: 'sheet', form: true, leadsTo });
+  return writePage({ title: 'Complete the account', main, layout: 'card', form: true, leadsTo });
 }
 
 const button = (action: string, inner: Html) => html`<form method="post" action="${action}">${inner}</form>`;

@@ -34,7 +34,7 @@ function portalPage(stub: PaymentsStub, session: StoredObject) {
 ${all.length === 0 ? html`<p class="lead">You have no subscription.</p>` : all.map((one) => panel(session, one))}
 <p><a href="${String(session.return_url)}">Back</a></p>
 <p class="hint">No money is charged: this page replaces the payment provider on this machine.</p>`;
-  return writePage({ title: 'Your subscription', main, layout: 'sheet', form: true, leadsTo: [stub.url] });
+  return writePage({ title: 'Your subscription', main, layout: 'card', form: true, leadsTo: [stub.url] });
 }
 
 function panel({ id }: StoredObject, kept: StoredObject): Html {
