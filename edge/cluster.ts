@@ -1,4 +1,4 @@
-/** Several edge processes behind one port: one for each core, each with its own memory, replaced when it dies. */
+/** Several edge processes behind one port: one per core, each with its own memory, restarted when it dies. */
 import cluster, { type Worker } from 'node:cluster';
 import { once } from 'node:events';
 import { type AddressInfo, createServer } from 'node:net';
@@ -9,8 +9,8 @@ export type Ready = { ready: true; url: string; tlsPort?: number | undefined };
 const replaceAfterMs = 500;
 
 /**
- * The kernel shares connections out among processes that listen on the same port. Handing them on from the first process, as
- * Node's cluster does by itself, leaves those hanging that were handed to a process as it died.
+ * Whether the kernel distributes connections among processes on the same port. Node's cluster distributes them from the primary, and
+ * connections hang that it passed to a process as that died.
  */
 export const sharesPort = cluster.isWorker && process.platform === 'linux';
 
@@ -20,42 +20,42 @@ type Options = {
   port: number;
   tlsPort: number | undefined;
   log: Logger;
-  /** Called once, when all of them answer. */
+  /** Called once, when all processes are ready. */
   onReady: (message: Ready) => void;
 };
 
-/** Starts processes of this same program. Rejects when the port is taken. */
-export async function startProcesses({ count, host, port, tlsPort, log, onReady }: Options) {
+/** Starts worker processes of this program. Rejects if the port is in use. */
+export async function startCluster({ count, host, port, tlsPort, log, onReady }: Options) {
   const env = {
     FRONTAGE_EDGE_PORT: String(await freePort(host, port)),
     ...(tlsPort === undefined ? {} : { FRONTAGE_EDGE_TLS_PORT: String(await freePort(host, tlsPort)) }),
   };
   const waitingFor = new Set<Worker>();
   let stopping = false;
-  let told = false;
+  let announced = false;
 
   function start(): void {
     const worker = cluster.fork(env);
-    if (!told) waitingFor.add(worker);
+    if (!announced) waitingFor.add(worker);
     worker.on('message', (message: Ready) => {
       waitingFor.delete(worker);
-      if (told || !message.ready || waitingFor.size > 0) return;
-      told = true;
+      if (announced || !message.ready || waitingFor.size > 0) return;
+      announced = true;
       onReady(message);
     });
     worker.on('exit', (code, signal) => {
       waitingFor.delete(worker);
       if (stopping) return;
-      // One that can't start will not start the next time either: the port is taken, or the configuration is wrong.
-      if (!told) process.exit(code || 1);
-      log.error({ code, signal }, 'an edge process died: another takes its place');
+      // A worker that cannot start would fail again: the port is in use, or the configuration is wrong.
+      if (!announced) process.exit(code || 1);
+      log.error({ code, signal }, 'an edge process died and is restarted');
       setTimeout(() => !stopping && start(), replaceAfterMs);
     });
   }
 
   for (let n = 0; n < count; n++) start();
   return {
-    /** Ends them all, each when it has finished what it was answering. */
+    /** Stops all workers, each after its running responses. */
     async stop(): Promise<void> {
       stopping = true;
       const workers = Object.values(cluster.workers ?? {}).filter((worker) => worker !== undefined);
@@ -70,7 +70,7 @@ export async function startProcesses({ count, host, port, tlsPort, log, onReady 
   };
 }
 
-/** The port itself, or a free one for 0. A port that may be shared is never found taken: so it is first asked for alone. */
+/** The port, or a free one for 0. Binds it unshared first, because a shared port never reports that it is in use. */
 async function freePort(host: string, port: number): Promise<number> {
   const probe = createServer();
   probe.listen({ host, port });

@@ -1,59 +1,59 @@
-/** The edge: answers visitors of every site from memory and store. A request follows its site's pointer once, and no further. */
+/** The edge: serves every site from memory and store. A request reads its site's pointer once. */
 import { LRUCache } from 'lru-cache';
 import type { Logger } from 'pino';
 import type { Notifications } from '#db/notifications.ts';
 import type { Store } from '#providers/store/store.ts';
 import type { Clock } from '#runtime/clock.ts';
 import { isHostLabel } from '#runtime/ids.ts';
-import { openBytes } from './content/blob-cache.ts';
+import { createBlobCache } from './content/blob-cache.ts';
 import { isHashedAsset, wantsPage } from './content/files.ts';
-import { openEarlierAssets } from './content/previous-assets.ts';
+import { createPreviousAssets } from './content/previous-assets.ts';
 import { servedFile } from './content/representations.ts';
-import { type Answer, answerFile, answerMissing, answerPage, answerRedirect } from './content/response.ts';
+import { answerFile, answerMissing, answerPage, answerRedirect, type EdgeResponse } from './content/response.ts';
 import { answerSketch } from './content/sketches.ts';
-import { openVersions, type Version } from './content/versions.ts';
+import { createVersions, type Version } from './content/versions.ts';
 import type { VisitorRequest } from './http/request.ts';
-import { type Later, whenKnown } from './maybe-async.ts';
+import { andThen, type MaybePromise } from './maybe-async.ts';
 import type { EdgeDatabase, SiteRow } from './routing/database.ts';
-import { openMoving, type Place, type TlsStanding } from './routing/host-redirects.ts';
+import { createHostRedirects, type HostMatch, type TlsEndpoint } from './routing/host-redirects.ts';
 import { certificateNameOf, type RequestAddress, siteNameOf } from './routing/hosts.ts';
-import { openFinding } from './routing/path-cache.ts';
+import { createPathCache } from './routing/path-cache.ts';
 import { readTarget, type Target } from './routing/paths.ts';
-import { openDrafts } from './routing/previews.ts';
-import { answerRule, openSiteRedirects } from './routing/redirects.ts';
+import { createDraftResponder } from './routing/previews.ts';
+import { applyRedirectRules, createSiteRedirects } from './routing/redirects.ts';
 import { openSites } from './routing/sites.ts';
-import { openSketchHosts } from './routing/sketch-hosts.ts';
+import { createSketchHosts } from './routing/sketch-hosts.ts';
 
 export type EdgeParts = {
   baseDomain: string;
-  /** Scheme and port of sites' own addresses. */
+  /** Scheme and port of sites' addresses. */
   edgeUrl?: string;
-  /** Absent where this edge speaks no TLS. */
-  tls?: TlsStanding | undefined;
+  /** Absent without TLS. */
+  tls?: TlsEndpoint | undefined;
   store: Store;
   database: EdgeDatabase;
   changes: Notifications;
   clock: Clock;
   log: Logger;
-  /** Aborted when the process is to end. */
-  leaving?: AbortSignal | undefined;
-  /** Where the table of sites is kept for a start without the database. */
+  /** Aborted when the process shuts down. */
+  shutdown?: AbortSignal | undefined;
+  /** File of the site table, for a start without the database. */
   sitesFile: string;
-  /** Memory for files' bytes. Manifests and what was found in them may take a quarter of it beside, each. */
+  /** Memory for files. Manifests and looked-up paths may use a quarter of it each, in addition. */
   cacheBytes: number;
 };
 
 export type Edge = {
-  /** The answer to a request: at once when all of it is in memory. Never throws, never rejects. */
-  answer(request: VisitorRequest): Later<Answer>;
-  /** The answer to who asks for a host on a connection that was opened for another, whose certificate does not cover it. */
-  misdirected(request: VisitorRequest): Answer | undefined;
-  /** Where a request is to be made instead, if its host only leads to another. */
-  elsewhere(request: VisitorRequest): Answer | undefined;
-  /** Whether a site is served at this host of an owner's. */
+  /** The response to a request, synchronously if all of it is in memory. Never throws, never rejects. */
+  answer(request: VisitorRequest): MaybePromise<EdgeResponse>;
+  /** The response to a request for a host that the connection's certificate does not cover. */
+  misdirected(request: VisitorRequest): EdgeResponse | undefined;
+  /** The redirect, if the host only redirects. */
+  redirectFor(request: VisitorRequest): EdgeResponse | undefined;
+  /** Whether a site is served at this owner's domain. */
   serves(host: string): boolean;
-  /** Notes a fault that came up while an answer was sent; answers what to send if nothing was sent yet. */
-  fail(request: VisitorRequest, err: unknown): Answer;
+  /** Logs an error; returns the response to send if nothing was sent yet. */
+  fail(request: VisitorRequest, err: unknown): EdgeResponse;
   /** Resolves when the edge knows its sites. */
   ready: Promise<void>;
   close(): Promise<void>;
@@ -61,31 +61,31 @@ export type Edge = {
 
 const readyPath = 'readyz';
 const manifestBytesMin = 64 * 1024 * 1024;
-const foundBytesMin = 16 * 1024 * 1024;
-const earlierBytesMax = 64 * 1024 * 1024;
+const pathCacheBytesMin = 16 * 1024 * 1024;
+const previousAssetsBytesMax = 64 * 1024 * 1024;
 const redirectsBytesMax = 32 * 1024 * 1024;
 
 export function createEdge(parts: EdgeParts): Edge {
   const { store, log, baseDomain } = parts;
-  const moving = openMoving({
+  const hostRedirects = createHostRedirects({
     clock: parts.clock,
     baseDomain,
     edgeUrl: parts.edgeUrl ?? 'http://localhost',
     tls: parts.tls,
   });
   const sites = openSites({ ...parts, file: parts.sitesFile });
-  const versions = openVersions(store, Math.max(manifestBytesMin, parts.cacheBytes / 4));
-  const finding = openFinding(Math.max(foundBytesMin, parts.cacheBytes / 4));
-  const siteRedirects = openSiteRedirects(store, redirectsBytesMax);
-  const earlier = openEarlierAssets({ ...parts, bytesMax: earlierBytesMax });
-  const source = { store, bytes: openBytes(store, parts.cacheBytes) };
-  const answerDraft = openDrafts({ ...parts, source, versions, finding, siteRedirects });
-  const ofSketches = { store, baseDomain, sketchHosts: openSketchHosts(parts.database) };
-  // A fault of one host is one line a second, however many visitors meet it.
-  const saidLately = new LRUCache<string, true>({ max: 1_000, ttl: 1_000 });
+  const versions = createVersions(store, Math.max(manifestBytesMin, parts.cacheBytes / 4));
+  const pathCache = createPathCache(Math.max(pathCacheBytesMin, parts.cacheBytes / 4));
+  const siteRedirects = createSiteRedirects(store, redirectsBytesMax);
+  const previousAssets = createPreviousAssets({ ...parts, bytesMax: previousAssetsBytesMax });
+  const source = { store, blobs: createBlobCache(store, parts.cacheBytes) };
+  const respondWithDraft = createDraftResponder({ ...parts, source, versions, pathCache, siteRedirects });
+  const ofSketches = { store, baseDomain, sketchHosts: createSketchHosts(parts.database) };
+  // At most one log line per host and second.
+  const recentlyLogged = new LRUCache<string, true>({ max: 1_000, ttl: 1_000 });
 
   /** RFC 9110 section 7.4. Hosts of one certificate may share a connection (RFC 9113 section 9.1.1). */
-  function misdirected({ address, servername }: VisitorRequest): Answer | undefined {
+  function misdirected({ address, servername }: VisitorRequest): EdgeResponse | undefined {
     if (servername === undefined) return undefined;
     const host = address?.host;
     if (host === undefined || host === servername) return undefined;
@@ -93,7 +93,7 @@ export function createEdge(parts: EdgeParts): Edge {
     return asked === shown ? undefined : answerPage('misdirected', 'text');
   }
 
-  function route(request: VisitorRequest): Later<Answer> {
+  function route(request: VisitorRequest): MaybePromise<EdgeResponse> {
     const refused = misdirected(request);
     if (refused) return refused;
     if (request.method !== 'GET' && request.method !== 'HEAD') return answerPage('notAllowed', 'text');
@@ -101,73 +101,93 @@ export function createEdge(parts: EdgeParts): Edge {
     const target = address && readTarget(address.target);
     if (!target) return answerPage('badRequest', 'text');
     const place = placeOf(address);
-    const moved = moving.of(address, request.isSecure, place);
+    const moved = hostRedirects.redirectFor(address, request.isSecure, place);
     const answer = moved ?? answerAt(request, place, address.host, target);
-    return request.isSecure && moving.isStrict(address.host, place) ? strictly(answer) : answer;
+    return request.isSecure && hostRedirects.isStrict(address.host, place) ? withStrictTransport(answer) : answer;
   }
 
-  function placeOf({ host }: RequestAddress): Place {
+  function placeOf({ host }: RequestAddress): HostMatch {
     const name = siteNameOf(host, baseDomain);
     if (name !== undefined) return { name, site: sites.byName(name), attached: undefined };
     const attached = sites.byDomain(host);
     return { name, site: attached?.site, attached };
   }
 
-  function answerAt(request: VisitorRequest, { name, site }: Place, host: string, target: Target): Later<Answer> {
+  function answerAt(
+    request: VisitorRequest,
+    { name, site }: HostMatch,
+    host: string,
+    target: Target,
+  ): MaybePromise<EdgeResponse> {
     const as = wantsPage(target.path) ? 'html' : 'text';
     if (host === baseDomain) return answerBase(target.path, as);
-    // A site is never called as a host of the platform's own is.
+    // Site names never collide with the platform's own hosts.
     if (!site) return name === undefined ? answerPage('unknown', as) : answerOther(request, name, target, as);
     if (site.status !== 'active') return answerPage(site.status, as);
     if (site.manifestSha256 === null) return answerPage('unpublished', as);
-    const version = versions.held(site.manifestSha256) ?? versions.load(site.manifestSha256);
-    return whenKnown(version, (known) => answerSite(request, site, known, target));
+    const version = versions.cached(site.manifestSha256) ?? versions.load(site.manifestSha256);
+    return andThen(version, (known) => answerSite(request, site, known, target));
   }
 
-  /** Our own host: a page for people, and for whoever shares out connections whether this edge takes them. */
-  function answerBase(path: string, as: 'html' | 'text'): Answer {
+  /** The base domain: a page for people, and readiness for load balancers. */
+  function answerBase(path: string, as: 'html' | 'text'): EdgeResponse {
     if (path !== readyPath) return answerPage('base', as);
-    return answerPage(parts.leaving?.aborted ? 'leaving' : 'ready', 'text');
+    return answerPage(parts.shutdown?.aborted ? 'shuttingDown' : 'ready', 'text');
   }
 
-  function answerOther(request: VisitorRequest, name: string, target: Target, as: 'html' | 'text'): Later<Answer> {
+  function answerOther(
+    request: VisitorRequest,
+    name: string,
+    target: Target,
+    as: 'html' | 'text',
+  ): MaybePromise<EdgeResponse> {
     if (isHostLabel('sketch', name)) return answerSketch(ofSketches, request, name, target, as);
     const found = sites.byLabel(name);
-    return found ? answerDraft(request, found, target, as) : answerPage('unknown', as);
+    return found ? respondWithDraft(request, found, target, as) : answerPage('unknown', as);
   }
 
-  function answerSite(request: VisitorRequest, site: SiteRow, version: Version, target: Target): Later<Answer> {
+  function answerSite(
+    request: VisitorRequest,
+    site: SiteRow,
+    version: Version,
+    target: Target,
+  ): MaybePromise<EdgeResponse> {
     const own = site.redirectsSha256;
     if (own === null && !version.redirects) return answerPath(request, site, version, target);
-    const set = own === null ? undefined : (siteRedirects.held(own) ?? siteRedirects.load(own));
-    return whenKnown(set, (known) => {
+    const set = own === null ? undefined : (siteRedirects.cached(own) ?? siteRedirects.load(own));
+    return andThen(set, (known) => {
       const as = wantsPage(target.path) ? 'html' : 'text';
-      return answerRule([known, version.redirects], target, as) ?? answerPath(request, site, version, target);
+      return applyRedirectRules([known, version.redirects], target, as) ?? answerPath(request, site, version, target);
     });
   }
 
-  function answerPath(request: VisitorRequest, site: SiteRow, version: Version, target: Target): Later<Answer> {
-    const found = finding.find(version, target.path);
+  function answerPath(
+    request: VisitorRequest,
+    site: SiteRow,
+    version: Version,
+    target: Target,
+  ): MaybePromise<EdgeResponse> {
+    const found = pathCache.find(version, target.path);
     if (found && 'redirectTo' in found) return answerRedirect(found.redirectTo, target.query);
-    if (found) return seen(answerFile(source, request, found.served), site.id, found.served.page);
+    if (found) return withPage(answerFile(source, request, found.served), site.id, found.served.page);
     if (!isHashedAsset(target.path)) return answerNothing(request, version, target.path);
-    return earlier.find(site.id, target.path).then((asset) => {
+    return previousAssets.find(site.id, target.path).then((asset) => {
       if (asset) return answerFile(source, request, servedFile(asset));
       return answerNothing(request, version, target.path);
     });
   }
 
-  function answerNothing(request: VisitorRequest, version: Version, path: string): Later<Answer> {
+  function answerNothing(request: VisitorRequest, version: Version, path: string): MaybePromise<EdgeResponse> {
     if (!wantsPage(path)) return answerPage('missing', 'text');
-    const page = finding.find(version, '404.html');
+    const page = pathCache.find(version, '404.html');
     return page && 'served' in page ? answerMissing(source, request, page.served) : answerPage('missing', 'html');
   }
 
-  function fail({ address }: VisitorRequest, err: unknown): Answer {
+  function fail({ address }: VisitorRequest, err: unknown): EdgeResponse {
     const host = address?.host ?? '';
     const path = address && readTarget(address.target)?.path;
-    if (!saidLately.has(host)) {
-      saidLately.set(host, true);
+    if (!recentlyLogged.has(host)) {
+      recentlyLogged.set(host, true);
       log.error({ err, host, path }, 'not served');
     }
     return answerPage('unavailable', path !== undefined && wantsPage(path) ? 'html' : 'text');
@@ -182,9 +202,9 @@ export function createEdge(parts: EdgeParts): Edge {
         return fail(request, err);
       }
     },
-    elsewhere({ method, address, isSecure }) {
+    redirectFor({ method, address, isSecure }) {
       if (method !== 'GET' && method !== 'HEAD') return undefined;
-      return address && readTarget(address.target) && moving.of(address, isSecure, placeOf(address));
+      return address && readTarget(address.target) && hostRedirects.redirectFor(address, isSecure, placeOf(address));
     },
     misdirected,
     serves: (host) => sites.byDomain(host) !== undefined,
@@ -194,12 +214,16 @@ export function createEdge(parts: EdgeParts): Edge {
   };
 }
 
-function strictly(answer: Later<Answer>): Later<Answer> {
-  return whenKnown(answer, (known) => ({ ...known, isStrict: true }));
+function withStrictTransport(answer: MaybePromise<EdgeResponse>): MaybePromise<EdgeResponse> {
+  return andThen(answer, (known) => ({ ...known, isStrict: true }));
 }
 
-/** Says which page of which site it is, for those who count. */
-function seen(answer: Later<Answer>, siteId: string, page: string | undefined): Later<Answer> {
+/** Adds site and page, for the page view counter. */
+function withPage(
+  answer: MaybePromise<EdgeResponse>,
+  siteId: string,
+  page: string | undefined,
+): MaybePromise<EdgeResponse> {
   if (page === undefined) return answer;
-  return whenKnown(answer, ({ head, body }) => ({ head, body, siteId, page }));
+  return andThen(answer, ({ head, body }) => ({ head, body, siteId, page }));
 }

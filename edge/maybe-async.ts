@@ -1,8 +1,8 @@
-/** Values that are known at once as a rule, and have to be waited for now and then: a promise costs as much as an answer. */
+/** Values that are mostly available at once: a promise costs as much as a whole response. */
 
-export type Later<T> = T | Promise<T>;
+export type MaybePromise<T> = T | Promise<T>;
 
-/** Goes on at once with what is known, and later with what is not. */
-export function whenKnown<T, U>(value: Later<T>, next: (value: T) => Later<U>): Later<U> {
+/** Calls `next` at once with a value, or when the promise resolves. */
+export function andThen<T, U>(value: MaybePromise<T>, next: (value: T) => MaybePromise<U>): MaybePromise<U> {
   return value instanceof Promise ? value.then(next) : next(value);
 }

@@ -1,4 +1,4 @@
-/** What was counted in each hour, in memory: so many sites, so many different keys, whatever visitors send. */
+/** Counts of each hour in memory, with bounded numbers of sites and keys. */
 import {
   type Counts,
   type Dimension,
@@ -11,60 +11,60 @@ import {
 } from '#db/analytics/counts.ts';
 import { newSketch, type Sketch, writeSketch } from '#db/analytics/hyperloglog.ts';
 
-/** Of one site in one hour. */
-export type Tally = {
+/** Counts of one site in one hour. */
+export type SiteCounter = {
   siteId: string;
   hour: Date;
   views: number;
   sketch: Sketch;
   counts: Tallied;
-  /** Whether it holds what was not written yet. */
+  /** Whether it has unsaved counts. */
   isNew: boolean;
 };
 
-/** A row as it is written: all that this process has counted of the site in that hour. */
+/** A row: all counts of this process for the site and hour. */
 export type ViewRow = { site_id: string; hour: Date; views: number; sketch: string } & Record<Dimension, Counts>;
 
 export type Limits = {
   /** Sites and hours together. A sketch takes 4 KiB. */
-  tallies: number;
-  /** Different keys of all tallies. */
+  counters: number;
+  /** Distinct keys of all counters. */
   keys: number;
 };
-export const tallyLimits: Limits = { tallies: 10_000, keys: 250_000 };
+export const counterLimits: Limits = { counters: 10_000, keys: 250_000 };
 
-export type Tallies = {
-  /** The site's tally of the present hour; `undefined` where there is no room for one more. */
-  of(siteId: string): Tally | undefined;
+export type Counters = {
+  /** The site's counter of the current hour; `undefined` if there is no room. */
+  of(siteId: string): SiteCounter | undefined;
   /** Counts one view under a key of the dimension, or under `other` where there are too many. */
-  add(tally: Tally, dimension: Dimension, key: string): void;
-  /** Begins an hour. Tallies of earlier ones are kept until they are written. */
+  add(counter: SiteCounter, dimension: Dimension, key: string): void;
+  /** Starts an hour. Counters of earlier hours stay until they are saved. */
   begin(hour: Date): void;
-  unwritten(): Tally[];
-  /** Forgets tallies of earlier hours that hold nothing new, and those that are older than this. */
+  unsaved(): SiteCounter[];
+  /** Drops saved counters of earlier hours, and all that are older than this. */
   forget(before: Date): void;
 };
 
-export function openTallies(limits: Limits = tallyLimits): Tallies {
+export function createCounters(limits: Limits = counterLimits): Counters {
   let hour = new Date(0);
-  let present = new Map<string, Tally>();
-  let past: Tally[] = [];
+  let present = new Map<string, SiteCounter>();
+  let earlier: SiteCounter[] = [];
   let keys = 0;
 
-  const keysOf = ({ counts }: Tally) =>
+  const keysOf = ({ counts }: SiteCounter) =>
     dimensions.reduce((sum, dimension) => sum + counts[dimension].size - (counts[dimension].has(other) ? 1 : 0), 0);
 
-  function drop(kept: (tally: Tally) => boolean): void {
-    for (const tally of past) if (!kept(tally)) keys -= keysOf(tally);
-    past = past.filter(kept);
+  function drop(kept: (counter: SiteCounter) => boolean): void {
+    for (const counter of earlier) if (!kept(counter)) keys -= keysOf(counter);
+    earlier = earlier.filter(kept);
   }
 
-  /** Makes room by what is oldest: what was counted an hour ago and could not be written is the first to go. */
+  /** Makes room by dropping unsaved counters of the oldest hour. */
   function hasRoom(): boolean {
-    if (present.size + past.length < limits.tallies) return true;
-    const oldest = past[0]?.hour;
+    if (present.size + earlier.length < limits.counters) return true;
+    const oldest = earlier[0]?.hour;
     if (!oldest) return false;
-    drop((tally) => tally.hour > oldest);
+    drop((counter) => counter.hour > oldest);
     return true;
   }
 
@@ -72,9 +72,9 @@ export function openTallies(limits: Limits = tallyLimits): Tallies {
     of(siteId) {
       const known = present.get(siteId);
       if (known || !hasRoom()) return known;
-      const tally: Tally = { siteId, hour, views: 0, sketch: newSketch(), counts: newTallied(), isNew: false };
-      present.set(siteId, tally);
-      return tally;
+      const counter: SiteCounter = { siteId, hour, views: 0, sketch: newSketch(), counts: newTallied(), isNew: false };
+      present.set(siteId, counter);
+      return counter;
     },
     add({ counts }, dimension, key) {
       const known = counts[dimension];
@@ -86,20 +86,20 @@ export function openTallies(limits: Limits = tallyLimits): Tallies {
       } else known.set(other, (known.get(other) ?? 0) + 1);
     },
     begin(next) {
-      past.push(...present.values());
-      // A clock that was put back goes on with what it counted in that hour: a second row of it would replace the first.
-      const isOf = (tally: Tally) => tally.hour.getTime() === next.getTime();
-      present = new Map(past.filter(isOf).map((tally) => [tally.siteId, tally]));
-      past = past.filter((tally) => !isOf(tally));
+      earlier.push(...present.values());
+      // After the clock was set back, the hour's counters continue: a second row would replace the first.
+      const isOf = (counter: SiteCounter) => counter.hour.getTime() === next.getTime();
+      present = new Map(earlier.filter(isOf).map((counter) => [counter.siteId, counter]));
+      earlier = earlier.filter((counter) => !isOf(counter));
       hour = next;
     },
-    unwritten: () => [...past, ...present.values()].filter(({ isNew }) => isNew),
+    unsaved: () => [...earlier, ...present.values()].filter(({ isNew }) => isNew),
     forget(before) {
-      drop((tally) => tally.isNew && tally.hour >= before);
+      drop((counter) => counter.isNew && counter.hour >= before);
     },
   };
 }
 
-export function viewRow({ siteId, hour, views, sketch, counts }: Tally): ViewRow {
+export function viewRow({ siteId, hour, views, sketch, counts }: SiteCounter): ViewRow {
   return { site_id: siteId, hour, views, sketch: writeSketch(sketch).toString('base64'), ...rowOf(counts) };
 }

@@ -1,18 +1,18 @@
-/** What counting asks the database: to keep rows, and the salt of a day. */
+/** Queries of the page view counter: saving rows, and a day's salt. */
 import type pg from 'pg';
 import { openConnection } from '#edge/routing/database.ts';
 import type { ViewRow } from './counters.ts';
 
-export type CountsDatabase = {
-  /** Keeps what this process has counted. A row that was kept before is replaced. */
+export type ViewsDatabase = {
+  /** Saves counts of this process, replacing earlier rows. */
   write(rows: ViewRow[]): Promise<void>;
-  /** The salt of the day: this one, unless another process was first. */
+  /** The salt of the day: the offered one, unless another process was first. */
   saltOf(day: string, offered: Buffer): Promise<Buffer>;
   close(): Promise<void>;
 };
 
-// Sites are joined, so that one that is not there, after the database was put back from a copy, does not stop the others. Their
-// order keeps two processes from waiting for each other.
+// Joins sites, so that a missing one (after the database was restored) does not fail the others. The order prevents deadlocks between
+// processes.
 const writeSql = `
   insert into view_hour (site_id, hour, writer, views, sketch, pages, referrers, countries, devices)
   select row.site_id, row.hour, $2, row.views, decode(row.sketch, 'base64'), row.pages, row.referrers, row.countries, row.devices
@@ -26,13 +26,13 @@ const writeSql = `
 const saltSql = `
   insert into visitor_salt (day, salt) values ($1, $2) on conflict (day) do update set day = excluded.day returning salt`;
 
-const patienceMs = 10_000;
+const queryTimeoutMs = 10_000;
 
-/** `writer` is this process's own: no other ever has the same. */
-export function openCountsDatabase(databaseUrl: string, writer: string): CountsDatabase {
+/** `writer` is unique to this process. */
+export function openViewsDatabase(databaseUrl: string, writer: string): ViewsDatabase {
   const pool = openConnection(databaseUrl);
   const ask = (text: string, values: unknown[]) =>
-    pool.query({ text, values, query_timeout: patienceMs } as pg.QueryConfig);
+    pool.query({ text, values, query_timeout: queryTimeoutMs } as pg.QueryConfig);
   return {
     async write(rows) {
       await ask(writeSql, [JSON.stringify(rows), writer]);

@@ -1,23 +1,23 @@
-/** From where visitors came: the host alone, and of another site alone. */
+/** Referrers: only the host, and only of other sites. */
 import type { RequestFields } from '#edge/http/request.ts';
 
 const address = /^https?:\/\/([a-z0-9-]+(?:\.[a-z0-9-]+)+)\.?(?::[0-9]{1,5})?(?:[/?#]|$)/i;
-/** A host without a name, which may be a visitor's own address. */
+/** An IP address, which may be a visitor's. */
 const isNumber = /\.\d+$/;
 const hostMax = 253;
-/** In each of two generations: a look at a plain map is a tenth of what one at an LRU cache costs, and is made for each view. */
+/** In each of two generations. A plain map costs a tenth of an LRU cache, and each view reads it. */
 const rememberedEach = 500;
-/** Longer ones are read anew each time: they are rare, and would fill the memory. */
+/** Longer ones are rare, would fill the memory, and are not cached. */
 const rememberedLength = 200;
 
 export type Referrers = {
   /**
-   * The host of the page that led here, in lower case and without `www.`; `undefined` for the site's own pages and for what is no address.
+   * The referring host, in lower case and without `www.`; `undefined` for the site's own pages and invalid values.
    */
   of(fields: Pick<RequestFields, 'referer' | 'host'>): string | undefined;
 };
 
-export function openReferrers(): Referrers {
+export function createReferrers(): Referrers {
   let recent = new Map<string, string>();
   let earlier = new Map<string, string>();
 
@@ -29,7 +29,7 @@ export function openReferrers(): Referrers {
     recent.set(referer, host);
   }
 
-  /** Empty where it names none. */
+  /** Empty if it has none. */
   function hostOf(referer: string): string {
     const known = recent.get(referer);
     if (known !== undefined) return known;
@@ -54,14 +54,14 @@ function readHost(referer: string): string {
   return found.length > hostMax || isNumber.test(found) ? '' : ownCopy(found.toLowerCase());
 }
 
-/** A copy, since a part of a request's head would hold all of it in memory. */
+/** A copy, because a substring would keep the whole request head in memory. */
 function ownCopy(text: string): string {
   return Buffer.from(text, 'latin1').toString('latin1');
 }
 
 /** Whether a Host field, which may end with a dot and a port, names this host. */
 function isSameHost(field: string, host: string): boolean {
-  // Most hosts differ in their first letter; 32 is what tells small letters from capitals.
+  // Most hosts differ in their first letter; bit 32 makes it lower case.
   if ((field.charCodeAt(0) | 32) !== (host.charCodeAt(0) | 32)) return false;
   if (field.length < host.length || field.slice(0, host.length).toLowerCase() !== host) return false;
   return field.length === host.length || /^\.?(?::[0-9]*)?$/.test(field.slice(host.length));

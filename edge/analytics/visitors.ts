@@ -1,7 +1,4 @@
-/**
- * Who asks, as far as counting needs it: a person or a robot, on what kind of device, from which address. Held in memory for as long as
- * a connection is open, and in no other place.
- */
+/** Visitors for counting: person or robot, device, address. Only in memory, and only while the connection is open. */
 
 import type { Socket } from 'node:net';
 import { isIP, isIPv6 } from 'node:net';
@@ -16,21 +13,21 @@ export type Device = (typeof devices)[number];
 export type Visitor = {
   userAgent: string;
   device: Device;
-  /** Two letters, where a trusted proxy said them. */
+  /** Two letters, if a trusted proxy sent them. */
   country: string | undefined;
-  /** Of one visitor: an IPv4 address, or the network of an IPv6 one, within which addresses change by the hour. */
+  /** An IPv4 address, or the /64 network of an IPv6 one, within which a visitor's address changes hourly. */
   address: string;
-  /** Where the visitor was counted last; a cache of the counter's own. */
+  /** The counter that last counted this visitor; a cache for the page view counter. */
   countedIn: object | undefined;
 };
 
 export type Visitors = {
-  /** The person who sent the request, `undefined` for a robot. */
+  /** The visitor; `undefined` for a robot. */
   of(request: VisitorRequest, socket: Socket): Visitor | undefined;
 };
 
 type Options = {
-  /** Addresses and networks whose `x-forwarded-for` and country are believed. */
+  /** Addresses and networks whose `x-forwarded-for` and country are trusted. */
   trustedProxies: string[];
   /** In lower case; empty for none. */
   countryHeader: string;
@@ -40,19 +37,19 @@ const userAgentMax = 512;
 const agentsMax = 4_000;
 const behindProxiesMax = 20_000;
 
-export function openVisitors({ trustedProxies, countryHeader }: Options): Visitors {
+export function createVisitors({ trustedProxies, countryHeader }: Options): Visitors {
   const isTrusted = proxyAddress.compile(trustedProxies);
   const byConnection = new WeakMap<Socket, Visitor | 'robot' | 'proxy'>();
   const agents = new LRUCache<string, Device | 'robot'>({ max: agentsMax });
-  // A proxy's connection carries many visitors, each for a request or two.
+  // A proxy's connection has many visitors, each for a request or two.
   const behindProxies = new LRUCache<string, Visitor>({ max: behindProxiesMax });
 
   function deviceOf(userAgent: string): Device | 'robot' {
     const known = agents.get(userAgent);
     if (known) return known;
-    const judged = judge(userAgent);
-    agents.set(userAgent, judged);
-    return judged;
+    const device = classify(userAgent);
+    agents.set(userAgent, device);
+    return device;
   }
 
   function newVisitor(userAgent: string, address: string, country: string | undefined): Visitor | 'robot' {
@@ -60,8 +57,8 @@ export function openVisitors({ trustedProxies, countryHeader }: Options): Visito
     return device === 'robot' ? device : { userAgent, device, country, address, countedIn: undefined };
   }
 
-  /** A connection from a browser has one visitor, whatever it sends. */
-  function meet(request: VisitorRequest, socket: Socket): Visitor | 'robot' | 'proxy' {
+  /** A browser's connection has one visitor. */
+  function identify(request: VisitorRequest, socket: Socket): Visitor | 'robot' | 'proxy' {
     const remote = socket.remoteAddress ?? '';
     if (isTrusted(remote, 0)) return 'proxy';
     return newVisitor(ownCopy(request.fields.userAgent), networkOf(remote), undefined);
@@ -72,7 +69,7 @@ export function openVisitors({ trustedProxies, countryHeader }: Options): Visito
     const forwarded = fieldOf(raw, 'x-forwarded-for');
     const address = networkOf(clientBehind(socket.remoteAddress ?? '', forwarded, isTrusted));
     const said = countryHeader === '' ? undefined : fieldOf(raw, countryHeader);
-    const country = said !== undefined && /^[A-Z]{2}$/.test(said) && !nowhere.has(said) ? said : undefined;
+    const country = said !== undefined && /^[A-Z]{2}$/.test(said) && !unknownCountries.has(said) ? said : undefined;
     const key = `${address} ${country} ${userAgent}`;
     const known = behindProxies.get(key);
     if (known) return known;
@@ -86,7 +83,7 @@ export function openVisitors({ trustedProxies, countryHeader }: Options): Visito
     of(request, socket) {
       let known = byConnection.get(socket);
       if (known === undefined) {
-        known = meet(request, socket);
+        known = identify(request, socket);
         byConnection.set(socket, known);
       }
       if (known === 'proxy') return throughProxy(request, socket);
@@ -95,21 +92,21 @@ export function openVisitors({ trustedProxies, countryHeader }: Options): Visito
   };
 }
 
-/** What proxies say where they do not know: unknown, and anonymising networks. */
-const nowhere: ReadonlySet<string> = new Set(['XX', 'ZZ']);
+/** Codes of proxies for unknown countries and anonymising networks. */
+const unknownCountries: ReadonlySet<string> = new Set(['XX', 'ZZ']);
 
-function judge(userAgent: string): Device | 'robot' {
+function classify(userAgent: string): Device | 'robot' {
   if (userAgent === '' || isbot(userAgent)) return 'robot';
   if (/iPad|Tablet|PlayBook|Silk(?!.*Mobile)|Android(?!.*Mobile)/i.test(userAgent)) return 'tablet';
   return /Mobi|iPhone|iPod|Android|IEMobile|Opera Mini/i.test(userAgent) ? 'mobile' : 'desktop';
 }
 
-/** A copy, since a part of a request's head would hold all of it in memory. */
+/** A copy, because a substring would keep the whole request head in memory. */
 function ownCopy(text: string | undefined): string {
   return text === undefined ? '' : Buffer.from(text.slice(0, userAgentMax), 'latin1').toString('latin1');
 }
 
-/** Names are lower case where they came the short way. */
+/** Names are lower case if they came by the fast path. */
 function fieldOf(raw: readonly string[], name: string): string | undefined {
   let value: string | undefined;
   for (let i = 0; i + 1 < raw.length; i += 2) {
@@ -120,7 +117,7 @@ function fieldOf(raw: readonly string[], name: string): string | undefined {
   return value;
 }
 
-/** The last address that a trusted proxy has seen. */
+/** The last address that a trusted proxy reported. */
 function clientBehind(
   remote: string,
   forwarded: string | undefined,

@@ -1,17 +1,17 @@
-/** Puts a piece of ours into the pages of a site: the bar of a preview, the loader of the overlay. Files of other kinds stay as they are. */
+/** Inserts our markup into pages of a site: the bar of a draft, the loader of the overlay. Other files are unchanged. */
 import { createHash } from 'node:crypto';
 import { Readable } from 'node:stream';
 import { matchesStrongly, matchesWeakly } from '#edge/http/conditions.ts';
 import type { VisitorRequest } from '#edge/http/request.ts';
-import { type Later, whenKnown } from '#edge/maybe-async.ts';
-import { heldBytesMax } from './blob-cache.ts';
-import { plainForm, type ServedFile } from './representations.ts';
-import { type Answer, answerFile, answerMissing, MissingBytes, type Source } from './response.ts';
+import { andThen, type MaybePromise } from '#edge/maybe-async.ts';
+import { cachedBytesMax } from './blob-cache.ts';
+import { identityOf, type ServedFile } from './representations.ts';
+import { answerFile, answerMissing, type EdgeResponse, MissingBlob, type Source } from './response.ts';
 
-/** `tag` tells pages with this piece apart from those without it, and from those with another one. */
+/** `tag` is part of the entity tags of pages with this snippet. */
 export type Snippet = { bytes: Buffer; tag: string };
 
-/** `markup` stands on its own: it opens what it closes. */
+/** `markup` must be balanced. */
 export function createSnippet(markup: string): Snippet {
   const bytes = Buffer.from(markup);
   return { bytes, tag: createHash('sha256').update(bytes).digest('hex').slice(0, 16) };
@@ -21,7 +21,7 @@ const pageEnd = /<\/body\s*>\s*(<\/html\s*>)?\s*$/i;
 const tailBytes = 512;
 
 /**
- * The page with the piece before its `</body>`. Where a page does not end so, the piece comes last: browsers read what follows a body
+ * The page with the snippet before its `</body>`. Without one at the end, the snippet is appended: browsers treat content after the body
  * as part of it (HTML standard, "after body" insertion mode).
  */
 export function insertIntoPage(page: Buffer, { bytes }: Snippet): Buffer {
@@ -31,14 +31,14 @@ export function insertIntoPage(page: Buffer, { bytes }: Snippet): Buffer {
   return Buffer.concat([page.subarray(0, at), bytes, page.subarray(at)]);
 }
 
-/** Whether the file is a page that browsers show. */
+/** Whether the file is an HTML page. */
 export function isPage({ file }: ServedFile): boolean {
   return /\.html?$/i.test(file.path);
 }
 
 /**
- * Answers a file as `answerFile` does (as `answerMissing` for 404), and a page with the piece in it: whole, not compressed, with a tag of
- * its own, and kept by the visitor alone.
+ * Like `answerFile` (`answerMissing` for 404), but pages contain the snippet: whole, uncompressed, with their own entity tag, and not in
+ * shared caches.
  */
 export function answerInserted(
   source: Source,
@@ -46,7 +46,7 @@ export function answerInserted(
   served: ServedFile,
   snippet: Snippet,
   status: 200 | 404 = 200,
-): Later<Answer> {
+): MaybePromise<EdgeResponse> {
   if (!isPage(served)) {
     return status === 200 ? answerFile(source, request, served) : answerMissing(source, request, served);
   }
@@ -55,27 +55,27 @@ export function answerInserted(
   if (status === 200 && ifMatch !== undefined && !matchesStrongly(ifMatch, etag)) return empty(412, []);
   if (status === 200 && ifNoneMatch !== undefined && matchesWeakly(ifNoneMatch, etag))
     return empty(304, ['etag', etag]);
-  if (served.file.bytes > heldBytesMax) return answerLarge(source, served, snippet, etag, status);
-  const form = plainForm(served);
-  return whenKnown(source.bytes.held(form.key) ?? source.bytes.load(form.key), (page) => {
-    if (page?.length !== served.file.bytes) throw new MissingBytes(`blob ${form.key} is missing or not whole`);
+  if (served.file.bytes > cachedBytesMax) return answerLarge(source, served, snippet, etag, status);
+  const plain = identityOf(served);
+  return andThen(source.blobs.cached(plain.key) ?? source.blobs.load(plain.key), (page) => {
+    if (page?.length !== served.file.bytes) throw new MissingBlob(`blob ${plain.key} is missing or incomplete`);
     const body = insertIntoPage(page, snippet);
     return { head: { status, fields: [...fieldsOf(etag), 'content-length', String(body.length)] }, body };
   });
 }
 
-/** What is too large for memory gets the piece at its end. */
+/** Appends the snippet to a page that is too large for memory. */
 function answerLarge(
   { store }: Source,
   { file }: ServedFile,
   snippet: Snippet,
   etag: string,
   status: 200 | 404,
-): Answer {
+): EdgeResponse {
   const length = file.bytes + snippet.bytes.length;
   const open = async () => {
     const content = await store.read(file.sha256);
-    if (!content) throw new MissingBytes(`blob ${file.sha256} is missing`);
+    if (!content) throw new MissingBlob(`blob ${file.sha256} is missing`);
     return followedBy(content, snippet);
   };
   return {
@@ -84,7 +84,7 @@ function answerLarge(
   };
 }
 
-/** What is too large for memory, and after it the piece. */
+/** Streams the content, then the snippet. */
 export function followedBy(content: AsyncIterable<Buffer>, { bytes }: Snippet): Readable {
   async function* all() {
     yield* content;
@@ -107,7 +107,7 @@ function fieldsOf(etag: string): string[] {
   ];
 }
 
-function empty(status: 304 | 412, fields: string[]): Answer {
+function empty(status: 304 | 412, fields: string[]): EdgeResponse {
   const length = status === 304 ? [] : ['content-length', '0'];
   return { head: { status, fields: [...fields, ...cacheControl, ...length] }, body: undefined };
 }

@@ -19,7 +19,7 @@ export type PageName =
   | 'notAllowed'
   | 'misdirected'
   | 'ready'
-  | 'leaving';
+  | 'shuttingDown';
 
 type Words = { status: number; title: string; text: string; lit?: true; home?: true; fields?: string[] };
 
@@ -91,7 +91,7 @@ const words: Record<PageName, Words> = {
     text: 'This connection was opened for another site. Try again on a new connection.',
   },
   ready: { status: 200, title: 'Ready', text: 'This edge accepts requests.' },
-  leaving: { status: 503, title: 'Shutting down', text: 'This edge is shutting down. Use another one.' },
+  shuttingDown: { status: 503, title: 'Shutting down', text: 'This edge is shutting down. Use another one.' },
 };
 
 export type RenderedPage = { head: Head; body: Buffer; isOwn: true };

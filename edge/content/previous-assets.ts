@@ -1,6 +1,6 @@
 /**
- * Hashed assets of other versions than the one served: a page that a visitor opened before a publish still asks for its own scripts
- * and pictures afterwards, and a page that a faster edge answered asks for newer ones.
+ * Hashed assets of other versions than the served one. A page that was opened before a publish requests its own scripts and pictures
+ * afterwards, and a page from an edge that updated earlier requests newer ones.
  */
 import { setImmediate, setTimeout } from 'node:timers/promises';
 import { LRUCache } from 'lru-cache';
@@ -12,56 +12,56 @@ import type { Clock } from '#runtime/clock.ts';
 import { isHashedAsset } from './files.ts';
 import { readVersion } from './versions.ts';
 
-export type EarlierAssets = {
-  /** The asset, if a version had it that was live in the last 30 days. Without the database: if it was found before. */
+export type PreviousAssets = {
+  /** The asset, if a version had it that was live in the last 30 days. Without the database: if it is in memory. */
   find(siteId: string, path: string): Promise<ManifestFile | undefined>;
 };
 
 type Assets = ReadonlyMap<string, ManifestFile>;
-/** Assets of all the manifests together, the newest version's first. */
-type History = { askedAt: number; manifests: ReadonlySet<string>; assets: Assets; weight: number };
+/** Assets of all the manifests; the newest version wins. */
+type History = { queriedAt: number; manifests: ReadonlySet<string>; assets: Assets; weight: number };
 
 const keptMs = 30 * 24 * 60 * 60 * 1000;
-// However many missing paths are asked for, a site costs four questions a second; who asks in between waits for the next.
-const askAgainAfterMs = 250;
+// At most four queries per site and second, however many paths are missing. Requests in between wait for the next query.
+const requeryAfterMs = 250;
 const weightPerAsset = 400;
 const weightPerManifest = 200;
-const silentAfterFailureMs = 1_000;
-// One site takes at most this part of the room: what found no room at all would be read anew for each path that is missing.
-const partOfSite = 1 / 2;
+const backOffMs = 1_000;
+// One site uses at most this share of the cache: a site that does not fit would be read again for each missing path.
+const shareOfSite = 1 / 2;
 
 type Parts = { database: EdgeDatabase; store: Store; clock: Clock; log: Logger; bytesMax: number };
 
-export function openEarlierAssets({ database, store, clock, log, bytesMax }: Parts): EarlierAssets {
+export function createPreviousAssets({ database, store, clock, log, bytesMax }: Parts): PreviousAssets {
   const histories = new LRUCache<string, History>({
     maxSize: bytesMax,
     sizeCalculation: (history) => history.weight,
     ignoreFetchAbort: true,
     noDeleteOnFetchRejection: true,
-    fetchMethod: (siteId, before) => ask(siteId, before),
+    fetchMethod: (siteId, before) => query(siteId, before),
   });
-  const assetsMax = Math.floor((bytesMax * partOfSite) / weightPerAsset);
+  const assetsMax = Math.floor((bytesMax * shareOfSite) / weightPerAsset);
   let failedAt = Number.NEGATIVE_INFINITY;
 
-  async function ask(siteId: string, before: History | undefined): Promise<History> {
-    const askedAt = performance.now();
+  async function query(siteId: string, before: History | undefined): Promise<History> {
+    const queriedAt = performance.now();
     const since = new Date(clock.now().getTime() - keptMs);
     const manifests = new Set(await database.manifestsSeenSince(siteId, since));
-    // Where one fell out of the time, what it alone had is to go: then all are read again.
+    // If a version expired, its own assets must go: all are read again.
     const known = before && [...before.manifests].every((one) => manifests.has(one)) ? before : undefined;
     const unread = [...manifests].filter((one) => !known?.manifests.has(one));
     const assets = await readAssets(unread, known?.assets);
     const weight = 1024 + assets.size * weightPerAsset + manifests.size * weightPerManifest;
-    return { askedAt, manifests, assets, weight };
+    return { queriedAt, manifests, assets, weight };
   }
 
-  /** Reads as many as there is room for, and adds those known. */
+  /** Reads as many as fit, and adds the known ones. */
   async function readAssets(manifests: string[], known: Assets = new Map()): Promise<Assets> {
     if (manifests.length === 0) return known;
     const assets = new Map<string, ManifestFile>();
     for (const manifest of manifests) {
       await addAssets(assets, manifest).catch((err) =>
-        log.error({ err, manifest }, 'an earlier version could not be read'),
+        log.error({ err, manifest }, 'a previous version could not be read'),
       );
     }
     for (const [path, file] of known) add(assets, path, file);
@@ -74,7 +74,7 @@ export function openEarlierAssets({ database, store, clock, log, bytesMax }: Par
     let read = 0;
     for (const file of files.within('_astro/')) {
       if (isHashedAsset(file.path)) add(assets, file.path, file);
-      // However many there are, other requests come in between.
+      // Yields to other requests.
       if (++read % 500 === 0) await setImmediate();
     }
   }
@@ -84,27 +84,27 @@ export function openEarlierAssets({ database, store, clock, log, bytesMax }: Par
   }
 
   /**
-   * What a question said that was asked at this time or later. An older answer would miss a version that went live since, which a
-   * faster edge serves already.
+   * The result of a query from this time or later. An older one would miss a version that went live since and that another edge serves
+   * already.
    */
   async function historyAsOf(siteId: string, time: number): Promise<History | undefined> {
     const last = histories.get(siteId);
-    const waitMs = last ? last.askedAt + askAgainAfterMs - performance.now() : 0;
+    const waitMs = last ? last.queriedAt + requeryAfterMs - performance.now() : 0;
     if (waitMs > 0) await setTimeout(waitMs);
     const known = histories.get(siteId);
-    return known && known.askedAt >= time ? known : histories.fetch(siteId, { forceRefresh: true });
+    return known && known.queriedAt >= time ? known : histories.fetch(siteId, { forceRefresh: true });
   }
 
   return {
     async find(siteId, path) {
       const arrived = performance.now();
       const asset = histories.get(siteId)?.assets.get(path);
-      if (asset || arrived - failedAt < silentAfterFailureMs) return asset;
+      if (asset || arrived - failedAt < backOffMs) return asset;
       try {
         return (await historyAsOf(siteId, arrived))?.assets.get(path);
       } catch (err) {
         failedAt = performance.now();
-        log.error({ err, siteId }, 'earlier versions could not be asked for');
+        log.error({ err, siteId }, 'previous versions could not be queried');
         return undefined;
       }
     },

@@ -1,30 +1,30 @@
-/** The forms a file is served in, with the header fields of each made once. */
+/** Representations of a file, with header fields that are created once. */
 
 import type { Head } from '#edge/http/http1-head.ts';
 import type { ManifestFile } from '#providers/manifest.ts';
 import { contentTypeOf } from '#providers/media-types.ts';
 import type { Encoding } from '#providers/store/store.ts';
-import { type BytesKey, bytesKey } from './blob-cache.ts';
+import { type BlobKey, blobKey } from './blob-cache.ts';
 import { isHashedAsset, pageAddressOf } from './files.ts';
 
-/** One representation of a file (RFC 9110 section 3.2): its own tag, its own length. Fields are names and values in turn. */
-export type Form = {
+/** A representation of a file (RFC 9110 section 3.2), with its own entity tag and length. Fields are alternating names and values. */
+export type Representation = {
   encoding: Encoding;
   etag: string;
-  key: BytesKey;
-  /** Fields of an answer 200, without the length. */
+  key: BlobKey;
+  /** Fields of a 200 response, without the length. */
   fields: string[];
-  /** Head of an answer 200, once the length is known. */
+  /** Head of a 200 response, once the length is known. */
   whole: Head | undefined;
-  /** Head of an answer 304. */
+  /** Head of a 304 response. */
   unchanged: Head;
 };
 
-/** A file with those of its forms that were asked for. */
+/** A file with its representations that were requested. */
 export type ServedFile = {
   file: ManifestFile;
-  forms: Partial<Record<Encoding, Form>>;
-  /** The address of the page that it is, if it is one. */
+  representations: Partial<Record<Encoding, Representation>>;
+  /** Its address, if it is a page. */
   page: string | undefined;
 };
 
@@ -32,29 +32,29 @@ const revalidated = 'public, max-age=0, must-revalidate';
 const immutable = 'public, max-age=31536000, immutable';
 
 export function servedFile(file: ManifestFile): ServedFile {
-  return { file, forms: {}, page: pageAddressOf(file.path) };
+  return { file, representations: {}, page: pageAddressOf(file.path) };
 }
 
-export function plainForm(from: ServedFile): Form {
-  from.forms.identity ??= makeForm(from.file, 'identity');
-  return from.forms.identity;
+export function identityOf(from: ServedFile): Representation {
+  from.representations.identity ??= createRepresentation(from.file, 'identity');
+  return from.representations.identity;
 }
 
-/** The best form among those accepted. */
-export function pickForm(from: ServedFile, accepted: readonly Encoding[]): Form {
+/** The best accepted representation. */
+export function selectRepresentation(from: ServedFile, accepted: readonly Encoding[]): Representation {
   for (const encoding of accepted) {
     if (encoding === 'identity') break;
-    const made = from.forms[encoding];
+    const made = from.representations[encoding];
     if (made) return made;
     if (!from.file.encodings?.includes(encoding)) continue;
-    const form = makeForm(from.file, encoding);
-    from.forms[encoding] = form;
-    return form;
+    const representation = createRepresentation(from.file, encoding);
+    from.representations[encoding] = representation;
+    return representation;
   }
-  return plainForm(from);
+  return identityOf(from);
 }
 
-function makeForm(file: ManifestFile, encoding: Encoding): Form {
+function createRepresentation(file: ManifestFile, encoding: Encoding): Representation {
   const etag = encoding === 'identity' ? `"${file.sha256}"` : `"${file.sha256}-${encoding}"`;
   const cacheControl = isHashedAsset(file.path) ? immutable : revalidated;
   const vary = file.encodings?.length ? ['vary', 'accept-encoding'] : [];
@@ -63,5 +63,5 @@ function makeForm(file: ManifestFile, encoding: Encoding): Form {
   fields.push('x-content-type-options', 'nosniff');
   if (encoding !== 'identity') fields.push('content-encoding', encoding);
   const unchanged = { status: 304, fields: unchangedFields };
-  return { encoding, etag, key: bytesKey(file.sha256, encoding), fields, whole: undefined, unchanged };
+  return { encoding, etag, key: blobKey(file.sha256, encoding), fields, whole: undefined, unchanged };
 }

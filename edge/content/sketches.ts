@@ -7,7 +7,7 @@ import type { SketchHosts } from '#edge/routing/sketch-hosts.ts';
 import type { Store } from '#providers/store/store.ts';
 import { html } from '#web/html.ts';
 import { writePage } from '#web/page.ts';
-import { type Answer, answerPage, MissingBytes } from './response.ts';
+import { answerPage, type EdgeResponse, MissingBlob } from './response.ts';
 
 const style = readFileSync(new URL('./sketches.css', import.meta.url), 'utf8');
 
@@ -19,15 +19,15 @@ export async function answerSketch(
   name: string,
   { path }: Target,
   as: 'html' | 'text',
-): Promise<Answer> {
-  const sketch = await sketchHosts.at(name);
+): Promise<EdgeResponse> {
+  const sketch = await sketchHosts.find(name);
   if (!sketch) return answerPage('unknown', as);
   if (sketch.blocked) return answerPage('blocked', as);
   if (path !== '') return answerPage('missing', 'text');
   const port = /:\d{1,5}$/.exec(fields.host ?? '')?.[0] ?? '';
   if (sketch.sha256 === null) return overview(sketch, (host) => `//${host}.${baseDomain}${port}`);
   const page = await store.readAll(sketch.sha256);
-  if (!page) throw new MissingBytes(`blob ${sketch.sha256} is missing`);
+  if (!page) throw new MissingBlob(`blob ${sketch.sha256} is missing`);
   return answer(page, {
     'content-type': 'text/html; charset=utf-8',
     'content-security-policy': directionPolicy(`${sketch.overview}.${baseDomain}:*`),
@@ -54,7 +54,7 @@ function directionPolicy(frameHost: string): string {
   ].join('; ');
 }
 
-function overview(sketch: SketchRow, hrefOf: (host: string) => string): Answer {
+function overview(sketch: SketchRow, hrefOf: (host: string) => string): EdgeResponse {
   const { title, directions } = sketch;
   const count = [
     'One direction',
@@ -84,7 +84,7 @@ ${items}</ul>`,
   return answer(Buffer.from(body), headers);
 }
 
-function answer(body: Buffer, headers: Record<string, string>): Answer {
+function answer(body: Buffer, headers: Record<string, string>): EdgeResponse {
   return {
     head: { status: 200, fields: [...Object.entries(headers).flat(), 'content-length', String(body.length)] },
     body,

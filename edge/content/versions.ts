@@ -1,4 +1,4 @@
-/** Versions of sites that are being asked for: what each path of a deployment is, held in memory and never changed. */
+/** Caches versions of sites: the files of a deployment by path. Versions never change. */
 import { LRUCache } from 'lru-cache';
 import { readVersionRedirects, weightOf } from '#edge/routing/redirects.ts';
 import type { ManifestFile } from '#providers/manifest.ts';
@@ -8,48 +8,48 @@ import { redirectsFile } from '#providers/redirects/file.ts';
 import type { RedirectTable } from '#providers/redirects.ts';
 import type { Store } from '#providers/store/store.ts';
 
-/** The files of a version that visitors may have. */
+/** The served files of a version. */
 export type Files = {
   get(path: string): ManifestFile | undefined;
-  /** Those whose paths begin so. */
+  /** Files whose paths have this prefix. */
   within(prefix: string): Iterable<ManifestFile>;
 };
 
 export type Version = {
-  /** Tells versions in memory apart, in a shorter way than its manifest's hash. */
+  /** Identifies the version in memory; shorter than its manifest's hash. */
   number: number;
   files: Files;
   /** The rules of its own `_redirects`. */
   redirects: RedirectTable | undefined;
-  /** About what it takes in memory. */
+  /** Approximate bytes of memory. */
   weight: number;
 };
 
 export type Versions = {
-  /** The version, when it is in memory. */
-  held(manifestSha256: string): Version | undefined;
-  /** The version, read from the store once however many ask. Rejects when its manifest is missing or broken. */
+  /** The version, if in memory. */
+  cached(manifestSha256: string): Version | undefined;
+  /** The version; concurrent calls share one read. Rejects if its manifest is missing or invalid. */
   load(manifestSha256: string): Promise<Version>;
 };
 
-/** Holds versions up to `bytesMax` of memory, those asked for last. */
-export function openVersions(store: Store, bytesMax: number): Versions {
+/** Caches up to `bytesMax` of versions, least recently used first out. */
+export function createVersions(store: Store, bytesMax: number): Versions {
   const cache = new LRUCache<string, Version>({
     maxSize: bytesMax,
     sizeCalculation: (version) => version.weight,
-    // A reader that loses its place in the cache while it reads still answers.
+    // A read whose entry is evicted meanwhile still returns its result.
     ignoreFetchAbort: true,
     fetchMethod: (sha256) => readVersion(store, sha256),
   });
   return {
-    held: (sha256) => cache.get(sha256),
+    cached: (sha256) => cache.get(sha256),
     load: (sha256) => cache.forceFetch(sha256),
   };
 }
 
 let versionsRead = 0;
 
-/** Reads a manifest from the store. Rejects when it is missing or none. A line that is broken is found when its file is asked for. */
+/** Reads a manifest from the store. Rejects if it is missing or invalid. An invalid line fails when its file is requested. */
 export async function readVersion(store: Store, manifestSha256: string): Promise<Version> {
   const manifest = await store.readAll(manifestSha256);
   if (!manifest) throw new Error(`manifest ${manifestSha256} is not in the store`);
@@ -72,7 +72,7 @@ export async function readVersion(store: Store, manifestSha256: string): Promise
   };
 }
 
-/** Written before a rule was, a manifest may name what is served no more. */
+/** An old manifest may contain files that later rules forbid. */
 function isServed({ path }: ManifestFile): boolean {
   return path !== redirectsFile && !outputFault(path);
 }

@@ -1,29 +1,31 @@
-/** What an authority asks of a host to see that it is ours (RFC 8555 section 8.3). Rows, so that every edge answers. */
-import type { Answer } from '#edge/content/response.ts';
+/** Responses to HTTP-01 challenges (RFC 8555 section 8.3). They are rows, so that every edge responds. */
+import type { EdgeResponse } from '#edge/content/response.ts';
 import type { CertificatesDatabase } from './certificates-database.ts';
 import type { VisitorRequest } from './request.ts';
 
-export type Challenges = {
-  /** Undefined for any other request. It comes over either way, and is never sent elsewhere. */
-  answer(request: VisitorRequest): Promise<Answer> | undefined;
+export type ChallengeResponder = {
+  /** Undefined for any other request. Challenges arrive with or without TLS, and are never redirected. */
+  answer(request: VisitorRequest): Promise<EdgeResponse> | undefined;
 };
 
-// Such a path leaves the short way (heads.ts), so that visitors pay nothing for it.
+// Such a path leaves the fast path (http1-head.ts), so it costs visitors nothing.
 const path = /^\/\.well-known\/acme-challenge\/([A-Za-z0-9_-]{16,128})$/;
 
-export function openChallenges(database: Pick<CertificatesDatabase, 'answerOf'>): Challenges {
+export function createChallengeResponder(
+  database: Pick<CertificatesDatabase, 'challengeResponse'>,
+): ChallengeResponder {
   return {
     answer(request) {
       const { method, address } = request;
       if (method !== 'GET' && method !== 'HEAD') return undefined;
       const token = address && path.exec(address.target)?.[1];
       if (!address || token === undefined) return undefined;
-      return database.answerOf(token, address.host).then(answerToken);
+      return database.challengeResponse(token, address.host).then(answerToken);
     },
   };
 }
 
-function answerToken(text: string | undefined): Answer {
+function answerToken(text: string | undefined): EdgeResponse {
   const body = Buffer.from(text ?? '');
   const type = ['content-type', 'application/octet-stream', 'x-content-type-options', 'nosniff'];
   const fields = [...type, 'cache-control', 'no-store', 'content-length', String(body.length)];

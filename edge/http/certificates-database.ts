@@ -1,30 +1,30 @@
-/** What an edge asks the database for TLS: certificates by name and what changed of them, keys of tickets, what stands at a token. */
+/** The edge's queries for TLS: certificates, their changes, session ticket keys, and challenge responses. */
 import type pg from 'pg';
 import { openConnection } from '#edge/routing/database.ts';
 
 export type CertificateRow = { id: string; chain: string; sealedKey: Buffer };
 
-/** Our own certificate, of the base domain and the hosts below it. Milliseconds since 1970. */
+/** The platform's certificate, of the base domain and hosts below it. Milliseconds since 1970. */
 export type OwnCertificate = { certifiedUntil: number; healthySince: number };
 
 export type CertificateChanges = {
   mark: string;
-  /** Which start of which server answered: a mark says nothing to another one. */
+  /** Identifies the start of the database server: a mark is only valid for the same one. */
   server: string;
-  /** Names whose certificate may be another one since. */
+  /** Names whose certificate may have changed. */
   names: string[];
   own: OwnCertificate | undefined;
 };
 
 export type CertificatesDatabase = {
-  /** The certificate that is served under this name: one question, by its index. */
+  /** The certificate of this name: one query by index. */
   certificateOf(name: string): Promise<CertificateRow | undefined>;
-  /** What may have changed since the question that answered `mark`; no names at the first one. */
+  /** Changes since the query that returned `mark`. The first call returns no names. */
   changedSince(mark: string | undefined): Promise<CertificateChanges>;
-  /** The key of tickets of the period: this one, unless another process was first. */
+  /** The period's ticket key: the offered one, unless another process was first. */
   ticketKey(period: Date, offered: Buffer): Promise<Buffer>;
-  /** What stands at a token (RFC 8555 section 8.3) of this host. */
-  answerOf(token: string, host: string): Promise<string | undefined>;
+  /** The response at a token of this host (RFC 8555 section 8.3). */
+  challengeResponse(token: string, host: string): Promise<string | undefined>;
   close(): Promise<void>;
 };
 
@@ -42,19 +42,19 @@ const afterAll = '18446744073709551615';
 const ticketKeySql = `
   insert into ticket_key (period, sealed) values ($1, $2) on conflict (period) do update set period = excluded.period returning sealed`;
 
-const answerSql = `
+const challengeSql = `
   select answer from acme_token join certificate on certificate.id = certificate_id
   where token = $1 and (certificate.name = $2 or certificate.name = '*.' || $2)`;
 
-const patienceMs = 2_000;
+const queryTimeoutMs = 2_000;
 
 export function openCertificatesDatabase(databaseUrl: string): CertificatesDatabase {
-  // One each, so that strangers' names and tokens never stand in the way of changes.
+  // One connection each, so that requests for unknown names and tokens never delay changes.
   const forNames = openConnection(databaseUrl);
   const forChanges = openConnection(databaseUrl);
   const forTokens = openConnection(databaseUrl);
   const ask = async (pool: pg.Pool, text: string, values: unknown[]) =>
-    (await pool.query({ text, values, query_timeout: patienceMs } as pg.QueryConfig)).rows;
+    (await pool.query({ text, values, query_timeout: queryTimeoutMs } as pg.QueryConfig)).rows;
 
   return {
     certificateOf: async (name) => (await ask(forNames, certificateSql, [name]))[0],
@@ -69,7 +69,7 @@ export function openCertificatesDatabase(databaseUrl: string): CertificatesDatab
       };
     },
     ticketKey: async (period, offered) => (await ask(forChanges, ticketKeySql, [period, offered]))[0].sealed,
-    answerOf: async (token, host) => (await ask(forTokens, answerSql, [token, host]))[0]?.answer,
+    challengeResponse: async (token, host) => (await ask(forTokens, challengeSql, [token, host]))[0]?.answer,
     async close() {
       await Promise.all([forNames.end(), forChanges.end(), forTokens.end()]);
     },

@@ -1,21 +1,21 @@
 /**
- * Certificates by the names that handshakes ask for (SNI, RFC 6066 section 3). One that was used is in memory, and costs no question; another
- * costs one. What changes is followed as sites are (see sites.ts), so that a new certificate is served within a second.
+ * Certificates by the names of handshakes (SNI, RFC 6066 section 3). Used ones are in memory; any other costs one query. Changes are
+ * polled as those of sites (see sites.ts), so a new certificate is served within a second.
  */
 import { createSecureContext, type SecureContext } from 'node:tls';
 import { LRUCache } from 'lru-cache';
 import type { Logger } from 'pino';
 import { contextOf } from '#db/encrypted-columns.ts';
 import type { Notifications } from '#db/notifications.ts';
-import { follow } from '#edge/routing/db-poller.ts';
+import { startPoller } from '#edge/routing/db-poller.ts';
 import { certificateNameOf } from '#edge/routing/hosts.ts';
 import { decrypt, type EncryptionKeys } from '#runtime/encryption.ts';
 import type { CertificateRow, CertificatesDatabase, OwnCertificate } from './certificates-database.ts';
 
 export type Certificates = {
-  /** What to show for this name; undefined where there is nothing. Rejects when the database does not answer. */
+  /** The certificate of this name; undefined if there is none. Rejects if the database does not respond. */
   contextOf(servername: string): Promise<SecureContext | undefined>;
-  /** Our own one, where it stands. */
+  /** The platform's own certificate, if issued. */
   own(): OwnCertificate | undefined;
   ready: Promise<void>;
   close(): Promise<void>;
@@ -26,21 +26,21 @@ type Parts = {
   changes: Notifications;
   log: Logger;
   baseDomain: string;
-  sealing: EncryptionKeys;
-  /** Whether a site is served at this host, as far as the table of sites says. */
+  encryptionKeys: EncryptionKeys;
+  /** Whether the site table has this host. */
   isServed(host: string): boolean;
 };
 
-/** A context takes about 45 KiB, and a quarter of a millisecond to make. */
+/** A context takes about 45 KiB, and a quarter of a millisecond to create. */
 const contextsMax = 2_000;
 const unknownMax = 20_000;
 const unknownForMs = 10_000;
-/** Names that may wait for the database at a time. Who asks for many that nobody has stands in nobody's way who visits a site. */
+/** Limits of concurrent queries. Requests for many unknown names must not block visitors of sites. */
 const waitingMax = { served: 500, others: 50 };
 
 const hostname = /^(?=.{4,253}$)([a-z0-9_]([a-z0-9_-]{0,61}[a-z0-9])?\.)+[a-z]([a-z0-9-]{0,61}[a-z0-9])?$/;
 
-/** Of the authority's certificates every one is ECDSA, by keys of ours. */
+/** All our certificates are ECDSA. */
 export const tlsSettings = {
   minVersion: 'TLSv1.2',
   maxVersion: 'TLSv1.3',
@@ -56,15 +56,22 @@ export const tlsSettings = {
   sigalgs: 'ecdsa_secp256r1_sha256:ecdsa_secp384r1_sha384:ecdsa_secp521r1_sha512',
 } as const;
 
-export function openCertificates({ database, changes, log, baseDomain, sealing, isServed }: Parts): Certificates {
+export function openCertificates({
+  database,
+  changes,
+  log,
+  baseDomain,
+  encryptionKeys,
+  isServed,
+}: Parts): Certificates {
   const unknown = new LRUCache<string, true>({ max: unknownMax, ttl: unknownForMs });
   const contexts = new LRUCache<string, SecureContext>({
     max: contextsMax,
-    // A reader whose name changes while it reads still answers, and is not remembered.
+    // A query whose name changes meanwhile still returns its result, which is not cached.
     ignoreFetchAbort: true,
     fetchMethod: read,
   });
-  /** Names that are being asked for; of those whose certificate may have changed meanwhile, the answer is not remembered. */
+  /** Running queries. Results of those marked old are not cached: the certificate may have changed meanwhile. */
   const reading = new Set<{ name: string; isOld: boolean }>();
   let asked: { mark: string; server: string } | undefined;
   let own: OwnCertificate | undefined;
@@ -72,13 +79,13 @@ export function openCertificates({ database, changes, log, baseDomain, sealing, 
   async function read(name: string): Promise<SecureContext | undefined> {
     const isOurs = name.startsWith('*.') || isServed(name);
     if (reading.size >= (isOurs ? waitingMax.served : waitingMax.others))
-      throw new Error('too many names wait to be looked up');
+      throw new Error('too many certificate queries are waiting');
     const asked = { name, isOld: false };
     reading.add(asked);
     try {
       const row = await database.certificateOf(name);
       if (!row && !asked.isOld) unknown.set(name, true);
-      return row && contextFrom(row, sealing);
+      return row && contextFrom(row, encryptionKeys);
     } finally {
       reading.delete(asked);
     }
@@ -90,9 +97,9 @@ export function openCertificates({ database, changes, log, baseDomain, sealing, 
     for (const asked of reading) if (asked.name === name) asked.isOld = true;
   }
 
-  async function ask(): Promise<void> {
+  async function poll(): Promise<void> {
     const answer = await database.changedSince(asked?.mark);
-    // A mark that goes backwards, or another server: the database was put back from a copy, or lost its last transactions.
+    // A mark that goes backwards, or another server: the database was restored, or lost its last transactions.
     if (asked && (answer.server !== asked.server || BigInt(answer.mark) < BigInt(asked.mark))) {
       contexts.clear();
       unknown.clear();
@@ -103,7 +110,7 @@ export function openCertificates({ database, changes, log, baseDomain, sealing, 
     asked = { mark: answer.mark, server: answer.server };
   }
 
-  const following = follow({ ask, canDoWithout: () => true, channel: 'certificate_changed', changes, log });
+  const poller = startPoller({ poll, hasFallback: () => true, channel: 'certificate_changed', changes, log });
 
   return {
     async contextOf(servername) {
@@ -115,12 +122,12 @@ export function openCertificates({ database, changes, log, baseDomain, sealing, 
       return await contexts.fetch(name);
     },
     own: () => own,
-    ready: following.ready,
-    close: following.close,
+    ready: poller.ready,
+    close: poller.close,
   };
 }
 
-function contextFrom({ id, chain, sealedKey }: CertificateRow, sealing: EncryptionKeys): SecureContext {
-  const key = decrypt(sealing, sealedKey, contextOf.certificate(id));
+function contextFrom({ id, chain, sealedKey }: CertificateRow, keys: EncryptionKeys): SecureContext {
+  const key = decrypt(keys, sealedKey, contextOf.certificate(id));
   return createSecureContext({ ...tlsSettings, cert: chain, key });
 }

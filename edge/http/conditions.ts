@@ -2,14 +2,14 @@
 
 const entityTag = /(W\/)?("[\x21\x23-\x7e\x80-\xff]*")/g;
 
-/** Whether an If-None-Match field names the tag. Compared weakly, as RFC 9110 section 13.1.2 asks. */
+/** Whether an If-None-Match field contains the tag, by weak comparison (RFC 9110 section 13.1.2). */
 export function matchesWeakly(field: string, etag: string): boolean {
   if (field === etag || field.trim() === '*') return true;
   for (const [, , tag] of field.matchAll(entityTag)) if (tag === etag) return true;
   return false;
 }
 
-/** Whether an If-Match field names the tag. Compared strongly: a weak tag never matches (section 13.1.1). */
+/** Whether an If-Match field contains the tag, by strong comparison: a weak tag never matches (section 13.1.1). */
 export function matchesStrongly(field: string, etag: string): boolean {
   if (field.trim() === '*') return true;
   for (const [, weak, tag] of field.matchAll(entityTag)) if (tag === etag && weak === undefined) return true;
@@ -20,8 +20,8 @@ export function matchesStrongly(field: string, etag: string): boolean {
 export type ByteRange = { start: number; end: number };
 
 /**
- * The one range that a Range field asks of `bytes` bytes; `unsatisfiable` when it lies outside. Several ranges, other units and
- * nonsense are `undefined`: the field is then to be ignored, and the answer is whole.
+ * The single range of a Range field, for `bytes` bytes; `unsatisfiable` if it is outside. Several ranges, other units and malformed
+ * fields are `undefined`: the field is ignored, and the response is whole.
  */
 export function readRange(field: string, bytes: number): ByteRange | 'unsatisfiable' | undefined {
   const match = /^bytes=(\d{0,15})-(\d{0,15})$/i.exec(field.replaceAll(/[ \t]/g, ''));

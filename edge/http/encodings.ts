@@ -1,15 +1,15 @@
-/** Which compressed form a visitor gets (RFC 9110 section 12.5.3). */
+/** Content negotiation of encodings (RFC 9110 section 12.5.3). */
 import type { Encoding } from '#providers/store/store.ts';
 
-// At equal weight the smaller one.
+// At equal weight, the smaller one first.
 const preference: readonly Encoding[] = ['br', 'gzip', 'identity'];
 const identityOnly: readonly Encoding[] = ['identity'];
 
-// Browsers send a handful of different fields; a bound keeps made-up ones from filling memory.
+// Browsers send a handful of different fields. The limit keeps forged ones from filling memory.
 const known = new Map<string, readonly Encoding[]>();
 const knownMax = 500;
 
-/** The forms that an Accept-Encoding field allows, best first. Ends with the plain one, which is the answer to an impossible wish. */
+/** Encodings that an Accept-Encoding field allows, best first. Always ends with `identity`, the fallback if none is acceptable. */
 export function acceptedEncodings(field: string | undefined): readonly Encoding[] {
   if (field === undefined) return identityOnly;
   const found = known.get(field);
@@ -33,7 +33,7 @@ function weights(field: string): Map<string, number> {
 
 function rank(given: Map<string, number>): readonly Encoding[] {
   const rest = given.get('*');
-  // Not named means refused for a compression, and wanted least for the plain form.
+  // An encoding that is not listed is not acceptable, except `identity`, which is acceptable last.
   const weight = (encoding: Encoding) => given.get(encoding) ?? rest ?? (encoding === 'identity' ? 0.0001 : 0);
   const accepted = preference.filter((encoding) => weight(encoding) > 0).sort((a, b) => weight(b) - weight(a));
   return accepted.includes('identity') ? accepted : [...accepted, 'identity'];

@@ -1,69 +1,69 @@
 /**
- * The short way: a connection whose requests are plain and whose answers are in memory is answered on the socket itself, at a third of
- * the cost of Node's HTTP. Whatever is not plain goes to Node's HTTP, with the connection and for good.
+ * The fast path: plain requests whose responses are in memory are served on the socket itself, at a third of the cost of Node's HTTP.
+ * Anything else is handed to Node's HTTP, with its connection and for good.
  */
 import type { Socket } from 'node:net';
 import type { TLSSocket } from 'node:tls';
-import { type Answer, strictTransport } from '#edge/content/response.ts';
+import { type EdgeResponse, strictTransport } from '#edge/content/response.ts';
 import type { Edge } from '#edge/edge.ts';
 import type { Clock } from '#runtime/clock.ts';
 import { readPlainRequest, renderHead } from './http1-head.ts';
 import type { VisitorRequest } from './request.ts';
 
-export type Sent = (request: VisitorRequest, answer: Answer, socket: Socket, ms: number) => void;
+export type OnSent = (request: VisitorRequest, answer: EdgeResponse, socket: Socket, ms: number) => void;
 
-export type QuickParts = {
+export type FastPathParts = {
   edge: Edge;
   clock: Clock;
-  /** Takes the connection over. What was read of it is put back. */
+  /** Receives a connection that leaves the fast path. The bytes read so far are put back. */
   handOver(socket: Socket): void;
-  /** Called for each answer that was sent. */
-  sent?: Sent | undefined;
-  /** Whether `sent` is told how long it took: to look at the clock twice costs as much as to count. */
+  /** Called for each sent response. */
+  onSent?: OnSent | undefined;
+  /** Whether `onSent` gets the duration: two clock reads cost as much as counting. */
   timed: boolean;
 };
 
-export type Quick = {
-  take(socket: Socket): void;
-  /** From now on an answer is the last of its connection. */
+export type FastPath = {
+  accept(socket: Socket): void;
+  /** From now on, closes each connection after its response. */
   drain(): void;
-  /** Ends connections when they have sent what they are sending; those handed over are not its own any more. */
+  /** Closes connections after their running response. Connections that were handed over are not included. */
   end(): void;
   destroy(): void;
 };
 
 /** How long a connection may wait for its first request, and for each one after it. */
-const patienceMs = { first: 10_000, next: 30_000 };
+const idleTimeoutMs = { first: 10_000, next: 30_000 };
 const headBytesMax = 8 * 1024;
 
-export function openQuick({ edge, clock, handOver, sent, timed }: QuickParts): Quick {
+export function createFastPath({ edge, clock, handOver, onSent, timed }: FastPathParts): FastPath {
   const sockets = new Set<Socket>();
   const busy = new WeakSet<Socket>();
   const dateField = createDateField(clock);
   let ending = false;
 
-  function take(socket: Socket): void {
+  function accept(socket: Socket): void {
     sockets.add(socket);
-    socket.setTimeout(patienceMs.first);
-    socket.on('data', hear);
+    socket.setTimeout(idleTimeoutMs.first);
+    socket.on('data', onData);
     socket.on('timeout', destroySocket);
     socket.on('end', endSocket);
     socket.on('error', destroySocket);
-    socket.on('close', forget);
+    socket.on('close', untrack);
   }
 
-  function hear(this: Socket, chunk: Buffer): void {
-    // What comes after the last answer is not asked of us any more.
+  function onData(this: Socket, chunk: Buffer): void {
+    // Ignores requests after the last response.
     if (this.writableEnded) return;
     const began = timed ? performance.now() : 0;
     const request =
       chunk.length <= headBytesMax ? readPlainRequest(chunk.toString('latin1'), servernameOf(this)) : undefined;
     if (!request) {
-      giveAway(this, chunk);
+      handOff(this, chunk);
       return;
     }
-    const send = (answer: Answer) => {
-      if (isLarge(answer)) giveAway(this, chunk);
+    const send = (answer: EdgeResponse) => {
+      if (isLarge(answer)) handOff(this, chunk);
       else write(this, request, answer, began);
     };
     const answer = edge.answer(request);
@@ -71,7 +71,7 @@ export function openQuick({ edge, clock, handOver, sent, timed }: QuickParts): Q
     else send(answer);
   }
 
-  function waitFor(socket: Socket, answer: Promise<Answer>, send: (answer: Answer) => void): void {
+  function waitFor(socket: Socket, answer: Promise<EdgeResponse>, send: (answer: EdgeResponse) => void): void {
     busy.add(socket);
     socket.pause();
     void answer.then((known) => {
@@ -82,25 +82,25 @@ export function openQuick({ edge, clock, handOver, sent, timed }: QuickParts): Q
     });
   }
 
-  function write(socket: Socket, request: VisitorRequest, wanted: Answer, began: number): void {
+  function write(socket: Socket, request: VisitorRequest, wanted: EdgeResponse, began: number): void {
     const { answer, text } = rendered(request, wanted);
     const last = ending || socket.readableEnded;
     const strict = answer.isStrict ? strictField : '';
-    const head = text + strict + dateField() + (last ? lastFields : keptFields);
+    const head = text + strict + dateField() + (last ? closeFields : keepAliveFields);
     const bytes = Buffer.allocUnsafe(head.length);
     bytes.write(head, 'latin1');
-    // Both in one system call.
+    // Head and body in one system call.
     socket.cork();
     let flows = socket.write(bytes);
     if (answer.body && request.method === 'GET') flows = socket.write(answer.body as Buffer);
     socket.uncork();
     if (last) socket.end();
     else if (!flows) waitForDrain(socket);
-    if (socket.timeout !== patienceMs.next) socket.setTimeout(patienceMs.next);
-    sent?.(request, answer, socket, timed ? performance.now() - began : 0);
+    if (socket.timeout !== idleTimeoutMs.next) socket.setTimeout(idleTimeoutMs.next);
+    onSent?.(request, answer, socket, timed ? performance.now() - began : 0);
   }
 
-  function rendered(request: VisitorRequest, answer: Answer): { answer: Answer; text: string } {
+  function rendered(request: VisitorRequest, answer: EdgeResponse): { answer: EdgeResponse; text: string } {
     try {
       answer.head.text ??= renderHead(answer.head);
       return { answer, text: answer.head.text };
@@ -110,13 +110,13 @@ export function openQuick({ edge, clock, handOver, sent, timed }: QuickParts): Q
     }
   }
 
-  function giveAway(socket: Socket, chunk: Buffer): void {
-    forget.call(socket);
-    socket.off('data', hear);
+  function handOff(socket: Socket, chunk: Buffer): void {
+    untrack.call(socket);
+    socket.off('data', onData);
     socket.off('timeout', destroySocket);
     socket.off('end', endSocket);
     socket.off('error', destroySocket);
-    socket.off('close', forget);
+    socket.off('close', untrack);
     socket.setTimeout(0);
     socket.unshift(chunk);
     handOver(socket);
@@ -126,12 +126,12 @@ export function openQuick({ edge, clock, handOver, sent, timed }: QuickParts): Q
     if (!busy.has(this)) this.end();
   }
 
-  function forget(this: Socket): void {
+  function untrack(this: Socket): void {
     sockets.delete(this);
   }
 
   return {
-    take,
+    accept,
     drain() {
       ending = true;
     },
@@ -146,16 +146,16 @@ export function openQuick({ edge, clock, handOver, sent, timed }: QuickParts): Q
 }
 
 const strictField = `${strictTransport.join(': ')}\r\n`;
-const keptFields = `Connection: keep-alive\r\nKeep-Alive: timeout=${patienceMs.next / 1000}\r\n\r\n`;
-const lastFields = 'Connection: close\r\n\r\n';
+const keepAliveFields = `Connection: keep-alive\r\nKeep-Alive: timeout=${idleTimeoutMs.next / 1000}\r\n\r\n`;
+const closeFields = 'Connection: close\r\n\r\n';
 
-/** For which host the client asked for a certificate; undefined without TLS. A socket of `node:tls` says that it is one, and no other does. */
+/** The host that the client requested a certificate for (SNI); undefined without TLS. */
 export function servernameOf(socket: Socket): string | undefined {
   const { encrypted, servername } = socket as Partial<TLSSocket>;
   return encrypted === true ? String(servername || '') : undefined;
 }
 
-function isLarge({ body }: Answer): boolean {
+function isLarge({ body }: EdgeResponse): boolean {
   return body !== undefined && !Buffer.isBuffer(body);
 }
 
@@ -163,13 +163,13 @@ function destroySocket(this: Socket): void {
   this.destroy();
 }
 
-/** Who does not take answers is not asked for more requests. */
+/** Reads no further requests until the client has read its responses. */
 function waitForDrain(socket: Socket): void {
   socket.pause();
   socket.once('drain', () => socket.resume());
 }
 
-/** The Date field (RFC 9110 section 6.6.1), written anew once a second. */
+/** The Date field (RFC 9110 section 6.6.1), rendered once a second. */
 function createDateField(clock: Clock): () => string {
   let field: string | undefined;
   return () => {

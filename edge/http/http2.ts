@@ -1,4 +1,4 @@
-/** HTTP/2 (RFC 9113): each stream is a request, answered by what answers all others, and bounded in what it may hold. */
+/** HTTP/2 (RFC 9113): each stream is a request, served by the common handlers, with bounded resources. */
 import {
   constants,
   createServer,
@@ -8,71 +8,71 @@ import {
 } from 'node:http2';
 import type { Socket } from 'node:net';
 import { pipeline } from 'node:stream/promises';
-import type { Answer } from '#edge/content/response.ts';
-import { type Sent, servernameOf } from './fast-path.ts';
-import { type Answering, answerOf, exactly, fieldsOf } from './node-http.ts';
+import type { EdgeResponse } from '#edge/content/response.ts';
+import { type OnSent, servernameOf } from './fast-path.ts';
+import { exactLength, fieldsOf, type RequestHandlers, respond } from './node-http.ts';
 import { readFields, requestOf, type VisitorRequest } from './request.ts';
 
 export type Http2 = {
-  take(socket: Socket): void;
-  /** Lets each session finish what it began, and takes no more of it. */
+  accept(socket: Socket): void;
+  /** Lets each session finish its streams, and accepts no new ones. */
   end(): void;
 };
 
-/** A session that says nothing for this long is over. */
+/** Closes a session without traffic for this long. */
 const idleMs = 30_000;
-/** However alive it keeps itself: a browser opens another. */
-const oldestMs = 3600_000;
+/** Closes even an active session: a browser opens another. */
+const sessionMaxMs = 3600_000;
 
 const headBytesMax = 16 * 1024;
 
 const limits = {
-  // Of one connection, in megabytes.
+  // Per connection, in megabytes.
   maxSessionMemory: 8,
   maxHeaderListPairs: 100,
   maxOutstandingPings: 10,
   maxOutstandingSettings: 10,
   maxSessionInvalidFrames: 50,
   maxSessionRejectedStreams: 50,
-  // Streams that are opened to be taken back (CVE-2023-44487).
+  // Rapid resets (CVE-2023-44487).
   streamResetBurst: 200,
   streamResetRate: 20,
   settings: { maxConcurrentStreams: 100, maxHeaderListSize: headBytesMax, enablePush: false },
 } as const;
 
-/** A stream that takes nothing for `stalledMs` is over. */
-export function openHttp2(answering: Answering, sent: Sent | undefined, stalledMs: number): Http2 {
+/** Closes a stream whose client reads nothing for `stalledMs`. */
+export function createHttp2(handlers: RequestHandlers, onSent: OnSent | undefined, stalledMs: number): Http2 {
   const sessions = new Map<ServerHttp2Session, string>();
   const server = createServer(limits);
   let isEnding = false;
 
   server.on('session', (session) => {
     sessions.set(session, servernameOf(session.socket as Socket) ?? '');
-    const old = setTimeout(() => session.close(), oldestMs).unref();
+    const old = setTimeout(() => session.close(), sessionMaxMs).unref();
     session.once('close', () => {
       clearTimeout(old);
       sessions.delete(session);
     });
     session.setTimeout(idleMs, () => session.close());
-    // A client that breaks the protocol has its own session alone to lose.
+    // A protocol error closes only its own session.
     session.on('error', () => {});
     if (isEnding) session.close();
   });
   server.on('stream', (stream, headers, _flags, rawHeaders) => {
     const raw = rawHeaders as unknown as string[];
     stream.on('error', () => {});
-    // What a client has sent before it heard of our settings was not held to them.
+    // Requests that were sent before our SETTINGS arrived were not limited by them.
     if (raw.reduce((bytes, { length }) => bytes + length, 0) > headBytesMax) {
       stream.respond({ ':status': 431 }, { endStream: true });
       return;
     }
     stream.setTimeout(stalledMs, () => stream.close(constants.NGHTTP2_CANCEL));
     const servername = (stream.session && sessions.get(stream.session as ServerHttp2Session)) ?? '';
-    void answerStream(answering, stream, readRequest(headers, raw, servername), headers.cookie, sent);
+    void answerStream(handlers, stream, readRequest(headers, raw, servername), headers.cookie, onSent);
   });
 
   return {
-    take: (socket) => server.emit('connection', socket),
+    accept: (socket) => server.emit('connection', socket),
     end() {
       isEnding = true;
       for (const session of sessions.keys()) session.close();
@@ -80,7 +80,7 @@ export function openHttp2(answering: Answering, sent: Sent | undefined, stalledM
   };
 }
 
-/** The name of the host is `:authority`; a Host field beside it has to say the same (RFC 9113 section 8.3.1). */
+/** The host is `:authority`; a Host field must be equal (RFC 9113 section 8.3.1). */
 function readRequest(headers: IncomingHttpHeaders, raw: string[], servername: string): VisitorRequest {
   const {
     ':authority': authority,
@@ -95,30 +95,30 @@ function readRequest(headers: IncomingHttpHeaders, raw: string[], servername: st
 }
 
 async function answerStream(
-  answering: Answering,
+  handlers: RequestHandlers,
   stream: ServerHttp2Stream,
   request: VisitorRequest,
   cookies: string | undefined,
-  sent: Sent | undefined,
+  onSent: OnSent | undefined,
 ): Promise<void> {
   const began = performance.now();
   try {
-    const answer = await answerOf(answering, request, cookies);
+    const answer = await respond(handlers, request, cookies);
     await send(stream, request, answer);
     const socket = stream.session?.socket as Socket | undefined;
-    if (socket) sent?.(request, answer, socket, performance.now() - began);
+    if (socket) onSent?.(request, answer, socket, performance.now() - began);
   } catch (err) {
-    // A visitor who left is no fault.
+    // The client disconnected: not an error.
     if (stream.destroyed || stream.closed) return;
-    const instead = answering.edge.fail(request, err);
+    const instead = handlers.edge.fail(request, err);
     if (stream.headersSent) stream.close(constants.NGHTTP2_INTERNAL_ERROR);
     else await send(stream, request, instead).catch(() => stream.destroy());
     const socket = stream.session?.socket as Socket | undefined;
-    if (socket) sent?.(request, instead, socket, performance.now() - began);
+    if (socket) onSent?.(request, instead, socket, performance.now() - began);
   }
 }
 
-async function send(stream: ServerHttp2Stream, { method }: VisitorRequest, answer: Answer): Promise<void> {
+async function send(stream: ServerHttp2Stream, { method }: VisitorRequest, answer: EdgeResponse): Promise<void> {
   if (stream.destroyed) return;
   const { body } = answer;
   const fields = headersOf(answer);
@@ -129,14 +129,14 @@ async function send(stream: ServerHttp2Stream, { method }: VisitorRequest, answe
     stream.end(body);
   } else {
     const content = await body.open();
-    // Who left meanwhile leaves no open file behind.
+    // Closes the file if the client disconnected meanwhile.
     if (stream.destroyed) return void content.destroy();
     stream.respond(fields);
-    await (body.bytes === undefined ? pipeline(content, stream) : pipeline(content, exactly(body.bytes), stream));
+    await (body.bytes === undefined ? pipeline(content, stream) : pipeline(content, exactLength(body.bytes), stream));
   }
 }
 
-function headersOf(answer: Answer): Record<string, string | string[] | number> {
+function headersOf(answer: EdgeResponse): Record<string, string | string[] | number> {
   const headers: Record<string, string | string[] | number> = { ':status': answer.head.status };
   const fields = fieldsOf(answer);
   for (let i = 0; i + 1 < fields.length; i += 2) {

@@ -1,53 +1,53 @@
-/** The edge's HTTP server: its patience with slow clients, its log, and how it ends. */
+/** The edge's HTTP server: time-outs of slow clients, the access log, and shutdown. */
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Logger } from 'pino';
-import type { Counting } from '#edge/analytics/page-views.ts';
+import type { PageViews } from '#edge/analytics/page-views.ts';
 import type { Edge } from '#edge/edge.ts';
-import { openReviews } from '#edge/routing/reviews.ts';
+import { createReviews } from '#edge/routing/reviews.ts';
 import { type Clock, systemClock } from '#runtime/clock.ts';
-import type { Challenges } from './acme-challenges.ts';
-import { openQuick, type Quick, type Sent } from './fast-path.ts';
-import type { AnswerFigures } from './metrics.ts';
-import { answerByHttp } from './node-http.ts';
-import { type FrontsOptions, putFrontsFirst } from './proxy-protocol.ts';
+import type { ChallengeResponder } from './acme-challenges.ts';
+import { createFastPath, type FastPath, type OnSent } from './fast-path.ts';
+import type { ResponseMetrics } from './metrics.ts';
+import { respondOverNodeHttp } from './node-http.ts';
+import { type ProxyProtocolOptions, readProxyHeaders } from './proxy-protocol.ts';
 import { listenTls, type TlsOptions } from './tls.ts';
 
-export type Listening = {
+export type Listener = {
   port: number;
-  /** Absent where no TLS is spoken. */
+  /** Absent without TLS. */
   tlsPort: number | undefined;
-  /** Each connection's next answer is its last; new ones are taken as before. */
+  /** Closes each connection after its next response. New connections are still accepted. */
   drain(): void;
-  /** Takes no more connections, finishes what was begun, and gives up on what takes too long. */
+  /** Stops accepting connections, finishes running responses, and cuts those that take too long. */
   close(): Promise<void>;
 };
 
 type Options = {
   host: string;
   port: number;
-  /** Address of the API, whose frame reviewers get. */
+  /** Address of the API, which serves the review frame. */
   baseUrl?: string;
   clock?: Clock;
   sharesPort?: boolean;
   accessLog?: Logger | undefined;
-  /** How long what was begun may take after the word to close. */
+  /** How long running responses may take after `close`. */
   closeWithinMs?: number;
-  /** Absent where nothing is counted. */
-  counting?: Pick<Counting, 'sent'> | undefined;
-  /** Absent where no figures are told. */
-  figures?: AnswerFigures | undefined;
-  challenges?: Challenges | undefined;
-  /** Absent where no TLS is spoken. */
+  /** Absent if page views are not counted. */
+  pageViews?: Pick<PageViews, 'sent'> | undefined;
+  /** Absent without a metrics port. */
+  metrics?: ResponseMetrics | undefined;
+  challenges?: ChallengeResponder | undefined;
+  /** Absent without TLS. */
   tls?: TlsOptions | undefined;
-  /** Who passes connections on and says whom they are from; absent where nobody does. */
-  fronts?: FrontsOptions | undefined;
-  /** A client that takes nothing for this long holds nothing any more. */
+  /** Trusted proxies that send PROXY headers. Absent without any. */
+  proxyProtocol?: ProxyProtocolOptions | undefined;
+  /** Closes a connection whose client reads nothing for this long. */
   stalledMs?: number;
 };
 
-/** Answers on the port, or on a free one for 0. */
-export async function listen(edge: Edge, options: Options): Promise<Listening> {
+/** Listens on the port, or on a free one for 0. */
+export async function listen(edge: Edge, options: Options): Promise<Listener> {
   const {
     host,
     port,
@@ -55,15 +55,15 @@ export async function listen(edge: Edge, options: Options): Promise<Listening> {
     clock = systemClock,
     sharesPort = false,
     accessLog,
-    counting,
-    figures,
+    pageViews,
+    metrics,
     challenges,
-    fronts,
+    proxyProtocol,
     stalledMs = 60_000,
     closeWithinMs = 10_000,
   } = options;
-  const sentByHttp = whenSent(undefined, counting, figures);
-  const answering = { edge, reviews: openReviews({ edge, baseUrl }), challenges };
+  const onSentByHttp = sentListener(undefined, pageViews, metrics);
+  const handlers = { edge, reviews: createReviews({ edge, baseUrl }), challenges };
   let closing = false;
   const server = createServer(
     {
@@ -77,78 +77,87 @@ export async function listen(edge: Edge, options: Options): Promise<Listening> {
     (req, res) => {
       if (closing) res.shouldKeepAlive = false;
       if (accessLog) logWhenDone(accessLog, req, res);
-      void answerByHttp(answering, req, res, sentByHttp);
+      void respondOverNodeHttp(handlers, req, res, onSentByHttp);
     },
   );
   server.timeout = stalledMs;
-  // Who has asked may end their side of the connection: Node would drop the answer. Documented nowhere, and as old as Node's HTTP.
+  // A client may half-close after its request: by default Node drops the response. Undocumented, and as old as Node's HTTP.
   Object.assign(server, { httpAllowHalfOpen: true });
-  const sent = whenSent(accessLog, counting, figures);
-  const quick = putFirst(server, edge, clock, sent, accessLog !== undefined || figures !== undefined);
-  if (fronts) putFrontsFirst(server, fronts, true);
+  const sent = sentListener(accessLog, pageViews, metrics);
+  const fastPath = installFastPath(server, edge, clock, sent, accessLog !== undefined || metrics !== undefined);
+  if (proxyProtocol) readProxyHeaders(server, proxyProtocol, true);
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject);
     server.listen({ host, port, backlog: 1024, reusePort: sharesPort }, resolve);
   });
-  // Who speaks HTTP/1.1 under TLS is answered by the same server, with the same patience.
-  const speak = quick.take;
+  // HTTP/1.1 over TLS uses the same server and time-outs.
+  const acceptHttp1 = fastPath.accept;
   const tls =
     options.tls &&
-    (await listenTls(options.tls, { host, sharesPort, answering, speak, sent, closeWithinMs, stalledMs, fronts }));
+    (await listenTls(options.tls, {
+      host,
+      sharesPort,
+      handlers,
+      acceptHttp1,
+      onSent: sent,
+      closeWithinMs,
+      stalledMs,
+      proxyProtocol,
+    }));
   return {
     port: (server.address() as AddressInfo).port,
     tlsPort: tls?.port,
     drain() {
       closing = true;
-      quick.drain();
+      fastPath.drain();
     },
     async close() {
       closing = true;
-      await Promise.all([closeServer(server, quick, closeWithinMs), tls?.close()]);
+      await Promise.all([closeServer(server, fastPath, closeWithinMs), tls?.close()]);
     },
   };
 }
 
-/** Every connection begins on the short way; Node's own listener gets those that leave it. */
-function putFirst(server: Server, edge: Edge, clock: Clock, sent: Sent | undefined, timed: boolean): Quick {
+/** Every connection starts on the fast path. Node's own listener gets those that leave it. */
+function installFastPath(server: Server, edge: Edge, clock: Clock, sent: OnSent | undefined, timed: boolean): FastPath {
   const byHttp = server.listeners('connection');
   server.removeAllListeners('connection');
-  const quick = openQuick({
+  const fastPath = createFastPath({
     edge,
     clock,
     handOver: (socket) => {
       for (const listener of byHttp) listener.call(server, socket);
     },
-    sent,
+    onSent: sent,
     timed,
   });
-  server.on('connection', quick.take);
-  return quick;
+  server.on('connection', fastPath.accept);
+  return fastPath;
 }
 
-/** All that is done for an answer that was sent; `undefined` for nothing. */
-function whenSent(
+/** Logs, measures and counts a sent response; `undefined` if nothing of it is on. */
+function sentListener(
   accessLog: Logger | undefined,
-  counting: Pick<Counting, 'sent'> | undefined,
-  figures: AnswerFigures | undefined,
-): Sent | undefined {
-  if (!accessLog && !figures) return counting?.sent;
+  pageViews: Pick<PageViews, 'sent'> | undefined,
+  metrics: ResponseMetrics | undefined,
+): OnSent | undefined {
+  if (!accessLog && !metrics) return pageViews?.sent;
   return (request, answer, socket, ms) => {
     const { method, target, fields } = request;
     if (accessLog) logLine(accessLog, method, fields.host, target, answer.head.status, ms);
-    figures?.note(answer, ms);
-    counting?.sent(request, answer, socket);
+    metrics?.note(answer, ms);
+    pageViews?.sent(request, answer, socket);
   };
 }
 
-async function closeServer(server: Server, quick: Quick, closeWithinMs: number): Promise<void> {
+async function closeServer(server: Server, fastPath: FastPath, closeWithinMs: number): Promise<void> {
   const closed = new Promise<void>((resolve) => server.close(() => resolve()));
-  quick.end();
-  // Connections that finish their last answer after this moment are idle only then.
+  fastPath.end();
+  // A connection becomes idle only when its last response ends.
   const sweep = setInterval(() => server.closeIdleConnections(), 50);
   const end = setTimeout(() => {
     server.closeAllConnections();
-    quick.destroy();
+    fastPath.destroy();
   }, closeWithinMs);
   await closed;
   clearInterval(sweep);
@@ -170,6 +179,6 @@ function logLine(
   status: number,
   ms: number,
 ): void {
-  // Without the query: it may hold what visitors typed.
+  // Without the query: it may contain what visitors typed.
   log.info({ method, host, path: target?.split('?')[0], status, ms: Math.round(ms * 10) / 10 });
 }

@@ -1,6 +1,6 @@
 /**
- * Connections that fronts pass on: each begins with whom it is from (edge/http/proxy-header.ts), before TLS. From a front that header has to come,
- * from anybody else none is taken: it is never guessed whether there is one. Where no fronts are named, nothing of this is in the way.
+ * The PROXY protocol: connections of trusted proxies begin with a header that contains the visitor's address (proxy-header.ts), before TLS.
+ * Trusted proxies must send it; from anyone else it is a bad request. Nothing of this runs without trusted proxies.
  */
 import type { EventEmitter } from 'node:events';
 import type { Socket } from 'node:net';
@@ -9,84 +9,88 @@ import { readProxyHeader } from './proxy-header.ts';
 
 type Take = (socket: Socket) => void;
 
-export type FrontsOptions = {
-  /** Addresses and networks of fronts. */
+export type ProxyProtocolOptions = {
+  /** Addresses and networks of trusted proxies. */
   trusted: readonly string[];
   /** How long the header may take. */
   headerMs?: number;
 };
 
-const patienceMs = 5_000;
-/** Whom connections are from, by the address and port of the front's end of them: what stands above TLS knows no more. */
-type Known = Map<string, string>;
+const headerTimeoutMs = 5_000;
+/** Visitors' addresses by the address and port of the proxy's end, which is all that the TLS socket knows. */
+type VisitorAddresses = Map<string, string>;
 
 /**
- * Puts itself before whoever takes the server's connections, once those are in place. `readsOn`: whether they have to be told that what was
- * read is theirs now; TLS looks for it by itself.
+ * Reads PROXY headers before the server's present connection listeners. `resumes`: whether the socket must be resumed for them; TLS
+ * does so by itself.
  */
-export function putFrontsFirst(server: EventEmitter, options: FrontsOptions, readsOn: boolean): Known {
-  const { trusted, headerMs = patienceMs } = options;
-  const isFront = proxyAddress.compile([...trusted]);
-  const known: Known = new Map();
+export function readProxyHeaders(
+  server: EventEmitter,
+  options: ProxyProtocolOptions,
+  resumes: boolean,
+): VisitorAddresses {
+  const { trusted, headerMs = headerTimeoutMs } = options;
+  const isTrusted = proxyAddress.compile([...trusted]);
+  const addresses: VisitorAddresses = new Map();
   const listeners = server.listeners('connection') as Take[];
   server.removeAllListeners('connection');
 
   function passOn(socket: Socket): void {
     for (const listener of listeners) listener.call(server, socket);
-    if (readsOn) socket.resume();
+    if (resumes) socket.resume();
   }
 
   server.on('connection', (socket: Socket) => {
-    // A connection that is over already has no address.
+    // A connection that is already closed has no address.
     if (socket.remoteAddress === undefined) socket.destroy();
-    else if (!isFront(socket.remoteAddress, 0)) for (const listener of listeners) listener.call(server, socket);
+    else if (!isTrusted(socket.remoteAddress, 0)) for (const listener of listeners) listener.call(server, socket);
     else
       readHeader(socket, headerMs, (address) => {
-        if (address !== undefined) remember(known, socket, address);
+        if (address !== undefined) remember(addresses, socket, address);
         passOn(socket);
       });
   });
-  return known;
+  return addresses;
 }
 
-/** Gives the socket of TLS the address that its connection's header said. */
-export function knowFront(known: Known, socket: Socket): void {
-  const address = known.get(endOf(socket));
-  if (address !== undefined) callIt(socket, address);
+/** Sets the address from the header on the TLS socket. */
+export function applyVisitorAddress(addresses: VisitorAddresses, socket: Socket): void {
+  const address = addresses.get(remoteEnd(socket));
+  if (address !== undefined) setRemoteAddress(socket, address);
 }
 
-function remember(known: Known, socket: Socket, address: string): void {
-  const end = endOf(socket);
-  known.set(end, address);
-  socket.once('close', () => known.delete(end));
-  callIt(socket, address);
+function remember(addresses: VisitorAddresses, socket: Socket, address: string): void {
+  const end = remoteEnd(socket);
+  addresses.set(end, address);
+  socket.once('close', () => addresses.delete(end));
+  setRemoteAddress(socket, address);
 }
 
-const endOf = ({ remoteAddress, remotePort }: Socket) => `${remoteAddress} ${remotePort}`;
+const remoteEnd = ({ remoteAddress, remotePort }: Socket) => `${remoteAddress} ${remotePort}`;
 
-function callIt(socket: Socket, address: string): void {
+function setRemoteAddress(socket: Socket, address: string): void {
   Object.defineProperty(socket, 'remoteAddress', { value: address, configurable: true });
 }
 
 function readHeader(socket: Socket, headerMs: number, then: (address: string | undefined) => void): void {
   let held: Buffer = Buffer.alloc(0);
-  const giveUp = () => void socket.destroy();
-  const patience = setTimeout(giveUp, headerMs);
+  const reject = () => void socket.destroy();
+  const timer = setTimeout(reject, headerMs);
 
-  function leave(): void {
-    clearTimeout(patience);
-    socket.off('data', hear);
-    socket.off('end', giveUp);
-    socket.off('error', giveUp);
-    socket.off('close', leave);
+  function stopReading(): void {
+    clearTimeout(timer);
+    socket.off('data', onData);
+    socket.off('end', reject);
+    socket.off('error', reject);
+    socket.off('close', stopReading);
   }
 
-  function hear(chunk: Buffer): void {
+  function onData(chunk: Buffer): void {
     held = held.length === 0 ? chunk : Buffer.concat([held, chunk]);
     const header = readProxyHeader(held);
-    if (header.status === 'begun') return;
-    leave();
-    if (header.status === 'wrong') giveUp();
+    if (header.status === 'incomplete') return;
+    stopReading();
+    if (header.status === 'invalid') reject();
     else {
       socket.pause();
       if (held.length > header.bytes) socket.unshift(held.subarray(header.bytes));
@@ -94,8 +98,8 @@ function readHeader(socket: Socket, headerMs: number, then: (address: string | u
     }
   }
 
-  socket.on('data', hear);
-  socket.on('end', giveUp);
-  socket.on('error', giveUp);
-  socket.on('close', leave);
+  socket.on('data', onData);
+  socket.on('end', reject);
+  socket.on('error', reject);
+  socket.on('close', stopReading);
 }

@@ -1,8 +1,8 @@
-/** The fields of a request that decide an answer, taken from the raw list in one pass: `req.headers` costs as much as an answer. */
+/** The request fields that decide a response, read from the raw list in one pass: `req.headers` costs as much as a whole response. */
 import { type RequestAddress, readAddress } from '#edge/routing/hosts.ts';
 
 export type RequestFields = {
-  /** Absent when the request has none or several: both are a fault (RFC 9112 section 3.2). */
+  /** Absent if the request has none or several, which is an error (RFC 9112 section 3.2). */
   host: string | undefined;
   acceptEncoding: string | undefined;
   ifMatch: string | undefined;
@@ -10,31 +10,31 @@ export type RequestFields = {
   range: string | undefined;
   ifRange: string | undefined;
   hasBody: boolean;
-  // What views are counted by, and no answer depends on.
+  // For counting views only.
   userAgent: string | undefined;
   referer: string | undefined;
-  /** Why a browser asks, where that is not because somebody looks (`Sec-Purpose`, `Purpose`). */
+  /** Why a browser sends the request, for example to prefetch (`Sec-Purpose`, `Purpose`). */
   purpose: string | undefined;
-  /** What a browser wants it for (`Sec-Fetch-Dest`). */
+  /** How a browser uses the response (`Sec-Fetch-Dest`). */
   fetchDestination: string | undefined;
 };
 
-/** What a visitor asks, however it came. */
+/** A request, by any protocol. */
 export type VisitorRequest = {
-  /** Whether it came over TLS to us. */
+  /** Whether it arrived over TLS. */
   isSecure: boolean;
-  /** For which host its connection asked for a certificate (SNI); absent without TLS. */
+  /** Host of the connection's certificate request (SNI); absent without TLS. */
   servername: string | undefined;
   method: string;
   target: string;
-  /** Of whom it asks and for what; undefined for a request that is no good. */
+  /** Host and target; undefined for a bad request. */
   address: RequestAddress | undefined;
   fields: RequestFields;
-  /** All names and values in turn. */
+  /** All names and values, alternating. */
   raw: readonly string[];
 };
 
-/** The request that a request line and its fields make, over TLS where a server's name was asked for. */
+/** Creates a request. It is secure if it has a server name. */
 export function requestOf(
   line: { method: string; target: string; servername: string | undefined },
   raw: string[],
@@ -45,7 +45,7 @@ export function requestOf(
   return { isSecure: servername !== undefined, servername, method, target, address, fields, raw };
 }
 
-/** Reads names and values in turn, as `IncomingMessage.rawHeaders` has them. */
+/** Reads alternating names and values, as in `IncomingMessage.rawHeaders`. */
 export function readFields(raw: string[]): RequestFields {
   let hosts = 0;
   const fields: RequestFields = {
@@ -64,7 +64,7 @@ export function readFields(raw: string[]): RequestFields {
   for (let i = 0; i + 1 < raw.length; i += 2) {
     const name = raw[i] as string;
     const value = raw[i + 1] as string;
-    // The length tells nearly all names apart before any letter is looked at.
+    // The length distinguishes nearly all names without comparing letters.
     switch (name.length) {
       case 4:
         if (is(name, 'host') && hosts++ === 0) fields.host = value;

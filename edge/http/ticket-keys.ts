@@ -1,6 +1,6 @@
 /**
- * Keys of session tickets (RFC 8446 section 4.6.1), the same in all edge processes, so that a visitor who comes back needs no whole handshake
- * whichever of them answers. Each period has its own: a ticket of the last one is not taken any more, and its key is deleted.
+ * Keys of TLS session tickets (RFC 8446 section 4.6.1). All edge processes share them, so that returning visitors resume with any of them.
+ * Each period has its own key: tickets of the previous period are rejected, and their key is deleted.
  */
 import { randomBytes } from 'node:crypto';
 import type { Server } from 'node:tls';
@@ -10,41 +10,46 @@ import { decrypt, type EncryptionKeys, encrypt } from '#runtime/encryption.ts';
 import type { CertificatesDatabase } from './certificates-database.ts';
 
 const periodMs = 12 * 3600_000;
-const lookEveryMs = 30_000;
+const checkEveryMs = 30_000;
 const keyBytes = 48;
 
 export const sessionSeconds = 6 * 3600;
 
-type Parts = { database: Pick<CertificatesDatabase, 'ticketKey'>; clock: Clock; log: Logger; sealing: EncryptionKeys };
+type Parts = {
+  database: Pick<CertificatesDatabase, 'ticketKey'>;
+  clock: Clock;
+  log: Logger;
+  encryptionKeys: EncryptionKeys;
+};
 
-/** Gives the server the key of the present period, now and at each new one. Until the database answers it has one that no other knows. */
-export function keepTicketKeys(server: Server, { database, clock, log, sealing }: Parts) {
-  let present: number | undefined;
-  let asking = Promise.resolve();
+/** Sets the current period's key, now and at each new period. Until the database responds, the server uses a key of its own. */
+export function rotateTicketKeys(server: Server, { database, clock, log, encryptionKeys }: Parts) {
+  let currentPeriod: number | undefined;
+  let refreshing = Promise.resolve();
 
-  async function look(): Promise<void> {
+  async function refresh(): Promise<void> {
     const period = new Date(Math.floor(clock.now().getTime() / periodMs) * periodMs);
-    if (period.getTime() === present) return;
+    if (period.getTime() === currentPeriod) return;
     const context = `ticket-key:${period.toISOString()}`;
     try {
-      const sealed = await database.ticketKey(period, encrypt(sealing, randomBytes(keyBytes), context));
-      server.setTicketKeys(decrypt(sealing, sealed, context));
-      present = period.getTime();
+      const sealed = await database.ticketKey(period, encrypt(encryptionKeys, randomBytes(keyBytes), context));
+      server.setTicketKeys(decrypt(encryptionKeys, sealed, context));
+      currentPeriod = period.getTime();
     } catch (err) {
-      log.warn({ err }, 'the key of TLS tickets could not be read: visitors who come back need a whole handshake');
+      log.warn({ err }, 'the TLS ticket key could not be read: returning visitors need a full handshake');
     }
   }
 
-  const inTurn = () => {
-    asking = asking.then(look);
-    return asking;
+  const queueRefresh = () => {
+    refreshing = refreshing.then(refresh);
+    return refreshing;
   };
-  const timer = setInterval(() => void inTurn(), lookEveryMs).unref();
+  const timer = setInterval(() => void queueRefresh(), checkEveryMs).unref();
   return {
-    ready: inTurn(),
+    ready: queueRefresh(),
     async close() {
       clearInterval(timer);
-      await asking;
+      await refreshing;
     },
   };
 }

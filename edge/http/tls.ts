@@ -1,7 +1,4 @@
-/**
- * TLS on the edge (1.2 and 1.3), with HTTP/2 or HTTP/1.1 as the client wishes (ALPN, RFC 7301). A connection of HTTP/1.1 is given to the
- * plain server, short way and all; one of HTTP/2 to Node's.
- */
+/** TLS 1.2 and 1.3 with HTTP/2 or HTTP/1.1 (ALPN, RFC 7301). HTTP/1.1 uses the plain server and its fast path, HTTP/2 Node's. */
 import type { AddressInfo, Socket } from 'node:net';
 import { createServer, type SecureContext, type TLSSocket } from 'node:tls';
 import type { Logger } from 'pino';
@@ -9,11 +6,11 @@ import type { Clock } from '#runtime/clock.ts';
 import type { EncryptionKeys } from '#runtime/encryption.ts';
 import { type Certificates, tlsSettings } from './certificates.ts';
 import type { CertificatesDatabase } from './certificates-database.ts';
-import type { Sent } from './fast-path.ts';
-import { openHttp2 } from './http2.ts';
-import type { Answering } from './node-http.ts';
-import { type FrontsOptions, knowFront, putFrontsFirst } from './proxy-protocol.ts';
-import { keepTicketKeys, sessionSeconds } from './ticket-keys.ts';
+import type { OnSent } from './fast-path.ts';
+import { createHttp2 } from './http2.ts';
+import type { RequestHandlers } from './node-http.ts';
+import { applyVisitorAddress, type ProxyProtocolOptions, readProxyHeaders } from './proxy-protocol.ts';
+import { rotateTicketKeys, sessionSeconds } from './ticket-keys.ts';
 
 export type TlsOptions = {
   port: number;
@@ -21,58 +18,58 @@ export type TlsOptions = {
   database: Pick<CertificatesDatabase, 'ticketKey'>;
   clock: Clock;
   log: Logger;
-  sealing: EncryptionKeys;
-  /** How long a client may take to shake hands. */
+  encryptionKeys: EncryptionKeys;
+  /** How long a handshake may take. */
   handshakeMs?: number;
 };
 
-type Within = {
+type ListenContext = {
   host: string;
   sharesPort: boolean;
-  answering: Answering;
-  /** Takes over a connection of HTTP/1.1. */
-  speak(socket: Socket): void;
-  sent: Sent | undefined;
+  handlers: RequestHandlers;
+  /** Accepts a connection of HTTP/1.1. */
+  acceptHttp1(socket: Socket): void;
+  onSent: OnSent | undefined;
   closeWithinMs: number;
   stalledMs: number;
-  fronts: FrontsOptions | undefined;
+  proxyProtocol: ProxyProtocolOptions | undefined;
 };
 
-const patienceMs = 10_000;
+const handshakeTimeoutMs = 10_000;
 
-/** Answers on the port, or on a free one for 0. */
-export async function listenTls(options: TlsOptions, within: Within) {
-  const { certificates, port, handshakeMs = patienceMs } = options;
-  const http2 = openHttp2(within.answering, within.sent, within.stalledMs);
+/** Listens on the port, or on a free one for 0. */
+export async function listenTls(options: TlsOptions, within: ListenContext) {
+  const { certificates, port, handshakeMs = handshakeTimeoutMs } = options;
+  const http2 = createHttp2(within.handlers, within.onSent, within.stalledMs);
   const server = createServer({
     ...tlsSettings,
     honorCipherOrder: true,
     ALPNProtocols: ['h2', 'http/1.1'],
-    SNICallback: (servername, done) => show(certificates, servername, done),
+    SNICallback: (servername, done) => selectContext(certificates, servername, done),
     handshakeTimeout: handshakeMs,
     sessionTimeout: sessionSeconds,
-    // The same in every process, since they take each other's tickets.
+    // Equal in every process, because they accept each other's tickets.
     sessionIdContext: 'frontage edge',
     noDelay: true,
   });
-  const from = within.fronts && putFrontsFirst(server, within.fronts, false);
+  const from = within.proxyProtocol && readProxyHeaders(server, within.proxyProtocol, false);
   const open = new Set<Socket>();
   server.on('connection', (socket: Socket) => {
     open.add(socket);
     socket.once('close', () => open.delete(socket));
   });
   server.on('secureConnection', (socket: TLSSocket) => {
-    // Who has asked may end their side. Before, it would keep those for the whole patience who leave within the handshake.
+    // Set only now: earlier, clients that disconnect during the handshake would linger until the time-out.
     socket.allowHalfOpen = true;
-    // Nobody needs it, and it makes the server work.
+    // Unneeded, and costly for the server.
     socket.disableRenegotiation();
-    if (from) knowFront(from, socket);
-    if (socket.alpnProtocol === 'h2') http2.take(socket);
-    else within.speak(socket);
+    if (from) applyVisitorAddress(from, socket);
+    if (socket.alpnProtocol === 'h2') http2.accept(socket);
+    else within.acceptHttp1(socket);
   });
-  // Who breaks off a handshake, or shows what cannot be read, is no fault of ours.
+  // Aborted or malformed handshakes are not our error.
   server.on('tlsClientError', (_error, socket) => socket.destroy());
-  const tickets = keepTicketKeys(server, options);
+  const tickets = rotateTicketKeys(server, options);
   await tickets.ready;
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject);
@@ -94,8 +91,8 @@ export async function listenTls(options: TlsOptions, within: Within) {
 
 type Done = (err: Error | null, context?: SecureContext) => void;
 
-/** Without a certificate for the name the handshake fails: no page can be shown that the visitor's browser would believe. */
-function show(certificates: Pick<Certificates, 'contextOf'>, servername: string, done: Done): void {
+/** Fails the handshake without a certificate for the name: a browser would trust no page that we could send. */
+function selectContext(certificates: Pick<Certificates, 'contextOf'>, servername: string, done: Done): void {
   certificates.contextOf(servername).then(
     (context) => (context ? done(null, context) : done(new Error('no certificate for this name'))),
     (error) => done(error),

@@ -1,19 +1,19 @@
-/** The three questions an edge asks the database. None of them is on the path of a request that it can answer from memory. */
+/** The edge's queries for sites, previous manifests and sketches. Requests that memory can serve run none of them. */
 import pg from 'pg';
 import type { SiteStatus } from '#rules/states.ts';
 
 export type SiteRow = {
   id: string;
   name: string;
-  /** `blocked`: stopped by a person, whatever its owner says. */
+  /** `blocked`: by an operator. */
   status: SiteStatus | 'blocked';
-  /** Where the live version's manifest is; null as long as nothing was published. */
+  /** Manifest of the live version; null if nothing was published. */
   manifestSha256: string | null;
-  /** Where the redirect rules are that a call set; null where there are none. */
+  /** Redirect rules that were set by the API; null if none. */
   redirectsSha256: string | null;
-  /** Its drafts; absent where it has none. */
+  /** Its drafts; absent if it has none. */
   previews?: PreviewRow[];
-  /** Its owner's domains that it is served on; absent where there are none. */
+  /** Its owner's domains; absent if there are none. */
   domains?: DomainRow[];
 };
 
@@ -23,47 +23,47 @@ export type DomainRow = {
   status: 'active' | 'Moved' | 'pending';
   isPrimary: boolean;
   certifiedUntil: number | null;
-  /** Since when visitors have had a certificate without a gap. */
+  /** Since when it has had a valid certificate without a gap. */
   healthySince: number | null;
 };
 
-/** A draft in a preview slot: at which host, what of, and until when (RFC 3339). */
+/** A draft in a preview slot: its host, manifest and expiry (RFC 3339). */
 export type PreviewRow = { label: string; slot: number; manifestSha256: string; expiresAt: string };
 
 export type SiteChanges = {
-  /** Where to go on from at the next question. */
+  /** Position for the next query. */
   mark: string;
-  /** Which start of which server answered: a mark says nothing to another one. */
+  /** Identifies the start of the database server: a mark is only valid for the same one. */
   server: string;
   sites: SiteRow[];
 };
 
-/** What a host of a sketch shows: a direction, or at position 0 all of them together. */
+/** A sketch's host: one direction, or the overview at position 0. */
 export type SketchRow = {
   title: string;
   position: number;
   sha256: string | null;
-  /** Whether its account was stopped by a person. */
+  /** Whether an operator blocked its account. */
   blocked: boolean;
-  /** The host of the page that shows all. */
+  /** Host label of the overview. */
   overview: string;
   directions: { name: string; note: string | null; label: string }[];
 };
 
 export type EdgeDatabase = {
-  /** What is shown at these hosts of sketches, as long as it is; a host that shows nothing is absent. */
+  /** Shown sketches at these hosts; other hosts are absent. */
   sketchesAt(labels: string[]): Promise<Map<string, SketchRow>>;
   /** All sites. */
   allSites(): Promise<SiteChanges>;
-  /** Sites that may have changed since the question that answered `mark`; some may come twice, none is left out. */
+  /** Sites that may have changed since the query that returned `mark`; some may be repeated, none is missing. */
   sitesChangedSince(mark: string): Promise<SiteChanges>;
-  /** Manifests of all versions of the site that visitors can have seen after `since`, newest first. */
+  /** Manifests of all versions that visitors may have seen after `since`, newest first. */
   manifestsSeenSince(siteId: string, since: Date): Promise<string[]>;
   close(): Promise<void>;
 };
 
-// Commits come in another order than numbers are given out. What was not visible at the last question was written by a
-// transaction not older than the oldest that was running then: that one is the mark.
+// Transactions commit in another order than their numbers. Any row that was not visible to the last query was written by a transaction
+// not older than the oldest one running then: that one is the mark.
 const sitesSql = `
   select mark.xid::text as mark, extract(epoch from pg_postmaster_start_time())::text as server, site.id, site.name,
     case when site.blocked_at is null and site.owner_blocked_at is null then site.status else 'blocked' end as status, deployment.manifest_sha256 as "manifestSha256",
@@ -81,7 +81,7 @@ const sitesSql = `
   left join site on %condition
   left join deployment on deployment.id = site.live_deployment_id`;
 
-// A version counts from the moment it went live to the moment the next one did.
+// A version was visible from when it went live until the next one did.
 const manifestsSql = `
   select manifest_sha256 as "manifestSha256" from deployment
   where site_id = $1 and status <> 'failed' and manifest_sha256 is not null and live_at >= coalesce(
@@ -98,11 +98,11 @@ const sketchSql = `
   join sketch_host overview on overview.sketch_id = sketch.id and overview.position = 0
   where host.label = any($1)`;
 
-const patienceMs = 2_000;
-const wholePatienceMs = 30_000;
+const queryTimeoutMs = 2_000;
+const allSitesTimeoutMs = 30_000;
 
 export function openEdgeDatabase(databaseUrl: string): EdgeDatabase {
-  // One each, so that visitors' misses never stand in the way of pointer changes.
+  // One connection each, so that visitors' misses never delay pointer changes.
   const forSites = openConnection(databaseUrl);
   const forAssets = openConnection(databaseUrl);
   const forSketches = openConnection(databaseUrl);
@@ -126,15 +126,15 @@ export function openEdgeDatabase(databaseUrl: string): EdgeDatabase {
   }
 
   return {
-    allSites: () => askSites('true', [], wholePatienceMs),
-    sitesChangedSince: (mark) => askSites('site.changed_xid >= $1::xid8', [mark], patienceMs),
+    allSites: () => askSites('true', [], allSitesTimeoutMs),
+    sitesChangedSince: (mark) => askSites('site.changed_xid >= $1::xid8', [mark], queryTimeoutMs),
     async manifestsSeenSince(siteId, since) {
-      const question = { text: manifestsSql, values: [siteId, since], query_timeout: patienceMs } as pg.QueryConfig;
+      const question = { text: manifestsSql, values: [siteId, since], query_timeout: queryTimeoutMs } as pg.QueryConfig;
       const { rows } = await forAssets.query<{ manifestSha256: string }>(question);
       return rows.map((row) => row.manifestSha256);
     },
     async sketchesAt(labels) {
-      const question = { text: sketchSql, values: [labels], query_timeout: patienceMs } as pg.QueryConfig;
+      const question = { text: sketchSql, values: [labels], query_timeout: queryTimeoutMs } as pg.QueryConfig;
       const { rows } = await forSketches.query<SketchRow & { label: string }>(question);
       return new Map(rows.map(({ label, ...row }) => [label, row]));
     },
@@ -144,16 +144,16 @@ export function openEdgeDatabase(databaseUrl: string): EdgeDatabase {
   };
 }
 
-/** One connection, opened when it is first needed. */
+/** A pool of one connection, opened on first use. */
 export function openConnection(databaseUrl: string): pg.Pool {
   const pool = new pg.Pool({
     connectionString: databaseUrl,
     application_name: 'frontage edge',
     max: 1,
     keepAlive: true,
-    connectionTimeoutMillis: patienceMs,
+    connectionTimeoutMillis: queryTimeoutMs,
   });
-  // The next question opens a new connection, and says what is wrong.
+  // The next query reconnects, and reports what is wrong.
   pool.on('error', () => {});
   return pool;
 }

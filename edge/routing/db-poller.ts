@@ -1,55 +1,55 @@
-/** How an edge keeps up with the database: by a question each second, at once when it heard of a change, and through times when nobody answers. */
+/** Polls the database each second and after each NOTIFY, and survives outages. */
 import type { Logger } from 'pino';
 import type { Channel, Notifications } from '#db/notifications.ts';
 
-export type Following = {
-  /** Resolves when the database has answered, or when it did not and `canDoWithout`. */
+export type Poller = {
+  /** Resolves when the database has responded, or failed while `hasFallback`. */
   ready: Promise<void>;
   close(): Promise<void>;
 };
 
-type Followed = {
-  ask(): Promise<void>;
-  /** Whether there is something to serve from without an answer. */
-  canDoWithout(): boolean;
+type PollerOptions = {
+  poll(): Promise<void>;
+  /** Whether the edge can serve without the database. */
+  hasFallback(): boolean;
   channel: Channel;
   changes: Notifications;
   log: Logger;
-  /** Runs before the first question. */
+  /** Runs before the first query. */
   prepare?(): Promise<void>;
 };
 
-const askEveryMs = 1_000;
+const pollEveryMs = 1_000;
 
-export function follow({ ask, canDoWithout, channel, changes, log, prepare }: Followed): Following {
+export function startPoller({ poll, hasFallback, channel, changes, log, prepare }: PollerOptions): Poller {
   const { promise: ready, resolve: becomeReady } = Promise.withResolvers<void>();
   let down = false;
   let closed = false;
-  let hurry = () => {};
-  let hurried = false;
+  let wake = () => {};
+  let notified = false;
 
-  async function askOnce(): Promise<void> {
+  async function pollOnce(): Promise<void> {
     try {
-      await ask();
-      if (down) log.info('the database answers again');
+      await poll();
+      if (down) log.info('the database responds again');
       down = false;
       becomeReady();
     } catch (err) {
-      if (!down && !closed) log.error({ err }, 'the database does not answer: serving what is known');
+      if (!down && !closed) log.error({ err }, 'the database does not respond: serving from memory');
       down = true;
-      if (canDoWithout()) becomeReady();
+      if (hasFallback()) becomeReady();
     }
   }
 
-  async function keepAsking(): Promise<void> {
+  async function pollUntilClosed(): Promise<void> {
     await prepare?.();
     while (!closed) {
-      hurried = false;
-      await askOnce();
-      if (hurried || closed) continue;
+      notified = false;
+      await pollOnce();
+      if (notified || closed) continue;
       await new Promise<void>((resolve) => {
-        const timer = setTimeout(resolve, askEveryMs);
-        hurry = () => {
+        const timer = setTimeout(resolve, pollEveryMs);
+        wake = () => {
           clearTimeout(timer);
           resolve();
         };
@@ -58,18 +58,18 @@ export function follow({ ask, canDoWithout, channel, changes, log, prepare }: Fo
   }
 
   const stop = changes.on(channel, () => {
-    hurried = true;
-    hurry();
+    notified = true;
+    wake();
   });
-  const asking = keepAsking();
+  const polling = pollUntilClosed();
 
   return {
     ready,
     async close() {
       closed = true;
       stop();
-      hurry();
-      await asking;
+      wake();
+      await polling;
     },
   };
 }

@@ -1,81 +1,81 @@
-/** Hosts that only lead to another: of a site's domains to its primary one, and over to TLS where a certificate stands. */
+/** Redirects between hosts: from a site's domains to its primary one, and to TLS if there is a valid certificate. */
 
-import type { Answer } from '#edge/content/response.ts';
+import type { EdgeResponse } from '#edge/content/response.ts';
 import type { OwnCertificate } from '#edge/http/certificates-database.ts';
 import type { Clock } from '#runtime/clock.ts';
 import type { DomainRow, SiteRow } from './database.ts';
 import type { RequestAddress } from './hosts.ts';
 import type { SiteDomain } from './site-table.ts';
 
-/** What this edge speaks itself. */
-export type TlsStanding = {
-  /** Where the world reaches it. */
+/** The edge's own TLS. */
+export type TlsEndpoint = {
+  /** Its public port. */
   port: number;
-  /** Our own certificate, if it stands; undefined too where sites' addresses are not over TLS. */
+  /** The platform's certificate, if issued; undefined too if sites' addresses are not over TLS. */
   own(): OwnCertificate | undefined;
 };
 
-/** What a host is: one of ours with this name, an owner's domain, or neither. */
-export type Place = {
+/** What a host is: a name below the base domain, an owner's domain, or neither. */
+export type HostMatch = {
   name: string | undefined;
   site: SiteRow | undefined;
   attached: SiteDomain | undefined;
 };
 
-export type Moving = {
-  /** Where such a request is to be made instead; undefined where this is its place. */
-  of(address: RequestAddress, isSecure: boolean, place: Place): Answer | undefined;
-  /** Whether a host has been well for long enough that browsers may be told to come over TLS alone. */
-  isStrict(host: string, place: Place): boolean;
+export type HostRedirects = {
+  /** The redirect; undefined if the request is at the right host. */
+  redirectFor(address: RequestAddress, isSecure: boolean, place: HostMatch): EdgeResponse | undefined;
+  /** Whether the host has had a certificate for long enough to send Strict-Transport-Security. */
+  isStrict(host: string, place: HostMatch): boolean;
 };
 
-type Parts = { clock: Clock; baseDomain: string; edgeUrl: string; tls: TlsStanding | undefined };
+type Parts = { clock: Clock; baseDomain: string; edgeUrl: string; tls: TlsEndpoint | undefined };
 
 const healthyForMs = 7 * 24 * 3600_000;
 
-export function openMoving({ clock, baseDomain, edgeUrl, tls }: Parts): Moving {
+export function createHostRedirects({ clock, baseDomain, edgeUrl, tls }: Parts): HostRedirects {
   const plain = new URL(edgeUrl);
-  const toTls = tls && `https://%host${tls.port === 443 ? '' : `:${tls.port}`}`;
-  // Where another speaks TLS before this edge, it does so for owners' domains as for our own.
-  const toHome = toTls ?? `${plain.protocol}//%host${plain.port === '' ? '' : `:${plain.port}`}`;
+  const tlsOrigin = tls && `https://%host${tls.port === 443 ? '' : `:${tls.port}`}`;
+  // A proxy that terminates TLS does so for owners' domains too.
+  const primaryOrigin = tlsOrigin ?? `${plain.protocol}//%host${plain.port === '' ? '' : `:${plain.port}`}`;
 
-  const stands = (until: number | null | undefined) => typeof until === 'number' && until > clock.now().getTime();
+  const isValid = (until: number | null | undefined) => typeof until === 'number' && until > clock.now().getTime();
 
-  /** A primary domain that would not answer, or a site that is stopped, sends nobody away from where they are. */
-  function homeOf(site: SiteRow | undefined): DomainRow | undefined {
-    const home = site?.status === 'active' ? site.domains?.find(({ isPrimary }) => isPrimary) : undefined;
-    return home?.status === 'active' && (!tls || stands(home.certifiedUntil)) ? home : undefined;
+  /** The primary domain, if it works and the site is active. */
+  function primaryDomainOf(site: SiteRow | undefined): DomainRow | undefined {
+    const primary = site?.status === 'active' ? site.domains?.find(({ isPrimary }) => isPrimary) : undefined;
+    return primary?.status === 'active' && (!tls || isValid(primary.certifiedUntil)) ? primary : undefined;
   }
 
   function certificateOf(
     host: string,
-    { name, attached }: Place,
+    { name, attached }: HostMatch,
   ): Pick<DomainRow, 'certifiedUntil' | 'healthySince'> | undefined {
     if (attached) return attached.domain;
     return name !== undefined || host === baseDomain ? tls?.own() : undefined;
   }
 
   return {
-    of(address, isSecure, place) {
+    redirectFor(address, isSecure, place) {
       const { site } = place;
-      // Nearly all of them: a site without domains, where nothing leads over to TLS.
+      // Nearly all requests: no domains, no redirect to TLS.
       if (site?.domains === undefined && (isSecure || !tls)) return undefined;
-      const home = homeOf(site);
-      if (home && home.name !== address.host) return leadTo(toHome, home.name, address.target);
-      if (isSecure || !toTls) return undefined;
-      return stands(certificateOf(address.host, place)?.certifiedUntil)
-        ? leadTo(toTls, address.host, address.target)
+      const primary = primaryDomainOf(site);
+      if (primary && primary.name !== address.host) return redirect(primaryOrigin, primary.name, address.target);
+      if (isSecure || !tlsOrigin) return undefined;
+      return isValid(certificateOf(address.host, place)?.certifiedUntil)
+        ? redirect(tlsOrigin, address.host, address.target)
         : undefined;
     },
     isStrict(host, place) {
       const { certifiedUntil, healthySince: since } = certificateOf(host, place) ?? {};
-      return stands(certifiedUntil) && typeof since === 'number' && since + healthyForMs <= clock.now().getTime();
+      return isValid(certifiedUntil) && typeof since === 'number' && since + healthyForMs <= clock.now().getTime();
     },
   };
 }
 
-/** Not for ever: the primary domain may be another one tomorrow. */
-function leadTo(origin: string, host: string, target: string): Answer {
+/** Revalidated each time: the primary domain may change. */
+function redirect(origin: string, host: string, target: string): EdgeResponse {
   const path = target.replaceAll(/[^\x21-\x7e]/g, (char) => encodeURIComponent(char));
   const fields = [
     'location',

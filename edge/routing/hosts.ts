@@ -1,9 +1,9 @@
-/** Which site a request is for. Only the request's own words count: forwarded headers are a visitor's to forge. */
+/** Finds the site of a request. Forwarded headers are ignored: visitors can forge them. */
 
 export type RequestAddress = {
-  /** Lower case, without port and trailing dot; empty when it can name no site, as an IP address. */
+  /** Lower case, without port and trailing dot; empty if it can be no site, such as an IP address. */
   host: string;
-  /** Origin form: the path with its query, as it was sent. */
+  /** Origin form: path and query, as sent. */
   target: string;
 };
 
@@ -11,8 +11,8 @@ const authority = /^([a-z0-9_.-]{1,255}?)\.?(?::[0-9]{0,5})?$/i;
 const addressLiteral = /^\[[0-9a-f:.]{2,45}\](?::[0-9]{0,5})?$/i;
 
 /**
- * The host and target that a request line and its Host field name, or `undefined` for a request that is no good.
- * An absolute target overrules the Host field (RFC 9112 section 3.2.2).
+ * Host and target of a request line and its Host field; `undefined` for a bad request. An absolute target overrides the Host field
+ * (RFC 9112 section 3.2.2).
  */
 export function readAddress(target: string, hostField: string | undefined): RequestAddress | undefined {
   if (hostField === undefined) return undefined;
@@ -29,14 +29,14 @@ function addressOf(field: string, target: string): RequestAddress | undefined {
   return addressLiteral.test(field) ? { host: '', target } : undefined;
 }
 
-/** The name that a host gives a site: `name` of `name.<base domain>`. Whether there is such a site is for the table to say. */
+/** The site name of a host: `name` of `name.<base domain>`. Does not check that the site exists. */
 export function siteNameOf(host: string, baseDomain: string): string | undefined {
   const end = host.length - baseDomain.length - 1;
   if (end < 1 || host.charCodeAt(end) !== 46 /* . */ || !host.endsWith(baseDomain)) return undefined;
   return host.slice(0, end);
 }
 
-/** Under which name the certificate of a host stands: hosts of ours, the base domain and one level below it, have one together. */
+/** Certificate name of a host. The base domain and hosts one level below it share one certificate. */
 export function certificateNameOf(host: string, baseDomain: string): string {
   const isOurs = host === baseDomain || siteNameOf(host, baseDomain)?.includes('.') === false;
   return isOurs ? `*.${baseDomain}` : host;

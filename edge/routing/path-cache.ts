@@ -1,4 +1,4 @@
-/** What the paths of versions were found to be, for those that were asked for last. */
+/** Caches which file each path of a version is, least recently used first out. */
 import { LRUCache } from 'lru-cache';
 import { findFile } from '#edge/content/files.ts';
 import { type ServedFile, servedFile } from '#edge/content/representations.ts';
@@ -6,15 +6,15 @@ import type { Version } from '#edge/content/versions.ts';
 
 export type FoundPath = { served: ServedFile } | { redirectTo: string };
 
-export type Finding = {
+export type PathCache = {
   find(version: Version, path: string): FoundPath | undefined;
 };
 
-// About what a file takes with the head of its answers in one form or two.
+// About the size of a file with the heads of one or two representations.
 const bytesPerPath = 2_048;
 
-/** Remembers up to `bytesMax` of memory. What is not there is looked for each time: there is no end to such paths. */
-export function openFinding(bytesMax: number): Finding {
+/** Uses up to `bytesMax` of memory. Missing paths are not cached: there is no end to them. */
+export function createPathCache(bytesMax: number): PathCache {
   const cache = new LRUCache<string, FoundPath>({ max: Math.ceil(bytesMax / bytesPerPath) });
   return {
     find(version, path) {

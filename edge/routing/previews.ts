@@ -1,16 +1,16 @@
-/** Drafts of sites, each on a host of its own: served as the site would be, with a bar that says what it is, and kept from search engines. */
+/** Drafts of sites, each on its own host: served like the site, with a bar on each page, and hidden from search engines. */
 import { LRUCache } from 'lru-cache';
 import { draftBar } from '#edge/content/draft-bar.ts';
 import { wantsPage } from '#edge/content/files.ts';
 import { answerInserted, createSnippet, type Snippet } from '#edge/content/insertion.ts';
-import { type Answer, answerPage, answerRedirect, type Source } from '#edge/content/response.ts';
+import { answerPage, answerRedirect, type EdgeResponse, type Source } from '#edge/content/response.ts';
 import type { Version, Versions } from '#edge/content/versions.ts';
 import type { VisitorRequest } from '#edge/http/request.ts';
-import { type Later, whenKnown } from '#edge/maybe-async.ts';
+import { andThen, type MaybePromise } from '#edge/maybe-async.ts';
 import type { Clock } from '#runtime/clock.ts';
-import type { Finding } from './path-cache.ts';
+import type { PathCache } from './path-cache.ts';
 import type { Target } from './paths.ts';
-import { answerRule, type SiteRedirects } from './redirects.ts';
+import { applyRedirectRules, type SiteRedirects } from './redirects.ts';
 import type { SitePreview } from './site-table.ts';
 
 type Parts = {
@@ -18,14 +18,14 @@ type Parts = {
   clock: Clock;
   source: Source;
   versions: Versions;
-  finding: Finding;
+  pathCache: PathCache;
   siteRedirects: SiteRedirects;
 };
 
 type Draft = { request: VisitorRequest; found: SitePreview; target: Target; as: 'html' | 'text'; bar: Snippet };
 
-/** Answers requests for a draft. */
-export function openDrafts({ baseDomain, clock, source, versions, finding, siteRedirects }: Parts) {
+/** Returns the function that responds to requests for a draft. */
+export function createDraftResponder({ baseDomain, clock, source, versions, pathCache, siteRedirects }: Parts) {
   const bars = new LRUCache<string, Snippet>({ max: 1_000 });
 
   function answerDraft(
@@ -33,31 +33,31 @@ export function openDrafts({ baseDomain, clock, source, versions, finding, siteR
     found: SitePreview,
     target: Target,
     as: 'html' | 'text',
-  ): Later<Answer> {
+  ): MaybePromise<EdgeResponse> {
     const { site, preview } = found;
     if (site.status !== 'active') return answerPage(site.status, as);
     if (clock.now() >= new Date(preview.expiresAt)) return answerPage('ended', as);
-    const version = versions.held(preview.manifestSha256) ?? versions.load(preview.manifestSha256);
+    const version = versions.cached(preview.manifestSha256) ?? versions.load(preview.manifestSha256);
     const set = site.redirectsSha256 === null ? undefined : rulesOf(site.redirectsSha256);
     const draft = { request, found, target, as, bar: barOf(request, found) };
-    return whenKnown(version, (known) =>
-      whenKnown(set, (rules) => {
-        const ruled = answerRule([rules, known.redirects], target, as);
-        return whenKnown(ruled ?? answerPath(draft, known), discreet);
+    return andThen(version, (known) =>
+      andThen(set, (rules) => {
+        const ruled = applyRedirectRules([rules, known.redirects], target, as);
+        return andThen(ruled ?? answerPath(draft, known), withPrivacyFields);
       }),
     );
   }
 
   function rulesOf(sha256: string) {
-    return siteRedirects.held(sha256) ?? siteRedirects.load(sha256);
+    return siteRedirects.cached(sha256) ?? siteRedirects.load(sha256);
   }
 
-  function answerPath({ request, target, bar }: Draft, version: Version): Later<Answer> {
-    const file = finding.find(version, target.path);
+  function answerPath({ request, target, bar }: Draft, version: Version): MaybePromise<EdgeResponse> {
+    const file = pathCache.find(version, target.path);
     if (file && 'redirectTo' in file) return answerRedirect(file.redirectTo, target.query);
     if (file) return answerInserted(source, request, file.served, bar);
     if (!wantsPage(target.path)) return answerPage('missing', 'text');
-    const page = finding.find(version, '404.html');
+    const page = pathCache.find(version, '404.html');
     if (!page || !('served' in page)) return answerPage('missing', 'html');
     return answerInserted(source, request, page.served, bar, 404);
   }
@@ -74,15 +74,12 @@ export function openDrafts({ baseDomain, clock, source, versions, finding, siteR
   return answerDraft;
 }
 
-/**
- * With a word to search engines, whatever it is, and to browsers: the draft is for those who were given its address, so no other site is
- * told that somebody came from there.
- */
-function discreet({ head, body }: Answer): Answer {
-  const fields = head.fields.filter((_, at) => !own.has(head.fields[at - (at % 2)] as string));
-  return { head: { status: head.status, fields: [...fields, ...[...own].flat()] }, body };
+/** Hides any response of a draft from search engines, and its address from other sites: only invited people know it. */
+function withPrivacyFields({ head, body }: EdgeResponse): EdgeResponse {
+  const fields = head.fields.filter((_, at) => !privacyFields.has(head.fields[at - (at % 2)] as string));
+  return { head: { status: head.status, fields: [...fields, ...[...privacyFields].flat()] }, body };
 }
-const own = new Map([
+const privacyFields = new Map([
   ['x-robots-tag', 'noindex, nofollow'],
   ['referrer-policy', 'same-origin'],
 ]);

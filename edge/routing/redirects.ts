@@ -1,6 +1,6 @@
-/** Redirect rules at the edge: those a call set, then those of the version, and then the files. */
+/** Redirect rules at the edge: those set by the API, then those of the version, then files. */
 import { LRUCache } from 'lru-cache';
-import { type Answer, answerPage } from '#edge/content/response.ts';
+import { answerPage, type EdgeResponse } from '#edge/content/response.ts';
 import type { ManifestFile } from '#providers/manifest.ts';
 import { parseRedirectsFile } from '#providers/redirects/file.ts';
 import {
@@ -15,21 +15,21 @@ import type { Store } from '#providers/store/store.ts';
 import type { Target } from './paths.ts';
 
 export type SiteRedirects = {
-  /** The rules of this blob, when they are in memory. */
-  held(sha256: string): RedirectTable | undefined;
-  /** The rules, read from the store once however many ask. */
+  /** The rules of this blob, if in memory. */
+  cached(sha256: string): RedirectTable | undefined;
+  /** The rules; concurrent calls share one read of the store. */
   load(sha256: string): Promise<RedirectTable>;
 };
 
-// About what a rule takes, parsed.
+// About the size of a parsed rule.
 const weightPerRule = 600;
 
 export function weightOf(table: RedirectTable | undefined): number {
   return (table?.size ?? 0) * weightPerRule;
 }
 
-/** Keeps rules up to `bytesMax` of memory, those asked for last. */
-export function openSiteRedirects(store: Store, bytesMax: number): SiteRedirects {
+/** Caches up to `bytesMax` of rules, least recently used first out. */
+export function createSiteRedirects(store: Store, bytesMax: number): SiteRedirects {
   const cache = new LRUCache<string, RedirectTable>({
     maxSize: bytesMax,
     sizeCalculation: (table) => 1024 + weightOf(table),
@@ -40,12 +40,12 @@ export function openSiteRedirects(store: Store, bytesMax: number): SiteRedirects
       return createRedirectTable(JSON.parse(blob.toString()) as RedirectRule[]);
     },
   });
-  return { held: (sha256) => cache.get(sha256), load: (sha256) => cache.forceFetch(sha256) };
+  return { cached: (sha256) => cache.get(sha256), load: (sha256) => cache.forceFetch(sha256) };
 }
 
 /**
- * The rules that a version brings itself; undefined where it has none. They were checked when it was published: one that cannot
- * be read was published before there were rules, and its file is no more than a file that is not served.
+ * The rules of a version; undefined if it has none. They were validated when it was published: an invalid file is older than redirect
+ * rules, and is ignored.
  */
 export async function readVersionRedirects(
   store: Store,
@@ -61,18 +61,18 @@ export async function readVersionRedirects(
   }
 }
 
-/** The answer, if a rule is for the path. Together two lists can lead in a circle: such a rule is passed over. */
-export function answerRule(
+/** The response of the rule that matches the path. Two lists together can form a loop: such a rule is skipped. */
+export function applyRedirectRules(
   tables: readonly (RedirectTable | undefined)[],
   { path, query }: Target,
   as: 'html' | 'text',
-): Answer | undefined {
+): EdgeResponse | undefined {
   const match = findRedirect(tables, path);
   if (!match) return undefined;
   const location = locationOf(match, query);
   if (location === undefined) return answerPage('gone', as);
   if (!terminates(tables, path)) return undefined;
-  // Not to be kept: the rules of a site can change at any moment, and its visitors are to see that at once.
+  // Not cached, so that changed rules take effect immediately.
   const fields = ['location', location, 'cache-control', 'public, max-age=0, must-revalidate', 'content-length', '0'];
   return { head: { status: match.rule.status, fields }, body: undefined };
 }

@@ -1,40 +1,40 @@
 /**
- * For somebody who came by a review link: pages with the overlay's loader in them. Who did is told by a cookie of the host, which is no
- * secret: it says which frame to load, and the frame alone knows who may comment. Only requests that left the short way come here, so that
- * visitors pay nothing for it (heads.ts).
+ * Pages for reviewers, who opened a review link: with the overlay's loader inserted. A cookie on the host marks them. It is not a secret:
+ * it selects the frame, and the frame decides who may comment. Only requests that left the fast path get here (http1-head.ts), so visitors
+ * pay nothing for it.
  */
 import { readFileSync } from 'node:fs';
 import { wantsPage } from '#edge/content/files.ts';
 import { createSnippet, followedBy, insertIntoPage, type Snippet } from '#edge/content/insertion.ts';
-import type { Answer } from '#edge/content/response.ts';
+import type { EdgeResponse } from '#edge/content/response.ts';
 import type { Edge } from '#edge/edge.ts';
 import { matchesWeakly } from '#edge/http/conditions.ts';
 import { acceptedEncodings } from '#edge/http/encodings.ts';
 import type { VisitorRequest } from '#edge/http/request.ts';
-import type { Later } from '#edge/maybe-async.ts';
+import type { MaybePromise } from '#edge/maybe-async.ts';
 import { html } from '#web/html.ts';
 import { overlayModules } from '#web/overlay/modules.ts';
 import { type PageFile, pageFile } from '#web/page-file.ts';
 import { reviewCookie } from './review-cookie.ts';
 
 export type Reviews = {
-  /** The answer to a reviewer, or to one who becomes or stops being one; undefined for a visitor's request. */
-  answer(request: VisitorRequest, cookies: string | undefined): Later<Answer> | undefined;
+  /** The response to a reviewer, or to a browser that becomes or stops being one; undefined for a visitor's request. */
+  answer(request: VisitorRequest, cookies: string | undefined): MaybePromise<EdgeResponse> | undefined;
 };
 
 const folder = '/.frontage/';
 const longestSeconds = 30 * 86_400;
 /** A public id, as `newPublicId` makes it. */
 const siteKey = /^[0-9a-hjkmnp-tv-z]{16}$/;
-/** A path that stays on this host, whoever reads it. */
+/** A path that no parser reads as another host. */
 const ownPath = /^\/(?![/\\])[!-[\]-~]*$/;
 
-export function openReviews({ edge, baseUrl }: { edge: Pick<Edge, 'answer'>; baseUrl: string }): Reviews {
+export function createReviews({ edge, baseUrl }: { edge: Pick<Edge, 'answer'>; baseUrl: string }): Reviews {
   const files = new Map(
     overlayModules.map(({ name, file }) => [`${folder}overlay/${name}`, pageFile(readFileSync(file), 'script')]),
   );
 
-  function answerOwn(request: VisitorRequest): Answer {
+  function answerOwn(request: VisitorRequest): EdgeResponse {
     const { pathname, searchParams } = new URL(request.target, 'http://host');
     const script = files.get(pathname);
     if (script) return answerScript(request, script);
@@ -47,11 +47,11 @@ export function openReviews({ edge, baseUrl }: { edge: Pick<Edge, 'answer'>; bas
     return seeOther(to, cookieOf(site, Math.max(0, Math.floor(seconds))));
   }
 
-  async function answerReviewer(request: VisitorRequest, site: string): Promise<Answer> {
-    // The page whole and as it was built: what it has for visitors, tags and forms, is not true of it with the loader.
-    const plain = { ...request, fields: { ...request.fields, ...nothing } };
+  async function answerReviewer(request: VisitorRequest, site: string): Promise<EdgeResponse> {
+    // The whole, unencoded page: its entity tag and encodings do not apply to the page with the loader.
+    const plain = { ...request, fields: { ...request.fields, ...unconditional } };
     const answer = await edge.answer(plain);
-    if (!takesLoader(answer)) return await edge.answer(request);
+    if (!isSitePage(answer)) return await edge.answer(request);
     return withLoader(answer, loaderOf(baseUrl, site));
   }
 
@@ -66,7 +66,7 @@ export function openReviews({ edge, baseUrl }: { edge: Pick<Edge, 'answer'>; bas
   };
 }
 
-const nothing = {
+const unconditional = {
   acceptEncoding: undefined,
   ifMatch: undefined,
   ifNoneMatch: undefined,
@@ -91,8 +91,8 @@ function loaderOf(baseUrl: string, site: string): Snippet {
   return createSnippet(markup);
 }
 
-/** Pages of the site, and none of the edge's own: those say by a policy that they run no script but theirs. */
-function takesLoader({ head, body }: Answer): boolean {
+/** Whether it is a page of the site. The edge's own pages forbid scripts by their content security policy. */
+function isSitePage({ head, body }: EdgeResponse): boolean {
   if (body === undefined || (head.status !== 200 && head.status !== 404)) return false;
   const field = (name: string) => head.fields[head.fields.findIndex((at, index) => index % 2 === 0 && at === name) + 1];
   const isPage = head.fields.includes('content-type') && field('content-type')?.startsWith('text/html');
@@ -101,14 +101,14 @@ function takesLoader({ head, body }: Answer): boolean {
 
 const changed = new Set(['etag', 'content-length', 'cache-control', 'accept-ranges', 'vary']);
 
-function withLoader({ head, body }: Answer, snippet: Snippet): Answer {
+function withLoader({ head, body }: EdgeResponse, snippet: Snippet): EdgeResponse {
   const kept = head.fields.filter((_, index) => !changed.has(head.fields[index - (index % 2)] as string));
   const fields = [...kept, 'cache-control', 'private, no-store'];
   if (Buffer.isBuffer(body)) {
     const page = insertIntoPage(body, snippet);
     return { head: { status: head.status, fields: [...fields, 'content-length', String(page.length)] }, body: page };
   }
-  const { open, bytes } = body as Exclude<Answer['body'], Buffer | undefined>;
+  const { open, bytes } = body as Exclude<EdgeResponse['body'], Buffer | undefined>;
   const whole = {
     bytes: bytes === undefined ? undefined : bytes + snippet.bytes.length,
     open: async () => followedBy(await open(), snippet),
@@ -116,7 +116,7 @@ function withLoader({ head, body }: Answer, snippet: Snippet): Answer {
   return { head: { status: head.status, fields }, body: whole };
 }
 
-function answerScript({ fields }: VisitorRequest, { bytes, gzip, etag, type: contentType }: PageFile): Answer {
+function answerScript({ fields }: VisitorRequest, { bytes, gzip, etag, type: contentType }: PageFile): EdgeResponse {
   const kept = ['etag', etag, 'cache-control', 'public, max-age=0, must-revalidate', 'vary', 'accept-encoding'];
   if (fields.ifNoneMatch !== undefined && matchesWeakly(fields.ifNoneMatch, etag)) {
     return { head: { status: 304, fields: kept }, body: undefined };
@@ -131,11 +131,11 @@ function answerScript({ fields }: VisitorRequest, { bytes, gzip, etag, type: con
   };
 }
 
-function seeOther(to: string, cookie: string): Answer {
+function seeOther(to: string, cookie: string): EdgeResponse {
   const fields = ['location', to, 'set-cookie', cookie, 'cache-control', 'no-store', 'referrer-policy', 'no-referrer'];
   return { head: { status: 303, fields: [...fields, 'content-length', '0'] }, body: undefined };
 }
 
-function answerNothing(): Answer {
+function answerNothing(): EdgeResponse {
   return { head: { status: 404, fields: ['cache-control', 'no-store', 'content-length', '0'] }, body: undefined };
 }

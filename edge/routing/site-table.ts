@@ -1,4 +1,4 @@
-/** All sites in memory, by name. Pure: what to do with rows, whoever brings them. */
+/** All sites in memory, by name, preview host and domain. Pure. */
 import type { DomainRow, PreviewRow, SiteRow } from './database.ts';
 
 export type SitePreview = { site: SiteRow; preview: PreviewRow };
@@ -7,13 +7,13 @@ export type SiteDomain = { site: SiteRow; domain: DomainRow };
 
 export type SiteTable = {
   byName(name: string): SiteRow | undefined;
-  /** The draft at a host of the platform's own, with its site. */
+  /** The draft at a preview host, with its site. */
   byLabel(label: string): SitePreview | undefined;
-  /** The site that is served at a host of its owner's. */
+  /** The site at an owner's domain. */
   byDomain(host: string): SiteDomain | undefined;
-  /** Takes in rows that may have changed. Answers whether any had. */
+  /** Applies rows that may have changed. Returns whether any had. */
   apply(rows: SiteRow[]): boolean;
-  /** Forgets all that is not among the rows. */
+  /** Replaces the whole table. */
   replace(rows: SiteRow[]): void;
   all(): Iterable<SiteRow>;
 };
@@ -26,10 +26,10 @@ export function createSiteTable(): SiteTable {
 
   function put(row: SiteRow): void {
     const before = byId.get(row.id);
-    // By now the old name may be another site's.
+    // The old name may already belong to another site.
     if (before && byName.get(before.name) === before) byName.delete(before.name);
     for (const { label } of before?.previews ?? []) byLabel.delete(label);
-    // By now the domain may be another site's, too.
+    // So may a domain.
     for (const { name } of before?.domains ?? []) if (byDomain.get(name)?.site.id === row.id) byDomain.delete(name);
     byId.set(row.id, row);
     byName.set(row.name, row);

@@ -1,4 +1,4 @@
-/** The table of sites on the edge's own disk: what an edge serves from when it starts while the database is down. */
+/** The site table on the edge's disk, for a start while the database is down. */
 import { randomUUID } from 'node:crypto';
 import { mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { basename, dirname } from 'node:path';
@@ -15,7 +15,7 @@ type Line = [
   domains?: DomainRow[] | null,
 ];
 
-/** The sites as they were last saved; `undefined` when there is no file that can be read. */
+/** The sites as last saved; `undefined` without a readable file. */
 export async function readSitesFile(path: string): Promise<SiteRow[] | undefined> {
   await removeAbandoned(dirname(path), `${basename(path)}.`);
   try {
@@ -35,7 +35,7 @@ export async function readSitesFile(path: string): Promise<SiteRow[] | undefined
   }
 }
 
-/** Takes the place of the file in one step, so that a crash leaves the old one or the new one. */
+/** Replaces the file atomically: a crash leaves the old or the new one. */
 export async function writeSitesFile(path: string, sites: Iterable<SiteRow>): Promise<void> {
   const lines: Line[] = Array.from(sites, (site) => [
     site.id,
@@ -47,12 +47,12 @@ export async function writeSitesFile(path: string, sites: Iterable<SiteRow>): Pr
     site.domains ?? null,
   ]);
   await mkdir(dirname(path), { recursive: true });
-  const aside = `${path}.${randomUUID()}`;
+  const temporary = `${path}.${randomUUID()}`;
   try {
-    await writeFile(aside, JSON.stringify({ format: 1, sites: lines }));
-    await rename(aside, path);
+    await writeFile(temporary, JSON.stringify({ format: 1, sites: lines }));
+    await rename(temporary, path);
   } catch (error) {
-    await rm(aside, { force: true });
+    await rm(temporary, { force: true });
     throw error;
   }
 }

@@ -2,8 +2,8 @@
 
 import { afterAll, expect, test } from 'vitest';
 import { rowOf } from '#db/analytics/counts.ts';
-import { openTallies, viewRow } from '#edge/analytics/counters.ts';
-import { openSalts } from '#edge/analytics/salts.ts';
+import { createCounters, viewRow } from '#edge/analytics/counters.ts';
+import { createSalts } from '#edge/analytics/salts.ts';
 import { until } from '#test/stack/until.ts';
 import { agents, createAnalyticsWorld, pages } from './world.ts';
 
@@ -32,7 +32,7 @@ test('of more referrers than a row takes the rest is other, and no view is lost'
 });
 
 test('a process holds so many sites and so many keys, whatever is asked of it', () => {
-  const tallies = openTallies({ tallies: 10, keys: 50 });
+  const tallies = createCounters({ counters: 10, keys: 50 });
   tallies.begin(hour(1));
   for (let site = 0; site < 1_000; site++) {
     const tally = tallies.of(`site_${site}`);
@@ -41,7 +41,7 @@ test('a process holds so many sites and so many keys, whatever is asked of it', 
     tally.isNew = true;
     for (let key = 0; key < 20; key++) tallies.add(tally, 'pages', `/${key}`);
   }
-  const held = tallies.unwritten();
+  const held = tallies.unsaved();
   expect(held).toHaveLength(10);
   const known = held.flatMap(({ counts }) => [...counts.pages.keys()].filter((key) => key !== 'other'));
   expect(known).toHaveLength(50);
@@ -52,11 +52,11 @@ test('a process holds so many sites and so many keys, whatever is asked of it', 
   expect(next?.hour).toEqual(hour(2));
   if (next) tallies.add(next, 'pages', '/new');
   expect(next?.counts.pages.get('/new')).toBe(1);
-  expect(tallies.unwritten()).toHaveLength(0);
+  expect(tallies.unsaved()).toHaveLength(0);
 });
 
 test('hours that could not be written for days are given up', () => {
-  const tallies = openTallies();
+  const tallies = createCounters();
   for (const n of [1, 2]) {
     tallies.begin(hour(n));
     const tally = tallies.of('site_a');
@@ -64,11 +64,11 @@ test('hours that could not be written for days are given up', () => {
   }
   tallies.begin(hour(3));
   tallies.forget(hour(2));
-  expect(tallies.unwritten().map((tally) => tally.hour)).toEqual([hour(2)]);
+  expect(tallies.unsaved().map((tally) => tally.hour)).toEqual([hour(2)]);
 });
 
 test('a clock that is put back over the hour counts on where it was', () => {
-  const tallies = openTallies();
+  const tallies = createCounters();
   for (const n of [1, 2, 1]) {
     tallies.begin(hour(n));
     const tally = tallies.of('site_a');
@@ -76,7 +76,7 @@ test('a clock that is put back over the hour counts on where it was', () => {
     tally.views += 1;
     tally.isNew = true;
   }
-  const rows = tallies.unwritten().map(({ hour, views }) => [hour.getTime(), views]);
+  const rows = tallies.unsaved().map(({ hour, views }) => [hour.getTime(), views]);
   expect(rows.sort()).toEqual([
     [hour(1).getTime(), 2],
     [hour(2).getTime(), 1],
@@ -84,7 +84,7 @@ test('a clock that is put back over the hour counts on where it was', () => {
 });
 
 test('a row has its most frequent keys', () => {
-  const tallies = openTallies();
+  const tallies = createCounters();
   const tally = tallies.of('site_a');
   if (!tally) throw new Error('there is room');
   for (let n = 0; n < 300; n++) tally.counts.pages.set(`/${n}`, n + 1);
@@ -107,7 +107,7 @@ test('what cannot be written is kept and written once, even where the database o
       },
     }),
   });
-  const said = () => world.logged.filter(({ msg }) => msg.startsWith('what is counted')).map(({ msg }) => msg);
+  const said = () => world.logged.filter(({ msg }) => msg.startsWith('page views')).map(({ msg }) => msg);
   const before = said().length;
   for (const next of ['none', 'before', 'after', 'before', 'none'] as const) {
     fault = next;
@@ -122,10 +122,7 @@ test('what cannot be written is kept and written once, even where the database o
     pages: [{ views: 5 }, { views: 5 }],
   });
   // Said once, however often it failed.
-  expect(said().slice(before)).toEqual([
-    'what is counted cannot be written: it is kept, and tried again',
-    'what is counted can be written again',
-  ]);
+  expect(said().slice(before)).toEqual(['page views cannot be saved; retrying', 'page views are saved again']);
 });
 
 test('what an edge counted is there when it has ended, and by itself some seconds later', async () => {
@@ -165,7 +162,7 @@ test('an edge forgets the salt of a day that is over', async () => {
       return offered;
     },
   };
-  const salts = openSalts({ database, secret: 'x' });
-  for (const day of ['01', '02', '01']) await salts.keep(new Date(`2026-03-${day}T12:00:00Z`));
+  const salts = createSalts({ database, secret: 'x' });
+  for (const day of ['01', '02', '01']) await salts.refresh(new Date(`2026-03-${day}T12:00:00Z`));
   expect(asked).toEqual(['2026-03-01', '2026-03-02', '2026-03-01']);
 });

@@ -5,9 +5,9 @@ import { join } from 'node:path';
 import { Deployment } from '#db/deployments/deployment.ts';
 import { claimBuild } from '#db/deployments/queue.ts';
 import { goLive } from '#db/deployments/transitions.ts';
-import { type CountsDatabase, openCountsDatabase } from '#edge/analytics/database.ts';
-import { type Counting, openCounting } from '#edge/analytics/page-views.ts';
-import { openVisitors } from '#edge/analytics/visitors.ts';
+import { openViewsDatabase, type ViewsDatabase } from '#edge/analytics/database.ts';
+import { openPageViews, type PageViews } from '#edge/analytics/page-views.ts';
+import { createVisitors } from '#edge/analytics/visitors.ts';
 import { createEdge } from '#edge/edge.ts';
 import { listen } from '#edge/http/listener.ts';
 import { openEdgeDatabase } from '#edge/routing/database.ts';
@@ -37,7 +37,7 @@ export type Site = { id: string; name: string };
 type EdgeOptions = {
   trustedProxies?: string[];
   countryHeader?: string;
-  through?: (database: CountsDatabase) => CountsDatabase;
+  through?: (database: ViewsDatabase) => ViewsDatabase;
 };
 
 export async function createAnalyticsWorld(env: Record<string, string> = {}) {
@@ -69,16 +69,16 @@ export async function createAnalyticsWorld(env: Record<string, string> = {}) {
     const parts = { baseDomain: config.baseDomain, store: deps.store, database: asking, changes: deps.changes, clock };
     const sitesFile = join(config.dataDir, 'edge', `${randomBytes(6).toString('hex')}.json`);
     const edge = createEdge({ ...parts, log: deps.log, sitesFile, cacheBytes: 8 * 1024 * 1024 });
-    const counts = openCountsDatabase(database.url, randomBytes(6).toString('hex'));
-    const counting: Counting = openCounting({
+    const counts = openViewsDatabase(database.url, randomBytes(6).toString('hex'));
+    const counting: PageViews = openPageViews({
       database: through(counts),
-      visitors: openVisitors({ trustedProxies, countryHeader }),
+      visitors: createVisitors({ trustedProxies, countryHeader }),
       clock,
       log: deps.log,
       secret: config.secret,
     });
     await Promise.all([edge.ready, counting.ready]);
-    const listening = await listen(edge, { host: '127.0.0.1', port: 0, counting });
+    const listening = await listen(edge, { host: '127.0.0.1', port: 0, pageViews: counting });
     let closed: Promise<void> | undefined;
     const close = () => {
       closed ??= (async () => {

@@ -5,7 +5,7 @@ import { renewIfDue } from '#activities/certificates/renew.ts';
 import { Domain } from '#db/domains/domain.ts';
 import { openNotifications } from '#db/notifications.ts';
 import { createEdge } from '#edge/edge.ts';
-import { openChallenges } from '#edge/http/acme-challenges.ts';
+import { createChallengeResponder } from '#edge/http/acme-challenges.ts';
 import { openCertificates } from '#edge/http/certificates.ts';
 import { type CertificatesDatabase, openCertificatesDatabase } from '#edge/http/certificates-database.ts';
 import { listen } from '#edge/http/listener.ts';
@@ -91,7 +91,7 @@ export async function createWorld({
       changes,
       log,
       baseDomain,
-      sealing: config.sealing,
+      encryptionKeys: config.sealing,
       isServed: (host) => edge.serves(host),
     });
     const edge = createEdge({
@@ -112,7 +112,7 @@ export async function createWorld({
       host: '127.0.0.1',
       port: ports.http,
       clock,
-      challenges: openChallenges(asked),
+      challenges: createChallengeResponder(asked),
       ...patience,
       tls: {
         port: ports.tls,
@@ -120,7 +120,7 @@ export async function createWorld({
         database: asked,
         clock,
         log,
-        sealing: config.sealing,
+        encryptionKeys: config.sealing,
         ...patience,
       },
     });

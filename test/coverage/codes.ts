@@ -96,8 +96,8 @@ const comments = rowsOf('code', 'comments', {
 });
 
 const news = rowsOf('code', 'show', {
-  invalid_period: ['analytics/reading', 'period=%s is invalid_period'],
-  analytics_disabled: ['analytics/reading', 'where analytics are off the call says so'],
+  invalid_period: ['analytics/queries', 'period=%s is invalid_period'],
+  analytics_disabled: ['analytics/queries', 'where analytics are off the call says so'],
   invalid_since: ['inbox/inbox', 'since=%s is invalid_since'],
 });
 

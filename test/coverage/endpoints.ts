@@ -74,7 +74,7 @@ export const endpoints = [
     'DELETE /v1/uploads/{id}': ['material/uploads', 'is made, shown once, listed without its address, and ended'],
   }),
   ...rowsOf('endpoint', 'show', {
-    'GET /v1/sites/{id}/analytics': ['analytics/counting', 'views of pages are counted, whichever way'],
+    'GET /v1/sites/{id}/analytics': ['analytics/page-views', 'views of pages are counted, whichever way'],
     'GET /v1/inbox': ['inbox/inbox', 'what waits is listed over all sites, newest first'],
   }),
   ...rowsOf('endpoint', 'comments', {

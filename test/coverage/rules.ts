@@ -112,10 +112,10 @@ export const rules = [
       'collaborators see what is theirs, and nobody else sees anything',
     ],
     'visitors are counted without a cookie, and known again on the same day alone': [
-      'analytics/reading',
+      'analytics/queries',
       'a visitor of two days is two, of two hours of a day one',
     ],
-    'the salt of a day is deleted when it is over': ['analytics/reading', 'the salt of a day is deleted'],
+    'the salt of a day is deleted when it is over': ['analytics/queries', 'the salt of a day is deleted'],
     "no visitor's address is anywhere on disk": [
       'acceptance/addresses',
       'visitors are counted, and their addresses are in',
@@ -132,7 +132,7 @@ export const rules = [
       'analytics/year',
       'a year of a busy site is read in less than',
     ],
-    'robots are left out': ['analytics/counting', 'what is no look at a page by a person is not counted'],
+    'robots are left out': ['analytics/page-views', 'what is no look at a page by a person is not counted'],
     'a waiting inbox answers within a second of the first item': ['inbox/waiting', 'answers within a second'],
   }),
   ...rowsOf('rule', 'comments', {

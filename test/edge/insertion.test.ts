@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { openBytes } from '#edge/content/blob-cache.ts';
+import { createBlobCache } from '#edge/content/blob-cache.ts';
 import { answerInserted, createSnippet, insertIntoPage } from '#edge/content/insertion.ts';
 import { servedFile } from '#edge/content/representations.ts';
-import type { Answer } from '#edge/content/response.ts';
+import type { EdgeResponse } from '#edge/content/response.ts';
 import { requestOf } from '#edge/http/request.ts';
 import { createWorld, type World } from './world.ts';
 
@@ -30,14 +30,14 @@ describe('an answer with the piece', () => {
 
   async function answer(path: string, content: string, fields: string[] = [], status: 200 | 404 = 200) {
     const { sha256, bytes } = await world.store.put(Buffer.from(content), { compress: true });
-    const source = { store: world.store, bytes: openBytes(world.store, 4 * 1024 * 1024) };
+    const source = { store: world.store, blobs: createBlobCache(world.store, 4 * 1024 * 1024) };
     const raw = ['host', 'a.test', ...fields];
     const request = requestOf({ method: 'GET', target: `/${path}`, servername: undefined }, raw);
     const served = servedFile({ path, sha256, bytes, encodings: ['br', 'gzip'] });
     return { sha256, ...seen(await answerInserted(source, request, served, snippet, status)) };
   }
 
-  function seen({ head, body }: Answer) {
+  function seen({ head, body }: EdgeResponse) {
     const pairs = head.fields.flatMap((name, at) => (at % 2 ? [] : [[name, head.fields[at + 1]]]));
     return { status: head.status, fields: Object.fromEntries(pairs) as Record<string, string>, body };
   }

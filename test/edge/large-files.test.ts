@@ -4,11 +4,11 @@ import { readdir, readlink, stat, truncate } from 'node:fs/promises';
 import { connect } from 'node:net';
 import { brotliDecompressSync } from 'node:zlib';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { heldBytesMax } from '#edge/content/blob-cache.ts';
+import { cachedBytesMax } from '#edge/content/blob-cache.ts';
 import { blobPath } from '#providers/store/disk.ts';
 import { ask, createWorld, until, type World } from './world.ts';
 
-const film = randomBytes(3 * heldBytesMax + 7);
+const film = randomBytes(3 * cachedBytesMax + 7);
 const words = 'All work and no play. '.repeat(100_000);
 const host = 'big.sites.test';
 
@@ -17,7 +17,7 @@ let port: number;
 
 beforeAll(async () => {
   world = await createWorld();
-  await world.publish('big', { 'film.mp4': film, 'words.txt': words, 'torn.bin': randomBytes(2 * heldBytesMax) });
+  await world.publish('big', { 'film.mp4': film, 'words.txt': words, 'torn.bin': randomBytes(2 * cachedBytesMax) });
   ({ port } = await world.openEdge());
 });
 afterAll(() => world?.close());

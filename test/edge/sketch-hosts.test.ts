@@ -1,7 +1,7 @@
 /** Hosts of sketches are a visitor's to make up: however many are, the database is asked one question at a time. */
 import { expect, test } from 'vitest';
 import type { SketchRow } from '#edge/routing/database.ts';
-import { openSketchHosts } from '#edge/routing/sketch-hosts.ts';
+import { createSketchHosts } from '#edge/routing/sketch-hosts.ts';
 
 const row = { title: 'Shown' } as SketchRow;
 
@@ -19,9 +19,9 @@ const turn = () => new Promise((resolve) => setImmediate(resolve));
 
 test('a thousand hosts that are nobody’s are three questions, one after the other, and none the second time', async () => {
   const database = slowDatabase();
-  const hosts = openSketchHosts(database);
+  const hosts = createSketchHosts(database);
   const labels = Array.from({ length: 1_000 }, (_, n) => `s--${n}`);
-  const asked = Promise.all([...labels, 's--shown'].map(hosts.at));
+  const asked = Promise.all([...labels, 's--shown'].map(hosts.find));
   for (const [at, count] of [1, 500, 500].entries()) {
     await turn();
     expect(database.questions.map(({ labels }) => labels.length)).toEqual([1, 500, 500].slice(0, at + 1));
@@ -29,15 +29,15 @@ test('a thousand hosts that are nobody’s are three questions, one after the ot
     database.questions.at(-1)?.answer();
   }
   expect((await asked).filter(Boolean)).toEqual([row]);
-  expect(await Promise.all(labels.map(hosts.at))).toEqual(labels.map(() => undefined));
+  expect(await Promise.all(labels.map(hosts.find))).toEqual(labels.map(() => undefined));
   expect(database.questions).toHaveLength(3);
 });
 
 test('what is shown is asked for each time, also by who comes while a question is under way', async () => {
   const database = slowDatabase();
-  const hosts = openSketchHosts(database);
-  const first = hosts.at('s--shown');
-  const second = hosts.at('s--shown');
+  const hosts = createSketchHosts(database);
+  const first = hosts.find('s--shown');
+  const second = hosts.find('s--shown');
   database.questions[0]?.answer();
   expect(await first).toBe(row);
   await turn();
@@ -48,9 +48,9 @@ test('what is shown is asked for each time, also by who comes while a question i
 
 test('a question that fails is the failure of those who asked, and the next one is asked', async () => {
   const database = slowDatabase();
-  const hosts = openSketchHosts(database);
-  const first = hosts.at('s--shown').catch((error: Error) => error.message);
-  const second = hosts.at('s--shown');
+  const hosts = createSketchHosts(database);
+  const first = hosts.find('s--shown').catch((error: Error) => error.message);
+  const second = hosts.find('s--shown');
   database.questions[0]?.fail();
   expect(await first).toBe('away');
   await turn();

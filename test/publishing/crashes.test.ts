@@ -210,7 +210,7 @@ const elsewhere: Record<string, string> = {
   askForPayoutAccounts: 'payouts/asking',
   askAboutSubscription: 'billing/crashes',
   askLateSubscriptions: 'billing/webhooks',
-  rollUpViews: 'analytics/reading',
+  rollUpViews: 'analytics/queries',
   maintainRepositories: 'git/maintenance',
   settleDomain: 'domains/crashes',
   forgetDomain: 'domains/crashes',

@@ -7,7 +7,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { parse } from 'yaml';
 import { readMetrics } from '#db/metrics.ts';
 import { openOrm } from '#db/orm.ts';
-import { answerBounds, openAnswerFigures } from '#edge/http/metrics.ts';
+import { createResponseMetrics, durationBounds } from '#edge/http/metrics.ts';
 import { readConfig } from '#runtime/config.ts';
 import { newId, newPublicId } from '#runtime/ids.ts';
 import { createLogger } from '#runtime/log.ts';
@@ -80,7 +80,7 @@ test('certificates that are not renewed are left out: of domains not followed an
 
 test('alert rules and dashboard name only existing metrics, and operations.md names all of ours', async () => {
   const fromDatabase = await readMetrics(orm.em.fork(), clock);
-  registerEdgeMetrics(openAnswerFigures(), answerBounds);
+  registerEdgeMetrics(createResponseMetrics(), durationBounds);
   const render = () => renderMetrics({ ...fromDatabase, certificateDaysLeft: 1 });
   const server = await startMetricsServer({ metrics, log: quiet, render });
   const text = await (await fetch(`http://127.0.0.1:${server.port}/metrics`)).text();

@@ -2,11 +2,11 @@
 
 import type { Socket } from 'node:net';
 import pino from 'pino';
-import { openCounting } from '#edge/analytics/page-views.ts';
-import { openVisitors } from '#edge/analytics/visitors.ts';
-import type { Answer } from '#edge/content/response.ts';
+import { openPageViews } from '#edge/analytics/page-views.ts';
+import { createVisitors } from '#edge/analytics/visitors.ts';
+import type { EdgeResponse } from '#edge/content/response.ts';
 import { readPlainRequest } from '#edge/http/http1-head.ts';
-import { openAnswerFigures } from '#edge/http/metrics.ts';
+import { createResponseMetrics } from '#edge/http/metrics.ts';
 import { systemClock } from '#runtime/clock.ts';
 
 const warmUp = 100_000;
@@ -14,9 +14,9 @@ const requests = 1_000_000;
 
 /** Of requests with these lines in their head. */
 export async function countingAlone(lines: readonly string[]): Promise<number> {
-  const counting = openCounting({
+  const counting = openPageViews({
     database: { write: async () => {}, saltOf: async (_day, offered) => offered, close: async () => {} },
-    visitors: openVisitors({ trustedProxies: [], countryHeader: '' }),
+    visitors: createVisitors({ trustedProxies: [], countryHeader: '' }),
     clock: systemClock,
     log: pino({ level: 'silent' }),
     secret: 'x'.repeat(32),
@@ -27,7 +27,7 @@ export async function countingAlone(lines: readonly string[]): Promise<number> {
   );
   if (!request) throw new Error('the head is not one that goes the short way');
   const socket = { remoteAddress: '203.0.113.9' } as Socket;
-  const answer: Answer = { head: { status: 200, fields: [] }, body: undefined, siteId: 'site_1', page: '/small' };
+  const answer: EdgeResponse = { head: { status: 200, fields: [] }, body: undefined, siteId: 'site_1', page: '/small' };
   for (let n = 0; n < warmUp; n++) counting.sent(request, answer, socket);
   const began = performance.now();
   for (let n = 0; n < requests; n++) counting.sent(request, answer, socket);
@@ -38,8 +38,8 @@ export async function countingAlone(lines: readonly string[]): Promise<number> {
 
 /** The same of what an edge counts for operators: two looks at the clock, and the additions. */
 export function figuresAlone(): number {
-  const figures = openAnswerFigures();
-  const answer: Answer = { head: { status: 200, fields: [] }, body: undefined, siteId: 'site_1', page: '/small' };
+  const figures = createResponseMetrics();
+  const answer: EdgeResponse = { head: { status: 200, fields: [] }, body: undefined, siteId: 'site_1', page: '/small' };
   let began = 0;
   for (let n = -warmUp; n < requests; n++) {
     if (n === 0) began = performance.now();

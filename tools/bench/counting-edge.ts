@@ -2,9 +2,9 @@
 
 import { join } from 'node:path';
 import { openNotifications } from '#db/notifications.ts';
-import { openCountsDatabase } from '#edge/analytics/database.ts';
-import { openCounting } from '#edge/analytics/page-views.ts';
-import { openVisitors } from '#edge/analytics/visitors.ts';
+import { openViewsDatabase } from '#edge/analytics/database.ts';
+import { openPageViews } from '#edge/analytics/page-views.ts';
+import { createVisitors } from '#edge/analytics/visitors.ts';
 import { createEdge } from '#edge/edge.ts';
 import { listen } from '#edge/http/listener.ts';
 import { openEdgeDatabase } from '#edge/routing/database.ts';
@@ -27,16 +27,16 @@ const edge = createEdge({
   sitesFile: join(config.dataDir, 'edge', 'sites.json'),
   cacheBytes: config.edge.cacheBytes,
 });
-const counting = openCounting({
-  database: openCountsDatabase(config.databaseUrl, 'bench'),
-  visitors: openVisitors(config),
+const counting = openPageViews({
+  database: openViewsDatabase(config.databaseUrl, 'bench'),
+  visitors: createVisitors(config),
   clock: systemClock,
   log,
   secret: config.secret,
 });
 await Promise.all([edge.ready, counting.ready]);
 const at = { host: '127.0.0.1', port: 0 };
-const ports = [await listen(edge, { ...at, counting }), await listen(edge, at)].map(({ port }) => port);
+const ports = [await listen(edge, { ...at, pageViews: counting }), await listen(edge, at)].map(({ port }) => port);
 process.send?.({ ports });
 process.on('disconnect', () => process.exit(1));
 process.on('SIGTERM', () => void counting.close().then(() => process.exit(0)));

@@ -1,7 +1,7 @@
 /** After a publish, pages that visitors still hold find their scripts and pictures. */
 import pino from 'pino';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { openEarlierAssets } from '#edge/content/previous-assets.ts';
+import { createPreviousAssets } from '#edge/content/previous-assets.ts';
 import { type EdgeDatabase, openEdgeDatabase } from '#edge/routing/database.ts';
 import { systemClock } from '#runtime/clock.ts';
 import { ask, createWorld, deaf, until, type World } from './world.ts';
@@ -84,7 +84,7 @@ test('however many missing assets are asked for, the database is asked four time
   };
   const { store } = world;
   const log = pino({ level: 'silent' });
-  const earlier = openEarlierAssets({ database: counting, store, clock: systemClock, log, bytesMax: 1024 * 1024 });
+  const earlier = createPreviousAssets({ database: counting, store, clock: systemClock, log, bytesMax: 1024 * 1024 });
   const began = performance.now();
   const find = (n: number) => earlier.find(siteId, `_astro/made-up.${String(n).padStart(8, '0')}.js`);
   for (let round = 0; round < 5; round++) {
@@ -115,7 +115,7 @@ describe('what a site had', () => {
     };
     const shared = parts();
     // Room for 50 of them, and so for all of the newest.
-    const earlier = openEarlierAssets({ ...shared, store, bytesMax: 40_000 });
+    const earlier = createPreviousAssets({ ...shared, store, bytesMax: 40_000 });
     expect(await earlier.find(id, '_astro/v1-39.AbCd1234.js')).toBeDefined();
     const before = reads;
     const none = Array.from({ length: 20 }, (_, n) => earlier.find(id, `_astro/none${n}.AbCd1234.js`));
@@ -134,7 +134,7 @@ describe('what a site had', () => {
     await publish('first', 20);
     await publish('second', 10);
     const shared = parts();
-    const earlier = openEarlierAssets({ ...shared, clock, store: world.store, bytesMax: 1024 * 1024 });
+    const earlier = createPreviousAssets({ ...shared, clock, store: world.store, bytesMax: 1024 * 1024 });
     const has = (mark: string) => earlier.find(id, `_astro/${mark}.AbCd1234.js`).then((asset) => asset !== undefined);
     expect([await has('first'), await has('second'), await has('third')]).toEqual([true, true, false]);
     await publish('third', 0);

@@ -5,12 +5,12 @@ import { readFile } from 'node:fs/promises';
 import { connect } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
-import { heldBytesMax } from '#edge/content/blob-cache.ts';
+import { cachedBytesMax } from '#edge/content/blob-cache.ts';
 import { spawnEdge, startEdgeProcess } from './spawn.ts';
 import { ask, createWorld, until, type World } from './world.ts';
 
 const host = 'shop.sites.test';
-const film = Buffer.alloc(30 * heldBytesMax, 'f');
+const film = Buffer.alloc(30 * cachedBytesMax, 'f');
 const running = new Set<ChildProcess>();
 let world: World;
 

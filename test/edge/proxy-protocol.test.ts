@@ -44,8 +44,9 @@ describe('the header', () => {
   ];
   test.each(good)('%s is read, however it is torn', (_name, header, address) => {
     const whole = Buffer.concat([header, Buffer.from('GET / HTTP/1.1\r\n\r\n')]);
-    expect(readProxyHeader(whole)).toEqual({ status: 'read', bytes: header.length, address });
-    for (let n = 1; n < header.length; n++) expect(readProxyHeader(whole.subarray(0, n))).toEqual({ status: 'begun' });
+    expect(readProxyHeader(whole)).toEqual({ status: 'complete', bytes: header.length, address });
+    for (let n = 1; n < header.length; n++)
+      expect(readProxyHeader(whole.subarray(0, n))).toEqual({ status: 'incomplete' });
   });
 
   test.each([
@@ -66,7 +67,7 @@ describe('the header', () => {
     ['more than anybody says', second(0x21, 0x11, Buffer.alloc(60_000))],
     ['a signature that is not whole', Buffer.from('\r\n\r\n\0\r\nQUIX', 'latin1')],
   ])('%s is none', (_name, data) => {
-    expect(readProxyHeader(data)).toEqual({ status: 'wrong' });
+    expect(readProxyHeader(data)).toEqual({ status: 'invalid' });
   });
 });
 
@@ -82,16 +83,16 @@ beforeAll(async () => {
   const log = pino({ level: 'silent' });
   edge = await world.openEdge({
     listening: {
-      counting: { sent: (_request, _answer, socket) => void seen.push(socket.remoteAddress) },
+      pageViews: { sent: (_request, _answer, socket) => void seen.push(socket.remoteAddress) },
       // 127.0.0.2 is somebody else.
-      fronts: { trusted: ['127.0.0.1'], headerMs: 30_000 },
+      proxyProtocol: { trusted: ['127.0.0.1'], headerMs: 30_000 },
       tls: {
         port: 0,
         certificates: { contextOf: async () => createSecureContext({ key, cert }) },
         database: { ticketKey: async (_period, sealed) => sealed },
         clock: systemClock,
         log,
-        sealing: createEncryptionKeys('a secret of the tests, long enough', []),
+        encryptionKeys: createEncryptionKeys('a secret of the tests, long enough', []),
       },
     },
   });
@@ -133,7 +134,7 @@ describe('a connection', () => {
   });
 
   test('from a front that says nothing, nonsense, or half of it too slowly is cut off', async () => {
-    const { port } = await world.openEdge({ listening: { fronts: { trusted: ['127.0.0.1'], headerMs: 100 } } });
+    const { port } = await world.openEdge({ listening: { proxyProtocol: { trusted: ['127.0.0.1'], headerMs: 100 } } });
     for (const pieces of [[request], ['\x16\x03\x01'], [Buffer.alloc(100)], [signature], ['PROXY TCP4 ', '1.1']])
       expect(await say(pieces, { port })).toEqual({ answer: '', seen: [] });
   });

@@ -1,7 +1,7 @@
 /** What is a view and what is not, who is a visitor, and what is told of both. */
 
 import { afterAll, expect, test } from 'vitest';
-import { openReferrers } from '#edge/analytics/referrers.ts';
+import { createReferrers } from '#edge/analytics/referrers.ts';
 import { agents, createAnalyticsWorld, pages, type Site, type View } from './world.ts';
 
 const world = await createAnalyticsWorld();
@@ -121,7 +121,7 @@ test.each([
 test('of more referrers than are remembered each is counted', async () => {
   const { site, edge, see } = await newSite();
   for (let n = 0; n < 30; n++) await see('/', { headers: { referer: `https://one.example.org/${n}` } });
-  const many = openReferrers();
+  const many = createReferrers();
   const of = (referer: string) => many.of({ referer, host: 'shop.example.org' });
   for (const round of [1, 2]) {
     for (let n = 0; n < 1_600; n++) expect(of(`https://h${n}.example.org/${round}`)).toBe(`h${n}.example.org`);

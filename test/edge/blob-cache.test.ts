@@ -1,11 +1,11 @@
 /** Hot bytes are in memory, up to a bound, and are read once however many ask. */
 import { expect, test } from 'vitest';
-import { bytesKey, heldBytesMax, openBytes } from '#edge/content/blob-cache.ts';
+import { blobKey, cachedBytesMax, createBlobCache } from '#edge/content/blob-cache.ts';
 import type { Version } from '#edge/content/versions.ts';
-import { openFinding } from '#edge/routing/path-cache.ts';
+import { createPathCache } from '#edge/routing/path-cache.ts';
 import type { Store } from '#providers/store/store.ts';
 
-const keyOf = (n: number) => bytesKey(n.toString(16).padStart(64, '0'), 'identity');
+const keyOf = (n: number) => blobKey(n.toString(16).padStart(64, '0'), 'identity');
 
 function countingStore(size: number) {
   const reads: string[] = [];
@@ -18,18 +18,18 @@ function countingStore(size: number) {
 
 test('bytes that are asked for again are not read again', async () => {
   const { reads, store } = countingStore(1_000);
-  const bytes = openBytes(store, 1024 * 1024);
-  expect(bytes.held(keyOf(1))).toBeUndefined();
+  const bytes = createBlobCache(store, 1024 * 1024);
+  expect(bytes.cached(keyOf(1))).toBeUndefined();
   await Promise.all(Array.from({ length: 50 }, () => bytes.load(keyOf(1))));
-  expect(bytes.held(keyOf(1))).toHaveLength(1_000);
+  expect(bytes.cached(keyOf(1))).toHaveLength(1_000);
   expect(reads).toHaveLength(1);
 });
 
 test('no more is kept than the bound, and what was asked for last is', async () => {
   const bound = 10 * 1024 * 1024;
-  const bytes = openBytes(countingStore(heldBytesMax / 2).store, bound);
+  const bytes = createBlobCache(countingStore(cachedBytesMax / 2).store, bound);
   for (let n = 0; n < 100; n++) await bytes.load(keyOf(n));
-  const held = Array.from({ length: 100 }, (_, n) => bytes.held(keyOf(n))?.length ?? 0);
+  const held = Array.from({ length: 100 }, (_, n) => bytes.cached(keyOf(n))?.length ?? 0);
   expect(held.reduce((sum, length) => sum + length)).toBeLessThanOrEqual(bound);
   expect(held.slice(-15).every((length) => length > 0)).toBe(true);
 });
@@ -48,7 +48,7 @@ test('what paths were found to be is remembered within a bound, and apart for ea
       within: () => [],
     },
   });
-  const finding = openFinding(100 * 2_048);
+  const finding = createPathCache(100 * 2_048);
   const [one, two] = [version(1, 'a'), version(2, 'b')];
   const hashOf = (of: Version, path: string) => {
     const found = finding.find(of, path);
