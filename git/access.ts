@@ -63,7 +63,7 @@ export async function requireAccess(
   const { username, password } = parseBasic(authorization);
   const credential = await em.findOne(GitCredential, { username }, { populate: ['site'] });
   if (!credential || !timingSafeEqual(passwordHash(password), credential.hash)) {
-    const token = password.startsWith('fro_') ? ' A bearer token is no git password.' : '';
+    const token = password.startsWith('fro_') ? ' A bearer token is not a git password.' : '';
     throw new GitRefusal(401, `Unknown user name or wrong password.${token} ${howToGetPassword}`);
   }
   if (credential.expiresAt <= now) throw new GitRefusal(401, `This password has expired. ${howToGetPassword}`);

@@ -116,7 +116,7 @@ describe.each(Object.entries(acts))('the cap %s', (name, { act, code = 'plan_lim
     const refused = errorOf(await act(owner, place, 90));
     expect(refused.code).toBe(code);
     if (code === 'plan_limit') {
-      expect(refused.message).toContain('The plan free has a cap of');
+      expect(refused.message).toContain('The plan free has a limit of');
       expect(refused.next_action).toContain(`The plan hobby raises \`limits.${name}\` to ${2 * (small[name] ?? 0)}`);
       expect(refused.next_action).toContain('POST /v1/billing/checkout');
     }

@@ -77,7 +77,7 @@ test('a site counts against the plan of the account that it comes to, unless it 
   const full = { ...other, config: withLimits(config, { sites: 0 }) };
   const wish = { archive: exported, accountId: other.accountId };
   await expect(importSite(full, wish)).rejects.toThrow(
-    'The plan has a cap of 0 on sites, and this account has reached it.',
+    'The plan has a limit of 0 sites, and this account has reached it.',
   );
   expect(await other.deps.em().count(Site)).toBe(0);
   expect(await other.deps.repositories?.siteIds()).toEqual([]);

@@ -31,7 +31,7 @@ describe('a password', () => {
       /remote: Unknown user name or wrong password[\s\S]*Authentication failed/,
     );
     expect(await clone(set('username', 'git-nobody'))).toMatch(/Unknown user name or wrong password/);
-    expect(await clone(set('password', platform.token))).toMatch(/A bearer token is no git password/);
+    expect(await clone(set('password', platform.token))).toMatch(/A bearer token is not a git password/);
     expect(await clone(set('pathname', `/git/${other}.git`))).toMatch(
       /no access to a repository at this address[\s\S]*not found/,
     );

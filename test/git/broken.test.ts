@@ -111,7 +111,7 @@ describe('a push', () => {
     const before = await stateOf(platform, siteId);
     for (const buffer of ['65536', '100000000']) {
       const { status, stderr } = await tryGit(work.path, ['-c', `http.postBuffer=${buffer}`, 'push']);
-      expect(stderr).toMatch(/remote: This push is larger than 5 MiB, the cap for one push/);
+      expect(stderr).toMatch(/remote: This push is larger than 5 MiB, the limit for one push/);
       expect(status).not.toBe(0);
     }
     await ended(siteId);

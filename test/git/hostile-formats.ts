@@ -39,7 +39,7 @@ export const hostileFormats: HostilePush[] = [
     'a.md.html',
     'a.pdf',
     'a.tiff',
-  ].map((path) => content(path, 'x', /does not take/)),
+  ].map((path) => content(path, 'x', /does not accept/)),
   content('a.jpg', sample.html, /its bytes have no known format/),
   content('a.png', sample.exe, /of the format exe/),
   content('a.avif', sample.heic, /of the format heic/),
@@ -52,9 +52,9 @@ export const hostileFormats: HostilePush[] = [
   content('a.json', Buffer.from('\ufeff{"a":1}', 'utf16le'), /not text in UTF-8/),
   content('a.csv', 'a\0b', /not text in UTF-8/),
   ...['a.js', 'a.css', 'a.html', 'a.ts', 'a', 'a.pdf', 'a.mp4', 'a.svgz'].map((name) =>
-    format(`src/assets/${name}`, 'x', /does not take/),
+    format(`src/assets/${name}`, 'x', /does not accept/),
   ),
-  format('SRC/Assets/a.js', 'x', /does not take/),
+  format('SRC/Assets/a.js', 'x', /does not accept/),
   format('src/assets/a.png', sample.html, /have no known format/),
   format('src/assets/a.jpg', sample.pdf, /of the format pdf/),
   format('src/assets/a.woff2', sample.zip, /of the format zip/),
@@ -84,9 +84,9 @@ export const hostileFormats: HostilePush[] = [
   format('src/assets/a.svg', `<!DOCTYPE svg [<!ENTITY a "b">]>${sample.svg()}`, /DOCTYPE/),
   format('src/assets/a.svg', `<?xml-stylesheet href="a.xsl"?>${sample.svg()}`, /xml-stylesheet/),
   ...['index.html', 'a.svg', 'robots.txt', 'a.js', 'favicon.ico', 'a.png', 'sub/a.wasm', 'a.pdf.html'].map((name) =>
-    format(`public/${name}`, 'x', /public\/ does not take/),
+    format(`public/${name}`, 'x', /public\/ does not accept/),
   ),
-  format('Public/a.html', 'x', /public\/ does not take/),
+  format('Public/a.html', 'x', /public\/ does not accept/),
   format('public/a.pdf', sample.html, /have no known format/),
   format('public/a.pdf', sample.zip, /of the format zip/),
 ];

@@ -154,7 +154,7 @@ const sizes: HostilePush[] = [
   {
     brings: 'a file over the cap',
     files: [{ path: 'src/big.bin', bytes: randomBytes(limits.file_bytes + 1) }],
-    says: /larger than 100000 bytes, the cap for one file/,
+    says: /larger than 100000 bytes, the limit for one file/,
     code: 'plan_limit',
   },
   {

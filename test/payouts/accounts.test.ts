@@ -52,9 +52,9 @@ test('an account says what it waits for, in our words, and whether its currency 
 
 describe('a key that is not taken is told from a good one in plain words:', () => {
   test.each([
-    ['garbage', 'hello', /no key/],
-    ['nothing', '', /no key/],
-    ['a cut one', 'rk_test_1', /no key/],
+    ['garbage', 'hello', /not a key/],
+    ['nothing', '', /not a key/],
+    ['a cut one', 'rk_test_1', /not a key/],
     ['one that may do everything', `sk_test_${'a'.repeat(24)}`, /full access/],
     ['one of web pages', `pk_test_${'a'.repeat(24)}`, /publishable/],
     ['one that moves real money, where nothing is charged', `rk_live_${'a'.repeat(24)}`, /only accepts test keys/],

@@ -24,7 +24,7 @@ test.each([
   ['/a /b soon', 'Line 1 of _redirects does not end with a status'],
   ['/a', 'Line 1 of _redirects has no target'],
   ['/a /b\n/b /a', 'Line 1 of _redirects creates a loop'],
-  ['/a /b\n/a /c', 'Line 2 of _redirects is for the same path as line 1 of _redirects: /a.'],
+  ['/a /b\n/a /c', 'Line 2 of _redirects has the same path as line 1 of _redirects: /a.'],
 ])('the file %j is refused with the line', (file, words) => {
   expect(faultOf(() => parseRedirectsFile(Buffer.from(file), origin))).toContain(words);
 });

@@ -75,8 +75,8 @@ test('no path that a visitor asks for leads from a path of the site to another h
 
 test.each([
   [['old', '/new'], 'Rule 1 does not begin its path with a slash: old.'],
-  [['/o*', '/new'], 'Rule 1 has a * that is not the end of its path'],
-  [['/*/o', '/new'], 'Rule 1 has a * that is not the end of its path'],
+  [['/o*', '/new'], 'Rule 1 has a * that is not at the end of its path'],
+  [['/*/o', '/new'], 'Rule 1 has a * that is not at the end of its path'],
   [['/o?x=1', '/new'], 'Rule 1 has a query or fragment'],
   [['/a/../b', '/new'], 'Rule 1 has . or ..'],
   [['/a/%2e%2e/b', '/new'], 'Rule 1 has . or ..'],
@@ -97,10 +97,10 @@ test.each([
   [['/a', '//evil.example'], 'another host without a scheme'],
   [['/a', '/\\evil.example'], 'a character that is not allowed'],
   [['/a', '/\t/evil.example'], 'a character that is not allowed'],
-  [['/a', 'https://user:pass@x.example/'], 'cannot be read'],
-  [['/a', 'https://'], 'cannot be read'],
-  [['/a/*', 'https://x.example:splat/'], 'cannot be read'],
-  [['/a/*', 'https://:splat'], 'cannot be read'],
+  [['/a', 'https://user:pass@x.example/'], 'cannot be parsed'],
+  [['/a', 'https://'], 'cannot be parsed'],
+  [['/a/*', 'https://x.example:splat/'], 'cannot be parsed'],
+  [['/a/*', 'https://:splat'], 'cannot be parsed'],
   [['/a', '/b/:splat'], 'uses :splat, but its path does not end in /*'],
   [['/a', '/b%zz'], 'an invalid % escape'],
   [['/a', '/b', 200], 'has the status 200'],
@@ -177,9 +177,9 @@ test('a chain is no circle, nor are rules that only look like one', () => {
 
 test('the same path twice is refused, in whatever spelling', () => {
   expect(faultOf(() => check(['/a', '/b'], ['/c', '/d'], ['/a/', '/e']))).toBe(
-    'Rule 3 is for the same path as rule 1: /a/.',
+    'Rule 3 has the same path as rule 1: /a/.',
   );
-  expect(faultOf(() => check(['/%61', '/b'], ['/a', '/d']))).toContain('Rule 2 is for the same path as rule 1');
+  expect(faultOf(() => check(['/%61', '/b'], ['/a', '/d']))).toContain('Rule 2 has the same path as rule 1');
   expect(faultOf(() => check(['/a/*', '/b'], ['/a', '/d']))).toBe('fine');
   expect(faultOf(() => check(['/a/*', '/b'], ['/a/*', '/d']))).toContain('same path');
 });

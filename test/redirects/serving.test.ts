@@ -122,7 +122,7 @@ test.each([
       { from: '/a', to: '/b', status: 301 },
       { from: '/a', to: '/c', status: 302 },
     ],
-    'Rule 2 is for the same path as rule 1',
+    'Rule 2 has the same path as rule 1',
   ],
   [
     [
