@@ -8,7 +8,6 @@ import { Sketch } from '#db/sketches/sketch.ts';
 import { type ManifestFile, parseManifest } from '#providers/manifest.ts';
 import { describeExternalTargets } from '#providers/redirects/external-targets.ts';
 import type { RedirectRule } from '#providers/redirects.ts';
-import { siteAddress } from '#runtime/config.ts';
 import type { Deps } from '#runtime/deps.ts';
 import { errors } from '#runtime/errors.ts';
 import { createFairQueue } from './scanning/fair-queue.ts';

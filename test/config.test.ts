@@ -33,7 +33,7 @@ test('a file that cannot be read, and one beside its variable, are faults that s
   };
   expect(said({ FRONTAGE_SECRET_FILE: join(dir, 'absent') })).toContain('FRONTAGE_SECRET_FILE: ENOENT');
   const both = said({ FRONTAGE_SECRET_FILE: join(dir, 'secret'), FRONTAGE_SECRET: 'x'.repeat(40) });
-  expect(both).toContain('FRONTAGE_SECRET_FILE: stands beside FRONTAGE_SECRET');
+  expect(both).toContain('FRONTAGE_SECRET_FILE: is set together with FRONTAGE_SECRET');
   expect(both).not.toContain(secret);
 });
 

@@ -18,10 +18,10 @@ import { lockSite } from '#db/sites/transitions.ts';
 import { startWorkflow } from '#db/workflow-messages.ts';
 import { invitationStatusAt } from '#rules/states.ts';
 import { dayMs } from '#rules/time.ts';
-import { siteHostname } from '#runtime/config.ts';
 import type { Deps } from '#runtime/deps.ts';
 import { type AppError, errors } from '#runtime/errors.ts';
 import { isId } from '#runtime/ids.ts';
+import { siteHostname } from '#runtime/site-addresses.ts';
 import { requireRareInvitations } from './frequency.ts';
 
 const days = 14;

@@ -1,7 +1,7 @@
 /** A form as visitors see it: as data for their agents, and for our pages. */
 import { z } from 'zod';
-import { siteAddress, siteHostname } from '#runtime/config.ts';
 import type { Deps } from '#runtime/deps.ts';
+import { siteAddress, siteHostname } from '#runtime/site-addresses.ts';
 import type { ShownForm } from '#web/pages/form-page.ts';
 import { embedOf, formAddress, withLength } from './embed.ts';
 import { fieldAnswer } from './fields.ts';

@@ -2,9 +2,10 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { sendPage } from '#api/plugins/browser.ts';
 import { asAppError, sendError } from '#api/plugins/errors.ts';
-import { type Config, siteAddress, siteHostname } from '#runtime/config.ts';
+import type { Config } from '#runtime/config.ts';
 import type { Deps } from '#runtime/deps.ts';
 import { type AppError, errors } from '#runtime/errors.ts';
+import { siteAddress, siteHostname } from '#runtime/site-addresses.ts';
 import { formPage, refusedPage, thankYouPage } from '#web/pages/form-page.ts';
 import { prefersJson } from './bodies.ts';
 import { shownForm } from './description.ts';

@@ -3,8 +3,9 @@ import type { FastifyRequest } from 'fastify';
 import { originOf } from '#api/visitors/origins.ts';
 import type { Site } from '#db/sites/site.ts';
 import type { Challenge } from '#providers/challenge/challenge.ts';
-import { type Config, siteAddress } from '#runtime/config.ts';
+import type { Config } from '#runtime/config.ts';
 import { errors } from '#runtime/errors.ts';
+import { siteAddress } from '#runtime/site-addresses.ts';
 import type { RawValues } from './values.ts';
 
 const pathLengthMax = 1_000;

@@ -2,7 +2,7 @@
 
 import { openOffersFor } from '#db/payouts/offer-transitions.ts';
 import { PayoutOffer } from '#db/payouts/payout-offer.ts';
-import { siteHostname } from '#runtime/config.ts';
+import { siteHostname } from '#runtime/site-addresses.ts';
 import { type InboxItem, itemsMax, type Source } from './item.ts';
 
 export const payoutOffers: Source = async (em, { accountId }, since, { config, now }) => {

@@ -1,7 +1,8 @@
 import { z } from 'zod';
 import { pageQuery } from '#api/pages.ts';
 import { moment, sinceQuery } from '#api/schemas.ts';
-import { type Config, siteHostname } from '#runtime/config.ts';
+import type { Config } from '#runtime/config.ts';
+import { siteHostname } from '#runtime/site-addresses.ts';
 import { type InboxItem, inboxKinds } from './item.ts';
 
 export const waitSecondsMax = 50;

@@ -3,7 +3,8 @@ import { z } from 'zod';
 import { moment } from '#api/schemas.ts';
 import type { Invitation } from '#db/collaborators/invitation.ts';
 import { invitationStatusAt } from '#rules/states.ts';
-import { type Config, siteHostname } from '#runtime/config.ts';
+import type { Config } from '#runtime/config.ts';
+import { siteHostname } from '#runtime/site-addresses.ts';
 
 /** A person to be asked; an address that is not plain is told so by its own code. */
 export const invitationInput = z.strictObject({ email: z.string().describe('The address to invite.') });

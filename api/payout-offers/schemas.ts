@@ -5,7 +5,8 @@ import { moment } from '#api/schemas.ts';
 import type { PayoutAgreement } from '#db/payouts/payout-agreement.ts';
 import type { PayoutOffer } from '#db/payouts/payout-offer.ts';
 import { payoutOfferStatusAt } from '#rules/states.ts';
-import { type Config, siteHostname } from '#runtime/config.ts';
+import type { Config } from '#runtime/config.ts';
+import { siteHostname } from '#runtime/site-addresses.ts';
 
 export const fromSiteInput = z.strictObject({
   payout_account_id: z.string().max(100).describe('A payout account of another account. Its owner gives you the id.'),

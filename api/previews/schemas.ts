@@ -1,7 +1,8 @@
 import { z } from 'zod';
 import { moment } from '#api/schemas.ts';
 import type { Site } from '#db/sites/site.ts';
-import { type Config, siteAddress } from '#runtime/config.ts';
+import type { Config } from '#runtime/config.ts';
+import { siteAddress } from '#runtime/site-addresses.ts';
 import type { Slot } from './slots.ts';
 
 export const slotParams = z.object({

@@ -9,9 +9,9 @@ import { Site } from '#db/sites/site.ts';
 import { describeExternalTargets } from '#providers/redirects/external-targets.ts';
 import { checkRedirects } from '#providers/redirects/rules.ts';
 import type { RedirectRule } from '#providers/redirects.ts';
-import { siteAddress } from '#runtime/config.ts';
 import type { Deps } from '#runtime/deps.ts';
 import { errors } from '#runtime/errors.ts';
+import { siteAddress } from '#runtime/site-addresses.ts';
 
 export async function redirectsOf(deps: Deps, { redirectsSha256 }: Site): Promise<RedirectRule[]> {
   if (!redirectsSha256) return [];

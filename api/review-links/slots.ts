@@ -7,9 +7,9 @@ import type { Preview } from '#db/previews/preview.ts';
 import { previewIn } from '#db/previews/transitions.ts';
 import type { Site } from '#db/sites/site.ts';
 import { draftStatusAt, type Role } from '#rules/states.ts';
-import { siteAddress } from '#runtime/config.ts';
 import type { Deps } from '#runtime/deps.ts';
 import { errors } from '#runtime/errors.ts';
+import { siteAddress } from '#runtime/site-addresses.ts';
 
 export type ReviewTarget = { address: string; deploymentId: string | null };
 

@@ -4,7 +4,8 @@ import { moment } from '#api/schemas.ts';
 import { repositoryAddress } from '#api/source/schemas.ts';
 import { blockOf } from '#db/sites/blocks.ts';
 import type { Site } from '#db/sites/site.ts';
-import { type Config, siteAddress } from '#runtime/config.ts';
+import type { Config } from '#runtime/config.ts';
+import { siteAddress } from '#runtime/site-addresses.ts';
 
 const name = z
   .string()

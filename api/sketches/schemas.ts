@@ -1,7 +1,8 @@
 import { z } from 'zod';
 import { moment } from '#api/schemas.ts';
 import type { Sketch, SketchHost } from '#db/sketches/sketch.ts';
-import { type Config, siteAddress } from '#runtime/config.ts';
+import type { Config } from '#runtime/config.ts';
+import { siteAddress } from '#runtime/site-addresses.ts';
 
 const direction = z.strictObject({
   name: z.string().trim().min(1).max(80).describe('Its name for the owner.'),

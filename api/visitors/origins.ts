@@ -5,8 +5,9 @@ import type { EntityManager } from '#db/orm.ts';
 import { previewLabels } from '#db/previews/transitions.ts';
 import type { Site } from '#db/sites/site.ts';
 import type { Clock } from '#runtime/clock.ts';
-import { type Config, domainAddress, siteAddress } from '#runtime/config.ts';
+import type { Config } from '#runtime/config.ts';
 import { errors } from '#runtime/errors.ts';
+import { domainAddress, siteAddress } from '#runtime/site-addresses.ts';
 
 type Source = (
   em: EntityManager,

@@ -8,7 +8,7 @@ import { limitsOf } from '#rules/caps.ts';
 import { publishKinds } from '#rules/states.ts';
 import { hourMs } from '#rules/time.ts';
 import { deploymentWorkflow } from '#rules/workflow-ids.ts';
-import { siteHostname } from '#runtime/config.ts';
+import { siteHostname } from '#runtime/site-addresses.ts';
 import type { Deps } from '#runtime/deps.ts';
 import { errors } from '#runtime/errors.ts';
 import { Deployment } from './deployment.ts';

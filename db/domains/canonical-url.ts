@@ -5,7 +5,8 @@ import type { EntityManager } from '#db/orm.ts';
 import type { Site } from '#db/sites/site.ts';
 import { displayName } from '#rules/dns/names.ts';
 import { isServed } from '#rules/states.ts';
-import { type Config, domainAddress, siteAddress, siteHostname } from '#runtime/config.ts';
+import type { Config } from '#runtime/config.ts';
+import { domainAddress, siteAddress, siteHostname } from '#runtime/site-addresses.ts';
 import { Domain } from './domain.ts';
 
 export type CanonicalUrl = {

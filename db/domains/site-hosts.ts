@@ -3,7 +3,8 @@
 import type { EntityManager } from '#db/orm.ts';
 import { startScan } from '#db/scanning/transitions.ts';
 import type { Clock } from '#runtime/clock.ts';
-import { type Config, siteHostname } from '#runtime/config.ts';
+import type { Config } from '#runtime/config.ts';
+import { siteHostname } from '#runtime/site-addresses.ts';
 import { Domain } from './domain.ts';
 
 /** A domain that points elsewhere is excluded, although its site is still served there for a while. */

@@ -11,7 +11,8 @@ import { blobPath } from '#providers/store/disk.ts';
 import { createStore } from '#providers/store/factory.ts';
 import type { BucketAddress } from '#providers/store/s3-bucket.ts';
 import type { Store } from '#providers/store/store.ts';
-import { bucketOf, type Config, folderOrBucket } from '#runtime/config.ts';
+import { bucketOf, folderOrBucket } from '#runtime/buckets.ts';
+import type { Config } from '#runtime/config.ts';
 import { BackupFault } from './fault.ts';
 
 export type BackupRepository = {

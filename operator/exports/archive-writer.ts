@@ -16,7 +16,8 @@ import { createStore } from '#providers/store/factory.ts';
 import type { Store } from '#providers/store/store.ts';
 import type { Repository } from '#rules/states.ts';
 import type { Clock } from '#runtime/clock.ts';
-import { type Config, siteHostname } from '#runtime/config.ts';
+import type { Config } from '#runtime/config.ts';
+import { siteHostname } from '#runtime/site-addresses.ts';
 import { ExportFault, type RowTable, rowSchemas, type SiteDocument, siteDocument, visitorTables } from './document.ts';
 
 export type Exported = { site_id: string; files: number; bytes: number; rows: Record<string, number> };

@@ -162,7 +162,7 @@ describe('sizes', () => {
     for (const act of [put, commit]) {
       expect(errorOf(await act(owner))).toMatchObject({
         code: 'plan_limit',
-        next_action: expect.stringContaining('The plan hobby lifts `limits.file_bytes` to 4000'),
+        next_action: expect.stringContaining('The plan hobby raises `limits.file_bytes` to 4000'),
       });
       expect(errorOf(await act(collaborator)).next_action).toContain("the site's owner, who can raise it");
     }
@@ -192,7 +192,7 @@ describe('preview slots', () => {
     const path = (slot: number) => `/v1/sites/${site.id}/previews/${slot}`;
     expect(errorOf(await owner.call('POST', path(2)))).toMatchObject({
       code: 'invalid_slot',
-      next_action: expect.stringContaining('The plan hobby lifts `limits.preview_slots` to 2'),
+      next_action: expect.stringContaining('The plan hobby raises `limits.preview_slots` to 2'),
     });
     expect((await owner.call('GET', `/v1/sites/${site.id}/previews`)).body.items).toHaveLength(1);
     expect(errorOf(await owner.call('GET', path(2))).code).toBe('invalid_slot');

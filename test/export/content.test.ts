@@ -6,7 +6,7 @@ import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { exportSite } from '#operator/exports/archive-writer.ts';
 import { ExportFault } from '#operator/exports/document.ts';
 import { importSite } from '#operator/exports/reader.ts';
-import { siteAddress } from '#runtime/config.ts';
+import { siteAddress } from '#runtime/site-addresses.ts';
 import { readTemplate } from '#templates/templates.ts';
 import { createSite, limitsIn } from '#test/api/world.ts';
 import { type AnyFile, git } from '#test/git/git.ts';

@@ -102,7 +102,7 @@ test('a challenge is over after an hour, and what remembers it is swept then', a
     const altcha = await there.solved(made.id);
     late.skip(60 * 60_000 + 1000);
     const answer = await there.visitor('POST', `/f/${made.id}`, { body: { ...ada, altcha } });
-    expect(errorOf(answer)).toMatchObject({ code: 'not_a_person', message: expect.stringContaining('past its time') });
+    expect(errorOf(answer)).toMatchObject({ code: 'not_a_person', message: expect.stringContaining('has expired') });
   } finally {
     await late.close();
   }

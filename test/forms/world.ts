@@ -2,7 +2,7 @@
 import { type Challenge, solveChallenge } from 'altcha-lib';
 import { deriveKey } from 'altcha-lib/algorithms/pbkdf2';
 import type { FormField } from '#db/forms/form.ts';
-import { siteAddress } from '#runtime/config.ts';
+import { siteAddress } from '#runtime/site-addresses.ts';
 import { type Answer, type Caller, callWith, type Sent, type World } from '#test/api/world.ts';
 import { people } from '#test/invitations/world.ts';
 

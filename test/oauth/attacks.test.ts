@@ -142,7 +142,7 @@ test('an account that is full of tokens takes no connector, and is told why', as
     expect([told, body.error, body.error_description]).toEqual([
       400,
       'access_denied',
-      expect.stringContaining('a cap of 100 on tokens'),
+      expect.stringContaining('a limit of 100 tokens'),
     ]);
   } finally {
     await full.close();

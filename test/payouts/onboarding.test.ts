@@ -77,7 +77,7 @@ test('an account with its owner’s own key is refused onboarding', async () => 
   const { id } = await world.newAccount(owner);
   expect(errorOf(await onboard(owner, id))).toMatchObject({
     code: 'invalid_payout_account',
-    message: expect.stringContaining('key of its own'),
+    message: expect.stringContaining('has its own key'),
   });
 });
 

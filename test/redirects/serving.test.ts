@@ -135,7 +135,7 @@ test.each([
   [[{ from: '/a', to: '/b', status: 'x' }], 'rules.0.status'],
   [[{ to: '/b', status: 301 }], 'rules.0.from'],
   ['all', 'rules'],
-  [Array.from({ length: 2_001 }, (_, n) => ({ from: `/${n}`, to: '/x', status: 301 })), 'takes 2000'],
+  [Array.from({ length: 2_001 }, (_, n) => ({ from: `/${n}`, to: '/x', status: 301 })), 'the limit is 2000'],
 ])('rules that cannot be used are invalid_redirects, and none is kept', async (rules, words) => {
   const site = await createSite(owner);
   await set(site, [{ from: '/kept', to: '/x', status: 301 }]);

@@ -5,8 +5,8 @@ import { type Deployment, type FoundWarnings, type Warnings, warningKinds } from
 import type { EntityManager } from '#db/orm.ts';
 import { Site } from '#db/sites/site.ts';
 import { isRestorable } from '#rules/states.ts';
-import { siteAddress } from '#runtime/config.ts';
 import type { Deps } from '#runtime/deps.ts';
+import { siteAddress } from '#runtime/site-addresses.ts';
 import { deadForms } from './forms.ts';
 import { inspect, itemsMax } from './inspect.ts';
 
