@@ -10,6 +10,7 @@ import { describeExternalTargets } from '#providers/redirects/external-targets.t
 import type { RedirectRule } from '#providers/redirects.ts';
 import type { Deps } from '#runtime/deps.ts';
 import { errors } from '#runtime/errors.ts';
+import { siteAddress } from '#runtime/site-addresses.ts';
 import { createFairQueue } from './scanning/fair-queue.ts';
 import type { SiteOrigin } from './scanning/findings.ts';
 import { keyOf, scanVersion } from './scanning/version.ts';

@@ -13,7 +13,6 @@ import { liveDeploymentOf, lockSite } from '#db/sites/transitions.ts';
 import { bothRepositories } from '#git/main-branches.ts';
 import type { Deps } from '#runtime/deps.ts';
 import { errors } from '#runtime/errors.ts';
-import { siteHostname } from '#runtime/site-addresses.ts';
 import { branchOf, commitsOf, loadSlot, readSlot, type Slot, slotNumber, tipsOf } from './slots.ts';
 
 /** The slot named by the path, and the id of the new deployment. */

@@ -13,7 +13,6 @@ import { buildImageId } from '#providers/sandbox/identity.ts';
 import { unfinishedStatuses } from '#rules/states.ts';
 import type { Deps } from '#runtime/deps.ts';
 import { errors } from '#runtime/errors.ts';
-import { siteHostname } from '#runtime/site-addresses.ts';
 
 type Pinned = { sourceCommit: string; contentCommit: string | null; siteUrl: string };
 
