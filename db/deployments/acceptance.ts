@@ -8,9 +8,9 @@ import { limitsOf } from '#rules/caps.ts';
 import { publishKinds } from '#rules/states.ts';
 import { hourMs } from '#rules/time.ts';
 import { deploymentWorkflow } from '#rules/workflow-ids.ts';
-import { siteHostname } from '#runtime/site-addresses.ts';
 import type { Deps } from '#runtime/deps.ts';
 import { errors } from '#runtime/errors.ts';
+import { siteHostname } from '#runtime/site-addresses.ts';
 import { Deployment } from './deployment.ts';
 import { supersede } from './queue.ts';
 
