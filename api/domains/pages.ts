@@ -4,9 +4,8 @@ import type { Person } from '#api/access.ts';
 import { Domain } from '#db/domains/domain.ts';
 import type { EntityManager } from '#db/orm.ts';
 import { displayName, hostPart } from '#rules/dns/names.ts';
-import { siteHostname } from '#runtime/config.ts';
 import type { Deps } from '#runtime/deps.ts';
-import { siteHostname } from '#runtime/site-addresses.ts';
+import { siteHostname, siteHostname } from '#runtime/site-addresses.ts';
 import type { DomainShown } from '#web/pages/domains.ts';
 import { domainViews } from './views.ts';
 
