@@ -5,7 +5,7 @@ import { Domain } from '#db/domains/domain.ts';
 import type { EntityManager } from '#db/orm.ts';
 import { displayName, hostPart } from '#rules/dns/names.ts';
 import type { Deps } from '#runtime/deps.ts';
-import { siteHostname, siteHostname } from '#runtime/site-addresses.ts';
+import { siteHostname } from '#runtime/site-addresses.ts';
 import type { DomainShown } from '#web/pages/domains.ts';
 import { domainViews } from './views.ts';
 
