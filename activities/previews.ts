@@ -12,11 +12,11 @@ export function previewActivities(deps: Deps) {
   const { clock } = deps;
 
   /** Throws `draft_behind` where the site has moved since the publish was accepted. */
-  async function bring({ site, slot, mainsBefore, sourceCommit, contentCommit }: Deployment): Promise<void> {
+  async function bring({ site, slot, expectedHeads, sourceCommit, contentCommit }: Deployment): Promise<void> {
     if (!deps.repositories) throw errors.no_repositories('This deployment of the platform has no git repositories.');
-    if (!mainsBefore) throw new Error('only a publish of a slot brings its commits onto main');
+    if (!expectedHeads) throw new Error('only a publish of a slot brings its commits onto main');
     const to = { source: sourceCommit ?? null, content: contentCommit ?? null };
-    if (await fastForwardMain(deps.repositories, site.id, { from: mainsBefore, to })) return;
+    if (await fastForwardMain(deps.repositories, site.id, { from: expectedHeads, to })) return;
     throw errors.draft_behind(`The site has changed since the draft in preview slot ${slot} was built.`);
   }
 

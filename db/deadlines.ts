@@ -1,12 +1,9 @@
-/**
- * Rows that end by themselves. A deadline is a column: every reader judges it by the clock, and a workflow only writes down what has run
- * out, and does what follows from that.
- */
+/** Rows with a deadline. Every reader compares the column with the clock; a workflow only records the expiry and its consequences. */
 
-/** What a row is at this moment, and for how long it stays so at most. `settled`: it changes no more. */
+/** The current status of a row, and the time until it changes at the latest. `settled`: it does not change any more. */
 export type Settled = { settled: true; status: string } | { settled: false; status: string; leftMs: number };
 
-/** A row that is gone has ended too. `endsAt` is when it is next to be looked at; undefined where it has ended. */
+/** A deleted row is settled too. `endsAt` is when to read it again; undefined where it is settled. */
 export function settledAt(now: Date, row: { status: string; endsAt: Date | undefined } | undefined): Settled {
   if (!row) return { settled: true, status: 'gone' };
   const { status, endsAt } = row;

@@ -2,7 +2,7 @@ import { defineEntity, type InferEntity, p } from '@mikro-orm/core';
 import type { WorkflowName } from '#rules/workflow-ids.ts';
 import type { PropagatedContext } from '#runtime/telemetry/context.ts';
 
-/** A message to the workflow engine, written in the transaction that made it necessary and sent after it. */
+/** A message to the workflow engine, written in the transaction that caused it and sent after the commit. */
 export const OutboxEntry = defineEntity({
   name: 'OutboxEntry',
   tableName: 'outbox',
@@ -10,7 +10,7 @@ export const OutboxEntry = defineEntity({
     id: p.text().primary(),
     kind: p.text().$type<'start' | 'signal' | 'cancel'>(),
     workflowId: p.text(),
-    /** For a start: the workflow's type, its one argument, and what an operator reads. For a signal: its name. */
+    /** For a start: the workflow's type, its one argument, and the summary for operators. For a signal: its name. */
     message: p.json().$type<OutboxMessage>(),
     createdAt: p.datetime(),
     sentAt: p.datetime().nullable(),
@@ -26,7 +26,7 @@ export type OutboxMessage = {
   type?: WorkflowName;
   input?: unknown;
   signal?: string;
-  /** For a start: also where a workflow of this id has ended. */
+  /** For a start: also after a workflow of this id has ended. */
   mayRestart?: boolean;
   summary?: string;
   searchAttributes?: { SiteId?: string; AccountId?: string; Hostname?: string; Resource?: string };

@@ -1,6 +1,6 @@
 /**
- * The outbox: what a transaction wants of the workflow engine is a row of the same transaction, and is sent after it commits.
- * Entries are sent at least once and each is harmless when repeated: a workflow id is a business key, and rows decide.
+ * The outbox: a transaction writes its messages to the workflow engine as rows, which are sent after it commits. Entries are sent at
+ * least once, and repeating one is harmless: a workflow id is a business key, and workflows read the rows.
  */
 import { type Client, WorkflowExecutionAlreadyStartedError, WorkflowNotFoundError } from '@temporalio/client';
 import { defineSearchAttributeKey, TypedSearchAttributes } from '@temporalio/common';
@@ -21,7 +21,7 @@ const searchAttributeKeys = {
   Resource: defineSearchAttributeKey('Resource', 'KEYWORD'),
 };
 
-/** The id of the request for which the workflow was started; none where nobody asked, or its entry is gone. */
+/** The id of the request that started the workflow; undefined where a schedule did, or the entry is deleted. */
 export async function requestOf(em: EntityManager, workflowId: string): Promise<string | undefined> {
   const [first] = await em.execute<{ id: string | null }[]>(
     `select message->'cause'->>'reqId' as id from outbox where workflow_id = ? and kind = 'start' order by outbox.id limit 1`,
@@ -39,7 +39,7 @@ async function send(temporal: Client, entry: OutboxEntry): Promise<void> {
   await temporal.withAbortSignal(AbortSignal.timeout(sendTimeoutMs), () => deliver(temporal, entry));
 }
 
-/** Does it for the request that wrote the entry. Its span begins when the entry was written. */
+/** Runs it in the context of the request that wrote the entry. The span starts when the entry was written. */
 async function traced(
   { kind, workflowId, attempts, createdAt, message: { cause } }: OutboxEntry,
   act: () => Promise<void>,
@@ -65,7 +65,7 @@ async function deliver(temporal: Client, { kind, workflowId, message }: OutboxEn
     else if (kind === 'cancel') await handle.cancel();
     else await start(temporal, workflowId, message);
   } catch (error) {
-    // A workflow that ran to its end has read what the message would have said: rows decide, messages hurry.
+    // A workflow that has ended has read the rows already; messages only make it read them sooner.
     if (error instanceof WorkflowExecutionAlreadyStartedError || error instanceof WorkflowNotFoundError) return;
     throw error;
   }
@@ -86,8 +86,8 @@ async function start(temporal: Client, workflowId: string, message: OutboxMessag
 }
 
 /**
- * Sends what waits, oldest first, and answers how many were sent. Rows that another process is sending are passed over, and so are
- * those whose workflow has an earlier entry that was not sent.
+ * Sends waiting entries, oldest first, and returns how many were sent. Skips rows that another process is sending, and rows whose
+ * workflow has an earlier unsent entry.
  */
 export async function relayOutbox(deps: Pick<Deps, 'em' | 'temporal' | 'clock' | 'log'>): Promise<number> {
   return await deps.em().transactional(async (em) => {
@@ -108,7 +108,7 @@ export async function relayOutbox(deps: Pick<Deps, 'em' | 'temporal' | 'clock' |
           entry.lastError = String(error).slice(0, 500);
           deps.log.warn(
             { err: error, reqId: entry.message.cause?.reqId, workflowId: entry.workflowId, kind: entry.kind },
-            'a message to the workflow engine waits',
+            'a message to the workflow engine could not be sent yet',
           );
         }
       }),
@@ -117,7 +117,7 @@ export async function relayOutbox(deps: Pick<Deps, 'em' | 'temporal' | 'clock' |
   });
 }
 
-/** Relays at each commit that adds an entry, and each second. Answers the function that stops it after the running round. */
+/** Relays after each commit that adds an entry, and each second. Returns the function that stops it after the current round. */
 export function startRelay(deps: Deps): () => Promise<void> {
   let stopped = false;
   let wake: () => void = () => {};

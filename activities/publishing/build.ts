@@ -78,8 +78,8 @@ async function buildDraft(deps: BuilderDeps, deployment: Deployment, log: LogWri
         deps.log.info({ deploymentId: id, drafts, ms: rounded(times) }, 'built');
         if (!isLast) return;
         await log.close();
-        const [output, withoutDrafts = null] = made as [Output, Output?];
-        await storeDraft(deps.em(), deps.clock, id, { output, withoutDrafts, image: deps.sandbox.image });
+        const [output, publishedOutput = null] = made as [Output, Output?];
+        await storeDraft(deps.em(), deps.clock, id, { output, publishedOutput, image: deps.sandbox.image });
       },
     });
   }

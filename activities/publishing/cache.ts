@@ -1,6 +1,6 @@
 /**
  * What earlier builds of a site left for its next one, kept when a version goes live and never before. It came out of site code and goes
- * back to code of the same site on the same image; only a publish that asks for a build anew does without.
+ * back to code of the same site on the same image; a publish with `no-cache` does not use it.
  */
 import { Deployment } from '#db/deployments/deployment.ts';
 import type { BuildRequest } from '#providers/sandbox/sandbox.ts';
@@ -10,10 +10,10 @@ type Parts = Pick<BuilderDeps, 'em' | 'store'> & { sandbox: Pick<BuilderDeps['sa
 
 export async function siteCache(
   { em, store, sandbox }: Parts,
-  { id, site, anew }: Pick<Deployment, 'id' | 'anew'> & { site: { id: string } },
+  { id, site, noCache }: Pick<Deployment, 'id' | 'noCache'> & { site: { id: string } },
 ): Promise<Pick<BuildRequest, 'cache' | 'onCache'>> {
   const name = `${site.id}.${sandbox.image}.tar`;
-  const cache = anew ? undefined : await store.caches.read(name);
+  const cache = noCache ? undefined : await store.caches.read(name);
   return {
     ...(cache ? { cache } : {}),
     async onCache(content) {

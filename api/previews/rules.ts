@@ -59,7 +59,7 @@ export async function publishSlot(em: EntityManager, deps: Deps, actor: Actor, c
     requireBranch(slot, site.id);
     requireNotBehind(slot, site.id);
     await requireChanges(tx, locked, slot, draft);
-    const output = draft.withoutDrafts ?? outputOf(draft);
+    const output = draft.publishedOutput ?? outputOf(draft);
     const publish = { id: call.id, createdBy: actor.accountId, draft, output, mains: slot.mains };
     return await acceptPreviewPublish(tx, deps, locked, publish);
   });

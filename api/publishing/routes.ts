@@ -40,12 +40,12 @@ export function publishingRoutes(app: Api, deps: Deps): void {
     },
     async (request) => {
       const { em, actor, params, body, headers } = request;
-      const anew = /(^|,)\s*no-cache\s*(,|$)/i.test(headers['cache-control'] ?? '');
+      const noCache = /(^|,)\s*no-cache\s*(,|$)/i.test(headers['cache-control'] ?? '');
       const { id } = await publish(em, deps, actor, {
         id: request.newId('dep'),
         siteId: params.id,
         scope: body.scope,
-        anew,
+        noCache,
       });
       const deployment = await waitForDeployment(deps, id, request.waitMs);
       if (deployment.error) throw await failure(deps, deployment);

@@ -22,7 +22,7 @@ export type Publish = {
   siteId: string;
   scope: 'site' | 'posts';
   /** Build even if the live version has the same source. */
-  anew: boolean;
+  noCache: boolean;
 };
 
 /**
@@ -33,20 +33,20 @@ export async function publish(
   em: EntityManager,
   deps: Deps,
   actor: Actor,
-  { id, siteId, scope, anew }: Publish,
+  { id, siteId, scope, noCache }: Publish,
 ): Promise<Deployment> {
   const site = await loadSite(em, actor, siteId);
   requireChangeable(site);
   const live = await liveDeploymentOf(em, site);
   const now = await pinned(em, deps, site, { scope, live });
-  if (!anew && live && (await isSame(em, live, now))) return live;
+  if (!noCache && live && (await isSame(em, live, now))) return live;
   return await em.transactional(async (tx) => {
     const locked = await lockChangeable(tx, siteId);
     await requirePublishRate(tx, deps, locked);
     // Under the lock, so that a later ticket never has an earlier head.
     await bringSlotsOntoMain(tx, deps, locked);
     const commits = await pinned(tx, deps, locked, { scope, live });
-    return await acceptPublish(tx, deps, locked, { ...commits, id, kind: scope, anew, createdBy: actor.accountId });
+    return await acceptPublish(tx, deps, locked, { ...commits, id, kind: scope, noCache, createdBy: actor.accountId });
   });
 }
 
@@ -61,7 +61,8 @@ export async function lockChangeable(tx: EntityManager, siteId: string): Promise
 async function bringSlotsOntoMain(tx: EntityManager, { repositories }: Deps, site: Site): Promise<void> {
   for (const one of await unfinishedPreviewPublishes(tx, site.id)) {
     const to = { source: one.sourceCommit ?? null, content: one.contentCommit ?? null };
-    if (repositories && one.mainsBefore) await fastForwardMain(repositories, site.id, { from: one.mainsBefore, to });
+    if (repositories && one.expectedHeads)
+      await fastForwardMain(repositories, site.id, { from: one.expectedHeads, to });
   }
 }
 

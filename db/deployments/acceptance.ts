@@ -20,9 +20,9 @@ type Required = 'id' | 'kind' | 'siteUrl';
 type Optional =
   | 'sourceCommit'
   | 'contentCommit'
-  | 'anew'
+  | 'noCache'
   | 'slot'
-  | 'mainsBefore'
+  | 'expectedHeads'
   | 'image'
   | 'manifestSha256'
   | 'fileCount'
@@ -98,7 +98,7 @@ export async function requirePublishRate(tx: EntityManager, deps: AcceptanceDeps
 
 export type NewPublish = Pick<
   NewDeployment,
-  'id' | 'siteUrl' | 'sourceCommit' | 'contentCommit' | 'anew' | 'createdBy'
+  'id' | 'siteUrl' | 'sourceCommit' | 'contentCommit' | 'noCache' | 'createdBy'
 > & {
   kind: (typeof publishKinds)[number];
 };

@@ -1,9 +1,9 @@
-/** The log of a build: pieces of text in the order they were printed, appended while the build runs. */
+/** The log of a build, in numbered pieces that are appended while the build runs. */
 import type { EntityManager } from '#db/orm.ts';
 
-/** Adds a piece. A piece that is there already, from an attempt that was cut off, is replaced. */
+/** Adds a piece, or replaces the one that an interrupted attempt wrote. */
 export async function appendLog(em: EntityManager, deploymentId: string, seq: number, text: string): Promise<void> {
-  // PostgreSQL's text takes no NUL.
+  // PostgreSQL's text cannot contain NUL.
   await em.execute(
     `insert into build_log (deployment_id, seq, text) values (?, ?, ?)
      on conflict (deployment_id, seq) do update set text = excluded.text`,
@@ -11,7 +11,7 @@ export async function appendLog(em: EntityManager, deploymentId: string, seq: nu
   );
 }
 
-/** Forgets what an earlier attempt printed. */
+/** Deletes the log of an earlier attempt. */
 export async function clearLog(em: EntityManager, deploymentId: string): Promise<void> {
   await em.execute('delete from build_log where deployment_id = ?', [deploymentId]);
 }
@@ -28,7 +28,7 @@ export async function readLog(
   ]);
 }
 
-/** The end of the log, at most `bytesMax` bytes of UTF-8, beginning at the start of a line where it was cut. */
+/** The end of the log, at most `bytesMax` bytes of UTF-8. A truncated log starts at a line break. */
 export async function readLogTail(em: EntityManager, deploymentId: string, bytesMax: number): Promise<string> {
   const pieces = await readLog(em, deploymentId);
   const bytes = Buffer.from(pieces.map((piece) => piece.text).join(''));

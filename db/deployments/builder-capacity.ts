@@ -1,13 +1,13 @@
-/** Whether anybody is there to build: workers say that they serve builds, and readers judge by when one last did. */
+/** Whether a worker serves builds: each of them records a heartbeat. */
 import type { Logger } from 'pino';
 import type { EntityManager } from '#db/orm.ts';
 import type { Clock } from '#runtime/clock.ts';
 
 const everyMs = 60_000;
-/** A builder that restarts, or is away for a night, refuses no publish: those wait for it. */
+/** While builders are away for less than this, publishes wait instead of being refused. */
 const goneAfterMs = 24 * 3600_000;
 
-/** Says that builds are served, now. */
+/** Records a heartbeat. */
 export async function recordBuilder(em: EntityManager, clock: Clock): Promise<void> {
   await em.execute(
     `insert into capacity (name, seen_at) values ('builds', ?)
@@ -23,11 +23,11 @@ export async function hasBuilder(em: EntityManager, clock: Clock): Promise<boole
   return rows.length > 0;
 }
 
-/** Says it each minute until the answered function is called; a time that fails is followed by the next. */
+/** Records a heartbeat each minute. Returns the function that stops it. */
 export function startBuilderHeartbeat(deps: { em(): EntityManager; clock: Clock; log: Logger }): () => void {
   const announce = () =>
     recordBuilder(deps.em(), deps.clock).catch((error) =>
-      deps.log.warn({ err: error }, 'the database was not told that builds are served'),
+      deps.log.warn({ err: error }, 'the heartbeat of a builder could not be stored'),
     );
   const timer = setInterval(() => void announce(), everyMs);
   return () => clearInterval(timer);

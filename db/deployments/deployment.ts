@@ -15,29 +15,29 @@ export const warningKinds = [
 export type WarningKind = (typeof warningKinds)[number];
 export type Warning = { kind: WarningKind; path: string; target?: string; message: string };
 
-/** What was found wrong in the output: the first of it, how much there is of each kind, and how many of all pages were read. */
+/** Problems found in the output: the first of them, a count of each kind, and how many pages were checked. */
 export type Warnings = {
   items: Warning[];
   counts: Record<WarningKind, number>;
   pages: { read: number; all: number };
 };
 
-/** What is kept of it. A form's page does not change, but whether the form takes anything does: that is judged at reading. */
+/** The stored part. Whether a form accepts submissions may change, so that is checked at each read. */
 export type FoundWarnings = Omit<Warnings, 'counts'> & {
   counts: Partial<Record<WarningKind, number>>;
-  /** Pages with the forms that they send to; absent in versions that were looked through before forms were. */
+  /** Pages with the forms that they submit to. */
   forms?: { path: string; form: string }[];
 };
 
-/** What a build has made: its manifest in the store, and how much that names. */
+/** The output of a build: its manifest in the store, with the number and size of its files. */
 export type Output = { manifestSha256: string; fileCount: number; totalBytes: number };
 
-/** A commit of each repository; null where it has none. */
+/** The head of a branch in each repository; null where there is none. */
 export type BranchHeads = { source: string | null; content: string | null };
 
 /**
- * One version of a site, from the call that asked for it to the bytes that are served. Its manifest is a blob in the store.
- * `ticket` orders it against every other publish and restore of its site.
+ * One version of a site, from the call that requested it to the files that are served. Its manifest is a blob in the store.
+ * `ticket` orders it against every other publish and restore of its site; it is 0 for a draft and for an unfinished upload.
  */
 export const Deployment = defineEntity({
   name: 'Deployment',
@@ -52,30 +52,30 @@ export const Deployment = defineEntity({
     contentCommit: p.text().nullable(),
     /** Identity of the build image, from the start of the build. */
     image: p.text().nullable(),
-    /** Of a `preview`: the number of its slot. */
+    /** The number of the preview slot, for the kinds `draft` and `preview`. */
     slot: p.integer().nullable(),
-    /** Of a draft that leaves something out when it is published: what is published instead. */
-    withoutDrafts: p.json().$type<Output>().nullable(),
-    /** Of a publish of a slot: where both `main` stood when it was accepted. It brings them to its own commits. */
-    mainsBefore: p.json().$type<BranchHeads>().nullable(),
-    /** Whether it is built without what earlier builds of the site left. */
-    anew: p.boolean().default(false),
+    /** For a draft of a site with draft posts: the output without them, which a publish uses. */
+    publishedOutput: p.json().$type<Output>().nullable(),
+    /** For the publish of a slot: the heads of both `main` branches at acceptance. The publish fast-forwards them to its commits. */
+    expectedHeads: p.json().$type<BranchHeads>().nullable(),
+    /** Whether it is built without the cache of earlier builds. */
+    noCache: p.boolean().default(false),
     /** The address that the pages were built for. */
     siteUrl: p.text(),
-    /** Where this one was overtaken, the publish or restore that won. */
+    /** The publish or restore that superseded this one. */
     supersededById: p.text().nullable(),
     manifestSha256: p.text().nullable(),
     fileCount: p.integer().nullable(),
     totalBytes: p.bigint('number').nullable(),
-    /** When its files were scanned for what a person should look at. */
+    /** When its files were scanned for abuse. */
     scannedAt: p.datetime().nullable(),
-    /** Whether the scan read all that it had to: what such a version holds is not read again. */
+    /** Whether the scan read every file; such files are not scanned again. */
     scannedWhole: p.boolean().default(false),
-    /** Until when an upload takes files. */
+    /** When an upload stops accepting files. */
     uploadEndsAt: p.datetime().nullable(),
-    /** Whether all its files stand in `held_file` under its site. */
+    /** Whether all its files are rows of `held_file`. */
     filesListed: p.boolean().default(false),
-    /** What was found wrong in the output, once somebody asked. */
+    /** Problems found in the output; null until the first request for them. */
     warnings: p.json().$type<FoundWarnings>().nullable(),
     error: p.json().$type<ErrorBody>().nullable(),
     createdBy: () => p.manyToOne(Account),

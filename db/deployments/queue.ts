@@ -1,4 +1,4 @@
-/** The order of a site's publishes: who builds next, and who is overtaken. */
+/** The queue of a site's publishes: one builds at a time, and a later one supersedes those that wait. */
 
 import { textArray } from '#db/arrays.ts';
 import type { EntityManager } from '#db/orm.ts';
@@ -8,7 +8,7 @@ import { isSettled, publishKinds, unfinishedStatuses } from '#rules/states.ts';
 import type { Clock } from '#runtime/clock.ts';
 import { Deployment } from './deployment.ts';
 
-/** Ends those that can no longer go live before `winner`, and stops their workflows. */
+/** Supersedes the deployments with a lower ticket than `winner`, and cancels their workflows. */
 export async function supersede(
   tx: EntityManager,
   clock: Clock,
@@ -31,7 +31,7 @@ export async function supersede(
   for (const { id } of losers) cancelWorkflow(tx, clock, 'publishSite', { deploymentId: id });
 }
 
-/** Tells the oldest publish that waits on the site that it may be its turn. */
+/** Signals the oldest queued publish of the site that it may be its turn. */
 export async function signalNextInQueue(tx: EntityManager, clock: Clock, siteId: string): Promise<void> {
   const [next]: { id: string }[] = await tx.execute(
     `select id from deployment where site_id = ? and status = 'queued' and kind = any(?) order by ticket limit 1`,
@@ -42,9 +42,7 @@ export async function signalNextInQueue(tx: EntityManager, clock: Clock, siteId:
 
 export type Turn = { turn: 'build' } | { turn: 'wait'; for: string } | { turn: 'none'; because: string };
 
-/**
- * Takes the site's one build, if it is free and nothing accepted earlier waits; drafts are built beside it. Repeating it answers the same.
- */
+/** Claims the site's only build, unless an earlier publish is unfinished; drafts do not need it. Idempotent. */
 export async function claimBuild(em: EntityManager, clock: Clock, deploymentId: string): Promise<Turn> {
   return await em.transactional(async (tx) => {
     const { site: reference } = await tx.findOneOrFail(Deployment, { id: deploymentId });
@@ -64,7 +62,7 @@ export async function claimBuild(em: EntityManager, clock: Clock, deploymentId: 
   });
 }
 
-/** The publish of the site that is built or waits, and was accepted before all others. */
+/** The oldest unfinished publish of the site with a lower ticket. */
 async function firstAhead(tx: EntityManager, { site, ticket }: Deployment): Promise<Deployment | null> {
   const kind = { $in: [...publishKinds] };
   const status = { $in: [...unfinishedStatuses] };

@@ -1,6 +1,6 @@
 /**
- * The moves of a deployment's row. Each is one transaction that looks and moves under the lock of its site's row, so that calls,
- * retried activities and races end in one order: that of the tickets.
+ * The state transitions of a deployment. Each is one transaction under the lock of the site's row, so concurrent calls and retried
+ * activities all follow the order of the tickets.
  */
 
 import type { EntityManager } from '#db/orm.ts';
@@ -16,7 +16,7 @@ import type { ErrorBody } from '#runtime/errors.ts';
 import { Deployment } from './deployment.ts';
 import { signalNextInQueue, supersede } from './queue.ts';
 
-/** The next place in the order of everything that may go live on the site. */
+/** The site's next ticket: the order of everything that may go live. */
 export async function takeTicket(em: EntityManager, siteId: string): Promise<number> {
   return await em.transactional(async (tx) => {
     const site = await lockSite(tx, siteId);
@@ -25,7 +25,7 @@ export async function takeTicket(em: EntityManager, siteId: string): Promise<num
   });
 }
 
-/** Ends all that is being built or about to go live on the site, and stops the workflows. */
+/** Cancels the site's unfinished deployments, or the drafts of one slot, with their workflows. */
 export async function cancelUnfinished(tx: EntityManager, clock: Clock, site: Site, slot?: number): Promise<void> {
   const which = slot === undefined ? {} : { kind: 'draft' as const, slot };
   const unfinished = await tx.find(Deployment, { site, status: { $in: [...unfinishedStatuses] }, ...which });
@@ -36,7 +36,7 @@ export async function cancelUnfinished(tx: EntityManager, clock: Clock, site: Si
   }
 }
 
-/** Moves the pointer that visitors follow, unless something with a later ticket is live: then the deployment is superseded. */
+/** Makes the deployment live, unless one with a later ticket is live: then it is superseded. */
 export async function goLive(
   em: EntityManager,
   clock: Clock,
@@ -48,7 +48,7 @@ export async function goLive(
     const { site: reference } = await tx.findOneOrFail(Deployment, { id: deploymentId });
     const site = await lockSite(tx, reference.id);
     const deployment = await tx.findOneOrFail(Deployment, { id: deploymentId }, { refresh: true });
-    // Run again after a crash between commit and report: what it was to do is done.
+    // A retry after a crash between commit and report: nothing is left to do.
     if (restoreTicket === undefined && isSettled(deployment.status) && deployment.status !== 'ready') return deployment;
     if (restoreTicket === undefined && (await supersedeIfStale(tx, clock, site, deployment))) return deployment;
     const ticket = restoreTicket ?? deployment.ticket;
@@ -57,7 +57,7 @@ export async function goLive(
   });
 }
 
-/** Ends what can no longer go live, because something later is or the site is closed. Answers whether that was so. */
+/** Settles a deployment that can no longer go live, because a later one is live or the site is closed. Returns whether it did. */
 export async function supersedeIfStale(
   tx: EntityManager,
   clock: Clock,
@@ -73,7 +73,7 @@ export async function supersedeIfStale(
   return true;
 }
 
-/** The one way to become live, in a transaction that holds the lock of the site's row and has judged the ticket. */
+/** The only way to become live. The transaction holds the lock of the site's row and has checked the ticket. */
 export async function movePointer(
   tx: EntityManager,
   clock: Clock,
@@ -81,14 +81,14 @@ export async function movePointer(
   deployment: Deployment,
   ticket: number,
 ): Promise<void> {
-  // With its drafts it is for who knows its host, and for nobody else.
+  // It may contain draft posts.
   if (deployment.kind === 'draft') throw new Error('a draft never goes live');
   await tx.execute(`update deployment set status = 'retired' where site_id = ? and status = 'live' and id <> ?`, [
     site.id,
     deployment.id,
   ]);
   deployment.status = 'live';
-  // Also when it is restored: how long its own assets outlive it is counted from its last day.
+  // Set by a restore too: the time that its assets outlive it starts then.
   deployment.liveAt = clock.now();
   deployment.finishedAt ??= clock.now();
   site.liveDeploymentId = deployment.id;
@@ -104,7 +104,7 @@ export async function movePointer(
   startScan(tx, clock, deployment, site.id);
 }
 
-/** Ends a publish that did not go live; what has ended stays as it ended. Answers whether this ended it. */
+/** Settles a publish that did not go live, unless it is settled already. Returns whether it did. */
 export async function settle(
   em: EntityManager,
   clock: Clock,
@@ -127,7 +127,7 @@ export async function settle(
   });
 }
 
-/** Text that PostgreSQL's jsonb takes: site code and posts have a say in messages, and it refuses NUL and halves of surrogate pairs. */
+/** Text that PostgreSQL's jsonb accepts: messages contain text of the site's code, and jsonb rejects NUL and lone surrogates. */
 function storable(text: string): string {
   return text.slice(0, 4000).replaceAll('\0', '\u{FFFD}').toWellFormed();
 }

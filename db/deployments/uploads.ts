@@ -1,4 +1,4 @@
-/** Uploads of built output, as rows: opened, accepted for going live, ended. All under the lock of the site's row. */
+/** Uploads of built output: accepted, completed and cancelled, each under the lock of the site's row. */
 import { LockMode } from '@mikro-orm/core';
 import type { EntityManager } from '#db/orm.ts';
 import type { Site } from '#db/sites/site.ts';
@@ -22,10 +22,7 @@ export async function acceptUpload(
   return await acceptDeployment(tx, deps, site, { ...upload, kind: 'upload' });
 }
 
-/**
- * Gives a complete upload its place in the order, once however often it is asked; from then on its manifest stands.
- * False where it is not complete, or has ended.
- */
+/** Assigns a ticket to a complete upload, whose manifest is final from then on. Idempotent. False where it is incomplete or settled. */
 export async function acceptCompletion(em: EntityManager, deploymentId: string, now: Date): Promise<boolean> {
   return await em.transactional(async (tx) => {
     const { site: reference } = await tx.findOneOrFail(Deployment, { id: deploymentId });
@@ -46,7 +43,7 @@ export async function acceptCompletion(em: EntityManager, deploymentId: string, 
   });
 }
 
-/** Ends uploads that are past their time, and forgets what the manifests of all ended ones named. Answers how many rows went. */
+/** Cancels expired uploads, and deletes the manifest rows of settled ones. Returns the number of deleted rows. */
 export async function sweepUploads(em: EntityManager, now: Date): Promise<number> {
   await em.execute(
     `update deployment set status = 'cancelled', finished_at = upload_ends_at

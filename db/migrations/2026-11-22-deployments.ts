@@ -33,10 +33,10 @@ export class Deployments extends Migration {
         -- Whether all its files are rows of held_file.
         files_listed boolean not null default false,
         -- Built without the cache of earlier builds.
-        anew boolean not null default false,
+        no_cache boolean not null default false,
         slot integer check (slot >= 1),
-        without_drafts jsonb,
-        mains_before jsonb,
+        published_output jsonb,
+        expected_heads jsonb,
         scanned_at timestamptz,
         -- Whether the scan could read every file.
         scanned_whole boolean not null default false,
@@ -45,8 +45,8 @@ export class Deployments extends Migration {
         check ((status = 'failed') = (error is not null)),
         check (status <> 'uploading' or upload_ends_at is not null),
         check ((kind in ('draft', 'preview')) = (slot is not null)),
-        check (kind = 'draft' or without_drafts is null),
-        check ((kind = 'preview') = (mains_before is not null)),
+        check (kind = 'draft' or published_output is null),
+        check ((kind = 'preview') = (expected_heads is not null)),
         -- A draft has no ticket and never goes live.
         check (kind <> 'draft' or (ticket = 0 and status not in ('live', 'retired')))
       );

@@ -2,8 +2,8 @@ import { defineEntity, type InferEntity, p } from '@mikro-orm/core';
 import { Site } from '#db/sites/site.ts';
 
 /**
- * One life of a preview slot, from its first build until it is cleared or its time is over. `deploymentId` is the draft that is served
- * at the host `label`, `latestId` the build that was asked for last, whatever came of it.
+ * The preview of a slot, from its first build until it is cleared or removed. `deploymentId` is the draft that is served at the host
+ * `label`; `latestId` is the build that was requested last, whatever its outcome.
  */
 export const Preview = defineEntity({
   name: 'Preview',
@@ -14,7 +14,7 @@ export const Preview = defineEntity({
     label: p.text().unique(),
     latestId: p.text(),
     deploymentId: p.text().nullable(),
-    /** From when the draft is marked for removal, and shown no more. */
+    /** When the draft expires: it is no longer shown, and marked for removal. */
     expiresAt: p.datetime().nullable(),
     createdAt: p.datetime(),
     removedAt: p.datetime().nullable(),

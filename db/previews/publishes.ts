@@ -31,7 +31,7 @@ export async function acceptPreviewPublish(
     ...output,
     kind: 'preview',
     slot: draft.slot ?? null,
-    mainsBefore: mains,
+    expectedHeads: mains,
     sourceCommit: draft.sourceCommit ?? null,
     contentCommit: draft.contentCommit ?? null,
     image: draft.image ?? null,
@@ -41,25 +41,25 @@ export async function acceptPreviewPublish(
 }
 
 function isOf(publish: Deployment, draft: Deployment): boolean {
-  return publish.slot === draft.slot && publish.manifestSha256 === (draft.withoutDrafts ?? draft).manifestSha256;
+  return publish.slot === draft.slot && publish.manifestSha256 === (draft.publishedOutput ?? draft).manifestSha256;
 }
 
 /**
- * Makes a publish of a slot live: `bringMains` first brings its commits onto `main`. Something later that is live, or an archived site, ends it
- * before that, and its work stays in its slot. Repeating it answers the same.
+ * Makes the publish of a slot live, after its commits are on `main`. If a later deployment is live or the site is archived, it is settled
+ * before that, and its work stays in its slot. Idempotent.
  */
 export async function publishPreview(
   em: EntityManager,
   clock: Clock,
   deploymentId: string,
-  bringMains: (deployment: Deployment) => Promise<void>,
+  fastForwardMain: (deployment: Deployment) => Promise<void>,
 ): Promise<Deployment> {
   return await em.transactional(async (tx) => {
     const { site: reference } = await tx.findOneOrFail(Deployment, { id: deploymentId });
     const site = await lockSite(tx, reference.id);
     const deployment = await tx.findOneOrFail(Deployment, { id: deploymentId }, { refresh: true });
     if (isSettled(deployment.status) || (await supersedeIfStale(tx, clock, site, deployment))) return deployment;
-    await bringMains(deployment);
+    await fastForwardMain(deployment);
     await movePointer(tx, clock, site, deployment, deployment.ticket);
     return deployment;
   });

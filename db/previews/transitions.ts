@@ -1,7 +1,4 @@
-/**
- * The moves of preview slots: a draft is accepted, kept, published, cleared, and runs out. As those of deployments, each is one transaction
- * under the lock of the site's row.
- */
+/** The state transitions of preview slots. Each is one transaction under the lock of the site's row. */
 
 import { type Settled, settledAt } from '#db/deadlines.ts';
 import { type AcceptanceDeps, acceptDeployment, type NewDeployment } from '#db/deployments/acceptance.ts';
@@ -17,7 +14,7 @@ import type { Clock } from '#runtime/clock.ts';
 import { newHostLabel, newId } from '#runtime/ids.ts';
 import { Preview } from './preview.ts';
 
-/** The slot's present life; undefined where it is over or has not begun. */
+/** The slot's current preview; undefined where it has none or it was removed. */
 export async function previewIn(
   em: EntityManager,
   now: Date,
@@ -28,7 +25,7 @@ export async function previewIn(
   return preview && draftStatusAt(preview, now) !== 'removed' ? preview : undefined;
 }
 
-/** First labels of the hosts that drafts of the site have; one that ran out shows nothing there. */
+/** The first labels of the hosts of the site's drafts, including expired ones. */
 export async function previewLabels(em: EntityManager, siteId: string): Promise<string[]> {
   const previews = await em.find(Preview, { site: siteId, removedAt: null, deploymentId: { $ne: null } });
   return previews.map(({ label }) => label);
@@ -77,7 +74,7 @@ async function supersedeDraft(tx: EntityManager, clock: Clock, latest: Deploymen
   await tx.flush();
 }
 
-/** `also`: what else than a slot that is shown goes on as it is. */
+/** Gives the slot a preview with the build as its latest: the current one if it is shown (or has the status `also`), else a new one. */
 async function ensurePreview(
   tx: EntityManager,
   clock: Clock,
@@ -98,7 +95,7 @@ async function ensurePreview(
   await tx.flush();
 }
 
-/** Its host shows nothing any more, and is nobody's ever after. */
+/** Removes the preview. Its host is never used again. */
 async function removePreview(tx: EntityManager, clock: Clock, preview: Preview): Promise<void> {
   preview.removedAt = clock.now();
   await tx.flush();
@@ -110,23 +107,23 @@ function signalExpiry(tx: EntityManager, clock: Clock, { id, deploymentId }: Pre
   signalWorkflow(tx, clock, 'expirePreview', { previewId: id }, 'moved');
 }
 
-/** A draft that is built becomes what its slot serves, and its 14 days begin. Does nothing where the deployment has ended. */
+/** Makes a built draft the one that its slot serves, for 14 days. Does nothing where the deployment is settled. */
 export async function storeDraft(
   em: EntityManager,
   clock: Clock,
   deploymentId: string,
-  built: { output: Output; withoutDrafts: Output | null; image: string },
+  built: { output: Output; publishedOutput: Output | null; image: string },
 ): Promise<void> {
   await em.transactional(async (tx) => {
     const { site: reference } = await tx.findOneOrFail(Deployment, { id: deploymentId });
     const site = await lockSite(tx, reference.id);
     const deployment = await tx.findOneOrFail(Deployment, { id: deploymentId }, { refresh: true });
     if (isSettled(deployment.status)) return;
-    // The life that it was accepted for may have run out while builders were away for days: then it begins another one, on another host.
+    // The preview may have been removed while builders were away for days: then the slot gets a new one, with a new host.
     await ensurePreview(tx, clock, site, deployment, 'expired');
     const preview = await tx.findOneOrFail(Preview, { latestId: deploymentId, removedAt: null });
-    const { withoutDrafts, image, output } = built;
-    Object.assign(deployment, { ...output, withoutDrafts, image, status: 'ready', finishedAt: clock.now() });
+    const { publishedOutput, image, output } = built;
+    Object.assign(deployment, { ...output, publishedOutput, image, status: 'ready', finishedAt: clock.now() });
     const isFirst = !preview.deploymentId;
     preview.deploymentId = deploymentId;
     preview.expiresAt = new Date(clock.now().getTime() + previewKeptMs);
@@ -146,14 +143,14 @@ function startExpiry(tx: EntityManager, clock: Clock, site: Site, { id, slot }: 
   startWorkflow(tx, clock, 'expirePreview', { previewId: id }, about);
 }
 
-/** Empties the slot, and stops what is being built for it. */
+/** Clears the slot, and cancels its builds. */
 export async function clearPreview(tx: EntityManager, clock: Clock, site: Site, slot: number): Promise<void> {
   await cancelUnfinished(tx, clock, site, slot);
   const preview = await tx.findOne(Preview, { site, slot, removedAt: null }, { refresh: true });
   if (preview) await removePreview(tx, clock, preview);
 }
 
-/** Writes down that a draft is past its time, if it is. Answers what it is, and for how long it stays so at most. */
+/** Removes a preview that is due. Returns its status, and when that changes at the latest. */
 export async function settlePreview(em: EntityManager, now: Date, id: string): Promise<Settled> {
   return await em.transactional(async (tx) => {
     const found = await tx.findOne(Preview, { id });
@@ -171,7 +168,7 @@ function nextEnd({ expiresAt }: Preview, status: 'shown' | 'expired'): Date {
   return status === 'shown' ? expiresAt : new Date(expiresAt.getTime() + previewMarkedMs);
 }
 
-/** Writes down the removal of all that are past it. Answers how many. */
+/** Removes all previews that are due. Returns how many. */
 export async function sweepPreviews(em: EntityManager, now: Date): Promise<number> {
   const before = new Date(now.getTime() - previewMarkedMs);
   return await em.nativeUpdate(Preview, { removedAt: null, expiresAt: { $lte: before } }, { removedAt: now });

@@ -111,7 +111,7 @@ async function* namedBlobs(store: Store, tables: readonly TablePart[]): AsyncGen
   }
   const deployments = tables.find(({ name }) => name === 'deployment');
   if (!deployments) return;
-  for await (const [drafts] of rowsOf(store, deployments, ['without_drafts']))
+  for await (const [drafts] of rowsOf(store, deployments, ['published_output']))
     if (drafts) yield { sha256: JSON.parse(drafts).manifestSha256, isManifest: true };
 }
 
@@ -125,7 +125,7 @@ async function namedCommits(store: Store, tables: readonly TablePart[]): Promise
     if (commit !== null) named.set(key, (named.get(key) ?? new Set()).add(commit));
   };
   const deployments = tables.find(({ name }) => name === 'deployment');
-  const columns = ['site_id', ...commitColumns, 'mains_before'];
+  const columns = ['site_id', ...commitColumns, 'expected_heads'];
   for await (const [site, source, content, before] of deployments ? rowsOf(store, deployments, columns) : []) {
     const mains = before ? JSON.parse(before) : {};
     for (const commit of [source, mains.source]) add(`${site} source`, commit ?? null);

@@ -52,7 +52,7 @@ export const excluded: Record<string, string> = {
   'form.site_id': place,
   'submission.mail_id': 'mails were sent by this installation',
 
-  'deployment.anew': version,
+  'deployment.no_cache': version,
   'deployment.created_at': version,
   'deployment.created_by_id': owner,
   'deployment.error': 'the live version has none',
@@ -61,7 +61,7 @@ export const excluded: Record<string, string> = {
   'deployment.finished_at': version,
   'deployment.image': version,
   'deployment.kind': version,
-  'deployment.mains_before': version,
+  'deployment.expected_heads': version,
   'deployment.manifest_sha256': 'exported as `manifest`, with its files',
   'deployment.number': version,
   'deployment.scanned_at': version,
@@ -75,7 +75,7 @@ export const excluded: Record<string, string> = {
   'deployment.total_bytes': version,
   'deployment.upload_ends_at': version,
   'deployment.warnings': 'computed again on request',
-  'deployment.without_drafts': 'of drafts',
+  'deployment.published_output': 'of drafts',
 
   'site.account_id': owner,
   'site.block_reason': 'exported as `blocked`',

@@ -20,7 +20,7 @@ test('a slot that is read while its build ends is as it was before or as it is a
   const output = { manifestSha256: 'a'.repeat(64), fileCount: 1, totalBytes: 1 };
   /** The build ends while git is asked for the branches. */
   const meanwhile: typeof repositories.head = async (...asked) => {
-    await storeDraft(world.deps.em(), world.clock, latestId, { output, withoutDrafts: null, image: 'x' });
+    await storeDraft(world.deps.em(), world.clock, latestId, { output, publishedOutput: null, image: 'x' });
     return repositories.head(...asked);
   };
   const em = world.deps.em();

@@ -19,9 +19,9 @@ beforeAll(async () => {
 afterAll(() => rm(dir, { recursive: true, force: true }));
 
 /** The cache as a build of the site has it; `status` is what its row says after it. */
-function open(siteId: string, { status = 'live', image = 'image', anew = false } = {}) {
+function open(siteId: string, { status = 'live', image = 'image', noCache = false } = {}) {
   const em = () => ({ findOneOrFail: async () => ({ status }) }) as never;
-  return siteCache({ em, store, sandbox: { image } }, { id: 'dep_1', site: { id: siteId }, anew });
+  return siteCache({ em, store, sandbox: { image } }, { id: 'dep_1', site: { id: siteId }, noCache });
 }
 const read = async (siteId: string, asked = {}) => {
   const { cache } = await open(siteId, asked);
@@ -38,11 +38,11 @@ test('a site gets what its own live build left, and no other site does', async (
   expect(await read(other)).toBeUndefined();
 });
 
-test('another image, and a build anew, begin without', async () => {
+test('another image, and a build without cache, get none', async () => {
   const site = newSite();
   await leave(site, 'of this image');
   expect(await read(site, { image: 'next' })).toBeUndefined();
-  expect(await read(site, { anew: true })).toBeUndefined();
+  expect(await read(site, { noCache: true })).toBeUndefined();
   expect(await read(site)).toBe('of this image');
 });
 
