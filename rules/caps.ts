@@ -1,22 +1,19 @@
-/**
- * The one place that knows which plan an account has, and with it every cap. Deadlines are judged here, at reading: a grant that has run
- * out, or a payment that is overdue for too long, counts for nothing from that instant.
- */
+/** The plan of an account and its limits. Deadlines are applied when reading: an expired grant or a long overdue payment has no effect. */
 import type { Clock } from '#runtime/clock.ts';
 import type { Config } from '#runtime/config.ts';
 import type { LimitName, Limits } from './limits.ts';
 import type { Catalog, Plan } from './plans.ts';
 
-/** A plan that an account has, and until when; `until` is null where nothing ends it. */
+/** A plan, and when it ends; `until` is null where it does not. */
 type HeldPlan = { plan: string; until: string | null };
-/** What an account has paid for and what it was granted, as it comes with the account's row and with those of its sites. */
+/** The account's subscription and grant, loaded with the rows of the account and its sites. */
 type Subscriptions = { paid: HeldPlan | null; granted: HeldPlan | null };
-/** An account or one of its sites, loaded from the database. Its `Standing` is JSON. */
+/** An account or one of its sites. Its `Subscriptions` are JSON. */
 export type PlanSubject = { subscriptions?: string | null | undefined };
 
 export type PlanContext = { config: Pick<Config, 'plans' | 'plan' | 'billing'>; clock: Clock };
 
-/** The larger of what is paid for and what is granted; the catalog's first where it is neither. Without billing it is everybody's plan. */
+/** The larger of the paid and the granted plan, otherwise the first of the catalog. Without billing, every account has the default plan. */
 export function planOf({ config, clock }: PlanContext, subject: PlanSubject): Plan {
   const { plans } = config;
   if (!config.billing) return planNamed(plans, config.plan) ?? plans[0];
@@ -54,12 +51,12 @@ export function planStatusOf(deps: PlanContext, subject: PlanSubject): PlanStatu
   return has(granted) ? 'granted' : 'free';
 }
 
-/** The caps of an account, and what is said of them to who meets one. */
+/** The limits of an account, and the words for a caller that reaches one. */
 export type Caps = {
   limits: Limits;
   /** "The plan", by its name where there are several. */
   plan: string;
-  /** Who lifts the cap, and how, as a sentence that follows the remedy. */
+  /** The party that can raise the limit, and how: a sentence that follows the remedy. */
   lift(name: LimitName): string;
 };
 
@@ -75,7 +72,7 @@ export function capsOf(deps: PlanContext, subject: PlanSubject, by: 'owner' | 'c
   };
 }
 
-/** The smallest plan that lifts the cap; one that can be bought, if there is one. */
+/** The smallest plan with a higher limit, preferably one for sale. */
 function largerPlan(plans: Catalog, name: LimitName, value: number): Plan | undefined {
   const larger = plans.filter(({ limits }) => limits[name] > value);
   return larger.find(({ sellable }) => sellable) ?? larger[0];

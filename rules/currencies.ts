@@ -1,4 +1,4 @@
-/** Money as callers write it, in the minor unit of ISO 4217, and as the provider takes it. Pure. */
+/** Amounts in the minor unit of ISO 4217, and as the provider expects them. Pure. */
 
 const taken =
   'AED AFN ALL AMD ANG AOA ARS AUD AWG AZN BAM BBD BDT BHD BIF BMD BND BOB BRL BSD BWP BYN BZD CAD CDF CHF CLP CNY COP CRC CVE CZK DJF DKK DOP DZD ' +
@@ -15,10 +15,10 @@ const digits: Record<string, number> = {
   ...Object.fromEntries('BHD JOD KWD OMR TND'.split(' ').map((name) => [name, 3])),
 };
 
-/** These have no minor unit, and the provider counts them in hundredths all the same. */
+/** Without a minor unit, but the provider counts them in hundredths. */
 const inHundredths = new Set(['ISK', 'UGX']);
 
-/** The least that a card is charged, in the minor unit; where none is named, the provider judges when the page is opened. */
+/** The smallest charge to a card, in the minor unit; for other currencies the provider decides when the session is created. */
 const least: Record<string, number> = {
   USD: 50,
   AED: 200,
@@ -44,14 +44,14 @@ const least: Record<string, number> = {
   SGD: 50,
   THB: 1000,
 };
-/** The provider takes eight digits. */
+/** The provider accepts eight digits. */
 const mostAtProvider = 99_999_999;
 
 export function isCurrency(currency: string): boolean {
   return currencies.has(currency);
 }
 
-/** What is wrong with the amount, in words for who named it; undefined for one that can be charged. */
+/** What is wrong with the amount, in words for the caller; undefined where it can be charged. */
 export function amountFault({ amount, currency }: { amount: number; currency: string }): string | undefined {
   if (!isCurrency(currency))
     return 'Payments are not taken in that currency. Name one of ISO 4217 in capitals, as EUR.';

@@ -1,4 +1,4 @@
-/** The caps that apply to an account, by name. Sizes in bytes, times in seconds. Their values stand in the catalog of plans. */
+/** The limits of an account, by name. Sizes in bytes, times in seconds. The catalog of plans contains their values. */
 export const limitNames = [
   'sites',
   'collaborators_per_site',

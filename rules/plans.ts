@@ -1,17 +1,14 @@
-/**
- * The catalog of plans: what each costs, what it includes and which caps it has. It is the only source of prices and caps; whoever takes
- * the money is told, and never asked.
- */
+/** The catalog of plans: prices, features and limits. It is the only source of prices; the billing provider is never asked for one. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { z } from 'zod';
 import { amountFault } from './currencies.ts';
 import { type LimitName, limitNames } from './limits.ts';
 
-/** A plan that includes this cannot be sold: the service onboards domains and registers none. */
+/** A plan with this feature cannot be sold: the service adds domains but registers none. */
 export const registeredDomain = 'domain';
 
-// What a slot's number may have in an address.
+// The highest number of a preview slot in a hostname.
 const previewSlotsMax = 9999;
 
 const limits = z.strictObject(
@@ -33,7 +30,7 @@ const planSchema = z.strictObject({
 });
 
 export type Plan = z.output<typeof planSchema>;
-/** From the one that costs nothing to the largest. */
+/** From the free plan to the largest. */
 export type Catalog = readonly [Plan, ...Plan[]];
 
 const catalogSchema = z.array(planSchema).min(1);
@@ -41,7 +38,7 @@ const catalogSchema = z.array(planSchema).min(1);
 /** The catalog that comes with the project. */
 export const ownCatalog = join(import.meta.dirname, 'plans.json');
 
-/** Reads a catalog, or says all that is wrong with it, one line each. */
+/** Reads a catalog. Throws with all its faults, one per line. */
 export function readPlans(path: string): { plans: Catalog } | { faults: string[] } {
   let content: unknown;
   try {
@@ -56,14 +53,14 @@ export function readPlans(path: string): { plans: Catalog } | { faults: string[]
   return faults.length > 0 ? { faults } : { plans: Object.freeze(parsed.data) as unknown as Catalog };
 }
 
-/** The place of a fault, with the plan by its name where it has one. */
+/** The location of a fault, with the plan's name where it has one. */
 function where(content: unknown, [at, ...rest]: readonly PropertyKey[]): string {
   if (at === undefined) return '';
   const name: unknown = Array.isArray(content) ? content[Number(at)]?.name : undefined;
   return `${[typeof name === 'string' ? name : String(at), ...rest].join('.')}: `;
 }
 
-/** What is wrong with a plan among the others; `smaller` is the one before it. */
+/** What is wrong with a plan; `smaller` is the one before it. */
 function faultsOf(plan: Plan, smaller: Plan | undefined, before: readonly Plan[]): string[] {
   const { name, price, includes, sellable } = plan;
   const faults: string[] = [];

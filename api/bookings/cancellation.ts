@@ -1,4 +1,4 @@
-/** Bookings read, and cancelled: by the site's people, or by the visitor with the link of the mail. */
+/** Reading and cancelling bookings: by the site's people, or by the visitor with the link in the e-mail. */
 
 import { type Actor, findSite, requireOwner } from '#api/access.ts';
 import { hashSecret } from '#api/secrets.ts';
@@ -24,20 +24,20 @@ export async function loadBooking(em: EntityManager, actor: Actor, id: string): 
   throw noSuchBooking();
 }
 
-/** The booking whose mail had this link. Throws `not_found`. */
+/** The booking of the link in a visitor's e-mail. Throws `not_found`. */
 export async function bookingOfLink(em: EntityManager, site: Site, cancelSecret: string): Promise<ShownBooking> {
   const booking = await em.findOne(Booking, { site, cancelHash: hashSecret(cancelSecret) }, shown);
   if (booking) return booking;
   throw errors.not_found('We can’t find this booking. Use the link in your confirmation e-mail.');
 }
 
-/** What was paid for a booking that is off, in words; `way` is how it goes back: by itself, or from the hands of who has it. */
+/** The refund of a cancelled booking, as text; `way` says whether it is automatic or must come from the owner of the payout account. */
 export type MoneyBack = { sum: string; way: 'by itself' | 'by its owner' };
 export type Cancelled = { booking: ShownBooking; moneyBack: MoneyBack | null };
 
 /**
- * Ends the booking and frees its seats; what was paid goes back. Throws `not_cancellable`, and `owner_only` to a collaborator where nothing but
- * giving money back would come of it: the time of a booking that has begun is nobody's to take any more.
+ * Cancels the booking, releases its seats and starts the refund. Throws `not_cancellable`, and `owner_only` to a
+ * collaborator who cancels a paid booking that has begun: that would only refund it.
  */
 export async function cancelBooking(
   em: EntityManager,
@@ -58,14 +58,14 @@ export async function cancelBooking(
     }
     booking.status = 'cancelled';
     booking.cancelledAt = deps.clock.now();
-    // Who pays on a page that is open all the same is told that it goes back.
+    // A visitor who still pays in an open checkout session is told about the refund.
     await deleteContact(tx, booking);
     await queueCancellationMail(tx, deps, { booking, site, by: by === 'visitor' ? by : 'site', moneyBack });
     return { booking, moneyBack };
   });
 }
 
-/** What was paid goes back, if it can from here, and nothing can be paid any more. The calendar is locked. */
+/** Starts the refund if possible, and expires the payment. The calendar is locked. */
 async function endPaying(tx: EntityManager, clock: Deps['clock'], paymentId: string): Promise<MoneyBack | null> {
   await tx.execute('select 1 from payment where id = ? for update', [paymentId]);
   const whole = { populate: ['payoutAccount'], refresh: true } as const;
@@ -73,7 +73,7 @@ async function endPaying(tx: EntityManager, clock: Deps['clock'], paymentId: str
   expireNow(tx, clock, payment);
   if (payment.status !== 'paid') return null;
   const sum = written(payment);
-  // The booking is off all the same; the ledger check names what is owed.
+  // The booking is cancelled anyway; the ledger check reports what is owed.
   if (payment.payoutAccount.status === 'gone') return { sum, way: 'by its owner' };
   await refundCaptured({ tx, payment }, clock, 'cancelled');
   return { sum, way: 'by itself' };

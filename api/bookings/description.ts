@@ -1,4 +1,4 @@
-/** What a site takes bookings for and how to book it, so that a visitor's own agent can do it without reading anything else. */
+/** Describes what a site offers and how to book it, so that a visitor's own agent needs no other document. */
 
 import { canonicalUrl } from '#db/domains/canonical-url.ts';
 import type { EntityManager } from '#db/orm.ts';

@@ -1,4 +1,4 @@
-/** What a visitor can book: the services of a site, days that have room, and times that have. */
+/** What a visitor can book: services, and days and times with free seats. */
 
 import type { BookingCalendar } from '#db/bookings/bookable.ts';
 import { takenSeats } from '#db/bookings/seats.ts';
@@ -22,7 +22,7 @@ export async function siteOf(em: EntityManager, publicId: string): Promise<Site>
   throw errors.not_found('No website has this public id.');
 }
 
-/** What the site takes bookings for. Throws `bookings_unavailable`. */
+/** The site's timetable. Throws `bookings_unavailable`. */
 export async function openTimetable(em: EntityManager, site: Site): Promise<DeclaredTimetable> {
   const declared = isClosed(site) ? null : await declaredOf(em, site);
   if (declared) return declared;
@@ -37,7 +37,10 @@ export function noBookings(): AppError {
 
 export type Choice = { service: Service<FormField>; calendar: BookingCalendar };
 
-/** The service and the calendar of these keys; the only calendar needs no key. Throws `invalid_service`, `invalid_calendar`. */
+/**
+ * The service and the calendar with these keys; a service with one calendar needs no calendar key. Throws
+ * `invalid_service`, `invalid_calendar`.
+ */
 export function choose(
   { bookable, calendars }: DeclaredTimetable,
   keys: { service: string; calendar?: string | undefined },
@@ -62,7 +65,7 @@ export function choose(
 
 type Reading = { em: EntityManager; now: Date };
 
-/** Days with room from one date to another, both included; by default a month from today in the calendar's zone. */
+/** Days with free seats in a range, both ends included; by default a month from today in the calendar's time zone. */
 export async function openDays(
   { em, now }: Reading,
   { service, calendar }: Choice,
@@ -79,7 +82,7 @@ export async function openDays(
   return [...counts].map(([day, count]) => ({ date: dateOf(day), open_slots: count }));
 }
 
-/** Times of a date that have room. */
+/** Times of a date with free seats. */
 export async function openSlots(
   reading: Reading,
   choice: Choice,

@@ -15,7 +15,7 @@ import { cancelBooking, loadBooking } from './cancellation.ts';
 import { bookableInput, bookableSchema, bookingSchema, bookingsQuery, bookingView, shown } from './schemas.ts';
 import { calendarOf, type DeclaredTimetable, declareBookable, endBookable, readBookable } from './timetable.ts';
 
-/** What a site takes bookings for, for its people. */
+/** The timetable, for the site's people. */
 export function bookableRoutes(app: Api, deps: Deps): void {
   const capability = 'bookings' as const;
   const view = (em: EntityManager, declared: DeclaredTimetable) => bookableView(em, deps, declared);

@@ -73,7 +73,7 @@ export const bookableInput = z.strictObject({
 });
 export type BookableInput = z.output<typeof bookableInput>;
 
-/** The timetable as it is kept, every default filled in. */
+/** The timetable as stored, with every default filled in. */
 export function timetableOf({
   calendars,
   services,

@@ -1,4 +1,4 @@
-/** The timetable of a site: declared whole, read back, ended. */
+/** The timetable of a site: declared as a whole, read, ended. */
 
 import { type Actor, loadSite, requireChangeable } from '#api/access.ts';
 import { readNotifyTo } from '#api/notify-to.ts';
@@ -19,8 +19,8 @@ import { type BookableInput, timetableOf } from './schemas.ts';
 export type DeclaredTimetable = { site: Site; bookable: Bookable; calendars: BookingCalendar[] };
 
 /**
- * Puts the timetable in the place of the one before. Bookings stay as they are, whatever becomes of their calendar. Throws
- * `invalid_timetable`, `confirm_required` where live bookings would lose what they stand on, and as `readNotifyTo`.
+ * Replaces the timetable. Bookings stay as they are, even if their calendar is gone. Throws `invalid_timetable`,
+ * `confirm_required` where live bookings conflict with it, and the errors of `readNotifyTo`.
  */
 export async function declareBookable(
   em: EntityManager,
@@ -55,7 +55,7 @@ export async function declareBookable(
   });
 }
 
-/** A price that no card can be charged. */
+/** A price that cannot be charged to a card. */
 function priceFault({ services }: Timetable): { where: string; what: string } | undefined {
   for (const [at, { price }] of services.entries()) {
     const what = price === null ? undefined : amountFault(price);
@@ -64,7 +64,7 @@ function priceFault({ services }: Timetable): { where: string; what: string } | 
   return undefined;
 }
 
-/** What the site takes bookings for. Throws `not_found` where it takes none. */
+/** The site's timetable. Throws `not_found` where there is none. */
 export async function readBookable(em: EntityManager, actor: Actor, siteId: string): Promise<DeclaredTimetable> {
   const site = await loadSite(em, actor, siteId);
   const declared = await declaredOf(em, site);
@@ -74,7 +74,7 @@ export async function readBookable(em: EntityManager, actor: Actor, siteId: stri
   });
 }
 
-/** Null where the site takes no bookings. */
+/** Null where the site accepts no bookings. */
 export async function declaredOf(em: EntityManager, site: Site): Promise<DeclaredTimetable | null> {
   const bookable = await em.findOne(Bookable, { site, endedAt: null });
   if (!bookable) return null;
@@ -82,7 +82,7 @@ export async function declaredOf(em: EntityManager, site: Site): Promise<Declare
   return { site, bookable, calendars };
 }
 
-/** Stops taking bookings. Those that were taken stand, and so do the calendars, archived. Throws `confirm_required`. */
+/** Stops accepting bookings. Existing bookings stay valid; calendars are archived. Throws `confirm_required`. */
 export async function endBookable(
   em: EntityManager,
   { clock }: Deps,
@@ -129,7 +129,7 @@ function keepCalendars(
 
 type Change = { site: Site; before: Bookable; known: BookingCalendar[]; timetable: Timetable };
 
-/** Only what a booking has now can be taken from it: one that stands on nothing since an earlier, confirmed change asks no more. */
+/** Bookings that already conflict with the current timetable need no new confirmation. */
 async function requireNoLoss(tx: EntityManager, now: Date, { site, before, known, timetable }: Change): Promise<void> {
   const live = await tx.find(Booking, { site, ...liveBookings(now) });
   const stand = live.map((booking): BookedSpan => {
@@ -154,7 +154,7 @@ async function requireNoLoss(tx: EntityManager, now: Date, { site, before, known
   );
 }
 
-/** A calendar as timetables write it. */
+/** A calendar in the form of a timetable. */
 export function calendarOf({ key, name, capacity, timeZone, hours, exceptions }: BookingCalendar) {
   return { key, name, capacity, time_zone: timeZone, hours, exceptions };
 }

@@ -1,4 +1,4 @@
-/** The calls that visitors' browsers and agents make, from the site's own pages or from no page at all. */
+/** Calls of visitors' browsers and agents, from the site's own pages or from no page at all. */
 import type { FastifyRequest } from 'fastify';
 import type { Api } from '#api/api.ts';
 import { activePayoutAccount } from '#api/payments/payout-destination.ts';
@@ -24,12 +24,12 @@ import {
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** The site that is visited, and the origins of its pages. */
+    /** The visited site, and the origins of its pages. */
     visited: { site: Site; own: ReadonlySet<string> } | null;
   }
 }
 
-/** Loads the site of the path and lets its own pages, and no others, read what is answered. */
+/** Loads the site of the path, and lets only its own pages read the response. */
 export function visitSite(scope: Api, deps: Deps): void {
   scope.decorateRequest('visited', null);
   scope.addHook('onRequest', async (request, reply) => {
@@ -42,14 +42,14 @@ export function visitSite(scope: Api, deps: Deps): void {
   });
 }
 
-/** A browser's question before it sends from a page (the Fetch standard): `visitSite` has answered it. */
+/** CORS preflight requests (the Fetch standard), answered by `visitSite`. */
 export function preflightRoutes(app: Api): void {
   for (const path of ['/b/:public_id', '/b/:public_id/days', '/b/:public_id/slots']) {
     app.options(path, { schema: { hide: true } }, () => {});
   }
 }
 
-/** Within whom an Idempotency-Key of a visitor is one: the site. What a booking shows, it shows again. */
+/** The scope of a visitor's Idempotency-Key is the site; a replay shows the booking as it is now. */
 export function visitorsOf(request: FastifyRequest): { accountId: string; bearer: string } {
   return { accountId: visited(request).site.publicId, bearer: '' };
 }
@@ -59,7 +59,7 @@ const visited = (request: FastifyRequest) => {
   return request.visited;
 };
 
-/** What can be booked: days, times, and the description. */
+/** Days, times, and the description. */
 export function offeringRoutes(app: Api, deps: Deps): void {
   const security: [] = [];
   const capability = 'bookings' as const;
@@ -122,7 +122,7 @@ export function offeringRoutes(app: Api, deps: Deps): void {
   );
 }
 
-/** Taking a booking. */
+/** Creating a booking. */
 export function takingRoutes(app: Api, deps: Deps): void {
   app.post(
     '/b/:public_id',
@@ -154,7 +154,7 @@ export function takingRoutes(app: Api, deps: Deps): void {
         body: newBookingBody,
         response: { 200: bookingSchema },
       },
-      // Before the call is looked up among those that were answered: a page of somebody else learns nothing.
+      // Before the idempotency lookup, so that another site's page learns nothing from it.
       onRequest: async (request) => requireOwnOrigin(request, visited(request).own),
     },
     async (request) => {

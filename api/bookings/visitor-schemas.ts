@@ -1,4 +1,4 @@
-/** What visitors of a site send and get. No token: the public id says which site. */
+/** Requests and responses of a site's visitors. No token: the public id identifies the site. */
 import { z } from 'zod';
 import { fieldAnswer } from '#api/forms/fields.ts';
 import { plainName } from '#api/schemas.ts';

@@ -1,4 +1,4 @@
-/** Who books, judged: a name, an address, and what the service asks beside. */
+/** Validation of a visitor's name, address and answers. */
 
 import { isPlainAddress } from '#api/addresses.ts';
 import { validateValues } from '#api/forms/values.ts';
@@ -15,7 +15,7 @@ export type VisitorInput = {
 
 export type ReadVisitor = { name: string; email: string; intake: SubmittedValue[] };
 
-/** Everything that is wrong at once, in words for the visitor. Throws `invalid_visitor`. */
+/** Reports all faults at once, in words for the visitor. Throws `invalid_visitor`. */
 export function readVisitor(
   { visitor, intake }: VisitorInput,
   service: Pick<Service<FormField>, 'intake'>,

@@ -1,4 +1,4 @@
-/** The booking widget: at an address that stays, asked for anew each time, and at one that its bytes make, kept for ever. */
+/** The booking widget: at a fixed URL that is revalidated, and at a URL with its hash that is cached for ever. */
 
 import type { Api } from '#api/api.ts';
 import { forEver, sendFile } from '#api/plugins/page-files.ts';

@@ -1,4 +1,4 @@
-/** Which site is served on a domain. */
+/** Attaching a site to a domain, and detaching it. */
 
 import { loadSite, type Person, requireChangeable } from '#api/access.ts';
 import { Domain } from '#db/domains/domain.ts';
@@ -67,7 +67,7 @@ function elsewhere({ id, name }: Domain, siteId: string) {
   });
 }
 
-/** The first domain of a site is its primary one, until another is made so. */
+/** The first domain of a site is its primary one until another replaces it. */
 async function placeFirst(tx: EntityManager, domain: Domain, site: Site, primary: boolean): Promise<void> {
   await tx.flush();
   const present = await tx.findOne(Domain, { site: site.id, isPrimary: true });
@@ -80,7 +80,7 @@ async function placeFirst(tx: EntityManager, domain: Domain, site: Site, primary
   await tx.flush();
 }
 
-/** The site is served there no longer; where none was, nothing changes. Throws `site_archived` where the site is blocked. */
+/** Detaches the site; idempotent. Throws `site_archived` where the site is blocked. */
 export async function detach(em: EntityManager, deps: Deps, actor: Person, id: string): Promise<Domain> {
   await loadDomain(em, actor, id);
   return await em.transactional(async (tx) => {

@@ -6,7 +6,7 @@ import type { Deps } from '#runtime/deps.ts';
 import { addRecord, loadManaged, loadRecord, recordsOf, recordView, removeRecord } from './records.ts';
 import { recordInput, recordSchema } from './schemas.ts';
 
-/** The DNS records of a domain whose zone the platform holds. */
+/** DNS records of a domain whose zone the platform hosts. */
 export function recordRoutes(app: Api, deps: Deps): void {
   app.get(
     '/v1/domains/:id/records',
@@ -29,7 +29,7 @@ export function recordRoutes(app: Api, deps: Deps): void {
         query,
         (after, limit) => {
           const seen = after === undefined ? -1 : all.findIndex(({ record_id }) => record_id === after);
-          // The last one seen may be gone by now: its younger ones come first in the order all the same.
+          // The record of the cursor may be deleted by now; the order still places newer ones first.
           const next =
             seen >= 0 || after === undefined ? seen + 1 : all.findIndex((one) => !one.managed && one.record_id < after);
           return next < 0 ? [] : all.slice(next, next + limit);

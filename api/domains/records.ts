@@ -1,4 +1,4 @@
-/** Records in a zone that the platform holds. Those that wait for the proof of their domain are published with it. */
+/** Records in a zone that the platform hosts. Records of an unproved domain are published once it is proved. */
 
 import type { Person } from '#api/access.ts';
 import { countWithinLimit } from '#api/limits.ts';
@@ -18,7 +18,7 @@ import type { RecordView } from './schemas.ts';
 
 type Input = { type: string; name: string; content: string; ttl?: number | undefined; priority?: number | undefined };
 
-/** Of a domain whose zone is here. Throws `records_not_managed`. */
+/** A domain whose zone is hosted here. Throws `records_not_managed`. */
 export async function loadManaged(em: EntityManager, deps: Deps, actor: Person, id: string): Promise<Domain> {
   const domain = await loadDomain(em, actor, id);
   if (domain.mode === 'nameservers' && deps.zones) return domain;
@@ -28,7 +28,7 @@ export async function loadManaged(em: EntityManager, deps: Deps, actor: Person, 
   });
 }
 
-/** The platform's own first in the order of the list, then the owner's, newest first. */
+/** The platform's own records first, then the owner's, newest first. */
 export async function recordsOf(em: EntityManager, { config }: Deps, domain: Domain): Promise<RecordView[]> {
   const rows = await em.find(DomainRecord, { domain: domain.id }, { orderBy: { id: 'desc' } });
   return [...own(config, domain).map(ownView), ...rows.map(recordView)];
@@ -125,7 +125,7 @@ function judged<T>(judge: () => T): T {
   }
 }
 
-/** Moves the rows, and writes the zone before they are kept: a zone that was written and not kept is mended at the next look. */
+/** Changes the rows and writes the zone before the commit. If the commit fails, the next check repairs the zone. */
 async function inZone<T>(
   em: EntityManager,
   deps: Deps,

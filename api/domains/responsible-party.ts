@@ -1,4 +1,4 @@
-/** Who is to act on a domain, what they are to do, and since when it waits for that. Pure. */
+/** The party that has to act on a domain, the action, and since when it waits. Pure. */
 import type { Ssl } from '#db/certificates/transitions.ts';
 import type { Domain } from '#db/domains/domain.ts';
 import { displayName } from '#rules/dns/names.ts';
@@ -11,11 +11,11 @@ export type ResponsibleParty = { waitingOn: WaitingOn | null; nextAction: string
 export type Advice = ResponsibleParty & { setup: Setup[]; problems: string[] };
 
 export type Facts = {
-  /** Of its certificate. */
+  /** The state of its certificate. */
   ssl: Ssl;
-  /** Since when another account holds the name, or one above it. */
+  /** Since when another account has owned the name, or one above it. */
   takenSince: Date | null;
-  /** The other address that the pages which are live name as theirs, where this one is primary. */
+  /** The address that live pages contain, where it is not this primary domain. */
   named: string | null;
 };
 
@@ -59,7 +59,7 @@ const platform = ({ statusSince }: Domain, nextAction: string): ResponsibleParty
 
 function whenAway(domain: Domain, sight: DnsObservation, { setup, problems }: Known): ResponsibleParty {
   const { id, statusSince } = domain;
-  // The TXT record is asked for once.
+  // The TXT record is needed only once.
   const asked = setup.filter(
     ({ type, found, optional }) => !found && !optional && !(type === 'TXT' && ownsName(domain)),
   );
@@ -74,7 +74,7 @@ function whenAway(domain: Domain, sight: DnsObservation, { setup, problems }: Kn
   return platform(domain, `All records were found. Read GET /v1/domains/${id} again in a few seconds.`);
 }
 
-/** What stops the certificate is the owner's where the DNS shows it, or the authority says so; the rest is tried again by itself. */
+/** A certificate's problem is the owner's where the DNS shows it or the CA reports it; everything else is retried. */
 function whenActive(domain: Domain, { ssl, problems, named }: Known): ResponsibleParty {
   const { id, site, statusSince, detachedAt } = domain;
   if (ssl.status !== 'active') {
@@ -101,7 +101,7 @@ function gone({ name, status, statusSince }: Domain): string[] {
   return isGone ? [`${displayName(name)} has not pointed here since ${statusSince.toISOString()}.`] : [];
 }
 
-/** What is to be copied stands in quotes: no full stop goes with it. */
+/** Values to copy are in quotes, without a full stop. */
 function toSet({ mode }: Domain, asked: Setup[]): string[] {
   if (asked.length === 0) return [];
   if (mode === 'nameservers') {

@@ -15,7 +15,7 @@ import { domainViews } from './views.ts';
 
 type Asked = Pick<FastifyRequest, 'em' | 'actor'>;
 
-/** Domains that an owner registered elsewhere and brings here. */
+/** Domains that owners registered elsewhere. */
 export function domainRoutes(app: Api, deps: Deps): void {
   bringingRoutes(app, deps);
   readingRoutes(app, deps);
@@ -23,7 +23,7 @@ export function domainRoutes(app: Api, deps: Deps): void {
   recordRoutes(app, deps);
 }
 
-/** As it is now. */
+/** The current state. */
 async function viewOf(deps: Deps, domain: Domain) {
   const [view] = await domainViews(deps.em(), deps, [domain]);
   if (!view) throw new Error('each domain has its view');

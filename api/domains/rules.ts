@@ -1,4 +1,4 @@
-/** Domains as their account has them: brought here, looked at, removed. */
+/** Domains of an account: adding, checking and removing them. */
 import { randomBytes } from 'node:crypto';
 import { type Person, requireNotBlocked } from '#api/access.ts';
 import { countWithinLimit } from '#api/limits.ts';
@@ -24,7 +24,7 @@ import type { Deps } from '#runtime/deps.ts';
 import { errors } from '#runtime/errors.ts';
 import { isId, newPublicId } from '#runtime/ids.ts';
 
-/** The domain, if it is the account's. */
+/** The domain, if it belongs to the account. */
 export async function loadDomain(em: EntityManager, { accountId }: Person, id: string): Promise<Domain> {
   const found = isId('dom', id) ? await em.findOne(Domain, { id, account: accountId, removedAt: null }) : null;
   if (found) return found;
@@ -34,7 +34,7 @@ export async function loadDomain(em: EntityManager, { accountId }: Person, id: s
 }
 
 /**
- * Brings a name here; a name that the account has brought already in this mode is answered as it is. Throws `invalid_mode`,
+ * Adds a domain. One that the account already added in this mode is returned as it is. Throws `invalid_mode`,
  * `invalid_domain`, `domain_unavailable`, `domain_taken`, `cname_unavailable`, `check_unavailable`, `plan_limit`.
  */
 export async function addDomain(
@@ -99,7 +99,7 @@ function readFreeName(config: Config, text: string): Name {
   return name;
 }
 
-/** What domains are to point at has to be there first. */
+/** The target of a CNAME has to exist first. */
 async function requireTarget({ config, dns }: Deps): Promise<void> {
   const { cnameTarget } = config.domains;
   const answers = await Promise.all([dns.ask(cnameTarget, 'A'), dns.ask(cnameTarget, 'AAAA')]);
@@ -148,7 +148,7 @@ async function requireRoom(tx: EntityManager, deps: PlanContext, accountId: stri
   });
 }
 
-/** Takes it from the account, and from its site. What it was answers. Throws `site_archived` where its site is blocked. */
+/** Removes the domain and detaches its site. Returns its last state. Throws `site_archived` where its site is blocked. */
 export async function removeOwnDomain(em: EntityManager, deps: Deps, actor: Person, id: string): Promise<Domain> {
   await loadDomain(em, actor, id);
   return await em.transactional(async (tx) => {
@@ -160,7 +160,7 @@ export async function removeOwnDomain(em: EntityManager, deps: Deps, actor: Pers
   });
 }
 
-/** A site that is blocked is blocked at all its addresses: none of them comes free for another. The domain's row is locked, with its site's. */
+/** A blocked site keeps all its addresses, so that none becomes free for others. The domain's row and its site's are locked. */
 export async function requireMayLeave(tx: EntityManager, { site, name }: Domain): Promise<void> {
   if (!site) return;
   requireNotBlocked(await tx.findOneOrFail(Site, { id: site.id }, { refresh: true }), `leave ${name}`);
@@ -168,7 +168,7 @@ export async function requireMayLeave(tx: EntityManager, { site, name }: Domain)
 
 const checkEveryMs = 5_000;
 
-/** Looks now. Throws `rate_limited` within 5 s of the last time, and `check_unavailable` where the DNS did not say what decides. */
+/** Checks now. Throws `rate_limited` within 5 s of the last check, and `check_unavailable` where the DNS could not be queried. */
 export async function checkNow(em: EntityManager, deps: Deps, actor: Person, id: string): Promise<Domain> {
   const found = await loadDomain(em, actor, id);
   const { clock, config, dns } = deps;
@@ -185,7 +185,7 @@ export async function checkNow(em: EntityManager, deps: Deps, actor: Person, id:
   return kept;
 }
 
-/** The workflow does it anyway, and again where it fails; whoever asked sees it now. */
+/** The workflow does this anyway and retries it; here the caller sees it at once. */
 async function syncZoneNow(deps: Deps, name: string): Promise<void> {
   await syncZone(deps.em(), deps, name).catch((err) => deps.log.warn({ err, name }, 'a zone is left to its workflow'));
 }

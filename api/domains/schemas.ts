@@ -55,7 +55,7 @@ export const domainSchema = z
   })
   .meta({ id: 'Domain' });
 
-/** `ssl` and what `advice` says are looked up for all domains of an answer at once. */
+/** Certificates and advice are loaded for all domains of a response at once. */
 export function domainView(
   domain: Domain,
   { ssl, advice }: { ssl: Ssl; advice: Advice },

@@ -1,4 +1,4 @@
-/** What an owner has to set for a domain, and what the DNS says of it. Pure. */
+/** The DNS records that an owner has to set, and what the DNS returns. Pure. */
 import { isIPv6 } from 'node:net';
 import type { Domain } from '#db/domains/domain.ts';
 import { evaluate, expectedRecords } from '#rules/dns/evaluation.ts';
@@ -12,7 +12,7 @@ export type Setup = {
   name: string;
   value: string;
   found: boolean;
-  /** Whether it is good to have, and the domain works without. */
+  /** Recommended; the domain works without it. */
   optional: boolean;
   seen: string[];
 };
@@ -43,12 +43,12 @@ export function setupInstructions(domain: Domain, config: Pick<Config, 'domains'
     seen: texts,
   };
   const addresses = [...seen('a'), ...seen('aaaa')];
-  // Where the DNS follows the name for its visitors, they come here as well.
+  // An ALIAS or flattened record has the edge's addresses too.
   const isHere = sight !== null && sight !== undefined && evaluate(wanted, sight).isHere === true;
   if (name !== registrable) {
     const value = config.domains.cnameTarget;
     const aliases = seen('cname');
-    // An alias of ours is right, though where it leads to may not be known yet.
+    // A CNAME to our target is right even if the target cannot be resolved yet.
     const found = isHere || aliases.includes(value);
     const there = aliases.length > 0 ? aliases : addresses;
     return [proof, { type: 'CNAME', name, value, found, optional: false, seen: there }];
@@ -57,13 +57,13 @@ export function setupInstructions(domain: Domain, config: Pick<Config, 'domains'
     const type = isIPv6(value) ? 'AAAA' : 'A';
     const own = seen(type === 'A' ? 'a' : 'aaaa');
     const found = own.includes(value);
-    // One address that is the edge's is enough, where none is another's.
+    // One address of the edge is enough if no other address exists.
     return { type, name, value, found, optional: isHere && !found, seen: own };
   });
   return [proof, ...entries];
 }
 
-/** What is in the way beside what is missing, in words for the owner. */
+/** Problems besides missing records, in words for the owner. */
 export function problemsOf(domain: Domain, config: Pick<Config, 'domains'>): string[] {
   const { mode, sight } = domain;
   const [name, registrable] = [displayName(domain.name), displayName(domain.registrable)];
@@ -100,7 +100,7 @@ export function problemsOf(domain: Domain, config: Pick<Config, 'domains'>): str
   return problems;
 }
 
-/** RFC 8659 section 4.2: with any `issue` among them, only who is named may issue. */
+/** RFC 8659 section 4.2: with any `issue` record, only the named CAs may issue. */
 function caaForbidsIssuance(caa: string[], names: readonly string[]): boolean {
   const issuers = caa.flatMap((text) => {
     const [, tag, ...value] = text.split(' ');

@@ -1,4 +1,4 @@
-/** Domains as an answer shows them: with their certificates, and whether another account holds the name. */
+/** Domains as responses show them: with their certificates, and whether another account owns the name. */
 
 import { Certificate } from '#db/certificates/certificate.ts';
 import { sslFields, sslOf } from '#db/certificates/transitions.ts';
@@ -14,7 +14,7 @@ import { domainView } from './schemas.ts';
 
 type Shown = ReturnType<typeof domainView>;
 
-/** Each with what its answer says, and since when it waits for whoever is to act. */
+/** Each domain with its certificate, its advice, and since when it has been waiting. */
 export async function domainsWithAdvice(
   em: EntityManager,
   { config, clock }: Pick<Deps, 'config' | 'clock'>,
@@ -49,7 +49,7 @@ async function certificatesOf(em: EntityManager, domains: readonly Domain[]) {
   return new Map(found.map((one) => [one.domainId, one]));
 }
 
-/** Addresses that live pages name in the place of their primary domain: those built before it was attached. */
+/** Addresses that live pages contain instead of their primary domain: those built before it was attached. */
 async function namedByPages(
   em: EntityManager,
   config: Config,

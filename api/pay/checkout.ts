@@ -1,4 +1,4 @@
-/** The pay link: each opening leads to a fresh page of the provider, on which the payment can be paid once. */
+/** The payment link: each visit redirects to a new checkout session of the provider, in which the payment can be paid once. */
 import type { Loaded } from '@mikro-orm/core';
 import { Booking } from '#db/bookings/booking.ts';
 import { loadUntil } from '#db/notifications.ts';
@@ -23,7 +23,7 @@ import { isId } from '#runtime/ids.ts';
 const wholly = { populate: ['site', 'payoutAccount'] } as const;
 type Linked = Loaded<Payment, (typeof wholly.populate)[number]>;
 
-/** The payment of a link, with its booking's reference where it is for one. Throws `not_found`. */
+/** The payment of a link, with its booking's reference if it has one. Throws `not_found`. */
 export async function paymentOfLink(em: EntityManager, id: string) {
   const payment = isId('pay', id) ? await em.findOne(Payment, { id }, wholly) : null;
   if (!payment) throw errors.not_found('We can’t find this payment. Check that you copied the whole link.');
@@ -32,9 +32,9 @@ export async function paymentOfLink(em: EntityManager, id: string) {
 }
 
 /**
- * The address of a fresh page; null where nothing can be paid any more. The attempt stands in a row before the provider is asked, and the
- * page in it before anybody hears its address: so no page is open that is not known. Throws `provider_error`, `payout_account_gone`,
- * `payout_key_unreadable`.
+ * The URL of a new checkout session; null where the payment can no longer be paid. The attempt is stored before the
+ * provider is called, and the session's id before its URL is returned, so that no open session is unknown. Throws
+ * `provider_error`, `payout_account_gone`, `payout_key_unreadable`.
  */
 export async function openCheckout(deps: Deps, id: string): Promise<string | null> {
   const { payment } = await paymentOfLink(deps.em(), id);
@@ -47,15 +47,15 @@ export async function openCheckout(deps: Deps, id: string): Promise<string | nul
     return (await recordOpenSession(deps.em(), begun.attempt.id, page.id)) ? page.url : null;
   } catch (error) {
     if (!(error instanceof PaymentsFault)) throw error;
-    // What is not known to be refused may have become a page: the workflow finds out and closes it.
+    // Unless the provider refused, a session may exist: the workflow finds and closes it.
     if (error.reason !== 'unanswered') await closeCheckoutSession(deps.em(), deps.clock, begun.attempt);
     throw providerError(error);
   }
 }
 
 /**
- * What the payment is to who follows its link: over too where its site is off the web, or agrees no more that money lands in that account. An account
- * that is gone says so itself.
+ * The state of the payment for its payer: also over where its site is blocked or archived, or no longer pays into that
+ * account. A payout account that is gone has its own state.
  */
 export async function statusOfLink(em: EntityManager, clock: Clock, payment: Linked): Promise<PaymentStatus> {
   const status = paymentStatusAt(payment, clock.now());
@@ -65,7 +65,10 @@ export async function statusOfLink(em: EntityManager, clock: Clock, payment: Lin
   return isAgreed && payoutAccount.blockReason == null && !isClosed(site) ? 'open' : 'expired';
 }
 
-/** The payer is back from a page: it is asked about at once. Answers the payment when it is not open any more, or after a moment. */
+/**
+ * The payer has returned from checkout: the provider is queried at once. Returns the payment when it is no longer
+ * open, or after a moment.
+ */
 export async function payerReturned(deps: Deps, id: string, waitMs: number): Promise<void> {
   await deps.em().transactional(async (tx) => {
     const now = deps.clock.now();

@@ -1,4 +1,4 @@
-/** Whether a site can take money now: asked before a payment, a priced booking, and the description of one. */
+/** Whether a site can accept payments now: checked for payments, bookings with a price, and their description. */
 
 import { missing } from '#api/capabilities.ts';
 import type { EntityManager } from '#db/orm.ts';
@@ -9,8 +9,8 @@ import type { Deps } from '#runtime/deps.ts';
 import { type AppError, errors } from '#runtime/errors.ts';
 
 /**
- * Where the site's money goes, if it can go there now; else what to tell its people: `payouts_disabled` and its like, `no_payout_account`,
- * `payout_account_gone`, `payout_account_pending`, `payout_account_no_currency`.
+ * The payout account that receives the site's payments, or the error for its people: `payouts_disabled` and similar,
+ * `no_payout_account`, `payout_account_gone`, `payout_account_pending`, `payout_account_no_currency`.
  */
 export async function payoutDestination(
   em: EntityManager,
@@ -25,7 +25,7 @@ export async function payoutDestination(
   return refusal ? { refusal } : { account };
 }
 
-/** The payout account that a priced booking is paid into; null where the site can take no money now. */
+/** The payout account for a booking with a price; null where the site cannot accept payments now. */
 export async function activePayoutAccount(
   em: EntityManager,
   deps: Pick<Deps, 'config'>,

@@ -8,7 +8,7 @@ import type { Deps } from '#runtime/deps.ts';
 import { createPayment, loadPayment, paymentsWithStatus, refundPayment } from './rules.ts';
 import { paymentInput, paymentSchema, paymentsQuery, paymentView } from './schemas.ts';
 
-/** What a site is paid, for its people. */
+/** Payments, for the site's people. */
 export function paymentRoutes(app: Api, deps: Deps): void {
   const { config, clock } = deps;
   const capability = 'payouts' as const;

@@ -1,4 +1,4 @@
-/** What a site is paid: opened by its people or by a booking, read, given back. */
+/** Payments of a site: created by its people, read, refunded. */
 import type { Loaded } from '@mikro-orm/core';
 import { type Actor, findSite, loadSite, requireActive, requireNotBlocked, requireOwner } from '#api/access.ts';
 import { loadUntil } from '#db/notifications.ts';
@@ -15,12 +15,12 @@ import { isId } from '#runtime/ids.ts';
 import { payoutDestination } from './payout-destination.ts';
 import type { PaymentInput } from './schemas.ts';
 
-/** A link can be paid for so long. */
+/** The lifetime of a payment link. */
 const openForMs = 30 * 24 * 3600_000;
 
 /**
- * Opens a payment. Throws `no_payout_account`, `payout_account_pending`, `payout_account_no_currency`, `payout_account_gone`, `invalid_payment`,
- * `site_archived`.
+ * Creates a payment. Throws `no_payout_account`, `payout_account_pending`, `payout_account_no_currency`,
+ * `payout_account_gone`, `invalid_payment`, `site_archived`.
  */
 export async function createPayment(
   em: EntityManager,
@@ -69,7 +69,7 @@ export async function loadPayment(em: EntityManager, actor: Actor, id: string): 
 }
 
 /**
- * Gives the whole amount back to where the charge went, and waits for that. Throws `owner_only`, `nothing_paid`, `payout_account_gone`,
+ * Refunds the whole amount and waits for the result. Throws `owner_only`, `nothing_paid`, `payout_account_gone`,
  * `payout_key_unreadable`.
  */
 export async function refundPayment(
@@ -98,7 +98,7 @@ export async function refundPayment(
   );
 }
 
-/** Money can go back only through the account that it went into. */
+/** A refund must come from the payout account that received the charge. */
 function requireReachable(deps: Deps, { payoutAccount: account }: WholePayment): void {
   if (account.status === 'gone') {
     throw errors.payout_account_gone(
@@ -110,7 +110,7 @@ function requireReachable(deps: Deps, { payoutAccount: account }: WholePayment):
   credentialsOf(deps, account);
 }
 
-/** Payments that are this now, as a condition of a query. */
+/** The condition of a query for payments with this status now. */
 export function paymentsWithStatus(status: PaymentStatus, now: Date) {
   if (status === 'open') return { status, expiresAt: { $gt: now } };
   if (status === 'expired') return { $or: [{ status }, { status: 'open' as const, expiresAt: { $lte: now } }] };

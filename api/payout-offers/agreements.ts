@@ -1,4 +1,4 @@
-/** Which payout account a site pays into: attached by its owner where both are his, and ended by either side. */
+/** Agreements between sites and payout accounts: created by an owner of both, ended by either side. */
 
 import { type Actor, loadSite, requireActive, requireOwner } from '#api/access.ts';
 import { findPayoutAccount } from '#api/payouts/rules.ts';
@@ -15,7 +15,7 @@ import { isId } from '#runtime/ids.ts';
 import { requireThere } from './creation.ts';
 import { type WholeAgreement, whole } from './schemas.ts';
 
-/** The agreement that stands, for the owner of the site. Throws `owner_only`, `no_payout_account`. */
+/** The active agreement, for the owner of the site. Throws `owner_only`, `no_payout_account`. */
 export async function readAgreement(em: EntityManager, actor: Actor, siteId: string): Promise<WholeAgreement> {
   const site = await loadSite(em, actor, siteId);
   requireOwner(site, actor, 'see its payout account');
@@ -25,8 +25,8 @@ export async function readAgreement(em: EntityManager, actor: Actor, siteId: str
 }
 
 /**
- * The owner's site pays into his own account from now on; open offers to or from the site end with that. The same one again changes
- * nothing. Throws `owner_only`, `site_archived`, `invalid_payout_account`, `payout_account_gone`.
+ * Connects the site to a payout account of the same owner; open offers of the site are withdrawn. Idempotent. Throws
+ * `owner_only`, `site_archived`, `invalid_payout_account`, `payout_account_gone`.
  */
 export async function attach(
   em: EntityManager,
@@ -53,9 +53,9 @@ export async function attach(
 }
 
 /**
- * Ends the agreement, for the owner of the site or of the payout account: who owns the account need not see the site. What was not paid by
- * then is not paid any more. Throws
- * `no_payout_account`, `owner_only`, `site_archived` to people of the site, `not_found` to all others.
+ * Ends the agreement, for the owner of the site or of the payout account, who need not have access to the site. Open
+ * payments expire. Throws `no_payout_account`, `owner_only`, `site_archived` to people of the site, `not_found` to all
+ * others.
  */
 export async function endAgreement(
   em: EntityManager,
@@ -75,7 +75,7 @@ export async function endAgreement(
   return await em.findOneOrFail(PayoutAgreement, { id: standing.id }, { ...whole, refresh: true });
 }
 
-/** What to answer to whoever cannot end it, or where there is nothing to end. */
+/** The error for callers who cannot end the agreement, or where there is none. */
 async function refusal(em: EntityManager, actor: Actor, siteId: string): Promise<AppError> {
   const site = await loadSite(em, actor, siteId);
   requireOwner(site, actor, 'detach its payout account');

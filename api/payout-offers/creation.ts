@@ -1,4 +1,4 @@
-/** Offers are opened from either side: by the owner of a site, or by the owner of a payout account. */
+/** Creation of offers, by the owner of a site or of a payout account. */
 
 import { type Actor, loadSite, requireActive, requireOwner } from '#api/access.ts';
 import { countWithinLimit } from '#api/limits.ts';
@@ -21,8 +21,8 @@ import { type WholeOffer, whole } from './schemas.ts';
 export const offerLastsMs = 14 * 24 * 3600_000;
 
 /**
- * The owner of a site proposes a payout account of another account. An offer from outside that is open gives way. Throws `owner_only`,
- * `site_archived`, `invalid_payout_account`, `invalid_payout_offer`, `plan_limit`.
+ * The owner of a site proposes another account's payout account. An open offer from outside is withdrawn. Throws
+ * `owner_only`, `site_archived`, `invalid_payout_account`, `invalid_payout_offer`, `plan_limit`.
  */
 export async function offerFromSite(
   em: EntityManager,
@@ -45,8 +45,8 @@ export async function offerFromSite(
 }
 
 /**
- * The owner of a payout account proposes it to a site, which he names by a hostname; of the site he learns nothing but whether it takes an
- * offer. Throws `payout_account_gone`, `site_archived`, `invalid_payout_offer`, `plan_limit`.
+ * The owner of a payout account proposes it to a site, given by a hostname. The response reveals only whether the site
+ * accepts an offer. Throws `payout_account_gone`, `site_archived`, `invalid_payout_offer`, `plan_limit`.
  */
 export async function offerFromAccount(
   em: EntityManager,
@@ -106,14 +106,14 @@ async function open(
   });
 }
 
-/** What may have changed while the call waited for both. */
+/** Checks what may have changed while this waited for both locks. */
 async function lockPartiesForOffer(tx: EntityManager, { account, site }: { account: PayoutAccount; site: Site }) {
   const held = await lockParties(tx, { payoutAccountId: account.id, siteId: site.id });
   requireThere(held.payoutAccount);
   requireServing(held.site);
 }
 
-/** The site's own offer takes the place of one from outside; else one that is open stays, and so does an agreement. */
+/** The site's own offer replaces one from outside; otherwise an open offer stays, and so does an agreement. */
 async function makeRoom(
   tx: EntityManager,
   clock: Deps['clock'],
@@ -138,7 +138,7 @@ async function makeRoom(
   await withdrawOffers(tx, clock, { site: site.id });
 }
 
-/** What is between others and the site is not said. */
+/** Relations between the site and others are not revealed. */
 function noRoom(
   { accountId }: Actor,
   { standing, waiting }: { standing: PayoutAgreement | null; waiting: PayoutOffer | null },
@@ -159,7 +159,7 @@ function noRoom(
   });
 }
 
-/** Offers that the account has opened and nobody has answered. */
+/** Open offers that the account created. */
 function opened(accountId: string, now: Date) {
   return {
     status: 'open' as const,
@@ -175,7 +175,7 @@ export function requireThere({ status, name }: Pick<PayoutAccount, 'status' | 'n
   if (status === 'gone') throw errors.payout_account_gone(`The payout account “${name}” was removed.`);
 }
 
-/** In words for whoever is not on the site. */
+/** In words for callers without access to the site. */
 export function requireServing(site: Pick<Site, 'name' | 'status' | 'ownerBlockedAt'>): void {
   if (isChangeable(site)) return;
   const why = site.status === 'archived' ? 'is archived' : 'has been blocked by the operator';

@@ -24,7 +24,7 @@ import { acceptOffer, endOffer, loadOffer } from './transitions.ts';
 const invalid = { payout_account_id: 'invalid_payout_account', hostname: 'invalid_payout_offer' } as const;
 type Asked = Pick<FastifyRequest, 'em' | 'actor'>;
 
-/** Where a site's money lands, and who has proposed it. */
+/** Payout offers and the agreement of a site. */
 export function payoutOfferRoutes(app: Api, deps: Deps): void {
   const view = (offer: WholeOffer, person: Person) =>
     payoutOfferView(offer, { config: deps.config, now: deps.clock.now(), person });

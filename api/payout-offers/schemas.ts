@@ -58,7 +58,7 @@ function partiesView({ site, payoutAccount }: Pick<WholeOffer, 'site' | 'payoutA
   };
 }
 
-/** Whose account it is that has to answer. */
+/** The account that has to answer. */
 export function answererOf({ openedBy, site, payoutAccount }: WholeOffer): string {
   return openedBy === 'site' ? payoutAccount.account.id : site.account.id;
 }

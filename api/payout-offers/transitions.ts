@@ -1,4 +1,4 @@
-/** What becomes of an offer: read, accepted, taken back or declined by one of the two whom it concerns. */
+/** Reading, accepting, withdrawing and declining offers. */
 
 import type { Person } from '#api/access.ts';
 import type { EntityManager } from '#db/orm.ts';
@@ -21,8 +21,8 @@ export async function loadOffer(em: EntityManager, { accountId }: Person, id: st
 }
 
 /**
- * The site pays into the account from now on. Throws `not_found`, `not_yours_to_answer`, `offer_already_accepted`, `offer_expired`,
- * `invalid_payout_offer` for one that was taken back, `payout_account_gone`, `site_archived`.
+ * Creates the agreement. Throws `not_found`, `not_yours_to_answer`, `offer_already_accepted`, `offer_expired`,
+ * `invalid_payout_offer` for a withdrawn offer, `payout_account_gone`, `site_archived`.
  */
 export async function acceptOffer(em: EntityManager, { clock }: Deps, person: Person, id: string): Promise<WholeOffer> {
   return await em.transactional(async (tx) => {
@@ -39,7 +39,10 @@ export async function acceptOffer(em: EntityManager, { clock }: Deps, person: Pe
   });
 }
 
-/** The opener takes it back, the other declines it. One that is over stays as it is. Throws `not_found`, `offer_already_accepted`. */
+/**
+ * Withdrawn by its sender, or declined by its recipient. An offer that is over is unchanged. Throws `not_found`,
+ * `offer_already_accepted`.
+ */
 export async function endOffer(em: EntityManager, { clock }: Deps, person: Person, id: string): Promise<WholeOffer> {
   return await em.transactional(async (tx) => {
     const { offer } = await lockOffer(tx, person, id);

@@ -1,4 +1,4 @@
-/** What an account has of payouts, for its answer and its page. */
+/** An account's payouts, for the response and the account page. */
 import { z } from 'zod';
 import { capabilitiesOf } from '#api/capabilities.ts';
 import type { EntityManager } from '#db/orm.ts';
@@ -12,7 +12,7 @@ import { payoutAccountSchema, payoutAccountView } from './schemas.ts';
 
 export type PayoutsOfAccount = { accounts: PayoutAccount[]; offersToAnswer: number };
 
-/** Accounts that were not removed, the newest first. Nothing where the platform takes no money. */
+/** Accounts that were not removed, newest first. Empty where payouts are disabled. */
 export async function payoutsOf(
   em: EntityManager,
   { config, clock }: Pick<Deps, 'config' | 'clock'>,

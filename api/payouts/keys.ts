@@ -1,4 +1,4 @@
-/** Keys that owners bring, judged before they are sealed. No message says a word of the key. */
+/** Validation of owners' provider keys before they are encrypted. No message contains any part of a key. */
 
 import { missing } from '#api/capabilities.ts';
 import { classifyKey, movesRealMoney } from '#providers/payments/keys.ts';
@@ -6,7 +6,7 @@ import { type AccountState, type Payments, PaymentsFault, providerError } from '
 import type { Deps } from '#runtime/deps.ts';
 import { type AppError, errors } from '#runtime/errors.ts';
 
-/** What the provider says of the key's account. Throws `invalid_payout_account`, `provider_error`. */
+/** What the provider reports about the key's account. Throws `invalid_payout_account`, `provider_error`. */
 export async function checkKey(deps: Pick<Deps, 'config' | 'payments'>, key: string): Promise<AccountState> {
   const fault = validateKey(deps, key);
   if (fault) throw errors.invalid_payout_account(fault, { nextAction: makeOne });
@@ -19,13 +19,13 @@ export async function checkKey(deps: Pick<Deps, 'config' | 'payments'>, key: str
   }
 }
 
-/** Where payouts are on, there is a provider. */
+/** Where payouts are enabled, a provider is configured. */
 export function paymentsOf({ config, payments }: Pick<Deps, 'config' | 'payments'>): Payments {
   if (payments) return payments;
   throw missing(config, 'payouts') ?? new Error('payouts are on without a provider');
 }
 
-/** What is wrong with the look of it. */
+/** What is wrong with the form of the key. */
 function validateKey({ config }: Pick<Deps, 'config'>, key: string): string | undefined {
   const { kind, live } = classifyKey(key);
   if (kind === 'unknown') return 'This is not a key for payments. It may be incomplete, or something else was copied.';

@@ -1,4 +1,4 @@
-/** The way of an owner to the provider: our link, which mints the provider's own at each opening, and the way back. */
+/** Onboarding at the provider: our link, the provider's link behind it, and the return. */
 
 import type { Person } from '#api/access.ts';
 import { requireNotStopped } from '#api/accounts/blocked.ts';
@@ -16,7 +16,7 @@ import { loadPayoutAccount, requireRail, requireUsable } from './rules.ts';
 export const secretPrefix = 'frc';
 const lastsMs = 24 * 3600_000;
 
-/** Makes the account's link, in the place of an earlier one. Throws `invalid_payout_account`, `payout_account_gone`. */
+/** Creates the account's link, which replaces an earlier one. Throws `invalid_payout_account`, `payout_account_gone`. */
 export async function openOnboarding(
   em: EntityManager,
   deps: Deps,
@@ -36,7 +36,7 @@ export async function openOnboarding(
   });
 }
 
-/** The account that the link connects. Throws `not_found`, `expired`, `access_denied` while its owner is blocked. */
+/** The account that the link connects. Throws `not_found`, `expired`, and `access_denied` while its owner is blocked. */
 export async function onboardingOf(
   em: EntityManager,
   { clock }: Pick<Deps, 'clock'>,
@@ -50,7 +50,7 @@ export async function onboardingOf(
   return link.payoutAccount;
 }
 
-/** The provider's own link, minutes long and good for one use: it is sent on and kept nowhere. Throws `provider_error`. */
+/** The provider's own link, valid for minutes and one use, so it is never stored. Throws `provider_error`. */
 export async function createProviderLink(deps: Deps, account: PayoutAccount, secret: string): Promise<string> {
   const payments = paymentsOf(deps);
   const here = `${deps.config.baseUrl}/connect/${secret}`;
@@ -63,14 +63,14 @@ export async function createProviderLink(deps: Deps, account: PayoutAccount, sec
   }
 }
 
-/** The first opening makes the account there: once, whoever else opens the link, for the key of the write is the row's id. */
+/** The first visit creates the account at the provider. The row's id is the idempotency key, so concurrent visits create one. */
 async function openAtProvider(deps: Deps, id: string): Promise<string> {
   const { providerAccount } = await paymentsOf(deps).createAccount({ idempotencyKey: `payout-account:${id}` });
   await deps.em().nativeUpdate(PayoutAccount, { id, providerAccount: null, status: 'pending' }, { providerAccount });
   return providerAccount;
 }
 
-/** What the account is once its owner is back. */
+/** The state of the account after its owner returns. */
 export async function stateAfter(deps: Deps, id: string): Promise<PayoutAccount> {
   await refreshPayoutAccount(deps, id);
   return await deps.em().findOneOrFail(PayoutAccount, { id });

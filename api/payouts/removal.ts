@@ -1,4 +1,4 @@
-/** A payout account that is used no more. */
+/** Removal of a payout account. */
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Person } from '#api/access.ts';
 import type { EntityManager } from '#db/orm.ts';
@@ -14,9 +14,9 @@ const closingMsMax = 10_000;
 const stepMs = 200;
 
 /**
- * Ends its agreements, offers and links, has the pages closed on which somebody could pay, destroys its key, and leaves the row as `gone`.
- * Pages are closed with the key, so it waits for that, for so long at most: the key goes in any case. Removing it again changes nothing.
- * Money that it has taken stays where it is: its owner gives that back in his own dashboard.
+ * Ends the account's agreements, offers and links, waits until open checkout sessions are closed, deletes its key, and
+ * marks the row as `gone`. Closing needs the key, so it waits for a limited time; then the key is deleted anyway.
+ * Idempotent. Captured money stays at the provider: the account's owner refunds it in the provider's dashboard.
  */
 export async function removePayoutAccount(
   em: EntityManager,
@@ -30,7 +30,7 @@ export async function removePayoutAccount(
   const removed = await em.transactional(async (tx) => {
     const account = await lockPayoutAccount(tx, id);
     if (account.status === 'gone') return account;
-    // What came in between.
+    // Sessions created meanwhile.
     await endAll(tx, deps.clock, id);
     return tx.assign(account, { status: 'gone', goneAt: deps.clock.now(), sealedKey: null, waitingFor: [] });
   });
@@ -38,7 +38,7 @@ export async function removePayoutAccount(
   return removed;
 }
 
-/** While it waits a site may be attached again, and pages be opened: then it begins anew, within the same time. */
+/** While this waits, a site may be attached and sessions created again; then it starts over within the same time. */
 async function closeAll(deps: Deps, id: string, patienceMs: number): Promise<void> {
   for (let leftMs = patienceMs; leftMs > 0; leftMs -= stepMs) {
     const ended = await deps.em().transactional((tx) => endAll(tx, deps.clock, id));
@@ -49,7 +49,7 @@ async function closeAll(deps: Deps, id: string, patienceMs: number): Promise<voi
   }
 }
 
-/** Answers how many agreements ended. */
+/** Returns how many agreements ended. */
 async function endAll(tx: EntityManager, clock: Deps['clock'], id: string): Promise<number> {
   await lockPayoutAccount(tx, id);
   const ended = await endAgreements(tx, { payoutAccount: id }, { by: 'payout_account', now: clock.now() });
@@ -58,7 +58,7 @@ async function endAll(tx: EntityManager, clock: Deps['clock'], id: string): Prom
   return ended;
 }
 
-/** However little the caller is ready to wait: with the key gone, nobody closes them. Answers what is left of the time. */
+/** Independent of the caller's wait: once the key is deleted, sessions can no longer be closed. Returns the remaining time. */
 async function untilClosed(deps: Deps, id: string, mostMs: number): Promise<number> {
   let leftMs = mostMs;
   for (; leftMs > 0 && (await hasOpenSessions(deps.em(), id)); leftMs -= stepMs) {

@@ -26,7 +26,7 @@ import {
   renameInput,
 } from './schemas.ts';
 
-/** Where a visitor's money can land. */
+/** Payout accounts. */
 export function payoutRoutes(app: Api, deps: Deps): void {
   accountRoutes(app, deps);
   keyRoutes(app, deps);

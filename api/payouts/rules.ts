@@ -1,4 +1,4 @@
-/** Payout accounts, as their owner has them. Keys are sealed before they are written, and no answer holds one. */
+/** Payout accounts of their owner. Keys are encrypted before they are stored, and no response contains one. */
 
 import type { Person } from '#api/access.ts';
 import { countWithinLimit } from '#api/limits.ts';
@@ -23,7 +23,7 @@ export async function findPayoutAccount(
   return isId('pout', id) ? await em.findOne(PayoutAccount, { id, account: accountId }) : null;
 }
 
-/** One of the caller's own. Throws `not_found`. */
+/** A payout account of the caller. Throws `not_found`. */
 export async function loadPayoutAccount(em: EntityManager, person: Person, id: string): Promise<PayoutAccount> {
   const account = await findPayoutAccount(em, person, id);
   if (account) return account;
@@ -40,8 +40,8 @@ export type NewPayoutAccount = {
 };
 
 /**
- * Adds an account, by the owner's key or to be connected by a link. Throws `invalid_payout_account`, `payout_rail_unavailable`,
- * `provider_error`, `plan_limit`.
+ * Adds a payout account, with the owner's key or to be connected by a link. Throws `invalid_payout_account`,
+ * `payout_rail_unavailable`, `provider_error`, `plan_limit`.
  */
 export async function addPayoutAccount(
   em: EntityManager,
@@ -109,7 +109,7 @@ function requireNotGone({ status, name }: Pick<PayoutAccount, 'status' | 'name'>
   if (status === 'gone') throw errors.payout_account_gone(`The payout account “${name}” was removed.`);
 }
 
-/** Throws `invalid_payout_account` for a call that belongs to the other rail, `payout_account_gone`. */
+/** Throws `invalid_payout_account` for a call that does not apply to the account's rail, and `payout_account_gone`. */
 export function requireUsable({ status, name, rail }: PayoutAccount, wanted: PayoutRail): void {
   requireNotGone({ status, name });
   if (rail === wanted) return;
@@ -134,7 +134,7 @@ export async function renamePayoutAccount(
   return account;
 }
 
-/** A new key of the same account. Throws `invalid_payout_account`, `payout_account_gone`, `provider_error`. */
+/** Replaces the key by another of the same provider account. Throws `invalid_payout_account`, `payout_account_gone`, `provider_error`. */
 export async function replaceKey(
   em: EntityManager,
   deps: Deps,
@@ -152,14 +152,14 @@ export async function replaceKey(
   });
 }
 
-/** Sites agreed to pay into the one account, and refunds come out of it. */
+/** A key of another provider account is refused: sites agreed to this one, and refunds come from it. */
 function ofAnother() {
   return errors.invalid_payout_account('This key belongs to a different account than the key that it would replace.', {
     nextAction: 'Add it as a separate payout account with POST /v1/account/payout-accounts.',
   });
 }
 
-/** How many sites each takes money for. */
+/** How many sites pay into each account. */
 export async function sitesPaying(em: EntityManager, ids: readonly string[]): Promise<Map<string, number>> {
   const standing = await em.find(
     PayoutAgreement,
@@ -173,7 +173,7 @@ export async function sitesPaying(em: EntityManager, ids: readonly string[]): Pr
 
 const patienceMs = 3_000;
 
-/** Asks the provider of those that may have moved, for a moment: what it does not answer by then, the rows say as they are. */
+/** Refreshes accounts that may have changed, for a moment; where the provider is slow, the stored state remains. */
 export async function refreshOwn(deps: Deps, { accountId }: Person): Promise<void> {
   const due = { owner: accountId, waitingMs: 5_000, otherMs: 15 * 60_000, limit: 20 };
   const ids = await payoutAccountsToCheck(deps.em(), deps.clock.now(), due);

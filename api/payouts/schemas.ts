@@ -9,7 +9,7 @@ const secretKey = z
   .max(500)
   .describe('A restricted key from your own dashboard. It is encrypted and never shown again.');
 
-/** Exactly one of `secret_key` and `rail` makes an account; the rule says so in words. */
+/** Exactly one of `secret_key` and `rail` is required; the validation explains that. */
 export const payoutAccountInput = z.strictObject({
   name: plainName(100).optional(),
   secret_key: secretKey.optional(),

@@ -1,4 +1,4 @@
-/** What scans found, and a person of the platform should look at: rows, the start of scans, and what operators do with them. */
+/** Flags of scans: creating them, starting scans, and the operator's decisions. */
 
 import type { EntityManager } from '#db/orm.ts';
 import { startWorkflow } from '#db/workflow-messages.ts';
@@ -7,7 +7,7 @@ import { errors } from '#runtime/errors.ts';
 import { newId } from '#runtime/ids.ts';
 import { Flag, type FlagKind } from './flag.ts';
 
-/** Of one site or sketch: an operator has seen enough by then. */
+/** Per site or sketch. */
 const openMax = 100;
 const lookedAtMax = 50;
 const overdueMs = 5 * 60_000;
@@ -15,7 +15,10 @@ const restartedMax = 100;
 
 type Scanned = { id: string; scannedAt?: Date | null | undefined };
 
-/** Starts the scan of a version that comes to be shown, or of a sketch, when the transaction commits; of one that was scanned none. */
+/**
+ * Starts the scan of a version that goes live or becomes a draft, or of a sketch, when the transaction commits; not of
+ * one that was scanned.
+ */
 export function startScan(tx: EntityManager, clock: Clock, { id, scannedAt }: Scanned, site?: string): void {
   if (scannedAt) return;
   startWorkflow(tx, clock, 'scanContent', { id }, { summary: 'Scans published files for abuse', site });
@@ -23,7 +26,7 @@ export function startScan(tx: EntityManager, clock: Clock, { id, scannedAt }: Sc
 
 type Unscanned = { id: string; site: string | null };
 
-/** What is shown for minutes and was not scanned: its scan may be lost. */
+/** Versions that have been shown for minutes without a scan: their workflow may be lost. */
 export async function overdueScans(em: EntityManager, clock: Clock): Promise<Unscanned[]> {
   const before = new Date(clock.now().getTime() - overdueMs);
   return await em.execute<Unscanned[]>(
@@ -35,7 +38,7 @@ export async function overdueScans(em: EntityManager, clock: Clock): Promise<Uns
   );
 }
 
-/** Starts the scan of each: one that runs takes no notice. */
+/** Starts the scan of each; running ones are unaffected. */
 export async function restartScans(em: EntityManager, clock: Clock, scans: readonly Unscanned[]): Promise<void> {
   await em.transactional(async (tx) => {
     for (const { id, site } of scans) startScan(tx, clock, { id }, site ?? undefined);
@@ -46,8 +49,8 @@ export type Found = { path: string; sha256: string; kind: FlagKind; excerpt: str
 type Subject = { site: string; deployment: string | null } | { sketch: string };
 
 /**
- * Writes down what a scan found. A flag of the same file and kind has the newer bytes from then on, and is open again, unless a person has
- * let just these be. `of`: the hash of what was scanned, as a whole.
+ * Records what a scan found. A flag of the same file and kind gets the newer bytes and is open again, unless the
+ * operator dismissed these bytes. `of`: the hash of the scanned version.
  */
 export async function raiseFlags(
   tx: EntityManager,
@@ -71,7 +74,7 @@ export async function raiseFlags(
   }
 }
 
-/** Flags redirects that a call set, by the hash of them all: they act at once, under each version. No file's path begins as theirs. */
+/** Flags redirects that a call set, by the hash of all rules: they act at once, under each version. No file has their path. */
 export async function raiseForRules(
   tx: EntityManager,
   clock: Clock,
@@ -82,7 +85,7 @@ export async function raiseForRules(
   await raiseFlags(tx, clock, { site, deployment: null, of: sha256 }, [found]);
 }
 
-/** The worst first. What is cheap to have by the hundred comes last, so that it hides nothing. */
+/** By severity. Findings that are easy to produce by the hundred come last, so that they hide nothing. */
 const severity: readonly FlagKind[] = [
   'wallet_drainer',
   'password_form',
@@ -94,9 +97,9 @@ const severity: readonly FlagKind[] = [
 ];
 const rankOf = ({ kind }: Pick<Found, 'kind'>) => severity.indexOf(kind);
 
-/** The path of what is said of a version as a whole: no file's begins so. */
+/** The path of findings about a whole version; no file has it. */
 const wholePath = '/';
-/** What is said where a version, or a sketch, was not scanned at all. */
+/** For a version or sketch that was not scanned at all. */
 export const unscanned = (of: string): Found => {
   return {
     path: wholePath,
@@ -106,7 +109,7 @@ export const unscanned = (of: string): Found => {
   };
 };
 
-/** Those that are open already, and the worst of the others: each has its place while fewer than the most are open that are as bad. */
+/** The flags that are already open, and the most severe of the others up to the maximum. */
 function mostSevere(open: readonly Pick<Found, 'path' | 'kind'>[], found: readonly Found[], of: string): Found[] {
   const nameOf = ({ path, kind }: Pick<Found, 'path' | 'kind'>) => `${kind} ${path}`;
   const names = new Set(open.map(nameOf));
@@ -126,7 +129,7 @@ function mostSevere(open: readonly Pick<Found, 'path' | 'kind'>[], found: readon
 
 type Which = { all: boolean; site?: string | undefined; after?: string | undefined; limit: number };
 
-/** Open ones, in the order in which they were raised first; with `all`, those that were dismissed too. */
+/** Open flags, oldest first; with `all`, dismissed ones too. */
 export async function listFlags(em: EntityManager, { all, site, after = '', limit }: Which) {
   const where = '(? or sha256 <> all (dismissed)) and (? or flag.site_id = ?) and flag.id > ? order by flag.id limit ?';
   return await rowsOf(em, where, [all, site === undefined, site ?? '', after, limit]);
@@ -176,7 +179,7 @@ function listed({ id, kind, path, excerpt, open, ...row }: Listed) {
   };
 }
 
-/** All that is known of one. Throws `not_found`. */
+/** All details of a flag. Throws `not_found`. */
 export async function showFlag(em: EntityManager, id: string) {
   const flag = (await em.findOne(Flag, { id })) ?? noSuchFlag();
   const [of] = await rowsOf(em, 'flag.id = ?', [id]);
@@ -185,7 +188,7 @@ export async function showFlag(em: EntityManager, id: string) {
   return { ...of, deployment_id: deployment?.id ?? null, sha256, ...last };
 }
 
-/** A person has looked at the file and lets it be: the same bytes are not flagged again. Throws `not_found`. */
+/** Dismisses a flag: the same bytes are not flagged again. Throws `not_found`. */
 export async function dismissFlag(em: EntityManager, clock: Clock, id: string, reason: string): Promise<Flag> {
   const flag = (await em.findOne(Flag, { id })) ?? noSuchFlag();
   const looked = [...flag.dismissed.filter((one) => one !== flag.sha256), flag.sha256].slice(-lookedAtMax);
