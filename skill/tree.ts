@@ -7,6 +7,7 @@ import { createHash } from 'node:crypto';
 import { readdir, readFile } from 'node:fs/promises';
 import { extname, join, relative, sep } from 'node:path';
 import { catalog } from '#runtime/errors.ts';
+import { bundleClient, clientPath } from './client-bundle.ts';
 
 export type SkillFile = { path: string; bytes: Buffer; sha256: string; type: string };
 export type SkillTree = { version: string; files: ReadonlyMap<string, SkillFile> };
@@ -27,7 +28,8 @@ export async function loadSkillTree({
 }): Promise<SkillTree> {
   const texts = new Map<string, string>();
   for (const path of await listPaths()) {
-    const text = (await readFile(join(here, path), 'utf8')).replaceAll('{base_url}', baseUrl);
+    const source = path === clientPath ? bundleClient() : await readFile(join(here, path), 'utf8');
+    const text = source.replaceAll('{base_url}', baseUrl);
     texts.set(path, path.endsWith('.md') ? removeDisabledParts(text, isOn) : text);
   }
   texts.set('reference/errors.md', errorTable());

@@ -99,7 +99,7 @@ test('rules are pure: they import nothing that acts, and no package that does', 
 });
 
 test('what another folder holds is imported by its path from the root, what is beside a file relatively', () => {
-  const relatives = code.filter((file) => !isIn(file, ['skill/bin', 'providers/sandbox/image']));
+  const relatives = code.filter((file) => !isIn(file, ['skill/client', 'providers/sandbox/image']));
   expect(places(relatives, /^\s*(?:import|export|\}) .*\bfrom '\.\.\//)).toEqual([]);
 });
 
@@ -141,7 +141,7 @@ test('the environment is read in runtime/config.ts alone', () => {
 });
 
 test('the time of day comes from the clock', () => {
-  const others = ['test', 'tools/bench', 'skill/bin'];
+  const others = ['test', 'tools/bench', 'skill/client'];
   // A script in a visitor's browser has no other clock.
   const isBrowser = (file: string) => file.startsWith('web/') && file.endsWith('.js');
   const elsewhere = code.filter(
@@ -154,7 +154,6 @@ test('the time of day comes from the clock', () => {
 const long: Record<string, string> = {
   'runtime/settings.ts': 'a table: every setting in one place',
   'api/app.ts': 'the sitemap: every address of the API in one place',
-  'skill/bin/frontage.mjs': 'the terminal client: an agent takes it as one file',
 };
 
 test('a file is at most 250 lines long, or says why not', () => {

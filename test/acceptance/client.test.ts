@@ -108,7 +108,7 @@ test('each way to end has its exit code, and says the next step', async () => {
   ]);
   expect(await ends(['site', 'list', '--url', 'http://127.0.0.1:1'])).toEqual([
     1,
-    expect.stringContaining('does not answer'),
+    expect.stringContaining('does not respond'),
   ]);
   const refused = await run(['site', 'read', 'x', '--json']);
   expect([refused.exit, refused.body.error.code]).toEqual([1, 'not_found']);

@@ -1,4 +1,4 @@
-/** The terminal client before a server of the test's: what it keeps, what it tells git, and what it needs of a machine. */
+/** The terminal client with a fake server: what it stores, what it passes to git, and what it requires. */
 import { type ExecFileException, execFile, execFileSync } from 'node:child_process';
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
@@ -8,8 +8,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { useBundledClient } from './bundled-client.ts';
 
-const client = join(import.meta.dirname, '../../skill/bin/frontage.mjs');
+const client = useBundledClient();
 
 /** What the server answers, by method and path, given what it was sent. */
 let answers: Record<string, (body: Record<string, unknown>) => [status: number, body: unknown]> = {};
@@ -68,7 +69,7 @@ function run(args: string[], { input = '', env = {} }: { input?: string; env?: N
 const login = ['login', '--email', 'owner@example.com'];
 const kept = () => JSON.parse(readFileSync(join(home, 'frontage', 'config.json'), 'utf8')).servers[url].request?.id;
 
-test('a login whose answer goes to a program shows the code all the same', async () => {
+test('login --json still shows the code on the terminal', async () => {
   let asked = 0;
   answers['POST /v1/auth/requests/areq_x/redeem'] = () =>
     ++asked < 2 ? [200, { status: 'pending' }] : [200, { status: 'approved', access_token: 'fro_x' }];
@@ -76,7 +77,7 @@ test('a login whose answer goes to a program shows the code all the same', async
   expect([exit, JSON.parse(out), err]).toEqual([0, { id: 'acct_x' }, expect.stringContaining('The code is ABCD.')]);
 });
 
-test('a login that does not wait says what comes next, and shows no code that is typed already', async () => {
+test('login --no-wait prints the next step, and no code after approval', async () => {
   answers['POST /v1/auth/requests/areq_x/redeem'] = () => [200, { status: 'pending' }];
   const again = [...login, '--no-wait'];
   for (let asked = 0; asked < 2; asked += 1)
@@ -89,15 +90,19 @@ test('a login that does not wait says what comes next, and shows no code that is
   expect(await run(again)).toEqual({ exit: 0, out: expect.stringContaining('acct_x'), err: '' });
 });
 
-test('its own commands refuse options that they do not know, before they do anything', async () => {
+test('commands refuse unknown options before they do anything', async () => {
   const { exit, out } = await run(['publish', 'site_x', '--scoop', 'posts', '--json'], {
     env: { FRONTAGE_TOKEN: 'fro_x' },
   });
-  const error = { code: 'usage', message: 'It knows no --scoop.', next_action: expect.stringContaining('[--scope') };
+  const error = {
+    code: 'usage',
+    message: 'There is no option --scoop.',
+    next_action: expect.stringContaining('[--scope'),
+  };
   expect([exit, JSON.parse(out).error]).toEqual([2, expect.objectContaining(error)]);
 });
 
-test('a list leaves out what is longer than a line, but for the next step', async () => {
+test('a list omits values longer than a line, except next_action', async () => {
   const long = 'x'.repeat(101);
   const item = { id: 'site_x', embed: long, lines: 'a\nb', next_action: `Then ${long}` };
   answers['GET /v1/sites'] = () => [200, { items: [item], next_cursor: null }];
@@ -105,7 +110,7 @@ test('a list leaves out what is longer than a line, but for the next step', asyn
   expect(out.split('\n')[0]?.split(/ +/)).toEqual(['id', 'next_action']);
 });
 
-test('an access request is forgotten when it is over, and by no other refusal', async () => {
+test('a final error deletes the access request, and other errors keep it', async () => {
   const redeem = 'POST /v1/auth/requests/areq_x/redeem';
   for (const [status, code] of [
     [500, 'internal'],
@@ -120,7 +125,7 @@ test('an access request is forgotten when it is over, and by no other refusal', 
   }
 });
 
-test('a password that git is given is stored by no helper of the machine', async () => {
+test('no global credential helper stores a password from the client', async () => {
   const bin = join(home, 'bin');
   mkdirSync(bin);
   writeFileSync(join(bin, 'git'), `#!/bin/sh\nprintf '%s\\n' "$@" >> ${join(home, 'argv')}\n`, { mode: 0o755 });
@@ -151,7 +156,7 @@ test('a password that git is given is stored by no helper of the machine', async
   expect(existsSync(stored)).toBe(true);
 });
 
-test('an archived site is cloned with a password that reads', async () => {
+test('an archived site is cloned with a read-only password', async () => {
   const asked: unknown[] = [];
   answers['POST /v1/sites/site_x/git-credentials'] = ({ access }) => {
     asked.push(access);
@@ -162,14 +167,43 @@ test('an archived site is cloned with a password that reads', async () => {
   expect([out, asked]).toEqual(['username=u\npassword=p\n', ['write', 'read']]);
 });
 
-test('a home in which nothing can be kept stops no command', async () => {
+test('a command works if its cache cannot be written', async () => {
   writeFileSync(join(home, 'file'), '');
   const env = { FRONTAGE_TOKEN: 'fro_x', XDG_CACHE_HOME: join(home, 'file') };
-  expect(await run(['site', 'list'], { env })).toEqual({ exit: 0, out: '', err: 'Nothing.\n' });
+  expect(await run(['site', 'list'], { env })).toEqual({ exit: 0, out: '', err: 'The list is empty.\n' });
 });
 
-test('shells complete verbs also by a Node of version 20, which groups nothing by itself', async () => {
+test('completion works on Node 20, which has no groupBy', async () => {
   const NODE_OPTIONS = '--import=data:text/javascript,delete%20Object.groupBy;delete%20Map.groupBy';
   const { exit, out } = await run(['completion', 'bash'], { env: { NODE_OPTIONS } });
   expect([exit, out]).toEqual([0, expect.stringContaining('site) list="list";;')]);
+});
+
+/** How these arguments reach an operation with the options `title` and `note`. */
+async function bodyFrom(...args: string[]): Promise<unknown> {
+  const text = { type: 'string' };
+  const schema = { type: 'object', properties: { title: text, note: text } };
+  const post = { operationId: 'site.create', requestBody: { content: { 'application/json': { schema } } } };
+  answers['GET /openapi.json'] = () => [200, { paths: { '/v1/sites': { post } } }];
+  answers['POST /v1/sites'] = (body) => [200, { body }];
+  const { out } = await run(['site', 'create', ...args, '--json'], { env: { FRONTAGE_TOKEN: 'fro_x' } });
+  return JSON.parse(out).body ?? JSON.parse(out).error.message;
+}
+
+test('option values may start with a dash, follow an equals sign or span lines', async () => {
+  expect(await bodyFrom('--title', '-5', '--note=--x=1\n2')).toEqual({ title: '-5', note: '--x=1\n2' });
+  expect(await bodyFrom('--title', '--note', 'b')).toBe('--title needs a value.');
+  expect(await bodyFrom('--title', '--', '--note', 'b')).toEqual({ title: '--', note: 'b' });
+  expect(await bodyFrom('--title', 'a', '--title', 'b')).toEqual({ title: 'b' });
+  expect(await bodyFrom('--__proto__', 'x')).toBe('There is no option --__proto__.');
+  expect(await bodyFrom('-ab')).toBe('It takes no arguments.');
+  expect(await bodyFrom('--=x')).toBe('--=x is not an option.');
+  const { exit, out } = await run(['site', 'create', '-h']);
+  expect([exit, out]).toEqual([0, expect.stringContaining('--title')]);
+});
+
+test('the client of a checkout runs from its modules', async () => {
+  const checkout = join(import.meta.dirname, '../../skill/bin/frontage.mjs');
+  const env = { ...environment(), FRONTAGE_TOKEN: 'fro_x' };
+  expect(execFileSync(process.execPath, [checkout, 'logout', '--json'], { env, encoding: 'utf8' })).toContain(url);
 });

@@ -8,8 +8,9 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeEach, expect, test } from 'vitest';
+import { useBundledClient } from './bundled-client.ts';
 
-const client = join(import.meta.dirname, '../../skill/bin/frontage.mjs');
+const client = useBundledClient();
 type Answering = (request: IncomingMessage, response: ServerResponse) => void;
 
 let answers: Record<string, Answering> = {};
@@ -70,7 +71,7 @@ const run = (...args: string[]): Promise<Ran> =>
 
 test('a preview shows the log of its build, says where it is shown, and keeps JSON to itself', async () => {
   const { exit, out, err } = await run('preview', 'site_x');
-  expect([exit, err]).toEqual([0, 'building pages\n✓ Slot 1 shows it: http://p--x.localhost\n']);
+  expect([exit, err]).toEqual([0, 'building pages\n✓ Preview slot 1 is at http://p--x.localhost\n']);
   expect(out).toContain('http://p--x.localhost');
   const program = await run('preview', 'site_x', '1', '--json');
   expect([program.exit, JSON.parse(program.out).status, program.err]).toEqual([0, 'draft', '']);
@@ -102,7 +103,7 @@ test('on a terminal the seconds of a preview are shown until there is more to sh
     });
   });
   expect(shown.replaceAll('\r\n', '\n')).toContain(
-    '… 1 s \r\u001b[Kbuilding pages\n\r\u001b[K✓ Slot 1 shows it: http://p--x.localhost\n',
+    '… 1 s \r\u001b[Kbuilding pages\n\r\u001b[K✓ Preview slot 1 is at http://p--x.localhost\n',
   );
 });
 
@@ -202,7 +203,7 @@ test('a tree is written as it is listed, and no page of it without an end', asyn
   answers['GET /skill/'] = json({ version: 'v', files: [{ path: 'SKILL.md', bytes: 2, sha256: 'other' }] });
   answers['GET /skill/SKILL.md'] = (_request, response) => response.end('hi');
   const torn = await run('skill', '--into', 'tree');
-  expect([torn.exit, torn.err]).toEqual([1, expect.stringContaining('SKILL.md is not what the list says')]);
+  expect([torn.exit, torn.err]).toEqual([1, expect.stringContaining('SKILL.md does not match its hash')]);
   const chunk = Buffer.alloc(1024 * 1024, 0x61);
   answers['GET /skill/SKILL.md'] = (_request, response) => {
     const go = () => {
@@ -212,6 +213,6 @@ test('a tree is written as it is listed, and no page of it without an end', asyn
     go();
   };
   for (const args of [['skill'], ['skill', '--into', 'tree']])
-    expect(await run(...args)).toMatchObject({ exit: 1, out: '', err: expect.stringContaining('larger') });
+    expect(await run(...args)).toMatchObject({ exit: 1, out: '', err: expect.stringContaining('too large') });
   expect(existsSync(join(home, 'tree', 'SKILL.md'))).toBe(false);
 });

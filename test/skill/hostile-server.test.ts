@@ -7,8 +7,9 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeEach, expect, test } from 'vitest';
+import { useBundledClient } from './bundled-client.ts';
 
-const client = join(import.meta.dirname, '../../skill/bin/frontage.mjs');
+const client = useBundledClient();
 const token = 'fro_the_token_of_the_owner';
 const folders: string[] = [];
 
@@ -80,7 +81,10 @@ test('a redirect is not followed: neither the token nor a body goes to another s
     for (const method of ['GET /v1/site.list', 'POST /v1/auth/requests']) {
       answers[method] = (_request, response) => response.writeHead(status, { location: `${elsewhere.url}/take` }).end();
     }
-  expect(await run(['site', 'list'])).toMatchObject({ exit: 1, err: expect.stringContaining('The answer was 308') });
+  expect(await run(['site', 'list'])).toMatchObject({
+    exit: 1,
+    err: expect.stringContaining('responded with status 308'),
+  });
   expect((await run(['login', '--email', 'a@example.com', '--no-wait'])).exit).toBe(1);
   expect(heard).toEqual([]);
 });
@@ -131,10 +135,13 @@ test('an answer without an end is given up, and one that is no JSON is said to b
     };
     go();
   };
-  expect(await run(['site', 'list'])).toMatchObject({ exit: 1, err: expect.stringContaining('larger') });
+  expect(await run(['site', 'list'])).toMatchObject({ exit: 1, err: expect.stringContaining('too large') });
   answers['GET /v1/site.list'] = (_request, response) =>
     response.writeHead(200, { 'content-type': 'application/json' }).end('<html>');
-  expect(await run(['site', 'list'])).toMatchObject({ exit: 1, err: '✗ The answer is not one of a Frontage.\n' });
+  expect(await run(['site', 'list'])).toMatchObject({
+    exit: 1,
+    err: '✗ The response is not from a Frontage server.\n',
+  });
 });
 
 test('a skill whose paths lead out of the folder is not written', async () => {
@@ -142,7 +149,7 @@ test('a skill whose paths lead out of the folder is not written', async () => {
     answers['GET /skill/'] = send({ version: 'v', files: [{ path, bytes: 1, sha256: '' }] });
     expect(await run(['skill', '--into', 'skill'])).toMatchObject({
       exit: 1,
-      err: expect.stringContaining('leads out'),
+      err: expect.stringContaining('outside the folder'),
     });
   }
   expect(readdirSync(home)).not.toContain('out.md');
@@ -180,7 +187,7 @@ test('a clone takes repositories of that server alone, and git is told no token'
     answers['GET /v1/sites/site_x'] = send(site(source));
     expect(await run(['clone', 'site_x'], { path })).toMatchObject({
       exit: 1,
-      err: expect.stringContaining('not of this server'),
+      err: expect.stringContaining('not on this server'),
     });
   }
   answers['GET /v1/sites/site_x'] = send(site(`${evil.url}/git/site_x.git`, '../../.ssh'));

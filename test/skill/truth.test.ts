@@ -5,6 +5,7 @@ import { afterAll, expect, test } from 'vitest';
 import { capabilities } from '#api/capabilities.ts';
 import { limitNames } from '#rules/limits.ts';
 import { catalog } from '#runtime/errors.ts';
+import { bundleClient } from '#skill/client-bundle.ts';
 import { loadSkillTree } from '#skill/tree.ts';
 import { listTemplates, readTemplate } from '#templates/templates.ts';
 import { callWith, createWorld } from '#test/api/world.ts';
@@ -46,8 +47,7 @@ test('every field, code, tool and value that it names exists in the API', () => 
 });
 
 test('every client command that it names exists', async () => {
-  const client = await readFile(join(root, 'skill/bin/frontage.mjs'), 'utf8');
-  const own = [...client.matchAll(/^ {4}use: 'frontage ([\w-]+)/gm)].map(([, name]) => name);
+  const own = [...bundleClient().matchAll(/^ {2}use: "frontage ([\w-]+)/gm)].map(([, name]) => name);
   expect(own).toContain('publish');
   const calls = operations.map((operation) => operation.replaceAll('_', '-').replace('.', ' '));
   const named = [...all.matchAll(/node (?:\.\.\/)?frontage\.mjs ([^\n`#]+)/g)].map(([, words = '']) =>

@@ -1,0 +1,26 @@
+/** The commands that make more than one API call. */
+import { clone, gitCredential } from './git.js';
+import { login, logout } from './login.js';
+import { deploy, open, preview, publish } from './publishing.js';
+import { completion, skill } from './skill.js';
+
+/**
+ * @typedef {{
+ *   use: string, about: string,
+ *   run: (server: import('../server.js').Server, words: string[], options: import('../server.js').Options) => Promise<number>,
+ * }} Command `run` returns the exit code.
+ */
+
+/** @type {Record<string, Command>} */
+export const commands = {
+  login,
+  logout,
+  clone,
+  'git-credential': gitCredential,
+  publish,
+  preview,
+  deploy,
+  open,
+  skill,
+  completion,
+};

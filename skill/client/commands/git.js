@@ -1,0 +1,78 @@
+/** `clone` and `git-credential`. */
+import { spawnSync } from 'node:child_process';
+import { join, resolve } from 'node:path';
+import { text as readAll } from 'node:stream/consumers';
+import { json, siteOf } from '../call.js';
+import { show } from '../output.js';
+import { client, exits, readConfig, Stop, usage } from '../server.js';
+
+/** @typedef {import('./commands.js').Command} Command */
+
+/** @param {string} text */
+export const quoted = (text) => `'${text.replaceAll("'", "'\\''")}'`;
+
+/** @type {Command} */
+export const clone = {
+  use: 'frontage clone <site> [folder]',
+  about:
+    'Clone the source, and the content into the folder where the build mounts it. Git then asks this client for passwords.',
+  async run(server, [named, folder], { json: asJson }) {
+    const site = await siteOf(server, named);
+    const { source, content } = site.git;
+    if (![source, content].every((url) => url.startsWith(`${server.baseUrl}/git/`)))
+      throw new Stop(exits.refused, 'The repositories of the site are not on this server.');
+    if (!folder && !/^[a-z0-9][a-z0-9-]*$/.test(site.name)) throw usage('Name a folder for the clone.', clone.use);
+    const target = resolve(folder ?? site.name);
+    const helper = [
+      // Clears git's list of helpers: a global one would store a password that expires in an hour.
+      `credential.${server.baseUrl}.helper=`,
+      `credential.${server.baseUrl}.helper=!${quoted(process.execPath)} ${quoted(client)} git-credential`,
+      `credential.${server.baseUrl}.useHttpPath=true`,
+    ];
+    const settings = helper.flatMap((setting) => ['--config', setting]);
+    const env = { ...process.env, FRONTAGE_URL: server.baseUrl };
+    for (const [url, into] of [
+      [source, target],
+      [content, join(target, 'src', 'content')],
+    ]) {
+      const { status } = spawnSync('git', ['clone', ...settings, '--', url, into], { stdio: ['ignore', 2, 2], env });
+      if (status !== 0) throw new Stop(exits.refused, 'git failed; see its output above.');
+    }
+    return show({ site_id: site.id, source: target, content: join(target, 'src', 'content') }, { json: asJson });
+  },
+};
+
+/** @type {Command} */
+export const gitCredential = {
+  use: 'frontage git-credential get',
+  about: 'The credential helper for git (gitcredentials(7)); clone configures it.',
+  async run(server, [action]) {
+    if (action !== 'get') return exits.done;
+    const request = Object.fromEntries(
+      (await readAll(process.stdin))
+        .split('\n')
+        .filter(Boolean)
+        .map((line) => [line.slice(0, line.indexOf('=')), line.slice(line.indexOf('=') + 1)]),
+    );
+    const [, siteId, isContent] = /^git\/(site_\w+)(\.content)?\.git/.exec(request.path ?? '') ?? [];
+    const baseUrl = `${request.protocol}://${request.host}`;
+    // A token is sent only to its own server.
+    const token = baseUrl === server.baseUrl ? server.token : readConfig().servers[baseUrl]?.token;
+    if (!siteId || !token) return exits.done;
+    /** @param {string} access */
+    const passwordFor = (access) =>
+      json({ baseUrl, token }, 'POST', `/v1/sites/${siteId}/git-credentials`, {
+        body: { repository: isContent ? 'content' : 'source', access, expires_in_seconds: 3600 },
+      });
+    const { username, password } = await passwordFor('write').catch((stop) => {
+      // An archived site is read-only.
+      if (stop.body?.error?.code !== 'site_archived') throw stop;
+      return passwordFor('read');
+    });
+    // A further line would be another field of git's protocol.
+    if (/[\n\0]/.test(`${username}${password}`))
+      throw new Stop(exits.refused, 'The server returned an invalid password.');
+    process.stdout.write(`username=${username}\npassword=${password}\n`);
+    return exits.done;
+  },
+};

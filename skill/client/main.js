@@ -1,0 +1,153 @@
+/** The command line: parses it, runs a command or an operation, and sets the exit code. */
+import { parseArgs } from 'node:util';
+import { json } from './call.js';
+import { commands } from './commands/commands.js';
+import { quoted } from './commands/git.js';
+import { helpOf, summaryOf } from './help.js';
+import { operationsOf, runOperation, verbsOf } from './operations.js';
+import { log, plain, print, show, toJson, writeOut } from './output.js';
+import { client, exits, ownHash, Stop, serverOf, usage, version } from './server.js';
+
+/** @typedef {import('./server.js').Server} Server */
+/** @typedef {import('./server.js').Options} Options */
+
+const switches = ['json', 'help', 'no-wait', 'version'];
+
+/**
+ * Words and flags: `--flag value`, `--flag=value`, and the switches without a value. A flag whose next argument is another flag is a switch, too.
+ * After `--` all are words; so is a single-letter flag other than `-h`.
+ * @param {string[]} args
+ */
+function parse(args) {
+  const valued = args.flatMap((arg, index) => {
+    const [, name] = /^--([^=]+)$/.exec(arg) ?? [];
+    const next = args[index + 1];
+    const hasValue = next !== undefined && (!next.startsWith('--') || next === '--');
+    return name && hasValue && !switches.includes(name) ? [[name, { type: /** @type {const} */ ('string') }]] : [];
+  });
+  const { tokens } = parseArgs({
+    args,
+    strict: false,
+    allowPositionals: true,
+    tokens: true,
+    options: {
+      ...Object.fromEntries(valued),
+      ...Object.fromEntries(switches.map((name) => [name, { type: /** @type {const} */ ('boolean') }])),
+    },
+  });
+  /** @type {Map<number, string>} */
+  const words = new Map();
+  /** @type {Record<string, any>} */
+  const all = {};
+  for (const token of tokens) {
+    if (token.kind === 'positional') words.set(token.index, token.value);
+    else if (token.kind === 'option' && args[token.index] === '-h') all.help = true;
+    else if (token.kind === 'option' && !token.rawName.startsWith('--'))
+      words.set(token.index, args[token.index] ?? '');
+    else if (token.kind === 'option') {
+      if (token.name.startsWith('=')) throw usage(`${args[token.index]} is not an option.`);
+      all[token.name] = token.value ?? true;
+    }
+  }
+  const { json: asJson = false, help = false, version = false, url, body, wait, ...flags } = all;
+  /** @type {Options} */
+  const options = { json: asJson === true, help, version, url, body, wait, flags };
+  return { words: [...words.values()], options };
+}
+
+/**
+ * Prints the version of this client, and whether the server serves another one.
+ * @param {Server} server
+ * @param {Options} options
+ */
+async function showVersion({ baseUrl }, { json: asJson }) {
+  const tree = await json({ baseUrl }, 'GET', '/skill/').catch(() => ({}));
+  const served = tree.files?.find((/** @type {any} */ { path }) => path === 'bin/frontage.mjs')?.sha256;
+  const isNewest = served === undefined ? null : served === ownHash;
+  if (asJson) return print(toJson({ version, node: process.versions.node, url: baseUrl, newest: isNewest }));
+  print(`frontage ${version} (Node ${process.versions.node}), for ${baseUrl}`);
+  if (isNewest === null) log(`It is not known whether this is the newest client: ${baseUrl} does not respond.`);
+  else if (!isNewest)
+    log(`→ The server has another one: curl -s -o ${plain(quoted(client))} ${baseUrl}/skill/bin/frontage.mjs`);
+  return exits.done;
+}
+
+/** @param {Server} server */
+async function overview(server) {
+  const nouns = verbsOf(await operationsOf(server).catch(() => []));
+  return [
+    'frontage: makes and runs websites for an agent and its owner.',
+    '',
+    ...Object.values(commands).map(({ use, about }) => `  ${use}\n      ${about}`),
+    '',
+    'Every API operation is a noun and a verb, such as frontage site list. frontage <noun> <verb> --help explains it:',
+    '',
+    ...[...nouns].map(([noun, verbs]) => `  ${noun.padEnd(16)} ${verbs.join(' ')}`),
+    '',
+    '  --json prints responses unchanged. --wait 0…50 is the number of seconds a call may wait for its result.',
+    '  FRONTAGE_URL and FRONTAGE_TOKEN override what login has stored. --version reports whether there is a newer client.',
+    '  Exit codes: 0 done, 1 refused, 2 wrong usage, 3 not finished yet, 4 a person must act.',
+    '',
+    `“frontage” is this file: run node ${client} …, or once: alias frontage="node '${client}'".`,
+    'To start: frontage login, then frontage skill, which teaches the work.',
+  ].join('\n');
+}
+
+/**
+ * @param {string[]} args
+ * @returns {Promise<number>} The exit code.
+ */
+async function main(args) {
+  const { words, options } = parse(args);
+  const [first, second] = words;
+  const server = serverOf(options);
+  if (options.version) return await showVersion(server, options);
+  if (first === undefined) return print(await overview(server), options.help ? exits.done : exits.usage);
+  if (first === 'help') return await main([...args.filter((arg) => arg !== 'help'), '--help']);
+  const command = Object.hasOwn(commands, first) ? commands[first] : undefined;
+  // `preview` and `skill` are commands and also nouns of the API.
+  const isShared = command && ['preview', 'skill'].includes(first) && (options.help || second !== undefined);
+  const operations = command && !isShared ? [] : (await operationsOf(server)).filter(({ noun }) => noun === first);
+  if (!command || operations.some(({ verb }) => verb === second))
+    return await runNoun(server, operations, words, options);
+  if (options.help) return print([`${command.use}\n\n${command.about}`, ...operations.map(summaryOf)].join('\n\n'));
+  const unknown = Object.keys(options.flags).find(
+    (flag) => !command.use.includes(`[--${flag}`) && !command.use.includes(` --${flag}`),
+  );
+  if (unknown) throw usage(`There is no option --${unknown}.`, command.use);
+  return await command.run(server, words.slice(1), options);
+}
+
+/**
+ * @param {Server} server
+ * @param {import('./operations.js').Operation[]} operations Those of the noun.
+ * @param {string[]} words
+ * @param {Options} options
+ */
+async function runNoun(server, operations, [noun = '', verb, ...rest], options) {
+  if (operations.length === 0) throw usage(`There is no command ${plain(noun)}.`);
+  if (verb === undefined) return print(operations.map(summaryOf).join('\n'), options.help ? exits.done : exits.usage);
+  const operation = operations.find((one) => one.verb === verb);
+  if (!operation) throw usage(`There is no command ${noun} ${plain(verb)}.`, `frontage ${noun} --help`);
+  if (options.help) return print(helpOf(operation));
+  const { body, file } = await runOperation(server, operation, rest, options);
+  if (body) return show(body, options);
+  await writeOut(file);
+  return exits.done;
+}
+
+// A reader such as head(1) may close the pipe early.
+process.stdout.on('error', (/** @type {NodeJS.ErrnoException} */ { code }) =>
+  process.exit(code === 'EPIPE' ? exits.done : exits.refused),
+);
+
+main(process.argv.slice(2))
+  .then((exit) => {
+    process.exitCode = exit;
+  })
+  .catch((error) => {
+    if (!(error instanceof Stop)) log(`✗ ${plain(error.message)}`);
+    else if (process.argv.includes('--json')) console.log(toJson(error.body));
+    else log(`✗ ${plain(error.message)}${error.next ? `\n→ ${plain(error.next)}` : ''}`);
+    process.exitCode = error instanceof Stop ? error.exit : exits.refused;
+  });

@@ -1,0 +1,199 @@
+/** API operations as commands: read from the OpenAPI description, called with words and options. */
+import { randomUUID } from 'node:crypto';
+import { existsSync, mkdirSync, readFileSync, renameSync, statSync, writeFileSync } from 'node:fs';
+import { homedir } from 'node:os';
+import { join } from 'node:path';
+import { text as readAll } from 'node:stream/consumers';
+import { bodyOf, call, json, siteOf } from './call.js';
+import { argumentsOf, flagOf, usageOf } from './help.js';
+import { hashOf, usage } from './server.js';
+
+/** @typedef {import('./server.js').Server} Server */
+/** @typedef {import('./server.js').Options} Options */
+/**
+ * @typedef {{
+ *   noun: string, verb: string, method: string, path: string, summary: string, description?: string, parts: string[],
+ *   query: any[], body: any, resolveRef: (schema: any) => any, takesFile: boolean,
+ * }} Operation
+ */
+
+const cacheDir = join(process.env.XDG_CACHE_HOME || join(homedir(), '.cache'), 'frontage');
+const descriptionCachedMs = 10 * 60_000;
+
+/** @param {Server} server */
+async function readDescription({ baseUrl }) {
+  const cached = join(cacheDir, `${hashOf(baseUrl).slice(0, 16)}.json`);
+  if (existsSync(cached) && Date.now() - statSync(cached).mtimeMs < descriptionCachedMs) {
+    try {
+      return JSON.parse(readFileSync(cached, 'utf8'));
+    } catch {} // A damaged cache is written again.
+  }
+  const description = await json({ baseUrl }, 'GET', '/openapi.json');
+  try {
+    mkdirSync(cacheDir, { recursive: true });
+    const written = `${cached}.${randomUUID()}`;
+    writeFileSync(written, JSON.stringify(description));
+    renameSync(written, cached);
+  } catch {} // The cache is optional.
+  return description;
+}
+
+/**
+ * @param {Server} server
+ * @returns {Promise<Operation[]>}
+ */
+export async function operationsOf(server) {
+  const { paths = {}, components } = await readDescription(server);
+  /** @param {any} schema */
+  const resolveRef = (schema) => (schema?.$ref ? components?.schemas?.[schema.$ref.split('/').at(-1)] : schema);
+  return Object.entries(paths).flatMap(([path, methods]) =>
+    Object.entries(methods).flatMap(([method, operation]) => {
+      const content = operation.requestBody?.content ?? {};
+      // Only plain words: shell completion prints them.
+      const [, noun, verb] = /^([a-z][a-z_]*)\.([a-z][a-z_]*)$/.exec(operation.operationId) ?? [];
+      if (!noun || !verb) return [];
+      return {
+        noun: noun.replaceAll('_', '-'),
+        verb: verb.replaceAll('_', '-'),
+        method: method.toUpperCase(),
+        path,
+        summary: operation.summary,
+        description: operation.description,
+        parts: [...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name ?? ''),
+        query: (operation.parameters ?? []).filter((/** @type {any} */ one) => one.in === 'query'),
+        body: resolveRef(content['application/json']?.schema),
+        resolveRef,
+        takesFile: method === 'put' && !content['application/json'],
+      };
+    }),
+  );
+}
+
+/**
+ * The verbs of each noun.
+ * @param {Operation[]} operations
+ */
+export function verbsOf(operations) {
+  /** @type {Map<string, string[]>} */
+  const verbs = new Map();
+  for (const { noun, verb } of operations) verbs.set(noun, [...(verbs.get(noun) ?? []), verb]);
+  return verbs;
+}
+
+/** @param {string} file */
+function readValueFile(file) {
+  try {
+    return readFileSync(file, 'utf8');
+  } catch {
+    throw usage(`${file} cannot be read.`);
+  }
+}
+
+/** @param {any} schema */
+const typesOf = (schema = {}) =>
+  [schema.type, ...(schema.anyOf ?? schema.oneOf ?? []).map((/** @type {any} */ { type }) => type)].flat();
+
+/**
+ * The value of a flag, in the type of its schema. `@file` and `-` read a file or standard input; structures are JSON.
+ * @param {string} flag
+ * @param {string | true} written
+ * @param {any} schema
+ * @param {string} use
+ */
+async function readValue(flag, written, schema, use) {
+  const types = typesOf(schema);
+  if (written === true) {
+    if (types.includes('boolean')) return true;
+    throw usage(`--${flag} needs a value.`, use);
+  }
+  const text =
+    written === '-' ? await readAll(process.stdin) : /^@./.test(written) ? readValueFile(written.slice(1)) : written;
+  if (types.includes('string') && !(types.includes('null') && text === 'null')) return text;
+  try {
+    return JSON.parse(text);
+  } catch {
+    if (types[0] === undefined) return text;
+    throw usage(`The value of --${flag} must be ${types.filter(Boolean).join(' or ')}, as JSON.`, use);
+  }
+}
+
+/**
+ * Calls an operation. Returns the parsed body, or the stream of a file.
+ * @param {Server} server
+ * @param {Operation} operation
+ * @param {string[]} words
+ * @param {Options} options
+ */
+export async function runOperation(server, operation, words, options) {
+  const { query, body: schema, method, takesFile } = operation;
+  const path = await pathOf(server, operation, words);
+  const { search, body } = await readFlags(operation, options);
+  if (typeof body.site_id === 'string' && !/^site_/.test(body.site_id))
+    body.site_id = (await siteOf(server, body.site_id)).id;
+  const missing = (schema?.required ?? []).filter((/** @type {string} */ name) => body[name] === undefined);
+  if (missing.length > 0) throw usage(`${missing.map(asFlag).join(' and ')} must be given.`, usageOf(operation));
+  const waits = query.some(({ name }) => name === 'wait');
+  if (waits && options.wait !== undefined) search.set('wait', options.wait);
+  const { file } = options.flags;
+  if (takesFile && !(typeof file === 'string' && existsSync(file)))
+    throw usage('--file must name an existing file.', usageOf(operation));
+  const response = await call(server, method, `${path}${search.size > 0 ? `?${search}` : ''}`, {
+    ...(takesFile ? { file: String(file) } : schema ? { body } : {}),
+    headers:
+      waits || options.wait === undefined
+        ? {}
+        : { prefer: options.wait === '0' ? 'respond-async' : `wait=${options.wait}` },
+  });
+  if (!response.headers.get('content-type')?.startsWith('application/json')) return { file: response.body };
+  return { body: await bodyOf(response) };
+}
+
+/** @param {string} name */
+const asFlag = (name) => `--${flagOf(name)}`;
+
+/**
+ * The path with the words filled in. A site may be given by its name.
+ * @param {Server} server
+ * @param {Operation} operation
+ * @param {string[]} words
+ */
+async function pathOf(server, operation, words) {
+  const { parts, path } = operation;
+  if (words.length !== parts.length)
+    throw usage(`It takes ${argumentsOf(operation).join(' ') || 'no arguments'}.`, usageOf(operation));
+  const isOfSite = path.startsWith('/v1/sites/{') && !/^site_/.test(words[0] ?? '');
+  const values = isOfSite ? [(await siteOf(server, words[0])).id, ...words.slice(1)] : words;
+  return parts.reduce((filled, part, index) => {
+    const value = values[index];
+    const escaped = part === 'path' ? value.split('/').map(encodeURIComponent).join('/') : encodeURIComponent(value);
+    return filled.replace(`{${part}}`, escaped);
+  }, path);
+}
+
+/**
+ * Query parameters and body fields from the flags.
+ * @param {Operation} operation
+ * @param {Options} options
+ * @returns {Promise<{ search: URLSearchParams, body: any }>}
+ */
+async function readFlags(operation, options) {
+  const { query, body: schema, takesFile } = operation;
+  const help = `frontage ${operation.noun} ${operation.verb} --help`;
+  const search = new URLSearchParams();
+  // If the body has a field named `body`, then `--body` is that field.
+  const isField = schema?.properties?.body !== undefined;
+  const flags = isField && options.body !== undefined ? { ...options.flags, body: options.body } : options.flags;
+  const body =
+    isField || options.body === undefined ? {} : await readValue('body', options.body, { type: 'object' }, help);
+  /** @type {Record<string, [target: any, name: string, schema: any]>} */
+  const known = Object.fromEntries(query.map((one) => [flagOf(one.name), [search, one.name, one.schema]]));
+  for (const [name, part] of Object.entries(schema?.properties ?? {})) known[flagOf(name)] = [body, name, part];
+  for (const [flag, written] of Object.entries(flags)) {
+    if (flag === 'file' && takesFile) continue;
+    const [target, name = '', part] = Object.hasOwn(known, flag) ? (known[flag] ?? []) : [];
+    if (!target) throw usage(`There is no option --${flag}.`, usageOf(operation));
+    if (target === search) search.set(name, written === true ? 'true' : written);
+    else body[name] = await readValue(flag, written, part, help);
+  }
+  return { search, body };
+}
