@@ -38,7 +38,7 @@ function parse(args) {
   /** @type {Map<number, string>} */
   const words = new Map();
   /** @type {Record<string, any>} */
-  const all = {};
+  const all = Object.create(null);
   for (const token of tokens) {
     if (token.kind === 'positional') words.set(token.index, token.value);
     else if (token.kind === 'option' && args[token.index] === '-h') all.help = true;
