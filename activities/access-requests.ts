@@ -1,4 +1,4 @@
-/** The step of `grantAccess`. */
+/** The activity of `grantAccess`. */
 import { settleAccessRequest } from '#db/auth/access-request-expiry.ts';
 import type { Deps } from '#runtime/deps.ts';
 

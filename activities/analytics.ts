@@ -1,4 +1,4 @@
-/** Views of pages, rolled up. */
+/** The roll-up of page views. */
 import { Context } from '@temporalio/activity';
 import { type Rolled, rollUpViews } from '#db/analytics/roll-up.ts';
 import type { Deps } from '#runtime/deps.ts';

@@ -1,4 +1,4 @@
-/** The step of `followSubscription`, and of the schedule that does what it should have done. */
+/** The activities of `followSubscription`, and of the schedule that replaces its lost workflows. */
 import { queryOverdue, querySubscription } from '#db/billing/provider-queries.ts';
 import type { Deps } from '#runtime/deps.ts';
 
@@ -6,10 +6,10 @@ export function billingActivities(deps: Deps) {
   return {
     askAboutSubscription: (id: string) => querySubscription(deps.em(), deps, id),
 
-    /** Answers how many were late: in a healthy system none. */
+    /** Returns the number of overdue subscriptions: 0 in a healthy system. */
     async askLateSubscriptions(): Promise<number> {
       const late = await queryOverdue(deps.em, deps);
-      if (late > 0) deps.log.warn({ late, repair: 'asked' }, 'plans that are bought had nobody to follow them');
+      if (late > 0) deps.log.warn({ late, repair: 'asked' }, 'overdue subscriptions had no running workflow: polled');
       return late;
     },
   };

@@ -1,4 +1,4 @@
-/** The step of `holdBooking`. */
+/** The activity of `holdBooking`. */
 import { settleHold } from '#db/bookings/holds.ts';
 import type { Deps } from '#runtime/deps.ts';
 

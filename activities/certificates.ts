@@ -1,4 +1,4 @@
-/** The steps of certificates: of owners' domains for `onboardDomain`, and of our own names. */
+/** The certificate activities: for owners' domains (`onboardDomain`) and for the platform's own names. */
 import { Context } from '@temporalio/activity';
 import { ApplicationFailure } from '@temporalio/common';
 import { LeaseLost } from '#db/certificates/transitions.ts';
@@ -12,10 +12,10 @@ import { Busy, type Renewed, renewIfDue } from './certificates/renew.ts';
 export function certificateActivities(deps: Deps) {
   const { clock, config, em, zones } = deps;
   let opened: Promise<Authority> | undefined;
-  // Its library is loaded where certificates are got, and by no other process.
+  // Only processes that order certificates load the library.
   const authorityOf = (acme: NonNullable<typeof config.acme>) => {
     opened ??= import('#providers/acme.ts').then(({ openAuthority }) => openAuthority(acme, clock));
-    // A file that is not there yet is looked for again.
+    // The trusted file may not exist yet: retry.
     opened.catch(() => (opened = undefined));
     return opened;
   };
@@ -24,7 +24,7 @@ export function certificateActivities(deps: Deps) {
     renewAt: new Date(clock.now().getTime() + hourMs).toISOString(),
   });
 
-  async function bring(wanted: CertificateRequest): Promise<Renewed> {
+  async function renew(wanted: CertificateRequest): Promise<Renewed> {
     if (!config.acme) return later('pending');
     const context = Context.current();
     try {
@@ -39,22 +39,22 @@ export function certificateActivities(deps: Deps) {
   }
 
   return {
-    /** Gets the certificate of a domain that is `active`, where none stands or it is due. Answers when to call again. */
+    /** Issues or renews the certificate of an `active` domain if that is due. Returns when to call again. */
     async renewCertificate(domainId: string): Promise<Renewed> {
       const domain = await em().findOne(Domain, { id: domainId }, { populate: ['account'] });
       if (!domain || domain.removedAt || domain.status !== 'active' || domain.account.blockedAt)
         return later('pending');
       const { name, mode } = domain;
       const way = mode === 'nameservers' ? { kind: 'dns-01' as const, zone: name } : { kind: 'http-01' as const };
-      return await bring({ domainId, name, names: [name], validation: way });
+      return await renew({ domainId, name, names: [name], validation: way });
     },
 
-    /** Gets the certificate of the base domain and of all hosts below it, where the zone is ours. */
+    /** Issues or renews the wildcard certificate of the base domain, if this platform serves its zone. */
     async renewOwnCertificate(): Promise<Renewed> {
       const { baseDomain } = config;
       if (!zones || (await zones.read(baseDomain)) === undefined) return later('pending');
       const names = [baseDomain, `*.${baseDomain}`];
-      return await bring({
+      return await renew({
         domainId: null,
         name: `*.${baseDomain}`,
         names,

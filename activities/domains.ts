@@ -1,4 +1,4 @@
-/** The steps of `onboardDomain`. */
+/** The activities of `onboardDomain`. */
 import { clearCertificate } from '#db/certificates/transitions.ts';
 import { Domain } from '#db/domains/domain.ts';
 import { recordObservation } from '#db/domains/transitions.ts';
@@ -8,21 +8,21 @@ import { expectedRecords } from '#rules/dns/evaluation.ts';
 import type { DomainStatus } from '#rules/states.ts';
 import type { Deps } from '#runtime/deps.ts';
 
-/** What the workflow goes by. `leftMs` is null where no look is due; `at` is the moment at which this was so. */
+/** The state for the workflow, as of `at`. `leftMs` is null if no check is due. */
 export type DomainState =
   | { isRemoved: true }
   | { isRemoved: false; waitsFor: string; leftMs: number | null; wantsCertificate: boolean; at: string };
 
-/** For an operator. */
+/** Shown to an operator. */
 const waitReasons: Record<DomainStatus, string> = {
-  pending: '– waits for its owner to set what proves it and leads it here.',
-  active: '– leads here; looked at each hour.',
-  Moved: '– leads elsewhere; waits to come back, for 7 days.',
-  Deleted: '– gone for long; waits to be proved anew.',
-  Blocked: '– waits for a person: `domain unblock`.',
+  pending: '– waits for its owner to set the DNS records.',
+  active: '– points here; checked each hour.',
+  Moved: '– points elsewhere; waits 7 days for it to return.',
+  Deleted: '– gone for long; waits for a new proof of ownership.',
+  Blocked: '– waits for an operator: `domain unblock`.',
 };
 
-/** Nothing is looked at or ordered for a blocked account: letting it go on wakes its domains. */
+/** Domains of a blocked account are not checked and get no certificates. Unblocking it signals their workflows. */
 const stopped = {
   isRemoved: false,
   waitsFor: '– its account is blocked; waits for `account unblock`.',
@@ -33,7 +33,7 @@ const stopped = {
 export function domainActivities(deps: Pick<Deps, 'config' | 'clock' | 'em' | 'dns' | 'zones'>) {
   const { clock, config } = deps;
 
-  /** Looks if that is due. */
+  /** Checks the DNS if that is due. */
   async function looked(domain: Domain): Promise<Domain | undefined> {
     if (!domain.nextCheckAt || domain.nextCheckAt > clock.now()) return domain;
     const sight = await observeDns(deps.dns, domain);
@@ -60,7 +60,7 @@ export function domainActivities(deps: Pick<Deps, 'config' | 'clock' | 'em' | 'd
       };
     },
 
-    /** Takes down the zone of a domain that was removed, unless another brought the same name, and its certificate. */
+    /** Removes the certificate of a removed domain, and its zone unless another account has added the same name. */
     async forgetDomain(id: string): Promise<void> {
       const { name, mode, removedAt } = await deps.em().findOneOrFail(Domain, { id });
       if (!removedAt) return;

@@ -1,8 +1,8 @@
-/** How a step says that its work failed for good. */
+/** Failures of activities. */
 import { ApplicationFailure } from '@temporalio/common';
 import { AppError } from '#runtime/errors.ts';
 
-/** An expected failure ends the workflow's step for good, with its code as the failure's type; anything else is tried again. */
+/** Turns an error that no retry can fix into a non-retryable failure, with the error code as its type. Other errors are retried. */
 export async function nonRetryable<T>(act: () => Promise<T>): Promise<T> {
   try {
     return await act();

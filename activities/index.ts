@@ -1,4 +1,4 @@
-/** The activities of each queue, made of what they need. */
+/** The activities of each task queue. */
 import type { Deps } from '#runtime/deps.ts';
 import { accessRequestActivities } from './access-requests.ts';
 import { analyticsActivities } from './analytics.ts';
@@ -45,5 +45,5 @@ export function createBuildActivities(deps: BuilderDeps) {
   return { ...buildActivities(deps) };
 }
 
-/** What workflows may call, by name. */
+/** All activities, by name. */
 export type Activities = ReturnType<typeof createPlatformActivities> & ReturnType<typeof createBuildActivities>;

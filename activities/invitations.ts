@@ -1,4 +1,4 @@
-/** The step of `inviteCollaborator`. */
+/** The activity of `inviteCollaborator`. */
 import { settleInvitation } from '#db/collaborators/invitation-expiry.ts';
 import type { Deps } from '#runtime/deps.ts';
 

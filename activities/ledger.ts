@@ -1,6 +1,6 @@
 /**
- * The ledger check: each charge is a payment that is paid, or goes back, or is flagged; each booking that was paid has a seat or its money back. It
- * does by itself what a lost workflow should have done, so a flag is for a person.
+ * The ledger check: each charge belongs to a paid payment, is refunded, or is flagged; each paid booking has a seat or a refund. It first does
+ * what lost workflows should have done, so every flag needs an operator.
  */
 import { recordCharge, refundCaptured } from '#db/payments/charges.ts';
 import {
@@ -24,7 +24,7 @@ import { withHeartbeat } from './heartbeat.ts';
 import { giveBackCharge } from './payments/refunds.ts';
 import { requirePayments, settleAttempt } from './payments.ts';
 
-/** Charges are compared for so long after they were made. */
+/** The age up to which charges are compared. */
 const comparedPeriodMs = 8 * 24 * 3600_000;
 
 export type LedgerResult = { charges: number; flagged: number };
@@ -44,18 +44,19 @@ export async function checkLedger(deps: Deps): Promise<LedgerResult> {
   for (const flag of deps.payments ? await flaggedCharges(deps.em()) : []) await recheckFlagged(deps, flag, ledger);
   ledger.findings.push(...(await findContradictions(deps.em(), deps.clock.now())));
   const { news, open } = await recordFlags(deps.em(), deps.clock.now(), ledger);
-  for (const { subject, why } of news) deps.log.error({ subject, why }, 'the ledger check found what it cannot mend');
+  for (const { subject, why } of news)
+    deps.log.error({ subject, why }, 'the ledger check found a difference that it cannot repair');
   return { charges, flagged: open };
 }
 
-/** What was found, and the charges that were looked at to find it. */
+/** The findings, and the ids of all charges that were checked. */
 type Findings = { findings: Finding[]; judged: Set<string> };
 
-/** What a workflow that was lost or gave up should have done. */
+/** Does what lost or failed workflows should have done. */
 async function resumeAbandoned(deps: Deps): Promise<void> {
   const { attempts, refunds } = await findOverdue(deps.em(), deps.clock.now());
   for (const id of attempts) await settleAttempt(deps, id);
-  // Why one is hindered stands in its row by then.
+  // The row contains the reason of a failure.
   for (const id of refunds) await giveBackCharge(deps, id).catch(() => {});
 }
 
@@ -68,7 +69,7 @@ async function compareAccount(deps: Deps, id: string, since: Date, ledger: Findi
   });
 }
 
-/** A charge that was flagged and that the lists above do not have any more stays flagged until it is seen to be in order. */
+/** Checks flagged charges that are too old for the list above. They stay flagged until they are in order. */
 async function recheckFlagged(deps: Deps, { subject, payoutAccountId }: LedgerFlag, ledger: Findings): Promise<void> {
   if (ledger.judged.has(subject) || !payoutAccountId) return;
   const account = await deps.em().findOneOrFail(PayoutAccount, { id: payoutAccountId });
@@ -86,7 +87,7 @@ async function tolerateProviderFaults(deps: Deps, payoutAccountId: string, look:
   try {
     await look();
   } catch (error) {
-    // An account that is gone or that is not answered for is asked about next time.
+    // A removed or unavailable account is checked next time.
     if (!(error instanceof PaymentsFault || error instanceof AppError)) throw error;
     deps.log.warn({ err: error, payoutAccountId }, 'the charges of an account could not be compared');
   }
@@ -98,13 +99,13 @@ async function checkCharge(deps: Deps, account: PayoutAccount, charge: Charge, {
   if (why !== undefined) findings.push({ subject: charge.id, payoutAccountId: account.id, why });
 }
 
-/** Brings our rows to what was charged. Answers what a person has to look at. */
+/** Updates our rows to match the charge. Returns the finding for an operator, if any. */
 async function compareCharge(
   deps: Deps,
   { id, providerAccount = null }: PayoutAccount,
   charge: Charge,
 ): Promise<string | undefined> {
-  // One account of the provider may be here twice, as when it was removed and added again.
+  // A provider account may have two rows, for example if it was removed and added again.
   const same = providerAccount === null ? { id } : { providerAccount };
   const load = () => deps.em().findOne(PaymentAttempt, { id: charge.attempt ?? '', payment: { payoutAccount: same } });
   const known = await load();
@@ -114,7 +115,7 @@ async function compareCharge(
   const attempt = (await load()) ?? known;
   if (attempt.charge !== charge.id) return charge.isRefunded ? undefined : found.another;
   if (charge.isRefunded && !attempt.refundReason) {
-    // By the owner, in their own dashboard.
+    // The owner refunded it in the provider's dashboard.
     await withPayment(deps.em(), payment.id, (locked) => refundCaptured(locked, deps.clock, 'asked'));
   }
   if (!charge.isRefunded && attempt.refundedAt) return found.notGivenBack;

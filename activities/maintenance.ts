@@ -1,19 +1,19 @@
-/** The upkeep of the sites' repositories. */
+/** Maintenance of the sites' repositories. */
 import { Context } from '@temporalio/activity';
 import { Site } from '#db/sites/site.ts';
 import type { Deps } from '#runtime/deps.ts';
 
 export type MaintenanceResult = { repacked: number; removed: number; failed: number };
 
-/** Looks at every repository of this machine, one after the other. One that fails does not keep the others waiting. */
+/** Maintains every repository of this machine, one after another. A failure does not stop the others. */
 export async function maintainAll(
   { em, log, repositories }: Pick<Deps, 'em' | 'log' | 'repositories'>,
-  beat: (siteId: string) => void,
+  heartbeat: (siteId: string) => void,
 ): Promise<MaintenanceResult> {
   const done = { repacked: 0, removed: 0, failed: 0 };
   if (!repositories) return done;
   for (const siteId of await repositories.siteIds()) {
-    beat(siteId);
+    heartbeat(siteId);
     try {
       const isKnown = (await em().count(Site, { id: siteId })) > 0;
       if (!isKnown && (await repositories.removeUntouched(siteId))) done.removed += 1;

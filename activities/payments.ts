@@ -1,4 +1,4 @@
-/** The steps of `settlePayment`: the provider is asked, and the rows are moved by what it answers. */
+/** The activities of `settlePayment`: they poll the provider and update the rows. */
 
 import type { Settled } from '#db/deadlines.ts';
 import { recordCharge } from '#db/payments/charges.ts';
@@ -13,18 +13,18 @@ import type { Deps } from '#runtime/deps.ts';
 import { AppError } from '#runtime/errors.ts';
 import { withHeartbeat } from './heartbeat.ts';
 
-/** From the last sign of life of a page on, it is asked about after a quarter of what has passed, within these. */
+/** The next poll is due after a quarter of the time since the last activity on a checkout page, within these bounds. */
 const askedAfterMs = { least: 2_000, most: 10 * 60_000 };
-/** So long after a page's end its outcome is asked for, where the provider does not answer. */
+/** How long after a page's expiry to retry while the provider does not respond. */
 export const giveUpAfterMs = 3600_000;
-/** A page whose asking is under way in another process is left to it for so long. */
+/** How long to leave a page to the process that is creating it. */
 const creatingMs = 30_000;
 
 type SettlingDeps = Pick<Deps, 'em' | 'clock' | 'config' | 'payments' | 'log'>;
 
 export function paymentActivities(deps: SettlingDeps) {
   return {
-    /** Asks about every page of the payment on which somebody may still pay, and closes them where nothing is to be paid any more. */
+    /** Polls every page of the payment that may still be paid, and closes them if the payment is over. */
     settlePayment: (id: string): Promise<Settled> => withHeartbeat(() => settlePayment(deps, id)),
   };
 }
@@ -57,7 +57,7 @@ function nextAskMs(payment: Payment, left: PaymentAttempt[], now: Date): number 
   return Math.min(askedAfterMs.most, Math.max(askedAfterMs.least, passedMs / 4));
 }
 
-/** Looks at one page. What cannot be asked is left as it is, until nobody can have paid any more. */
+/** Polls one page. On a provider fault it stays as it is, until it can no longer have been paid. */
 export async function settleAttempt(deps: SettlingDeps, id: string): Promise<void> {
   const { clock } = deps;
   const attempt = await deps.em().findOneOrFail(PaymentAttempt, { id }, { populate: ['payment.payoutAccount'] });
@@ -74,7 +74,7 @@ export async function settleAttempt(deps: SettlingDeps, id: string): Promise<voi
     else if (now.status === 'expired') await closeCheckoutSession(deps.em(), clock, attempt);
   } catch (error) {
     if (!(error instanceof PaymentsFault || error instanceof AppError)) throw error;
-    deps.log.warn({ err: error, paymentId: payment.id }, 'a page of a payment could not be asked about');
+    deps.log.warn({ err: error, paymentId: payment.id }, 'a checkout page could not be polled');
     const waited = clock.now().getTime() - attempt.endsAt.getTime();
     if (waited > giveUpAfterMs && attempt.status !== 'unasked')
       await closeCheckoutSession(deps.em(), clock, attempt, 'unasked');
@@ -82,8 +82,8 @@ export async function settleAttempt(deps: SettlingDeps, id: string): Promise<voi
 }
 
 /**
- * The page of an attempt whose asking was not finished: asked for with the same key it is the same page, which nobody was given. Null while
- * another process may be at it; `none` where the provider makes no such page.
+ * The page of an attempt whose creation was interrupted. The same idempotency key returns the same page, which no payer has received yet. Null
+ * while another process may be creating it; `none` if the provider refuses to create it.
  */
 async function recoverPage(
   deps: SettlingDeps,
@@ -93,7 +93,7 @@ async function recoverPage(
 ): Promise<string | 'none' | null> {
   const now = deps.clock.now().getTime();
   if (!isOver && now - attempt.openedAt.getTime() < creatingMs) return null;
-  // It was to end by now: whatever it became, nobody can pay on it.
+  // It has expired by now, so it can no longer be paid.
   if (attempt.endsAt.getTime() <= now) return 'none';
   try {
     const payment = await deps.em().findOneOrFail(Payment, { id: attempt.payment.id }, { populate: ['site'] });

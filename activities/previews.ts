@@ -1,4 +1,4 @@
-/** The steps of preview slots that are not those of a publish: a draft is kept, its bytes go live, and its time runs out. */
+/** The preview activities besides those of a publish: finish a draft, publish it, expire it. */
 import { Deployment } from '#db/deployments/deployment.ts';
 import { publishPreview } from '#db/previews/publishes.ts';
 import { settlePreview } from '#db/previews/transitions.ts';
@@ -11,7 +11,7 @@ import { removeSnapshots } from './publishing/snapshot.ts';
 export function previewActivities(deps: Deps) {
   const { clock } = deps;
 
-  /** Throws `draft_behind` where the site has moved since the publish was accepted. */
+  /** Throws `draft_behind` if the site has changed since the publish was accepted. */
   async function bring({ site, slot, expectedHeads, sourceCommit, contentCommit }: Deployment): Promise<void> {
     if (!deps.repositories) throw errors.no_repositories('This deployment of the platform has no git repositories.');
     if (!expectedHeads) throw new Error('only a publish of a slot brings its commits onto main');
@@ -21,7 +21,7 @@ export function previewActivities(deps: Deps) {
   }
 
   return {
-    /** The build has made it the slot's draft already, or it has ended otherwise. */
+    /** The build has already saved the draft, or the deployment has ended otherwise. */
     async putDraft(deploymentId: string): Promise<string> {
       await removeSnapshots(deps.store, deploymentId);
       return (await deps.em().findOneOrFail(Deployment, { id: deploymentId })).status;

@@ -1,4 +1,4 @@
-/** The step of `scanContent`: what is new in a version, or a sketch's directions, is read and what a person should look at written down. */
+/** The activities of `scanContent`: they scan the new files of a version, or the directions of a sketch, and raise flags for operators. */
 import { Context } from '@temporalio/activity';
 import { Deployment } from '#db/deployments/deployment.ts';
 import { siteHosts } from '#db/domains/site-hosts.ts';
@@ -15,12 +15,12 @@ import { createFairQueue } from './scanning/fair-queue.ts';
 import type { SiteOrigin } from './scanning/findings.ts';
 import { keyOf, scanVersion } from './scanning/version.ts';
 
-/** `busy`: to be asked again, since this process scans something else, or what was read was judged by what has changed. */
+/** `busy`: retry, because this process scans something else, or the hosts of the site have changed during the scan. */
 export type ScanResult = { files: number; flags: number; busy?: true };
 const none: ScanResult = { files: 0, flags: 0 };
 type ScanDeps = Pick<Deps, 'config' | 'clock' | 'em' | 'store' | 'log'>;
 
-/** Versions that were wholly scanned whose files are not read again. */
+/** The number of completely scanned versions whose files are not scanned again. */
 const earlierVersionsMax = 3;
 
 export function scanningActivities(deps: ScanDeps) {
@@ -46,7 +46,7 @@ export function scanningActivities(deps: ScanDeps) {
     return { address, hosts: await siteHosts(from, config, site), platform: new URL(config.baseUrl).host };
   }
 
-  /** What is to be said of the rules that a call set, as they are now. */
+  /** The finding about the current redirect rules of the site, if any. */
   async function rulesOf({ redirectsSha256: sha256 }: Deployment['site'], place: SiteOrigin) {
     const blob = sha256 ? await store.readAll(sha256) : undefined;
     const excerpt = blob && describeExternalTargets(JSON.parse(blob.toString()) as RedirectRule[], place);
@@ -56,7 +56,7 @@ export function scanningActivities(deps: ScanDeps) {
   async function scanDeployment(id: string, beat: () => void): Promise<ScanResult> {
     const deployment = await em().findOne(Deployment, { id }, { populate: ['site'] });
     const { manifestSha256, scannedAt, status } = deployment ?? {};
-    // What is shown no more is scanned when it is shown again.
+    // A version that is not shown now is scanned when it is shown again.
     if (!deployment || !manifestSha256 || scannedAt || (status !== 'live' && status !== 'ready')) return none;
     const files = await filesOf(manifestSha256);
     if (!files) throw errors.storage_error('The file list of this version cannot be read at the moment.');
@@ -66,7 +66,7 @@ export function scanningActivities(deps: ScanDeps) {
     return await em().transactional(async (tx) => {
       await tx.execute('select 1 from site where id = ? for share', [deployment.site.id]);
       const { hosts } = await placeOf(tx, deployment);
-      // A domain went away meanwhile: what was judged by it is judged again.
+      // A domain was removed meanwhile: its links are external now, so scan again.
       if ([...place.hosts].some((host) => !hosts.has(host))) return { files: 0, flags: 0, busy: true };
       if (rules) await raiseForRules(tx, clock, { site: deployment.site.id, ...rules });
       await raiseFlags(tx, clock, { site: deployment.site.id, deployment: id, of: manifestSha256 }, found);
@@ -96,7 +96,7 @@ export function scanningActivities(deps: ScanDeps) {
     return (await em().findOne(Deployment, { id }, { populate: ['site'] }))?.site.account.id ?? '';
   }
 
-  /** One at a time in a process: what is hostile takes its time, and others' work shares the process. */
+  /** One scan at a time in a process: hostile files take long, and other activities share the process. */
   const turns = createFairQueue();
 
   return {
@@ -117,7 +117,7 @@ export function scanningActivities(deps: ScanDeps) {
       }
     },
 
-    /** What no try could read is flagged as a whole, and is not held to be known. */
+    /** Flags a version that no attempt could scan; its files do not count as scanned. */
     async giveUpScan(id: string): Promise<ScanResult> {
       const found = (of: string) => [unscanned(of)];
       const now = clock.now();

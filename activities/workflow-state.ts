@@ -1,7 +1,7 @@
-/** What the engine knows of a workflow: for those who hold rows against it. */
+/** The state of a workflow in Temporal, for reconciliation. */
 import { type Client, WorkflowNotFoundError } from '@temporalio/client';
 
-/** Whether it runs, has ended, or was never there (or so long ago that the engine has forgotten it). */
+/** `missing`: never started, or past its retention. */
 export async function workflowState(temporal: Client, workflowId: string): Promise<'running' | 'ended' | 'missing'> {
   try {
     const { status } = await temporal.workflow.getHandle(workflowId).describe();

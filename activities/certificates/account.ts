@@ -1,4 +1,4 @@
-/** Our account with the authority: one key for all workers, kept sealed, and opened anew where the authority does not know it. */
+/** Our account at the certificate authority: one encrypted key for all workers, registered again if the authority does not know it. */
 import { AcmeAccount } from '#db/certificates/certificate.ts';
 import { contextOf } from '#db/encrypted-columns.ts';
 import type { AcmeSession } from '#providers/acme.ts';
@@ -16,7 +16,7 @@ export async function openSession(deps: CertificateDeps): Promise<AcmeSession> {
   return authority.session({ key, url });
 }
 
-/** The first worker's key is everybody's. */
+/** All workers use the key that was inserted first. */
 async function addAccount({ authority, clock, config, em }: CertificateDeps): Promise<AcmeAccount> {
   const directory = authority.directoryUrl;
   const sealed = encrypt(config.sealing, await authority.newKey(), contextOf.acmeAccount(directory));
@@ -27,7 +27,7 @@ async function addAccount({ authority, clock, config, em }: CertificateDeps): Pr
   return await em().findOneOrFail(AcmeAccount, { directory });
 }
 
-/** The authority knows no such account: it was put up anew, or lost it. The next session registers. */
+/** For an authority that does not know the account (any more). The next session registers it again. */
 export async function forgetAccount({ authority, em }: CertificateDeps): Promise<void> {
   await em().nativeUpdate(AcmeAccount, { directory: authority.directoryUrl }, { url: null });
 }

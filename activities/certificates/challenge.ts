@@ -1,4 +1,4 @@
-/** What the authority is to find: texts in our zone, or pages at every edge. */
+/** ACME challenges: TXT records in our zone, or tokens that every edge serves. */
 import { removeTokens, storeTokens } from '#db/certificates/transitions.ts';
 import type { Challenge } from '#providers/acme.ts';
 import { challengeName } from '#rules/dns/challenges.ts';
@@ -7,7 +7,7 @@ import { waitUntilVisible } from './preflight.ts';
 
 const ttlSeconds = 60;
 
-/** Puts up what stands for these proofs, and sees for itself that it does. Throws NotYet. */
+/** Publishes these challenges and checks that they are visible. Throws NotReady. */
 export async function publishChallenges(
   { deps, request: wanted, certificate }: RenewalContext,
   proofs: Challenge[],
@@ -15,7 +15,7 @@ export async function publishChallenges(
   const { em, zones } = deps;
   if (wanted.validation.kind === 'http-01') return await storeTokens(em(), certificate.id, proofs);
   const { zone } = wanted.validation;
-  // Texts of a host and of the wildcard below it stand side by side.
+  // A host and its wildcard share one record name.
   const names = Map.groupBy(proofs, ({ name }) => challengeName(name));
   const sets = Array.from(names, ([name, of]) => ({
     ...challengeRecord(name),
@@ -29,7 +29,7 @@ export async function publishChallenges(
   }
 }
 
-/** Leaves nothing behind, whoever put it up. */
+/** Removes all challenges of the certificate, also those of other workers. */
 async function removeChallenges({ deps, request: wanted, certificate }: RenewalContext): Promise<void> {
   if (wanted.validation.kind === 'http-01') return await removeTokens(deps.em(), certificate.id);
   const names = new Set(wanted.names.map(challengeName));
@@ -39,10 +39,10 @@ async function removeChallenges({ deps, request: wanted, certificate }: RenewalC
   );
 }
 
-/** What stays is taken away with the next order; it is no reason to forget how this one ended. */
+/** A failure is only logged: the next order removes what remains. */
 export async function cleanUpChallenges(work: RenewalContext): Promise<void> {
   await removeChallenges(work).catch((err) =>
-    work.deps.log.warn({ err, certificateId: work.certificate.id }, 'a challenge could not be taken down'),
+    work.deps.log.warn({ err, certificateId: work.certificate.id }, 'a challenge could not be removed'),
   );
 }
 

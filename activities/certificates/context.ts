@@ -1,4 +1,4 @@
-/** One worker at one certificate at a time: what it needs, and how it holds on while it works. */
+/** The context of one renewal, and the lease that lets one worker at a time work on a certificate. */
 
 import type { Certificate } from '#db/certificates/certificate.ts';
 import { type Lease, updateLeased } from '#db/certificates/transitions.ts';
@@ -8,14 +8,14 @@ import type { Deps } from '#runtime/deps.ts';
 
 export type CertificateDeps = Pick<Deps, 'clock' | 'config' | 'dns' | 'em' | 'log' | 'zones'> & {
   authority: Authority;
-  /** How long what we put up is waited for until it is seen. */
+  /** How long to wait until a published record is visible. */
   visibleWithinMs?: number;
 };
 
-/** In which way names are proved: by records in a zone of ours, or by pages over HTTP. */
+/** The challenge type: records in a zone of ours, or tokens over HTTP. */
 export type ValidationMethod = { kind: 'dns-01'; zone: string } | { kind: 'http-01' };
 
-/** A certificate to get: for which names, and how they are proved. */
+/** A certificate to request: its names, and how they are validated. */
 export type CertificateRequest = {
   domainId: string | null;
   name: string;
@@ -28,11 +28,11 @@ export type RenewalContext = {
   request: CertificateRequest;
   certificate: Certificate;
   session: AcmeSession;
-  /** Writes to the row, if it is still this worker's. */
+  /** Updates the row, if this worker still has the lease. */
   save(what: Partial<Certificate>): Promise<void>;
 };
 
-/** Something is not there yet; nothing was asked of the authority that it counts. */
+/** A precondition is missing. The authority was not asked, so no attempt counts against its limits. */
 export class NotReady extends Error {
   readonly problem: string;
   readonly of: ProblemOf;
@@ -45,17 +45,17 @@ export class NotReady extends Error {
 
 const leaseRenewalMs = 3_000;
 
-/** Says for as long as `act` takes that it is being done: to the row, so that no other worker begins, and to the engine. */
+/** Renews the lease on the row and heartbeats the activity while `act` runs. */
 export async function withLease<T>(
   { em, clock, log }: Pick<CertificateDeps, 'em' | 'clock' | 'log'>,
   held: Lease,
-  beat: () => void,
+  heartbeat: () => void,
   act: () => Promise<T>,
 ): Promise<T> {
   const timer = setInterval(() => {
-    beat();
+    heartbeat();
     updateLeased(em(), clock.now(), held).catch((err) =>
-      log.warn({ err, certificateId: held.id }, 'a certificate is held no more'),
+      log.warn({ err, certificateId: held.id }, 'the lease of a certificate could not be renewed'),
     );
   }, leaseRenewalMs);
   try {

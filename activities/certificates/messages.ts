@@ -1,4 +1,4 @@
-/** Why there is no certificate yet, told to the owner in our own words. */
+/** Messages to owners: why there is no certificate yet. */
 
 import type { RefusalKind } from '#providers/acme/refusal.ts';
 import type { ProblemOf } from '#rules/states.ts';
@@ -21,7 +21,7 @@ const messages: Record<RefusalKind, string> = {
 
 export const messageOf = (kind: RefusalKind): string => messages[kind];
 
-/** Whose it is to mend: what a zone of ours answers, or where it leads, is not the owner's. */
+/** Who can fix the problem: problems of a zone that we serve are the platform's. */
 export function responsibleParty(kind: RefusalKind, way: ValidationMethod['kind']): ProblemOf {
   if (kind === 'caa' || kind === 'name') return 'owner';
   const isOfHost = kind === 'dns' || kind === 'unreachable' || kind === 'elsewhere';

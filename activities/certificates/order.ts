@@ -1,4 +1,4 @@
-/** An order from its row to its certificate (RFC 8555 section 7.4). Any line may be the last before a crash: the next worker goes on from the row. */
+/** An ACME order, from its row to its certificate (RFC 8555 section 7.4). After a crash at any line, the next worker continues from the row. */
 import { createPublicKey } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
 import { noOrder, noProblem, readChain, renewalTime } from '#db/certificates/transitions.ts';
@@ -14,7 +14,7 @@ import { preflight } from './preflight.ts';
 const pollForMs = 60_000;
 const orderMaxAgeMs = 3 * 24 * hourMs;
 
-/** Gets the certificate, or throws what stands in the way: NotYet, AcmeRefused, AcmeUnreachable. */
+/** Issues the certificate. Throws NotReady, AcmeRefused or AcmeUnreachable. */
 export async function issue(work: RenewalContext): Promise<void> {
   let order = await resumeOrCreateOrder(work);
   if (order.status === 'pending') order = await completeChallenges(work, order);
@@ -29,14 +29,14 @@ export async function issue(work: RenewalContext): Promise<void> {
   await cleanUpChallenges(work);
 }
 
-/** The order under way, or a new one: its row is written first, its address as soon as it is known. */
+/** The current order, or a new one. The row is saved before the order is created, its URL as soon as it is known. */
 async function resumeOrCreateOrder(work: RenewalContext): Promise<AcmeOrder> {
   const { deps, certificate, session, request: wanted } = work;
   const { orderOpenedAt, orderUrl } = certificate;
   if (orderOpenedAt && deps.clock.now().getTime() - orderOpenedAt.getTime() > orderMaxAgeMs)
     throw new AcmeRefused('order');
   if (orderUrl) return await session.readOrder(orderUrl);
-  // Between its row and its address: the authority may have it or not.
+  // After a crash between the two, the authority may have the order.
   const begun = orderOpenedAt ? await session.findOrder(wanted.names) : undefined;
   if (begun) {
     await work.save({ orderUrl: begun.url });
@@ -59,8 +59,7 @@ async function resumeOrCreateOrder(work: RenewalContext): Promise<AcmeOrder> {
 }
 
 /**
- * Whatever is wrong with the certificate that it takes the place of (another authority's, another account's, one that was replaced before) is no
- * reason to go without a new one.
+ * `replaces` is only a hint to the authority: if it refuses it (another authority's, another account's, or already replaced), order without.
  */
 async function createOrder({
   session,
@@ -76,7 +75,7 @@ async function createOrder({
   }
 }
 
-/** Has the authority see what shows that the names are ours; answers the order once that is settled. */
+/** Publishes the pending challenges, has the authority validate them, and returns the order once it is not pending. */
 async function completeChallenges(work: RenewalContext, order: AcmeOrder): Promise<AcmeOrder> {
   const { session, request: wanted } = work;
   const proofs = await session.challenges(order, wanted.validation.kind);
@@ -109,7 +108,7 @@ function orderKeyOf({ deps, certificate: { id, orderKey } }: RenewalContext): st
   return decrypt(deps.config.sealing, orderKey, contextOf.certificateOrder(id)).toString();
 }
 
-/** What is not what was ordered is served to nobody, and ends its order as a refusal does. */
+/** A certificate that does not match its order is never served; it ends the order like a refusal. */
 function readValidChain(chain: string, names: string[], publicKey: string, now: Date): ReturnType<typeof readChain> {
   const read = attempt(() => readChain(chain, names, publicKey));
   if (!read || read.notAfter <= now) throw new AcmeRefused('other');
@@ -124,7 +123,7 @@ function attempt<T>(act: () => T): T | undefined {
   }
 }
 
-/** From this write on, edges serve the new one. */
+/** Edges serve the new certificate after this update. */
 async function install(
   { deps, request: wanted, certificate, save: keep }: RenewalContext,
   chain: string,

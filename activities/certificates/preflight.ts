@@ -1,4 +1,4 @@
-/** Our own look before anything is asked of the authority, which counts what fails: would it find us at this name? */
+/** Our own check before an order, because the authority limits failures: would it reach this platform at this name? */
 import { randomBytes } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
 import { removeTokens, storeTokens } from '#db/certificates/transitions.ts';
@@ -10,13 +10,13 @@ import { type CertificateDeps, NotReady, type RenewalContext } from './context.t
 const addressesMax = 6;
 const defaultVisibleWithinMs = 8_000;
 
-/** Throws NotYet where the name does not lead to us. */
+/** Throws NotReady if the name does not point to this platform. */
 export async function preflight(work: RenewalContext): Promise<void> {
   if (work.request.validation.kind === 'dns-01') await preflightZone(work, work.request.validation.zone);
   else await preflightHost(work);
 }
 
-/** A page of our own, asked at every address that the name has. */
+/** Requests a token of our own at every address of the name. */
 async function preflightHost({ deps, request: wanted, certificate }: RenewalContext): Promise<void> {
   const { config, dns, em } = deps;
   const [a, aaaa] = await Promise.all([dns.ask(wanted.name, 'A'), dns.ask(wanted.name, 'AAAA')]);
@@ -38,7 +38,7 @@ async function preflightHost({ deps, request: wanted, certificate }: RenewalCont
     );
 }
 
-/** A record at a name that nobody has asked for yet, so that no resolver remembers that it was not there. */
+/** Publishes a record under a random name, so that no resolver has cached its absence. */
 async function preflightZone({ deps }: RenewalContext, zone: string): Promise<void> {
   const { zones } = deps;
   if (!zones) throw new NotReady('The name servers of this platform are unavailable.', 'platform');
@@ -51,13 +51,13 @@ async function preflightZone({ deps }: RenewalContext, zone: string): Promise<vo
     throw new NotReady('The DNS of this domain does not point to the name servers of this platform yet.', 'platform');
 }
 
-/** Taken away: looks of workers that were killed. */
+/** Removals of the probe records of killed workers. */
 async function staleProbes(zones: Zones, zone: string): Promise<RecordSet[]> {
   const there = (await zones.read(zone)) ?? [];
   return there.filter(({ name }) => isPreflight(name.slice(0, -1), zone)).map((set) => ({ ...set, contents: [] }));
 }
 
-/** Whether all of these texts come to be seen at the name. */
+/** Polls the DNS. Returns whether all of these texts became visible at the name. */
 export async function waitUntilVisible(
   { dns, visibleWithinMs: seenWithinMs = defaultVisibleWithinMs }: Pick<CertificateDeps, 'dns' | 'visibleWithinMs'>,
   name: string,

@@ -1,4 +1,4 @@
-/** Brings one certificate on: gets one where none stands or it is due, asks when it is due, writes down when to look again. */
+/** Renews one certificate: issues it if it is missing or due, updates its renewal time, and saves when to check again. */
 
 import { Certificate } from '#db/certificates/certificate.ts';
 import {
@@ -23,19 +23,19 @@ import { type CertificateDeps, type CertificateRequest, NotReady, type RenewalCo
 import { authorityUnreachable, internalFault, messageOf, responsibleParty } from './messages.ts';
 import { issue } from './order.ts';
 
-/** What stands now, and when this is to be called again (RFC 3339). */
+/** The current status, and when to call again (RFC 3339). */
 export type Renewed = { status: string; renewAt: string };
 
-/** Another worker is at it; it will be over, or found dead, soon. */
+/** Another worker has the lease; it will finish, or its lease will expire, soon. */
 export class Busy extends Error {}
 
 const healthy = { looks: 0, ...noProblem, nextTryAt: null } as const;
 
-/** Throws Busy, LeaseLost, and what is wrong with the database; all else is written down and tried again later. */
+/** Throws Busy, LeaseLost and database errors. Other failures are saved in the row and retried later. */
 export async function renewIfDue(
   deps: CertificateDeps,
   wanted: CertificateRequest,
-  beat: () => void,
+  heartbeat: () => void,
 ): Promise<Renewed> {
   const { em, clock } = deps;
   const known = await ensureCertificate(em(), clock.now(), wanted);
@@ -44,7 +44,7 @@ export async function renewIfDue(
   const held = await acquireLease(em(), clock.now(), id);
   if (!held) throw new Busy(`certificate ${id} is being worked on`);
   try {
-    await withLease(deps, held, beat, () => renewUnderLease(deps, wanted, held));
+    await withLease(deps, held, heartbeat, () => renewUnderLease(deps, wanted, held));
   } finally {
     await releaseLease(em(), held);
   }
@@ -58,7 +58,7 @@ function renewalStatus(certificate: Certificate, now: Date): Renewed {
 async function renewUnderLease(deps: CertificateDeps, wanted: CertificateRequest, held: Lease): Promise<void> {
   const { em, clock } = deps;
   const keep = (what: Partial<Certificate>) => updateLeased(em(), clock.now(), held, what);
-  // Read again now that nobody else changes it.
+  // Read again under the lease.
   const certificate = await em().findOneOrFail(Certificate, { id: held.id });
   try {
     if (dueAt(certificate, clock.now()) > clock.now()) return;
@@ -70,7 +70,7 @@ async function renewUnderLease(deps: CertificateDeps, wanted: CertificateRequest
   }
 }
 
-/** Whether a new one is to be got now. Where one stands and is not due, the authority is asked when it will be. */
+/** Whether to issue now. If the current certificate is not due, asks the authority for its renewal information. */
 async function isRenewalDue(
   { authority, clock }: CertificateDeps,
   certificate: Certificate,
@@ -95,7 +95,7 @@ async function isRenewalDue(
   return at <= now;
 }
 
-/** Takes down what was put up for an order that is over, and lets the failure be noted. */
+/** Removes the challenges of an order that has ended, and rethrows the failure. */
 async function closeFailedOrder(work: RenewalContext, error: unknown): Promise<never> {
   if (error instanceof AcmeRefused && endsOrder(error)) {
     await work.save(noOrder);
@@ -104,10 +104,10 @@ async function closeFailedOrder(work: RenewalContext, error: unknown): Promise<n
   throw error;
 }
 
-/** A refusal for being too many leaves the order as it is; all others end it. */
+/** A rate limit leaves the order open; every other refusal ends it. */
 const endsOrder = ({ kind }: AcmeRefused) => kind !== 'limit';
 
-/** Writes down what stands in the way, and when to try again. */
+/** Saves the problem, and when to retry. */
 async function recordFailure(
   { deps, request: wanted, certificate, save: keep }: Omit<RenewalContext, 'session'>,
   error: unknown,
@@ -128,9 +128,9 @@ async function recordFailure(
       nextTryAt: after(Math.max(atLeastMs, waitAfterPreflights(looks, Math.random()))),
     });
   if (error instanceof AcmeRefused) {
-    log.warn({ certificateId: id, name, refused: error.kind }, 'the certificate authority refuses');
+    log.warn({ certificateId: id, name, refused: error.kind }, 'the certificate authority refused');
     if (error.kind === 'account') await forgetAccount(deps);
-    // The authority forgot what it had: nothing was refused.
+    // The authority lost the account or order: nothing was refused.
     if (error.kind === 'account' || error.kind === 'order') return await soon(messageOf(error.kind), 'platform');
     const refusals = certificate.refusals + 1;
     const waitMs = Math.max(error.retryAfterMs ?? 0, waitAfterRefusals(refusals, Math.random()));
@@ -139,9 +139,9 @@ async function recordFailure(
   }
   if (error instanceof NotReady) return await soon(error.problem, error.of);
   if (error instanceof AcmeUnreachable) {
-    log.warn({ certificateId: id, name, reason: error.message }, 'the certificate authority does not answer');
+    log.warn({ certificateId: id, name, reason: error.message }, 'the certificate authority does not respond');
     return await soon(authorityUnreachable, 'platform', error.retryAfterMs);
   }
-  log.error({ err: error, certificateId: id, name }, 'a certificate could not be got');
+  log.error({ err: error, certificateId: id, name }, 'a certificate could not be issued');
   await soon(internalFault, 'platform');
 }

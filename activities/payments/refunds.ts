@@ -1,4 +1,4 @@
-/** The steps of `refundPayment`. */
+/** The activities of `refundPayment`. */
 import { ApplicationFailure } from '@temporalio/common';
 import { withHeartbeat } from '#activities/heartbeat.ts';
 import { requirePayments } from '#activities/payments.ts';
@@ -10,7 +10,7 @@ import { PaymentsFault } from '#providers/payments.ts';
 import type { Deps } from '#runtime/deps.ts';
 import { AppError } from '#runtime/errors.ts';
 
-/** An account that was removed or cut off does not come back; one with a key that is not taken may get another within days. */
+/** A removed or disconnected account does not return. An account with an invalid key may get a new one within days. */
 function isForGood(error: PaymentsFault | AppError, { rail, status }: PayoutAccount): boolean {
   if (error instanceof AppError) return rail === 'connect' || status === 'gone';
   return rail === 'connect' && error.reason === 'invalid_credentials';
@@ -24,7 +24,7 @@ export function refundActivities(deps: Deps) {
     giveBackCharge: (id: string, refundKey?: string): Promise<string> =>
       withHeartbeat(() => giveBackCharge(deps, id, refundKey)),
 
-    /** The charge stays where it is, for all that was tried. */
+    /** Records that the charge could not be refunded. */
     async giveUpRefund(id: string, refundKey?: string): Promise<string> {
       const attempt = await load(deps, id);
       if (!attempt) return 'gone';
@@ -36,8 +36,8 @@ export function refundActivities(deps: Deps) {
 }
 
 /**
- * Gives a charge back, if it has not gone yet and this is still the refund that is wanted. Answers `pending` while the provider has it in hand.
- * Throws where that was not to be had; for good where the account is not used any more.
+ * Refunds a charge, if that is still due and this is the current refund. Returns `pending` while the provider processes it. Throws if the
+ * provider fails, non-retryably if the account is no longer used.
  */
 export async function giveBackCharge(deps: Deps, id: string, refundKey?: string): Promise<string> {
   const attempt = await load(deps, id);
@@ -46,7 +46,7 @@ export async function giveBackCharge(deps: Deps, id: string, refundKey?: string)
   if (refundKey !== undefined && refundKey !== attempt.refundKey) return 'replaced';
   try {
     const credentials = credentialsOf(deps, attempt.payment.payoutAccount);
-    // What was answered under a key is answered again under it, whatever has changed since.
+    // The provider repeats its answer under the same idempotency key.
     const idempotencyKey = `${attempt.refundKey}:${attempt.refundRefusals}`;
     const { status } = await requirePayments(deps).refund(credentials, { charge: attempt.charge, idempotencyKey });
     if (status === 'failed') throw new PaymentsFault('refused', 'the refund failed', true);

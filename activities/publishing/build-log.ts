@@ -1,4 +1,4 @@
-/** The log of a build on its way to the rows: gathered, and written a few times a second, in order. */
+/** Saves the log of a build: buffers it, and writes it a few times a second, in order. */
 import { appendLog, clearLog } from '#db/deployments/build-log.ts';
 import type { BuilderDeps } from './deps.ts';
 
@@ -14,7 +14,7 @@ export async function openLogWriter(deps: BuilderDeps, deploymentId: string, att
   const em = deps.em();
   if (attempt > 1) await clearLog(em, deploymentId);
   let pending = attempt > 1 ? 'The build machine stopped; the build restarts.\n' : '';
-  // Each attempt counts on from where no earlier one can be, so that followers miss nothing.
+  // Each attempt starts at a number that no earlier one reaches, so that readers miss nothing.
   let seq = (attempt - 1) * 1_000_000;
   let writing = Promise.resolve();
   const flush = () => {
@@ -24,7 +24,7 @@ export async function openLogWriter(deps: BuilderDeps, deploymentId: string, att
     const at = seq++;
     writing = writing
       .then(() => appendLog(em, deploymentId, at, text))
-      .catch((error) => deps.log.warn({ err: error, deploymentId }, 'a piece of the build log is lost'));
+      .catch((error) => deps.log.warn({ err: error, deploymentId }, 'a part of the build log was lost'));
   };
   const timer = setInterval(flush, logFlushMs);
   return {

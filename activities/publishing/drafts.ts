@@ -1,20 +1,20 @@
-/** Which posts are drafts. The platform decides, before the site's code sees them. Pure. */
+/** Which posts are drafts. The platform decides before the site's code runs. Pure. */
 import { parse as parseToml } from 'smol-toml';
 import { parse as parseYaml } from 'yaml';
 
-/** Front matter, found by the very expression of the site framework: what it takes for a draft's mark, the platform does too. */
+/** Front matter, found by the regular expression of the site framework, so that both agree on drafts. */
 const frontMatter = /(?:^\uFEFF?|^\s*\n)(---|\+\+\+)([\s\S]*?\n)(?:---|\+\+\+)/;
 const opening = /(?:^\uFEFF?|^\s*\n)(---|\+\+\+)[ \t]*\r?\n/;
 
 /** A file whose front matter cannot be read; the message names the fault, not the file. */
 export class UnreadableFrontMatter extends Error {}
 
-/** Whether a file of this name can say that it is a draft. */
+/** Whether a file of this name can be marked as a draft. */
 export function mayBeDraft(path: string): boolean {
   return /\.(mdx?|json|ya?ml|toml)$/i.test(path);
 }
 
-/** Whether the file says `draft: true`. Throws UnreadableFrontMatter where that cannot be told. */
+/** Whether the file contains `draft: true`. Throws UnreadableFrontMatter. */
 export function isDraft(path: string, text: string): boolean {
   const data = readData(path.toLowerCase(), text);
   const draft =

@@ -1,4 +1,4 @@
-/** The output of a build on its way to the store: several files at a time, and none that the site has already. */
+/** Stores the output of a build: several files at a time, and only those that the live version lacks. */
 import { buffer } from 'node:stream/consumers';
 import type { Site } from '#db/sites/site.ts';
 import { liveDeploymentOf } from '#db/sites/transitions.ts';
@@ -8,15 +8,15 @@ import type { BuildRequest } from '#providers/sandbox/sandbox.ts';
 import type { Store } from '#providers/store/store.ts';
 import type { BuilderDeps } from './deps.ts';
 
-/** Larger files are stored as they come, one after the other. */
+/** Larger files are streamed to the store, one after another. */
 const atOnceBytesMax = 4 * 1_048_576;
 const atOnceMax = 8;
 
 export type HeldFiles = ReadonlyMap<string, ManifestFile>;
 
 /**
- * Files of the live version, by hash: those need not come out of the build again. Of this site alone, so that nobody gets at another's
- * bytes by claiming their hash; and only those that the store still holds whole, so that a publish brings back what was lost.
+ * Files of the live version, by hash, which the build need not send again. Only of this site, so that no site can obtain another's bytes by
+ * claiming their hash. Only files that the store has in full, so that a publish restores lost files.
  */
 export async function heldFiles({ em, store }: BuilderDeps, site: Pick<Site, 'liveDeploymentId'>): Promise<HeldFiles> {
   const live = await liveDeploymentOf(em(), site);
@@ -27,7 +27,7 @@ export async function heldFiles({ em, store }: BuilderDeps, site: Pick<Site, 'li
   return files;
 }
 
-/** Takes the files of one build. `all` answers them when the last is stored. */
+/** Stores the files of one build. `all` resolves when the last is stored. */
 export function createOutputStorer(store: Store, held: Promise<HeldFiles>) {
   const stored: Promise<ManifestFile>[] = [];
   const storing = new Set<Promise<ManifestFile>>();
@@ -51,7 +51,7 @@ export function createOutputStorer(store: Store, held: Promise<HeldFiles>) {
   };
   const onHeld: BuildRequest['onHeld'] = ({ path, sha256 }) => {
     const known = held.then((files) => ({ ...fileOf(files, sha256), path }));
-    known.catch(() => {}); // `all` meets it.
+    known.catch(() => {}); // Awaited in `all`.
     stored.push(known);
   };
   return { onFile, onHeld, all: () => Promise.all(stored) };

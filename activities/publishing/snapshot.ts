@@ -10,13 +10,13 @@ import type { Repository } from '#rules/states.ts';
 import { errors } from '#runtime/errors.ts';
 import { isDraft, mayBeDraft, UnreadableFrontMatter } from './drafts.ts';
 
-/** The build copies `public/` as it is, so the rules reach the output under their own name. */
+/** The build copies `public/` unchanged, so the file reaches the output under its own name. */
 const redirectsMount = `public/${redirectsFile}`;
 
-/** What is done with drafts: a site is built without them, and the preview of a slot with them. */
+/** A site is built without drafts, a preview with them. */
 export type Drafts = 'without drafts' | 'with drafts';
 
-/** Under which name the snapshot of a deployment waits in the store for its build. */
+/** The name of a snapshot in the scratch space of the store. */
 export function snapshotName(deploymentId: string, drafts: Drafts = 'without drafts'): string {
   return drafts === 'without drafts' ? `${deploymentId}.tar` : `${deploymentId}.drafts.tar`;
 }
@@ -29,8 +29,8 @@ export async function removeSnapshots(store: Store, deploymentId: string): Promi
 export type SnapshotCommits = { siteId: string; sourceCommit: string; contentCommit: string | null };
 
 /**
- * Writes the snapshot to the store's scratch. Answers how many drafts there are, be they in it or not. Throws `build_failed` where a post
- * does not let itself be read.
+ * Writes the snapshot to the scratch space of the store. Returns the number of drafts, whether included or not. Throws `build_failed` if a post
+ * is unreadable.
  */
 export async function writeSnapshot(
   store: Store,
@@ -88,7 +88,7 @@ function mountOf(repository: Repository, path: string): string {
   return path === redirectsFile ? redirectsMount : path;
 }
 
-/** Adds one file and waits until the reader has room for the next. */
+/** Adds one file, with backpressure. */
 function addFile(tar: Pack, name: string, content: Buffer): Promise<void> {
   return new Promise((resolve, reject) => {
     const entry = tar.entry({ name, size: content.length, mode: 0o644 }, (error) =>
@@ -98,7 +98,7 @@ function addFile(tar: Pack, name: string, content: Buffer): Promise<void> {
   });
 }
 
-/** Whether the post is a draft. One that cannot be told is a fault of the post, never a published post. */
+/** Whether the post is a draft. An unreadable post fails the build, so that a draft is never published by mistake. */
 function checkDraft(path: string, content: Buffer): boolean {
   if (!mayBeDraft(path)) return false;
   try {

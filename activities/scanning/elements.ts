@@ -1,12 +1,12 @@
-/** What single elements of a page say. Pure. */
+/** Facts from single elements of a page. Pure. */
 
 const attributeMax = 1_000;
 const instantSeconds = 2;
 
-// No two parts that may follow each other take the same character: hostile text is gone through once.
+// Adjacent parts never match the same character, so hostile text causes no backtracking.
 const refreshing = /^(\d*)(?:\.[\d.]*)?(?:\s*[;,]\s*|\s+)(?:url\s*=\s*)?["']?([^"']*)/i;
 
-/** Where an element leads at once, or within two seconds. WHATWG HTML, "shared declarative refresh steps". */
+/** The target of a meta refresh within two seconds. WHATWG HTML, "shared declarative refresh steps". */
 export function refreshOf({ 'http-equiv': equiv = '', content = '' }: Record<string, string>): string | undefined {
   if (equiv.slice(0, attributeMax).trim().toLowerCase() !== 'refresh') return undefined;
   const [, seconds = '', address] = refreshing.exec(content.trimStart()) ?? [];

@@ -1,13 +1,16 @@
-/** Whose turn it is to be scanned in this process: one thing at a time, and first of those whose account had its turn the longest ago. */
+/**
+ * A fair queue: one scan at a time in a process, and next the account that has waited longest. Not p-limit: waiters are workflows that poll, so
+ * the queue forgets those that stopped polling.
+ */
 
-/** Who waits asks again well within this; who has not is scanned elsewhere, or gone. */
+/** Waiters poll well within this. One that has not is scanned elsewhere, or gone. */
 export const waiterTtlMs = 25_000;
 const rememberedMs = 3600_000;
 
-/** `elapsed`: milliseconds, of a clock that never goes back. */
+/** `elapsed`: milliseconds of a monotonic clock. */
 export function createFairQueue(elapsed: () => number = () => performance.now()) {
   const waiting = new Map<string, { account: string; at: number }>();
-  /** When something of an account was begun last. */
+  /** When the last scan of an account started. */
   const began = new Map<string, number>();
   let taken = false;
 
@@ -17,7 +20,7 @@ export function createFairQueue(elapsed: () => number = () => performance.now())
   }
 
   return {
-    /** Whether it may begin now; else it waits in line while it goes on asking. Who takes a turn ends it. */
+    /** Whether the scan may start now. Otherwise it stays queued while it polls. After true, call `end`. */
     take(id: string, account: string): boolean {
       const at = elapsed();
       for (const [one, asked] of waiting) if (at - asked.at > waiterTtlMs) waiting.delete(one);

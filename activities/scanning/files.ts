@@ -1,20 +1,20 @@
-/** The bytes of one file at a time: what it is read as, and for how long. */
+/** How a file is scanned, by its media type, and for how long. */
 import { setImmediate as othersTurn } from 'node:timers/promises';
 import { contentTypeOf } from '#providers/media-types.ts';
 import { noScript, overlap, pieceMax, readScript, type ScriptFacts } from './scripts.ts';
 
-/** A file takes longer than one may. */
+/** The scan of a file exceeds its time limit. */
 export class ScanTimeout extends Error {}
 
-/** What browsers make a page of, by the type that edges serve: HTML, and all XML, in which scripts and forms may stand. */
+/** Files that browsers render, by the media type that edges serve: HTML, and all XML, which may contain scripts and forms. */
 export const isPage = (path: string): boolean => contentTypeOf(path).startsWith('text/html') || isXml(path);
 export const isXml = (path: string): boolean => /xml$/.test(typeOf(path));
-/** What browsers run: edges forbid them to guess, so that nothing of another type is. */
+/** Files that browsers execute. Edges send `nosniff`, so no other type is executed. */
 export const isScript = (path: string): boolean => /\/(?:x-)?(?:java|ecma|j)script/.test(typeOf(path));
 
 const typeOf = (path: string): string => contentTypeOf(path).split(';', 1)[0] ?? '';
 
-/** Beats as `beat` does, and throws `TooLong` once `ms` have gone by. */
+/** A heartbeat that throws `ScanTimeout` once `ms` have passed. */
 export function withTimeLimit(ms: number, elapsed: () => number, beat: () => void): () => void {
   const end = elapsed() + ms;
   return () => {

@@ -1,11 +1,11 @@
-/** What of a page or a script a person should look at. These are hints, not verdicts: nothing is stopped by them. Pure. */
+/** Findings in a page or script that an operator should review. They are hints: nothing is blocked by them. Pure. */
 import type { FlagKind } from '#db/scanning/flag.ts';
 import type { ScannedPage } from './page.ts';
 import type { ScriptFacts } from './scripts.ts';
 
 export type Finding = { kind: FlagKind; excerpt: string };
 
-/** Where the page stands, and which hosts are the site's own; `platform` is ours, to which its forms send. */
+/** The page's address, the site's own hosts, and the platform's host, which receives its forms. */
 export type SiteOrigin = { address: URL; hosts: ReadonlySet<string>; platform: string };
 
 const excerptMax = 200;
@@ -35,7 +35,7 @@ export function findInPage(page: ScannedPage, others: readonly ScriptFacts[], pl
   ];
 }
 
-/** A script by itself, wherever it is used. */
+/** Findings in a script file, independent of its pages. */
 export function findInScript(script: ScriptFacts, place: SiteOrigin): Finding[] {
   const elsewhere = (address: string) => externalAddress(address, place.address, place);
   return [
@@ -61,7 +61,7 @@ function brandSignIn({ hasPassword, labelText: called }: ScannedPage): Finding[]
   return brand ? [finding('brand_signin', `asks for a password under the name of ${brand[0]}`)] : [];
 }
 
-/** The first address that the question is answered for with where it leads. */
+/** A finding for the first address with a suspicious target. */
 function firstMatch(
   kind: FlagKind,
   addresses: readonly string[],
@@ -74,11 +74,11 @@ function firstMatch(
   return [];
 }
 
-/** Elsewhere, or to a form of ours, which is no place for passwords. */
+/** The target of a form with a password, if it is external or one of our form endpoints, which must not receive passwords. */
 function passwordTarget(action: string, base: URL, place: SiteOrigin): string | undefined {
   const target = parse(action, base);
   if (target?.host === place.platform && target.pathname.startsWith('/f/')) return target.href;
-  // An empty one is the page itself, whatever its base (WHATWG HTML, "form submission algorithm").
+  // An empty action is the page itself, whatever its base (WHATWG HTML, "form submission algorithm").
   return action === '' ? undefined : externalAddress(action, base, place);
 }
 
@@ -94,7 +94,7 @@ function parse(address: string, base: URL): URL | undefined {
 
 const finding = (kind: FlagKind, words: string): Finding => ({ kind, excerpt: printableExcerpt(words) });
 
-/** Safe to print: one line without what moves a cursor or turns text around. */
+/** Safe to print: one line without control or bidirectional characters. */
 export function printableExcerpt(words: string, max = excerptMax): string {
   return words
     .slice(0, max)

@@ -1,12 +1,12 @@
-/** XML in which browsers see what its text does not say: entities and attributes of its own, stylesheets, other encodings. */
+/** XML with content that its text does not show: own entities and attributes, stylesheets, other encodings. */
 
 const keptBack = 100;
 const own = /<!(?:ENTITY|ATTLIST)|<!DOCTYPE[^<>[]*\[|<\?xml-stylesheet|\0/i;
 const encoded = /^\s*<\?xml[^<>]*\bencoding\s*=\s*["'](?!utf-8["']|us-ascii["'])/i;
-/** Names of characters are read from other files; without a DOCTYPE, browsers read nothing after one. */
+/** Named character entities come from external files; without a DOCTYPE, browsers stop at the first. */
 const character = /&(?!(?:amp|lt|gt|quot|apos);)[A-Za-z_:][\w.:-]{0,40};/;
 
-/** A reader of the text in slices, which answers whether something may be hidden in what it has seen so far. */
+/** Takes the text in slices, and returns whether anything may be hidden in it so far. */
 export function createHiddenMarkupDetector(): (slice: string) => boolean {
   let tail = '';
   let isFirst = true;

@@ -1,9 +1,9 @@
-/** Whether a place of a script is reached as the page loads, and not when a visitor does something: judged by the functions around it. */
+/** Whether a position in a script runs at page load, not after a visitor acts; decided by the functions around it. */
 
 const headMax = 160;
 const named = /function\s*\*?\s*([A-Za-z_$][\w$]{0,40})\s*\([^()]{0,200}\)\s*$/;
 const nameless = /(?:\bfunction\s*\([^()]{0,200}\)|\([^()]{0,200}\)\s*=>|[A-Za-z_$][\w$]{0,40}\s*=>)\s*$/;
-/** What stands before a function that runs by itself: brackets of its own, a timer, an event of loading. */
+/** Text before a function that runs without a visitor: immediate invocation, a timer, a load event. */
 const selfRunning =
   /(?:(?:^|[^\w$)\]\s])\s*\(|[!+~]|\b(?:setTimeout|requestAnimationFrame|queueMicrotask)\s*\(|\bonload\s*=|["'`](?:load|DOMContentLoaded|pageshow)["'`]\s*,|\.then\s*\()\s*(?:async\s*)?$/;
 const depthMax = 12;
@@ -24,12 +24,12 @@ export function runsAtLoad(text: string, at: number): boolean {
   return true;
 }
 
-/** `head`: the text before a block. One that is no function's is gone through on the way. */
+/** `head`: the text before a block. Blocks of control flow are not deferred. */
 function isDeferred(head: string, text: string): boolean {
   const name = named.exec(head)?.[1];
   if (name !== undefined) {
     if (selfRunning.test(head.replace(named, ''))) return false;
-    // Its own head is one of them.
+    // The first match is its declaration.
     return text.indexOf(`${name}(`, text.indexOf(`${name}(`) + 1) < 0;
   }
   const own = nameless.exec(head);

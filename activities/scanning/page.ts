@@ -1,4 +1,4 @@
-/** What a page asks of a visitor and where it sends that. Its bytes are data: nothing is run, fetched or trusted to end. */
+/** What a page asks of a visitor, and where it sends that. Nothing is executed or fetched, and every size is bounded. */
 import { setImmediate as othersTurn } from 'node:timers/promises';
 import { Parser } from 'htmlparser2';
 import { isExecutable, refreshOf } from './elements.ts';
@@ -11,27 +11,27 @@ export type ScannedPage = {
   forms: FormFacts[];
   hasPassword: boolean;
   hasField: boolean;
-  /** Where it leads without anybody's doing, within two seconds. */
+  /** Targets of meta refreshes within two seconds. */
   refreshes: string[];
-  /** Inline scripts, all together. */
+  /** All inline scripts together. */
   script: ScriptFacts;
-  /** Addresses of other scripts. */
+  /** Addresses of external scripts. */
   scripts: string[];
-  /** Title, headings and names of pictures; where a page speaks of the words that open a wallet. */
+  /** Title, headings, labels and alternative texts. */
   labelText: string;
   seedPhrase: boolean;
-  /** Whether it was read to its end, and all that counts was kept. */
+  /** Whether it was read to its end and nothing relevant was dropped. */
   whole: boolean;
 };
 
-// Beyond this the parser's own work grows with the square of the page.
+// Beyond this depth the parser takes quadratic time.
 const depthMax = 2_048;
 const formsMax = 200;
 const actionsMax = 200;
 const scriptsMax = 50;
 const labelTextMax = 256 * 1024;
 const sliceBytes = 16_384;
-/** Frames with a source of their own, also of those in frames. */
+/** Frames with `srcdoc`, nested ones included. */
 const framesMax = 50;
 const seeds =
   /\b(?:seed|recovery|mnemonic|secret (?:recovery )?)\s*(?:phrase|words)\b|\b(?:12|24)[\s-]words?\b.{0,40}\bwallet/i;
@@ -39,9 +39,9 @@ const inline = /^(?:a|abbr|b|bdi|bdo|big|code|em|font|i|ins|mark|s|small|span|st
 const naming = /^(?:title|h1|h2|h3|legend|button|label)$/;
 
 type ScanOptions = {
-  /** Called at each slice; what it throws ends the reading. */
+  /** Called at each slice; an error from it ends the scan. */
   beat: () => void;
-  /** Browsers read it as XML: elements may close themselves and bear a prefix. */
+  /** XML: elements may be self-closing and prefixed. */
   isXml?: boolean;
   frames?: { left: number };
 };
@@ -90,7 +90,7 @@ export async function scanPage(content: AsyncIterable<Buffer>, reader: ScanOptio
   return page;
 }
 
-/** A byte order mark goes before everything else that says how the page is written. */
+/** A byte order mark overrides every other declaration of the encoding. */
 function charsetOf(chunk: Buffer): string {
   if (chunk[0] === 0xff && chunk[1] === 0xfe) return 'utf-16le';
   return chunk[0] === 0xfe && chunk[1] === 0xff ? 'utf-16be' : 'utf-8';
@@ -99,7 +99,7 @@ function charsetOf(chunk: Buffer): string {
 function createPageParser(page: ScannedPage, isXml: boolean) {
   const frames: string[] = [];
   const open: FormFacts[] = [];
-  /** `apart`: words on either side of what begins a line, or stands for itself, are two. */
+  /** `apart`: a block-level element separates words. */
   const inside = { depth: 0, script: false, naming: 0, apart: false };
   let script = '';
   let spoken = '';
@@ -119,7 +119,7 @@ function createPageParser(page: ScannedPage, isXml: boolean) {
   function formOf(id: string | undefined): FormFacts[] {
     if (id === undefined) return open;
     const known = page.forms.find((one) => one.id === id);
-    // It may come later.
+    // The form may follow later.
     return [known ?? addForm({ id, actions: [], hasPassword: false })];
   }
 
@@ -197,7 +197,7 @@ function createPageParser(page: ScannedPage, isXml: boolean) {
           takeScript('', true);
           inside.script = false;
         }
-        // As browsers do: a form goes on past the end of what it stands in, until its own.
+        // Like browsers: a form ends at its own end tag, not with its parent.
         if (name === 'form' && !isImplied) open.pop();
       },
     },
@@ -214,7 +214,7 @@ function createPageParser(page: ScannedPage, isXml: boolean) {
   };
 }
 
-/** In XML the same element may be called `form` or `x:form`. */
+/** In XML, `form` and `x:form` may be the same element. */
 const unprefixed = (tag: string): string => tag.slice(tag.lastIndexOf(':') + 1);
 
 function addLabelText(page: ScannedPage, text: string): void {

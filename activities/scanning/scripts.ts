@@ -1,24 +1,24 @@
 /**
- * What a script does as far as its text says: where it sends, where it leads a visitor as it loads, what it asks of a wallet. Its bytes are
- * data: nothing is run. Strings that are torn apart or written in escapes are read together first; what is computed is not seen.
+ * Facts from the text of a script: its requests, its navigations at page load, its calls to wallets. Nothing is executed. Escapes and joined
+ * string literals are resolved first; computed strings are not.
  */
 import { runsAtLoad } from './page-load.ts';
 
-/** Addresses are as they stand in the text, the first of each host, under it: a thousand of one hide no other. */
+/** Addresses as written, by host, the first of each: many addresses of one host do not displace another. */
 export type ScriptFacts = {
   sends: Map<string, string>;
   navigations: Map<string, string>;
-  /** Addresses that stand under a name, by it. */
+  /** Addresses in variables, by name. */
   named: Map<string, string>;
-  /** Whether it speaks of passwords. */
+  /** Whether it mentions passwords. */
   passwords: boolean;
-  /** What shows that it empties wallets; null as a rule. */
+  /** Evidence of a wallet drainer; usually null. */
   walletDrainer: string | null;
-  /** Whether all that counts was kept. */
+  /** Whether nothing relevant was dropped. */
   whole: boolean;
 };
 
-/** Longer text is read in pieces, which begin with the end of the one before. */
+/** Longer text is read in overlapping pieces. */
 export const pieceMax = 256 * 1024;
 export const overlap = 2 * 1024;
 const hostsMax = 200;
@@ -40,7 +40,7 @@ const navigations = new RegExp(
   'g',
 );
 
-/** What reaches a wallet, what takes from it beyond one payment (ERC-20 and ERC-721 approvals, EIP-2612, EIP-712), and what hides that. */
+/** Access to a wallet, requests beyond one payment (ERC-20 and ERC-721 approvals, EIP-2612, EIP-712), and obfuscation. */
 const reaches =
   /\bethereum\.request|window\.ethereum|eth_requestAccounts|walletconnect|web3modal|\bsolana\.connect|window\.solana/i;
 const takes = [
@@ -68,7 +68,7 @@ export function noScript(): ScriptFacts {
   };
 }
 
-/** Adds what the piece of a script shows. */
+/** Adds the facts of a piece of a script. */
 export function readScript(facts: ScriptFacts, piece: string): void {
   const text = normalized(piece);
   if (/passw(?:or)?d/i.test(text)) facts.passwords = true;
@@ -89,7 +89,7 @@ export function readScript(facts: ScriptFacts, piece: string): void {
   facts.walletDrainer ??= walletDrainerIn(text);
 }
 
-/** Adds what another one shows. */
+/** Merges the facts of another script. */
 export function joinScript(facts: ScriptFacts, other: ScriptFacts): void {
   for (const one of ['sends', 'navigations'] as const)
     for (const address of other[one].values()) keep(facts, one, address);
@@ -123,10 +123,10 @@ function keep(facts: ScriptFacts, which: 'sends' | 'navigations', address: strin
 }
 
 const unescaped = (address: string): string => address.replaceAll('\\/', '/');
-/** Nothing where it is no address: it leads nowhere. */
+/** Undefined if it is not an address. */
 const hostOf = (address: string) => URL.parse(unescaped(address), 'https://site.invalid')?.host;
 
-/** Escapes read, `atob` of a literal done, and literals that are joined by a plus made one. */
+/** Resolves escapes, `atob` of literals, and concatenated literals. */
 function normalized(text: string): string {
   return text
     .replace(/\\x([0-9a-f]{2})|\\u([0-9a-f]{4})|\\u\{0{0,4}([0-9a-f]{1,4})\}/gi, (_all, x, u, b) =>

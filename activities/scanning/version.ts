@@ -1,4 +1,4 @@
-/** The files of a version that have to be read, one after the other, within bounds. */
+/** Scans the new files of a version, one after another, within bounds. */
 import { createHash } from 'node:crypto';
 import type { Found } from '#db/scanning/transitions.ts';
 import type { ManifestFile } from '#providers/manifest.ts';
@@ -13,7 +13,7 @@ import { noScript, type ScriptFacts } from './scripts.ts';
 
 type Reads = Pick<Store, 'read' | 'readAll'>;
 
-/** All that is read of one version; what is beyond is said to be unread. */
+/** The limit for one version; files beyond it are flagged as unread. */
 const bytesMax = 512 * 1024 * 1024;
 const versionMs = 10 * 60_000;
 const fileMs = 60_000;
@@ -22,19 +22,19 @@ const ownScriptsMax = 50;
 
 type ScanInput = {
   files: readonly ManifestFile[];
-  /** `keyOf` of the files of each version that was wholly scanned before. */
+  /** `keyOf` of the files of each version that was completely scanned before. */
   earlier: readonly ReadonlySet<string>[];
   place: SiteOrigin;
-  /** Called at least once for each 64 KiB; what it throws ends the scan. */
+  /** Called at least once for each 64 KiB; an error from it ends the scan. */
   beat: () => void;
-  /** Milliseconds, of a clock that never goes back. */
+  /** Milliseconds of a monotonic clock. */
   elapsed?: () => number;
 };
 
-/** What was scanned is known by its bytes and its place: elsewhere, a page names other scripts. */
+/** Identifies a scanned file by its bytes and path: at another path, a page refers to other scripts. */
 export const keyOf = ({ sha256, path }: ManifestFile): string => `${sha256} ${path}`;
 
-/** `whole`: all that had to be read was. Where not, what is missing is among `found`. */
+/** `whole`: every file was scanned. Otherwise `found` names what is missing. */
 export async function scanVersion(store: Reads, version: ScanInput) {
   const { files, place, beat, elapsed = () => performance.now() } = version;
   const byPath = new Map(files.map((file) => [file.path, file]));
@@ -86,7 +86,7 @@ export async function scanVersion(store: Reads, version: ScanInput) {
 const tooLong: Finding = { kind: 'unread', excerpt: 'takes longer to read than a scan may' };
 const missing: Finding = { kind: 'unread', excerpt: 'its bytes were not there to be read' };
 
-/** New files first, then known pages where a script is new to them: what is harmless with one script is not with another. */
+/** New files first, then known pages if scripts have changed, because a page is judged together with its scripts. */
 function filesToScan({ files, earlier }: ScanInput): ManifestFile[] {
   const known = (of: readonly ReadonlySet<string>[], file: ManifestFile) => of.some((keys) => keys.has(keyOf(file)));
   const rules = files.filter(({ path }) => path === redirectsFile);
@@ -97,14 +97,14 @@ function filesToScan({ files, earlier }: ScanInput): ManifestFile[] {
   return [...changed, ...pages.filter((file) => known(earlier, file) && !known(sameScripts, file))];
 }
 
-/** As it may be printed; of two paths that look the same then, each has its own. */
+/** A printable path. A hash distinguishes two paths that print the same. */
 function printablePath(path: string): string {
   const shown = printableExcerpt(path, pathMax);
   if (shown === path) return path;
   return `${shown}…${createHash('sha256').update(path).digest('hex').slice(0, 16)}`;
 }
 
-/** The rules that a version brings. Those that cannot be read are rules to nobody: edges pass them over too. */
+/** Findings in the redirect rules of a version. Invalid rules are ignored, as edges do. */
 async function findInRedirects(
   store: Reads,
   { sha256 }: ManifestFile,
@@ -131,7 +131,7 @@ type PageScan = {
   scriptOf: (file: ManifestFile) => Promise<ScriptFacts | undefined>;
 };
 
-/** A page with a password field is judged together with the scripts of the site that it names; nothing where its bytes are missing. */
+/** Scans a page; one with a password field together with its own scripts. Undefined if its bytes are missing. */
 async function scanPageFile(store: Pick<Store, 'read'>, file: ManifestFile, { at, byPath, beat, scriptOf }: PageScan) {
   const content = await store.read(file.sha256);
   if (!content) return undefined;
