@@ -8,6 +8,7 @@ import type { Logger } from 'pino';
 import type { EdgeDatabase } from '#edge/routing/database.ts';
 import type { ManifestFile } from '#providers/manifest.ts';
 import type { Store } from '#providers/store/store.ts';
+import { dayMs } from '#rules/time.ts';
 import type { Clock } from '#runtime/clock.ts';
 import { isHashedAsset } from './files.ts';
 import { readVersion } from './versions.ts';
@@ -21,7 +22,7 @@ type Assets = ReadonlyMap<string, ManifestFile>;
 /** Assets of all the manifests; the newest version wins. */
 type History = { queriedAt: number; manifests: ReadonlySet<string>; assets: Assets; weight: number };
 
-const keptMs = 30 * 24 * 60 * 60 * 1000;
+const keptMs = 30 * dayMs;
 // At most four queries per site and second, however many paths are missing. Requests in between wait for the next query.
 const requeryAfterMs = 250;
 const weightPerAsset = 400;

@@ -9,6 +9,7 @@ import {
 import type { Socket } from 'node:net';
 import { pipeline } from 'node:stream/promises';
 import type { EdgeResponse } from '#edge/content/response.ts';
+import { hourMs } from '#rules/time.ts';
 import { type OnSent, servernameOf } from './fast-path.ts';
 import { exactLength, fieldsOf, type RequestHandlers, respond } from './node-http.ts';
 import { readFields, requestOf, type VisitorRequest } from './request.ts';
@@ -22,7 +23,7 @@ export type Http2 = {
 /** Closes a session without traffic for this long. */
 const idleMs = 30_000;
 /** Closes even an active session: a browser opens another. */
-const sessionMaxMs = 3600_000;
+const sessionMaxMs = hourMs;
 
 const headBytesMax = 16 * 1024;
 

@@ -5,11 +5,12 @@
 import { randomBytes } from 'node:crypto';
 import type { Server } from 'node:tls';
 import type { Logger } from 'pino';
+import { hourMs } from '#rules/time.ts';
 import type { Clock } from '#runtime/clock.ts';
 import { decrypt, type EncryptionKeys, encrypt } from '#runtime/encryption.ts';
 import type { CertificatesDatabase } from './certificates-database.ts';
 
-const periodMs = 12 * 3600_000;
+const periodMs = 12 * hourMs;
 const checkEveryMs = 30_000;
 const keyBytes = 48;
 

@@ -2,6 +2,7 @@
 
 import type { EdgeResponse } from '#edge/content/response.ts';
 import type { OwnCertificate } from '#edge/http/certificates-database.ts';
+import { dayMs } from '#rules/time.ts';
 import type { Clock } from '#runtime/clock.ts';
 import type { DomainRow, SiteRow } from './database.ts';
 import type { RequestAddress } from './hosts.ts';
@@ -31,7 +32,7 @@ export type HostRedirects = {
 
 type Parts = { clock: Clock; baseDomain: string; edgeUrl: string; tls: TlsEndpoint | undefined };
 
-const healthyForMs = 7 * 24 * 3600_000;
+const healthyForMs = 7 * dayMs;
 
 export function createHostRedirects({ clock, baseDomain, edgeUrl, tls }: Parts): HostRedirects {
   const plain = new URL(edgeUrl);

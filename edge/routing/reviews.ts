@@ -12,6 +12,7 @@ import { matchesWeakly } from '#edge/http/conditions.ts';
 import { acceptedEncodings } from '#edge/http/encodings.ts';
 import type { VisitorRequest } from '#edge/http/request.ts';
 import type { MaybePromise } from '#edge/maybe-async.ts';
+import { daySeconds } from '#rules/time.ts';
 import { html } from '#web/html.ts';
 import { overlayModules } from '#web/overlay/modules.ts';
 import { type PageFile, pageFile } from '#web/page-file.ts';
@@ -23,7 +24,7 @@ export type Reviews = {
 };
 
 const folder = '/.frontage/';
-const longestSeconds = 30 * 86_400;
+const longestSeconds = 30 * daySeconds;
 /** A public id, as `newPublicId` makes it. */
 const siteKey = /^[0-9a-hjkmnp-tv-z]{16}$/;
 /** A path that no parser reads as another host. */

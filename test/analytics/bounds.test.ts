@@ -1,4 +1,4 @@
-/** What visitors send takes bounded memory and rows, and what could not be written is neither lost nor counted twice. */
+/** Memory and rows are bounded whatever visitors send, and failed writes are neither lost nor counted twice. */
 
 import { afterAll, expect, test } from 'vitest';
 import { rowOf } from '#db/analytics/counts.ts';
@@ -12,7 +12,7 @@ afterAll(() => world.close());
 const owner = await world.newCaller();
 const hour = (n: number) => new Date(n * 3_600_000);
 
-test('of more referrers than a row takes the rest is other, and no view is lost', async () => {
+test('referrers beyond the limit of a row are counted as other', async () => {
   const site = await world.publish(owner, pages);
   const edge = await world.openEdge();
   for (let n = 0; n < 30; n++) await world.visit(edge, site, '/', { headers: { referer: 'https://often.example/' } });
@@ -31,7 +31,7 @@ test('of more referrers than a row takes the rest is other, and no view is lost'
   expect(referrers.reduce((sum: number, one: { views: number }) => sum + one.views, 0)).toBe(160);
 });
 
-test('a process holds so many sites and so many keys, whatever is asked of it', () => {
+test('a process counts a bounded number of sites and keys', () => {
   const tallies = createCounters({ counters: 10, keys: 50 });
   tallies.begin(hour(1));
   for (let site = 0; site < 1_000; site++) {
@@ -55,7 +55,7 @@ test('a process holds so many sites and so many keys, whatever is asked of it', 
   expect(tallies.unsaved()).toHaveLength(0);
 });
 
-test('hours that could not be written for days are given up', () => {
+test('hours that could not be saved for days are dropped', () => {
   const tallies = createCounters();
   for (const n of [1, 2]) {
     tallies.begin(hour(n));
@@ -67,7 +67,7 @@ test('hours that could not be written for days are given up', () => {
   expect(tallies.unsaved().map((tally) => tally.hour)).toEqual([hour(2)]);
 });
 
-test('a clock that is put back over the hour counts on where it was', () => {
+test('counting continues after the clock was set back over the hour', () => {
   const tallies = createCounters();
   for (const n of [1, 2, 1]) {
     tallies.begin(hour(n));
@@ -83,7 +83,7 @@ test('a clock that is put back over the hour counts on where it was', () => {
   ]);
 });
 
-test('a row has its most frequent keys', () => {
+test('a row keeps its most frequent keys', () => {
   const tallies = createCounters();
   const tally = tallies.of('site_a');
   if (!tally) throw new Error('there is room');
@@ -94,7 +94,7 @@ test('a row has its most frequent keys', () => {
   expect(viewRow(tally).pages).toEqual(kept);
 });
 
-test('what cannot be written is kept and written once, even where the database only seemed to refuse it', async () => {
+test('counts that could not be saved are saved once later, even if the write had succeeded', async () => {
   const site = await world.publish(owner, pages);
   let fault: 'none' | 'before' | 'after' = 'none';
   const edge = await world.openEdge({
@@ -121,11 +121,11 @@ test('what cannot be written is kept and written once, even where the database o
     visitors: 2,
     pages: [{ views: 5 }, { views: 5 }],
   });
-  // Said once, however often it failed.
+  // Logged once, however often it failed.
   expect(said().slice(before)).toEqual(['page views cannot be saved; retrying', 'page views are saved again']);
 });
 
-test('what an edge counted is there when it has ended, and by itself some seconds later', async () => {
+test('counts are saved when an edge ends, and every few seconds', async () => {
   const site = await world.publish(owner, pages);
   const [ending, staying] = [await world.openEdge(), await world.openEdge()];
   await world.visit(ending, site, '/');
@@ -138,7 +138,7 @@ test('what an edge counted is there when it has ended, and by itself some second
   );
 });
 
-test('an edge writes on when one of its sites is gone', async () => {
+test('an edge continues to save when one of its sites is gone', async () => {
   const site = await world.publish(owner, pages);
   let more = true;
   const edge = await world.openEdge({
@@ -154,7 +154,7 @@ test('an edge writes on when one of its sites is gone', async () => {
   expect((await world.report(owner, site)).views).toBe(1);
 });
 
-test('an edge forgets the salt of a day that is over', async () => {
+test('an edge forgets a day’s salt after the day', async () => {
   const asked: string[] = [];
   const database = {
     saltOf: async (day: string, offered: Buffer) => {

@@ -17,7 +17,7 @@ function sketchOf(from: number, count: number, seed = 0): Sketch {
   return sketch;
 }
 
-test('nobody is counted as nobody', () => {
+test('an empty sketch counts zero', () => {
   expect(countOf(newSketch())).toBe(0);
 });
 
@@ -34,7 +34,7 @@ test.each([300, 3_000, 10_000, 30_000, 200_000])('%i visitors are counted right 
   expect(Math.abs(off.reduce((sum, one) => sum + one, 0) / off.length)).toBeLessThan(0.02);
 });
 
-test('whoever comes again is not counted again, on whichever edge', () => {
+test('a returning visitor is counted once, on any edge', () => {
   fc.assert(
     fc.property(fc.nat(2_000), fc.nat(2_000), fc.nat(2_000), (a, b, from) => {
       const union = sketchOf(0, a);
@@ -47,7 +47,7 @@ test('whoever comes again is not counted again, on whichever edge', () => {
   );
 });
 
-test('a sketch is kept and read back as it was, and a small one is small', () => {
+test('a sketch is stored and read unchanged, and a small one is small', () => {
   for (const visitors of [0, 1, 5, 1_000, 1_500, 2_000, 50_000]) {
     const sketch = sketchOf(0, visitors);
     expect(Buffer.compare(readSketch(writeSketch(sketch)), sketch)).toBe(0);
@@ -55,6 +55,6 @@ test('a sketch is kept and read back as it was, and a small one is small', () =>
   }
 });
 
-test('bytes that are no sketch are refused', () => {
+test('invalid bytes are rejected', () => {
   for (const bytes of [1, 2, 4, 4097, 6000]) expect(() => readSketch(Buffer.alloc(bytes))).toThrow('no sketch');
 });

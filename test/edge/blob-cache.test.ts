@@ -1,4 +1,4 @@
-/** Hot bytes are in memory, up to a bound, and are read once however many ask. */
+/** Small blobs are cached up to a limit, and concurrent requests share one read. */
 import { expect, test } from 'vitest';
 import { blobKey, cachedBytesMax, createBlobCache } from '#edge/content/blob-cache.ts';
 import type { Version } from '#edge/content/versions.ts';
@@ -16,7 +16,7 @@ function countingStore(size: number) {
   return { reads, store: { readAll } as Store };
 }
 
-test('bytes that are asked for again are not read again', async () => {
+test('cached bytes are not read again', async () => {
   const { reads, store } = countingStore(1_000);
   const bytes = createBlobCache(store, 1024 * 1024);
   expect(bytes.cached(keyOf(1))).toBeUndefined();
@@ -25,7 +25,7 @@ test('bytes that are asked for again are not read again', async () => {
   expect(reads).toHaveLength(1);
 });
 
-test('no more is kept than the bound, and what was asked for last is', async () => {
+test('the cache keeps to its limit, and evicts the least recently used', async () => {
   const bound = 10 * 1024 * 1024;
   const bytes = createBlobCache(countingStore(cachedBytesMax / 2).store, bound);
   for (let n = 0; n < 100; n++) await bytes.load(keyOf(n));
@@ -34,7 +34,7 @@ test('no more is kept than the bound, and what was asked for last is', async () 
   expect(held.slice(-15).every((length) => length > 0)).toBe(true);
 });
 
-test('what paths were found to be is remembered within a bound, and apart for each version', () => {
+test('looked-up paths are cached within a limit, separately for each version', () => {
   let looked = 0;
   const version = (number: number, mark: string): Version => ({
     number,

@@ -1,4 +1,4 @@
-/** The edge as it runs: its processes, how they start, how they end, and what ends with them. */
+/** Processes of the edge: start, shutdown and restarts. */
 import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { readFile } from 'node:fs/promises';
@@ -61,14 +61,14 @@ test.each([1, 2])(
   },
 );
 
-test('the edge ends when its parent is gone', async () => {
+test('the edge ends when its parent dies', async () => {
   const { child, port, exit } = await start(2);
   child.disconnect();
   await exit;
   expect(await refused(port)).toBe(true);
 });
 
-test('no process stays when the first is killed', async () => {
+test('no worker survives when the primary is killed', async () => {
   const { child, port } = await start(2);
   child.kill('SIGKILL');
   await until(() => refused(port));
@@ -79,7 +79,7 @@ async function childrenOf(pid: number | undefined): Promise<number[]> {
   return children.trim().split(' ').map(Number);
 }
 
-test('a process that dies is replaced, and visitors are served all the while', async () => {
+test('a process that dies is restarted, and visitors are served meanwhile', async () => {
   const { child, port, log, exit } = await start(2);
   const [victim] = await childrenOf(child.pid);
   process.kill(victim as number, 'SIGKILL');
@@ -95,7 +95,7 @@ test('a process that dies is replaced, and visitors are served all the while', a
   expect(await log).toContain('an edge process died');
 });
 
-test.each([1, 2])('%i process(es): a port that is taken is said, and the edge ends', async (processes) => {
+test.each([1, 2])('%i process(es): a port in use is reported, and the edge ends', async (processes) => {
   const { port } = await start(2);
   const second = spawn(processes, { FRONTAGE_EDGE_PORT: String(port) });
   const [log, [code]] = await Promise.all([second.log, second.exit]);
@@ -103,7 +103,7 @@ test.each([1, 2])('%i process(es): a port that is taken is said, and the edge en
   expect(log).toContain('EADDRINUSE');
 });
 
-test('the access log is off, and names no query when it is on', async () => {
+test('the access log is off by default, and contains no query', async () => {
   const [quiet, loud] = [await start(1), await start(1, { FRONTAGE_EDGE_ACCESS_LOG: 'on' })];
   for (const { port, child } of [quiet, loud]) {
     await ask(port, '/?name=ada', { host });
@@ -115,7 +115,7 @@ test('the access log is off, and names no query when it is on', async () => {
   expect(await loud.log).not.toContain('ada');
 });
 
-test('an edge that drains says so on its own host, and serves all the same, each connection once more', async () => {
+test('a draining edge reports not ready, and serves one more response per connection', async () => {
   const { child, port, exit } = await start(2, { FRONTAGE_DRAIN_SECONDS: '2' });
   const isReady = async () => (await ask(port, '/readyz', { host: 'sites.test' })).status;
   expect(await isReady()).toBe(200);

@@ -1,4 +1,4 @@
-/** The short way and Node's HTTP are two readers of one language: what both take, they take for the same. */
+/** The fast path and Node's HTTP read requests alike: what both accept gets the same response. */
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import fc from 'fast-check';
@@ -16,7 +16,7 @@ beforeAll(async () => {
 });
 afterAll(() => world?.close());
 
-/** One answer as it comes over the wire, without its date. The connection stays open. */
+/** One response on the wire, without its date. The connection stays open. */
 async function nextAnswer(socket: Socket, hasBody: boolean): Promise<string> {
   let got = '';
   for (;;) {
@@ -31,7 +31,7 @@ async function nextAnswer(socket: Socket, hasBody: boolean): Promise<string> {
   }
 }
 
-/** Sends the request, in two pieces where it is cut. */
+/** Sends the request, split in two pieces at `cut`. */
 async function exchange(request: string, cut = 0): Promise<string> {
   const socket = connect({ port, host: '127.0.0.1', noDelay: true });
   socket.on('error', () => {});
@@ -57,7 +57,7 @@ async function expectSame(path: string, fields: string[] = [], method = 'GET'): 
   expect(short).toBe(long);
 }
 
-describe('both ways give the same answer, byte for byte', () => {
+describe('both paths return the same response, byte for byte', () => {
   test.each([
     '/',
     '/about',
@@ -93,7 +93,7 @@ describe('both ways give the same answer, byte for byte', () => {
       expect((await exchange(`GET / HTTP/1.1\r\nA: b\r\n${fields}\r\n`)).slice(0, 13)).toBe('HTTP/1.1 400 ');
   });
 
-  test('whatever the fields hold', async () => {
+  test('any field values', async () => {
     const value = fc.string({
       unit: fc.integer({ min: 0, max: 255 }).map((code) => String.fromCharCode(code)),
       maxLength: 8,
@@ -112,7 +112,7 @@ describe('both ways give the same answer, byte for byte', () => {
   });
 });
 
-test('a request means the same wherever it is cut, whatever it asks', async () => {
+test('a request means the same however it is split', async () => {
   const one = <T>(...words: T[]) => fc.constantFrom(...words);
   const host = one(
     'shop.sites.test',
@@ -164,7 +164,7 @@ test('a request means the same wherever it is cut, whatever it asks', async () =
   );
 });
 
-describe('what is not one plain request is left to Node’s HTTP', () => {
+describe('anything but one plain request is left to Node’s HTTP', () => {
   test.each([
     ['a body by length', head('/', ['Content-Length: 0'])],
     ['a body in chunks', head('/', ['Transfer-Encoding: chunked'])],
@@ -193,12 +193,12 @@ describe('what is not one plain request is left to Node’s HTTP', () => {
   });
 });
 
-test('an answer whose field would break out of its line is never sent', () => {
+test('a response with a line break in a field is never sent', () => {
   for (const value of ['a\r\nset-cookie: b', 'a\nb', 'a\0', 'a\u2028'])
     expect(() => renderHead({ status: 200, fields: ['location', value] })).toThrow('invalid value of field');
 });
 
-test('one connection serves any number of requests, across both ways and in order', async () => {
+test('one connection serves any number of requests, across both paths and in order', async () => {
   const socket = connect(port, '127.0.0.1');
   const titles: string[] = [];
   const steps = [head('/'), head('/about'), head('/blog/', [longWay]), head('/about'), head('/')];
@@ -210,7 +210,7 @@ test('one connection serves any number of requests, across both ways and in orde
   socket.destroy();
 });
 
-test('a request that comes byte by byte is answered', async () => {
+test('a request that arrives byte by byte is served', async () => {
   const socket = connect({ port, host: '127.0.0.1', noDelay: true });
   for (const byte of head('/about')) {
     socket.write(byte);
@@ -220,7 +220,7 @@ test('a request that comes byte by byte is answered', async () => {
   socket.destroy();
 });
 
-test('a client that asks without end and reads nothing is not asked for more', async () => {
+test('no more requests are read from a client that does not read its responses', async () => {
   const edge = await world.openEdge();
   const socket = connect(edge.port, '127.0.0.1').pause();
   const request = head('/long');

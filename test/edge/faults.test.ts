@@ -1,4 +1,4 @@
-/** A broken site breaks alone: its visitors are told, the log is told, and every other site is served. */
+/** A fault of one site is logged and shown to its visitors, and every other site is served. */
 import { rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -57,7 +57,7 @@ describe.each([
   ['missing', 'whose bytes are gone'],
   ['short', 'whose bytes are cut short'],
 ])('%s, a site %s', (name) => {
-  test('answers 503 with a page and when to come back', async () => {
+  test('returns 503 with a page and a retry-after', async () => {
     const answer = await ask(port, '/', { host: `${name}.sites.test` });
     expect(answer.status).toBe(503);
     expect(answer.headers['retry-after']).toBe('5');
@@ -66,7 +66,7 @@ describe.each([
     expect(answer.text).not.toContain(world.dir);
   });
 
-  test('is in the log, once a second however many ask', async () => {
+  test('is logged at most once a second', async () => {
     const host = `${name}.sites.test`;
     const lines = () => world.logged.filter((line) => (line as { host?: string }).host === host).length;
     const before = lines();
@@ -75,12 +75,12 @@ describe.each([
     expect(lines() - before).toBeLessThan(5);
   });
 
-  test('leaves other sites as they are', async () => {
+  test('does not affect other sites', async () => {
     expect((await ask(port, '/', { host: 'well.sites.test' })).text).toBe('well');
   });
 });
 
-test('what a manifest names and no site may have is not served', async () => {
+test('forbidden files of a manifest are not served', async () => {
   const host = 'climbing.sites.test';
   for (const path of ['//evil.test/', '//evil.test', '/../index.html', '/.git/config', '/']) {
     const answer = await ask(port, path, { host });
@@ -90,11 +90,11 @@ test('what a manifest names and no site may have is not served', async () => {
   expect((await ask(port, '/good', { host })).status).toBe(200);
 });
 
-test('a file that is there is served although another of the site is gone', async () => {
+test('a file is served although another of the site is missing', async () => {
   expect((await ask(port, '/good', { host: 'missing.sites.test' })).text).toBe('good');
 });
 
-test('a compressed form that is gone is served plain', async () => {
+test('a missing compressed blob is replaced by the uncompressed one', async () => {
   const headers = { 'accept-encoding': 'br' };
   const answer = await ask(port, '/', { host: 'onlyplain.sites.test', headers });
   expect(answer.status).toBe(200);
@@ -103,13 +103,13 @@ test('a compressed form that is gone is served plain', async () => {
   expect(answer.text).toMatch(/^onlyplain /);
 });
 
-test('bytes that come back are served again', async () => {
+test('restored bytes are served again', async () => {
   const blob = await world.store.put(Buffer.from('missing '.repeat(500)), { compress: true });
   expect(blobPath(join(world.dir, 'store'), blob.sha256)).toBe(blobs.missing);
   expect((await ask(port, '/', { host: 'missing.sites.test' })).status).toBe(200);
 });
 
-test('the cache keeps to its bound and goes on serving what no longer fits', async () => {
+test('the cache keeps to its limit, and what does not fit is still served', async () => {
   const files = Object.fromEntries(Array.from({ length: 40 }, (_, n) => [`${n}.bin`, Buffer.alloc(200_000, n)]));
   await world.publish('wide', files);
   const small = await world.openEdge({ cacheBytes: 1024 * 1024 });

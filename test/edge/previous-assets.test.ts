@@ -1,4 +1,4 @@
-/** After a publish, pages that visitors still hold find their scripts and pictures. */
+/** After a publish, open pages still find their scripts and pictures. */
 import pino from 'pino';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createPreviousAssets } from '#edge/content/previous-assets.ts';
@@ -43,24 +43,24 @@ test.each([
   ['without a hash in its name', '/_astro/named.js'],
   ['that no version had', '/_astro/never.AbCd1234.js'],
   ['outside the assets’ folder', '/gone.png'],
-])('a file %s is not there, and that is not remembered', async (_what, path) => {
+])('a file %s is missing, and that is not cached', async (_what, path) => {
   const answer = await ask(port, path, { host });
   expect(answer.status).toBe(404);
   expect(answer.headers['cache-control']).toBe('no-store');
 });
 
-test('an earlier page is not there', async () => {
+test('a previous page is missing', async () => {
   expect((await ask(port, '/gone', { host })).status).toBe(404);
 });
 
-test('another site’s assets are not there', async () => {
+test('another site’s assets are missing', async () => {
   await world.publish('other', { '_astro/other.AbCd1234.js': 'other' });
   const edge = await world.openEdge();
   expect((await ask(edge.port, '/_astro/other.AbCd1234.js', { host: 'other.sites.test' })).status).toBe(200);
   expect((await ask(edge.port, '/_astro/other.AbCd1234.js', { host })).status).toBe(404);
 });
 
-test('an asset of a version that went live after the last question is served when it is first asked for', async () => {
+test('an asset of a version that went live after the last query is served at once', async () => {
   const { siteId: id } = await world.publish('hurried', { 'index.html': 'one' });
   const edge = await world.openEdge({ changes: deaf });
   for (const mark of ['second', 'third', 'fourth']) {
@@ -72,7 +72,7 @@ test('an asset of a version that went live after the last question is served whe
   }
 });
 
-test('however many missing assets are asked for, the database is asked four times a second', async () => {
+test('requests for missing assets cause at most four queries a second', async () => {
   const database = openEdgeDatabase(world.database.url);
   let questions = 0;
   const counting: EdgeDatabase = {
@@ -96,13 +96,13 @@ test('however many missing assets are asked for, the database is asked four time
   await database.close();
 });
 
-describe('what a site had', () => {
+describe('previous assets of a site', () => {
   const log = pino({ level: 'silent' });
   const parts = () => ({ database: openEdgeDatabase(world.database.url), log, clock: systemClock });
   const many = (mark: string) =>
     Object.fromEntries(Array.from({ length: 40 }, (_, n) => [`_astro/${mark}${n}.AbCd1234.js`, mark]));
 
-  test('is read once, however much of it there is: what finds no room is left out, the oldest first', async () => {
+  test('are read once; assets that do not fit are left out, oldest first', async () => {
     const id = await world.addSite('large');
     for (const days of [3, 2, 1]) await world.addDeployment(id, await world.keep(many(`v${days}-`)), daysAgo(days));
     let reads = 0;
@@ -125,7 +125,7 @@ describe('what a site had', () => {
     await shared.database.close();
   });
 
-  test('grows with each version, and goes 30 days after its last', async () => {
+  test('grow with each version, and expire 30 days after their last', async () => {
     const id = await world.addSite('ageing');
     let now = systemClock.now().getTime();
     const clock = { now: () => new Date(now) };

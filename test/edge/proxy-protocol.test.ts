@@ -1,4 +1,4 @@
-/** Connections that a front passes on: whom they are from, told by the header before them, and by nothing else. */
+/** Connections of trusted proxies: the visitor's address comes from the PROXY header, and from nothing else. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
@@ -34,15 +34,15 @@ describe('the header', () => {
   const good: [string, Buffer, string | undefined][] = [
     ['version 1 over IPv4', first('PROXY TCP4 198.51.100.7 10.0.0.1 12345 443'), '198.51.100.7'],
     ['version 1 over IPv6', first('PROXY TCP6 2001:db8::7 fe80::1 12345 443'), '2001:db8::7'],
-    ['version 1 of who knows', first('PROXY UNKNOWN'), undefined],
-    ['version 1 of who knows, with words', first(`PROXY UNKNOWN ${'f'.repeat(40)}`), undefined],
+    ['version 1 UNKNOWN', first('PROXY UNKNOWN'), undefined],
+    ['version 1 UNKNOWN with more text', first(`PROXY UNKNOWN ${'f'.repeat(40)}`), undefined],
     ['version 2 over IPv4', second(0x21, 0x11, ipv4()), '198.51.100.7'],
-    ['version 2 with more about it', second(0x21, 0x11, ipv4(3, 0, 4, 1, 2, 3, 4)), '198.51.100.7'],
+    ['version 2 with optional fields', second(0x21, 0x11, ipv4(3, 0, 4, 1, 2, 3, 4)), '198.51.100.7'],
     ['version 2 over IPv6', second(0x21, 0x21, ipv6), '2001:db8:0:0:0:0:0:7'],
-    ['version 2 of the front itself', second(0x20, 0x00, Buffer.alloc(0)), undefined],
-    ['version 2 of what has no address', second(0x21, 0x31, Buffer.alloc(216)), undefined],
+    ['version 2 LOCAL', second(0x20, 0x00, Buffer.alloc(0)), undefined],
+    ['version 2 of a family without an address', second(0x21, 0x31, Buffer.alloc(216)), undefined],
   ];
-  test.each(good)('%s is read, however it is torn', (_name, header, address) => {
+  test.each(good)('%s is read, however it is split', (_name, header, address) => {
     const whole = Buffer.concat([header, Buffer.from('GET / HTTP/1.1\r\n\r\n')]);
     expect(readProxyHeader(whole)).toEqual({ status: 'complete', bytes: header.length, address });
     for (let n = 1; n < header.length; n++)
@@ -55,25 +55,25 @@ describe('the header', () => {
     ['another word', first('PROXZ TCP4 1.1.1.1 1.1.1.1 1 1')],
     ['a name for an address', first('PROXY TCP4 example.com 10.0.0.1 1 1')],
     ['an address of the other family', first('PROXY TCP4 ::1 ::1 1 1')],
-    ['a port that is none', first('PROXY TCP4 1.1.1.1 1.1.1.1 65536 1')],
-    ['a port with a zero before it', first('PROXY TCP4 1.1.1.1 1.1.1.1 01 1')],
+    ['an invalid port', first('PROXY TCP4 1.1.1.1 1.1.1.1 65536 1')],
+    ['a port with a leading zero', first('PROXY TCP4 1.1.1.1 1.1.1.1 01 1')],
     ['two spaces', first('PROXY TCP4  1.1.1.1 1.1.1.1 1 1')],
-    ['too few words', first('PROXY TCP4 1.1.1.1 1.1.1.1 1')],
+    ['too few fields', first('PROXY TCP4 1.1.1.1 1.1.1.1 1')],
     ['a line that is too long', Buffer.from(`PROXY UNKNOWN ${'x'.repeat(200)}`)],
     ['a third version', second(0x31, 0x11, ipv4())],
-    ['a command that is none', second(0x22, 0x11, ipv4())],
-    ['less than addresses need', second(0x21, 0x11, Buffer.alloc(11))],
-    ['less than long addresses need', second(0x21, 0x21, Buffer.alloc(35))],
-    ['more than anybody says', second(0x21, 0x11, Buffer.alloc(60_000))],
-    ['a signature that is not whole', Buffer.from('\r\n\r\n\0\r\nQUIX', 'latin1')],
-  ])('%s is none', (_name, data) => {
+    ['an unknown command', second(0x22, 0x11, ipv4())],
+    ['too short for IPv4 addresses', second(0x21, 0x11, Buffer.alloc(11))],
+    ['too short for IPv6 addresses', second(0x21, 0x21, Buffer.alloc(35))],
+    ['too long', second(0x21, 0x11, Buffer.alloc(60_000))],
+    ['an invalid signature', Buffer.from('\r\n\r\n\0\r\nQUIX', 'latin1')],
+  ])('%s is invalid', (_name, data) => {
     expect(readProxyHeader(data)).toEqual({ status: 'invalid' });
   });
 });
 
 let world: World;
 let edge: { port: number; tlsPort: number | undefined };
-/** Whom answers went to, newest last. */
+/** Visitors' addresses of responses, newest last. */
 const seen: (string | undefined)[] = [];
 const visitor = '198.51.100.7';
 beforeAll(async () => {
@@ -102,7 +102,7 @@ afterAll(() => world?.close());
 const request = 'GET / HTTP/1.1\r\nHost: shop.sites.test\r\nConnection: close\r\n\r\n';
 const open = (port: number, localAddress = '127.0.0.1'): Socket => connect({ port, host: '127.0.0.1', localAddress });
 
-/** Sends these pieces one after the other; answers all that comes back, and whom that was for. */
+/** Sends these pieces in turn; returns the response and the visitor's address. */
 async function say(pieces: (Buffer | string)[], { port = edge.port, from = '127.0.0.1', gapMs = 5 } = {}) {
   seen.length = 0;
   const socket = open(port, from).setNoDelay();
@@ -120,8 +120,8 @@ describe('a connection', () => {
     ['version 1', first(`PROXY TCP4 ${visitor} 10.0.0.1 12345 443`), visitor],
     ['version 2', second(0x21, 0x11, ipv4()), visitor],
     ['version 2 over IPv6', second(0x21, 0x21, ipv6), '2001:db8:0:0:0:0:0:7'],
-    ['the front itself', second(0x20, 0x00, Buffer.alloc(0)), '127.0.0.1'],
-  ])('from a front is from whom %s says, in one piece and byte by byte', async (_name, header, address) => {
+    ['the proxy itself', second(0x20, 0x00, Buffer.alloc(0)), '127.0.0.1'],
+  ])('from a trusted proxy has the address of %s, in one piece and byte by byte', async (_name, header, address) => {
     const expected = { answer: 'HTTP/1.1 200 OK', seen: [address] };
     expect(await say([Buffer.concat([header, Buffer.from(request)])])).toEqual(expected);
     expect(
@@ -133,13 +133,13 @@ describe('a connection', () => {
     expect(await say([header, request])).toEqual(expected);
   });
 
-  test('from a front that says nothing, nonsense, or half of it too slowly is cut off', async () => {
+  test('from a trusted proxy without a complete header in time is closed', async () => {
     const { port } = await world.openEdge({ listening: { proxyProtocol: { trusted: ['127.0.0.1'], headerMs: 100 } } });
     for (const pieces of [[request], ['\x16\x03\x01'], [Buffer.alloc(100)], [signature], ['PROXY TCP4 ', '1.1']])
       expect(await say(pieces, { port })).toEqual({ answer: '', seen: [] });
   });
 
-  test('from anybody else is from where it comes: what it says of that is a bad request', async () => {
+  test('from anyone else has its own address, and a PROXY header is a bad request', async () => {
     const from = '127.0.0.2';
     expect(await say([request], { from })).toEqual({ answer: 'HTTP/1.1 200 OK', seen: [from] });
     for (const header of [first(`PROXY TCP4 ${visitor} 10.0.0.1 1 2`), second(0x21, 0x11, ipv4())]) {
@@ -149,7 +149,7 @@ describe('a connection', () => {
     }
   });
 
-  test('of TLS is from whom it says too, with HTTP/1.1 and HTTP/2', async () => {
+  test('over TLS has the address of the header too, with HTTP/1.1 and HTTP/2', async () => {
     const port = edge.tlsPort as number;
     const shake = async (ALPNProtocols: string[]) => {
       const socket = open(port);
@@ -173,7 +173,7 @@ describe('a connection', () => {
     expect(seen).toEqual([visitor, visitor]);
   });
 
-  test('of TLS without the header, or with one from anybody else, shakes no hands', async () => {
+  test('over TLS fails the handshake without the header, or with one from anyone else', async () => {
     for (const [header, from] of [
       [Buffer.alloc(0), '127.0.0.1'],
       [second(0x21, 0x11, ipv4()), '127.0.0.2'],
@@ -189,22 +189,22 @@ describe('a connection', () => {
 
 const haproxy = executableAt('haproxy', ['/usr/sbin/haproxy']);
 
-describe('HAProxy as the project sets it up', () => {
-  let front: ChildProcess | undefined;
+describe('HAProxy with the project’s configuration', () => {
+  let proxy: ChildProcess | undefined;
   let dir: string;
   afterAll(async () => {
-    front?.kill('SIGKILL');
+    proxy?.kill('SIGKILL');
     if (dir) await rm(dir, { recursive: true, force: true });
   });
 
-  test('passes visitors on with their addresses, with and without TLS, and finds the edge ready', async (context) => {
+  test('forwards visitors’ addresses, with and without TLS, and finds the edge ready', async (context) => {
     if (!haproxy) return context.skip('haproxy is not installed');
-    dir = await mkdtemp(join(tmpdir(), 'frontage-front-'));
+    dir = await mkdtemp(join(tmpdir(), 'frontage-proxy-'));
     const ports = { plain: await freePort(), tls: await freePort() };
     await writeFile(join(dir, 'haproxy.cfg'), await hereInstead(ports));
     const env = { ...process.env, BASE_DOMAIN: 'sites.test' };
-    front = spawn(haproxy, ['-db', '-f', join(dir, 'haproxy.cfg')], { stdio: 'ignore', env });
-    // A visitor's address that is not the front's own.
+    proxy = spawn(haproxy, ['-db', '-f', join(dir, 'haproxy.cfg')], { stdio: 'ignore', env });
+    // A visitor's address that is not the proxy's own.
     const from = '127.0.0.9';
     const ask = () => say([request], { port: ports.plain, from }).catch(() => undefined);
     await expect

@@ -1,11 +1,11 @@
-/** Hosts of sketches are a visitor's to make up: however many are, the database is asked one question at a time. */
+/** Visitors can request any sketch host: only one query runs at a time. */
 import { expect, test } from 'vitest';
 import type { SketchRow } from '#edge/routing/database.ts';
 import { createSketchHosts } from '#edge/routing/sketch-hosts.ts';
 
 const row = { title: 'Shown' } as SketchRow;
 
-/** A database that knows `s--shown`, and answers when it is told to. */
+/** A database with `s--shown`, which responds on demand. */
 function slowDatabase() {
   const questions: { labels: string[]; answer(): void; fail(): void }[] = [];
   const sketchesAt = (labels: string[]) =>
@@ -17,7 +17,7 @@ function slowDatabase() {
 }
 const turn = () => new Promise((resolve) => setImmediate(resolve));
 
-test('a thousand hosts that are nobody’s are three questions, one after the other, and none the second time', async () => {
+test('a thousand unknown hosts cause three queries in turn, and none the second time', async () => {
   const database = slowDatabase();
   const hosts = createSketchHosts(database);
   const labels = Array.from({ length: 1_000 }, (_, n) => `s--${n}`);
@@ -33,7 +33,7 @@ test('a thousand hosts that are nobody’s are three questions, one after the ot
   expect(database.questions).toHaveLength(3);
 });
 
-test('what is shown is asked for each time, also by who comes while a question is under way', async () => {
+test('shown sketches are queried each time, also by requests during a query', async () => {
   const database = slowDatabase();
   const hosts = createSketchHosts(database);
   const first = hosts.find('s--shown');
@@ -46,7 +46,7 @@ test('what is shown is asked for each time, also by who comes while a question i
   expect(await second).toBe(row);
 });
 
-test('a question that fails is the failure of those who asked, and the next one is asked', async () => {
+test('a failed query fails its own requests, and the next one runs', async () => {
   const database = slowDatabase();
   const hosts = createSketchHosts(database);
   const first = hosts.find('s--shown').catch((error: Error) => error.message);
