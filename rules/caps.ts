@@ -41,7 +41,7 @@ export function limitsOf(deps: PlanContext, subject: PlanSubject): Limits {
 
 export type PlanStatus = 'free' | 'granted' | 'active' | 'past_due';
 
-/** By what the account has its plan. Without billing it is just there. */
+/** The origin of the plan. Without billing there is none. */
 export function planStatusOf(deps: PlanContext, subject: PlanSubject): PlanStatus {
   if (!deps.config.billing) return 'active';
   const { name } = planOf(deps, subject);
@@ -60,7 +60,7 @@ export type Caps = {
   lift(name: LimitName): string;
 };
 
-/** `by` is who acts: a collaborator meets the caps of the site's owner, and only the owner can lift them. */
+/** `by` is the caller: a collaborator is subject to the limits of the site’s owner, who alone can raise them. */
 export function capsOf(deps: PlanContext, subject: PlanSubject, by: 'owner' | 'collaborator' = 'owner'): Caps {
   const { billing, plans } = deps.config;
   const { name: plan, limits } = planOf(deps, subject);

@@ -1,4 +1,4 @@
-/** Whether bookings stand on a timetable: it has their calendar, service, hours and seats. Pure. */
+/** Which bookings conflict with a timetable: it lacks their calendar, service, hours or seats. Pure. */
 
 import type { Timetable } from './faults.ts';
 import { occupancyOf, peakOccupancy, type Taken } from './occupancy.ts';
@@ -6,10 +6,10 @@ import { covers, offsetPeriodsAround, openSpans, type Span, windowsOf } from './
 import { dayAt } from './time-slots.ts';
 import type { Calendar } from './timetable.ts';
 
-/** `booked` is from start to end, the rest what it takes of the calendar. */
+/** `booked` is from start to end; the rest of the span is buffers. */
 export type BookedSpan = Taken & { id: string; calendar: string; service: string; booked: Span };
 
-/** Why a booking does not stand, by its id; those that stand are not in it. */
+/** The reason of each conflicting booking, by its id. */
 export function conflictingBookings(
   { calendars, services }: Timetable,
   bookings: readonly BookedSpan[],

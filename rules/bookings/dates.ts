@@ -1,11 +1,11 @@
-/** Dates without a place: each is the number of days since 1970-01-01, and a local moment the milliseconds its wall clock shows. Pure. */
+/** Dates without a time zone, as days since 1970-01-01; local moments in milliseconds of the wall clock. Pure. */
 
 import { dayMs, minuteMs } from '#rules/time.ts';
 import { type Weekday, weekdays } from './timetable.ts';
 
 const written = /^(\d{4})-(\d{2})-(\d{2})$/;
 
-/** The day of `YYYY-MM-DD`; undefined for what is no date, as 2026-02-30. */
+/** The day of `YYYY-MM-DD`; undefined for an invalid date such as 2026-02-30. */
 export function dayOf(date: string): number | undefined {
   if (!written.test(date)) return undefined;
   const ms = Date.parse(`${date}T00:00:00Z`);
@@ -21,7 +21,7 @@ export function weekdayOf(day: number): Weekday {
   return weekdays[(((day + 3) % 7) + 7) % 7] as Weekday;
 }
 
-/** Milliseconds since midnight of `HH:MM`; `24:00` is the end of the day. Undefined for what is no time. */
+/** Milliseconds since midnight of `HH:MM`; `24:00` is the end of the day. Undefined for an invalid time. */
 export function timeOf(text: string): number | undefined {
   const [, hours, minutes] = /^(\d{2}):(\d{2})$/.exec(text) ?? [];
   const total = Number(hours) * 60 + Number(minutes);

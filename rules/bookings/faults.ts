@@ -1,11 +1,11 @@
-/** What is wrong with a timetable as a whole, beyond the shape of each part. Pure. */
+/** Validation of a whole timetable, beyond the schema of its parts. Pure. */
 import { dayOf, timeOf } from './dates.ts';
 import { isZone } from './time-zones.ts';
 import { type Calendar, type Service, type Window, weekdays } from './timetable.ts';
 
 export type Timetable<Field = unknown> = { calendars: Calendar[]; services: Service<Field>[] };
 
-/** The first fault, with where it is: `calendars.0.hours.2`. Undefined for a timetable that can be used. */
+/** The first fault and its location, such as `calendars.0.hours.2`. Undefined for a valid timetable. */
 export function faultOf({ calendars, services }: Timetable): { where: string; what: string } | undefined {
   for (const { where, what } of faults(calendars, services)) if (what !== undefined) return { where, what };
   return undefined;

@@ -2,7 +2,7 @@
 import type { Span } from './opening-hours.ts';
 
 export type Taken = Span & { seats: number };
-/** From each boundary up to the next, that many seats are taken. */
+/** Seats taken from each boundary to the next. */
 export type Occupancy = { boundaries: number[]; levels: number[] };
 
 export function occupancyOf(taken: readonly Taken[]): Occupancy {
@@ -20,7 +20,7 @@ export function occupancyOf(taken: readonly Taken[]): Occupancy {
   return { boundaries, levels };
 }
 
-/** The most seats that are taken at one moment of the span. */
+/** The maximum of seats taken at one moment of the span. */
 export function peakOccupancy({ boundaries, levels }: Occupancy, { from, until }: Span): number {
   let at = lastIndexUpTo(boundaries, from);
   let peak = at < 0 ? 0 : (levels[at] as number);
@@ -30,7 +30,7 @@ export function peakOccupancy({ boundaries, levels }: Occupancy, { from, until }
   return peak;
 }
 
-/** Index of the last boundary that is not after the moment; -1 where all are. */
+/** Index of the last boundary at or before the moment; -1 where there is none. */
 export function lastIndexUpTo(boundaries: readonly number[], moment: number): number {
   let low = 0;
   let high = boundaries.length;

@@ -1,6 +1,6 @@
 /**
- * When a calendar is open: at every moment at which its local clock reads within the hours of that date. So an hour that a change of
- * the clock leaves out is not there, and one that comes twice is there twice. Pure.
+ * When a calendar is open: at every moment whose local time is within the hours of its date. An hour skipped by a
+ * clock change does not exist; a repeated one exists twice. Pure.
  */
 
 import { dayMs } from '#rules/time.ts';
@@ -8,13 +8,13 @@ import { dateOf, timeOf, weekdayOf } from './dates.ts';
 import { type OffsetPeriod, offsetPeriods } from './time-zones.ts';
 import type { Opening } from './timetable.ts';
 
-/** From `from` up to, not including, `until`, in milliseconds. */
+/** From `from` (included) to `until` (excluded), in milliseconds. */
 export type Span = { from: number; until: number };
 
 /** A window of one date, on the local clock. */
 export type LocalWindow = Span & { day: number };
 
-/** Stretches around days, wide enough for whatever their local clock may be. */
+/** Offset periods around days, wide enough for any local time on them. */
 export function offsetPeriodsAround(zone: string, firstDay: number, lastDay: number): OffsetPeriod[] {
   return offsetPeriods(zone, (firstDay - 2) * dayMs, (lastDay + 3) * dayMs);
 }
@@ -33,7 +33,7 @@ export function windowsOf({ hours, exceptions }: Opening, firstDay: number, last
   return windows.sort((a, b) => a.from - b.from);
 }
 
-/** The moments at which the local clock reads `local`: none, one or two. */
+/** The moments with this local time: none, one or two. */
 export function momentsOf(local: number, stretches: readonly OffsetPeriod[]): number[] {
   const moments: number[] = [];
   for (const { from, until, offset } of stretches) {
@@ -43,7 +43,7 @@ export function momentsOf(local: number, stretches: readonly OffsetPeriod[]): nu
   return moments;
 }
 
-/** When the clock reads within the windows, as moments: in order, without gaps where one ends as another begins. */
+/** The windows as spans of moments, in order; adjacent ones are merged. */
 export function openSpans(windows: readonly LocalWindow[], stretches: readonly OffsetPeriod[]): Span[] {
   const pieces: Span[] = [];
   for (const window of windows) {
@@ -62,12 +62,12 @@ export function openSpans(windows: readonly LocalWindow[], stretches: readonly O
   return spans;
 }
 
-/** Whether all of the span lies in the open one. */
+/** Whether the open span contains the whole span. */
 export function covers(open: Span, span: Span): boolean {
   return open.from <= span.from && span.until <= open.until;
 }
 
-/** The distance to UTC at a moment that the stretches cover. */
+/** The UTC offset at a moment that the periods cover. */
 export function offsetIn(stretches: readonly OffsetPeriod[], at: number): number {
   return (stretches.find(({ until }) => at < until) ?? (stretches.at(-1) as OffsetPeriod)).offset;
 }

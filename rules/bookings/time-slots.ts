@@ -1,8 +1,7 @@
 /**
- * Which times of a service can be booked: the one function that the lists of days and slots and the taking of a booking judge by.
- *
- * A start is a local time, counted in steps from where a window of its date opens; the calendar is open from it to its end. A local
- * time that a change of the clock leaves out is no start; one that comes twice is two, told apart by their distance to UTC. Pure.
+ * The time slots of a service, for the lists of days and slots and for new bookings. A start is a local time, counted
+ * in steps from the opening of a window; the calendar is open from start to end. A local time skipped by a clock
+ * change is no start; a repeated one is two, with different UTC offsets. Pure.
  */
 
 import { dayMs, minuteMs } from '#rules/time.ts';
@@ -18,7 +17,7 @@ export type Offer = TimeSlot & { seatsLeft: number };
 
 export type Days = { first: number; last: number };
 
-/** The times that start on the days, in order. `taken` is what stands in the calendar around them; `now` in milliseconds. */
+/** The slots that start on the days, in order. `taken` are the bookings around them; `now` in milliseconds. */
 export function offersOf(
   service: Offering,
   calendar: Omit<Calendar, 'key' | 'name'>,
@@ -55,7 +54,7 @@ export function spansOf(service: Offering): { booked(start: number): Span; busy(
   };
 }
 
-/** Those of the days that can be booked at all, from today to the horizon; undefined where there is none. */
+/** The bookable days of a range, from today to the horizon; undefined where there are none. */
 export function bookableDays(
   service: Offering,
   { time_zone }: Pick<Calendar, 'time_zone'>,
@@ -67,7 +66,7 @@ export function bookableDays(
   return first <= last ? { first, last } : undefined;
 }
 
-/** The span in which something that is taken can matter to the days. */
+/** The span of bookings that can affect the days. */
 export function spanAround({ first, last }: Days): Span {
   return { from: (first - 3) * dayMs, until: (last + 5) * dayMs };
 }
@@ -82,8 +81,8 @@ function slotsOf(service: Offering, calendar: Omit<Calendar, 'key' | 'name'>, da
   const near = bookableDays(service, calendar, days, now);
   if (!near) return [];
   const stretches = offsetPeriodsAround(calendar.time_zone, near.first, near.last);
-  // A service that starts on the last day may end on the next, or one later where the zone leaves out a day; one that starts just after
-  // midnight may see the clock go back to the day before.
+  // A slot of the last day may end one or two days later, where a zone skips a day. One just after midnight may begin
+  // on the day before, where the clock is set back.
   const windows = windowsOf(calendar, near.first - 1, near.last + 2);
   const open = openSpans(windows, stretches);
   const stepMs = service.step_minutes * minuteMs;

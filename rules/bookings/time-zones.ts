@@ -1,10 +1,10 @@
-/** The tz database: the one place that asks the library for it. */
+/** Time zones of the tz database. Only this module uses the library. */
 import { Temporal } from 'temporal-polyfill';
 
-/** A stretch of time in which a zone keeps one distance to UTC. Moments and distance in milliseconds. */
+/** A period in which a zone has one UTC offset. Moments and offset in milliseconds. */
 export type OffsetPeriod = { from: number; until: number; offset: number };
 
-/** Whether this is a name of the tz database, as `Europe/Berlin`. A bare distance, as `+01:00`, names no place. */
+/** Whether this is a zone of the tz database, such as `Europe/Berlin`. An offset such as `+01:00` is not. */
 export function isZone(name: string): boolean {
   if (!/^[A-Za-z]/.test(name)) return false;
   try {
@@ -14,7 +14,7 @@ export function isZone(name: string): boolean {
   }
 }
 
-/** The stretches of a zone that cover [from, until), in order. */
+/** The offset periods of a zone that cover [from, until), in order. */
 export function offsetPeriods(zone: string, from: number, until: number): OffsetPeriod[] {
   const stretches: OffsetPeriod[] = [];
   let at = Temporal.Instant.fromEpochMilliseconds(from).toZonedDateTimeISO(zone);
@@ -29,7 +29,7 @@ export function offsetPeriods(zone: string, from: number, until: number): Offset
   return stretches;
 }
 
-/** The distance to UTC at a moment. */
+/** The UTC offset at a moment. */
 export function offsetAt(zone: string, at: number): number {
   return Temporal.Instant.fromEpochMilliseconds(at).toZonedDateTimeISO(zone).offsetNanoseconds / 1e6;
 }
@@ -42,7 +42,7 @@ export function localTime(at: number, offset: number): string {
   return `${new Date(at + offset).toISOString().slice(0, 19)}${distance}`;
 }
 
-/** The moment as the clocks of the zone show it, RFC 3339 with its distance to UTC. */
+/** The local time of the moment in the zone, RFC 3339 with its UTC offset. */
 export function isoLocal(zone: string, at: number): string {
   return localTime(at, offsetAt(zone, at));
 }

@@ -1,21 +1,21 @@
-/** What a look at the DNS makes of a domain. Pure: the row before, the sight, the moment; the row after. */
+/** The next state of a domain after an observation of the DNS. Pure. */
 import type { DomainMode, DomainStatus } from '#rules/states.ts';
 import { type DnsObservation, foundIn, isUnknown } from './observation.ts';
 import { nextCheckMs } from './retry-curve.ts';
 import { nameServersOf } from './zone.ts';
 
-/** What proves a domain, and where it has to point. */
+/** The records that prove a domain, and its targets. */
 export type ExpectedRecords = {
   name: string;
   mode: DomainMode;
   proof: string;
-  /** Its own pair of name servers. */
+  /** The domain's own pair of name servers. */
   nameServers: readonly string[];
-  /** Addresses at which the edge answers, IPv4 and IPv6. */
+  /** Addresses of the edge, IPv4 and IPv6. */
   addresses: readonly string[];
 };
 
-/** Of a domain, where the platform's own names and addresses are these. */
+/** The expected records of a domain, given the platform's names and addresses. */
 export function expectedRecords(
   { name, mode, proof, pair }: { name: string; mode: DomainMode; proof: string; pair: string },
   { nameServers, edgeAddresses }: { nameServers: string; edgeAddresses: readonly string[] },
@@ -26,16 +26,16 @@ export function expectedRecords(
 export type Verdict = {
   isProved: boolean | undefined;
   isHere: boolean | undefined;
-  /** The registered name is at its parent no more. */
+  /** The registrable name is missing at its parent. */
   isAbsent: boolean | undefined;
 };
 
-/** `undefined` wherever it could not be asked. */
+/** `undefined` wherever the DNS could not be queried. */
 export function evaluate(wanted: ExpectedRecords, sight: DnsObservation): Verdict {
   const isAbsent = sight.registered === 'unknown' ? undefined : sight.registered === 'no';
   if (wanted.mode === 'nameservers') {
     const isProved = isUnknown(sight.delegation) ? undefined : sameNames(foundIn(sight.delegation), wanted.nameServers);
-    // A zone that its parent says is signed, and is not, is there for nobody who checks.
+    // Validating resolvers reject a zone that has a DS record but no signatures.
     const isSigned = isUnknown(sight.ds) ? undefined : foundIn(sight.ds).length > 0;
     return { isProved, isHere: isProved && (isSigned === undefined ? undefined : !isSigned), isAbsent };
   }
@@ -43,12 +43,12 @@ export function evaluate(wanted: ExpectedRecords, sight: DnsObservation): Verdic
   return { isProved, isHere: pointsHere(wanted, sight), isAbsent };
 }
 
-/** Delegated to this pair and to no other: whoever is asked has to be us. */
+/** Delegated to exactly this pair: with any other server, some resolvers would not reach us. */
 function sameNames(found: string[], wanted: readonly string[]): boolean {
   return found.every((name) => wanted.includes(name)) && wanted.every((name) => found.includes(name));
 }
 
-/** Every address is the edge's: with one that is not, a part of the visitors would be elsewhere. */
+/** Every address is the edge's: with any other, some visitors would be elsewhere. */
 function pointsHere({ addresses }: ExpectedRecords, { a, aaaa }: DnsObservation): boolean | undefined {
   const found = [...foundIn(a), ...foundIn(aaaa)];
   if (found.some((address) => !addresses.includes(address))) return false;
@@ -56,7 +56,7 @@ function pointsHere({ addresses }: ExpectedRecords, { a, aaaa }: DnsObservation)
   return found.length > 0;
 }
 
-/** The columns that a look moves. */
+/** The columns that a check changes. */
 export type DomainState = {
   status: DomainStatus;
   statusSince: Date;
@@ -70,14 +70,14 @@ export type DomainState = {
   nextCheckAt: Date | null;
 };
 
-/** Nothing is lost by fewer looks in a row, or within a shorter time, however often a call asks for one. */
+/** A domain loses its state only after this many checks in a row and this time, however often calls request one. */
 const checksMin = 3;
 const msMin = 10 * 60_000;
 const movedMsMax = 7 * 24 * 3600_000;
 
 /**
- * The row after a look. What could not be asked moves nothing but the time of the next look. One that a call `asked` for is no step on the
- * curve: the next one is when it would have been, or sooner.
+ * The state after a check. Where the DNS could not be queried, only the time of the next check changes. A check that a
+ * call `asked` for is no step on the retry curve: the next check stays when it was due, or earlier.
  */
 export function nextState(before: DomainState, verdict: Verdict, now: Date, asked = false): DomainState {
   if (before.status === 'Blocked') return before;
@@ -109,11 +109,11 @@ function countChecks(before: DomainState, { isHere, isAbsent }: Verdict, now: Da
 
 function transition(row: DomainState, { isProved, isHere, isAbsent }: Verdict, now: Date): Partial<DomainState> {
   if (row.status === 'pending') {
-    // What is not active yet is held only while its proof stands.
+    // Before activation the account owns the name only while its proof exists.
     const provedAt = isProved === undefined ? row.provedAt : isProved ? (row.provedAt ?? now) : null;
     return isHere && provedAt ? { provedAt, status: 'active' } : { provedAt };
   }
-  // Whoever has the name now may be somebody else: it comes back only proved anew.
+  // The registrant may have changed, so the name has to be proved again.
   if (row.status === 'Deleted') return isHere && isProved ? { status: 'active', provedAt: now } : {};
   if (isAbsent && isLong(row.absentChecks, row.absentSince, now)) return { status: 'Deleted' };
   if (isHere) return { status: 'active' };

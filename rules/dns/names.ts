@@ -1,11 +1,11 @@
-/** Names of domains as people give them (RFC 1035, RFC 5891), and which of them this platform may hold. */
+/** Domain names in users' notation (RFC 1035, RFC 5891), and which of them can be added. */
 import { domainToASCII, domainToUnicode } from 'node:url';
 import { parse } from 'tldts';
 
 export type Name = {
-  /** In ASCII and lower case, without the last dot. */
+  /** ASCII, lower case, without the trailing dot. */
   name: string;
-  /** One label below the public suffix: what was registered. */
+  /** The registrable name: one label below the public suffix. */
   registrable: string;
 };
 
@@ -13,11 +13,11 @@ export type NameFault = { fault: 'invalid' | 'suffix'; why: string };
 
 const label = /^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$/;
 const nameCharsMax = 253;
-/** Where an authority looks below a name (RFC 8555 section 8.4): nothing longer is put before one, so that all of these fit. */
+/** The CA's prefix (RFC 8555 section 8.4), the longest that is put before a name: names leave room for it. */
 export const challengePrefix = '_acme-challenge.';
 const roomChars = challengePrefix.length;
 
-/** The name, or what is wrong with it. `endings` are taken beside those of the public suffix list. */
+/** Parses a name, or returns its fault. `endings` are allowed besides the public suffix list. */
 export function readName(text: string, endings: readonly string[] = []): Name | NameFault {
   const given = text.trim().replace(/\.$/, '');
   const invalid = (why: string): NameFault => ({ fault: 'invalid', why });
@@ -38,12 +38,12 @@ export function readName(text: string, endings: readonly string[] = []): Name | 
   return withRegistrable(name, labels, endings);
 }
 
-/** Whether the label says something in letters of the world, and says it in the one right way. */
+/** Whether the label is valid Punycode in its canonical form. */
 function isEncoded(one: string): boolean {
   return one.startsWith('xn--') && domainToUnicode(one) !== one && domainToASCII(domainToUnicode(one)) === one;
 }
 
-/** On the public suffix list, and yet nobody's to register (RFC 3172, RFC 7686, RFC 9476). */
+/** On the public suffix list, but not registrable (RFC 3172, RFC 7686, RFC 9476). */
 const unregistered = ['arpa', 'onion', 'alt'];
 
 function withRegistrable(name: string, labels: string[], endings: readonly string[]): Name | NameFault {
@@ -62,12 +62,12 @@ export function isWithin(name: string, above: string): boolean {
   return name === above || name.endsWith(`.${above}`);
 }
 
-/** As people read it, where it has letters beyond ASCII. */
+/** The name for people, with Unicode letters. */
 export function displayName(name: string): string {
   return domainToUnicode(name) || name;
 }
 
-/** The name within the zone of its registrable name, as registrars' forms want it: `@` for the zone itself. */
+/** The name relative to its zone, as registrars' forms want it: `@` for the zone itself. */
 export function hostPart(name: string, zone: string): string {
   return name === zone ? '@' : name.slice(0, -zone.length - 1);
 }

@@ -1,28 +1,28 @@
-/** What the DNS says of a domain at one look. Pure data: it is kept in the domain's row. */
+/** One observation of the DNS. Plain data: it is stored in the domain's row. */
 
-/** The answer to one question. "Could not ask" is an answer of its own, and never that there is nothing. */
+/** The answer to one query. A failed query is `unknown`, never `none`. */
 export type DnsAnswer = { found: string[] } | { none: true } | { unknown: true };
 
 export type DnsObservation = {
-  /** Whether the registered name is there at its parent's name servers. */
+  /** Whether the registrable name exists at its parent's name servers. */
   registered: 'yes' | 'no' | 'unknown';
-  /** The delegation of the very name, as its parent's name servers refer to it. */
+  /** The delegation of the name, from its parent's name servers. */
   delegation: DnsAnswer;
-  /** DS records at the parent: the owner's registrar says that the zone is signed. */
+  /** DS records at the parent: the registrar has enabled DNSSEC. */
   ds: DnsAnswer;
-  /** The TXT record that proves whose the name is. */
+  /** The TXT record that proves ownership. */
   proof: DnsAnswer;
   cname: DnsAnswer;
   a: DnsAnswer;
   aaaa: DnsAnswer;
-  /** The CAA records that hold for the name (RFC 8659): its own, or those of the closest name above it. */
+  /** The CAA records in effect (RFC 8659): of the name, or of the closest name above it with any. */
   caa: DnsAnswer;
-  /** The resolver refuses what the name servers answer: signatures of the zone (DNSSEC) are broken. */
+  /** The resolver rejects the answers: the zone's DNSSEC signatures are invalid. */
   isBogus: boolean;
 };
 
 export const foundIn = (answer: DnsAnswer): string[] => ('found' in answer ? answer.found : []);
 export const isUnknown = (answer: DnsAnswer): boolean => 'unknown' in answer;
 
-/** Where the TXT record stands that proves a name. */
+/** The name of the TXT record that proves ownership. */
 export const proofName = (name: string): string => `_frontage.${name}`;

@@ -1,4 +1,4 @@
-/** Records as owners give them (RFC 1035, 2782, 3596, 7208, 8659), judged before the name server is asked. Pure. */
+/** Validation of owners' records (RFC 1035, 2782, 3596, 7208, 8659). Pure. */
 import { isIPv4, isIPv6 } from 'node:net';
 import { domainToASCII } from 'node:url';
 import type { RecordType } from '#rules/states.ts';
@@ -14,7 +14,7 @@ export type RecordInput = {
   priority?: number | undefined;
 };
 
-/** Why the platform writes no such record, as the rest of a sentence about it. */
+/** Why a record is refused, as the rest of a sentence about it. */
 export class RecordFault extends Error {}
 
 export const ttlDefault = 3600;
@@ -23,7 +23,7 @@ const fault = (why: string): never => {
   throw new RecordFault(why);
 };
 
-/** The record as it is kept. Throws RecordFault. */
+/** The record as stored. Throws RecordFault. */
 export function readRecord(zone: string, input: RecordInput): ZoneRecord {
   const { type, ttl = ttlDefault, priority } = input;
   const name = readName(zone, input.name);
@@ -35,7 +35,7 @@ export function readRecord(zone: string, input: RecordInput): ZoneRecord {
   return { type, name, content, ttl, priority: ranked };
 }
 
-/** Whole, in ASCII, without the last dot: `@`, a part before the zone's name, or all of it. */
+/** Fully qualified, in ASCII, without the trailing dot. The input is `@`, a part before the zone's name, or the whole name. */
 function readName(zone: string, given: string): string {
   const text = given.trim();
   if (text === '@' || text === '') return zone;
@@ -53,10 +53,10 @@ function readName(zone: string, given: string): string {
 
 const part = /^[a-z0-9_]([a-z0-9_-]{0,61}[a-z0-9_])?$/;
 
-/** A host name, with the underscores that services put into theirs. */
+/** A host name, which may contain the underscores of service names. */
 function readHost(text: string, mayBeEmpty = false): string {
   if (text === '' && mayBeEmpty) return '';
-  // Some of these would be dropped on the way to ASCII.
+  // domainToASCII would silently drop some of these.
   if (/[\s\p{C}]/u.test(text)) fault('a host name cannot contain spaces or invisible characters');
   const ascii = /^[\x21-\x7e]*$/.test(text) ? text.toLowerCase() : domainToASCII(text);
   const isName = ascii !== '' && ascii.length <= 253 && ascii.split('.').every((one) => part.test(one));
@@ -69,7 +69,7 @@ function readTarget(text: string): string {
   return host.includes('.') ? host : fault(`${JSON.stringify(host)} is not a complete name`);
 }
 
-/** Of a machine: without the underscores that only other names have (RFC 2181 section 11, RFC 952). */
+/** A host: without the underscores that other names may have (RFC 2181 section 11, RFC 952). */
 function readMachine(text: string): string {
   const host = readTarget(text);
   return host.includes('_') ? fault(`${JSON.stringify(host)} is not a host name: it contains an underscore`) : host;
@@ -83,7 +83,7 @@ const readers: Record<RecordType, (content: string) => string> = {
       : fault('its content must be an IPv6 address such as 2001:db8::1'),
   CNAME: readTarget,
   NS: readMachine,
-  // A single dot says that no mail is taken (RFC 7505).
+  // A single dot means that the domain accepts no mail (RFC 7505).
   MX: readExchange,
   TXT: readText,
   SRV: readService,
@@ -125,7 +125,7 @@ function readCaa(content: string): string {
   return `${flags} ${tag.toLowerCase()} "${value}"`;
 }
 
-/** Throws RecordFault where the record cannot stand beside those of its zone, our own among them. */
+/** Throws RecordFault where the record conflicts with others of its zone, the platform's own included. */
 export function requireCompatible(zone: string, record: ZoneRecord, others: readonly ZoneRecord[]): void {
   const { type, name } = record;
   if (isChallengeName(name, zone)) fault('the platform uses that name to validate the certificate of the domain');

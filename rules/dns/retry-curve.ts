@@ -1,4 +1,4 @@
-/** When a domain is looked at next. */
+/** When a domain is checked next. */
 import type { DomainStatus } from '#rules/states.ts';
 import { dayMs, hourMs, minuteMs } from '#rules/time.ts';
 
@@ -10,8 +10,9 @@ const patientMs = 30 * dayMs;
 export type Checked = { status: DomainStatus; statusSince: Date; checks: number; elsewhereChecks: number };
 
 /**
- * Who waits for an owner looks each 5 s ten times; then, and where a domain has gone, attempt n waits min(60·1.05ⁿ s) for n < 10, then
- * min(60·1.15ⁿ s, 4 h), and after 30 days a day. What is well is looked at each hour, and each 5 minutes once a look says otherwise.
+ * A pending domain is checked every 5 s ten times. Then, and where a domain is lost, attempt n waits min(60·1.05ⁿ s)
+ * for n < 10, then min(60·1.15ⁿ s, 4 h), and after 30 days a day. An active domain is checked hourly, and every 5
+ * minutes once a check fails.
  */
 export function nextCheckMs({ status, statusSince, checks, elsewhereChecks }: Checked, now: Date): number {
   if (status === 'active') return elsewhereChecks > 0 ? 5 * minuteMs : hourMs;

@@ -1,21 +1,21 @@
-/** What a zone of ours holds, as a function of who brought its name and which records they set. Pure. */
+/** The contents of a hosted zone, from its domains and the owner's records. Pure. */
 import { isIPv6 } from 'node:net';
 import type { RecordType } from '#rules/states.ts';
 import { isChallengeName } from './challenges.ts';
 
-/** The pair of name servers of one onboarding: two names that nobody else is shown, with the same addresses as all others. */
+/** The pair of name servers of one onboarding: two unique names with the addresses of all others. */
 export function nameServersOf({ pair }: { pair: string }, base: string): [string, string] {
   return [`${pair}.a.${base}`, `${pair}.b.${base}`];
 }
 
 export type ZoneRecord = { type: RecordType; name: string; content: string; ttl: number; priority: number | null };
-/** As the name server takes it: every name with its last dot, every text in quotes. */
+/** In the name server's format: names with a trailing dot, texts in quotes. */
 export type ZoneSet = { name: string; type: string; ttl: number; contents: string[] };
 
 const ownTtl = 300;
 const zoneTtl = 3600;
 
-/** Records that are the platform's own in a zone that it holds for its owner. */
+/** The platform's own records in a hosted zone. */
 export function ownRecords(
   name: string,
   edgeAddresses: readonly string[],
@@ -34,7 +34,7 @@ export function ownRecords(
   ];
 }
 
-/** The record sets of a zone. Before somebody has proved that the name is theirs it has SOA and NS alone, those of all who try. */
+/** The record sets of a zone. Before a proof it has SOA and NS only: the pairs of every account that tries to prove it. */
 export function zoneSets(
   name: string,
   { pairs, records }: { pairs: readonly string[]; records: readonly ZoneRecord[] },
@@ -57,7 +57,7 @@ export function zoneSets(
   return [...sets.values()];
 }
 
-/** As in a zone file (RFC 1035 section 5.1). */
+/** In the format of a zone file (RFC 1035 section 5.1). */
 export function contentOf({ type, content, priority }: Pick<ZoneRecord, 'type' | 'content' | 'priority'>): string {
   if (type === 'TXT') return quoted(content);
   if (type === 'CNAME' || type === 'NS') return `${content}.`;
@@ -73,7 +73,7 @@ const dotted = (name: string) => (name === '.' ? '.' : `${name}.`);
 
 const stringBytesMax = 255;
 
-/** Strings of at most 255 bytes; what is not plain ASCII as `\\DDD`. */
+/** Strings of at most 255 bytes; bytes other than printable ASCII as `\\DDD`. */
 function quoted(text: string): string {
   const bytes = Buffer.from(text);
   const strings: string[] = [];
@@ -87,7 +87,7 @@ function quoted(text: string): string {
   return strings.join(' ');
 }
 
-/** What has to be written so that the zone is as wanted; a set without contents goes. The serial number is the name server's. */
+/** The changes from the current zone to the wanted one; a set without contents is removed. The name server sets the serial number. */
 export function zoneChanges(zone: string, there: readonly ZoneSet[], wanted: readonly ZoneSet[]): ZoneSet[] {
   const keyOf = ({ name, type }: ZoneSet) => `${type} ${name}`;
   const have = new Map(there.map((set) => [keyOf(set), set]));
