@@ -50,7 +50,7 @@ const asking = (target: string, host: string, more = '') =>
 describe('a host that the certificate shown is not for is misdirected, and shows nothing of its site', () => {
   const cases: [string, string, string][] = [
     ['an owner’s, on a connection for another owner’s', 'mine.test', asking('/', 'theirs.test')],
-    ['the same by the short way', 'mine.test', 'GET / HTTP/1.1\r\nHost: theirs.test\r\n\r\n'],
+    ['the same on the fast path', 'mine.test', 'GET / HTTP/1.1\r\nHost: theirs.test\r\n\r\n'],
     ['in other letters, with port and dot', 'mine.test', asking('/', 'THEIRS.test.:443')],
     ['in an absolute target, where Host is the right one', 'mine.test', asking('https://theirs.test/', 'mine.test')],
     ['one of ours, on a connection for an owner’s', 'mine.test', asking('/', `shop.${baseDomain}`)],

@@ -157,7 +157,7 @@ describe('a client that asks and ends its side gets its answer, and then the end
   }
 
   test.each([
-    ['the short way', []],
+    ['the fast path', []],
     ['Node’s HTTP', ['TE: trailers']],
     ['Node’s HTTP, with a wish to close', ['Connection: close']],
   ])('%s', async (_way, fields) => {

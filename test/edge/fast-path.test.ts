@@ -44,7 +44,7 @@ async function exchange(request: string, cut = 0): Promise<string> {
 
 const head = (path: string, fields: string[] = [], method = 'GET') =>
   [`${method} ${path} HTTP/1.1`, 'Host: shop.sites.test', ...fields, '', ''].join('\r\n');
-// A wish about the connection is none of the short way's.
+// Connection options are not for the fast path.
 const longWay = 'TE: trailers';
 
 async function expectSame(path: string, fields: string[] = [], method = 'GET'): Promise<void> {

@@ -25,7 +25,7 @@ export async function countingAlone(lines: readonly string[]): Promise<number> {
   const request = readPlainRequest(
     `${['GET /small.html HTTP/1.1', 'Host: bench.test', ...lines].join('\r\n')}\r\n\r\n`,
   );
-  if (!request) throw new Error('the head is not one that goes the short way');
+  if (!request) throw new Error('the request does not qualify for the fast path');
   const socket = { remoteAddress: '203.0.113.9' } as Socket;
   const answer: EdgeResponse = { head: { status: 200, fields: [] }, body: undefined, siteId: 'site_1', page: '/small' };
   for (let n = 0; n < warmUp; n++) counting.sent(request, answer, socket);
